@@ -1,0 +1,96 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// One list of settings for every target: Swift 6 mode, the upcoming features we rely on, warnings as errors.
+let common: [SwiftSetting] = [
+  .swiftLanguageMode(.v6),
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+  .enableUpcomingFeature("InferIsolatedConformances"),
+  .treatAllWarnings(as: .error),
+]
+
+// Targets that touch C say at each place why it is safe.
+let touchingC = common + [.strictMemorySafety()]
+
+let package = Package(
+  name: "larder",
+  platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
+  products: [
+    .library(name: "OnlineOData", targets: ["OnlineOData"]),
+    .library(name: "OData", targets: ["OData", "ODataXML"]),
+    .library(name: "HTTPCore", targets: ["HTTPCore"]),
+    .library(name: "CurlTransport", targets: ["CurlTransport"]),
+    .library(name: "URLSessionTransport", targets: ["URLSessionTransport"]),
+    .executable(name: "larder", targets: ["larder"]),
+  ],
+  targets: [
+    // System libraries: a module map and a shim each, one importer each.
+    .systemLibrary(
+      name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]),
+    .systemLibrary(
+      name: "CXML2", pkgConfig: "libxml-2.0", providers: [.apt(["libxml2-dev"]), .brew(["libxml2"])]),
+    .systemLibrary(
+      name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"]), .brew(["curl"])]),
+    .systemLibrary(
+      name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"]), .brew(["openssl"])]),
+
+    // The language and the wire.
+    .target(name: "HTTPCore", swiftSettings: common),
+    .target(name: "OData", dependencies: ["HTTPCore"], swiftSettings: common),
+    .target(name: "ODataXML", dependencies: ["OData", "CXML2"], swiftSettings: touchingC),
+    .target(name: "CurlTransport", dependencies: ["HTTPCore", "CCurl"], swiftSettings: touchingC),
+    .target(name: "URLSessionTransport", dependencies: ["HTTPCore"], swiftSettings: common),
+    .target(
+      name: "Storage",
+      dependencies: [
+        "CSQLite", .target(name: "CCrypto", condition: .when(platforms: [.linux])),
+      ],
+      swiftSettings: touchingC),
+
+    // One conversation with a service, and the store on it.
+    .target(
+      name: "ODataService", dependencies: ["OData", "ODataXML", "HTTPCore"], swiftSettings: common),
+    .target(
+      name: "OnlineOData", dependencies: ["ODataService", "OData", "ODataXML", "HTTPCore", "Storage"],
+      swiftSettings: common),
+
+    // The command line.
+    .target(
+      name: "LarderCommands",
+      dependencies: ["OnlineOData", "ODataService", "OData", "ODataXML", "HTTPCore", "CurlTransport"],
+      swiftSettings: common),
+    .executableTarget(name: "larder", dependencies: ["LarderCommands"], swiftSettings: common),
+
+    // Tests mirror Sources; TestSupport holds the rigs (scripted server, real services, temporary folders).
+    .target(name: "TestSupport", dependencies: ["HTTPCore"], path: "Tests/TestSupport", swiftSettings: common),
+    .testTarget(name: "HTTPCoreTests", dependencies: ["HTTPCore"], swiftSettings: common),
+    .testTarget(name: "ODataTests", dependencies: ["OData", "HTTPCore", "TestSupport"], swiftSettings: common),
+    .testTarget(
+      name: "ODataXMLTests", dependencies: ["ODataXML", "OData", "TestSupport"], swiftSettings: common),
+    .testTarget(
+      name: "TransportTests",
+      dependencies: ["CurlTransport", "URLSessionTransport", "HTTPCore", "TestSupport"], swiftSettings: common),
+    .testTarget(name: "StorageTests", dependencies: ["Storage", "TestSupport"], swiftSettings: common),
+    .testTarget(
+      name: "ODataServiceTests",
+      dependencies: ["ODataService", "OData", "ODataXML", "HTTPCore", "CurlTransport", "TestSupport"],
+      swiftSettings: common),
+    .testTarget(
+      name: "OnlineODataTests",
+      dependencies: [
+        "OnlineOData", "ODataService", "OData", "HTTPCore", "Storage", "CurlTransport", "TestSupport",
+      ], swiftSettings: common),
+    .testTarget(
+      name: "LarderCommandsTests",
+      dependencies: ["LarderCommands", "OData", "HTTPCore", "TestSupport"], swiftSettings: common),
+    .testTarget(
+      name: "IntegrationTests",
+      dependencies: [
+        "OnlineOData", "ODataService", "OData", "ODataXML", "HTTPCore", "CurlTransport", "TestSupport",
+      ], swiftSettings: common),
+    .testTarget(name: "ArchitectureTests", dependencies: ["TestSupport"], swiftSettings: common),
+  ]
+)

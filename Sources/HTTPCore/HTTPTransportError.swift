@@ -1,0 +1,50 @@
+/// Why no (whole) answer came.
+public enum HTTPTransportError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// The request itself cannot be sent: its URL, a header field, its body. The text says what to change.
+  case invalidRequest(String)
+  /// The host's name has no address.
+  case hostNotFound(host: String)
+  /// No connection could be made.
+  case cannotConnect(host: String, reason: String)
+  /// TLS failed: certificate, host name, protocol.
+  case tls(host: String, reason: String)
+  /// One of ``HTTPTimeouts`` ran out; `phase` is `connect`, `idle` or `total`.
+  case timeout(phase: String)
+  /// The connection broke before the answer was whole.
+  case connectionLost(reason: String)
+  /// The peer does not speak HTTP, or not correctly.
+  case protocolViolation(String)
+  /// More redirects than the transport follows, or a circle.
+  case tooManyRedirects
+  /// More content than the reader wanted to take.
+  case bodyTooLarge(limit: Int)
+  /// The caller cancelled.
+  case cancelled
+  /// Anything else the library below reports.
+  case other(String)
+
+  /// Safe to show to a person: names hosts, never URLs or content.
+  public var description: String {
+    switch self {
+    case .invalidRequest(let what): "The request cannot be sent: \(what)"
+    case .hostNotFound(let host): "The host \(host) is not known. Check its name and the network."
+    case .cannotConnect(let host, let reason): "No connection to \(host): \(reason)"
+    case .tls(let host, let reason): "No secure connection to \(host): \(reason)"
+    case .timeout(let phase): "The server took too long (\(phase) time-out)."
+    case .connectionLost(let reason): "The connection broke off: \(reason)"
+    case .protocolViolation(let what): "The server's answer is not proper HTTP: \(what)"
+    case .tooManyRedirects: "The server redirects in circles."
+    case .bodyTooLarge(let limit): "The answer is larger than the \(limit) bytes allowed."
+    case .cancelled: "The request was cancelled."
+    case .other(let reason): "The request failed: \(reason)"
+    }
+  }
+
+  /// True where a repetition may succeed without any change by the caller.
+  public var isTransient: Bool {
+    switch self {
+    case .hostNotFound, .cannotConnect, .timeout, .connectionLost: true
+    default: false
+    }
+  }
+}

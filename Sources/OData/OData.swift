@@ -1,0 +1,34 @@
+// The OData language as values. No I/O, no clock; imports FoundationEssentials and HTTPCore's message values alone.
+//
+// Where things happen, in the order a conversation with a service meets them:
+// 1. Metadata/  `$metadata` as an ``EdmModel``: what the service offers. CSDL JSON is read here, CSDL XML in ODataXML.
+// 2. Values/    every primitive Edm type, exact: JSON of V2 and V4, URL literals of both dialects.
+// 3. JSON/      the byte scanner and writer that everything in JSON stands on.
+// 4. Payload/   what services send: events streamed from bytes, and the values made from them (``ODataEntity`` …).
+// 5. Batch/     `$batch`: multipart of both dialects and the JSON form of 4.01.
+
+/// The version of the protocol that a document or message is in.
+public enum ODataVersion: Int, Comparable, Sendable, CaseIterable {
+  /// OData 2.0 (and 1.0, which it contains).
+  case v2 = 200
+  /// OData 3.0.
+  case v3 = 300
+  /// OData 4.0.
+  case v4 = 400
+  /// OData 4.01.
+  case v401 = 401
+
+  /// Ordered by age.
+  public static func < (left: ODataVersion, right: ODataVersion) -> Bool { left.rawValue < right.rawValue }
+
+  /// Which family of spellings the version uses for literals and JSON.
+  public var dialect: ODataDialect { self >= .v4 ? .v4 : .v2 }
+}
+
+/// The two families of spellings: literals, dates, control information.
+public enum ODataDialect: Sendable, Hashable {
+  /// OData V1 to V3.
+  case v2
+  /// OData V4 and 4.01.
+  case v4
+}

@@ -1,0 +1,83 @@
+/// The primitive types of all versions, by their name without `Edm.` (CSDL 4.01 §3.3; V2 CSDL; V3 spatial).
+public enum EdmPrimitiveType: String, Sendable, CaseIterable, Hashable {
+  /// Bytes.
+  case binary = "Binary"
+  /// True or false.
+  case boolean = "Boolean"
+  /// Unsigned 8 bits.
+  case byte = "Byte"
+  /// A day without a time zone (V4).
+  case date = "Date"
+  /// A moment without a time zone (V1 to V3).
+  case dateTime = "DateTime"
+  /// A moment with an offset.
+  case dateTimeOffset = "DateTimeOffset"
+  /// A decimal number, exact.
+  case decimal = "Decimal"
+  /// IEEE 754 binary64.
+  case double = "Double"
+  /// A signed length of time, days to fractions of a second (V4).
+  case duration = "Duration"
+  /// 128 bits.
+  case guid = "Guid"
+  /// Signed 16 bits.
+  case int16 = "Int16"
+  /// Signed 32 bits.
+  case int32 = "Int32"
+  /// Signed 64 bits.
+  case int64 = "Int64"
+  /// Signed 8 bits.
+  case sbyte = "SByte"
+  /// IEEE 754 binary32.
+  case single = "Single"
+  /// A stream's place (V3, V4).
+  case stream = "Stream"
+  /// UTF-8 text.
+  case string = "String"
+  /// A time of day, written as a duration (V1 to V3).
+  case time = "Time"
+  /// A time of day (V4).
+  case timeOfDay = "TimeOfDay"
+  /// Abstract: any geography value.
+  case geography = "Geography"
+  /// A point on the round earth.
+  case geographyPoint = "GeographyPoint"
+  /// A line on the round earth.
+  case geographyLineString = "GeographyLineString"
+  /// A polygon on the round earth.
+  case geographyPolygon = "GeographyPolygon"
+  /// Points on the round earth.
+  case geographyMultiPoint = "GeographyMultiPoint"
+  /// Lines on the round earth.
+  case geographyMultiLineString = "GeographyMultiLineString"
+  /// Polygons on the round earth.
+  case geographyMultiPolygon = "GeographyMultiPolygon"
+  /// A mixture on the round earth.
+  case geographyCollection = "GeographyCollection"
+  /// Abstract: any geometry value.
+  case geometry = "Geometry"
+  /// A point on the plane.
+  case geometryPoint = "GeometryPoint"
+  /// A line on the plane.
+  case geometryLineString = "GeometryLineString"
+  /// A polygon on the plane.
+  case geometryPolygon = "GeometryPolygon"
+  /// Points on the plane.
+  case geometryMultiPoint = "GeometryMultiPoint"
+  /// Lines on the plane.
+  case geometryMultiLineString = "GeometryMultiLineString"
+  /// Polygons on the plane.
+  case geometryMultiPolygon = "GeometryMultiPolygon"
+  /// A mixture on the plane.
+  case geometryCollection = "GeometryCollection"
+
+  /// The name with its namespace, `Edm.Int32`.
+  public var qualifiedName: String { "Edm." + rawValue }
+
+  /// Takes `Edm.Int32`; nil for other names.
+  public init?(qualifiedName: String) {
+    guard qualifiedName.hasPrefix("Edm."), let type = EdmPrimitiveType(rawValue: String(qualifiedName.dropFirst(4)))
+    else { return nil }
+    self = type
+  }
+}
