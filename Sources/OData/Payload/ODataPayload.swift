@@ -1,0 +1,92 @@
+/// The content of one message body, whatever the version and format it came in.
+public enum ODataPayload: Sendable, Hashable {
+  /// One entity, or a singleton.
+  case entity(ODataEntity)
+  /// Entities, or a page of them.
+  case collection(ODataEntityCollection)
+  /// One value: a property's, or what an operation returned; null included.
+  case property(ODataPropertyPayload)
+  /// A reference to one entity.
+  case reference(ODataReference)
+  /// References to entities, or a page of them.
+  case references(ODataReferenceCollection)
+  /// A number of entities (`$count`, plain text).
+  case count(Int64)
+  /// Changes since a delta link.
+  case delta(ODataDelta)
+  /// What the service offers.
+  case serviceDocument(ODataServiceDocument)
+  /// An error in place of an answer.
+  case error(ODataErrorPayload)
+
+  /// The entities of a collection or delta (deletions left out), or the one entity; nil for other payloads.
+  public var entities: [ODataEntity]? {
+    switch self {
+    case .entity(let entity): [entity]
+    case .collection(let collection): collection.entities
+    case .delta(let delta):
+      delta.items.compactMap { if case .entity(let entity) = $0 { entity } else { nil } }
+    default: nil
+    }
+  }
+
+  /// The next page of a collection, references or delta; nil where there is none.
+  public var nextLink: String? {
+    switch self {
+    case .collection(let collection): collection.nextLink
+    case .references(let references): references.nextLink
+    case .delta(let delta): delta.nextLink
+    case .property(let property): property.nextLink
+    default: nil
+    }
+  }
+
+  /// Where later changes are read; nil where the payload has none.
+  public var deltaLink: String? {
+    switch self {
+    case .collection(let collection): collection.deltaLink
+    case .delta(let delta): delta.deltaLink
+    default: nil
+    }
+  }
+
+  /// The context URL; nil where the payload has none.
+  public var context: String? {
+    switch self {
+    case .entity(let entity): entity.context
+    case .collection(let collection): collection.context
+    case .property(let property): property.context
+    case .references(let references): references.context
+    case .delta(let delta): delta.context
+    case .serviceDocument(let document): document.context
+    case .reference, .count, .error: nil
+    }
+  }
+}
+
+/// A value that stands alone: an individual property or the result of an operation (OData JSON Format 4.01 §11).
+public struct ODataPropertyPayload: Sendable, Hashable {
+  /// The property's or function's name: V2 puts it into the payload, V4 into the context URL; nil where neither says it.
+  public var name: String?
+  /// The value; `.collection` for a collection of primitive or complex values.
+  public var value: ODataValue
+  /// The qualified type name that the payload or its context says, `Collection(…)` included; nil where neither does.
+  public var typeName: String?
+  /// The context URL; nil where the payload has none.
+  public var context: String?
+  /// How many values there are over all pages.
+  public var count: Int64?
+  /// The next page of a collection.
+  public var nextLink: String?
+  /// Instance annotations on the value.
+  public var annotations: [ODataAnnotation]
+
+  /// Makes a payload of a value.
+  public init(name: String? = nil, value: ODataValue, typeName: String? = nil, context: String? = nil) {
+    self.name = name
+    self.value = value
+    self.typeName = typeName
+    self.context = context
+    annotations = []
+  }
+}
