@@ -1,0 +1,53 @@
+/// What any element of a model can carry beside its own attributes: annotations and attributes of other namespaces.
+public protocol EdmAnnotatable: Sendable {
+  /// The annotations written inside the element, in their order (CSDL 4.01 §14.3).
+  ///
+  /// Those written apart, in `Annotations Target="…"`, are found with ``EdmModel/annotations(target:)``.
+  var annotations: [EdmAnnotation] { get set }
+  /// Attributes of foreign namespaces (`sap:label`, `m:MimeType`), and unknown ones of none, as written.
+  var foreignAttributes: [EdmForeignAttribute] { get set }
+}
+
+extension EdmAnnotatable {
+  /// The annotation of a term written inside the element; nil where there is none.
+  ///
+  /// `term` is qualified with its namespace, not its alias.
+  public func annotation(_ term: String, qualifier: String? = nil) -> EdmAnnotation? {
+    annotations.first { $0.term == term && $0.qualifier == qualifier }
+  }
+
+  /// The value of a foreign attribute; nil where it is absent.
+  public func foreignAttribute(_ name: String, namespace: String) -> String? {
+    foreignAttributes.first { $0.name == name && $0.namespace == namespace }?.value
+  }
+
+  /// The value of an attribute of SAP's namespace (`sap:label` is `sap("label")`).
+  public func sap(_ name: String) -> String? {
+    foreignAttribute(name, namespace: EdmForeignAttribute.sapNamespace)
+  }
+}
+
+/// An attribute that is not CSDL's own.
+public struct EdmForeignAttribute: Sendable, Hashable {
+  /// The namespace of SAP's V2 annotations.
+  public static let sapNamespace = "http://www.sap.com/Protocols/SAPData"
+  /// The namespace of the V1 to V3 metadata attributes (`m:`).
+  public static let metadataNamespace = "http://schemas.microsoft.com/ado/2007/08/dataservices/metadata"
+
+  /// The namespace's URI; empty for an unknown attribute without a prefix.
+  public var namespace: String
+  /// The prefix as written; empty where there is none.
+  public var prefix: String
+  /// The name without prefix.
+  public var name: String
+  /// The value.
+  public var value: String
+
+  /// Makes an attribute.
+  public init(namespace: String, prefix: String = "", name: String, value: String) {
+    self.namespace = namespace
+    self.prefix = prefix
+    self.name = name
+    self.value = value
+  }
+}

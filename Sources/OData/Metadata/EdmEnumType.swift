@@ -1,0 +1,76 @@
+/// An enumeration type (CSDL 4.01 §10; V3 CSDL).
+public struct EdmEnumType: EdmAnnotatable, Hashable {
+  /// The schema's namespace.
+  public var namespace: String
+  /// The name in the schema.
+  public var name: String
+  /// The integer type behind the members; `Edm.Int32` unless the document says otherwise.
+  public var underlyingType = EdmPrimitiveType.int32
+  /// True where members can be combined.
+  public var isFlags = false
+  /// The members in their order.
+  public var members: [EdmEnumMember] = []
+  /// The annotations written inside the element.
+  public var annotations: [EdmAnnotation] = []
+  /// Attributes of other namespaces.
+  public var foreignAttributes: [EdmForeignAttribute] = []
+
+  /// Makes an enumeration type.
+  public init(namespace: String, name: String) {
+    self.namespace = namespace
+    self.name = name
+  }
+
+  /// The name with its namespace.
+  public var qualifiedName: String { EdmSchema.qualify(name, in: namespace) }
+
+  /// The member of a name; nil where there is none.
+  public func member(_ name: String) -> EdmEnumMember? { members.first { $0.name == name } }
+
+  /// The member of a value; nil where there is none.
+  public func member(value: Int64) -> EdmEnumMember? { members.first { $0.value == value } }
+}
+
+/// A member of an enumeration.
+public struct EdmEnumMember: EdmAnnotatable, Hashable {
+  /// The name.
+  public var name: String
+  /// The value: as declared, or one more than the member before it, the first being 0 (CSDL 4.01 §10.3).
+  public var value: Int64
+  /// The annotations written inside the element.
+  public var annotations: [EdmAnnotation] = []
+  /// Attributes of other namespaces.
+  public var foreignAttributes: [EdmForeignAttribute] = []
+
+  /// Makes a member.
+  public init(name: String, value: Int64) {
+    self.name = name
+    self.value = value
+  }
+}
+
+/// A primitive type with a name and facets of its own (CSDL 4.01 §11).
+public struct EdmTypeDefinition: EdmAnnotatable, Hashable {
+  /// The schema's namespace.
+  public var namespace: String
+  /// The name in the schema.
+  public var name: String
+  /// The primitive type below.
+  public var underlyingType: EdmPrimitiveType
+  /// What narrows it.
+  public var facets = EdmFacets()
+  /// The annotations written inside the element.
+  public var annotations: [EdmAnnotation] = []
+  /// Attributes of other namespaces.
+  public var foreignAttributes: [EdmForeignAttribute] = []
+
+  /// Makes a type definition.
+  public init(namespace: String, name: String, underlyingType: EdmPrimitiveType) {
+    self.namespace = namespace
+    self.name = name
+    self.underlyingType = underlyingType
+  }
+
+  /// The name with its namespace.
+  public var qualifiedName: String { EdmSchema.qualify(name, in: namespace) }
+}

@@ -1,0 +1,181 @@
+/// The value of an annotation: constant, or worked out from the annotated element (CSDL 4.01 §14.3 and §14.4).
+///
+/// Kept as data; nothing here evaluates it. Readers bound how deep it goes (``MetadataLimits/depth``).
+public indirect enum EdmExpression: Sendable, Hashable {
+  /// A constant, as written: `constant(.date, "2016-02-29")`.
+  case constant(EdmConstantKind, String)
+  /// No value.
+  case null
+  /// A path to a value or an element, as written.
+  case path(EdmPathKind, String)
+  /// A comparison, a logical or an arithmetic operator with its operands.
+  case operation(EdmOperator, [EdmExpression])
+  /// A client-side function applied to arguments.
+  case apply(function: String, [EdmExpression])
+  /// A value taken as another type.
+  case cast(EdmTypeReference, EdmFacets, EdmExpression?)
+  /// Whether a value is of a type.
+  case isOf(EdmTypeReference, EdmFacets, EdmExpression?)
+  /// A list.
+  case collection([EdmExpression])
+  /// The condition, the value where it holds, and where it does not (left out only inside collections).
+  case conditional([EdmExpression])
+  /// A value with a name, for references to it.
+  case labeledElement(name: String, EdmExpression?)
+  /// The value of a labeled element.
+  case labeledElementReference(String)
+  /// A structured value. The type is qualified where it is given.
+  case record(type: String?, [EdmPropertyValue])
+  /// A URL made by an expression.
+  case urlRef(EdmExpression?)
+  /// An expression that carries annotations itself.
+  case annotated(EdmExpression, [EdmAnnotation])
+  /// An expression that this library does not know: the element's name and its text.
+  case unknown(element: String, text: String)
+}
+
+/// The types of constants in CSDL, by their element's name (CSDL 4.01 §14.3; the last two are V3's).
+public enum EdmConstantKind: String, Sendable, Hashable, CaseIterable {
+  /// base64url.
+  case binary = "Binary"
+  /// `true` or `false`.
+  case bool = "Bool"
+  /// A day.
+  case date = "Date"
+  /// A moment.
+  case dateTimeOffset = "DateTimeOffset"
+  /// A decimal number.
+  case decimal = "Decimal"
+  /// A length of time.
+  case duration = "Duration"
+  /// Members of an enumeration, `NS.Type/Member`, separated by spaces. In CSDL JSON, names or a number.
+  case enumMember = "EnumMember"
+  /// A floating-point number.
+  case float = "Float"
+  /// 128 bits.
+  case guid = "Guid"
+  /// A whole number.
+  case int = "Int"
+  /// Text.
+  case string = "String"
+  /// A time of day.
+  case timeOfDay = "TimeOfDay"
+  /// V3: a moment without an offset.
+  case dateTime = "DateTime"
+  /// V3: a time of day.
+  case time = "Time"
+}
+
+/// What a path leads to (CSDL 4.01 §14.4.1).
+public enum EdmPathKind: String, Sendable, Hashable, CaseIterable {
+  /// A value.
+  case value = "Path"
+  /// An annotation.
+  case annotation = "AnnotationPath"
+  /// An element of the model.
+  case modelElement = "ModelElementPath"
+  /// A navigation property.
+  case navigationProperty = "NavigationPropertyPath"
+  /// A property.
+  case property = "PropertyPath"
+  /// A property of either kind.
+  case anyProperty = "AnyPropertyPath"
+}
+
+/// The operators of annotation expressions (CSDL 4.01 §14.4.2 and §14.4.3).
+public enum EdmOperator: String, Sendable, Hashable, CaseIterable {
+  /// Both hold.
+  case and = "And"
+  /// One holds.
+  case or = "Or"
+  /// It does not hold.
+  case not = "Not"
+  /// Equal.
+  case equal = "Eq"
+  /// Not equal.
+  case notEqual = "Ne"
+  /// Greater.
+  case greater = "Gt"
+  /// Greater or equal.
+  case greaterOrEqual = "Ge"
+  /// Less.
+  case less = "Lt"
+  /// Less or equal.
+  case lessOrEqual = "Le"
+  /// A flag is set.
+  case has = "Has"
+  /// Is one of a list.
+  case `in` = "In"
+  /// Sum.
+  case add = "Add"
+  /// Difference.
+  case subtract = "Sub"
+  /// Negation.
+  case negate = "Neg"
+  /// Product.
+  case multiply = "Mul"
+  /// Quotient, whole for whole numbers.
+  case divide = "Div"
+  /// Quotient with a fraction.
+  case divideBy = "DivBy"
+  /// Remainder.
+  case modulo = "Mod"
+}
+
+/// A property of a record.
+public struct EdmPropertyValue: EdmAnnotatable, Hashable {
+  /// The property's name.
+  public var property: String
+  /// Its value; nil where the document leaves it to the property's default.
+  public var value: EdmExpression?
+  /// The annotations written inside the element.
+  public var annotations: [EdmAnnotation] = []
+  /// Attributes of other namespaces.
+  public var foreignAttributes: [EdmForeignAttribute] = []
+
+  /// Makes a property value.
+  public init(property: String, value: EdmExpression? = nil) {
+    self.property = property
+    self.value = value
+  }
+}
+
+extension EdmExpression {
+  /// The expression without the annotations on it.
+  public var bare: EdmExpression {
+    var expression = self
+    while case .annotated(let inner, _) = expression { expression = inner }
+    return expression
+  }
+
+  /// The text of a string constant; nil for others.
+  public var string: String? {
+    if case .constant(.string, let text) = bare { text } else { nil }
+  }
+
+  /// The value of a Boolean constant; nil for others.
+  public var bool: Bool? {
+    guard case .constant(.bool, let text) = bare else { return nil }
+    return switch text {
+    case "true", "1": true
+    case "false", "0": false
+    default: nil
+    }
+  }
+
+  /// The value of a whole number; nil for others.
+  public var int: Int64? {
+    if case .constant(.int, let text) = bare { Int64(text) } else { nil }
+  }
+
+  /// The items of a collection; nil for others.
+  public var items: [EdmExpression]? {
+    if case .collection(let items) = bare { items } else { nil }
+  }
+
+  /// The value of a record's property; nil for others.
+  public subscript(property: String) -> EdmExpression? {
+    guard case .record(_, let values) = bare else { return nil }
+    return values.first { $0.property == property }?.value
+  }
+}

@@ -1,0 +1,50 @@
+/// What a service offers: its `$metadata` document as values.
+///
+/// Reading: `EdmModel.read(_:)` in `ODataXML` takes CSDL XML (V1 to 4.01) and CSDL JSON; ``CSDLJSONReader`` JSON alone.
+/// Making one from schemas resolves aliases, numbers enumerations, follows V2 associations and builds the look-ups, once.
+public struct EdmModel: Sendable, Hashable {
+  /// The version of the document: V2 for `Edmx Version="1.0"` up to 2.0, V3, V4 or 4.01.
+  public let version: ODataVersion
+  /// V1 to V3: `m:DataServiceVersion` as written.
+  public let dataServiceVersion: String?
+  /// V3: `m:MaxDataServiceVersion` as written.
+  public let maxDataServiceVersion: String?
+  /// The documents that this one refers to.
+  public let references: [EdmReference]
+  /// The schemas in their order.
+  public let schemas: [EdmSchema]
+  /// What was odd in the document.
+  public let diagnostics: [EdmDiagnostic]
+
+  let index: EdmIndex
+
+  /// Makes a model from schemas as read: names may be qualified by aliases, V2 navigation properties unresolved.
+  public init(
+    version: ODataVersion, dataServiceVersion: String? = nil, maxDataServiceVersion: String? = nil,
+    references: [EdmReference] = [], schemas: [EdmSchema], diagnostics: [EdmDiagnostic] = []
+  ) {
+    self.version = version
+    self.dataServiceVersion = dataServiceVersion
+    self.maxDataServiceVersion = maxDataServiceVersion
+    self.references = references
+    var resolver = EdmResolver(schemas: schemas, references: references)
+    resolver.resolve()
+    self.schemas = resolver.schemas
+    var index = EdmIndexBuilder(schemas: resolver.schemas, names: resolver.names)
+    self.index = index.build()
+    self.diagnostics = diagnostics + resolver.diagnostics + index.diagnostics
+  }
+
+  /// Equal where the documents say the same (diagnostics aside).
+  public static func == (left: EdmModel, right: EdmModel) -> Bool {
+    left.version == right.version && left.dataServiceVersion == right.dataServiceVersion
+      && left.maxDataServiceVersion == right.maxDataServiceVersion
+      && left.references == right.references && left.schemas == right.schemas
+  }
+
+  /// Hashes version and schema names only: a model is large.
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(version)
+    for schema in schemas { hasher.combine(schema.namespace) }
+  }
+}

@@ -1,0 +1,100 @@
+/// The namespaces and aliases of a document: turns alias-qualified names into namespace-qualified ones.
+struct EdmNames: Sendable {
+  /// Alias to namespace: of schemas, of includes, of V1 to V3 `Using`.
+  private var namespaces: [String: String] = [:]
+  /// Namespaces that the document takes from elsewhere.
+  private var included: Set<String> = []
+  private var declared: Set<String> = []
+
+  init(schemas: [EdmSchema], references: [EdmReference]) {
+    let usings = schemas.flatMap(\.usings)
+    for include in references.flatMap(\.includes) + usings {
+      included.insert(include.namespace)
+      if let alias = include.alias { namespaces[alias] = include.namespace }
+    }
+    for schema in schemas {
+      declared.insert(schema.namespace)
+      if let alias = schema.alias { namespaces[alias] = schema.namespace }
+    }
+    for namespace in declared.union(included) { namespaces[namespace] = nil }
+  }
+
+  var hasAliases: Bool { !namespaces.isEmpty }
+
+  /// True where the name's namespace comes from another document.
+  func isExternal(_ name: String) -> Bool {
+    guard let dot = name.utf8.lastIndex(of: 0x2E) else { return false }
+    let namespace = String(name[..<dot])
+    return namespace == "Edm" || included.contains(namespace) && !declared.contains(namespace)
+  }
+
+  /// `Alias.Name` as `Namespace.Name`; any other name as it is.
+  func resolve(_ name: String) -> String {
+    guard hasAliases, let dot = name.utf8.lastIndex(of: 0x2E), let namespace = namespaces[String(name[..<dot])]
+    else { return name }
+    return namespace + name[dot...]
+  }
+
+  /// Resolves every qualified name of an annotation target: `A.Type/Property`, `A.Action(A.Type)/Parameter`.
+  func resolve(target: String) -> String {
+    guard hasAliases else { return target }
+    var resolved = ""
+    var part = ""
+    for character in target {
+      switch character {
+      case "/", "(", ")", ",", " ", "@":
+        resolved += resolve(part)
+        resolved.append(character)
+        part = ""
+      default: part.append(character)
+      }
+    }
+    return resolved + resolve(part)
+  }
+
+  func resolve(_ type: EdmTypeReference) -> EdmTypeReference {
+    switch type {
+    case .named(let name): .named(resolve(name))
+    case .collection(let item): .collection(resolve(item))
+    case .primitive, .abstract: type
+    }
+  }
+}
+
+// Annotations: terms, record types, cast types, enumeration members. Paths stay as written.
+extension EdmNames {
+  func resolve(_ annotations: inout [EdmAnnotation]) {
+    guard hasAliases else { return }
+    for place in annotations.indices {
+      annotations[place].term = resolve(annotations[place].term)
+      if let value = annotations[place].value { annotations[place].value = resolve(value) }
+      resolve(&annotations[place].annotations)
+    }
+  }
+
+  private func resolve(_ expressions: [EdmExpression]) -> [EdmExpression] { expressions.map { resolve($0) } }
+
+  private func resolve(_ expression: EdmExpression) -> EdmExpression {
+    switch expression {
+    case .constant(.enumMember, let text): return .constant(.enumMember, resolve(target: text))
+    case .constant, .null, .path, .labeledElementReference, .unknown: return expression
+    case .operation(let operation, let operands): return .operation(operation, resolve(operands))
+    case .apply(let function, let arguments): return .apply(function: function, resolve(arguments))
+    case .cast(let type, let facets, let value): return .cast(resolve(type), facets, value.map { resolve($0) })
+    case .isOf(let type, let facets, let value): return .isOf(resolve(type), facets, value.map { resolve($0) })
+    case .collection(let items): return .collection(resolve(items))
+    case .conditional(let parts): return .conditional(resolve(parts))
+    case .labeledElement(let name, let value): return .labeledElement(name: name, value.map { resolve($0) })
+    case .urlRef(let value): return .urlRef(value.map { resolve($0) })
+    case .annotated(let value, var annotations):
+      resolve(&annotations)
+      return .annotated(resolve(value), annotations)
+    case .record(let type, var values):
+      for place in values.indices {
+        if let value = values[place].value { values[place].value = resolve(value) }
+        resolve(&values[place].annotations)
+      }
+      return .record(type: type.map { resolve($0) }, values)
+    }
+  }
+}

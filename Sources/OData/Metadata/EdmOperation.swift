@@ -1,0 +1,144 @@
+/// One overload of a function (CSDL 4.01 §12.2); in V3 a function of the model.
+public struct EdmFunction: EdmAnnotatable, Hashable {
+  /// The schema's namespace.
+  public var namespace: String
+  /// The name in the schema; overloads share it.
+  public var name: String
+  /// True where the first parameter is what the function is called on.
+  public var isBound = false
+  /// True where the result can be the start of a further path.
+  public var isComposable = false
+  /// Where the returned entities live, as a path that begins with the binding parameter.
+  public var entitySetPath: String?
+  /// The parameters in their order.
+  public var parameters: [EdmParameter] = []
+  /// What it returns.
+  public var returnType: EdmReturnType?
+  /// The annotations written inside the element.
+  public var annotations: [EdmAnnotation] = []
+  /// Attributes of other namespaces.
+  public var foreignAttributes: [EdmForeignAttribute] = []
+
+  /// Makes a function.
+  public init(namespace: String, name: String) {
+    self.namespace = namespace
+    self.name = name
+  }
+
+  /// The name with its namespace.
+  public var qualifiedName: String { EdmSchema.qualify(name, in: namespace) }
+}
+
+/// One overload of an action (CSDL 4.01 §12.1).
+public struct EdmAction: EdmAnnotatable, Hashable {
+  /// The schema's namespace.
+  public var namespace: String
+  /// The name in the schema; overloads share it.
+  public var name: String
+  /// True where the first parameter is what the action is called on.
+  public var isBound = false
+  /// Where the returned entities live, as a path that begins with the binding parameter.
+  public var entitySetPath: String?
+  /// The parameters in their order.
+  public var parameters: [EdmParameter] = []
+  /// What it returns; nil where it returns nothing.
+  public var returnType: EdmReturnType?
+  /// The annotations written inside the element.
+  public var annotations: [EdmAnnotation] = []
+  /// Attributes of other namespaces.
+  public var foreignAttributes: [EdmForeignAttribute] = []
+
+  /// Makes an action.
+  public init(namespace: String, name: String) {
+    self.namespace = namespace
+    self.name = name
+  }
+
+  /// The name with its namespace.
+  public var qualifiedName: String { EdmSchema.qualify(name, in: namespace) }
+}
+
+/// A parameter of a function, an action or a V2 function import.
+public struct EdmParameter: EdmAnnotatable, Hashable {
+  /// The name.
+  public var name: String
+  /// The type.
+  public var type: EdmTypeReference
+  /// Whether null is a value, as the document says it; nil where it says nothing.
+  public var nullable: Bool?
+  /// What narrows the type.
+  public var facets = EdmFacets()
+  /// V1 to V3: `In`, `Out`, `InOut`.
+  public var mode: String?
+  /// The annotations written inside the element.
+  public var annotations: [EdmAnnotation] = []
+  /// Attributes of other namespaces.
+  public var foreignAttributes: [EdmForeignAttribute] = []
+
+  /// Makes a parameter.
+  public init(name: String, type: EdmTypeReference, nullable: Bool? = nil) {
+    self.name = name
+    self.type = type
+    self.nullable = nullable
+  }
+
+  /// True where null can be given: also where the document says nothing.
+  public var isNullable: Bool { nullable ?? true }
+}
+
+/// What a function or action returns (CSDL 4.01 §12.8).
+public struct EdmReturnType: EdmAnnotatable, Hashable {
+  /// The type.
+  public var type: EdmTypeReference
+  /// Whether null can come back, as the document says it; nil where it says nothing.
+  public var nullable: Bool?
+  /// What narrows the type.
+  public var facets = EdmFacets()
+  /// The annotations written inside the element.
+  public var annotations: [EdmAnnotation] = []
+  /// Attributes of other namespaces.
+  public var foreignAttributes: [EdmForeignAttribute] = []
+
+  /// Makes a return type.
+  public init(type: EdmTypeReference, nullable: Bool? = nil) {
+    self.type = type
+    self.nullable = nullable
+  }
+
+  /// True where null can come back: also where the document says nothing.
+  public var isNullable: Bool { nullable ?? true }
+}
+
+/// A term of a vocabulary (CSDL 4.01 §14.1).
+public struct EdmTerm: EdmAnnotatable, Hashable {
+  /// The schema's namespace.
+  public var namespace: String
+  /// The name in the schema.
+  public var name: String
+  /// The type of its values.
+  public var type: EdmTypeReference
+  /// Whether null is a value, as the document says it; nil where it says nothing.
+  public var nullable: Bool?
+  /// What narrows the type.
+  public var facets = EdmFacets()
+  /// The term that this one specialises.
+  public var baseTerm: String?
+  /// The value of an annotation that gives none, as written.
+  public var defaultValue: String?
+  /// The kinds of elements that it may be applied to; empty for all.
+  public var appliesTo: [String] = []
+  /// The annotations written inside the element.
+  public var annotations: [EdmAnnotation] = []
+  /// Attributes of other namespaces.
+  public var foreignAttributes: [EdmForeignAttribute] = []
+
+  /// Makes a term.
+  public init(namespace: String, name: String, type: EdmTypeReference) {
+    self.namespace = namespace
+    self.name = name
+    self.type = type
+  }
+
+  /// The name with its namespace.
+  public var qualifiedName: String { EdmSchema.qualify(name, in: namespace) }
+}

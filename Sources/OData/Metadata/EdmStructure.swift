@@ -1,0 +1,114 @@
+/// An entity or complex type as its instances see it: own and inherited members, found by name at once.
+///
+/// Built once for each type by ``EdmModel``. Looking a name up costs one dictionary access for each type of the
+/// inheritance chain. Shared, immutable.
+public final class EdmStructure: Sendable {
+  /// The type's qualified name.
+  public let name: String
+  /// The type it derives from.
+  public let base: EdmStructure?
+  /// True for an entity type.
+  public let isEntityType: Bool
+  /// True where no instance is of exactly this type.
+  public let isAbstract: Bool
+  /// True where instances may have undeclared properties, by this type's or a base type's declaration.
+  public let isOpen: Bool
+  /// True for a media entity, by this type's or a base type's declaration.
+  public let hasStream: Bool
+  /// The key, own or inherited; empty where there is none, and for complex types.
+  public let key: [EdmPropertyRef]
+
+  let ownProperties: [EdmProperty]
+  let ownNavigationProperties: [EdmNavigationProperty]
+  private let ownFeedMappings: [EdmFeedMapping]
+  private let members: [String: Member]
+
+  private enum Member {
+    case property(Int)
+    case navigationProperty(Int)
+  }
+
+  init(_ type: EdmEntityType, base: EdmStructure?) {
+    name = type.qualifiedName
+    self.base = base
+    isEntityType = true
+    isAbstract = type.isAbstract
+    isOpen = type.isOpen || base?.isOpen ?? false
+    hasStream = type.hasStream || base?.hasStream ?? false
+    key = type.key.isEmpty ? base?.key ?? [] : type.key
+    ownProperties = type.properties
+    ownNavigationProperties = type.navigationProperties
+    ownFeedMappings = type.properties.flatMap(\.feedMappings) + type.feedMappings
+    members = EdmStructure.members(type.properties, type.navigationProperties)
+  }
+
+  init(_ type: EdmComplexType, base: EdmStructure?) {
+    name = type.qualifiedName
+    self.base = base
+    isEntityType = false
+    isAbstract = type.isAbstract
+    isOpen = type.isOpen || base?.isOpen ?? false
+    hasStream = false
+    key = []
+    ownProperties = type.properties
+    ownNavigationProperties = type.navigationProperties
+    ownFeedMappings = []
+    members = EdmStructure.members(type.properties, type.navigationProperties)
+  }
+
+  private static func members(
+    _ properties: [EdmProperty], _ navigationProperties: [EdmNavigationProperty]
+  ) -> [String: Member] {
+    var members: [String: Member] = [:]
+    members.reserveCapacity(properties.count + navigationProperties.count)
+    for (place, property) in properties.enumerated() where members[property.name] == nil {
+      members[property.name] = .property(place)
+    }
+    for (place, property) in navigationProperties.enumerated() where members[property.name] == nil {
+      members[property.name] = .navigationProperty(place)
+    }
+    return members
+  }
+
+  /// The property of a name, own or inherited.
+  public func property(_ name: String) -> EdmProperty? {
+    var type: EdmStructure? = self
+    while let current = type {
+      if case .property(let place)? = current.members[name] { return current.ownProperties[place] }
+      type = current.base
+    }
+    return nil
+  }
+
+  /// The navigation property of a name, own or inherited.
+  public func navigationProperty(_ name: String) -> EdmNavigationProperty? {
+    var type: EdmStructure? = self
+    while let current = type {
+      if case .navigationProperty(let place)? = current.members[name] {
+        return current.ownNavigationProperties[place]
+      }
+      type = current.base
+    }
+    return nil
+  }
+
+  /// All properties, those of the most basic type first.
+  public var properties: [EdmProperty] { chain.flatMap(\.ownProperties) }
+
+  /// All navigation properties, those of the most basic type first.
+  public var navigationProperties: [EdmNavigationProperty] { chain.flatMap(\.ownNavigationProperties) }
+
+  /// V2 and V3: all mappings to Atom, those of the most basic type first.
+  public var feedMappings: [EdmFeedMapping] { chain.flatMap(\.ownFeedMappings) }
+
+  /// The type and its base types, the most basic first.
+  public var chain: [EdmStructure] {
+    var chain: [EdmStructure] = []
+    var type: EdmStructure? = self
+    while let current = type {
+      chain.append(current)
+      type = current.base
+    }
+    return chain.reversed()
+  }
+}

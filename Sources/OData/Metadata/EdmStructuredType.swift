@@ -1,0 +1,103 @@
+/// An entity type or a complex type, as declared. Inherited members are found through ``EdmStructure``.
+public protocol EdmStructuredType: EdmAnnotatable {
+  /// The schema's namespace.
+  var namespace: String { get }
+  /// The name in the schema.
+  var name: String { get }
+  /// The qualified name of the type it derives from.
+  var baseType: String? { get }
+  /// True where no instance is of exactly this type.
+  var isAbstract: Bool { get }
+  /// True where instances may have undeclared properties.
+  var isOpen: Bool { get }
+  /// The properties that the type itself declares, in their order.
+  var properties: [EdmProperty] { get }
+  /// The navigation properties that the type itself declares, in their order.
+  var navigationProperties: [EdmNavigationProperty] { get }
+}
+
+extension EdmStructuredType {
+  /// The name with its namespace.
+  public var qualifiedName: String { EdmSchema.qualify(name, in: namespace) }
+}
+
+/// An entity type (CSDL 4.01 §6).
+public struct EdmEntityType: EdmStructuredType, Hashable {
+  /// The schema's namespace.
+  public var namespace: String
+  /// The name in the schema.
+  public var name: String
+  /// The qualified name of the type it derives from.
+  public var baseType: String?
+  /// True where no instance is of exactly this type.
+  public var isAbstract = false
+  /// True where instances may have undeclared properties.
+  public var isOpen = false
+  /// True for a media entity (`HasStream`, in V2 and V3 `m:HasStream`), as this type declares it.
+  public var hasStream = false
+  /// The key that the type itself declares; empty where it inherits one or has none.
+  public var key: [EdmPropertyRef] = []
+  /// The properties that the type itself declares, in their order.
+  public var properties: [EdmProperty] = []
+  /// The navigation properties that the type itself declares, in their order.
+  public var navigationProperties: [EdmNavigationProperty] = []
+  /// V2 and V3: mappings to Atom declared on the type.
+  public var feedMappings: [EdmFeedMapping] = []
+  /// The annotations written inside the element.
+  public var annotations: [EdmAnnotation] = []
+  /// Attributes of other namespaces.
+  public var foreignAttributes: [EdmForeignAttribute] = []
+
+  /// Makes an entity type.
+  public init(namespace: String, name: String, baseType: String? = nil) {
+    self.namespace = namespace
+    self.name = name
+    self.baseType = baseType
+  }
+}
+
+/// A complex type (CSDL 4.01 §9).
+public struct EdmComplexType: EdmStructuredType, Hashable {
+  /// The schema's namespace.
+  public var namespace: String
+  /// The name in the schema.
+  public var name: String
+  /// The qualified name of the type it derives from.
+  public var baseType: String?
+  /// True where no instance is of exactly this type.
+  public var isAbstract = false
+  /// True where instances may have undeclared properties.
+  public var isOpen = false
+  /// The properties that the type itself declares, in their order.
+  public var properties: [EdmProperty] = []
+  /// The navigation properties that the type itself declares, in their order.
+  public var navigationProperties: [EdmNavigationProperty] = []
+  /// The annotations written inside the element.
+  public var annotations: [EdmAnnotation] = []
+  /// Attributes of other namespaces.
+  public var foreignAttributes: [EdmForeignAttribute] = []
+
+  /// Makes a complex type.
+  public init(namespace: String, name: String, baseType: String? = nil) {
+    self.namespace = namespace
+    self.name = name
+    self.baseType = baseType
+  }
+}
+
+/// One part of a key (CSDL 4.01 §6.5).
+public struct EdmPropertyRef: Sendable, Hashable {
+  /// The property's path; steps through complex or navigation properties are joined by `/`.
+  public var path: String
+  /// The name that key predicates use where the path has several steps.
+  public var alias: String?
+
+  /// Makes a reference.
+  public init(path: String, alias: String? = nil) {
+    self.path = path
+    self.alias = alias
+  }
+
+  /// The name in key predicates.
+  public var name: String { alias ?? path }
+}

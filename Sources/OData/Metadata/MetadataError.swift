@@ -1,0 +1,130 @@
+/// A place in a metadata document.
+public struct MetadataLocation: Sendable, Hashable, CustomStringConvertible {
+  /// The line, from 1; nil where only the path is known.
+  public var line: Int?
+  /// The column, from 1; nil where only the path is known.
+  public var column: Int?
+  /// The elements from the root, with names: `Edmx/DataServices/Schema[NS]/EntityType[Product]`; in JSON a pointer.
+  public var path: String
+
+  /// Makes a place.
+  public init(line: Int? = nil, column: Int? = nil, path: String) {
+    self.line = line
+    self.column = column
+    self.path = path
+  }
+
+  /// `line 3, column 14, in Edmx/…`.
+  public var description: String {
+    var parts: [String] = []
+    if let line { parts.append("line \(line)") }
+    if let column { parts.append("column \(column)") }
+    if !path.isEmpty { parts.append("in \(path)") }
+    return parts.joined(separator: ", ")
+  }
+}
+
+/// Why a metadata document could not be read.
+public struct MetadataError: Error, Sendable, Hashable, CustomStringConvertible {
+  /// What kind of failure it is.
+  public enum Reason: Sendable, Hashable {
+    /// There is no content.
+    case empty
+    /// It is another document: an HTML page, a service document, an error.
+    case notMetadata
+    /// It is not well-formed XML or JSON.
+    case malformed
+    /// It ends too early.
+    case truncated
+    /// It has a document type declaration, which is refused (CSDL needs none, and entities are a way to attack).
+    case documentTypeRefused
+    /// It is nested deeper than ``MetadataLimits/depth``.
+    case tooDeep
+    /// It, or one part of it, is longer than ``MetadataLimits`` allow.
+    case tooLarge
+    /// It is in a version or encoding that this library does not read.
+    case notSupported
+  }
+
+  /// What kind of failure it is.
+  public var reason: Reason
+  /// What was found, in one sentence.
+  public var message: String
+  /// What can be done about it.
+  public var cure: String
+  /// Where it was found.
+  public var location: MetadataLocation
+
+  /// Makes an error.
+  public init(_ reason: Reason, _ message: String, cure: String, at location: MetadataLocation) {
+    self.reason = reason
+    self.message = message
+    self.cure = cure
+    self.location = location
+  }
+
+  /// Message, place and cure.
+  public var description: String {
+    let place = location.description
+    return "Metadata cannot be read: \(message)\(place.isEmpty ? "" : " (\(place))"). \(cure)"
+  }
+}
+
+/// Bounds on a metadata document, against input made to exhaust the reader.
+public struct MetadataLimits: Sendable, Hashable {
+  /// The longest document, in bytes.
+  public var documentLength: Int
+  /// The longest tag, comment or text, in bytes.
+  public var tokenLength: Int
+  /// How deep elements or JSON values may nest; at most 512.
+  public var depth: Int
+
+  /// The defaults: 256 MB, 8 MB, 200 levels.
+  public init(documentLength: Int = 256 << 20, tokenLength: Int = 8 << 20, depth: Int = 200) {
+    self.documentLength = documentLength
+    self.tokenLength = tokenLength
+    self.depth = min(depth, 512)
+  }
+}
+
+/// Something odd in a document that the reader could live with.
+public struct EdmDiagnostic: Sendable, Hashable, CustomStringConvertible {
+  /// What kind of oddity it is.
+  public enum Kind: String, Sendable, Hashable {
+    /// An element that CSDL does not have at this place; it and its content were skipped.
+    case unknownElement
+    /// An element of another namespace; skipped.
+    case foreignElement
+    /// An attribute that CSDL does not have at this place; kept among the foreign attributes.
+    case unknownAttribute
+    /// An attribute that must be there is not; the element was skipped or completed as the message says.
+    case missingAttribute
+    /// A value that the attribute cannot have; it was left out.
+    case invalidValue
+    /// A name that nothing in the document declares.
+    case unresolvedName
+    /// A second declaration of a name; look-ups find the first.
+    case duplicateName
+    /// A type that derives from itself; its base type is ignored.
+    case circularBaseType
+    /// A departure from the form of the document: no wrapper, white space before the start, an undeclared prefix.
+    case unusualForm
+  }
+
+  /// What kind of oddity it is.
+  public var kind: Kind
+  /// What was found, in one sentence.
+  public var message: String
+  /// Where.
+  public var location: MetadataLocation
+
+  /// Makes a diagnostic.
+  public init(_ kind: Kind, _ message: String, at location: MetadataLocation) {
+    self.kind = kind
+    self.message = message
+    self.location = location
+  }
+
+  /// Message and place.
+  public var description: String { "\(kind.rawValue): \(message) (\(location))" }
+}
