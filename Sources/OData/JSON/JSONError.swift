@@ -1,0 +1,100 @@
+/// Why bytes are no JSON (RFC 8259), or no JSON that is read here, and where.
+public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
+  /// What is wrong.
+  public enum Problem: Sendable, Hashable {
+    /// The text ends inside a value; more bytes were needed.
+    case unexpectedEnd
+    /// A byte that cannot stand here, and what could.
+    case unexpectedByte(UInt8, expected: String)
+    /// Something follows the one value of the text.
+    case trailingContent
+    /// Brackets are nested deeper than the limit.
+    case tooDeep(limit: Int)
+    /// A string or number is longer than the limit, in bytes.
+    case tokenTooLong(limit: Int)
+    /// Bytes inside a string that are not UTF-8.
+    case invalidUTF8
+    /// The text is in UTF-16 or UTF-32: RFC 8259 §8.1 wants UTF-8.
+    case notUTF8
+    /// A control character inside a string that must be escaped.
+    case controlCharacter(UInt8)
+    /// A backslash followed by something that is no escape.
+    case invalidEscape
+    /// Half of a surrogate pair: it stands for no character.
+    case loneSurrogate
+    /// A number that breaks the grammar: leading zero, plus sign, missing digits.
+    case invalidNumber
+    /// A word other than `true`, `false` and `null`.
+    case invalidLiteral
+    /// A name stands twice in one object.
+    case duplicateName(String)
+  }
+
+  /// What is wrong.
+  public let problem: Problem
+  /// Bytes before the place, from the start of the text.
+  public let offset: Int
+  /// The line, from 1; lines end with LF.
+  public let line: Int
+  /// The column, from 1, in bytes.
+  public let column: Int
+
+  /// Joins a problem and its place.
+  public init(_ problem: Problem, offset: Int, line: Int, column: Int) {
+    self.problem = problem
+    self.offset = offset
+    self.line = line
+    self.column = column
+  }
+
+  /// The problem and its place.
+  public var description: String { "\(problem) at line \(line), column \(column) (byte \(offset))" }
+}
+
+extension JSONError.Problem: CustomStringConvertible {
+  /// What is wrong, in words.
+  public var description: String {
+    switch self {
+    case .unexpectedEnd: "the JSON text ends too early"
+    case .unexpectedByte(let byte, let expected): "\(JSONError.spell(byte)) where \(expected) should stand"
+    case .trailingContent: "something follows the JSON value"
+    case .tooDeep(let limit): "brackets are nested deeper than \(limit)"
+    case .tokenTooLong(let limit): "a string or number is longer than \(limit) bytes"
+    case .invalidUTF8: "a string holds bytes that are not UTF-8"
+    case .notUTF8: "the text is not in UTF-8"
+    case .controlCharacter(let byte): "\(JSONError.spell(byte)) must be escaped in a string"
+    case .invalidEscape: "no such escape in a JSON string"
+    case .loneSurrogate: "half of a surrogate pair"
+    case .invalidNumber: "no JSON number"
+    case .invalidLiteral: "a word other than true, false and null"
+    case .duplicateName(let name): "the name '\(name)' stands twice in one object"
+    }
+  }
+}
+
+extension JSONError {
+  static func spell(_ byte: UInt8) -> String {
+    if byte > 0x20, byte < 0x7F { return "'\(Character(UnicodeScalar(byte)))'" }
+    let hex = String(byte, radix: 16, uppercase: true)
+    return "byte 0x" + (hex.count < 2 ? "0" : "") + hex
+  }
+}
+
+/// How much of a JSON text is read before it counts as hostile.
+package struct JSONLimits: Sendable, Hashable {
+  /// How deep brackets may nest. 512 by default: deeper than any OData payload, shallow enough for recursion.
+  package var depth = 512
+  /// The longest string, in bytes between its quotes: 64 MiB by default.
+  package var stringBytes = 64 << 20
+  /// The longest number, in bytes: 4,096 by default.
+  package var numberBytes = 4096
+
+  /// The default limits.
+  package init() {}
+
+  /// Limits of the given depth and, for strings, length.
+  package init(depth: Int, stringBytes: Int = 64 << 20) {
+    self.depth = depth
+    self.stringBytes = stringBytes
+  }
+}
