@@ -74,3 +74,11 @@ public struct EdmTypeDefinition: EdmAnnotatable, Hashable {
   /// The name with its namespace.
   public var qualifiedName: String { EdmSchema.qualify(name, in: namespace) }
 }
+
+extension EdmEnumType {
+  /// The value of the next member that gives none (CSDL 4.01 §10.3); stays at the highest where there is no higher.
+  package var nextMemberValue: Int64 {
+    guard let last = members.last?.value else { return 0 }
+    return last == .max ? .max : last + 1
+  }
+}

@@ -1,0 +1,77 @@
+public import OData
+
+/// Reads CSDL XML of all versions (EDMX 1.0 to 4.01) in one streaming pass: bytes in, ``EdmModel`` out.
+///
+/// Push the document in chunks of any size, then ``finish()``. Oddities that one can live with end up in the model's
+/// diagnostics; what cannot be read throws ``MetadataError`` with line, column and element path. A reader is for one
+/// document and one task; after an error it only repeats that error.
+public final class CSDLReader {
+  private let limits: MetadataLimits
+  private let reading = CSDLReading()
+  private var parser: XMLPushParser?
+
+  /// A reader for one document.
+  public init(limits: MetadataLimits = MetadataLimits()) { self.limits = limits }
+
+  /// Takes the next bytes.
+  public func push(_ bytes: [UInt8]) throws(MetadataError) {
+    try attempt { try $0.push(bytes) }
+  }
+
+  /// Ends the document and answers the model.
+  public func finish() throws(MetadataError) -> EdmModel {
+    try attempt { try $0.finish() }
+    return EdmModel(
+      version: reading.version ?? .v2, dataServiceVersion: reading.dataServiceVersion,
+      maxDataServiceVersion: reading.maxDataServiceVersion, references: reading.references,
+      schemas: reading.schemas, diagnostics: reading.diagnostics)
+  }
+
+  private func attempt(_ body: (XMLPushParser) throws -> Void) throws(MetadataError) {
+    do {
+      let parser: XMLPushParser
+      if let present = self.parser {
+        parser = present
+      } else {
+        let bounds = XMLLimits(
+          documentLength: limits.documentLength, tokenLength: limits.tokenLength, depth: limits.depth)
+        parser = try XMLPushParser(handler: reading, limits: bounds)
+        self.parser = parser
+      }
+      try body(parser)
+    } catch let error as MetadataError {
+      throw error
+    } catch let failure as XMLFailure {
+      throw CSDLReader.error(failure, path: reading.path)
+    } catch {
+      throw MetadataError(
+        .malformed, "\(error)", cure: "Check the document", at: MetadataLocation(path: reading.path))
+    }
+  }
+
+  private static func error(_ failure: XMLFailure, path: String) -> MetadataError {
+    let location = MetadataLocation(line: failure.line, column: failure.column, path: path)
+    let (reason, cure): (MetadataError.Reason, String)
+    switch failure.reason {
+    case .empty:
+      (reason, cure) = (.empty, "Check that the URL ends in $metadata and that the service answered 200")
+    case .malformed:
+      (reason, cure) = (.malformed, "Report it to the service: the document is not well-formed XML")
+    case .truncated:
+      (reason, cure) = (.truncated, "Read it again: the answer was cut off")
+    case .documentType(let name) where name.lowercased() == "html":
+      return MetadataError(
+        .notMetadata, "the document is an HTML page",
+        cure: "Check the URL and the credentials: a log-in page is often sent in place of an answer", at: location)
+    case .documentType:
+      (reason, cure) = (.documentTypeRefused, "Ask for a document without DOCTYPE: CSDL needs none")
+    case .tooDeep:
+      (reason, cure) = (.tooDeep, "Raise the limit on depth if the document is trusted")
+    case .tooLong, .tokenTooLong:
+      (reason, cure) = (.tooLarge, "Raise the limits if the document is trusted")
+    case .encoding:
+      (reason, cure) = (.notSupported, "Ask the service for UTF-8")
+    }
+    return MetadataError(reason, failure.message, cure: cure, at: location)
+  }
+}
