@@ -1,0 +1,173 @@
+public import HTTPCore
+public import OData
+
+/// Why a request to a service failed.
+public struct ODataServiceError: Error, Sendable, CustomStringConvertible, CustomDebugStringConvertible {
+  /// The kind of failure.
+  public enum Category: Sendable {
+    /// No (whole) answer came.
+    case communication(HTTPTransportError)
+    /// The service refused: its status and, where it gave one, its own words.
+    case http(status: Int, payload: ODataErrorPayload?)
+    /// The caller is not known, or credentials could not be had.
+    case authentication(AuthenticationFailure)
+    /// The service wants a token against cross-site request forgery and does not give one; the text says what it did.
+    case csrf(String)
+    /// The request cannot be sent as it is; the text says what to change.
+    case invalidRequest(String)
+    /// The answer cannot be read; the text says where and why.
+    case malformedAnswer(String)
+    /// Something that this version of the library, or the service, does not do; named.
+    case notSupported(String)
+    /// The caller cancelled.
+    case cancelled
+    /// The store is not open.
+    case notOpen
+    /// A passive store sends nothing: a change, or a request that may not use the cache.
+    case passive
+    /// A passive store has never seen an answer to this request.
+    case notCached
+  }
+
+  /// The kind of failure.
+  public let category: Category
+  /// What was being done: `read`, `create`, `metadata`, `batch` …
+  public let operation: String
+  /// The method that was or would have been sent; nil where it did not come to one.
+  public let method: HTTPMethod?
+  /// The URL, without user information and with secret query values hidden; nil where it did not come to one.
+  public let url: String?
+  /// The error below, where there is one.
+  public let cause: (any Error)?
+  /// The answer that the service gave, where it gave one.
+  public let response: ODataSingleResponse?
+
+  /// Makes an error.
+  ///
+  /// - Parameter url: the URL as sent; its secrets are removed here.
+  public init(
+    _ category: Category, operation: String, method: HTTPMethod? = nil, url: String? = nil,
+    cause: (any Error)? = nil, response: ODataSingleResponse? = nil
+  ) {
+    self.category = category
+    self.operation = operation
+    self.method = method
+    self.url = url.map(RedactedURL.text)
+    self.cause = cause
+    self.response = response
+  }
+
+  /// The status code where the service answered with one.
+  public var httpStatus: Int? { if case .http(let status, _) = category { status } else { nil } }
+
+  /// The service's own words where it refused and gave some.
+  public var payload: ODataErrorPayload? { if case .http(_, let payload) = category { payload } else { nil } }
+
+  /// True where the caller cancelled.
+  public var isCancelled: Bool { if case .cancelled = category { true } else { false } }
+
+  /// True where the same request may succeed later without any change.
+  public var isTransient: Bool {
+    switch category {
+    case .communication(let error): error.isTransient
+    case .http(let status, _): RetryableStatus.contains(status)
+    default: false
+    }
+  }
+
+  /// What happened and the cure; holds no payload, no credentials and no query, so that it may be shown and logged.
+  public var description: String {
+    let place = url.map { " (\(method.map { $0.rawValue + " " } ?? "")\(RedactedURL.withoutQuery($0)))" } ?? ""
+    return "\(operation)\(place): \(category.summary)"
+  }
+
+  /// Everything known, the service's words included: for developers, not for logs.
+  public var debugDescription: String {
+    var lines = ["\(operation): \(category.summary)"]
+    if let url { lines.append("request: \(method.map { $0.rawValue + " " } ?? "")\(url)") }
+    if let payload { lines.append("service: \(payload)") }
+    for detail in payload?.details ?? [] { lines.append("detail: \(detail.code) \(detail.message)") }
+    if let cause { lines.append("cause: \(String(reflecting: cause))") }
+    if let response { lines.append("answer: \(response.payloadBytes.count) bytes, status \(response.httpStatus ?? 0)") }
+    return lines.joined(separator: "\n")
+  }
+}
+
+extension ODataServiceError.Category {
+  var summary: String {
+    switch self {
+    case .communication(let error): error.description
+    case .http(let status, let payload): Self.summary(status: status, code: payload?.code)
+    case .authentication(let failure): failure.description
+    case .csrf(let what): "The service's token against request forgery could not be had: \(what)"
+    case .invalidRequest(let what): "The request cannot be sent: \(what)"
+    case .malformedAnswer(let what): "The answer cannot be read: \(what)"
+    case .notSupported(let name): "Not supported: \(name)"
+    case .cancelled: "The request was cancelled."
+    case .notOpen: "The store is not open. Open it first."
+    case .passive: "The store is passive and sends nothing. Switch it to active first."
+    case .notCached: "The cache holds no answer to this request. Read it once in active mode."
+    }
+  }
+
+  private static func summary(status: Int, code: String?) -> String {
+    let words =
+      switch status {
+      case 400: "the service does not accept the request"
+      case 401: "the service does not know the caller"
+      case 403: "the caller may not do this"
+      case 404: "there is no such resource"
+      case 409: "the request conflicts with the resource's state"
+      case 410: "the resource is gone"
+      case 412: "the resource has changed since it was read"
+      case 428: "the service wants the ETag of what is changed"
+      case 429: "the service is asked too often"
+      case 500...599: "the service failed"
+      default: "the service refused"
+      }
+    let suffix = code.flatMap { isPlain($0) ? " [\($0)]" : nil } ?? ""
+    return "HTTP \(status): \(words)\(suffix)"
+  }
+
+  /// A code is shown only where it looks like one: services also put free text there.
+  private static func isPlain(_ code: String) -> Bool {
+    !code.isEmpty && code.utf8.count <= 80
+      && code.utf8.allSatisfy {
+        ($0 >= 0x30 && $0 <= 0x39) || ($0 | 0x20 >= 0x61 && $0 | 0x20 <= 0x7A) || "/_.-:".utf8.contains($0)
+      }
+  }
+}
+
+/// Why credentials could not be had, or were refused.
+public enum AuthenticationFailure: Error, Sendable, Hashable, CustomStringConvertible {
+  /// The service answered 401 to the credentials that were sent, or none were configured.
+  case refused(challenge: String?)
+  /// The token endpoint refused with an error code (RFC 6749 §5.2), such as `invalid_client`.
+  case tokenEndpoint(code: String)
+  /// The grant is no longer valid (`invalid_grant`): the user must sign in again.
+  case invalidGrant
+  /// The device code ran out before the user confirmed it (RFC 8628 §3.5).
+  case deviceCodeExpired
+  /// The user refused the device (RFC 8628 §3.5).
+  case accessDenied
+  /// The token endpoint's answer cannot be read; the text says where.
+  case malformedTokenResponse(String)
+  /// The token endpoint could not be reached.
+  case unreachable(HTTPTransportError)
+  /// The application's own token provider failed; the text names the type of its error.
+  case provider(String)
+
+  /// Safe to show to a person: no credentials.
+  public var description: String {
+    switch self {
+    case .refused: "The service did not accept the credentials. Sign in with others."
+    case .tokenEndpoint(let code): "The token endpoint refused: \(code)"
+    case .invalidGrant: "The sign-in is no longer valid. Sign in again."
+    case .deviceCodeExpired: "The device code ran out before it was confirmed. Start again."
+    case .accessDenied: "The sign-in was refused."
+    case .malformedTokenResponse(let what): "The token endpoint's answer cannot be read: \(what)"
+    case .unreachable(let error): "The token endpoint cannot be reached: \(error)"
+    case .provider(let type): "The application's token provider failed: \(type)"
+    }
+  }
+}

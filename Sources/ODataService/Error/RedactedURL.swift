@@ -1,0 +1,37 @@
+/// Takes what may be secret out of a URL before it reaches an error or a log.
+enum RedactedURL {
+  /// Names of query options whose values are credentials.
+  private static let secrets: Set<String> = [
+    "access_token", "refresh_token", "token", "code", "client_secret", "password", "passwd", "sap-password", "apikey",
+    "api_key", "api-key", "key", "subscription-key", "sig", "signature", "assertion",
+  ]
+
+  /// The URL without user information; values of secret query options become `***`.
+  static func text(_ url: String) -> String {
+    let text = withoutUser(url)
+    guard let mark = text.firstIndex(of: "?") else { return text }
+    let options = text[text.index(after: mark)...].split(separator: "&", omittingEmptySubsequences: false)
+    let kept = options.map { option -> Substring in
+      guard let equals = option.firstIndex(of: "=") else { return option }
+      return secrets.contains(option[..<equals].lowercased()) ? option[...equals] + "***" : option
+    }
+    return text[...mark] + kept.joined(separator: "&")
+  }
+
+  /// The URL up to its query.
+  static func withoutQuery(_ url: String) -> String { String(url.prefix { $0 != "?" && $0 != "#" }) }
+
+  private static func withoutUser(_ url: String) -> String {
+    guard let slashes = url.firstRange(of: "://") else { return url }
+    let rest = url[slashes.upperBound...]
+    let authority = rest.prefix { $0 != "/" && $0 != "?" && $0 != "#" }
+    guard let at = authority.lastIndex(of: "@") else { return url }
+    return String(url[..<slashes.upperBound]) + rest[rest.index(after: at)...]
+  }
+}
+
+/// The statuses after which the same request may succeed later.
+enum RetryableStatus {
+  /// Too many requests, and a gateway or service that is away. 500 is not among them: it may have done its work.
+  static func contains(_ status: Int) -> Bool { status == 429 || (502...504).contains(status) }
+}

@@ -1,0 +1,67 @@
+public import HTTPCore
+
+/// Several requests sent as one (OData Protocol 4.01 §11.7; OData V2 Batch Processing).
+public struct ODataBatchRequest: Sendable {
+  /// One thing in a batch.
+  public enum Item: Sendable {
+    /// A request that stands alone; a change among them is a unit of its own.
+    case single(ODataSingleRequest)
+    /// Changes that succeed or fail together (V4: change set or atomicity group).
+    case changeSet([ODataSingleRequest])
+
+    /// A read, such as `Articles('myuserid')?$top=30`.
+    public static func read(_ path: String, useCache: Bool = true) -> Item { .single(.read(path, useCache: useCache)) }
+
+    /// The requests in it.
+    public var requests: [ODataSingleRequest] {
+      switch self {
+      case .single(let request): [request]
+      case .changeSet(let requests): requests
+      }
+    }
+  }
+
+  /// How a batch is written.
+  public enum Format: Sendable, Hashable {
+    /// Multipart: every version reads it.
+    case automatic
+    /// `multipart/mixed` (§11.7.7).
+    case multipart
+    /// JSON, 4.01 services only (OData JSON Format 4.01 §19).
+    case json
+  }
+
+  /// The parts in their order.
+  public var items: [Item]
+  /// How the batch is written.
+  public var format: Format
+  /// Fields of the batch request itself.
+  public var fields: HTTPFields
+  /// Whether the service goes on after a part that failed (`Prefer: odata.continue-on-error`); nil leaves it to the
+  /// service.
+  public var continuesOnError: Bool?
+  /// The caller's own mark; travels with the request and is not sent.
+  public var customTag: String?
+  /// Time limits of the whole batch; nil takes the conversation's.
+  public var timeouts: HTTPTimeouts?
+
+  /// A batch of the given parts.
+  public init(
+    _ items: [Item], format: Format = .automatic, fields: HTTPFields = [:], continuesOnError: Bool? = nil,
+    customTag: String? = nil
+  ) {
+    self.items = items
+    self.format = format
+    self.fields = fields
+    self.continuesOnError = continuesOnError
+    self.customTag = customTag
+  }
+
+  /// True where at least one read of it wants the technical cache.
+  public var usesCache: Bool {
+    items.contains { if case .single(let request) = $0 { request.usesCache } else { false } }
+  }
+
+  /// True where nothing in it changes anything on the server.
+  public var isRead: Bool { items.allSatisfy { $0.requests.allSatisfy(\.isRead) } }
+}

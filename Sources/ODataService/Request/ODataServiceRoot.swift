@@ -1,0 +1,177 @@
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
+/// The root URL of a service, and how resource paths become URLs under it.
+public struct ODataServiceRoot: Sendable, Hashable {
+  /// The root with a trailing slash, without user information, query and fragment.
+  public let url: URL
+  /// Query options that the root was given with (`sap-client=100`): every relative request carries them.
+  public let query: String?
+  /// Scheme, host and port: who gets credentials.
+  public let origin: HTTPOrigin
+
+  private let text: String
+
+  /// Takes an absolute `http` or `https` URL; a missing trailing slash is added.
+  ///
+  /// Throws ``ODataServiceError`` (`invalidRequest`) for other URLs and for one with a user name or password in it.
+  public init(_ url: URL) throws(ODataServiceError) {
+    let given = url.absoluteString
+    let parts = URLParts(given)
+    guard let origin = parts.origin else {
+      throw ODataServiceError(
+        .invalidRequest("a service root must be an absolute http or https URL"), operation: "root", url: given)
+    }
+    guard !parts.hasUserInformation else {
+      throw ODataServiceError(
+        .invalidRequest("a service root must not carry a user name; give the service an authentication instead"),
+        operation: "root", url: given)
+    }
+    var path = parts.path.isEmpty ? "/" : parts.path
+    if !path.hasSuffix("/") { path += "/" }
+    text = parts.prefix + PercentEncoding.encoded(path, in: .path)
+    guard let root = URL(string: text) else {
+      throw ODataServiceError(.invalidRequest("this is no URL"), operation: "root", url: given)
+    }
+    self.url = root
+    query = parts.query.flatMap { $0.isEmpty ? nil : PercentEncoding.encoded($0, in: .query) }
+    self.origin = origin
+  }
+
+  /// The absolute URL of a resource path, as text: what is sent, and what caches use as a key.
+  ///
+  /// Relative paths continue the root; a leading `/` starts at the host; absolute URLs stand for themselves
+  /// (RFC 3986 §5.2). Illegal characters are percent-encoded once, `#` among them; valid escapes stay.
+  /// Throws ``ODataServiceError`` (`invalidRequest`) where nothing valid comes out.
+  public func absoluteText(_ path: String) throws(ODataServiceError) -> String {
+    let parts = URLParts(path)
+    if parts.prefix.isEmpty {
+      let start = path.hasPrefix("/") ? origin.text : text
+      return start + encoded(parts.path, joining(parts.query))
+    }
+    if parts.isNetworkPath { return origin.scheme + ":" + parts.prefix + encoded(parts.path, parts.query) }
+    guard parts.origin != nil else {
+      throw ODataServiceError(
+        .invalidRequest("only http and https URLs can be requested"), operation: "resolve", url: path)
+    }
+    guard !parts.hasUserInformation else {
+      throw ODataServiceError(
+        .invalidRequest("a URL must not carry a user name or password"), operation: "resolve", url: path)
+    }
+    return parts.prefix + encoded(parts.path, parts.query)
+  }
+
+  /// The absolute URL of a resource path; see ``absoluteText(_:)``.
+  public func resolve(_ path: String) throws(ODataServiceError) -> URL {
+    let text = try absoluteText(path)
+    guard let url = URL(string: text), url.host() != nil else {
+      throw ODataServiceError(.invalidRequest("this is no URL"), operation: "resolve", url: path)
+    }
+    return url
+  }
+
+  /// True where the URL is on the service's own scheme, host and port: only there go credentials, cookies and tokens.
+  public func isSameOrigin(_ url: URL) -> Bool { URLParts(url.absoluteString).origin == origin }
+
+  /// The part of an absolute URL behind the root; nil where it is not under the root. Batches write this.
+  package func relative(_ absolute: String) -> String? {
+    absolute.hasPrefix(text) ? String(absolute.dropFirst(text.count)) : nil
+  }
+
+  private func joining(_ query: String?) -> String? {
+    guard let own = self.query else { return query }
+    guard let query, !query.isEmpty else { return own }
+    return query + "&" + own
+  }
+
+  private func encoded(_ path: String, _ query: String?) -> String {
+    let path = PercentEncoding.encoded(path, in: .path)
+    guard let query else { return path }
+    return path + "?" + PercentEncoding.encoded(query, in: .query)
+  }
+}
+
+/// Scheme, host and port (RFC 6454), in lower case and with the scheme's own port written out.
+public struct HTTPOrigin: Sendable, Hashable {
+  /// `http` or `https`.
+  public let scheme: String
+  /// The host as in a URL: brackets around an IPv6 address.
+  public let host: String
+  /// The port.
+  public let port: Int
+
+  /// The origin as the beginning of a URL, without a slash.
+  public var text: String {
+    let usual = scheme == "https" ? 443 : 80
+    return port == usual ? "\(scheme)://\(host)" : "\(scheme)://\(host):\(port)"
+  }
+
+  init?(scheme: String, authority: Substring) {
+    let scheme = scheme.lowercased()
+    guard scheme == "http" || scheme == "https" else { return nil }
+    let place = authority.lastIndex(of: "@").map { authority[authority.index(after: $0)...] } ?? authority
+    var host = place
+    var port = scheme == "https" ? 443 : 80
+    let hostEnd = place.lastIndex(of: "]") ?? place.startIndex
+    if let colon = place[hostEnd...].lastIndex(of: ":") {
+      host = place[..<colon]
+      let digits = place[place.index(after: colon)...]
+      if !digits.isEmpty {
+        guard let number = UInt16(digits) else { return nil }
+        port = Int(number)
+      }
+    }
+    guard !host.isEmpty else { return nil }
+    self.scheme = scheme
+    self.host = host.lowercased()
+    self.port = port
+  }
+}
+
+/// A URL reference cut at its delimiters, without decoding anything (RFC 3986 appendix B).
+struct URLParts {
+  /// Scheme and authority as written, `https://host:1`; `//host` for a network path; empty for a relative one.
+  let prefix: String
+  /// The path as written; a `#` stays in it.
+  let path: String
+  /// What follows the first `?`; nil where there is none.
+  let query: String?
+  /// The origin; nil for relative references and for schemes other than http and https.
+  let origin: HTTPOrigin?
+  let hasUserInformation: Bool
+
+  var isNetworkPath: Bool { prefix.hasPrefix("//") }
+
+  init(_ text: String) {
+    let head = text.prefix { $0 != "?" }
+    query = head.endIndex == text.endIndex ? nil : String(text[text.index(after: head.endIndex)...])
+    let scheme = URLParts.scheme(of: head)
+    let rest = scheme.map { head[head.index(after: $0.endIndex)...] } ?? head
+    guard rest.hasPrefix("//") else {
+      prefix = scheme.map { $0 + ":" } ?? ""
+      path = String(rest)
+      origin = nil
+      hasUserInformation = false
+      return
+    }
+    let authority = rest.dropFirst(2).prefix { $0 != "/" && $0 != "#" }
+    prefix = String(head[..<authority.endIndex])
+    path = String(head[authority.endIndex...])
+    origin = scheme.flatMap { HTTPOrigin(scheme: String($0), authority: authority) }
+    hasUserInformation = authority.contains("@")
+  }
+
+  /// A scheme counts only before the first slash, and only with letters: keys such as `Days('12:30')` hold colons too.
+  private static func scheme(of text: Substring) -> Substring? {
+    guard let colon = text.firstIndex(of: ":") else { return nil }
+    let scheme = text[..<colon]
+    guard let first = scheme.utf8.first, first | 0x20 >= 0x61, first | 0x20 <= 0x7A else { return nil }
+    let legal = scheme.utf8.allSatisfy {
+      ($0 | 0x20 >= 0x61 && $0 | 0x20 <= 0x7A) || ($0 >= 0x30 && $0 <= 0x39) || $0 == 0x2B || $0 == 0x2D || $0 == 0x2E
+    }
+    return legal ? scheme : nil
+  }
+}
