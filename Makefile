@@ -1,5 +1,33 @@
-.PHONY: test
-test:
-	apt-get install -y -q libcurl4-openssl-dev libxml2-dev libsqlite3-dev libssl-dev
-	swift build --build-tests
-	swift test
+# What one does with this package. Each target says what it does; `make` alone lists them.
+SHELL := /usr/bin/env bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.PHONY: help setup build test lint docs check clean
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
+
+setup: ## install what is missing (Debian packages, .venv); nothing where all is there
+	@Scripts/setup
+
+build: ## build the library and the command line
+	@Scripts/setup build
+	@swift build
+
+test: ## install what is missing, build, run every test (real services included)
+	@Scripts/setup
+	@swift build --build-tests
+	@swift test --skip-build --disable-xctest
+
+lint: ## formatting rules, strictly
+	@Scripts/lint
+
+docs: ## the documentation as a DocC archive in .build/docs; warnings are errors
+	@Scripts/setup build
+	@Scripts/docs
+
+check: ## every gate in order: format, clean build, tests of the architecture, documentation
+	@Scripts/check
+
+clean: ## remove what was built and the .venv
+	@rm -rf .build .venv

@@ -1,0 +1,132 @@
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+@Suite("The rig: mock-sap", .mockSAP("--no-csrf"), .timeLimit(.minutes(1)))
+struct RigMockSAPTests {
+  @Test("one instance serves the suite, and answers with the data of its seed")
+  func answers() throws {
+    let service = try MockSAP.ofSuite
+    let answer = try service.process.ask("/sap/opu/odata/sap/API_SALES_ORDER_SRV/A_SalesOrder/$count")
+    #expect(answer.status == 200)
+    #expect(answer.text == "25")
+    #expect(try MockSAP.ofSuite.process.processID == service.process.processID)
+  }
+
+  @Test("its control plane adds and clears faults and tells what was asked")
+  func control() throws {
+    let service = try MockSAP.ofSuite
+    let target = "/sap/opu/odata/sap/API_PRODUCT_SRV/A_Product?$top=1"
+    try service.addFault(.init(match: "API_PRODUCT_SRV", method: "GET", status: 503, message: "asleep", count: 1))
+    #expect(try service.process.ask(target, fields: ["X-Mark": "rig"]).status == 503)
+    #expect(try service.process.ask(target).status == 200)
+    try service.addFault(.init(match: "API_PRODUCT_SRV", status: 500))
+    try service.clearFaults()
+    #expect(try service.process.ask(target).status == 200)
+    let asked = try service.requests().filter { $0.path.contains("A_Product") }
+    #expect(asked.map(\.status) == [503, 200, 200])
+    #expect(asked.first?.fields["x-mark"] == "rig")
+    #expect(asked.first?.query.contains("$top=1") == true)
+    #expect(try service.scenarios().isEmpty == false)
+  }
+
+  @Test("a request it cannot understand is an error that names the answer")
+  func controlError() throws {
+    let service = try MockSAP.ofSuite
+    #expect(throws: MockSAPControlError.self) { try service.addFault(.init(status: 7)) }
+    #expect(throws: MockSAPControlError.self) { try service.revokeTokens() }
+  }
+}
+
+@Suite("The rig: life of a service", .timeLimit(.minutes(1)))
+struct RigLifeTests {
+  @Test("stopped it refuses, restarted it answers on the same port with fresh data")
+  func stopsAndRestarts() async throws {
+    let service = try await onOwnThread { try MockSAP() }
+    let port = service.port
+    let first = try #require(service.process.processID)
+    service.stop()
+    #expect(kill(first, 0) != 0, "the process is gone when stop returns")
+    #expect(throws: PlainHTTPError.self) { try service.process.ask("/_mock/health") }
+    try await onOwnThread { try service.restart() }
+    #expect(service.port == port)
+    #expect(service.process.processID != first)
+    #expect(try service.process.ask("/_mock/health").status == 200)
+    try service.advanceClock(days: 3)
+    try service.reset()
+    service.stop()
+    service.stop()
+  }
+
+  @Test("an option it does not know is a start that fails with what it printed")
+  func badOption() async {
+    let error = await #expect(throws: ServiceStartError.self) {
+      try await onOwnThread { try MockSAP(["--no-such-option"]) }
+    }
+    #expect(error?.reason == "it ended with status 2")
+    #expect(error?.output.contains("unrecognized arguments: --no-such-option") == true)
+    #expect(error?.description.hasPrefix("mocksap did not start: it ended with status 2. It printed:") == true)
+  }
+
+  @Test("a module that does not exist is a start that fails with Python's own words")
+  func badModule() async {
+    let error = await #expect(throws: ServiceStartError.self) {
+      try await onOwnThread {
+        try ServiceProcess(.init(module: "nosuchmodule", arguments: [], readyText: "listening on", probe: "/"))
+      }
+    }
+    #expect(error?.output.contains("nosuchmodule") == true)
+  }
+
+  @Test("a probe that answers anything but 200 is a start that fails with the answer")
+  func badProbe() async {
+    let error = await #expect(throws: ServiceStartError.self) {
+      try await onOwnThread {
+        try ServiceProcess(.init(module: "mocksap", arguments: [], readyText: "listening on", probe: "/nowhere"))
+      }
+    }
+    #expect(error?.reason.hasPrefix("/nowhere: answered 404") == true)
+  }
+
+  @Test("a suite without the trait gets an error that names the trait")
+  func noTrait() {
+    #expect(throws: ServiceStartError.self) { try MockSAP.ofSuite }
+    #expect(throws: ServiceStartError.self) { try ODataPyService.ofSuite }
+  }
+
+  @Test("two at once have two ports and data of their own")
+  func two() async throws {
+    let one = try await onOwnThread { try MockSAP(["--seed", "1"]) }
+    let two = try await onOwnThread { try MockSAP(["--seed", "2"]) }
+    #expect(one.port != two.port)
+    #expect((20_000..<32_768).contains(one.port))
+    let target = "/sap/opu/odata/sap/API_SALES_ORDER_SRV/A_SalesOrder?$top=5"
+    #expect(try one.process.ask(target).body != two.process.ask(target).body)
+  }
+}
+
+@Suite("The rig: folders and seeds", .timeLimit(.minutes(1)))
+struct RigFileTests {
+  @Test("a temporary folder goes with its value")
+  func temporaryFolder() throws {
+    let path: String
+    do {
+      let folder = try TemporaryFolder()
+      path = folder.path
+      try folder.write([1, 2, 3], to: "file")
+      #expect(FileManager.default.contents(atPath: folder.file("file")) == Data([1, 2, 3]))
+    }
+    #expect(!FileManager.default.fileExists(atPath: path))
+  }
+
+  @Test("one seed gives one sequence, which is SplitMix64's")
+  func seeds() {
+    var one = PrintedSeed(seed: 1_234_567)
+    // The first outputs for this seed, as published with the algorithm's reference implementations.
+    #expect(
+      (0..<3).map { _ in one.next() } == [
+        6_457_827_717_110_365_317, 3_203_168_211_198_807_973, 9_817_491_932_198_370_423,
+      ])
+  }
+}
