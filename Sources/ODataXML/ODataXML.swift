@@ -14,6 +14,11 @@ extension EdmModel {
   public static func read(
     _ bytes: [UInt8], limits: MetadataLimits = MetadataLimits()
   ) throws(MetadataError) -> EdmModel {
+    let start = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
+    let first = bytes[start...].first { $0 != 0x20 && $0 != 0x0A && $0 != 0x0D && $0 != 0x09 }
+    if first == UInt8(ascii: "{") || first == UInt8(ascii: "[") {
+      return try CSDLJSONReader.read(bytes, limits: limits)
+    }
     let reader = CSDLReader(limits: limits)
     try reader.push(bytes)
     return try reader.finish()

@@ -6,6 +6,10 @@ struct EdmAssociationResolver {
   private var associations: [String: EdmAssociation] = [:]
   private var navigations: [EdmRelationship: [Navigation]] = [:]
   private var baseTypes: [String: String] = [:]
+  /// Bindings tried so far; a sound document needs a few for each association set.
+  private var tries = 0
+  private var bound: Set<String> = []
+  private static let triesBound = 1_000_000
 
   private struct Navigation {
     let type: String
@@ -51,7 +55,7 @@ struct EdmAssociationResolver {
     guard let association = associations[relationship.association] else {
       return complain("the association \(relationship.association) is not declared", at: type + "/" + property.name)
     }
-    guard let end = association.end(relationship.toRole) else {
+    guard let end = roleEnd(relationship.toRole, of: association) else {
       let message = "the association \(relationship.association) has no role \(relationship.toRole)"
       return complain(message, at: type + "/" + property.name)
     }
@@ -61,7 +65,7 @@ struct EdmAssociationResolver {
       property.type = .named(end.type)
       property.nullable = end.multiplicity == .zeroOrOne
     }
-    property.onDelete = association.end(relationship.fromRole)?.onDelete
+    property.onDelete = roleEnd(relationship.fromRole, of: association)?.onDelete
     let back = EdmRelationship(
       association: relationship.association, fromRole: relationship.toRole, toRole: relationship.fromRole)
     property.partner = navigations[back]?.first { $0.type != type || $0.name != property.name }?.name
@@ -77,6 +81,11 @@ struct EdmAssociationResolver {
     }
   }
 
+  /// An association has two ends; any more are not looked at.
+  private func roleEnd(_ role: String, of association: EdmAssociation) -> EdmAssociationEnd? {
+    association.ends.prefix(2).first { $0.role == role }
+  }
+
   private mutating func complain(_ message: String, at path: String) {
     diagnostics.append(EdmDiagnostic(.unresolvedName, message, at: MetadataLocation(path: path)))
   }
@@ -86,13 +95,14 @@ struct EdmAssociationResolver {
     guard !container.associationSets.isEmpty else { return }
     var places: [String: Int] = [:]
     for (place, set) in container.entitySets.enumerated() where places[set.name] == nil { places[set.name] = place }
+    bound = []
     for associationSet in container.associationSets {
       let path = container.qualifiedName + "/" + associationSet.name
       guard let association = associations[associationSet.association] else {
         complain("the association \(associationSet.association) is not declared", at: path)
         continue
       }
-      let ends = associationSet.ends.map { end in
+      let ends = associationSet.ends.prefix(2).map { end in
         (role: role(of: end, association, container, places) ?? end.role, set: end.entitySet)
       }
       for from in ends {
@@ -104,6 +114,10 @@ struct EdmAssociationResolver {
           let relationship = EdmRelationship(
             association: association.qualifiedName, fromRole: from.role, toRole: to.role)
           for navigation in navigations[relationship] ?? [] {
+            tries += 1
+            if tries > EdmAssociationResolver.triesBound {
+              return complain("too many association sets: the rest is not followed", at: path)
+            }
             bind(&container.entitySets[place], navigation, to: to.set)
           }
         }
@@ -111,11 +125,11 @@ struct EdmAssociationResolver {
     }
   }
 
-  private func bind(_ set: inout EdmEntitySet, _ navigation: Navigation, to target: String) {
+  private mutating func bind(_ set: inout EdmEntitySet, _ navigation: Navigation, to target: String) {
     let isOwn = derives(set.entityType, from: navigation.type)
     guard isOwn || derives(navigation.type, from: set.entityType) else { return }
     let path = isOwn ? navigation.name : navigation.type + "/" + navigation.name
-    guard !set.navigationPropertyBindings.contains(where: { $0.path == path }) else { return }
+    guard bound.insert(set.name + "/" + path).inserted else { return }
     set.navigationPropertyBindings.append(EdmNavigationPropertyBinding(path: path, target: target))
   }
 
@@ -126,7 +140,7 @@ struct EdmAssociationResolver {
   ) -> String? {
     guard end.role.isEmpty, let place = places[end.entitySet] else { return nil }
     let type = container.entitySets[place].entityType
-    return association.ends.first { $0.type == type }?.role
+    return association.ends.prefix(2).first { $0.type == type }?.role
   }
 
   private func derives(_ type: String, from base: String) -> Bool {

@@ -7,24 +7,31 @@ enum AnnotationGrammar {
   ) -> CSDLFrame {
     guard let term = element.takeRequired("Term", reading)?.trimmed else { return SkippedFrame(element.name) }
     var annotation = EdmAnnotation(term: term, qualifier: element.take("Qualifier"))
-    let isTyped = element.name == "TypeAnnotation"
-    annotation.value = isTyped ? .record(type: term, []) : attributeValue(&element)
+    if element.name == "TypeAnnotation" {
+      annotation.foreignAttributes = element.rest(reading)
+      return typeAnnotation(annotation, deliver: deliver)
+    }
+    annotation.value = attributeValue(&element)
     annotation.foreignAttributes = element.rest(reading)
     return ElementFrame(element.name, term, annotation) { element, frame, reading in
-      if isTyped { return typeAnnotationChild(&element, frame, reading) }
-      return single(frame.element.value, &element, reading) { frame.element.value = $0 }
+      single(frame.element.value, &element, reading) { frame.element.value = $0 }
     } deliver: {
       deliver($0)
     }
   }
 
-  private static func typeAnnotationChild(
-    _ element: inout CSDLElement, _ frame: ElementFrame<EdmAnnotation>, _ reading: CSDLReading
-  ) -> CSDLFrame? {
-    guard element.name == "PropertyValue" else { return nil }
-    return propertyValue(&element, reading) { value in
-      guard case .record(let type, let values)? = frame.element.value else { return }
-      frame.element.value = .record(type: type, values + [value])
+  /// V3's annotation with a structured value reads as one with a record.
+  private static func typeAnnotation(
+    _ annotation: EdmAnnotation, deliver: @escaping (EdmAnnotation) -> Void
+  ) -> CSDLFrame {
+    var values: [EdmPropertyValue] = []
+    return ElementFrame("TypeAnnotation", annotation.term, annotation) { element, _, reading in
+      guard element.name == "PropertyValue" else { return nil }
+      return propertyValue(&element, reading) { values.append($0) }
+    } deliver: { annotation in
+      var annotation = annotation
+      annotation.value = .record(type: annotation.term, values)
+      deliver(annotation)
     }
   }
 

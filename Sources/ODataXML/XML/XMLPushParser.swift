@@ -189,6 +189,8 @@ extension XMLPushParser {
     _ count: Int, _ attributes: UnsafeMutablePointer<UnsafePointer<xmlChar>?>?
   ) {
     attempt {
+      // Whole tags have been read before the end was announced: this one is cut off.
+      if isFinishing { throw fail(.truncated, "the document ends inside a tag") }
       hasRoot = true
       depth += 1
       if depth > limits.depth {

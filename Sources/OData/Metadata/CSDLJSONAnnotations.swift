@@ -1,0 +1,39 @@
+/// The annotations of one JSON object while its members are read: `@A`, `@A@B` and `@A#Q` may come in any order.
+struct CSDLJSONAnnotations {
+  private struct Entry {
+    let term: String
+    let qualifier: String?
+    var value: EdmExpression?
+    /// Annotations on the annotation: none or one set of them.
+    var nested: [CSDLJSONAnnotations] = []
+  }
+
+  private var entries: [Entry] = []
+  private var places: [Substring: Int] = [:]
+
+  /// Enters a value under the steps of its name; the last one is the annotation it belongs to.
+  mutating func enter(_ steps: ArraySlice<Substring>, _ value: EdmExpression) {
+    guard let step = steps.first else { return }
+    let place = places[step] ?? entries.count
+    if place == entries.count {
+      let parts = step.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)
+      entries.append(Entry(term: String(parts[0]), qualifier: parts.count > 1 ? String(parts[1]) : nil))
+      places[step] = place
+    }
+    if steps.count == 1 {
+      entries[place].value = value
+    } else {
+      if entries[place].nested.isEmpty { entries[place].nested.append(CSDLJSONAnnotations()) }
+      entries[place].nested[0].enter(steps.dropFirst(), value)
+    }
+  }
+
+  /// The annotations in their order.
+  var annotations: [EdmAnnotation] {
+    entries.map { entry in
+      var annotation = EdmAnnotation(term: entry.term, qualifier: entry.qualifier, value: entry.value)
+      annotation.annotations = entry.nested.first?.annotations ?? []
+      return annotation
+    }
+  }
+}

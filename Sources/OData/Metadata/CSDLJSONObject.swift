@@ -1,0 +1,130 @@
+/// An object of a CSDL JSON document, its members sorted by kind: `$…` control members, `@…` annotations, the rest.
+///
+/// What is taken is marked; what is left of the control members is unknown and is kept by ``rest(_:)``.
+struct CSDLJSONObject {
+  /// A member that is neither: a property, an enumeration member, a declaration.
+  struct Child {
+    let name: String
+    let value: JSONNode
+    /// Annotations that stand beside it (`Name@Term`).
+    var annotations: [EdmAnnotation] = []
+  }
+
+  let path: String
+  let annotations: [EdmAnnotation]
+  private(set) var children: [Child] = []
+  let controlAnnotations: [String: [EdmAnnotation]]
+  private var controls: [(name: String, value: JSONNode)] = []
+  private var taken: Set<String> = []
+
+  init(_ members: [JSONNode.Member], path: String, _ reading: inout CSDLJSONReading) {
+    self.path = path
+    var own = CSDLJSONAnnotations()
+    var onControls: [String: CSDLJSONAnnotations] = [:]
+    var beside: [String: CSDLJSONAnnotations] = [:]
+    for member in members {
+      guard let at = member.name.utf8.firstIndex(of: 0x40) else {
+        if member.name.hasPrefix("$") {
+          controls.append((member.name, member.value))
+        } else {
+          children.append(Child(name: member.name, value: member.value))
+        }
+        continue
+      }
+      let owner = String(member.name[..<at])
+      let name = member.name[member.name.index(after: at)...]
+      if owner.isEmpty {
+        reading.annotate(&own, name, member.value, at: path)
+      } else if owner.hasPrefix("$") {
+        reading.annotate(&onControls[owner, default: CSDLJSONAnnotations()], name, member.value, at: path)
+      } else {
+        reading.annotate(&beside[owner, default: CSDLJSONAnnotations()], name, member.value, at: path)
+      }
+    }
+    annotations = own.annotations
+    controlAnnotations = onControls.mapValues(\.annotations)
+    guard !beside.isEmpty else { return }
+    for place in children.indices {
+      if let found = beside.removeValue(forKey: children[place].name) {
+        children[place].annotations = found.annotations
+      }
+    }
+    for owner in beside.keys.sorted() {
+      reading.complain(.unresolvedName, "there is no \(owner) to annotate", at: path)
+    }
+  }
+
+  /// The value of a control member; nil where it is absent.
+  mutating func take(_ name: String) -> JSONNode? {
+    guard let control = controls.first(where: { $0.name == name }) else { return nil }
+    taken.insert(name)
+    return control.value
+  }
+
+  mutating func string(_ name: String, _ reading: inout CSDLJSONReading) -> String? {
+    guard let value = take(name) else { return nil }
+    if let text = value.text { return text }
+    reading.complain(.invalidValue, "\(name) is no text", at: path)
+    return nil
+  }
+
+  mutating func bool(_ name: String, _ reading: inout CSDLJSONReading) -> Bool? {
+    guard let value = take(name) else { return nil }
+    if case .boolean(let flag) = value { return flag }
+    if value.text == "true" { return true }
+    if value.text == "false" { return false }
+    reading.complain(.invalidValue, "\(name) is neither true nor false", at: path)
+    return nil
+  }
+
+  mutating func number(_ name: String, _ reading: inout CSDLJSONReading) -> Int? {
+    guard let value = take(name) else { return nil }
+    if let number = value.text.flatMap({ Int($0) }), number >= 0 { return number }
+    reading.complain(.invalidValue, "\(name) is no number that can be used", at: path)
+    return nil
+  }
+
+  /// `$Type` and `$Collection`; `Edm.String` where the type is left out (§7.1).
+  mutating func type(_ reading: inout CSDLJSONReading, default text: String = "Edm.String") -> EdmTypeReference {
+    let type = EdmTypeReference(string("$Type", &reading) ?? text)
+    return bool("$Collection", &reading) ?? false ? .collection(type.item) : type
+  }
+
+  mutating func facets(_ reading: inout CSDLJSONReading) -> EdmFacets {
+    var facets = EdmFacets()
+    if let value = take("$MaxLength") {
+      if value.text == "max" {
+        facets.maxLength = .max
+      } else {
+        facets.maxLength = number("$MaxLength", &reading).map { .limit($0) }
+      }
+    }
+    facets.precision = number("$Precision", &reading)
+    switch take("$Scale")?.text {
+    case "variable": facets.scale = .variable
+    case "floating": facets.scale = .floating
+    case nil: break
+    default: facets.scale = number("$Scale", &reading).map { .digits($0) }
+    }
+    facets.isUnicode = bool("$Unicode", &reading)
+    switch take("$SRID")?.text {
+    case "variable": facets.srid = .variable
+    case nil: break
+    default: facets.srid = number("$SRID", &reading).map { .reference($0) }
+    }
+    return facets
+  }
+
+  /// The control members that nobody took: complained about and kept.
+  func rest(_ reading: inout CSDLJSONReading) -> [EdmForeignAttribute] {
+    var rest: [EdmForeignAttribute] = []
+    for control in controls where !taken.contains(control.name) {
+      reading.complain(.unknownAttribute, "\(control.name) is not known here", at: path)
+      var writer = JSONWriter()
+      writer.node(control.value)
+      let text = control.value.text ?? String(decoding: writer.bytes, as: UTF8.self)
+      rest.append(EdmForeignAttribute(namespace: "", name: control.name, value: text))
+    }
+    return rest
+  }
+}

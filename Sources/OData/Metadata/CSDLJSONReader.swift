@@ -1,0 +1,63 @@
+/// Reads CSDL JSON (OData CSDL JSON Representation 4.01) into the same ``EdmModel`` that CSDL XML gives.
+///
+/// Where JSON and XML have other defaults, the model says what JSON means: a `$Nullable` left out is false (§7.2.1),
+/// a `$Type` left out is `Edm.String` (§7.1). Places in messages are JSON pointers.
+public enum CSDLJSONReader {
+  /// Reads a whole document.
+  public static func read(
+    _ bytes: [UInt8], limits: MetadataLimits = MetadataLimits()
+  ) throws(MetadataError) -> EdmModel {
+    guard bytes.count <= limits.documentLength else {
+      throw MetadataError(
+        .tooLarge, "the document is longer than \(limits.documentLength) bytes",
+        cure: "Raise the limits if the document is trusted", at: MetadataLocation(path: ""))
+    }
+    let root: JSONNode
+    do {
+      let bounds = JSONLimits(depth: limits.depth, stringBytes: limits.tokenLength)
+      root = try JSONNode(bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(bytes.dropFirst(3)) : bytes, limits: bounds)
+    } catch {
+      throw metadataError(error, isEmpty: bytes.allSatisfy { $0 <= 0x20 })
+    }
+    guard case .object(let members) = root, isMetadata(members) else { throw notMetadata(root) }
+    var reading = CSDLJSONReading()
+    return reading.document(members)
+  }
+
+  private static func isMetadata(_ members: [JSONNode.Member]) -> Bool {
+    members.contains { $0.name == "$Version" || $0.name == "$Reference" || $0.name == "$EntityContainer" }
+  }
+
+  private static func notMetadata(_ root: JSONNode) -> MetadataError {
+    let kind: String
+    if root["error"] != nil || root["odata.error"] != nil {
+      kind = "an OData error"
+    } else if root["@odata.context"] != nil || root["@context"] != nil || root["d"] != nil || root["value"] != nil {
+      kind = "an OData payload, not metadata"
+    } else {
+      kind = "JSON without $Version"
+    }
+    return MetadataError(
+      .notMetadata, "the document is \(kind)",
+      cure: "Check that the URL ends in $metadata and the service answered 200",
+      at: MetadataLocation(line: 1, column: 1, path: ""))
+  }
+
+  private static func metadataError(_ error: JSONError, isEmpty: Bool) -> MetadataError {
+    let location = MetadataLocation(line: error.line, column: error.column, path: "")
+    if isEmpty {
+      return MetadataError(
+        .empty, "there is no content", cure: "Check that the URL ends in $metadata and the service answered 200",
+        at: location)
+    }
+    let (reason, cure): (MetadataError.Reason, String)
+    switch error.problem {
+    case .unexpectedEnd: (reason, cure) = (.truncated, "Read it again: the answer was cut off")
+    case .tooDeep: (reason, cure) = (.tooDeep, "Raise the limit on depth if the document is trusted")
+    case .tokenTooLong: (reason, cure) = (.tooLarge, "Raise the limits if the document is trusted")
+    case .notUTF8: (reason, cure) = (.notSupported, "Ask the service for UTF-8")
+    default: (reason, cure) = (.malformed, "Report it to the service: the document is not JSON as RFC 8259 has it")
+    }
+    return MetadataError(reason, error.problem.description, cure: cure, at: location)
+  }
+}

@@ -1,0 +1,129 @@
+// Operations and the entity container (CSDL JSON 4.01 §12 and §13).
+extension CSDLJSONReading {
+  mutating func operation(_ name: String, _ value: JSONNode, _ path: String, into schema: inout EdmSchema) {
+    guard var object = object(value, at: path) else { return }
+    switch object.string("$Kind", &self) {
+    case "Function":
+      var function = EdmFunction(namespace: schema.namespace, name: name)
+      function.isBound = object.bool("$IsBound", &self) ?? false
+      function.isComposable = object.bool("$IsComposable", &self) ?? false
+      function.entitySetPath = object.string("$EntitySetPath", &self)
+      function.parameters = parameters(&object)
+      function.returnType = returnType(&object)
+      function.annotations = object.annotations
+      function.foreignAttributes = object.rest(&self)
+      schema.functions.append(function)
+    case "Action":
+      var action = EdmAction(namespace: schema.namespace, name: name)
+      action.isBound = object.bool("$IsBound", &self) ?? false
+      action.entitySetPath = object.string("$EntitySetPath", &self)
+      action.parameters = parameters(&object)
+      action.returnType = returnType(&object)
+      action.annotations = object.annotations
+      action.foreignAttributes = object.rest(&self)
+      schema.actions.append(action)
+    case let kind:
+      complain(.unknownElement, "$Kind \(kind ?? "") is no operation; it was passed over", at: path)
+    }
+  }
+
+  private mutating func parameters(_ operation: inout CSDLJSONObject) -> [EdmParameter] {
+    var parameters: [EdmParameter] = []
+    let path = operation.path + "/$Parameter"
+    for item in operation.take("$Parameter")?.items ?? [] {
+      guard var object = object(item, at: path) else { continue }
+      guard let name = object.string("$Name", &self) else {
+        complain(.missingAttribute, "a parameter has no $Name; it was left out", at: path)
+        continue
+      }
+      var parameter = EdmParameter(name: name, type: object.type(&self))
+      parameter.nullable = object.bool("$Nullable", &self) ?? false
+      parameter.facets = object.facets(&self)
+      parameter.annotations = object.annotations
+      parameter.foreignAttributes = object.rest(&self)
+      parameters.append(parameter)
+    }
+    return parameters
+  }
+
+  private mutating func returnType(_ operation: inout CSDLJSONObject) -> EdmReturnType? {
+    guard let value = operation.take("$ReturnType"), var object = object(value, at: operation.path + "/$ReturnType")
+    else { return nil }
+    var result = EdmReturnType(type: object.type(&self))
+    result.nullable = object.bool("$Nullable", &self) ?? false
+    result.facets = object.facets(&self)
+    result.annotations = object.annotations
+    result.foreignAttributes = object.rest(&self)
+    return result
+  }
+
+  mutating func container(_ name: String, _ content: CSDLJSONObject, in namespace: String) -> EdmEntityContainer {
+    var object = content
+    var container = EdmEntityContainer(namespace: namespace, name: name)
+    container.extends = object.string("$Extends", &self)
+    container.annotations = object.annotations
+    container.foreignAttributes = object.rest(&self)
+    for child in object.children {
+      guard let content = self.object(child.value, at: object.path + "/" + child.name) else { continue }
+      member(child, content, into: &container)
+    }
+    return container
+  }
+
+  /// Which of the four it is shows in its members: `$Action`, `$Function`, `$Collection`, or `$Type` alone (§13).
+  private mutating func member(
+    _ child: CSDLJSONObject.Child, _ content: CSDLJSONObject, into container: inout EdmEntityContainer
+  ) {
+    var object = content
+    _ = object.take("$Kind")
+    let annotations = object.annotations + child.annotations
+    if let action = object.string("$Action", &self) {
+      var item = EdmActionImport(name: child.name, action: action)
+      item.entitySet = object.string("$EntitySet", &self)
+      item.annotations = annotations
+      item.foreignAttributes = object.rest(&self)
+      return container.actionImports.append(item)
+    }
+    if let function = object.string("$Function", &self) {
+      var item = EdmFunctionImport(name: child.name)
+      item.function = function
+      item.entitySet = object.string("$EntitySet", &self)
+      item.includeInServiceDocument = object.bool("$IncludeInServiceDocument", &self)
+      item.annotations = annotations
+      item.foreignAttributes = object.rest(&self)
+      return container.functionImports.append(item)
+    }
+    guard let type = object.string("$Type", &self) else {
+      complain(.missingAttribute, "\(child.name) has no $Type; it was passed over", at: object.path)
+      return
+    }
+    let bindings = bindings(&object)
+    if object.bool("$Collection", &self) ?? false {
+      var set = EdmEntitySet(name: child.name, entityType: type)
+      set.includeInServiceDocument = object.bool("$IncludeInServiceDocument", &self)
+      set.navigationPropertyBindings = bindings
+      set.annotations = annotations
+      set.foreignAttributes = object.rest(&self)
+      container.entitySets.append(set)
+    } else {
+      var singleton = EdmSingleton(name: child.name, type: type)
+      singleton.nullable = object.bool("$Nullable", &self)
+      singleton.navigationPropertyBindings = bindings
+      singleton.annotations = annotations
+      singleton.foreignAttributes = object.rest(&self)
+      container.singletons.append(singleton)
+    }
+  }
+
+  private mutating func bindings(_ object: inout CSDLJSONObject) -> [EdmNavigationPropertyBinding] {
+    var bindings: [EdmNavigationPropertyBinding] = []
+    for binding in object.take("$NavigationPropertyBinding")?.members ?? [] {
+      guard let target = binding.value.string else {
+        complain(.invalidValue, "the binding of \(binding.name) names no target; it was left out", at: object.path)
+        continue
+      }
+      bindings.append(EdmNavigationPropertyBinding(path: binding.name, target: target))
+    }
+    return bindings
+  }
+}
