@@ -1,0 +1,127 @@
+/// A context URL taken apart (OData JSON Format 4.01 §10, Protocol §10): what the payload holds, and of which type.
+package struct ContextURL: Sendable, Hashable {
+  /// What the last step says that the payload is.
+  package enum Item: Sendable, Hashable {
+    /// Nothing said: a collection, singleton, property or type, as the path says.
+    case path
+    /// `$entity`
+    case entity
+    /// `$delta`
+    case delta
+    /// `$deletedEntity`
+    case deletedEntity
+    /// `$link`
+    case link
+    /// `$deletedLink`
+    case deletedLink
+    /// `$ref`
+    case reference
+    /// `Collection($ref)`
+    case references
+  }
+
+  /// One step of the path.
+  package struct Step: Sendable, Hashable {
+    /// The name of a set, singleton, property or type.
+    package var name: String
+    /// What stands in its brackets: a key, or for the last step the select list.
+    package var brackets: String?
+  }
+
+  /// The whole URL.
+  package let text: String
+  /// False where there is no `#`: a service document's context.
+  package let hasFragment: Bool
+  /// The path behind `#`, without the item.
+  package let path: [Step]
+  /// What the payload holds.
+  package let item: Item
+  /// The type in `Collection(…)`; nil for other contexts.
+  package let collectionOf: String?
+
+  /// Takes a URL apart; what is no context URL has an empty path.
+  package init(_ text: String) {
+    self.text = text
+    guard let hash = text.firstIndex(of: "#") else {
+      hasFragment = false
+      path = []
+      item = .path
+      collectionOf = nil
+      return
+    }
+    hasFragment = true
+    let fragment = text[text.index(after: hash)...]
+    if fragment.hasPrefix("Collection("), fragment.hasSuffix(")") {
+      let inner = fragment.dropFirst(11).dropLast()
+      item = inner == "$ref" ? .references : .path
+      collectionOf = inner == "$ref" ? nil : String(inner)
+      path = []
+      return
+    }
+    collectionOf = nil
+    var steps = ContextURL.split(fragment)
+    let found: Item? =
+      switch steps.last?.name {
+      case "$entity"?, "@Element"?: .entity
+      case "$delta"?: .delta
+      case "$deletedEntity"?: .deletedEntity
+      case "$link"?: .link
+      case "$deletedLink"?: .deletedLink
+      case "$ref"?: .reference
+      default: nil
+      }
+    if found != nil { steps.removeLast() }
+    item = found ?? .path
+    path = steps
+  }
+
+  /// The names in the select list that have a list of their own: expanded navigation properties.
+  package var expanded: Set<String> {
+    guard let list = path.last?.brackets else { return [] }
+    var names: Set<String> = []
+    var depth = 0
+    var name = ""
+    for character in list {
+      switch character {
+      case "(":
+        if depth == 0, !name.isEmpty { names.insert(name.hasSuffix("+") ? String(name.dropLast()) : name) }
+        depth += 1
+      case ")": depth -= 1
+      case "," where depth == 0: name = ""
+      default: if depth == 0 { name.append(character) }
+      }
+    }
+    return names
+  }
+
+  /// Splits at slashes outside brackets and quotes.
+  private static func split(_ fragment: Substring) -> [Step] {
+    var steps: [Step] = []
+    var name = ""
+    var brackets: String?
+    var depth = 0
+    var isQuoted = false
+    for character in fragment {
+      if character == "'" { isQuoted.toggle() }
+      switch character {
+      case "/" where depth == 0 && !isQuoted:
+        steps.append(Step(name: name, brackets: brackets))
+        (name, brackets) = ("", nil)
+        continue
+      case "(" where !isQuoted:
+        depth += 1
+        if depth == 1 {
+          brackets = ""
+          continue
+        }
+      case ")" where !isQuoted:
+        depth -= 1
+        if depth == 0 { continue }
+      default: break
+      }
+      if depth > 0 { brackets?.append(character) } else { name.append(character) }
+    }
+    if !name.isEmpty || brackets != nil { steps.append(Step(name: name, brackets: brackets)) }
+    return steps
+  }
+}

@@ -1,0 +1,239 @@
+// Payloads without streamed rows: one object, looked at as a whole.
+extension JSONPayloadReader {
+  /// The complete payload on the tape.
+  mutating func document(_ source: PayloadWalker.Source) throws {
+    let bytes = source.bytes
+    walker.current = 0
+    member = options.expectedType.map { walker.types.member(of: $0) } ?? .undeclared
+    guard walker.tape[0].kind == .beginObject else { return try single(0, nil, source) }
+    if try error(source) { return }
+    if walker.tape.count > 2, walker.tape.matches(1, "d", in: bytes), walker.tape.after(2) == walker.tape.count - 1 {
+      walker.dialect = .v2
+      pathPrefix = "$"
+      return try verbose(2, source)
+    }
+    if walker.dialect == .v2 || walker.find("__metadata", in: 0, bytes) >= 0 {
+      let isLight = walker.find("odata.metadata", in: 0, bytes) >= 0 || walker.find("@odata.context", in: 0, bytes) >= 0
+      if !isLight {
+        walker.dialect = .v2
+        return try verbose(0, source)
+      }
+      if walker.find("@odata.context", in: 0, bytes) >= 0 { walker.dialect = .v4 }
+    }
+    try light(source)
+  }
+
+  /// An error in place of an answer; false where the payload is none.
+  private mutating func error(_ source: PayloadWalker.Source) throws -> Bool {
+    var place = walker.find("odata.error", in: 0, source.bytes)
+    if place < 0, walker.tape.matches(1, "error", in: source.bytes), walker.tape.after(2) == walker.tape.count - 1 {
+      place = 2
+    }
+    guard place >= 0, let error = ODataErrorPayload(node: walker.tape.node(place, in: source.bytes)) else {
+      return false
+    }
+    try source.handler.beginPayload(.error)
+    try source.handler.error(error)
+    try source.handler.endPayload()
+    return true
+  }
+
+  // MARK: V3 light and V4
+
+  private mutating func light(_ source: PayloadWalker.Source) throws {
+    readContext(source.bytes)
+    if let context, case let said = walker.types.member(of: context), said.kind != .undeclared { member = said }
+    let survey = try walker.survey(0, parent: -1, source.bytes)
+    let value = walker.find("value", in: 0, source.bytes)
+    let isNull =
+      walker.find("@odata.null", in: 0, source.bytes) >= 0 || walker.find("odata.null", in: 0, source.bytes) >= 0
+    switch try lightKind(survey, value, isNull, source.bytes) {
+    case .property where value >= 0: try single(value, survey, source)
+    case .property where isNull: try single(-1, survey, source)
+    case .property:
+      try source.handler.beginPayload(.property)
+      try walker.object(0, named: -1, declared: member.plan, as: .complex, source)
+    case .reference:
+      try source.handler.beginPayload(.reference)
+      try walker.reference(0, source)
+    case .collection, .delta, .references, .serviceDocument: return try rows(value, source)
+    default:
+      try source.handler.beginPayload(.entity)
+      try walker.object(0, named: -1, declared: member.plan, as: .entity, source)
+    }
+    try source.handler.endPayload()
+  }
+
+  private func lightKind(
+    _ survey: PayloadWalker.Survey, _ value: Int, _ isNull: Bool, _ bytes: UnsafeBufferPointer<UInt8>
+  ) throws -> PayloadKind {
+    switch context?.item {
+    case .entity?, .deletedEntity?, .link?, .deletedLink?: return .entity
+    case .reference?: return .reference
+    default: break
+    }
+    if isNull { return .property }
+    let isWrapped = value >= 0 && survey.propertyCount == 1 && options.expected != .entity
+    if isWrapped {
+      guard walker.tape[value].kind == .beginArray else { return .property }
+      if let context, !context.hasFragment { return .serviceDocument }
+      return context?.item == .delta ? .delta : .collection
+    }
+    if options.expected == .reference { return .reference }
+    if let context, isPropertyContext(context), !survey.marksOtherThanContext(walker) { return .property }
+    if options.expected == .property { return .property }
+    return .entity
+  }
+
+  /// True where a context speaks of a complex property or type: `Products(1)/Address`, `NS.Address`.
+  private func isPropertyContext(_ context: ContextURL) -> Bool {
+    if member.kind == .structured { return true }
+    if member.kind == .navigation { return false }
+    guard let first = context.path.first else { return false }
+    return context.path.count > 1 && first.brackets != nil || context.path.count == 1 && first.name.contains(".")
+  }
+
+  /// Rows of a payload that was read whole because its context came late.
+  private mutating func rows(_ value: Int, _ source: PayloadWalker.Source) throws {
+    var kind = PayloadKind.collection
+    if let context, !context.hasFragment { kind = .serviceDocument }
+    if context?.item == .delta { kind = .delta }
+    if context?.item == .references { kind = .references }
+    let first = walker.tape[value + 1].kind
+    let isValues =
+      member.kind != .navigation
+      && (member.kind != .undeclared || first != .beginObject && first != .endArray)
+    if kind == .collection, isValues { kind = .property }
+    if kind == .collection, let expected = options.expected, expected == .property || expected == .delta {
+      kind = expected
+    }
+    self.kind = kind
+    try source.handler.beginPayload(kind)
+    try outer(0, except: value, source)
+    if kind == .property {
+      try walker.values(value, -1, member, source)
+    } else {
+      var index = value + 1
+      while walker.tape[index].kind != .endArray {
+        try walker.row(index, kind, member, source)
+        index = walker.tape.after(index)
+      }
+    }
+    try source.handler.endPayload()
+  }
+
+  /// What an object says beside its one value.
+  private mutating func outer(_ object: Int, except value: Int, _ source: PayloadWalker.Source) throws {
+    var index = object + 1
+    while walker.tape[index].kind != .endObject {
+      if index + 1 != value { try payloadMember(index, source) }
+      index = walker.tape.after(index + 1)
+    }
+  }
+
+  /// A payload that is one value; -1 stands for null.
+  private mutating func single(
+    _ value: Int, _ survey: PayloadWalker.Survey?, _ source: PayloadWalker.Source
+  ) throws {
+    try source.handler.beginPayload(.property)
+    if survey != nil { try outer(0, except: value, source) }
+    if let type = survey?.type, type >= 0 {
+      let said = walker.types.member(
+        spelled: walker.tape.bytes(type, in: source.bytes), isEscaped: walker.tape[type].isEscaped)
+      if said.kind != .undeclared { member = said }
+    }
+    if value < 0 {
+      let none = UnsafeBufferPointer<UInt8>(start: nil, count: 0)
+      try source.handler.element(
+        PayloadScalar(kind: .null, isEscaped: false, bytes: none, type: .untyped, dialect: walker.dialect))
+    } else {
+      try walker.element(value, member, source)
+    }
+    if survey == nil { try source.handler.endPayload() }
+  }
+
+  // MARK: V1 to V3 verbose
+
+  private mutating func verbose(_ at: Int, _ source: PayloadWalker.Source) throws {
+    let bytes = source.bytes
+    guard walker.tape[at].kind == .beginObject else { return try single(at, nil, source) }
+    let survey = try walker.survey(at, parent: -1, bytes)
+    let first = at + 2
+    let isOnly = survey.propertyCount == 1 && survey.metadata < 0
+    if isOnly, walker.tape.matches(at + 1, "EntitySets", in: bytes), walker.tape[first].kind == .beginArray {
+      return try entitySets(first, source)
+    }
+    let isUri = isOnly && walker.tape.matches(at + 1, "uri", in: bytes) && walker.tape[first].kind == .string
+    if isUri, options.expected == nil || options.expected == .reference {
+      try source.handler.beginPayload(.reference)
+      try walker.reference(at, source)
+      return try source.handler.endPayload()
+    }
+    if walker.types.isComplex(member.plan) || survey.metadata >= 0 && isComplex(survey.metadata, bytes) {
+      try source.handler.beginPayload(.property)
+      try walker.object(at, named: -1, declared: member.plan, as: .complex, source)
+    } else if isOnly, options.expected == nil || options.expected == .property, !survey.speaksOfObject {
+      try source.handler.beginPayload(.property)
+      var survey = survey
+      survey.types = [:]
+      try named(at + 1, survey, source)
+    } else {
+      try source.handler.beginPayload(.entity)
+      try walker.object(at, named: -1, declared: member.plan, as: .entity, source)
+    }
+    try source.handler.endPayload()
+  }
+
+  private mutating func isComplex(_ metadata: Int, _ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+    let type = walker.find("type", in: metadata, bytes)
+    guard type >= 0, !walker.metadataMarksEntity(metadata, bytes) else { return false }
+    let said = walker.types.member(spelled: walker.tape.bytes(type, in: bytes), isEscaped: walker.tape[type].isEscaped)
+    return walker.types.isComplex(said.plan)
+  }
+
+  /// `{"d": {"Name": value}}`: a property, or what a function import of that name returned.
+  private mutating func named(
+    _ index: Int, _ survey: PayloadWalker.Survey, _ source: PayloadWalker.Source
+  ) throws {
+    let name = walker.tape[index].name
+    let value = index + 1
+    walker.current = value
+    if member.kind == .scalar, walker.isScalar(value) {
+      let scalar = walker.scalar(value, member.scalar, source.bytes)
+      return try source.handler.property(walker.names.name(name), scalar)
+    }
+    try walker.property(name, value, survey, -1, source)
+  }
+
+  /// V2's service document: names alone.
+  private mutating func entitySets(_ array: Int, _ source: PayloadWalker.Source) throws {
+    try source.handler.beginPayload(.serviceDocument)
+    var index = array + 1
+    while walker.tape[index].kind != .endArray {
+      walker.current = index
+      guard walker.tape[index].kind == .string else {
+        throw PayloadError.Problem.unexpected(expected: "the name of an entity set")
+      }
+      let name = walker.tape.text(index, in: source.bytes)
+      try source.handler.serviceElement(.init(name: name, url: name))
+      index += 1
+    }
+    try source.handler.endPayload()
+  }
+}
+
+extension PayloadWalker.Survey {
+  /// True where more than a context says that the object is an entity.
+  func marksOtherThanContext(_ walker: PayloadWalker) -> Bool {
+    var index = 1
+    while walker.tape[index].kind != .endObject {
+      if case .control(let control) = walker.names.role(walker.tape[index].name), control.marksEntity,
+        control != .context, walker.names[walker.tape[index].name].target < 0
+      {
+        return true
+      }
+      index = walker.tape.after(index + 1)
+    }
+    return false
+  }
+}

@@ -1,0 +1,254 @@
+// What stands around the rows: which array holds them, of which kind they are, and what the payload says of itself.
+extension JSONPayloadReader {
+  /// What stood before the rows, kept until the first row shows the payload's kind.
+  struct OpeningMembers {
+    /// Control information and annotations: a document of their own with its bytes.
+    var tape: JSONTape
+    var bytes: [UInt8]
+    var isVerbose: Bool
+    var holdsValues = false
+  }
+
+  /// True where the array that the tape ends with holds the payload's rows.
+  mutating func beginRows(_ source: PayloadWalker.Source) throws -> Bool {
+    let tape = walker.tape
+    let array = tape.count - 1
+    let bytes = source.bytes
+    switch lexer.depth {
+    case 1: pathPrefix = "$"
+    case 2:
+      guard tape[0].kind == .beginObject else { return false }
+      if array == 2, tape.matches(1, "d", in: bytes) {
+        walker.dialect = .v2
+        pathPrefix = "$.d"
+      } else {
+        guard tape.matches(array - 1, "value", in: bytes), try onlyControl(1, array - 1, bytes) else { return false }
+        readContext(bytes)
+        guard mayStream else { return false }
+        pathPrefix = "$.value"
+      }
+    default:
+      guard array > 2, tape[2].kind == .beginObject, tape.matches(1, "d", in: bytes),
+        tape.matches(array - 1, "results", in: bytes)
+      else { return false }
+      walker.dialect = .v2
+      guard try onlyControl(3, array - 1, bytes) else { return false }
+      pathPrefix = "$.d.results"
+    }
+    try keepOpening(source)
+    return true
+  }
+
+  /// Rows may be told at once where their type is known or cannot matter; else the payload is read whole first.
+  private var mayStream: Bool {
+    switch context?.item {
+    case .entity?, .reference?, .deletedEntity?, .link?, .deletedLink?: false
+    case nil: options.model == nil || options.expectedType != nil || options.expected == .entity
+    default: true
+    }
+  }
+
+  /// True where the members between two indices all speak of the payload, none is a property.
+  private mutating func onlyControl(
+    _ start: Int, _ end: Int, _ bytes: UnsafeBufferPointer<UInt8>
+  ) throws(PayloadError.Problem) -> Bool {
+    var index = start
+    while index < end {
+      let name = try walker.names.lookUp(
+        walker.tape.bytes(index, in: bytes), isEscaped: walker.tape[index].isEscaped, parent: -1, previous: -1)
+      walker.tape.setName(name, at: index)
+      if walker.names.role(name) == .property { return false }
+      index = walker.tape.after(index + 1)
+    }
+    return true
+  }
+
+  /// Takes the context URL off the tape's outermost object.
+  mutating func readContext(_ bytes: UnsafeBufferPointer<UInt8>) {
+    guard !walker.tape.isEmpty, walker.tape[0].kind == .beginObject else { return }
+    var index = 1
+    while index < walker.tape.count, walker.tape[index].kind == .name, index + 1 < walker.tape.count {
+      let isContext =
+        walker.tape.matches(index, "@odata.context", in: bytes) || walker.tape.matches(index, "@context", in: bytes)
+        || walker.tape.matches(index, "odata.metadata", in: bytes)
+      if isContext, walker.tape[index + 1].kind == .string {
+        let found = ContextURL(walker.tape.text(index + 1, in: bytes))
+        context = found
+        walker.expanded = found.expanded
+        return
+      }
+      let next = walker.tape.after(index + 1)
+      guard next > index + 1 else { return }
+      index = next
+    }
+  }
+
+  private mutating func keepOpening(_ source: PayloadWalker.Source) throws {
+    member = options.expectedType.map { walker.types.member(of: $0) } ?? .undeclared
+    if let context {
+      let said = walker.types.member(of: context)
+      if said.kind != .undeclared { member = said }
+    }
+    kind = kindByContext()
+    opening = OpeningMembers(tape: walker.tape, bytes: Array(source.bytes), isVerbose: walker.dialect == .v2)
+    if walker.dialect == .v2, walker.tape.count > 3, walker.tape[2].kind == .beginObject {
+      let metadata = metadataType(source.bytes)
+      opening?.holdsValues = metadata?.hasPrefix("Collection(") ?? false
+      if let metadata, case let said = walker.types.member(of: EdmTypeReference(metadata)), said.kind != .undeclared {
+        member = said
+      }
+    }
+    if kind != nil { try begin(source) }
+  }
+
+  private func metadataType(_ bytes: UnsafeBufferPointer<UInt8>) -> String? {
+    let tape = walker.tape
+    var index = 3
+    while index + 1 < tape.count - 1 {
+      if tape.matches(index, "__metadata", in: bytes) {
+        let type = walker.find("type", in: index + 1, bytes)
+        return type < 0 ? nil : tape.text(type, in: bytes)
+      }
+      index = tape.after(index + 1)
+    }
+    return nil
+  }
+
+  /// The kind of a payload of rows, as far as the context, the caller or the model says it.
+  private func kindByContext() -> PayloadKind? {
+    switch context?.item {
+    case .delta?: return .delta
+    case .references?, .reference?: return .references
+    default: break
+    }
+    if let context, !context.hasFragment { return .serviceDocument }
+    switch options.expected {
+    case .entity?, nil, .error?: break
+    case .reference?: return .references
+    case let expected?: return expected
+    }
+    switch member.kind {
+    case .navigation: return .collection
+    case .scalar, .geo, .structured, .untyped, .stream: return .property
+    case .undeclared, .unresolved: break
+    }
+    guard let context, context.collectionOf == nil, context.path.last?.name.contains(".") == false else { return nil }
+    return nil
+  }
+
+  /// The kind as the first row shows it.
+  private mutating func kindByRow(_ bytes: UnsafeBufferPointer<UInt8>) throws(PayloadError.Problem) -> PayloadKind {
+    let tape = walker.tape
+    guard tape[0].kind == .beginObject else { return .property }
+    if walker.find("__metadata", in: 0, bytes) >= 0 { walker.dialect = .v2 }
+    if opening?.holdsValues == true { return .property }
+    if walker.dialect == .v2 {
+      if tape.count == 4, tape.matches(1, "uri", in: bytes), tape[2].kind == .string { return .references }
+      let metadata = walker.find("__metadata", in: 0, bytes)
+      let isValue = metadata >= 0 && !walker.metadataMarksEntity(metadata, bytes)
+      return isValue && walker.find("deleted", in: metadata, bytes) < 0 ? .property : .collection
+    }
+    if context?.collectionOf != nil, try !walker.survey(0, parent: -1, bytes).marksEntity { return .property }
+    return .collection
+  }
+
+  /// Tells the payload's begin and what stood before its rows.
+  private mutating func begin(_ source: PayloadWalker.Source) throws {
+    guard let kind, let opening else { return }
+    self.opening = nil
+    try source.handler.beginPayload(kind)
+    let rows = walker.tape
+    walker.tape = opening.tape
+    try opening.bytes.withUnsafeBufferPointer { bytes in
+      try payloadMembers(PayloadWalker.Source(bytes: bytes, handler: source.handler))
+    }
+    walker.tape = rows
+    if kind == .property { try source.handler.beginValues(nil) }
+  }
+
+  /// One complete row.
+  mutating func row(_ source: PayloadWalker.Source) throws {
+    walker.current = 0
+    if opening != nil {
+      if kind == nil { kind = try kindByRow(source.bytes) }
+      try begin(source)
+    }
+    try walker.row(0, kind ?? .collection, member, source)
+  }
+
+  /// The array of rows is complete.
+  mutating func endRows(_ source: PayloadWalker.Source) throws {
+    if opening != nil {
+      if kind == nil { kind = opening?.holdsValues == true ? .property : .collection }
+      try begin(source)
+    }
+    if kind == .property { try source.handler.endValues() }
+    stage = .closing
+    if lexer.isComplete { try closing(source) }
+  }
+
+  /// What stands behind the rows.
+  mutating func closing(_ source: PayloadWalker.Source) throws {
+    if !walker.tape.isEmpty { try payloadMembers(source) }
+    try source.handler.endPayload()
+  }
+
+  /// Members that stand beside the rows, on whatever level.
+  private mutating func payloadMembers(_ source: PayloadWalker.Source) throws {
+    var index = 0
+    while index < walker.tape.count {
+      walker.current = index
+      guard walker.tape[index].kind == .name, index + 1 < walker.tape.count else {
+        index += 1
+        continue
+      }
+      let value = index + 1
+      let isOpenValue = walker.tape.after(value) <= value || walker.tape.after(value) > walker.tape.count
+      let isFrame = isOpenValue || value == walker.tape.count - 1 && walker.tape[value].kind == .beginArray
+      let isD = walker.tape.matches(index, "d", in: source.bytes) && walker.tape[value].kind == .beginObject
+      if isFrame || isD && index == 1 {
+        index += 2
+        continue
+      }
+      try payloadMember(index, source)
+      index = walker.tape.after(value)
+    }
+  }
+
+  /// One member beside the rows: control information, an error, or something to keep as data.
+  mutating func payloadMember(_ index: Int, _ source: PayloadWalker.Source) throws {
+    let value = index + 1
+    let bytes = source.bytes
+    walker.current = index
+    let name = try walker.names.lookUp(
+      walker.tape.bytes(index, in: bytes), isEscaped: walker.tape[index].isEscaped, parent: -1, previous: -1)
+    let entry = walker.names[name]
+    let isError = entry.role == .control(.error) || entry.name.text == "error"
+    if isError, let error = ODataErrorPayload(node: walker.tape.node(value, in: bytes)) {
+      throw PayloadError.Problem.inStreamError(error)
+    }
+    switch entry.role {
+    case .metadata:
+      if let type = Optional(walker.find("type", in: value, bytes)), type >= 0, walker.isScalar(type) {
+        try source.handler.control(.type, on: nil, walker.scalar(type, .untyped, bytes))
+      }
+    case .property, .deferred, .mediaResource:
+      let annotation = ODataAnnotation(term: entry.name.text, value: walker.untyped(value, bytes))
+      try source.handler.annotation(annotation, on: nil)
+    case .control, .annotation:
+      if entry.target < 0 {
+        try walker.tellObject(entry.role, name, value, source)
+      } else {
+        // `value@odata.count` and the like speak of the rows.
+        let target = walker.names[entry.target].name.text
+        if case .control(let control) = entry.role, target == "value", walker.isScalar(value) {
+          try source.handler.control(control, on: nil, walker.scalar(value, .untyped, bytes))
+        } else {
+          let annotation = ODataAnnotation(term: entry.name.text, value: walker.untyped(value, bytes))
+          try source.handler.annotation(annotation, on: nil)
+        }
+      }
+    case .operation: try walker.tellObject(entry.role, name, value, source)
+    }
+  }
+}

@@ -1,0 +1,204 @@
+/// What a reader is told beforehand.
+package struct PayloadOptions: Sendable {
+  /// The service's model: gives types to values. Without one, values keep what JSON says of them.
+  package var model: EdmModel?
+  /// What the payload is, where the caller knows it from the request; settles what the payload leaves open.
+  package var expected: PayloadKind?
+  /// The type of the entity, of the rows, or of the value, where the caller knows it. The payload's context and its own
+  /// type information win.
+  package var expectedType: EdmTypeReference?
+  /// The spellings, as the message's headers say; what the payload shows wins.
+  package var dialect: ODataDialect?
+  /// The largest object that is read, in bytes: one row, or a payload without rows. 64 MiB by default.
+  package var maximumObjectBytes = 64 << 20
+  /// How deep brackets may nest. 256 by default.
+  package var maximumDepth = 256
+
+  /// Options for a model.
+  package init(model: EdmModel? = nil, expected: PayloadKind? = nil, expectedType: EdmTypeReference? = nil) {
+    self.model = model
+    self.expected = expected
+    self.expectedType = expectedType
+  }
+}
+
+/// Reads one JSON payload of any version from chunks of bytes and tells a ``PayloadHandler`` what is in it.
+///
+/// Rows of a collection are told as soon as each is complete, so memory stays bounded by the largest row. Around and
+/// between the rows, everything that the payload says is told or refused with its place; nothing is passed over.
+///
+///     var reader = JSONPayloadReader(options: PayloadOptions(model: model))
+///     for chunk in chunks { try reader.read(chunk, into: handler) }
+///     try reader.finish(into: handler)
+///
+/// Errors are ``PayloadError``, or what the handler threw. After an error the reader is of no use.
+package struct JSONPayloadReader {
+  enum Stage {
+    /// Before the rows, or in a payload that has none; all its tokens are on the tape.
+    case opening
+    /// In the array of rows.
+    case rows
+    /// Behind the rows.
+    case closing
+    /// Behind an error that the service wrote into the stream; its text is gathered.
+    case broken
+  }
+
+  let options: PayloadOptions
+  private var buffer: [UInt8] = []
+  var lexer: JSONLexer
+  var walker: PayloadWalker
+  var stage = Stage.opening
+  /// The payload's own kind and its rows' type, once the rows begin.
+  var kind: PayloadKind?
+  var member = PayloadTypes.Member.undeclared
+  var context: ContextURL?
+  /// Where the tape's first entry is.
+  var pathPrefix = "$"
+  var rowCount = 0
+  private var rowDepth = 0
+  /// The value of a row array whose kind nothing has said yet: known by its first row.
+  var opening: OpeningMembers?
+  private var trailer: [UInt8] = []
+  private var brokenAt = (offset: 0, path: "$")
+
+  private static let sliceBytes = 1 << 20
+
+  /// A reader that has read nothing.
+  package init(options: PayloadOptions = PayloadOptions()) {
+    self.options = options
+    lexer = JSONLexer(limits: JSONLimits(depth: options.maximumDepth, stringBytes: options.maximumObjectBytes))
+    walker = PayloadWalker(model: options.model)
+    if let dialect = options.dialect { walker.dialect = dialect }
+  }
+
+  /// Bytes that are held because a row or value is not complete, and those of the last chunk.
+  var bufferedBytes: Int { buffer.count }
+
+  /// Reads the next bytes.
+  package mutating func read(_ chunk: [UInt8], into handler: any PayloadHandler) throws {
+    var start = 0
+    while start < chunk.count {
+      let end = min(start + JSONPayloadReader.sliceBytes, chunk.count)
+      try take(chunk[start..<end])
+      try process(isFinal: false, handler)
+      start = end
+    }
+  }
+
+  /// Tells that no bytes follow, and tells the handler what was still open.
+  package mutating func finish(into handler: any PayloadHandler) throws {
+    try process(isFinal: true, handler)
+    if stage == .broken { throw brokenOff() }
+  }
+
+  private mutating func take(_ bytes: ArraySlice<UInt8>) throws(PayloadError) {
+    let free = walker.tape.isEmpty ? lexer.position : min(Int(walker.tape[0].start), lexer.position)
+    if free > 0 {
+      buffer.removeSubrange(0..<free)
+      lexer.advance(by: free)
+      walker.tape.advance(by: free)
+    }
+    guard buffer.count <= options.maximumObjectBytes else {
+      throw PayloadError(
+        .objectTooLarge(limit: options.maximumObjectBytes), offset: lexer.base,
+        path: stage == .rows ? "\(pathPrefix)[\(rowCount)]" : pathPrefix)
+    }
+    buffer.append(contentsOf: bytes)
+  }
+
+  private mutating func process(isFinal: Bool, _ handler: any PayloadHandler) throws {
+    let bytes = buffer
+    buffer = []
+    defer { buffer = bytes }
+    try bytes.withUnsafeBufferPointer { bytes in
+      do {
+        try step(PayloadWalker.Source(bytes: bytes, handler: handler), isFinal: isFinal)
+      } catch let error as JSONError {
+        try lexical(error, bytes, isFinal: isFinal)
+      } catch let problem as PayloadError.Problem {
+        throw located(problem, bytes)
+      } catch let error as PayloadValueError {
+        throw located(.invalidValue(error.description), bytes)
+      }
+    }
+  }
+
+  /// Takes tokens as long as there are any.
+  private mutating func step(_ source: PayloadWalker.Source, isFinal: Bool) throws {
+    if stage == .broken { return gather(source.bytes) }
+    while let token = try lexer.next(source.bytes, isFinal: isFinal) {
+      if stage == .rows, token.kind == .endArray, lexer.depth < rowDepth {
+        try endRows(source)
+        continue
+      }
+      walker.tape.append(token)
+      switch stage {
+      case .rows:
+        guard lexer.depth == rowDepth else { continue }
+        try row(source)
+        walker.tape.removeAll()
+        rowCount += 1
+      case .opening:
+        if token.kind == .beginArray, lexer.depth <= 3, try beginRows(source) {
+          walker.tape.removeAll()
+          rowDepth = lexer.depth
+          stage = .rows
+        } else if lexer.isComplete {
+          try document(source)
+          walker.tape.removeAll()
+          stage = .closing
+        }
+      case .closing:
+        if lexer.isComplete {
+          try closing(source)
+          walker.tape.removeAll()
+        }
+      case .broken: break
+      }
+    }
+  }
+
+  private func located(_ problem: PayloadError.Problem, _ bytes: UnsafeBufferPointer<UInt8>) -> PayloadError {
+    let tape = walker.tape
+    guard !tape.isEmpty else { return PayloadError(problem, offset: lexer.base + lexer.position, path: pathPrefix) }
+    let index = min(walker.current, tape.count - 1)
+    let prefix = stage == .rows ? "\(pathPrefix)[\(rowCount)]" : stage == .closing && rowCount > 0 ? "$" : pathPrefix
+    return PayloadError(
+      problem, offset: lexer.base + Int(tape[index].start), path: tape.path(index, prefix: prefix, in: bytes))
+  }
+
+  /// Bytes that are no JSON: an error, unless the service broke off with one of its own.
+  private mutating func lexical(_ error: JSONError, _ bytes: UnsafeBufferPointer<UInt8>, isFinal: Bool) throws {
+    let place = error.offset - lexer.base
+    let prefix = stage == .rows ? "\(pathPrefix)[\(rowCount)]" : pathPrefix
+    let path = walker.tape.path(walker.tape.count, prefix: prefix, in: bytes)
+    if place >= 0, place < bytes.count {
+      let marker = "odata-error:"
+      let head = String(decoding: bytes[place..<min(place + 12, bytes.count)], as: UTF8.self).lowercased()
+      if head == marker {
+        stage = .broken
+        brokenAt = (error.offset, path)
+        lexer.position = place + 12
+        return gather(bytes)
+      }
+      if marker.hasPrefix(head), !isFinal { return }
+    }
+    throw PayloadError(.json(error.problem), offset: error.offset, path: path)
+  }
+
+  private mutating func gather(_ bytes: UnsafeBufferPointer<UInt8>) {
+    let room = (1 << 20) - trailer.count
+    trailer.append(contentsOf: bytes[lexer.position...].prefix(max(0, room)))
+    lexer.position = bytes.count
+    walker.tape.removeAll()
+  }
+
+  private func brokenOff() -> PayloadError {
+    let text = String(decoding: trailer, as: UTF8.self)
+    let node = try? JSONNode(trailer)
+    let error =
+      node.flatMap { ODataErrorPayload(node: $0["error"] ?? $0) } ?? ODataErrorPayload(code: "", message: text)
+    return PayloadError(.inStreamError(error), offset: brokenAt.offset, path: brokenAt.path)
+  }
+}

@@ -1,0 +1,60 @@
+// Errors out of JSON: V4 and V2 `error`, V3 `odata.error`, with SAP's members (OData JSON Format 4.01 §21).
+extension ODataErrorPayload {
+  /// The value of the member `error`; nil where it is no error at all: no object, or one without code and message.
+  init?(node: JSONNode) {
+    guard case .object(let members) = node, node["code"] != nil || node["message"] != nil else { return nil }
+    self.init(code: node["code"]?.text ?? "", message: "")
+    for member in members {
+      switch member.name {
+      case "code": break
+      case "message": readMessage(member.value)
+      case "target": target = member.value.text
+      case "details": details += (member.value.items ?? []).map(Detail.init(node:))
+      case "innererror", "innerError": readInner(member.value)
+      default:
+        let term = member.name.hasPrefix("@") ? String(member.name.dropFirst()) : member.name
+        annotations.append(ODataAnnotation(term: term, value: ODataValue(untyped: member.value)))
+      }
+    }
+  }
+
+  private mutating func readMessage(_ node: JSONNode) {
+    if case .object = node {
+      message = node["value"]?.text ?? ""
+      messageLanguage = node["lang"]?.text
+    } else {
+      message = node.text ?? ""
+    }
+  }
+
+  private mutating func readInner(_ node: JSONNode) {
+    if node != .null { innerError = ODataValue(untyped: node) }
+    transactionID = node["transactionid"]?.text ?? node["transactionId"]?.text
+    for member in node["Error_Resolution"]?.members ?? [] {
+      errorResolution.append(ODataProperty(member.name, ODataValue(untyped: member.value)))
+    }
+    // Some services wrap the list in an object of one member.
+    let list = node["errordetails"]
+    details += (list?.items ?? list?["errordetail"]?.items ?? []).map(Detail.init(node:))
+  }
+}
+
+extension ODataErrorPayload.Detail {
+  init(node: JSONNode) {
+    self.init(code: node["code"]?.text ?? "", message: node["message"]?.text ?? node["message"]?["value"]?.text ?? "")
+    for member in node.members ?? [] {
+      let name = member.name.hasPrefix("@") ? String(member.name.dropFirst()) : member.name
+      switch name {
+      case "code", "message": break
+      case "target", "propertyref": if let text = member.value.text, !text.isEmpty { target = target ?? text }
+      case "severity", "Common.numericSeverity", "SAP__common.numericSeverity",
+        "com.sap.vocabularies.Common.v1.numericSeverity":
+        severity = severity ?? member.value.text.map(ODataMessage.Severity.init(_:))
+      case "longtext_url", "Common.longtextUrl", "SAP__common.longtextUrl",
+        "com.sap.vocabularies.Common.v1.longtextUrl":
+        longTextURL = member.value.text
+      default: annotations.append(ODataAnnotation(term: name, value: ODataValue(untyped: member.value)))
+      }
+    }
+  }
+}

@@ -1,0 +1,52 @@
+/// Why a payload could not be read, and where.
+public struct PayloadError: Error, Sendable, Hashable, CustomStringConvertible {
+  /// What is wrong.
+  public enum Problem: Error, Sendable, Hashable {
+    /// The bytes are no JSON.
+    case json(JSONError.Problem)
+    /// JSON, but not what OData has at this place; what was expected is said.
+    case unexpected(expected: String)
+    /// A value that is none of its type; the reason is said.
+    case invalidValue(String)
+    /// A name stands twice in one object.
+    case duplicateName(String)
+    /// One object is larger than the limit, in bytes.
+    case objectTooLarge(limit: Int)
+    /// More distinct names than the limit.
+    case tooManyNames(limit: Int)
+    /// The service broke off a successful answer with an error of its own (OData JSON Format 4.01 §21.2).
+    case inStreamError(ODataErrorPayload)
+  }
+
+  /// What is wrong.
+  public var problem: Problem
+  /// Bytes before the place, from the start of the payload.
+  public var offset: Int
+  /// The place as a JSON path: `$.value[3].Price`.
+  public var path: String
+
+  /// Joins a problem and its place.
+  public init(_ problem: Problem, offset: Int, path: String) {
+    self.problem = problem
+    self.offset = offset
+    self.path = path
+  }
+
+  /// The problem and its place.
+  public var description: String { "\(problem) at \(path) (byte \(offset))" }
+}
+
+extension PayloadError.Problem: CustomStringConvertible {
+  /// What is wrong, in words.
+  public var description: String {
+    switch self {
+    case .json(let problem): problem.description
+    case .unexpected(let expected): "expected \(expected)"
+    case .invalidValue(let reason): reason
+    case .duplicateName(let name): "the name '\(name)' stands twice in one object"
+    case .objectTooLarge(let limit): "one object is larger than \(limit) bytes; raise the limit to read it"
+    case .tooManyNames(let limit): "more than \(limit) different names"
+    case .inStreamError(let error): "the service broke off its answer: \(error)"
+    }
+  }
+}

@@ -1,0 +1,64 @@
+/// What a payload is as a whole.
+package enum PayloadKind: Sendable, Hashable {
+  case entity, collection, property, reference, references, delta, serviceDocument, error
+}
+
+/// What an object at an entity's place is.
+package enum PayloadEntityRole: Sendable, Hashable {
+  /// An entity, or the changed properties of one.
+  case entity
+  /// An entity that is gone, with what identifies it.
+  case deleted(ODataRemoval)
+}
+
+/// Receives a payload in pieces, in this order:
+///
+///     beginPayload
+///       control, annotation, operation on the payload        in any number, before and after the rows
+///       entity | reference | link | serviceElement …         the rows, or the one
+///       property | element | complex | values                where the payload is a property
+///     endPayload
+///
+///     entity  = beginEntity, control…, member…, endEntity
+///     member  = property | complex | values | entity | null | collection | control on the name | annotation on it
+///     complex = beginComplex, control…, member…, endComplex
+///     values  = beginValues, (element | complex | values)…, endValues
+///
+/// An object's own control information comes right behind its begin, wherever the payload has it; that of a property
+/// may come before or after the property. `name` is nil for rows, elements and the payload's one value.
+package protocol PayloadHandler: AnyObject {
+  func beginPayload(_ kind: PayloadKind) throws
+  func endPayload() throws
+
+  /// A row, the payload's one entity, or a to-one navigation property in line. `typeName` is the declared type, where
+  /// a model says it; the payload's own follows as control information.
+  func beginEntity(_ name: PayloadName?, role: PayloadEntityRole, typeName: String?) throws
+  func endEntity() throws
+  /// A navigation property in line with nothing behind it.
+  func nullEntity(_ name: PayloadName) throws
+  /// A to-many navigation property in line.
+  func beginCollection(_ name: PayloadName, isDelta: Bool) throws
+  func endCollection() throws
+
+  func beginComplex(_ name: PayloadName?) throws
+  func endComplex() throws
+  /// A collection of primitive or complex values.
+  func beginValues(_ name: PayloadName?) throws
+  func endValues() throws
+  /// A primitive property, null included.
+  func property(_ name: PayloadName, _ scalar: PayloadScalar) throws
+  /// A primitive value without a name.
+  func element(_ scalar: PayloadScalar) throws
+  /// A property whose value is read whole: geography, geometry, anything untyped.
+  func value(_ name: PayloadName?, _ value: ODataValue) throws
+
+  /// Control information of the current object, or of a property of it.
+  func control(_ information: ControlInformation, on name: PayloadName?, _ scalar: PayloadScalar) throws
+  func annotation(_ annotation: ODataAnnotation, on name: PayloadName?) throws
+  func operation(_ operation: ODataOperation) throws
+
+  func reference(_ reference: ODataReference) throws
+  func link(_ link: ODataDeltaLink, isDeleted: Bool) throws
+  func serviceElement(_ element: ODataServiceDocument.Element) throws
+  func error(_ error: ODataErrorPayload) throws
+}

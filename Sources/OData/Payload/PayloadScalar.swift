@@ -1,0 +1,58 @@
+/// A scalar as it stands in the payload, with its type where that is known; nothing is decoded until it is asked for.
+///
+/// Valid only during the handler's call that it is given to: the bytes belong to the reader.
+package struct PayloadScalar {
+  /// How JSON writes it.
+  package enum Kind: UInt8, Sendable { case null, `true`, `false`, number, string }
+
+  /// How JSON writes it.
+  package let kind: Kind
+  /// True where the bytes of a string hold backslashes.
+  package let isEscaped: Bool
+  /// The bytes as they stand in the payload, without quotes.
+  package let bytes: UnsafeBufferPointer<UInt8>
+  /// Its type: declared, or said by the payload.
+  package let type: PayloadScalarType
+  /// Which spellings of dates and numbers apply.
+  package let dialect: ODataDialect
+
+  /// True for `null`.
+  package var isNull: Bool { kind == .null }
+
+  /// The text, escapes undone; for numbers and words their characters.
+  package var string: String { JSONText.decode(bytes, isEscaped: isEscaped) }
+
+  /// The value of an integer, also of one in quotes; nil for other scalars and where it does not fit.
+  package var int64: Int64? {
+    guard kind == .number || kind == .string, !isEscaped, !bytes.isEmpty else { return nil }
+    var index = 0
+    let isNegative = bytes[0] == UInt8(ascii: "-")
+    if isNegative { index = 1 }
+    guard index < bytes.count else { return nil }
+    var value: Int64 = 0
+    while index < bytes.count {
+      let digit = bytes[index] &- 0x30
+      guard digit <= 9 else { return nil }
+      let (tens, overflow) = value.multipliedReportingOverflow(by: 10)
+      let (sum, carry) = tens.subtractingReportingOverflow(Int64(digit))
+      if overflow || carry { return nil }
+      value = sum
+      index += 1
+    }
+    if isNegative { return value }
+    return value == .min ? nil : -value
+  }
+
+  /// The value of a boolean; nil for other scalars.
+  package var boolean: Bool? { kind == .true ? true : kind == .false ? false : nil }
+}
+
+/// What is known of a scalar's type.
+package enum PayloadScalarType: Sendable, Hashable {
+  /// Nothing: the value keeps what JSON says.
+  case untyped
+  /// A primitive type.
+  case primitive(EdmPrimitiveType)
+  /// An enumeration: names or numbers.
+  case enumeration
+}

@@ -1,0 +1,164 @@
+// Entities and complex values: their control information first, then their members.
+extension PayloadWalker {
+  /// What an object is taken for before its own control information is seen.
+  enum Shape { case entity, complex, unknown }
+
+  /// An object at an entity's or complex value's place.
+  ///
+  /// `name` is -1 for rows and elements; `parent` is the property that these belong to.
+  mutating func object(
+    _ at: Int, named name: Int32, parent: Int32 = -1, declared: Int32, as shape: Shape, _ source: Source
+  ) throws {
+    current = at
+    guard tape[at].kind == .beginObject else { throw PayloadError.Problem.unexpected(expected: "an object") }
+    let survey = try survey(at, parent: name < 0 ? parent : name, source.bytes)
+    if shape == .entity, name < 0, try changeRow(at, survey, source) { return }
+    var plan = declared
+    let type =
+      survey.type >= 0 ? survey.type : survey.metadata >= 0 ? find("type", in: survey.metadata, source.bytes) : -1
+    if type >= 0, tape[type].kind == .string {
+      let said = types.member(spelled: tape.bytes(type, in: source.bytes), isEscaped: tape[type].isEscaped)
+      if said.plan >= 0 { plan = said.plan }
+    }
+    let isEntity =
+      shape == .entity || shape == .unknown && (survey.marksEntity || types.isEntity(plan))
+    let member = name < 0 ? nil : names[name].name
+    if isEntity {
+      try source.handler.beginEntity(member, role: removal(survey, source), typeName: types.name(plan))
+    } else {
+      try source.handler.beginComplex(member)
+    }
+    if survey.metadata >= 0 { try metadata(survey.metadata, source) }
+    if survey.speaksOfObject { try aboutObject(at, survey, source) }
+    try members(at, survey, plan, source)
+    if isEntity { try source.handler.endEntity() } else { try source.handler.endComplex() }
+  }
+
+  /// Deleted or not (OData JSON Format 4.01 §15.3; V2 `__metadata.deleted`).
+  private mutating func removal(_ survey: Survey, _ source: Source) -> PayloadEntityRole {
+    if survey.metadata >= 0 {
+      let deleted = find("deleted", in: survey.metadata, source.bytes)
+      return deleted >= 0 && tape[deleted].kind == .true ? .deleted(.deleted) : .entity
+    }
+    guard survey.removed >= 0 else { return .entity }
+    var reason = find("reason", in: survey.removed, source.bytes)
+    if reason < 0 { reason = find("error", in: survey.removed, source.bytes) }
+    return .deleted(PayloadWalker.removal(reason < 0 ? nil : tape.text(reason, in: source.bytes)))
+  }
+
+  static func removal(_ reason: String?) -> ODataRemoval {
+    switch reason {
+    case "deleted": .deleted
+    case "changed": .changed
+    default: .other(reason)
+    }
+  }
+
+  /// Tells what speaks of the object itself.
+  private mutating func aboutObject(_ at: Int, _ survey: Survey, _ source: Source) throws {
+    var index = at + 1
+    while tape[index].kind != .endObject {
+      let value = index + 1
+      current = value
+      let name = tape[index].name
+      try tellObject(names.role(name), name, value, source)
+      index = tape.after(value)
+    }
+  }
+
+  /// One member that speaks of the object or payload it stands in; others are passed over.
+  mutating func tellObject(_ role: PayloadNames.Role, _ name: Int32, _ value: Int, _ source: Source) throws {
+    switch role {
+    case .control(.removed): break
+    case .control(let control) where names[name].target < 0:
+      if isScalar(value) {
+        try source.handler.control(control, on: nil, scalar(value, .untyped, source.bytes))
+      } else {
+        try annotate(names[name].name.text, nil, value, source)
+      }
+    case .annotation where names[name].target < 0: try annotate(names[name].term, nil, value, source)
+    case .operation: try operation(names[name].term, .unknown, value, source)
+    default: break
+    }
+  }
+
+  private mutating func annotate(_ term: String, _ name: PayloadName?, _ value: Int, _ source: Source) throws {
+    try source.handler.annotation(ODataAnnotation(term: term, value: untyped(value, source.bytes)), on: name)
+  }
+
+  /// The members that are properties, and what speaks of a property.
+  private mutating func members(_ at: Int, _ survey: Survey, _ plan: Int32, _ source: Source) throws {
+    var index = at + 1
+    while tape[index].kind != .endObject {
+      let value = index + 1
+      current = value
+      let name = tape[index].name
+      switch names.role(name) {
+      case .property: try property(name, value, survey, plan, source)
+      case .control(let control):
+        if names[name].target >= 0 { try aboutProperty(control, names[name].target, value, plan, source) }
+      case .annotation:
+        if names[name].target >= 0 {
+          try annotate(names[name].term, names[names[name].target].name, value, source)
+        }
+      case .operation, .metadata: break
+      case .deferred, .mediaResource:
+        throw PayloadError.Problem.unexpected(expected: "'\(names[name].name.text)' alone in its object")
+      }
+      index = tape.after(value)
+    }
+  }
+
+  /// Control information of a property.
+  private mutating func aboutProperty(
+    _ control: ControlInformation, _ target: Int32, _ value: Int, _ plan: Int32, _ source: Source
+  ) throws {
+    let name = names[target].name
+    if control == .delta, tape[value].kind == .beginArray {
+      let member = types.member(plan, target, names)
+      return try collection(value, target, member.plan, isDelta: true, source)
+    }
+    if isScalar(value) { return try source.handler.control(control, on: name, scalar(value, .untyped, source.bytes)) }
+    if control == .bind, tape[value].kind == .beginArray {
+      var index = value + 1
+      while tape[index].kind != .endArray {
+        current = index
+        guard tape[index].kind == .string else { throw PayloadError.Problem.unexpected(expected: "a URL to bind to") }
+        try source.handler.control(.bind, on: name, scalar(index, .untyped, source.bytes))
+        index += 1
+      }
+      return
+    }
+    try annotate("odata.\(control)", name, value, source)
+  }
+
+  /// An operation that is offered: an object, several, or null (OData JSON Format 4.01 §16).
+  mutating func operation(_ name: String, _ kind: ODataOperation.Kind, _ value: Int, _ source: Source) throws {
+    switch tape.node(value, in: source.bytes) {
+    case .null:
+      var operation = ODataOperation(kind: kind, name: name)
+      operation.isAvailable = false
+      try source.handler.operation(operation)
+    case .object(let members): try source.handler.operation(PayloadWalker.operation(name, kind, members))
+    case .array(let items):
+      for item in items {
+        try source.handler.operation(PayloadWalker.operation(name, kind, item.members ?? []))
+      }
+    default: throw PayloadError.Problem.unexpected(expected: "an object that describes the operation '\(name)'")
+    }
+  }
+
+  private static func operation(
+    _ name: String, _ kind: ODataOperation.Kind, _ members: [JSONNode.Member]
+  ) -> ODataOperation {
+    var operation = ODataOperation(kind: kind, name: name)
+    for member in members {
+      switch member.name {
+      case "title": operation.title = member.value.text
+      case "target": operation.target = member.value.text
+      default: operation.annotations.append(.init(term: member.name, value: ODataValue(untyped: member.value)))
+      }
+    }
+    return operation
+  }
+}

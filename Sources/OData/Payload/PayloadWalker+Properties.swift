@@ -1,0 +1,152 @@
+// One property: what it is by its declaration, by what the payload says of it, and by its looks, in that order.
+extension PayloadWalker {
+  /// A property's value.
+  @inline(__always)
+  mutating func property(
+    _ name: Int32, _ value: Int, _ survey: Survey, _ plan: Int32, _ source: Source
+  ) throws {
+    var member = types.member(plan, name, names)
+    if !survey.types.isEmpty, let said = survey.types[name] { member = typed(member, said, source.bytes) }
+    switch tape[value].kind {
+    case .beginObject: try objectProperty(name, value, member, survey, source)
+    case .beginArray: try arrayProperty(name, value, member, survey, source)
+    default:
+      if member.kind == .scalar || member.kind == .undeclared || member.kind == .untyped {
+        try source.handler.property(names.name(name), scalar(value, member.scalar, source.bytes))
+      } else {
+        try oddScalar(name, value, member, source)
+      }
+    }
+  }
+
+  /// What is declared, made more exact by what the payload says.
+  private mutating func typed(
+    _ declared: PayloadTypes.Member, _ type: Int, _ bytes: UnsafeBufferPointer<UInt8>
+  ) -> PayloadTypes.Member {
+    guard tape[type].kind == .string else { return declared }
+    var said = types.member(spelled: tape.bytes(type, in: bytes), isEscaped: tape[type].isEscaped)
+    if said.kind == .undeclared { return declared }
+    if declared.kind == .navigation { said.kind = .navigation }
+    return said
+  }
+
+  private mutating func oddScalar(
+    _ name: Int32, _ value: Int, _ member: PayloadTypes.Member, _ source: Source
+  ) throws {
+    let isNull = tape[value].kind == .null
+    switch member.kind {
+    case .navigation:
+      guard isNull else {
+        throw PayloadError.Problem.unexpected(expected: member.isCollection ? "entities" : "an entity")
+      }
+      try source.handler.nullEntity(names.name(name))
+    case .stream:
+      try source.handler.property(names.name(name), scalar(value, .primitive(.stream), source.bytes))
+    default:
+      guard isNull else { throw PayloadError.Problem.unexpected(expected: "an object") }
+      try source.handler.property(names.name(name), scalar(value, member.scalar, source.bytes))
+    }
+  }
+
+  private mutating func objectProperty(
+    _ name: Int32, _ value: Int, _ member: PayloadTypes.Member, _ survey: Survey, _ source: Source
+  ) throws {
+    if dialect == .v2, try verboseProperty(name, value, member, source) { return }
+    switch member.kind {
+    case .geo: try geo(name, value, member, source)
+    case .navigation: try object(value, named: name, declared: member.plan, as: .entity, source)
+    case .structured: try object(value, named: name, declared: member.plan, as: .complex, source)
+    case .stream, .untyped: try source.handler.value(names.name(name), untyped(value, source.bytes))
+    case .scalar: throw PayloadError.Problem.unexpected(expected: "a primitive value")
+    case .undeclared, .unresolved:
+      let isNavigation = survey.navigations.contains(name) || expanded.contains(names[name].name.text)
+      try object(value, named: name, declared: -1, as: isNavigation ? .entity : .unknown, source)
+    }
+  }
+
+  private mutating func arrayProperty(
+    _ name: Int32, _ value: Int, _ member: PayloadTypes.Member, _ survey: Survey, _ source: Source
+  ) throws {
+    switch member.kind {
+    case .navigation: try collection(value, name, member.plan, isDelta: false, source)
+    case .untyped where !member.isCollection, .stream:
+      try source.handler.value(names.name(name), untyped(value, source.bytes))
+    case .undeclared, .unresolved:
+      let isNavigation =
+        try survey.navigations.contains(name) || expanded.contains(names[name].name.text)
+        || holdsEntities(value, name, source.bytes)
+      if isNavigation {
+        try collection(value, name, -1, isDelta: false, source)
+      } else {
+        try values(value, name, member, source)
+      }
+    default:
+      guard member.isCollection else { throw PayloadError.Problem.unexpected(expected: "one value, not an array") }
+      try values(value, name, member, source)
+    }
+  }
+
+  /// True where an array's first element looks like an entity.
+  mutating func holdsEntities(
+    _ array: Int, _ name: Int32, _ bytes: UnsafeBufferPointer<UInt8>
+  ) throws(PayloadError.Problem) -> Bool {
+    guard tape[array + 1].kind == .beginObject else { return false }
+    return try survey(array + 1, parent: name, bytes).marksEntity
+  }
+
+  /// Geography and geometry are read whole.
+  func geo(_ name: Int32, _ value: Int, _ member: PayloadTypes.Member, _ source: Source) throws {
+    let node = tape.node(value, in: source.bytes)
+    guard case .primitive(let type) = member.scalar else {
+      return try source.handler.value(name < 0 ? nil : names[name].name, ODataValue(untyped: node))
+    }
+    try source.handler.value(
+      name < 0 ? nil : names[name].name, try ODataValue.geo(node, type: type, dialect: dialect))
+  }
+
+  /// Expanded entities.
+  mutating func collection(_ at: Int, _ name: Int32, _ plan: Int32, isDelta: Bool, _ source: Source) throws {
+    try source.handler.beginCollection(names[name].name, isDelta: isDelta)
+    var index = at + 1
+    while tape[index].kind != .endArray {
+      try object(index, named: -1, parent: name, declared: plan, as: .entity, source)
+      index = tape.after(index)
+    }
+    try source.handler.endCollection()
+  }
+
+  /// A collection of primitive, complex or mixed values.
+  mutating func values(_ at: Int, _ name: Int32, _ member: PayloadTypes.Member, _ source: Source) throws {
+    try source.handler.beginValues(name < 0 ? nil : names[name].name)
+    var index = at + 1
+    while tape[index].kind != .endArray {
+      current = index
+      try element(index, member, source)
+      index = tape.after(index)
+    }
+    try source.handler.endValues()
+  }
+
+  /// One value without a name.
+  mutating func element(_ at: Int, _ member: PayloadTypes.Member, _ source: Source) throws {
+    switch tape[at].kind {
+    case .beginObject:
+      switch member.kind {
+      case .geo: try geo(-1, at, member, source)
+      case .scalar: throw PayloadError.Problem.unexpected(expected: "a primitive value")
+      case .untyped, .stream: try source.handler.value(nil, untyped(at, source.bytes))
+      default: try object(at, named: -1, declared: member.plan, as: .complex, source)
+      }
+    case .beginArray:
+      guard member.kind == .undeclared || member.kind == .untyped else {
+        throw PayloadError.Problem.unexpected(expected: "a value, not an array")
+      }
+      try values(at, -1, member, source)
+    default:
+      if member.kind == .structured, tape[at].kind != .null {
+        throw PayloadError.Problem.unexpected(expected: "an object")
+      }
+      try source.handler.element(scalar(at, member.scalar, source.bytes))
+    }
+  }
+}

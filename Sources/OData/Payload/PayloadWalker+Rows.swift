@@ -1,0 +1,134 @@
+// Rows that are no entities: changes of a delta, references, elements of a service document.
+extension PayloadWalker {
+  /// One row of a payload of a kind.
+  mutating func row(_ at: Int, _ kind: PayloadKind, _ member: PayloadTypes.Member, _ source: Source) throws {
+    current = at
+    switch kind {
+    case .references, .reference: try reference(at, source)
+    case .serviceDocument: try serviceElement(at, source)
+    case .property: try element(at, member, source)
+    default: try object(at, named: -1, declared: member.plan, as: .entity, source)
+    }
+  }
+
+  /// A row whose own context says that it is a deleted entity or a link (OData JSON Format 4.0 §14.3 to §14.5); false
+  /// for other rows.
+  mutating func changeRow(_ at: Int, _ survey: Survey, _ source: Source) throws -> Bool {
+    guard survey.context >= 0, tape[survey.context].kind == .string else { return false }
+    switch ContextURL(tape.text(survey.context, in: source.bytes)).item {
+    case .deletedEntity: try deletedEntity(at, survey, source)
+    case .link: try link(at, isDeleted: false, source)
+    case .deletedLink: try link(at, isDeleted: true, source)
+    default: return false
+    }
+    return true
+  }
+
+  private mutating func deletedEntity(_ at: Int, _ survey: Survey, _ source: Source) throws {
+    let bytes = source.bytes
+    let reason = find("reason", in: at, bytes)
+    let removal = PayloadWalker.removal(reason < 0 ? nil : tape.text(reason, in: bytes))
+    try source.handler.beginEntity(nil, role: .deleted(removal), typeName: nil)
+    var index = at + 1
+    while tape[index].kind != .endObject {
+      let value = index + 1
+      current = value
+      let name = tape[index].name
+      if names.role(name) == .property {
+        if names[name].name.text == "id", isScalar(value) {
+          try source.handler.control(.id, on: nil, scalar(value, .untyped, bytes))
+        } else if value != reason {
+          let survey = Survey()
+          try property(name, value, survey, -1, source)
+        }
+      } else {
+        try tellObject(names.role(name), name, value, source)
+      }
+      index = tape.after(value)
+    }
+    try source.handler.endEntity()
+  }
+
+  private mutating func link(_ at: Int, isDeleted: Bool, _ source: Source) throws {
+    var link = ODataDeltaLink(source: "", relationship: "", target: nil)
+    var found = 0
+    var index = at + 1
+    while tape[index].kind != .endObject {
+      let value = index + 1
+      current = value
+      let text = isScalar(value) && tape[value].kind != .null ? tape.text(value, in: source.bytes) : nil
+      switch names[tape[index].name].name.text {
+      case "source": (link.source, found) = (text ?? "", found + (text == nil ? 0 : 1))
+      case "relationship": (link.relationship, found) = (text ?? "", found + (text == nil ? 0 : 1))
+      case "target": link.target = text
+      default:
+        let entry = names[tape[index].name]
+        guard entry.role != .control(.context) else { break }
+        link.annotations.append(
+          .init(term: entry.term.isEmpty ? entry.name.text : entry.term, value: untyped(value, source.bytes)))
+      }
+      index = tape.after(value)
+    }
+    current = at
+    guard found == 2 else { throw PayloadError.Problem.unexpected(expected: "'source' and 'relationship' of a link") }
+    try source.handler.link(link, isDeleted: isDeleted)
+  }
+
+  /// `{"@id": "…"}`, V2 `{"uri": "…"}`, V3 `{"url": "…"}`.
+  mutating func reference(_ at: Int, _ source: Source) throws {
+    guard tape[at].kind == .beginObject else { throw PayloadError.Problem.unexpected(expected: "a reference") }
+    _ = try survey(at, parent: -1, source.bytes)
+    var reference: ODataReference?
+    var annotations: [ODataAnnotation] = []
+    var index = at + 1
+    while tape[index].kind != .endObject {
+      let value = index + 1
+      let entry = names[tape[index].name]
+      let isID = entry.role == .control(.id) || entry.name.text == "uri" || entry.name.text == "url"
+      if isID, tape[value].kind == .string {
+        reference = ODataReference(id: tape.text(value, in: source.bytes))
+      } else if entry.role != .control(.context) {
+        annotations.append(
+          .init(term: entry.term.isEmpty ? entry.name.text : entry.term, value: untyped(value, source.bytes)))
+      }
+      index = tape.after(value)
+    }
+    guard var reference else { throw PayloadError.Problem.unexpected(expected: "the id of a reference") }
+    reference.annotations = annotations
+    try source.handler.reference(reference)
+  }
+
+  /// One element of a service document (OData JSON Format 4.01 §5).
+  mutating func serviceElement(_ at: Int, _ source: Source) throws {
+    guard case .object(let members) = tape.node(at, in: source.bytes) else {
+      throw PayloadError.Problem.unexpected(expected: "an element of the service document")
+    }
+    var element = ODataServiceDocument.Element(name: "", url: "")
+    var annotations: [ODataAnnotation] = []
+    for member in members {
+      switch member.name {
+      case "name": element.name = member.value.text ?? ""
+      case "url": element.url = member.value.text ?? ""
+      case "title": element.title = member.value.text
+      case "kind":
+        switch member.value.text {
+        case nil, "EntitySet"?: element.kind = .entitySet
+        case "Singleton"?: element.kind = .singleton
+        case "FunctionImport"?: element.kind = .functionImport
+        case "ServiceDocument"?: element.kind = .serviceDocument
+        case let kind?: element.kind = .other(kind)
+        }
+      default:
+        let term = member.name.hasPrefix("@") ? String(member.name.dropFirst()) : member.name
+        annotations.append(.init(term: term, value: ODataValue(untyped: member.value)))
+      }
+    }
+    guard !element.name.isEmpty || !element.url.isEmpty else {
+      throw PayloadError.Problem.unexpected(expected: "'name' and 'url' of an element of the service document")
+    }
+    if element.url.isEmpty { element.url = element.name }
+    if element.name.isEmpty { element.name = element.url }
+    element.annotations = annotations
+    try source.handler.serviceElement(element)
+  }
+}

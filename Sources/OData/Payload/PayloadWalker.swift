@@ -1,0 +1,146 @@
+/// Turns objects on the tape into a handler's events. The reader gives it one row, or one small document, at a time; so
+/// control information may stand anywhere in an object.
+struct PayloadWalker {
+  /// Where the bytes are and where the events go.
+  struct Source {
+    let bytes: UnsafeBufferPointer<UInt8>
+    let handler: any PayloadHandler
+  }
+
+  /// What a first look at an object's members found.
+  struct Survey {
+    /// Indices of values on the tape; -1 for none.
+    var type = -1
+    var context = -1
+    var removed = -1
+    var metadata = -1
+    var deferred = -1
+    var mediaResource = -1
+    /// True where control information says that the object is an entity.
+    var marksEntity = false
+    /// True where something speaks of the object itself: it is told before the members.
+    var speaksOfObject = false
+    /// Members that are properties.
+    var propertyCount = 0
+    /// The types that the payload gives to properties, by name number.
+    var types: [Int32: Int] = [:]
+    /// Properties that the payload shows to be navigation properties.
+    var navigations: Set<Int32> = []
+  }
+
+  var tape = JSONTape()
+  var names = PayloadNames()
+  var types: PayloadTypes
+  /// Names that the context URL shows as expanded; for payloads without a model.
+  var expanded: Set<String> = []
+  /// The entry being looked at: where an error is.
+  var current = 0
+  /// By name number, the object that had the name last: finds repeated names without a set.
+  private var seen: [UInt32] = []
+  private var serial: UInt32 = 0
+
+  init(model: EdmModel?) { types = PayloadTypes(model: model) }
+
+  var dialect: ODataDialect {
+    get { names.dialect }
+    set { names.dialect = newValue }
+  }
+
+  /// Looks an object's members up, checks that no name repeats, and notes what matters for the whole.
+  mutating func survey(
+    _ at: Int, parent: Int32, _ bytes: UnsafeBufferPointer<UInt8>
+  ) throws(PayloadError.Problem) -> Survey {
+    var survey = Survey()
+    serial &+= 1
+    var previous: Int32 = -1
+    var index = at + 1
+    while tape[index].kind != .endObject {
+      current = index
+      let name = try names.lookUp(
+        tape.bytes(index, in: bytes), isEscaped: tape[index].isEscaped, parent: parent, previous: previous)
+      try notice(name)
+      tape.setName(name, at: index)
+      let role = names.role(name)
+      if role == .property { survey.propertyCount += 1 } else { note(role, name, index + 1, &survey, bytes) }
+      previous = name
+      index = tape.after(index + 1)
+    }
+    return survey
+  }
+
+  @inline(__always)
+  private mutating func notice(_ name: Int32) throws(PayloadError.Problem) {
+    let place = Int(name)
+    if place >= seen.count { seen.append(contentsOf: repeatElement(0, count: place + 1 - seen.count)) }
+    if seen[place] == serial { throw .duplicateName(names[name].name.text) }
+    seen[place] = serial
+  }
+
+  private func note(
+    _ role: PayloadNames.Role, _ name: Int32, _ value: Int, _ survey: inout Survey,
+    _ bytes: UnsafeBufferPointer<UInt8>
+  ) {
+    let target = names[name].target
+    switch role {
+    case .control(let control) where target >= 0:
+      if control == .type { survey.types[target] = value }
+      if control == .navigationLink || control == .associationLink || control == .context {
+        survey.navigations.insert(target)
+      }
+    case .control(let control):
+      survey.speaksOfObject = true
+      if control == .type { survey.type = value }
+      if control == .context { survey.context = value }
+      if control == .removed { survey.removed = value }
+      if control.marksEntity { survey.marksEntity = true }
+    case .metadata:
+      survey.metadata = value
+      survey.marksEntity = metadataMarksEntity(value, bytes)
+    case .deferred: survey.deferred = value
+    case .mediaResource: survey.mediaResource = value
+    case .annotation where target < 0: survey.speaksOfObject = true
+    case .operation: survey.speaksOfObject = true
+    case .annotation, .property: break
+    }
+  }
+
+  /// The value of a member of an object; -1 for none. Compares bytes, so the names need not have been looked up.
+  func find(_ name: StaticString, in object: Int, _ bytes: UnsafeBufferPointer<UInt8>) -> Int {
+    guard tape[object].kind == .beginObject else { return -1 }
+    var index = object + 1
+    while tape[index].kind != .endObject {
+      if tape.matches(index, name, in: bytes) { return index + 1 }
+      index = tape.after(index + 1)
+    }
+    return -1
+  }
+
+  func metadataMarksEntity(_ metadata: Int, _ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+    find("uri", in: metadata, bytes) >= 0 || find("id", in: metadata, bytes) >= 0
+      || find("etag", in: metadata, bytes) >= 0
+  }
+
+  /// A scalar on the tape.
+  @inline(__always)
+  func scalar(_ at: Int, _ type: PayloadScalarType, _ bytes: UnsafeBufferPointer<UInt8>) -> PayloadScalar {
+    let entry = tape[at]
+    let kind: PayloadScalar.Kind =
+      switch entry.kind {
+      case .true: .true
+      case .false: .false
+      case .number: .number
+      case .string: .string
+      default: .null
+      }
+    return PayloadScalar(
+      kind: kind, isEscaped: entry.isEscaped, bytes: tape.bytes(at, in: bytes), type: type, dialect: dialect)
+  }
+
+  @inline(__always)
+  func isScalar(_ at: Int) -> Bool { tape[at].kind != .beginObject && tape[at].kind != .beginArray }
+
+  /// The value on the tape as data, whatever it is.
+  func untyped(_ at: Int, _ bytes: UnsafeBufferPointer<UInt8>) -> ODataValue {
+    ODataValue(untyped: tape.node(at, in: bytes))
+  }
+}
