@@ -130,3 +130,77 @@ struct RigFileTests {
       ])
   }
 }
+
+@Suite("The rig: odatapy", .odataPy("--page-size", "25"), .timeLimit(.minutes(1)))
+struct RigODataPyTests {
+  private func object(_ target: String, accept: String = "application/json") throws -> [String: Any] {
+    let answer = try ODataPyService.ofSuite.process.ask(target, fields: ["Accept": accept])
+    try #require(answer.status == 200, "\(target): \(answer.status) \(answer.text.prefix(300))")
+    return try #require(try answer.json() as? [String: Any])
+  }
+
+  @Test("serves its model as XML and as JSON")
+  func metadata() throws {
+    let service = try ODataPyService.ofSuite
+    let xml = try service.process.ask("/shop/$metadata")
+    #expect(xml.fields["content-type"]?.hasPrefix("application/xml") == true)
+    #expect(xml.text.contains("<EntityType Name=\"Perishable\" BaseType=\"Larder.Shop.Product\">"))
+    #expect(xml.text.contains("ContainsTarget=\"true\""))
+    let json = try object("/shop/$metadata?$format=application/json")
+    #expect((json["Larder.Shop"] as? [String: Any])?["AllTypes"] != nil)
+  }
+
+  @Test("pages its collections, with a link to the next page and a delta link on the last")
+  func pages() throws {
+    let first = try object("/shop/Products?$count=true")
+    #expect((first["value"] as? [Any])?.count == 25)
+    #expect(first["@odata.count"] as? Int == 40)
+    #expect(first["@odata.nextLink"] != nil)
+    let service = try ODataPyService.ofSuite
+    let tracked = try service.process.ask("/shop/Categories", fields: ["Prefer": "odata.track-changes"])
+    #expect(tracked.text.contains("@odata.deltaLink"))
+    let paged = try service.process.ask("/shop/Products", fields: ["Prefer": "odata.track-changes"])
+    #expect(!paged.text.contains("@odata.deltaLink"))
+  }
+
+  @Test("has entities below entities, streams and operations")
+  func behaviour() throws {
+    let order = try object("/shop/Orders(1)?$expand=Items($expand=Product($select=Name))")
+    #expect((order["Items"] as? [[String: Any]])?.last?["Position"] as? Int == 2)
+    #expect(try object("/shop/Orders(1)/Items(2)")["ProductID"] as? Int == 4)
+    let service = try ODataPyService.ofSuite
+    #expect(try service.process.ask("/shop/Products(1)/Photo").fields["content-type"] == "image/png")
+    #expect(try service.process.ask("/shop/Documents(1)/$value").text == "Flour 2.95\nSalt 0.80\n")
+    #expect(try object("/shop/Echo(text='a''b')")["value"] as? String == "a'b")
+    #expect(try object("/shop/Below(price=1.5)?$select=Name")["value"] as? [[String: Any]] != nil)
+    #expect(try service.process.ask("/shop/Products(1)/Larder.Shop.PriceIn(factor=1.5)").text.contains("4.425"))
+    let json = ["Content-Type": "application/json"]
+    let restocked = try service.process.ask(
+      "/shop/Products(1)/Larder.Shop.Restock", method: "POST", fields: json, body: Array(#"{"amount":5}"#.utf8))
+    #expect(restocked.text.contains(#""Stock":125"#))
+    #expect(restocked.fields["etag"] == #"W/"2""#)
+  }
+
+  @Test("checks ETags: 304 for a known one, 428 without one, 412 for an old one")
+  func etags() throws {
+    let service = try ODataPyService.ofSuite
+    let path = "/shop/Products(5)"
+    #expect(try service.process.ask(path, fields: ["If-None-Match": #"W/"1""#]).status == 304)
+    let body = Array(#"{"Rating":1}"#.utf8)
+    var fields = ["Content-Type": "application/json"]
+    #expect(try service.process.ask(path, method: "PATCH", fields: fields, body: body).status == 428)
+    fields["If-Match"] = #"W/"0""#
+    #expect(try service.process.ask(path, method: "PATCH", fields: fields, body: body).status == 412)
+    fields["If-Match"] = #"W/"1""#
+    #expect(try service.process.ask(path, method: "PATCH", fields: fields, body: body).status == 204)
+  }
+
+  @Test("gives every primitive type at its extremes, exactly")
+  func allTypes() throws {
+    let answer = try ODataPyService.ofSuite.process.ask(
+      "/shop/AllTypes(1)", fields: ["Accept": "application/json;IEEE754Compatible=true"])
+    #expect(answer.text.contains(#""Decimal":"123456789012345678901234.0123456789""#))
+    #expect(answer.text.contains(#""Int64":"9223372036854775807""#))
+    #expect(answer.text.contains(#""Duration":"P12DT23H59M59.999999S""#))
+  }
+}
