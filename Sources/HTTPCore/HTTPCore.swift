@@ -4,7 +4,8 @@
 // 1. a caller makes an `HTTPRequest` (method, URL, `HTTPFields`, `HTTPBody`);
 // 2. an `HTTPTransport` sends it and answers, as soon as the head is there, with an `HTTPResponse`;
 // 3. the caller reads its `HTTPBodyStream`, chunk by chunk, as fast as it likes: the transport waits;
-// 4. what goes wrong on the way is an `HTTPTransportError`; a status such as 404 is an answer, not an error.
+// 4. the transport follows redirects by the rules of `HTTPRedirection`, the same for all of them;
+// 5. what goes wrong on the way is an `HTTPTransportError`; a status such as 404 is an answer, not an error.
 //
 // No I/O happens here. The two transports are targets of their own (`CurlTransport`, `URLSessionTransport`).
 

@@ -8,7 +8,7 @@ public struct HTTPFieldName: Hashable, Sendable, CustomStringConvertible, Expres
   /// Takes a name as it is.
   public init(_ name: String) {
     rawName = name
-    canonicalName = name.lowercased()
+    canonicalName = HTTPFieldName.lowercasingASCII(name)
   }
 
   /// Takes a literal name.
@@ -28,6 +28,12 @@ public struct HTTPFieldName: Hashable, Sendable, CustomStringConvertible, Expres
   /// True where every byte is one that a field name may hold (RFC 9110 §5.6.2, `token`).
   public var isValid: Bool {
     !rawName.isEmpty && rawName.utf8.allSatisfy(HTTPFieldName.isTokenByte)
+  }
+
+  /// Only A to Z: Unicode's rules would make other letters equal to ASCII ones (the Kelvin sign to k).
+  private static func lowercasingASCII(_ name: String) -> String {
+    guard name.utf8.contains(where: { (0x41...0x5A).contains($0) }) else { return name }
+    return String(decoding: name.utf8.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }, as: UTF8.self)
   }
 
   static func isTokenByte(_ byte: UInt8) -> Bool {
@@ -59,6 +65,8 @@ public struct HTTPField: Hashable, Sendable {
 }
 
 /// Header fields in their order; several may share a name.
+///
+/// Equal where they hold the same fields in the same order, names compared without regard to case.
 public struct HTTPFields: Hashable, Sendable, ExpressibleByDictionaryLiteral, Sequence {
   private var fields: [HTTPField]
 
@@ -94,10 +102,8 @@ public struct HTTPFields: Hashable, Sendable, ExpressibleByDictionaryLiteral, Se
         return
       }
       fields[first].value = newValue
-      var index = fields.index(after: first)
-      while index < fields.endIndex {
-        if fields[index].name == name { fields.remove(at: index) } else { index += 1 }
-      }
+      let rest = fields[(first + 1)...].filter { $0.name != name }
+      fields.replaceSubrange((first + 1)..., with: rest)
     }
   }
 

@@ -16,10 +16,16 @@ public enum HTTPTransportError: Error, Hashable, Sendable, CustomStringConvertib
   case protocolViolation(String)
   /// More redirects than the transport follows, or a circle.
   case tooManyRedirects
+  /// A redirect that is not followed for safety's sake: from https to http, to another scheme, to credentials in a URL.
+  case redirectRefused(String)
   /// More content than the reader wanted to take.
   case bodyTooLarge(limit: Int)
+  /// The content was read (or given up) before: an ``HTTPBodyStream`` can be read once.
+  case bodyConsumed
   /// The caller cancelled.
   case cancelled
+  /// This transport, on this platform, cannot do what was asked; the text names it.
+  case notSupported(String)
   /// Anything else the library below reports.
   case other(String)
 
@@ -34,7 +40,10 @@ public enum HTTPTransportError: Error, Hashable, Sendable, CustomStringConvertib
     case .connectionLost(let reason): "The connection broke off: \(reason)"
     case .protocolViolation(let what): "The server's answer is not proper HTTP: \(what)"
     case .tooManyRedirects: "The server redirects in circles."
+    case .redirectRefused(let reason): "The server's redirect was not followed: \(reason)."
     case .bodyTooLarge(let limit): "The answer is larger than the \(limit) bytes allowed."
+    case .bodyConsumed: "The content has been read already; it can be read once."
+    case .notSupported(let what): "Not supported by this transport: \(what)"
     case .cancelled: "The request was cancelled."
     case .other(let reason): "The request failed: \(reason)"
     }

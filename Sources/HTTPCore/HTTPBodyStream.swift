@@ -1,0 +1,152 @@
+import Synchronization
+
+/// The content of a response (or of a streamed request): chunks, pulled at the reader's pace.
+///
+/// The producer makes the next chunk when the reader asks for it, which is the back-pressure.
+///
+/// It can be read once, by one reader: an iterator made after the first throws ``HTTPTransportError/bodyConsumed``, as
+/// silence would look like empty content. The transfer ends when the reader leaves before the end, when the reading task is
+/// cancelled, on ``cancel()``, and when the stream is dropped without having been read.
+public struct HTTPBodyStream: AsyncSequence, Sendable {
+  /// A chunk. The transports never give an empty one.
+  public typealias Element = [UInt8]
+
+  /// The content's length in bytes, where the sender said it.
+  public let length: Int?
+
+  private let source: Source
+
+  /// A stream from a function that answers the next chunk, or `nil` at the end.
+  ///
+  /// - Parameters:
+  ///   - length: the length in bytes where it is known.
+  ///   - next: called by one reader at a time, never again after `nil` or an error; throws ``HTTPTransportError`` where
+  ///     the content breaks off.
+  ///   - abandon: called at most once, where the content is given up before its end.
+  public init(
+    length: Int? = nil, next: @escaping @Sendable () async throws -> [UInt8]?,
+    abandon: @escaping @Sendable () -> Void = {}
+  ) {
+    self.length = length
+    source = Source(next: next, abandon: abandon)
+  }
+
+  /// A stream of content that is in memory already.
+  public init(_ bytes: [UInt8]) {
+    let rest = Mutex(bytes.isEmpty ? nil : bytes)
+    self.init(length: bytes.count, next: { rest.withLock { $0.take() } })
+  }
+
+  /// Starts reading.
+  public func makeAsyncIterator() -> Iterator {
+    Iterator(reading: source.claim() ? Reading(source) : nil)
+  }
+
+  /// Gives up the (rest of the) content and ends the transfer; a reader's next chunk throws ``HTTPTransportError/cancelled``.
+  public func cancel() { source.giveUp() }
+
+  /// Reads all content into memory.
+  ///
+  /// - Parameter limit: bytes; more throws ``HTTPTransportError/bodyTooLarge(limit:)``.
+  public func collect(upTo limit: Int = .max) async throws -> [UInt8] {
+    if let length, length > limit {
+      cancel()
+      throw HTTPTransportError.bodyTooLarge(limit: limit)
+    }
+    var all: [UInt8] = []
+    // What the sender says is not trusted with more memory than this at once.
+    if let length, length > 0 { all.reserveCapacity(Swift.min(length, 1 << 20)) }
+    for try await chunk in self {
+      if chunk.count > limit - all.count {
+        cancel()
+        throw HTTPTransportError.bodyTooLarge(limit: limit)
+      }
+      if all.isEmpty { all = chunk } else { all.append(contentsOf: chunk) }
+    }
+    return all
+  }
+
+  /// Reads chunks; dropped before the end, it ends the transfer.
+  public struct Iterator: AsyncIteratorProtocol {
+    fileprivate let reading: Reading?
+
+    /// The next chunk, or `nil` at the end; after an error the same error again.
+    public mutating func next() async throws -> [UInt8]? {
+      guard let reading else { throw HTTPTransportError.bodyConsumed }
+      return try await reading.source.read()
+    }
+  }
+
+  /// An iterator's hold on the source: gone with the last copy of the iterator.
+  fileprivate final class Reading: Sendable {
+    let source: Source
+
+    init(_ source: Source) { self.source = source }
+
+    deinit { source.giveUp() }
+  }
+}
+
+/// The producer's two functions, and how far the content is.
+private final class Source: Sendable {
+  /// Open until the end, an error or the giving up; from there no further change.
+  private enum Phase {
+    case open
+    case ended
+    case failed(any Error)
+  }
+
+  private struct State {
+    var phase = Phase.open
+    var isClaimed = false
+  }
+
+  private let produce: @Sendable () async throws -> [UInt8]?
+  private let abandon: @Sendable () -> Void
+  private let state = Mutex(State())
+
+  init(next: @escaping @Sendable () async throws -> [UInt8]?, abandon: @escaping @Sendable () -> Void) {
+    produce = next
+    self.abandon = abandon
+  }
+
+  /// True for the first caller alone.
+  func claim() -> Bool {
+    state.withLock { state in
+      defer { state.isClaimed = true }
+      return !state.isClaimed
+    }
+  }
+
+  func read() async throws -> [UInt8]? {
+    switch state.withLock({ $0.phase }) {
+    case .open: break
+    case .ended: return nil
+    case .failed(let error): throw error
+    }
+    do {
+      let chunk = try await produce()
+      if chunk == nil { close(.ended) }
+      return chunk
+    } catch {
+      close(.failed(error))
+      throw error
+    }
+  }
+
+  func giveUp() {
+    if close(.failed(HTTPTransportError.cancelled)) { abandon() }
+  }
+
+  /// True where it was open.
+  @discardableResult
+  private func close(_ phase: Phase) -> Bool {
+    state.withLock { state in
+      guard case .open = state.phase else { return false }
+      state.phase = phase
+      return true
+    }
+  }
+
+  deinit { giveUp() }
+}

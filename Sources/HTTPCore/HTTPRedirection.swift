@@ -1,0 +1,124 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// The rules of redirects (RFC 9110 §15.4), the same for every transport.
+///
+/// 303 becomes GET (HEAD stays), 301 and 302 turn POST into GET, all else is repeated as it was. What belongs to one
+/// origin (`Authorization`, cookies, tokens) is not sent to another. From `https` to `http`, to another scheme, or to
+/// a URL with credentials in it: refused. At most ``limit`` in a row.
+package struct HTTPRedirection {
+  /// How many redirects are followed for one request.
+  package static let limit = 20
+
+  private var followed = 0
+
+  /// Begins with a request that has not been redirected yet.
+  package init() {}
+
+  /// The request that the answer to `request` asks for, or `nil` where the answer is no redirect.
+  package mutating func next(
+    after request: HTTPRequest, status: Int, fields: HTTPFields
+  ) throws(HTTPTransportError) -> HTTPRequest? {
+    guard [301, 302, 303, 307, 308].contains(status), let location = fields.values(of: .location).first else {
+      return nil
+    }
+    let target = try resolve(location, against: request.url)
+    followed += 1
+    if followed > HTTPRedirection.limit { throw .tooManyRedirects }
+    var next = request
+    next.url = target
+    if becomesGet(request.method, status) {
+      next.method = .get
+      next.body = .none
+      for name in HTTPRedirection.contentFields { next.fields[name] = nil }
+    }
+    if origin(target) != origin(request.url) {
+      for name in HTTPRedirection.originFields { next.fields[name] = nil }
+    }
+    return next
+  }
+
+  private func becomesGet(_ method: HTTPMethod, _ status: Int) -> Bool {
+    switch status {
+    case 303: method != .get && method != .head
+    case 301, 302: method == .post
+    default: false
+    }
+  }
+
+  private func resolve(_ location: String, against base: URL) throws(HTTPTransportError) -> URL {
+    guard let target = URL(string: location, relativeTo: base)?.absoluteURL, let scheme = target.scheme?.lowercased()
+    else { throw .redirectRefused("its Location is no URL") }
+    guard scheme == "http" || scheme == "https" else { throw .redirectRefused("it leads to the scheme \(scheme)") }
+    if scheme == "http" && base.scheme?.lowercased() == "https" {
+      throw .redirectRefused("it leads from https to http")
+    }
+    guard let host = target.host(percentEncoded: true), !host.isEmpty else {
+      throw .redirectRefused("its Location has no host")
+    }
+    if target.user() != nil || target.password() != nil {
+      throw .redirectRefused("its Location carries credentials")
+    }
+    return withFragment(of: base, target)
+  }
+
+  /// A fragment goes along where the new URL has none (RFC 9110 §10.2.2).
+  private func withFragment(of base: URL, _ target: URL) -> URL {
+    guard target.fragment() == nil, let fragment = base.fragment() else { return target }
+    return URL(string: "\(target.absoluteString)#\(fragment)") ?? target
+  }
+
+  private func origin(_ url: URL) -> String {
+    let scheme = url.scheme?.lowercased() ?? ""
+    let port = url.port ?? (scheme == "https" ? 443 : 80)
+    return "\(scheme)://\(url.host(percentEncoded: true)?.lowercased() ?? ""):\(port)"
+  }
+
+  private static let contentFields: [HTTPFieldName] = [
+    .contentType, .contentLength, .contentEncoding, "Content-Language", "Content-Location", "Content-Disposition",
+    "Content-Digest", "Digest",
+  ]
+
+  private static let originFields: [HTTPFieldName] = [
+    .authorization, "Proxy-Authorization", .cookie, .csrfToken, "Host", "Origin", "Referer",
+  ]
+}
+
+extension HTTPRequest {
+  /// Sends with a function that follows no redirects, and follows them where the request allows it.
+  ///
+  /// The total time-out covers all of them together.
+  package func followingRedirects(
+    _ send: (HTTPRequest) async throws(HTTPTransportError) -> HTTPResponse
+  ) async throws(HTTPTransportError) -> HTTPResponse {
+    guard followsRedirects else { return try await send(self) }
+    let deadline = timeouts.total.map { ContinuousClock.now + $0 }
+    var redirection = HTTPRedirection()
+    var request = self
+    while true {
+      let response = try await send(request)
+      guard let next = try redirection.next(after: request, status: response.status, fields: response.fields) else {
+        return response
+      }
+      await response.body.drainWhereShort()
+      if Task.isCancelled { throw .cancelled }
+      request = next
+      if let deadline {
+        let left = deadline - .now
+        if left <= .zero { throw .timeout(phase: "total") }
+        request.timeouts.total = left
+      }
+    }
+  }
+}
+
+extension HTTPBodyStream {
+  /// Reads short content to its end, which leaves the connection free for the next request; gives up any other.
+  fileprivate func drainWhereShort() async {
+    guard let length, length <= 1 << 16 else { return cancel() }
+    do { _ = try await collect(upTo: 1 << 16) } catch { cancel() }
+  }
+}

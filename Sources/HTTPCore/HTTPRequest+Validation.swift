@@ -1,0 +1,44 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+extension HTTPRequest {
+  /// Throws ``HTTPTransportError/invalidRequest(_:)`` where no transport could send this request safely.
+  ///
+  /// The URL: `http` or `https`, with a host, without user information (RFC 9110 §4.2.4). The method: a token, and not
+  /// `CONNECT`, which asks a proxy. The fields: no byte that could break out of its line; framing is the transport's.
+  /// The content: none with `HEAD`, and of the length that a `Content-Length` field says.
+  package func validate() throws(HTTPTransportError) {
+    try validateURL()
+    guard !method.rawValue.isEmpty, method.rawValue.utf8.allSatisfy(HTTPFieldName.isTokenByte) else {
+      throw .invalidRequest("the method is no token (RFC 9110 §9.1)")
+    }
+    if method.rawValue == "CONNECT" { throw .invalidRequest("CONNECT is the transport's own") }
+    if method == .head && body.length != 0 { throw .invalidRequest("HEAD carries no content") }
+    for field in fields {
+      if !field.name.isValid { throw .invalidRequest("a field name is no token (RFC 9110 §5.6.2)") }
+      if !field.isValid { throw .invalidRequest("the value of \(field.name) holds CR, LF or NUL") }
+    }
+    if fields.contains("Transfer-Encoding") { throw .invalidRequest("Transfer-Encoding is the transport's own") }
+    if let length = body.length, length < 0 { throw .invalidRequest("the content's length is negative") }
+    if let said = fields[.contentLength] {
+      guard let length = Int(said), length >= 0, length == body.length ?? length else {
+        throw .invalidRequest("Content-Length does not fit the content; leave it to the transport")
+      }
+    }
+  }
+
+  private func validateURL() throws(HTTPTransportError) {
+    guard let scheme = url.scheme?.lowercased(), scheme == "http" || scheme == "https" else {
+      throw .invalidRequest("its URL must be absolute and of the scheme http or https")
+    }
+    guard let host = url.host(percentEncoded: true), !host.isEmpty else {
+      throw .invalidRequest("its URL has no host")
+    }
+    if url.user() != nil || url.password() != nil {
+      throw .invalidRequest("its URL carries credentials; put them into the Authorization field")
+    }
+  }
+}

@@ -1,0 +1,121 @@
+import HTTPCore
+import Synchronization
+import Testing
+
+@Suite("Body streams", .timeLimit(.minutes(1)))
+struct HTTPBodyStreamTests {
+  /// Counts what a stream asks of its producer.
+  final class Producer: Sendable {
+    let asked = Atomic(0)
+    let abandoned = Atomic(0)
+
+    func stream(_ chunks: [[UInt8]], length: Int? = nil, failing error: HTTPTransportError? = nil) -> HTTPBodyStream {
+      HTTPBodyStream(
+        length: length,
+        next: {
+          let index = self.asked.add(1, ordering: .relaxed).oldValue
+          if index < chunks.count { return chunks[index] }
+          if let error { throw error }
+          return nil
+        }, abandon: { self.abandoned.add(1, ordering: .relaxed) })
+    }
+  }
+
+  @Test("A stream read to its end is not abandoned")
+  func readToEnd() async throws {
+    let producer = Producer()
+    do {
+      let stream = producer.stream([[1], [2, 3]])
+      #expect(try await stream.collect() == [1, 2, 3])
+      stream.cancel()
+    }
+    #expect(producer.abandoned.load(ordering: .relaxed) == 0)
+    #expect(producer.asked.load(ordering: .relaxed) == 3)
+  }
+
+  @Test("After the end the end stays, without asking again")
+  func endStays() async throws {
+    let producer = Producer()
+    var iterator = producer.stream([[1]]).makeAsyncIterator()
+    #expect(try await iterator.next() == [1])
+    #expect(try await iterator.next() == nil)
+    #expect(try await iterator.next() == nil)
+    #expect(producer.asked.load(ordering: .relaxed) == 2)
+  }
+
+  @Test("After an error the error stays, and nothing is abandoned")
+  func errorStays() async throws {
+    let producer = Producer()
+    let lost = HTTPTransportError.connectionLost(reason: "test")
+    do {
+      var iterator = producer.stream([[1]], failing: lost).makeAsyncIterator()
+      #expect(try await iterator.next() == [1])
+      await #expect(throws: lost) { try await iterator.next() }
+      await #expect(throws: lost) { try await iterator.next() }
+    }
+    #expect(producer.asked.load(ordering: .relaxed) == 2)
+    #expect(producer.abandoned.load(ordering: .relaxed) == 0)
+  }
+
+  @Test("A second reader is refused, not given silence")
+  func secondReader() async throws {
+    let stream = HTTPBodyStream([1, 2])
+    var first = stream.makeAsyncIterator()
+    var second = stream.makeAsyncIterator()
+    await #expect(throws: HTTPTransportError.bodyConsumed) { try await second.next() }
+    #expect(try await first.next() == [1, 2])
+    await #expect(throws: HTTPTransportError.bodyConsumed) { try await stream.collect() }
+  }
+
+  @Test("Leaving early abandons once, although the stream lives on")
+  func leavingEarly() async throws {
+    let producer = Producer()
+    let stream = producer.stream([[1], [2]])
+    for try await chunk in stream {
+      #expect(chunk == [1])
+      break
+    }
+    #expect(producer.abandoned.load(ordering: .relaxed) == 1)
+    stream.cancel()
+    #expect(producer.abandoned.load(ordering: .relaxed) == 1)
+    #expect(producer.asked.load(ordering: .relaxed) == 1)
+  }
+
+  @Test("A stream that nobody reads is abandoned when it is dropped")
+  func dropped() {
+    let producer = Producer()
+    do { _ = producer.stream([[1]]) }
+    #expect(producer.abandoned.load(ordering: .relaxed) == 1)
+  }
+
+  @Test("Cancelling makes the reader's next chunk an error")
+  func cancelled() async throws {
+    let producer = Producer()
+    let stream = producer.stream([[1], [2]])
+    var iterator = stream.makeAsyncIterator()
+    #expect(try await iterator.next() == [1])
+    stream.cancel()
+    await #expect(throws: HTTPTransportError.cancelled) { try await iterator.next() }
+    #expect(producer.abandoned.load(ordering: .relaxed) == 1)
+  }
+
+  @Test(
+    "The limit holds, whether the length was said or not",
+    arguments: [(nil, 3, false), (nil, 4, true), (5, 4, false), (4, 4, true), (2, 3, false), (nil, 0, false)]
+      as [(Int?, Int, Bool)])
+  func limits(said: Int?, limit: Int, fits: Bool) async throws {
+    let producer = Producer()
+    let stream = producer.stream([[1, 2], [3, 4]], length: said)
+    if fits {
+      #expect(try await stream.collect(upTo: limit) == [1, 2, 3, 4])
+    } else {
+      await #expect(throws: HTTPTransportError.bodyTooLarge(limit: limit)) { try await stream.collect(upTo: limit) }
+      #expect(producer.abandoned.load(ordering: .relaxed) == 1)
+    }
+  }
+
+  @Test("A length that is a lie reserves no memory", arguments: [Int.max, -1])
+  func absurdLength(length: Int) async throws {
+    #expect(try await Producer().stream([[7]], length: length).collect() == [7])
+  }
+}

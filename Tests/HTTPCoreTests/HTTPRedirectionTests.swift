@@ -1,0 +1,136 @@
+import Foundation
+import Testing
+
+@testable import HTTPCore
+
+@Suite("Redirects", .timeLimit(.minutes(1)))
+struct HTTPRedirectionTests {
+  private func next(_ request: HTTPRequest, _ status: Int, _ location: String?) throws -> HTTPRequest? {
+    var redirection = HTTPRedirection()
+    return try redirection.next(after: request, status: status, fields: location.map { [.location: $0] } ?? [:])
+  }
+
+  private func request(_ url: String, _ method: HTTPMethod = .get) throws -> HTTPRequest {
+    HTTPRequest(
+      method: method, url: try #require(URL(string: url)),
+      fields: [
+        .authorization: "Basic x", .cookie: "a=1", .contentType: "text/plain", .accept: "*/*", "X-CSRF-Token": "t",
+      ],
+      body: method == .get || method == .head ? .none : .text("content"))
+  }
+
+  @Test(
+    "The method and the content after each status (RFC 9110 §15.4)",
+    arguments: [
+      (301, HTTPMethod.get, HTTPMethod.get, false), (301, .post, .get, false), (302, .post, .get, false),
+      (301, .put, .put, true), (302, .patch, .patch, true), (302, .head, .head, false), (303, .post, .get, false),
+      (303, .put, .get, false), (303, .delete, .get, false), (303, .head, .head, false), (307, .post, .post, true),
+      (308, .merge, .merge, true), (308, .delete, .delete, true),
+    ])
+  func methods(status: Int, method: HTTPMethod, expected: HTTPMethod, keepsContent: Bool) throws {
+    let next = try #require(try next(request("https://a.example/x", method), status, "/y"))
+    #expect(next.method == expected)
+    #expect(next.body.length == (keepsContent ? 7 : 0))
+    if method != expected { #expect(!next.fields.contains(.contentType)) }
+    #expect(next.fields[.authorization] == "Basic x")
+  }
+
+  @Test(
+    "The new URL is resolved against the old one (RFC 3986 §5)",
+    arguments: [
+      ("http://a.example/b/c?q", "d", "http://a.example/b/d"),
+      ("http://a.example/b/c", "../d?x=1", "http://a.example/d?x=1"),
+      ("http://a.example/b", "//c.example/d", "http://c.example/d"),
+      ("http://a.example/b", "?z", "http://a.example/b?z"),
+      ("http://a.example/b#f", "/c", "http://a.example/c#f"), ("http://a.example/b#f", "/c#g", "http://a.example/c#g"),
+      ("http://a.example/", "https://a.example/", "https://a.example/"),
+    ])
+  func resolution(base: String, location: String, expected: String) throws {
+    #expect(try next(request(base), 302, location)?.url.absoluteString == expected)
+  }
+
+  @Test(
+    "Credentials stay with their origin: scheme, host and port",
+    arguments: [
+      ("https://a.example/", "https://A.example:443/b", true), ("https://a.example/", "https://b.example/", false),
+      ("https://a.example/", "https://a.example:444/", false), ("http://a.example/", "https://a.example/", false),
+      ("http://a.example:8080/", "/b", true), ("https://a.example/", "https://a.example.evil.example/", false),
+    ])
+  func origins(base: String, location: String, keeps: Bool) throws {
+    let next = try #require(try next(request(base), 302, location))
+    for name in [HTTPFieldName.authorization, .cookie, .csrfToken] { #expect(next.fields.contains(name) == keeps) }
+    #expect(next.fields.contains(.accept))
+  }
+
+  @Test(
+    "What is not safe to follow is refused",
+    arguments: [
+      "http://a.example/", "ftp://a.example/", "file:///etc/passwd", "javascript:alert(1)", "https://u:p@a.example/",
+      "https:///x",
+    ])
+  func refused(location: String) throws {
+    let request = try request("https://a.example/")
+    #expect {
+      _ = try next(request, 302, location)
+    } throws: {
+      if case HTTPTransportError.redirectRefused = $0 { true } else { false }
+    }
+  }
+
+  @Test("An answer that is no redirect, or has no Location, is an answer", arguments: [200, 300, 304, 305, 404])
+  func answers(status: Int) throws {
+    #expect(try next(request("http://a.example/"), status, "/b") == nil)
+    #expect(try next(request("http://a.example/"), 302, nil) == nil)
+  }
+
+  @Test("Twenty redirects are followed, the next is too many")
+  func limit() throws {
+    var redirection = HTTPRedirection()
+    var request = try request("http://a.example/0")
+    for step in 1...20 {
+      request = try #require(try redirection.next(after: request, status: 302, fields: [.location: "/\(step)"]))
+    }
+    let last = request
+    #expect(throws: HTTPTransportError.tooManyRedirects) {
+      try redirection.next(after: last, status: 302, fields: [.location: "/21"])
+    }
+  }
+}
+
+@Suite("What a request may be", .timeLimit(.minutes(1)))
+struct HTTPRequestValidationTests {
+  @Test(
+    "A URL is absolute, http or https, with a host and without credentials",
+    arguments: ["/a", "ftp://a/", "file:///etc/passwd", "http:///a", "http://u:p@a/", "http://u@a/", "a"])
+  func urls(text: String) throws {
+    let request = HTTPRequest(url: try #require(URL(string: text)))
+    #expect(throws: HTTPTransportError.self) { try request.validate() }
+  }
+
+  static let bad: [HTTPRequest] = {
+    guard let url = URL(string: "http://a.example/") else { return [] }
+    return [
+      HTTPRequest(method: HTTPMethod(rawValue: "GET /x HTTP/1.1\r\nA:"), url: url),
+      HTTPRequest(method: HTTPMethod(rawValue: ""), url: url),
+      HTTPRequest(method: HTTPMethod(rawValue: "CONNECT"), url: url),
+      HTTPRequest(url: url, fields: ["A": "b\r\nC: d"]), HTTPRequest(url: url, fields: ["A\r\nB": "c"]),
+      HTTPRequest(url: url, fields: ["A": "b\0"]), HTTPRequest(method: .head, url: url, body: .text("x")),
+      HTTPRequest(method: .post, url: url, fields: ["Transfer-Encoding": "chunked"], body: .text("x")),
+      HTTPRequest(method: .post, url: url, fields: ["Content-Length": "2"], body: .text("x")),
+      HTTPRequest(method: .post, url: url, fields: ["Content-Length": "x"], body: .text("x")),
+      HTTPRequest(method: .post, url: url, body: .stream(length: -1, open: { HTTPBodyStream([]) })),
+    ]
+  }()
+
+  @Test("What could smuggle bytes is refused", arguments: bad)
+  func smuggling(request: HTTPRequest) {
+    #expect(throws: HTTPTransportError.self) { try request.validate() }
+  }
+
+  @Test("Ordinary requests pass")
+  func ordinary() throws {
+    let url = try #require(URL(string: "https://a.example:8443/b?$filter=x#f"))
+    try HTTPRequest(method: .merge, url: url, fields: ["Content-Length": "1"], body: .text("x")).validate()
+    try HTTPRequest(url: url, fields: ["X-Empty": "", "X-Text": "Grüße"]).validate()
+  }
+}
