@@ -1,0 +1,127 @@
+public import HTTPCore
+import Synchronization
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// OAuth 2.0 bearer tokens, got and renewed at the token endpoint (RFC 6749).
+///
+/// A token is renewed shortly before its end, and once after a 401. However many requests wait, the endpoint is asked
+/// once, and its failure reaches all of them.
+public final class OAuth2Authentication: Authentication {
+  /// Whose tokens these are.
+  public let identity: String
+  private let client: OAuth2Client
+  private let transport: any HTTPTransport
+  private let clock: ServiceClock
+  private let onRefreshToken: @Sendable (String) -> Void
+  private let state: Mutex<StateMachine>
+  private let fetch: SharedFetch<String, AuthenticationFailure>
+
+  /// The application's own access: client credentials (RFC 6749 §4.4).
+  public convenience init(
+    clientCredentials client: OAuth2Client, transport: any HTTPTransport, skew: Duration = .seconds(30),
+    clock: ServiceClock = .system
+  ) {
+    let identity = "client \(client.id) \(client.tokenEndpoint.absoluteString) \(client.scope ?? "")"
+    self.init(
+      client, identity: identity, machine: StateMachine(refreshToken: nil, hasClientCredentials: true, skew: skew),
+      transport: transport, clock: clock, onRefreshToken: { _ in })
+  }
+
+  /// A user's access, from a refresh token (RFC 6749 §6).
+  ///
+  /// - Parameters:
+  ///   - identity: the user.
+  ///   - onRefreshToken: called with each new refresh token, for the application to keep.
+  public convenience init(
+    refreshToken: String, identity: String, client: OAuth2Client, transport: any HTTPTransport,
+    skew: Duration = .seconds(30), clock: ServiceClock = .system,
+    onRefreshToken: @escaping @Sendable (String) -> Void = { _ in }
+  ) {
+    self.init(
+      client, identity: identity,
+      machine: StateMachine(refreshToken: refreshToken, hasClientCredentials: false, skew: skew),
+      transport: transport, clock: clock, onRefreshToken: onRefreshToken)
+  }
+
+  /// A user's access, from a token just got, such as from ``OAuth2DeviceFlow``.
+  public convenience init(
+    token: OAuth2Token, identity: String, client: OAuth2Client, transport: any HTTPTransport,
+    skew: Duration = .seconds(30), clock: ServiceClock = .system,
+    onRefreshToken: @escaping @Sendable (String) -> Void = { _ in }
+  ) {
+    var machine = StateMachine(refreshToken: token.refreshToken, hasClientCredentials: false, skew: skew)
+    machine.received(token, askedAt: clock.elapsed())
+    self.init(
+      client, identity: identity, machine: machine, transport: transport, clock: clock, onRefreshToken: onRefreshToken)
+  }
+
+  private init(
+    _ client: OAuth2Client, identity: String, machine: StateMachine, transport: any HTTPTransport,
+    clock: ServiceClock, onRefreshToken: @escaping @Sendable (String) -> Void
+  ) {
+    self.client = client
+    self.identity = "oauth2:" + identity
+    self.transport = transport
+    self.clock = clock
+    self.onRefreshToken = onRefreshToken
+    state = Mutex(machine)
+    fetch = SharedFetch(cancelled: .unreachable(.cancelled))
+  }
+
+  /// A token that is good now, asked for where there is none.
+  public func authorization() async throws(AuthenticationFailure) -> String? { "Bearer " + (try await accessToken()) }
+
+  /// A newer token; nil where the service refuses the newest there is.
+  public func authorization(after rejected: String?, challenge: String?) async throws(AuthenticationFailure)
+    -> String?
+  {
+    if let rejected, rejected.hasPrefix("Bearer ") {
+      state.withLock { $0.rejected(String(rejected.dropFirst(7))) }
+    }
+    let value = "Bearer " + (try await accessToken())
+    return value == rejected ? nil : value
+  }
+
+  private func accessToken() async throws(AuthenticationFailure) -> String {
+    let now = clock.elapsed()
+    switch state.withLock({ $0.next(now: now) }) {
+    case .use(let token): return token
+    case .fail(let failure): throw failure
+    case .request: return try await fetch.value { [self] in await fetchToken() }
+    }
+  }
+
+  /// Decides again: the token may have come between the question and this fetch.
+  private func fetchToken() async -> Result<String, AuthenticationFailure> {
+    let now = clock.elapsed()
+    switch state.withLock({ $0.next(now: now) }) {
+    case .use(let token): return .success(token)
+    case .fail(let failure): return .failure(failure)
+    case .request(let grant): return await request(grant)
+    }
+  }
+
+  private func request(_ first: OAuth2Grant) async -> Result<String, AuthenticationFailure> {
+    var grant = first
+    while true {
+      let askedAt = clock.elapsed()
+      do throws(AuthenticationFailure) {
+        let form = grant.form(scope: client.scope) + client.parameters
+        let node = try await OAuth2TokenEndpoint.answer(transport, client.request(to: client.tokenEndpoint, form))
+        let token = try OAuth2TokenEndpoint.token(node)
+        state.withLock { $0.received(token, askedAt: askedAt) }
+        if let refreshToken = token.refreshToken { onRefreshToken(refreshToken) }
+        return .success(token.accessToken)
+      } catch {
+        let failed = grant
+        guard let next = state.withLock({ $0.failed(error, grant: failed) }) else { return .failure(error) }
+        grant = next
+      }
+    }
+  }
+}

@@ -1,0 +1,116 @@
+public import HTTPCore
+import OData
+
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
+/// Sign-in on a second device, for programs without a browser (RFC 8628).
+public struct OAuth2DeviceFlow: Sendable {
+  private let client: OAuth2Client
+  private let endpoint: URL
+  private let transport: any HTTPTransport
+  private let clock: ServiceClock
+
+  /// A flow at the server's device authorization endpoint. Throws ``ODataServiceError`` for one without TLS.
+  public init(
+    client: OAuth2Client, deviceEndpoint: URL, transport: any HTTPTransport, clock: ServiceClock = .system
+  ) throws(ODataServiceError) {
+    try OAuth2Client.check(deviceEndpoint)
+    self.client = client
+    endpoint = deviceEndpoint
+    self.transport = transport
+    self.clock = clock
+  }
+
+  /// What the user has to do.
+  public struct Invitation: Sendable, Hashable {
+    /// The code to type.
+    public let userCode: String
+    /// Where to type it.
+    public let verificationURI: String
+    /// The same with the code in it, for a QR code; nil where the server gives none.
+    public let verificationURIComplete: String?
+    /// How long the code is good for.
+    public let lifetime: Duration
+    let deviceCode: String
+    let interval: Duration
+    let start: Duration
+  }
+
+  /// Asks for a code (§3.1, §3.2). Throws ``AuthenticationFailure``.
+  public func start() async throws(AuthenticationFailure) -> Invitation {
+    let start = clock.elapsed()
+    let scope = client.scope.map { [(name: "scope", value: $0)] } ?? []
+    // A client with its id in the Authorization field repeats it: the parameter is required here.
+    var form = scope
+    if case .basic = client.proof { form.append(("client_id", client.id)) }
+    let node = try await OAuth2TokenEndpoint.answer(transport, client.request(to: endpoint, form + client.parameters))
+    guard let deviceCode = node["device_code"]?.string, let userCode = node["user_code"]?.string,
+      let uri = node["verification_uri"]?.string ?? node["verification_url"]?.string
+    else { throw .malformedTokenResponse("device_code, user_code or verification_uri is missing") }
+    guard let lifetime = try OAuth2TokenEndpoint.seconds(node["expires_in"]) else {
+      throw .malformedTokenResponse("expires_in is missing")
+    }
+    return Invitation(
+      userCode: userCode, verificationURI: uri, verificationURIComplete: node["verification_uri_complete"]?.string,
+      lifetime: lifetime, deviceCode: deviceCode,
+      interval: try OAuth2TokenEndpoint.seconds(node["interval"]) ?? .seconds(5), start: start)
+  }
+
+  /// Asks for the token again and again until the user has confirmed, refused or waited too long (§3.4, §3.5).
+  ///
+  /// Throws ``AuthenticationFailure``: `accessDenied`, `deviceCodeExpired`, or what the endpoint says.
+  public func token(for invitation: Invitation) async throws(AuthenticationFailure) -> OAuth2Token {
+    var polling = DeviceCodePolling(
+      interval: invitation.interval, lifetime: invitation.lifetime, start: invitation.start)
+    let form = OAuth2Grant.deviceCode(invitation.deviceCode).form(scope: nil) + client.parameters
+    while case .wait(let pause) = polling.next(now: clock.elapsed()) {
+      do { try await clock.sleep(pause) } catch { throw .unreachable(.cancelled) }
+      do throws(AuthenticationFailure) {
+        let node = try await OAuth2TokenEndpoint.answer(transport, client.request(to: client.tokenEndpoint, form))
+        return try OAuth2TokenEndpoint.token(node)
+      } catch {
+        if let failure = polling.after(error) { throw failure }
+      }
+    }
+    throw .deviceCodeExpired
+  }
+}
+
+/// The rhythm of asking for a device's token, as a pure state machine (RFC 8628 §3.5).
+struct DeviceCodePolling {
+  enum Action: Equatable {
+    /// Wait, then ask.
+    case wait(Duration)
+    /// The code is over.
+    case expired
+  }
+
+  private var interval: Duration
+  private let end: Duration
+
+  init(interval: Duration, lifetime: Duration, start: Duration) {
+    self.interval = max(interval, .seconds(1))
+    end = start + lifetime
+  }
+
+  /// What to do now.
+  func next(now: Duration) -> Action { now + interval > end ? .expired : .wait(interval) }
+
+  /// What a refusal means: nil goes on, at a slower pace where the server says so or cannot be reached.
+  mutating func after(_ failure: AuthenticationFailure) -> AuthenticationFailure? {
+    switch failure {
+    case .tokenEndpoint("authorization_pending"): return nil
+    case .tokenEndpoint("slow_down"):
+      interval += .seconds(5)
+      return nil
+    case .unreachable(let error) where error.isTransient:
+      interval = min(interval * 2, .seconds(300))
+      return nil
+    default: return failure
+    }
+  }
+}

@@ -1,0 +1,166 @@
+/// The session cookies of one service, as a value: nothing is kept beyond the conversation (RFC 6265).
+///
+/// It serves one origin, so the domain decides only whether a cookie is taken, never where it is sent.
+struct CookieJar: Sendable, Equatable {
+  /// One cookie (RFC 6265 §5.3).
+  struct Cookie: Sendable, Equatable {
+    var name: String
+    var value: String
+    var domain: String
+    var path: String
+    var isSecure: Bool
+    /// Seconds since 1970; nil lives as long as the session.
+    var expires: Int64?
+    /// Order of creation.
+    var serial: UInt64
+  }
+
+  /// The host that the jar serves, in lower case.
+  let host: String
+  private(set) var cookies: [Cookie] = []
+  private var nextSerial: UInt64 = 0
+
+  /// A server cannot make the jar grow without end (RFC 6265 §6.1).
+  static let maximumCount = 100
+  static let maximumBytes = 8192
+
+  init(host: String) { self.host = host.lowercased() }
+
+  /// Takes the `Set-Cookie` fields of an answer.
+  ///
+  /// - Parameters:
+  ///   - path: the path of the URL that answered, percent-encoded.
+  ///   - now: seconds since 1970.
+  /// - Returns: true where a session cookie got another value or went away: the session is another one.
+  mutating func take(_ fields: [String], path: String, now: Int64) -> Bool {
+    var isOtherSession = false
+    for field in fields {
+      guard let cookie = SetCookie(field, host: host, requestPath: path, now: now) else { continue }
+      if store(cookie, now: now) { isOtherSession = true }
+    }
+    return isOtherSession
+  }
+
+  private mutating func store(_ new: SetCookie, now: Int64) -> Bool {
+    let old = cookies.firstIndex { $0.name == new.name && $0.domain == new.domain && $0.path == new.path }
+    let isExpired = new.expires.map { $0 <= now } ?? false
+    var isOtherSession = false
+    if let old {
+      isOtherSession = cookies[old].expires == nil && (isExpired || cookies[old].value != new.value)
+    }
+    if isExpired {
+      if let old { cookies.remove(at: old) }
+      return isOtherSession
+    }
+    var cookie = Cookie(
+      name: new.name, value: new.value, domain: new.domain, path: new.path, isSecure: new.isSecure,
+      expires: new.expires, serial: nextSerial)
+    if let old {
+      cookie.serial = cookies[old].serial
+      cookies[old] = cookie
+    } else {
+      nextSerial += 1
+      cookies.append(cookie)
+      if cookies.count > CookieJar.maximumCount { evict(now: now) }
+    }
+    return isOtherSession
+  }
+
+  private mutating func evict(now: Int64) {
+    cookies.removeAll { cookie in cookie.expires.map { $0 <= now } ?? false }
+    if cookies.count > CookieJar.maximumCount { cookies.removeFirst(cookies.count - CookieJar.maximumCount) }
+  }
+
+  /// The `Cookie` field for a request; nil where no cookie goes there (RFC 6265 §5.4).
+  func field(path: String, isSecure: Bool, now: Int64) -> String? {
+    let sent = cookies.filter { cookie in
+      (!cookie.isSecure || isSecure) && CookieJar.matches(path, cookie.path)
+        && (cookie.expires.map { $0 > now } ?? true)
+    }
+    guard !sent.isEmpty else { return nil }
+    let ordered = sent.sorted {
+      $0.path.utf8.count != $1.path.utf8.count ? $0.path.utf8.count > $1.path.utf8.count : $0.serial < $1.serial
+    }
+    return ordered.map { $0.name.isEmpty ? $0.value : "\($0.name)=\($0.value)" }.joined(separator: "; ")
+  }
+
+  /// Forgets all cookies.
+  mutating func removeAll() { cookies = [] }
+
+  /// RFC 6265 §5.1.4.
+  static func matches(_ path: String, _ cookiePath: String) -> Bool {
+    guard path.hasPrefix(cookiePath) else { return false }
+    return path.utf8.count == cookiePath.utf8.count || cookiePath.hasSuffix("/")
+      || path.utf8.dropFirst(cookiePath.utf8.count).first == 0x2F
+  }
+}
+
+/// One `Set-Cookie` field, read as RFC 6265 §5.2 and §5.3 tell.
+struct SetCookie: Equatable {
+  var name: String
+  var value: String
+  var domain: String
+  var path: String
+  var isSecure = false
+  var expires: Int64?
+
+  /// Nil where the cookie must be ignored: no name, too long, control characters, another host's domain.
+  init?(_ field: String, host: String, requestPath: String, now: Int64) {
+    guard field.utf8.count <= CookieJar.maximumBytes, !field.utf8.contains(where: { $0 < 0x20 && $0 != 0x09 }) else {
+      return nil
+    }
+    let parts = field.split(separator: ";", omittingEmptySubsequences: false)
+    guard let pair = parts.first, let equals = pair.firstIndex(of: "=") else { return nil }
+    name = SetCookie.trimmed(pair[..<equals])
+    value = SetCookie.trimmed(pair[pair.index(after: equals)...])
+    guard !name.isEmpty else { return nil }
+    domain = host
+    path = SetCookie.defaultPath(requestPath)
+    var maximumAge: Int64?
+    for part in parts.dropFirst() {
+      let equals = part.firstIndex(of: "=")
+      let attribute = SetCookie.trimmed(part[..<(equals ?? part.endIndex)]).lowercased()
+      let text = equals.map { SetCookie.trimmed(part[part.index(after: $0)...]) } ?? ""
+      switch attribute {
+      case "expires": expires = HTTPDate.unixTime(text) ?? expires
+      case "max-age": maximumAge = SetCookie.seconds(text) ?? maximumAge
+      case "domain":
+        guard let accepted = SetCookie.domain(text, host: host) else { return nil }
+        domain = accepted
+      case "path": path = text.hasPrefix("/") ? text : SetCookie.defaultPath(requestPath)
+      case "secure": isSecure = true
+      default: break
+      }
+    }
+    if let maximumAge { expires = maximumAge <= 0 ? Int64.min : now.addingReportingOverflow(maximumAge).partialValue }
+  }
+
+  private static func trimmed(_ text: Substring) -> String {
+    let start = text.drop { $0 == " " || $0 == "\t" }
+    guard let last = start.lastIndex(where: { $0 != " " && $0 != "\t" }) else { return "" }
+    return String(start[...last])
+  }
+
+  /// §5.2.2, held below what could overflow: a century is for ever.
+  private static func seconds(_ text: String) -> Int64? {
+    let digits = text.hasPrefix("-") ? text.dropFirst() : text[...]
+    guard !digits.isEmpty, digits.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }) else { return nil }
+    if text.hasPrefix("-") { return 0 }
+    let century: Int64 = 100 * 366 * 86_400
+    return min(Int64(digits) ?? century, century)
+  }
+
+  /// §5.2.3 and §5.1.3: the host itself or a domain above it; an empty one is ignored.
+  private static func domain(_ text: String, host: String) -> String? {
+    let domain = (text.hasPrefix(".") ? String(text.dropFirst()) : text).lowercased()
+    if domain.isEmpty || domain == host { return host }
+    let isAddress = host.hasPrefix("[") || host.utf8.allSatisfy { ($0 >= 0x30 && $0 <= 0x39) || $0 == 0x2E }
+    return !isAddress && host.hasSuffix("." + domain) ? domain : nil
+  }
+
+  /// §5.1.4.
+  private static func defaultPath(_ path: String) -> String {
+    guard path.hasPrefix("/"), let slash = path.lastIndex(of: "/"), slash != path.startIndex else { return "/" }
+    return String(path[..<slash])
+  }
+}
