@@ -1,0 +1,90 @@
+import HTTPCore
+import Synchronization
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+// Credentials, cookies, and the one place where bytes leave.
+extension ODataConversation {
+  /// Sends with credentials, and once more with newer ones after a 401.
+  func authorized(
+    _ request: OutgoingRequest, method: HTTPMethod
+  ) async throws(ODataServiceError) -> IncomingResponse {
+    guard let authentication, request.isSameOrigin, !request.fields.contains(.authorization) else {
+      return try await attempt(request, method: method)
+    }
+    var attempt = request
+    let value = try await credentials(request) { () throws(AuthenticationFailure) in
+      try await authentication.authorization()
+    }
+    attempt.fields[.authorization] = value
+    let response = try await self.attempt(attempt, method: method)
+    guard response.status == 401 else { return response }
+    let challenge = response.fields[.wwwAuthenticate]
+    let newer = try await credentials(request) { () throws(AuthenticationFailure) in
+      try await authentication.authorization(after: value, challenge: challenge)
+    }
+    guard let newer else { return response }
+    attempt.fields[.authorization] = newer
+    return try await self.attempt(attempt, method: method)
+  }
+
+  private func credentials(
+    _ request: OutgoingRequest, _ ask: () async throws(AuthenticationFailure) -> String?
+  ) async throws(ODataServiceError) -> String? {
+    do throws(AuthenticationFailure) { return try await ask() } catch {
+      if error == .unreachable(.cancelled) { throw request.error(.cancelled) }
+      throw request.error(.authentication(error), cause: error)
+    }
+  }
+
+  /// One send: cookies in and out, content read.
+  private func attempt(
+    _ request: OutgoingRequest, method: HTTPMethod
+  ) async throws(ODataServiceError) -> IncomingResponse {
+    let message = message(request, method: method)
+    do {
+      let response = try await transport.send(message)
+      if request.isSameOrigin, root.isSameOrigin(response.url) { takeCookies(response) }
+      if request.wantsStream, (200...299).contains(response.status) {
+        return IncomingResponse(status: response.status, fields: response.fields, bytes: [], stream: response.body)
+      }
+      let bytes = try await response.body.collect(upTo: options.maximumPayloadBytes)
+      return IncomingResponse(status: response.status, fields: response.fields, bytes: bytes)
+    } catch {
+      throw request.error(error)
+    }
+  }
+
+  private func message(_ request: OutgoingRequest, method: HTTPMethod) -> HTTPRequest {
+    var fields = request.fields
+    if method != request.method {
+      fields[.httpMethod] = request.method.rawValue
+      fields[.httpMethodOverride] = request.method.rawValue
+    }
+    if request.isSameOrigin {
+      for field in options.fields { fields.setDefault(field.name, field.value) }
+      let path = URLParts(request.url.absoluteString).path
+      let now = options.clock.unixTime()
+      let isSecure = root.origin.scheme == "https"
+      if let cookies = state.withLock({ $0.cookies.field(path: path, isSecure: isSecure, now: now) }) {
+        fields[.cookie] = fields[.cookie].map { $0 + "; " + cookies } ?? cookies
+      }
+    }
+    return HTTPRequest(
+      method: method, url: request.url, fields: fields, body: request.body, timeouts: request.timeouts)
+  }
+
+  private func takeCookies(_ response: HTTPResponse) {
+    let fields = response.fields.values(of: .setCookie)
+    guard !fields.isEmpty else { return }
+    let path = URLParts(response.url.absoluteString).path
+    let now = options.clock.unixTime()
+    state.withLock { state in
+      if state.cookies.take(fields, path: path, now: now) { state.csrf.sessionChanged() }
+    }
+  }
+}

@@ -1,0 +1,80 @@
+import HTTPCore
+import Synchronization
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+// Tokens against cross-site request forgery.
+extension ODataConversation {
+  /// Sends a change with the service's token, and fetches one where it is asked for.
+  func protected(
+    _ request: OutgoingRequest, method: HTTPMethod
+  ) async throws(ODataServiceError) -> IncomingResponse {
+    guard request.isSameOrigin, !method.isSafe, !request.fields.contains(.csrfToken) else {
+      return try await authorized(request, method: method)
+    }
+    var action = state.withLock { $0.csrf.beforeSending() }
+    var refusal: IncomingResponse?
+    while true {
+      let token: String?
+      switch action {
+      case .deliver: return try delivered(refusal, request)
+      case .fetch: token = try await csrfToken()
+      case .send(let known): token = known
+      }
+      var attempt = request
+      attempt.fields[.csrfToken] = token
+      let response = try await authorized(attempt, method: method)
+      guard CSRFStateMachine.isRefusal(status: response.status, field: response.fields[.csrfToken]) else {
+        return response
+      }
+      let isReplay = refusal != nil
+      refusal = response
+      action = state.withLock { $0.csrf.afterRefusal(of: token, isReplay: isReplay) }
+    }
+  }
+
+  private func delivered(
+    _ refusal: IncomingResponse?, _ request: OutgoingRequest
+  ) throws(ODataServiceError) -> IncomingResponse {
+    if let refusal, options.csrf == .never { return refusal }
+    let answer = refusal.map { self.response($0, request) }
+    throw request.error(.csrf("the service refuses the token that it gave"), response: answer)
+  }
+
+  /// The service's token, fetched once for all who wait.
+  private func csrfToken() async throws(ODataServiceError) -> String {
+    try await csrfFetch.value { [self] in
+      // It may have come between the question and this fetch.
+      if case .send(let token?) = state.withLock({ $0.csrf.beforeSending() }) { return .success(token) }
+      do throws(ODataServiceError) { return .success(try await fetchCSRFToken()) } catch { return .failure(error) }
+    }
+  }
+
+  /// Asks the service root by HEAD, and by GET where HEAD is refused or gives no token.
+  private func fetchCSRFToken() async throws(ODataServiceError) -> String {
+    var statuses: [String] = []
+    for method in [HTTPMethod.head, .get] {
+      let request = OutgoingRequest(
+        operation: "csrf", method: method, url: try root.resolve(""), isSameOrigin: true,
+        fields: [.csrfToken: "Fetch", .accept: "application/json, */*;q=0.5", .cacheControl: "no-cache"],
+        timeouts: options.timeouts, repeatability: .always)
+      let response = try await retrying(request) { request throws(ODataServiceError) in
+        try await self.authorized(request, method: method)
+      }
+      // An unknown caller's token would belong to no session.
+      if response.status == 401 { throw refused(response, request) }
+      if response.status != 403, let token = CSRFStateMachine.token(in: response.fields[.csrfToken]) {
+        state.withLock { $0.csrf.received(token) }
+        return token
+      }
+      statuses.append("\(method) \(response.status)")
+    }
+    let url = root.url.absoluteString
+    throw ODataServiceError(
+      .csrf("the service root gave none (\(statuses.joined(separator: ", ")))"), operation: "csrf", url: url)
+  }
+}

@@ -1,0 +1,57 @@
+import HTTPCore
+import Synchronization
+
+// The layers of one exchange, outermost first. Each repeats the one below it at most once, but for retry.
+extension ODataConversation {
+  /// Sends, and repeats after failures that may pass.
+  func exchange(_ request: OutgoingRequest) async throws(ODataServiceError) -> IncomingResponse {
+    try await retrying(request) { request throws(ODataServiceError) in try await self.tunnelled(request) }
+  }
+
+  /// Repeats `send` by the retry policy.
+  func retrying(
+    _ request: OutgoingRequest,
+    _ send: (OutgoingRequest) async throws(ODataServiceError) -> IncomingResponse
+  ) async throws(ODataServiceError) -> IncomingResponse {
+    let clock = options.clock
+    var retry = RetryStateMachine(
+      policy: options.retry, repeatability: request.repeatability, start: clock.elapsed())
+    while true {
+      let result: Result<IncomingResponse, ODataServiceError>
+      do throws(ODataServiceError) { result = .success(try await send(request)) } catch { result = .failure(error) }
+      guard let outcome = outcome(result) else { return try result.get() }
+      let action = retry.after(
+        outcome, now: clock.elapsed(), unixTime: clock.unixTime(), random: clock.random())
+      guard case .wait(let pause) = action else { return try result.get() }
+      do { try await clock.sleep(pause) } catch { throw request.error(.cancelled) }
+    }
+  }
+
+  /// What the retry machine shall judge; nil for everything that is final.
+  private func outcome(_ result: Result<IncomingResponse, ODataServiceError>) -> RetryStateMachine.Outcome? {
+    switch result {
+    case .success(let response):
+      response.isSuccess ? nil : .status(response.status, retryAfter: response.fields[.retryAfter])
+    case .failure(let error):
+      switch error.category {
+      case .communication(let error), .authentication(.unreachable(let error)): .transport(error)
+      default: nil
+      }
+    }
+  }
+
+  /// Sends PUT, PATCH, MERGE and DELETE as a POST where the options say so.
+  private func tunnelled(_ request: OutgoingRequest) async throws(ODataServiceError) -> IncomingResponse {
+    let wasRefused = state.withLock { $0.methodWasRefused }
+    if options.tunnelling.applies(to: request.method, wasRefused: wasRefused) {
+      return try await protected(request, method: .post)
+    }
+    let response = try await protected(request, method: request.method)
+    guard options.tunnelling.replaces(request.method, after: response.status) else { return response }
+    let second = try await protected(request, method: .post)
+    if !options.tunnelling.replaces(request.method, after: second.status) {
+      state.withLock { $0.methodWasRefused = true }
+    }
+    return second
+  }
+}

@@ -1,0 +1,106 @@
+import HTTPCore
+import OData
+import Synchronization
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+extension ODataConversation {
+  /// Sends one request and reads its answer into memory.
+  ///
+  /// Answers 2xx are returned, and 304 where the request was conditional (`isNotModified`); all others are thrown as
+  /// ``ODataServiceError`` with the service's own words.
+  public func send(_ request: ODataSingleRequest) async throws(ODataServiceError) -> ODataSingleResponse {
+    try await send(request, operation: request.operationName)
+  }
+
+  func send(
+    _ request: ODataSingleRequest, operation: String
+  ) async throws(ODataServiceError) -> ODataSingleResponse {
+    let outgoing = try await outgoing(request, operation: operation)
+    let incoming = try await negotiated(request, outgoing)
+    return try checked(incoming, outgoing)
+  }
+
+  /// The absolute URL that a request is sent to, as text.
+  public func url(of request: ODataSingleRequest) throws(ODataServiceError) -> String {
+    try root.absoluteText(request.path)
+  }
+
+  /// Fills in what the service's version asks for.
+  func outgoing(
+    _ request: ODataSingleRequest, operation: String
+  ) async throws(ODataServiceError) -> OutgoingRequest {
+    let url = try root.resolve(request.path)
+    let isSameOrigin = root.isSameOrigin(url)
+    let needsVersion = RequestBodyForm.needsVersion(request)
+    let version = needsVersion ? try await version() : knownVersion
+    let isAtom = state.withLock { $0.speaksAtom }
+    let form = try RequestBodyForm(
+      request, version: version, model: needsVersion ? try await metadata() : nil, isAtom: isAtom,
+      url: url.absoluteString)
+    var fields = request.fields
+    let kind = request.operation == .readMedia ? .raw : RequestFields.Kind(path: request.path)
+    let own = RequestFields.fields(kind, version: version, isAtom: isAtom, hasBody: form.isStructured)
+    for field in own { fields.setDefault(field.name, field.value) }
+    if let contentType = form.contentType { fields.setDefault(.contentType, contentType) }
+    if let etag = request.ifMatch { fields[.ifMatch] = etag }
+    if let preference = RequestFields.prefer(request, version: version) {
+      fields[.prefer] = fields[.prefer].map { $0 + ", " + preference } ?? preference
+    }
+    let method = RequestFields.method(request.operation, version: version)
+    return OutgoingRequest(
+      operation: operation, method: method, url: url, isSameOrigin: isSameOrigin, fields: fields, body: form.body,
+      timeouts: request.timeouts ?? options.timeouts,
+      repeatability: .init(method: method, isConditional: fields.contains(.ifMatch)))
+  }
+
+  /// Sends; asks for Atom where the service speaks no JSON.
+  private func negotiated(
+    _ request: ODataSingleRequest, _ outgoing: OutgoingRequest
+  ) async throws(ODataServiceError) -> IncomingResponse {
+    let response = try await exchange(outgoing)
+    guard options.fallsBackToAtom, request.isRead, response.status == 406 || response.status == 415,
+      !request.fields.contains(.accept), RequestFields.Kind(path: request.path) == .payload,
+      knownVersion.map({ $0 < .v4 }) ?? true, !state.withLock({ $0.speaksAtom })
+    else { return response }
+    var second = outgoing
+    second.fields[.accept] =
+      RequestFields.fields(.payload, version: knownVersion, isAtom: true, hasBody: false)[.accept]
+    let answer = try await exchange(second)
+    if answer.isSuccess { state.withLock { $0.speaksAtom = true } }
+    return answer
+  }
+
+  /// The answer of a success; an error for everything else.
+  func checked(
+    _ incoming: IncomingResponse, _ request: OutgoingRequest
+  ) throws(ODataServiceError) -> ODataSingleResponse {
+    let response = response(incoming, request)
+    if request.isSameOrigin { learnVersion(incoming.fields) }
+    if incoming.isSuccess || response.isNotModified { return response }
+    throw refused(incoming, request)
+  }
+
+  /// The error that an answer other than a success stands for.
+  func refused(_ incoming: IncomingResponse, _ request: OutgoingRequest) -> ODataServiceError {
+    let response = response(incoming, request)
+    if incoming.status == 401 {
+      return request.error(
+        .authentication(.refused(challenge: incoming.fields[.wwwAuthenticate])), response: response)
+    }
+    return request.error(
+      .http(status: incoming.status, payload: ErrorAnswer.payload(response)), response: response)
+  }
+
+  func response(_ incoming: IncomingResponse, _ request: OutgoingRequest) -> ODataSingleResponse {
+    let isConditional = request.fields.contains(.ifNoneMatch) || request.fields.contains(.ifModifiedSince)
+    return ODataSingleResponse(
+      httpStatus: incoming.status, fields: incoming.fields, payloadBytes: incoming.bytes,
+      isNotModified: incoming.status == 304 && isConditional, url: request.url.absoluteString,
+      serviceVersion: knownVersion)
+  }
+}

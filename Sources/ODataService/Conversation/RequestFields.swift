@@ -1,0 +1,82 @@
+import HTTPCore
+import OData
+
+/// The fields that OData wants on a message, by the service's version (OData Protocol 4.01 §8; OData V2 Overview §3).
+enum RequestFields {
+  /// What a resource is answered as.
+  enum Kind: Sendable, Hashable {
+    /// An OData payload.
+    case payload
+    /// `$count`: plain text.
+    case count
+    /// `$value`, media: whatever it is.
+    case raw
+    /// `$metadata`.
+    case metadata
+    /// `$batch`: the batch's own form.
+    case batch(json: Bool)
+
+    /// Judges by the last segment of a path.
+    init(path: String) {
+      let segment = path.prefix { $0 != "?" }.split(separator: "/").last ?? ""
+      switch segment {
+      case "$count": self = .count
+      case "$value": self = .raw
+      case "$metadata": self = .metadata
+      default: self = .payload
+      }
+    }
+  }
+
+  /// The fields of a request.
+  ///
+  /// - Parameters:
+  ///   - version: nil where it is not known yet: both families are told the highest version that is read here.
+  ///   - hasBody: the content is written in the service's own version.
+  static func fields(_ kind: Kind, version: ODataVersion?, isAtom: Bool, hasBody: Bool) -> HTTPFields {
+    var fields: HTTPFields = [.accept: accept(kind, version: version, isAtom: isAtom)]
+    if version.map({ $0 < .v4 }) ?? true { fields[.maxDataServiceVersion] = "3.0" }
+    if version.map({ $0 >= .v4 }) ?? true { fields[.odataMaxVersion] = "4.01" }
+    if hasBody {
+      switch version {
+      case .v2: fields[.dataServiceVersion] = "2.0"
+      case .v3: fields[.dataServiceVersion] = "3.0"
+      case .v4: fields[.odataVersion] = "4.0"
+      case .v401: fields[.odataVersion] = "4.01"
+      case nil: break
+      }
+    }
+    return fields
+  }
+
+  private static func accept(_ kind: Kind, version: ODataVersion?, isAtom: Bool) -> String {
+    switch kind {
+    case .payload: isAtom ? "application/atom+xml, application/xml;q=0.9" : "application/json"
+    case .count: "text/plain, */*;q=0.1"
+    case .raw: "*/*"
+    case .metadata: version == .v401 ? "application/xml, application/json;q=0.5" : "application/xml"
+    case .batch(let json): json ? "application/json" : "multipart/mixed"
+    }
+  }
+
+  /// The `Prefer` field's values that a request's properties stand for.
+  static func prefer(_ request: ODataSingleRequest, version: ODataVersion?) -> String? {
+    guard let preference = request.returnPreference, version.map({ $0 >= .v3 }) ?? true else { return nil }
+    switch version {
+    case .v3: return preference == .minimal ? "return-no-content" : "return-content"
+    default: return "return=\(preference.rawValue)"
+    }
+  }
+
+  /// The method that an operation is sent with.
+  static func method(_ operation: ODataSingleRequest.Operation, version: ODataVersion?) -> HTTPMethod {
+    switch operation {
+    case .read, .readMedia, .invokeFunction: .get
+    case .create, .createLink, .invokeAction, .createMedia: .post
+    case .update(.patch): version == .v2 ? .merge : .patch
+    case .update(.merge): .merge
+    case .update(.replace), .updateLink, .updateMedia: .put
+    case .delete, .deleteLink, .deleteMedia: .delete
+    }
+  }
+}
