@@ -1,5 +1,5 @@
 /// A value of any Edm type, as payloads and literals carry it. Equal means the same value of the same type.
-public indirect enum ODataValue: Sendable, Hashable {
+public enum ODataValue: Sendable, Hashable {
   /// No value.
   case null
   /// `Edm.Boolean`.
@@ -39,9 +39,9 @@ public indirect enum ODataValue: Sendable, Hashable {
   /// A member of an enumeration, or several of one with flags: names or numbers joined by commas, as written.
   case enumeration(String)
   /// A geography or geometry value.
-  case geo(ODataGeo)
+  indirect case geo(ODataGeo)
   /// A complex value.
-  case complex(ODataComplexValue)
+  indirect case complex(ODataComplexValue)
   /// A collection of values.
   case collection([ODataValue])
   /// A number of no declared type (untyped or open property): its digits are kept.

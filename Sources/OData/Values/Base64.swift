@@ -1,0 +1,66 @@
+/// Base64 in both alphabets (RFC 4648 §4 and §5): read either, padded or not; written as asked.
+enum Base64 {
+  /// The bytes; nil where a character is foreign, the length is impossible, or bits behind the last byte are set.
+  static func decode(_ text: UnsafeBufferPointer<UInt8>) -> [UInt8]? {
+    var end = text.count
+    var padding = 0
+    while end > 0, padding < 2, text[end - 1] == UInt8(ascii: "=") {
+      end -= 1
+      padding += 1
+    }
+    if padding > 0, text.count % 4 != 0 { return nil }
+    guard end % 4 != 1 else { return nil }
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(end / 4 * 3 + 2)
+    var held: UInt32 = 0
+    var bits = 0
+    for index in 0..<end {
+      let digit = values[Int(text[index])]
+      guard digit < 64 else { return nil }
+      held = held << 6 | UInt32(digit)
+      bits += 6
+      if bits >= 8 {
+        bits -= 8
+        bytes.append(UInt8(truncatingIfNeeded: held >> UInt32(bits)))
+      }
+    }
+    return held & (1 << UInt32(bits) - 1) == 0 ? bytes : nil
+  }
+
+  static func encode(_ bytes: [UInt8], isURLSafe: Bool, into text: inout [UInt8]) {
+    var held: UInt32 = 0
+    var bits: UInt32 = 0
+    for byte in bytes {
+      held = held << 8 | UInt32(byte)
+      bits += 8
+      while bits >= 6 {
+        bits -= 6
+        text.append(digit(held >> bits & 0x3F, isURLSafe))
+      }
+      held &= (1 << bits) - 1
+    }
+    if bits > 0 { text.append(digit(held << (6 - bits) & 0x3F, isURLSafe)) }
+    if !isURLSafe { for _ in 0..<(3 - bytes.count % 3) % 3 { text.append(UInt8(ascii: "=")) } }
+  }
+
+  private static func digit(_ value: UInt32, _ isURLSafe: Bool) -> UInt8 {
+    switch value {
+    case 0..<26: UInt8(truncatingIfNeeded: 0x41 + value)
+    case 26..<52: UInt8(truncatingIfNeeded: 0x61 + value - 26)
+    case 52..<62: UInt8(truncatingIfNeeded: 0x30 + value - 52)
+    case 62: UInt8(ascii: isURLSafe ? "-" : "+")
+    default: UInt8(ascii: isURLSafe ? "_" : "/")
+    }
+  }
+
+  private static let values: [UInt8] = (0..<256).map { byte in
+    switch UInt8(byte) {
+    case 0x41...0x5A: UInt8(byte - 0x41)
+    case 0x61...0x7A: UInt8(byte - 0x61 + 26)
+    case 0x30...0x39: UInt8(byte - 0x30 + 52)
+    case UInt8(ascii: "+"), UInt8(ascii: "-"): 62
+    case UInt8(ascii: "/"), UInt8(ascii: "_"): 63
+    default: 255
+    }
+  }
+}

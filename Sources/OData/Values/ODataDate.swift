@@ -1,0 +1,103 @@
+/// `Edm.Date`: a day of the proleptic Gregorian calendar, without a zone.
+///
+/// Years run from -999,999,999 to 999,999,999; year 0 exists and is a leap year (ISO 8601, XML Schema 1.1 §3.3.9).
+public struct ODataDate: Sendable, Hashable, Comparable, CustomStringConvertible {
+  private let storedYear: Int32
+  private let storedMonth: UInt8
+  private let storedDay: UInt8
+
+  /// The year, negative before year 0.
+  public var year: Int { Int(storedYear) }
+  /// 1 to 12.
+  public var month: Int { Int(storedMonth) }
+  /// 1 to 31.
+  public var day: Int { Int(storedDay) }
+
+  /// The largest year, either way.
+  public static let maximumYear = 999_999_999
+
+  /// Joins the parts; nil where there is no such day.
+  public init?(year: Int, month: Int, day: Int) {
+    guard year.magnitude <= UInt(ODataDate.maximumYear), (1...12).contains(month), day >= 1,
+      day <= ODataDate.days(inMonth: month, year: year)
+    else { return nil }
+    storedYear = Int32(year)
+    storedMonth = UInt8(month)
+    storedDay = UInt8(day)
+  }
+
+  /// Reads `YYYY-MM-DD`, years of more than four digits and negative ones too (ABNF `dateValue`).
+  public init?(_ text: String) {
+    guard let value = ByteCursor.whole(text, { ODataDate(&$0) }) else { return nil }
+    self = value
+  }
+
+  init?(_ cursor: inout ByteCursor) {
+    let isNegative = cursor.take(UInt8(ascii: "-"))
+    let isZeroLed = cursor.peek == 0x30
+    let run = cursor.digitRun()
+    guard run.count >= 4, run.count == 4 || !isZeroLed, let digits = run.value,
+      digits <= UInt64(ODataDate.maximumYear), cursor.take(UInt8(ascii: "-")), let month = cursor.digits(2),
+      cursor.take(UInt8(ascii: "-")), let day = cursor.digits(2)
+    else { return nil }
+    self.init(year: isNegative ? -Int(digits) : Int(digits), month: month, day: day)
+  }
+
+  func write(into bytes: inout [UInt8]) {
+    if storedYear < 0 { bytes.append(UInt8(ascii: "-")) }
+    bytes.append(storedYear.magnitude, width: 4)
+    bytes.append(UInt8(ascii: "-"))
+    bytes.append(storedMonth, width: 2)
+    bytes.append(UInt8(ascii: "-"))
+    bytes.append(storedDay, width: 2)
+  }
+
+  /// `YYYY-MM-DD`
+  public var description: String {
+    var bytes: [UInt8] = []
+    write(into: &bytes)
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  /// In the order of time.
+  public static func < (left: ODataDate, right: ODataDate) -> Bool {
+    (left.storedYear, left.storedMonth, left.storedDay) < (right.storedYear, right.storedMonth, right.storedDay)
+  }
+
+  static func days(inMonth month: Int, year: Int) -> Int {
+    switch month {
+    case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
+    case 4, 6, 9, 11: 30
+    default: 31
+    }
+  }
+}
+
+// Days are counted in eras of 400 years (146,097 days), with the year taken to begin in March, so that the leap day is
+// the last one.
+extension ODataDate {
+  /// Days since 1970-01-01, negative before.
+  public var daysSince1970: Int64 {
+    let year = Int64(storedYear) - (storedMonth <= 2 ? 1 : 0)
+    let era = (year >= 0 ? year : year - 399) / 400
+    let yearOfEra = year - era * 400
+    let monthFromMarch = (Int64(storedMonth) + 9) % 12
+    let dayOfYear = (153 * monthFromMarch + 2) / 5 + Int64(storedDay) - 1
+    return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
+  }
+
+  /// The day so many days after 1970-01-01; nil beyond the range of years.
+  public init?(daysSince1970 days: Int64) {
+    guard days.magnitude < 366_000_000_000 else { return nil }
+    let shifted = days + 719_468
+    let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
+    let dayOfEra = shifted - era * 146_097
+    let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+    let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+    let monthFromMarch = (5 * dayOfYear + 2) / 153
+    let month = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9
+    let year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
+    guard let year = Int32(exactly: year) else { return nil }
+    self.init(year: Int(year), month: Int(month), day: Int(dayOfYear - (153 * monthFromMarch + 2) / 5 + 1))
+  }
+}

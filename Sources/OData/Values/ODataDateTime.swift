@@ -1,0 +1,75 @@
+/// `Edm.DateTime` of V1 to V3: a day and a time without a zone.
+public struct ODataDateTime: Sendable, Hashable, Comparable, CustomStringConvertible {
+  /// The day.
+  public let date: ODataDate
+  /// The time.
+  public let time: ODataTimeOfDay
+
+  /// Joins a day and a time.
+  public init(date: ODataDate, time: ODataTimeOfDay = .midnight) {
+    self.date = date
+    self.time = time
+  }
+
+  /// Reads `YYYY-MM-DDThh:mm`, with seconds and a fraction where given; nil where a zone follows.
+  public init?(_ text: String) {
+    guard let value = ByteCursor.whole(text, { ODataDateTime(&$0) }) else { return nil }
+    self = value
+  }
+
+  init?(_ cursor: inout ByteCursor) {
+    guard let date = ODataDate(&cursor), cursor.take(letter: UInt8(ascii: "T")), let time = ODataTimeOfDay(&cursor)
+    else { return nil }
+    self.init(date: date, time: time)
+  }
+
+  func write(into bytes: inout [UInt8]) {
+    date.write(into: &bytes)
+    bytes.append(UInt8(ascii: "T"))
+    time.write(into: &bytes)
+  }
+
+  /// `YYYY-MM-DDThh:mm:ss`, with a fraction where there is one.
+  public var description: String {
+    var bytes: [UInt8] = []
+    write(into: &bytes)
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  /// In the order of time.
+  public static func < (left: ODataDateTime, right: ODataDateTime) -> Bool {
+    left.date != right.date ? left.date < right.date : left.time < right.time
+  }
+
+  /// Seconds since 1970-01-01T00:00:00, negative before.
+  var secondsSince1970: Int64 { date.daysSince1970 * 86_400 + time.secondOfDay }
+
+  /// From seconds since 1970 and a fraction; nil beyond the range of years.
+  init?(secondsSince1970 seconds: Int64, picosecond: UInt64) {
+    let days = (seconds >= 0 ? seconds : seconds - 86_399) / 86_400
+    guard let date = ODataDate(daysSince1970: days),
+      let time = ODataTimeOfDay(secondOfDay: seconds - days * 86_400, picosecond: picosecond)
+    else { return nil }
+    self.init(date: date, time: time)
+  }
+
+  /// The moment so many milliseconds after 1970-01-01T00:00:00; nil beyond the range of years.
+  public init?(millisecondsSince1970 milliseconds: Int64) {
+    let rest = milliseconds % 1000
+    let seconds = milliseconds / 1000 - (rest < 0 ? 1 : 0)
+    self.init(secondsSince1970: seconds, picosecond: UInt64(rest < 0 ? rest + 1000 : rest) * 1_000_000_000)
+  }
+
+  /// Whole milliseconds since 1970-01-01T00:00:00; nil where a part of a millisecond would be lost, as in a leap second.
+  public var millisecondsSince1970: Int64? {
+    guard time.second < 60, time.picosecond % 1_000_000_000 == 0 else { return nil }
+    return secondsSince1970 * 1000 + Int64(time.picosecond / 1_000_000_000)
+  }
+
+  /// Ticks of 100 ns since 0001-01-01T00:00:00, the unit of V2; nil where a part of one would be lost, in a leap
+  /// second, and outside the years 1 to 9999.
+  public var ticks: Int64? {
+    guard (1...9999).contains(date.year), time.second < 60, time.picosecond % 100_000 == 0 else { return nil }
+    return (secondsSince1970 + 62_135_596_800) * 10_000_000 + Int64(time.picosecond / 100_000)
+  }
+}

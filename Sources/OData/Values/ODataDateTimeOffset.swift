@@ -1,0 +1,120 @@
+/// `Edm.DateTimeOffset`: a moment, by its local clock and the clock's offset.
+///
+/// Equality, order and hash go by the moment: `10:00+00:00 == 12:00+02:00`. The local fields and the offset are kept for
+/// printing; ``isIdentical(to:)`` compares them too. A leap second stands between `:59` and the next minute.
+public struct ODataDateTimeOffset: Sendable, Hashable, Comparable, CustomStringConvertible {
+  /// The day on the local clock.
+  public let date: ODataDate
+  private let storedOffset: Int16
+  /// The time on the local clock.
+  public let time: ODataTimeOfDay
+
+  /// Minutes that the local clock is ahead of UTC, -1439 to 1439.
+  public var offsetMinutes: Int { Int(storedOffset) }
+
+  /// Joins the local clock and its offset in minutes; nil where that is a day or more.
+  public init?(date: ODataDate, time: ODataTimeOfDay, offsetMinutes: Int = 0) {
+    guard offsetMinutes.magnitude < 1440 else { return nil }
+    self.date = date
+    self.time = time
+    storedOffset = Int16(offsetMinutes)
+  }
+
+  /// Reads `YYYY-MM-DDThh:mm`, seconds and up to 12 fractional digits where given, and `Z` or `±hh:mm`.
+  public init?(_ text: String) {
+    guard let value = ByteCursor.whole(text, { ODataDateTimeOffset(&$0) }) else { return nil }
+    self = value
+  }
+
+  init?(_ cursor: inout ByteCursor) {
+    guard let local = ODataDateTime(&cursor) else { return nil }
+    if cursor.take(letter: UInt8(ascii: "Z")) {
+      self.init(date: local.date, time: local.time)
+      return
+    }
+    let isNegative = cursor.peek == UInt8(ascii: "-")
+    guard isNegative || cursor.peek == UInt8(ascii: "+") else { return nil }
+    cursor.advance()
+    guard let hours = cursor.digits(2), hours < 24 else { return nil }
+    // Some JSON libraries leave out the colon.
+    _ = cursor.take(UInt8(ascii: ":"))
+    guard let minutes = cursor.digits(2), minutes < 60 else { return nil }
+    let offset = hours * 60 + minutes
+    self.init(date: local.date, time: local.time, offsetMinutes: isNegative ? -offset : offset)
+  }
+
+  func write(into bytes: inout [UInt8]) {
+    ODataDateTime(date: date, time: time).write(into: &bytes)
+    guard storedOffset != 0 else {
+      bytes.append(UInt8(ascii: "Z"))
+      return
+    }
+    bytes.append(UInt8(ascii: storedOffset < 0 ? "-" : "+"))
+    bytes.append(storedOffset.magnitude / 60, width: 2)
+    bytes.append(UInt8(ascii: ":"))
+    bytes.append(storedOffset.magnitude % 60, width: 2)
+  }
+
+  /// `YYYY-MM-DDThh:mm:ss`, a fraction where there is one, and `Z` or `±hh:mm`.
+  public var description: String {
+    var bytes: [UInt8] = []
+    write(into: &bytes)
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  /// Seconds from 1970-01-01T00:00:00Z to the moment, a leap second counted as the one before it.
+  public var secondsSince1970: Int64 {
+    ODataDateTime(date: date, time: time).secondsSince1970 - Int64(storedOffset) * 60
+  }
+
+  /// Whole milliseconds since 1970-01-01T00:00:00 on the local clock; nil where a part of one would be lost.
+  var localMilliseconds: Int64? { ODataDateTime(date: date, time: time).millisecondsSince1970 }
+
+  /// The moment so many seconds after 1970-01-01T00:00:00Z, on a clock of that offset; nil beyond the range.
+  public init?(secondsSince1970 seconds: Int64, picosecond: UInt64 = 0, offsetMinutes: Int = 0) {
+    let (shifted, overflow) = seconds.addingReportingOverflow(
+      Int64(clamping: offsetMinutes).multipliedReportingOverflow(by: 60).partialValue)
+    guard offsetMinutes.magnitude < 1440, !overflow,
+      let local = ODataDateTime(secondsSince1970: shifted, picosecond: picosecond)
+    else { return nil }
+    self.init(date: local.date, time: local.time, offsetMinutes: offsetMinutes)
+  }
+
+  /// The same moment on a clock of another offset; nil where that is a day or more, or a leap second would be torn.
+  public func with(offsetMinutes: Int) -> ODataDateTimeOffset? {
+    guard offsetMinutes.magnitude < 1440 else { return nil }
+    guard
+      let moved = ODataDateTimeOffset(
+        secondsSince1970: secondsSince1970, picosecond: time.picosecond, offsetMinutes: offsetMinutes)
+    else { return nil }
+    guard time.second == 60 else { return moved }
+    guard
+      let leap = ODataTimeOfDay(
+        hour: moved.time.hour, minute: moved.time.minute, second: 60, picosecond: time.picosecond)
+    else { return nil }
+    return ODataDateTimeOffset(date: moved.date, time: leap, offsetMinutes: offsetMinutes)
+  }
+
+  private var instant: (Int64, UInt64) { (secondsSince1970, time.picosecondOfSecond) }
+
+  /// True where moment, local clock and offset are all the same.
+  public func isIdentical(to other: ODataDateTimeOffset) -> Bool {
+    date == other.date && time == other.time && storedOffset == other.storedOffset
+  }
+
+  /// The same moment.
+  public static func == (left: ODataDateTimeOffset, right: ODataDateTimeOffset) -> Bool {
+    left.instant == right.instant
+  }
+
+  /// Hashes the moment.
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(secondsSince1970)
+    hasher.combine(time.picosecondOfSecond)
+  }
+
+  /// In the order of time.
+  public static func < (left: ODataDateTimeOffset, right: ODataDateTimeOffset) -> Bool {
+    left.instant < right.instant
+  }
+}

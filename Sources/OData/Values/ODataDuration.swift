@@ -1,0 +1,123 @@
+/// `Edm.Duration`, and `Edm.Time` of V1 to V3: a signed length of time to the picosecond.
+///
+/// Days, hours, minutes and seconds only (XML Schema 1.1 `dayTimeDuration`): years and months have no fixed length.
+public struct ODataDuration: Sendable, Hashable, Comparable, CustomStringConvertible {
+  /// Whole seconds, of the duration's sign.
+  public let seconds: Int64
+  /// What is left of a second, of the same sign; less than 10^12 in magnitude.
+  public let picoseconds: Int64
+
+  /// No time.
+  public static let zero = ODataDuration(uncheckedSeconds: 0, picoseconds: 0)
+
+  private init(uncheckedSeconds: Int64, picoseconds: Int64) {
+    seconds = uncheckedSeconds
+    self.picoseconds = picoseconds
+  }
+
+  /// Joins the parts; nil where their signs differ or the picoseconds reach a second.
+  public init?(seconds: Int64, picoseconds: Int64 = 0) {
+    guard picoseconds.magnitude < 1_000_000_000_000, seconds != .min,
+      seconds.signum() * picoseconds.signum() >= 0
+    else { return nil }
+    self.seconds = seconds
+    self.picoseconds = picoseconds
+  }
+
+  /// Reads `P1DT2H3M4.5S`, `-PT5M`; years and months only where they are zero.
+  public init?(_ text: String) {
+    guard let value = ByteCursor.whole(text, { try? ODataDuration(&$0) }) else { return nil }
+    self = value
+  }
+
+  init(_ cursor: inout ByteCursor) throws(ODataValueError.Problem) {
+    let isNegative = cursor.take(UInt8(ascii: "-"))
+    guard cursor.take(letter: UInt8(ascii: "P")) else { throw .malformed }
+    var total: UInt64 = 0
+    var picoseconds: UInt64 = 0
+    var next = 0
+    var isTime = false
+    var isComplete = false
+    while !cursor.isAtEnd {
+      if !isTime, cursor.take(letter: UInt8(ascii: "T")) {
+        isTime = true
+        isComplete = false
+        next = max(next, 3)
+        continue
+      }
+      let run = cursor.digitRun()
+      guard run.count > 0 else { break }
+      var hasFraction = false
+      if cursor.take(UInt8(ascii: ".")) {
+        guard let fraction = cursor.picoseconds() else { throw .malformed }
+        picoseconds = fraction
+        hasFraction = true
+      }
+      guard let part = ODataDuration.part(cursor.peek, isTime: isTime), part >= next, !hasFraction || part == 5 else {
+        throw .malformed
+      }
+      cursor.advance()
+      guard let value = run.value else { throw .outOfRange }
+      if part < 2, value != 0 { throw .calendarDuration }
+      let (product, tooBig) = value.multipliedReportingOverflow(by: [0, 0, 86_400, 3600, 60, 1][part])
+      let (sum, overflow) = total.addingReportingOverflow(product)
+      guard !tooBig, !overflow, sum <= UInt64(Int64.max) else { throw .outOfRange }
+      total = sum
+      next = part + 1
+      isComplete = true
+    }
+    guard isComplete else { throw .malformed }
+    let sign: Int64 = isNegative ? -1 : 1
+    self.init(uncheckedSeconds: sign * Int64(total), picoseconds: sign * Int64(picoseconds))
+  }
+
+  /// The place of a designator among years, months, days, hours, minutes and seconds.
+  private static func part(_ designator: UInt8, isTime: Bool) -> Int? {
+    switch (designator & 0xDF, isTime) {
+    case (UInt8(ascii: "Y"), false): 0
+    case (UInt8(ascii: "M"), false): 1
+    case (UInt8(ascii: "D"), false): 2
+    case (UInt8(ascii: "H"), true): 3
+    case (UInt8(ascii: "M"), true): 4
+    case (UInt8(ascii: "S"), true): 5
+    default: nil
+    }
+  }
+
+  func write(into bytes: inout [UInt8]) {
+    let whole = seconds.magnitude
+    if seconds < 0 || picoseconds < 0 { bytes.append(UInt8(ascii: "-")) }
+    bytes.append(UInt8(ascii: "P"))
+    if whole >= 86_400 {
+      bytes.append(whole / 86_400)
+      bytes.append(UInt8(ascii: "D"))
+    }
+    let rest = whole % 86_400
+    guard rest > 0 || picoseconds != 0 || whole == 0 else { return }
+    bytes.append(UInt8(ascii: "T"))
+    if rest >= 3600 {
+      bytes.append(rest / 3600)
+      bytes.append(UInt8(ascii: "H"))
+    }
+    if rest / 60 % 60 > 0 {
+      bytes.append(rest / 60 % 60)
+      bytes.append(UInt8(ascii: "M"))
+    }
+    guard rest % 60 > 0 || picoseconds != 0 || whole == 0 else { return }
+    bytes.append(rest % 60)
+    bytes.append(picoseconds: picoseconds.magnitude)
+    bytes.append(UInt8(ascii: "S"))
+  }
+
+  /// `P1DT2H3M4.5S`; `PT0S` for no time.
+  public var description: String {
+    var bytes: [UInt8] = []
+    write(into: &bytes)
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  /// The shorter, or more negative, first.
+  public static func < (left: ODataDuration, right: ODataDuration) -> Bool {
+    (left.seconds, left.picoseconds) < (right.seconds, right.picoseconds)
+  }
+}

@@ -1,0 +1,72 @@
+/// `Edm.Guid`: 128 bits, printed in lower case with hyphens.
+public struct ODataGuid: Sendable, Hashable, Comparable, CustomStringConvertible {
+  /// The first 16 hexadecimal digits.
+  public let high: UInt64
+  /// The last 16 hexadecimal digits.
+  public let low: UInt64
+
+  /// Joins the two halves.
+  public init(high: UInt64, low: UInt64) {
+    self.high = high
+    self.low = low
+  }
+
+  /// Reads `8-4-4-4-12` hexadecimal digits of either case; nil for anything else.
+  public init?(_ text: String) {
+    guard let value = ByteCursor.whole(text, { ODataGuid(&$0) }) else { return nil }
+    self = value
+  }
+
+  init?(_ cursor: inout ByteCursor) {
+    var halves: (UInt64, UInt64) = (0, 0)
+    var count = 0
+    for position in 0..<36 {
+      let byte = cursor.peek
+      cursor.advance()
+      if position == 8 || position == 13 || position == 18 || position == 23 {
+        guard byte == UInt8(ascii: "-") else { return nil }
+        continue
+      }
+      guard let digit = Hexadecimal.value(byte) else { return nil }
+      if count < 16 { halves.0 = halves.0 << 4 | UInt64(digit) } else { halves.1 = halves.1 << 4 | UInt64(digit) }
+      count += 1
+    }
+    self.init(high: halves.0, low: halves.1)
+  }
+
+  func write(into bytes: inout [UInt8]) {
+    for position in 0..<32 {
+      if position == 8 || position == 12 || position == 16 || position == 20 { bytes.append(UInt8(ascii: "-")) }
+      let half = position < 16 ? high : low
+      bytes.append(Hexadecimal.lower(UInt8(truncatingIfNeeded: half >> UInt64(60 - position % 16 * 4)) & 0x0F))
+    }
+  }
+
+  /// Lower case, with hyphens.
+  public var description: String {
+    var bytes: [UInt8] = []
+    write(into: &bytes)
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  /// In the order of the printed digits.
+  public static func < (left: ODataGuid, right: ODataGuid) -> Bool {
+    left.high != right.high ? left.high < right.high : left.low < right.low
+  }
+}
+
+/// Hexadecimal digits.
+enum Hexadecimal {
+  static func value(_ byte: UInt8) -> UInt8? {
+    switch byte {
+    case 0x30...0x39: byte - 0x30
+    case 0x41...0x46: byte - 0x37
+    case 0x61...0x66: byte - 0x57
+    default: nil
+    }
+  }
+
+  static func lower(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 + value : 0x57 + value }
+
+  static func upper(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 + value : 0x37 + value }
+}

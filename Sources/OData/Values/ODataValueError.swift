@@ -1,0 +1,82 @@
+/// Why a text, a JSON value or a literal is no value of a type, and what to do about it.
+public struct ODataValueError: Error, Sendable, Hashable, CustomStringConvertible {
+  /// What is wrong.
+  public enum Problem: Error, Sendable, Hashable {
+    /// The text has not the form that the type's values have.
+    case malformed
+    /// The form is right, the value is not one that the type holds.
+    case outOfRange
+    /// A number with a fraction, where the type holds whole numbers.
+    case fractional
+    /// JSON of another kind than the type's values have; what was found.
+    case wrongKind(String)
+    /// A duration of years or months, which have no fixed length.
+    case calendarDuration
+    /// More digits or bytes than are read.
+    case tooLong(limit: Int)
+    /// Geo collections nested deeper than is read.
+    case tooDeep(limit: Int)
+    /// The value or type has no such spelling; what is missing.
+    case notSupported(String)
+  }
+
+  /// What is wrong.
+  public let problem: Problem
+  /// The type that was asked for; nil where none was known.
+  public let type: EdmPrimitiveType?
+  /// The beginning of the text, at most 48 characters.
+  public let excerpt: String
+
+  /// Joins a problem, the type and the text; keeps the text's beginning.
+  public init(_ problem: Problem, type: EdmPrimitiveType?, text: String) {
+    self.problem = problem
+    self.type = type
+    let shortened = text.unicodeScalars.prefix(48)
+    excerpt = shortened.endIndex == text.unicodeScalars.endIndex ? text : String(shortened) + "…"
+  }
+
+  init(_ problem: Problem, type: EdmPrimitiveType?, bytes: UnsafeBufferPointer<UInt8>) {
+    self.init(problem, type: type, text: String(decoding: bytes.prefix(256), as: UTF8.self))
+  }
+
+  /// The text, the type, the problem and the cure.
+  public var description: String {
+    let name = type?.qualifiedName ?? "OData"
+    return switch problem {
+    case .malformed: "'\(excerpt)' is no \(name) value; expected \(type?.lexicalForm ?? "a primitive value")"
+    case .outOfRange: "'\(excerpt)' is out of the range of \(name); expected \(type?.lexicalForm ?? "a smaller value")"
+    case .fractional: "'\(excerpt)' has a fraction, \(name) holds whole numbers; declare it Edm.Decimal or Edm.Double"
+    case .wrongKind(let found): "\(found) is no \(name) value; expected \(type?.lexicalForm ?? "a primitive value")"
+    case .calendarDuration:
+      "'\(excerpt)' has years or months, which have no fixed length; \(name) takes days, hours, minutes and seconds"
+    case .tooLong(let limit): "'\(excerpt)' is longer than the \(limit) digits or bytes that are read"
+    case .tooDeep(let limit): "'\(excerpt)' nests collections deeper than \(limit)"
+    case .notSupported(let what): "\(what) ('\(excerpt)')"
+    }
+  }
+}
+
+extension EdmPrimitiveType {
+  /// How a value of the type is written, for messages.
+  var lexicalForm: String {
+    switch self {
+    case .binary: "base64"
+    case .boolean: "true or false"
+    case .byte: "a whole number from 0 to 255"
+    case .sbyte: "a whole number from -128 to 127"
+    case .int16: "a whole number from -32768 to 32767"
+    case .int32: "a whole number from -2147483648 to 2147483647"
+    case .int64: "a whole number of 64 bits"
+    case .date: "YYYY-MM-DD"
+    case .dateTime: "YYYY-MM-DDThh:mm:ss without a zone, or /Date(milliseconds)/"
+    case .dateTimeOffset: "YYYY-MM-DDThh:mm:ss with Z or ±hh:mm, or /Date(milliseconds+minutes)/"
+    case .timeOfDay: "hh:mm:ss with at most 12 fractional digits"
+    case .decimal: "a decimal number, INF, -INF or NaN"
+    case .double, .single: "a number, INF, -INF or NaN"
+    case .duration, .time: "a duration such as P1DT2H3M4.5S"
+    case .guid: "32 hexadecimal digits in groups of 8-4-4-4-12"
+    case .string, .stream: "a string"
+    default: "GeoJSON, or SRID=n;Shape(…)"
+    }
+  }
+}
