@@ -7,4 +7,16 @@ static inline int larder_sqlite3_db_config_int(sqlite3 *db, int option, int valu
   return sqlite3_db_config(db, option, value, (int *)0);
 }
 
+/* SQLITE_TRANSIENT is a cast that Swift does not import. */
+static inline int larder_sqlite3_bind_text_copy(sqlite3_stmt *statement, int index, const char *text,
+                                                sqlite3_uint64 length) {
+  return sqlite3_bind_text64(statement, index, text, length, SQLITE_TRANSIENT, SQLITE_UTF8);
+}
+
+/* The bytes must stay where they are until the statement is reset or bound anew. */
+static inline int larder_sqlite3_bind_blob_static(sqlite3_stmt *statement, int index, const void *bytes,
+                                                  sqlite3_uint64 length) {
+  return sqlite3_bind_blob64(statement, index, bytes, length, SQLITE_STATIC);
+}
+
 #endif

@@ -1,1 +1,188 @@
-/// Placeholder: replaced by the target's map.
+// SQLite from Swift, and what else touches the disk or digests bytes. Everything above speaks to these types only.
+//
+// The way of one piece of work:
+// 1. Schema/      ``Database/open(_:key:schema:options:)`` looks at the file first (whose is it, is it whole), then
+//                 brings it up to date by ``Schema``.
+// 2. Connection/  one writer on its serial queue, readers lent from a pool; no call blocks a thread of the concurrency
+//                 pool. Closures are transactions.
+// 3. Statement/   SQL is prepared once a connection; values are bound by class; a ``Row`` is read in place.
+// 4. Error/       every failure is a ``StorageError``: category, the engine's codes, the SQL without values, the file.
+// 5. Lock/        an advisory lock that tells other stores and processes that a file is in use.
+// 6. Digest/      SHA-256, HMAC and random bytes from the platform's library.
+
+import Dispatch
+import Synchronization
+
+/// One database file in use: a writer and a pool of readers in WAL mode.
+///
+/// What ``write(_:)`` has returned is durable as ``DatabaseOptions/Synchronous`` says. Readers see the last commit.
+package final class Database: Sendable {
+  /// The file's path.
+  package let path: String
+
+  private let options: DatabaseOptions
+  private let writer: Connection
+  private let writing = DispatchQueue(label: "larder.storage.writer", qos: .userInitiated)
+  private let readers: ReaderPool
+  /// Set under its lock by `close`; work that has begun goes on.
+  private let isClosed = Atomic(false)
+
+  private init(_ path: String, options: DatabaseOptions, writer: Connection) {
+    self.path = path
+    self.options = options
+    self.writer = writer
+    readers = ReaderPool(path, options: options)
+  }
+
+  /// Opens a file, makes it where it is missing, and brings it up to date.
+  ///
+  /// - Parameters:
+  ///   - key: encrypts the file; throws `notSupported` in this version.
+  ///   - schema: what the file must be. A file of another application, or of a later version, is left untouched.
+  /// - Throws: `cannotOpen`, `readOnly`, `notADatabase`, `corrupt`, `foreignFile`, `newerSchema`, `busy`, `full`.
+  package static func open(
+    _ path: String, key: StorageKey? = nil, schema: Schema, options: DatabaseOptions = .init()
+  ) async throws(StorageError) -> Database {
+    guard key == nil else {
+      throw StorageError(.notSupported, message: "Encryption of files is not supported yet", file: path)
+    }
+    let opening = DispatchQueue(label: "larder.storage.open", qos: .userInitiated)
+    return try await result(on: opening) { () throws(StorageError) in
+      let writer = try Connection(path, access: .readWriteCreate, options: options)
+      do throws(StorageError) {
+        _ = try schema.version(of: writer)
+        try prepare(writer, options)
+        try schema.apply(to: writer)
+      } catch {
+        try? writer.close()
+        throw error
+      }
+      return Database(path, options: options, writer: writer)
+    }
+  }
+
+  private static func prepare(_ writer: Connection, _ options: DatabaseOptions) throws(StorageError) {
+    let mode = try writer.first("PRAGMA journal_mode = WAL") { (row) throws(StorageError) in try row.text(0) }
+    guard mode == "wal" else {
+      throw StorageError(.cannotOpen, message: "The file cannot use a write-ahead log", file: writer.file)
+    }
+    try writer.run("PRAGMA synchronous = \(options.synchronous.rawValue)")
+    try writer.run("PRAGMA foreign_keys = ON")
+    try writer.run("PRAGMA cache_size = -\(options.cacheKibibytes)")
+    if let pages = options.maximumPageCount { try writer.run("PRAGMA max_page_count = \(pages)") }
+  }
+
+  // MARK: Working
+
+  /// Runs `body` in a transaction that sees one state of the file from beginning to end.
+  package func read<Value: Sendable>(
+    _ body: @escaping @Sendable (Connection) throws(StorageError) -> Value
+  ) async throws(StorageError) -> Value {
+    try await Database.result(on: readers.queue) { [self] () throws(StorageError) in
+      try borrowReader { (connection) throws(StorageError) in try connection.transaction(.deferred, body) }
+    }
+  }
+
+  /// Runs `body` in a transaction after all writes asked for before; committed where it returns.
+  package func write<Value: Sendable>(
+    _ body: @escaping @Sendable (Connection) throws(StorageError) -> Value
+  ) async throws(StorageError) -> Value {
+    try await Database.result(on: writing) { [self] () throws(StorageError) in try writeNow(body) }
+  }
+
+  /// Runs `work` soon on a thread that may block, several at once: there ``readNow(_:)`` may be called.
+  ///
+  /// For those who go on with what they read on the same thread, without a way back.
+  package func whereBlockingIsAllowed(_ work: @escaping @Sendable () -> Void) { readers.queue.async(execute: work) }
+
+  /// Runs `body` with a reader, blocking; without a transaction, so each statement sees the last commit.
+  @available(*, noasync)
+  package func readNow<Value>(
+    _ body: (Connection) throws(StorageError) -> Value
+  ) throws(StorageError) -> Value {
+    try borrowReader(body)
+  }
+
+  /// Runs `work` soon on the writer's thread, in turn: there ``writeOnQueue(_:)`` may be called.
+  package func whereWriting(_ work: @escaping @Sendable (WriterTurn) -> Void) {
+    writing.async { [self] in work(WriterTurn(database: self)) }
+  }
+
+  /// The writer's thread: proof that a caller is on it.
+  package struct WriterTurn {
+    fileprivate let database: Database
+
+    /// Runs `body` in a transaction, blocking; committed where it returns.
+    package func write<Value>(
+      _ body: (Connection) throws(StorageError) -> Value
+    ) throws(StorageError) -> Value { try database.writeNow(body) }
+  }
+
+  private func writeNow<Value>(
+    _ body: (Connection) throws(StorageError) -> Value
+  ) throws(StorageError) -> Value {
+    try checkOpen()
+    return try writer.transaction(.immediate, body)
+  }
+
+  private func borrowReader<Value>(
+    _ body: (Connection) throws(StorageError) -> Value
+  ) throws(StorageError) -> Value {
+    try checkOpen()
+    return try readers.borrow { (connection) throws(StorageError) in
+      // Closed while waiting for a connection.
+      try checkOpen()
+      return try body(connection)
+    }
+  }
+
+  private func checkOpen() throws(StorageError) {
+    if isClosed.load(ordering: .acquiring) {
+      throw StorageError(.closed, message: "The database is closed", file: path)
+    }
+  }
+
+  // MARK: Keeping house
+
+  /// Looks for damage without comparing every index; throws `corrupt` with the first finding.
+  package func checkIntegrity() async throws(StorageError) {
+    let finding = try await read { (connection) throws(StorageError) in
+      try connection.first("PRAGMA quick_check(1)") { (row) throws(StorageError) in try row.text(0) }
+    }
+    guard finding == "ok" else {
+      throw StorageError(.corrupt, message: finding ?? "No result of the check", file: path)
+    }
+  }
+
+  /// Moves the write-ahead log into the file and cuts it to nothing.
+  package func checkpoint() async throws(StorageError) {
+    try await Database.result(on: writing) { [self] () throws(StorageError) in
+      try checkOpen()
+      try writer.run("PRAGMA wal_checkpoint(TRUNCATE)")
+    }
+  }
+
+  /// Waits for running work, moves the log into the file and closes; a second call does nothing.
+  ///
+  /// Throws `busy` with the SQL of a statement that is still in use; the database is closed to new work all the same.
+  package func close() async throws(StorageError) {
+    guard !isClosed.exchange(true, ordering: .acquiringAndReleasing) else { return }
+    try await Database.result(on: writing) { [self] () throws(StorageError) in
+      try readers.close()
+      // The last connection's close would do it too, but says nothing about a failure.
+      let moved = Result { () throws(StorageError) in try writer.run("PRAGMA wal_checkpoint(TRUNCATE)") }
+      try writer.close()
+      try moved.get()
+    }
+  }
+
+  /// Runs blocking work on a queue's thread and suspends until its result is there.
+  private static func result<Value: Sendable>(
+    on queue: DispatchQueue, _ work: @escaping @Sendable () throws(StorageError) -> Value
+  ) async throws(StorageError) -> Value {
+    let result = await withCheckedContinuation { (waiting: CheckedContinuation<Result<Value, StorageError>, Never>) in
+      queue.async { waiting.resume(returning: Result { () throws(StorageError) in try work() }) }
+    }
+    return try result.get()
+  }
+}

@@ -1,0 +1,181 @@
+import CSQLite
+
+/// One connection to one database file.
+///
+/// Every call blocks. A connection is in the hands of one thread at a time: ``Database`` lends it to the closures that
+/// it runs, and takes it back when they end.
+//
+// @unchecked Sendable: the handle is opened without SQLite's own mutex, and nothing in here is locked. `Database` hands a
+// connection to one closure at a time (the writer by its serial queue, readers by taking them out of the pool under its
+// lock), and closures cannot keep it, for what they return is Sendable and `Connection`'s makers and users are `Database`'s.
+@safe package final class Connection: @unchecked Sendable {
+  /// The file's path; nil for a database in memory.
+  package let file: String?
+  let handle: OpaquePointer
+  private var statements: [String: Statement] = [:]
+  private var isClosed = false
+
+  /// Statements kept prepared; a connection that meets more drops all and begins anew.
+  private static let statementLimit = 64
+
+  /// How a file is opened.
+  enum Access { case readWriteCreate, readOnly }
+
+  init(_ path: String, access: Access, options: DatabaseOptions) throws(StorageError) {
+    file = path == ":memory:" ? nil : path
+    let flags =
+      SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
+      | (access == .readOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE)
+    var opened: OpaquePointer?
+    let code = unsafe sqlite3_open_v2(path, &opened, flags, nil)
+    guard let opened = unsafe opened else {
+      throw StorageError(code: SQLITE_NOMEM, message: "No memory for a connection", file: path)
+    }
+    unsafe handle = opened
+    guard code == SQLITE_OK else {
+      let error = self.error(code, sql: nil)
+      _ = unsafe sqlite3_close_v2(opened)
+      isClosed = true
+      throw error
+    }
+    // What a file brings along is data: no functions, triggers or views of its own may run with side effects.
+    _ = unsafe larder_sqlite3_db_config_int(opened, SQLITE_DBCONFIG_DEFENSIVE, 1)
+    _ = unsafe larder_sqlite3_db_config_int(opened, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
+    _ = unsafe sqlite3_busy_timeout(opened, options.busyTimeoutMilliseconds)
+  }
+
+  deinit {
+    guard !isClosed else { return }
+    statements = [:]
+    // The `_v2` form waits for statements that are still held; there are none unless a row escaped.
+    _ = unsafe sqlite3_close_v2(handle)
+  }
+
+  // MARK: Running statements
+
+  /// Runs a statement whose rows, if any, are not wanted.
+  package func run(_ sql: String, _ values: SQLValue...) throws(StorageError) {
+    try statement(sql).forEachRow(values) { (_) throws(StorageError) in true }
+  }
+
+  /// Runs a query and hands each row to `body` until it answers false.
+  package func forEachRow(
+    _ sql: String, _ values: [SQLValue] = [], _ body: (borrowing Row) throws(StorageError) -> Bool
+  ) throws(StorageError) {
+    try statement(sql).forEachRow(values, body)
+  }
+
+  /// Runs a query and makes a value of each row.
+  package func rows<Value>(
+    _ sql: String, _ values: SQLValue..., make: (borrowing Row) throws(StorageError) -> Value
+  ) throws(StorageError) -> [Value] {
+    var all: [Value] = []
+    try statement(sql).forEachRow(values) { (row) throws(StorageError) in
+      all.append(try make(row))
+      return true
+    }
+    return all
+  }
+
+  /// Runs a query and makes a value of its first row; nil where there is none.
+  package func first<Value>(
+    _ sql: String, _ values: SQLValue..., make: (borrowing Row) throws(StorageError) -> Value
+  ) throws(StorageError) -> Value? {
+    var found: Value?
+    try statement(sql).forEachRow(values) { (row) throws(StorageError) in
+      found = try make(row)
+      return false
+    }
+    return found
+  }
+
+  /// Rows that the last `INSERT`, `UPDATE` or `DELETE` touched.
+  package var changes: Int { Int(unsafe sqlite3_changes64(handle)) }
+
+  /// The row id of the last insert.
+  package var lastInsertedRow: Int64 { unsafe sqlite3_last_insert_rowid(handle) }
+
+  private func statement(_ sql: String) throws(StorageError) -> Statement {
+    guard !isClosed else { throw StorageError(.closed, message: "The connection is closed", sql: sql, file: file) }
+    if let kept = statements[sql] {
+      if !kept.isRunning { return kept }
+      return try Statement(sql, on: self, isKept: false)
+    }
+    if statements.count >= Connection.statementLimit { statements = statements.filter { $0.value.isRunning } }
+    let made = try Statement(sql, on: self, isKept: true)
+    statements[sql] = made
+    return made
+  }
+
+  // MARK: Transactions
+
+  /// True between BEGIN and COMMIT or ROLLBACK.
+  var isInTransaction: Bool { unsafe sqlite3_get_autocommit(handle) == 0 }
+
+  /// Runs `body` in a transaction: committed where it returns, rolled back where it throws.
+  ///
+  /// A writer takes its lock at once (`IMMEDIATE`), so that it never fails half-way for a lock. Transactions do not nest;
+  /// ``savepoint(_:)`` does.
+  func transaction<Value>(
+    _ kind: TransactionKind, _ body: (Connection) throws(StorageError) -> Value
+  ) throws(StorageError) -> Value {
+    try run(kind.rawValue)
+    do {
+      let value = try body(self)
+      try run("COMMIT")
+      return value
+    } catch {
+      // SQLite rolls back by itself after some errors (disk full, corruption); otherwise it is done here. A failure of the
+      // rollback itself is that of the file, which `error` tells already.
+      if isInTransaction { try? run("ROLLBACK") }
+      throw error
+    }
+  }
+
+  /// Runs `body` as a part of the current transaction that can fail alone: what it did is undone where it throws.
+  package func savepoint<Value>(
+    _ body: (Connection) throws(StorageError) -> Value
+  ) throws(StorageError) -> Value {
+    try run("SAVEPOINT part")
+    do {
+      let value = try body(self)
+      try run("RELEASE part")
+      return value
+    } catch {
+      if isInTransaction {
+        try? run("ROLLBACK TO part")
+        try? run("RELEASE part")
+      }
+      throw error
+    }
+  }
+
+  enum TransactionKind: String {
+    case deferred = "BEGIN DEFERRED"
+    case immediate = "BEGIN IMMEDIATE"
+  }
+
+  // MARK: Ending
+
+  /// Finalizes all statements and closes; throws `busy` with the statement's SQL where one is still in use.
+  func close() throws(StorageError) {
+    guard !isClosed else { return }
+    if let running = statements.values.first(where: \.isRunning) {
+      throw StorageError(.busy, message: "A statement is still in use", sql: running.sql, file: file)
+    }
+    for statement in statements.values { statement.finalize() }
+    statements = [:]
+    if let left = unsafe sqlite3_next_stmt(handle, nil) {
+      let sql = unsafe sqlite3_sql(left).map { unsafe String(cString: $0) }
+      throw StorageError(.busy, message: "A statement is still in use", sql: sql, file: file)
+    }
+    let code = unsafe sqlite3_close(handle)
+    guard code == SQLITE_OK else { throw error(code, sql: nil) }
+    isClosed = true
+  }
+
+  func error(_ code: Int32, sql: String?) -> StorageError {
+    let message = unsafe sqlite3_errmsg(handle).map { unsafe String(cString: $0) } ?? "Unknown failure"
+    return StorageError(code: code, message: message, sql: sql, file: file)
+  }
+}

@@ -1,0 +1,47 @@
+/// How a database file is used.
+package struct DatabaseOptions: Sendable, Hashable {
+  /// What a commit waits for.
+  package enum Synchronous: String, Sendable, Hashable {
+    /// The bytes are on the disk: an acknowledged commit survives a crash of the machine.
+    case full = "FULL"
+    /// The bytes are with the system: a commit survives a crash of the process, and a crash of the machine may undo the
+    /// last ones but leaves the file whole. For what can be fetched again.
+    case normal = "NORMAL"
+  }
+
+  /// What a commit waits for.
+  package var synchronous: Synchronous
+  /// Connections that read beside the writer; at least 1.
+  package var readers: Int
+  /// How long a statement waits for another process's lock, in milliseconds.
+  package var busyTimeoutMilliseconds: Int32
+  /// The most pages that the file may have; nil leaves it to the disk.
+  package var maximumPageCount: Int?
+  /// Pages that each connection keeps in memory, in KiB.
+  package var cacheKibibytes: Int
+
+  /// The defaults: everything acknowledged is on disk, two readers, 5 s of waiting, 2 MiB of pages a connection.
+  package init(
+    synchronous: Synchronous = .full, readers: Int = 2, busyTimeoutMilliseconds: Int32 = 5000,
+    maximumPageCount: Int? = nil, cacheKibibytes: Int = 2048
+  ) {
+    self.synchronous = synchronous
+    self.readers = max(1, readers)
+    self.busyTimeoutMilliseconds = busyTimeoutMilliseconds
+    self.maximumPageCount = maximumPageCount
+    self.cacheKibibytes = cacheKibibytes
+  }
+}
+
+/// The key that a file's pages are encrypted with.
+///
+/// Opening with one throws `notSupported` in this version: never is plain text written where encryption was asked for.
+package struct StorageKey: Sendable, CustomStringConvertible {
+  private let bytes: [UInt8]
+
+  /// Takes the key's bytes, or a passphrase's.
+  package init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+  /// Never the key.
+  package var description: String { "StorageKey" }
+}

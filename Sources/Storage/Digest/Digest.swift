@@ -1,0 +1,57 @@
+#if canImport(CryptoKit)
+  import CryptoKit
+#else
+  import CCrypto
+#endif
+
+/// SHA-256, HMAC and random bytes: the one face of the platform's cryptography.
+package enum Digest {
+  /// The bytes in a digest or key made here.
+  package static let byteCount = 32
+
+  /// The SHA-256 of bytes (FIPS 180-4).
+  package static func sha256(_ bytes: [UInt8]) -> [UInt8] {
+    #if canImport(CryptoKit)
+      return Array(SHA256.hash(data: bytes))
+    #else
+      var digest = [UInt8](repeating: 0, count: byteCount)
+      unsafe bytes.withUnsafeBufferPointer { input in
+        unsafe digest.withUnsafeMutableBufferPointer { output in
+          // The output has the 32 bytes that the function writes; it fails for no input.
+          _ = unsafe SHA256(input.baseAddress, input.count, output.baseAddress)
+        }
+      }
+      return digest
+    #endif
+  }
+
+  /// HMAC-SHA-256 of bytes under a key (RFC 2104).
+  package static func hmac(_ bytes: [UInt8], key: [UInt8]) -> [UInt8] {
+    #if canImport(CryptoKit)
+      return Array(HMAC<SHA256>.authenticationCode(for: bytes, using: SymmetricKey(data: key)))
+    #else
+      // By its definition: one thing less that can fail, and no variadic or deprecated call.
+      var block = key.count > 64 ? sha256(key) : key
+      block += [UInt8](repeating: 0, count: 64 - block.count)
+      let inner = sha256(block.map { $0 ^ 0x36 } + bytes)
+      return sha256(block.map { $0 ^ 0x5C } + inner)
+    #endif
+  }
+
+  /// Random bytes fit for keys.
+  package static func randomBytes(_ count: Int) -> [UInt8] {
+    var generator = SystemRandomNumberGenerator()
+    return (0..<max(0, count)).map { _ in UInt8.random(in: 0...255, using: &generator) }
+  }
+
+  /// Lower-case hexadecimal digits.
+  package static func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
+    let digits = Array("0123456789abcdef".utf8)
+    var text: [UInt8] = []
+    for byte in bytes {
+      text.append(digits[Int(byte >> 4)])
+      text.append(digits[Int(byte & 0x0F)])
+    }
+    return String(decoding: text, as: UTF8.self)
+  }
+}

@@ -1,0 +1,90 @@
+/// Why something kept on disk could not be read or written.
+public struct StorageError: Error, Sendable, CustomStringConvertible {
+  /// The kind of failure, for decisions; the codes beside it are for diagnosis.
+  public enum Category: String, Sendable, Hashable {
+    /// Another connection holds the lock, and the time to wait ran out.
+    case busy
+    /// The file's content is damaged.
+    case corrupt
+    /// The file is no SQLite database, or is encrypted.
+    case notADatabase
+    /// The file is a database of another application; it is left as it is.
+    case foreignFile
+    /// The file was written by a later version of this library; it is left as it is.
+    case newerSchema
+    /// Another process, or another store of this one, has the file in use.
+    case inUse
+    /// The disk, or the size that the file may have, is full.
+    case full
+    /// The file, or its folder, may not be written.
+    case readOnly
+    /// The file cannot be opened: its folder is missing, or rights are.
+    case cannotOpen
+    /// The operating system failed to read or write.
+    case inputOutput
+    /// A rule of the schema was broken.
+    case constraint
+    /// A value is longer than the engine takes.
+    case tooLarge
+    /// The database has been closed.
+    case closed
+    /// The call was made wrongly: a statement that does not parse, a parameter that is not there.
+    case misuse
+    /// A value in the file is not of the kind it should be.
+    case unexpectedValue
+    /// Not done by this version; the message names it.
+    case notSupported
+    /// Work was ended by its caller.
+    case interrupted
+    /// Anything else.
+    case other
+  }
+
+  /// The kind of failure.
+  public let category: Category
+  /// The engine's primary result code; 0 where the engine was not asked.
+  public let code: Int32
+  /// The engine's extended result code; 0 where the engine was not asked.
+  public let extendedCode: Int32
+  /// What the engine or this library says about it.
+  public let message: String
+  /// The statement, with its parameters' places but without their values; nil where there was none.
+  public let sql: String?
+  /// The path of the file; nil for a database in memory.
+  public let file: String?
+
+  init(
+    _ category: Category, code: Int32 = 0, message: String, sql: String? = nil, file: String?
+  ) {
+    self.category = category
+    self.code = code & 0xFF
+    extendedCode = code
+    self.message = message
+    self.sql = sql
+    self.file = file
+  }
+
+  /// What happened, where, and the cure.
+  public var description: String {
+    let place = file.map { " (\($0))" } ?? ""
+    let number = extendedCode == 0 ? "" : " [SQLite \(extendedCode)]"
+    return "\(message)\(number)\(place)\(category.cure.map { " " + $0 } ?? "")"
+  }
+}
+
+extension StorageError.Category {
+  var cure: String? {
+    switch self {
+    case .busy: "Another connection is writing; try again."
+    case .corrupt: "The file is damaged; restore or remove it."
+    case .notADatabase: "The file is no database; move it away or choose another path."
+    case .foreignFile: "It belongs to another application; choose another path."
+    case .newerSchema: "Update this program, or choose another path."
+    case .inUse: "Close the other store first, or choose another path."
+    case .full: "Make room on the disk."
+    case .readOnly, .cannotOpen: "Check the path and its permissions."
+    case .closed: "Open it first."
+    case .inputOutput, .constraint, .tooLarge, .misuse, .unexpectedValue, .notSupported, .interrupted, .other: nil
+    }
+  }
+}

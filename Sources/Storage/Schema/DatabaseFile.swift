@@ -1,0 +1,64 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// A database file looked at from outside, before any connection opens it.
+package struct DatabaseFile: Sendable {
+  /// What the first bytes say.
+  package enum Content: Sendable, Hashable {
+    /// No file, or an empty one: a database can be made here.
+    case absent
+    /// A database with this application id.
+    case database(applicationID: Int32)
+    /// Damaged beyond telling, but with the size of a database: a whole number of pages, or cut inside its header.
+    case damaged
+    /// Something else: another program's file.
+    case other
+  }
+
+  /// The file's path.
+  package let path: String
+
+  /// Names a file; it need not exist.
+  package init(_ path: String) { self.path = path }
+
+  /// Looks at the file's header (SQLite file format §1.3); throws `cannotOpen` where it cannot be read.
+  package func content() throws(StorageError) -> Content {
+    guard FileManager.default.fileExists(atPath: path) else { return .absent }
+    let header: [UInt8]
+    let size: Int
+    do {
+      let attributes = try FileManager.default.attributesOfItem(atPath: path)
+      guard attributes[.type] as? FileAttributeType == .typeRegular else { return .other }
+      size = (attributes[.size] as? any BinaryInteger).map { Int(clamping: $0) } ?? 0
+      let data = try Data(contentsOf: URL(filePath: path), options: .alwaysMapped)
+      header = Array(data.prefix(100))
+    } catch {
+      throw StorageError(.cannotOpen, message: "The file cannot be read: \(error)", file: path)
+    }
+    guard !header.isEmpty else { return .absent }
+    let magic = Array("SQLite format 3\0".utf8)
+    guard header.count >= 100 else { return magic.starts(with: header.prefix(16)) ? .damaged : .other }
+    guard header.starts(with: magic) else { return size % 512 == 0 ? .damaged : .other }
+    let id = header[68..<72].reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+    return .database(applicationID: Int32(bitPattern: id))
+  }
+
+  /// Moves the file and its log aside under a new name ending in `.damaged`, replacing an earlier one; answers its path.
+  package func setAside() throws(StorageError) -> String {
+    let aside = path + ".damaged"
+    do {
+      try? FileManager.default.removeItem(atPath: aside)
+      try FileManager.default.moveItem(atPath: path, toPath: aside)
+      // The log belongs to the damaged pages; over a new file it would be read as that file's.
+      for suffix in ["-wal", "-shm"] where FileManager.default.fileExists(atPath: path + suffix) {
+        try FileManager.default.removeItem(atPath: path + suffix)
+      }
+    } catch {
+      throw StorageError(.cannotOpen, message: "The damaged file cannot be moved: \(error)", file: path)
+    }
+    return aside
+  }
+}

@@ -1,0 +1,53 @@
+/// What a database file must be, and how it becomes that.
+///
+/// The file says whose it is by `application_id` (bytes 68 to 71 of its header), and how far it has come by
+/// `user_version`: the number of steps taken. Both change in the transaction of the step.
+package struct Schema: Sendable {
+  /// The number that marks the files of this kind; not 0.
+  package let applicationID: Int32
+  /// Each brings the file from its own index to the next version; never changed once shipped.
+  package let steps: [@Sendable (Connection) throws(StorageError) -> Void]
+
+  /// Joins an application id and the steps.
+  package init(applicationID: Int32, steps: [@Sendable (Connection) throws(StorageError) -> Void]) {
+    self.applicationID = applicationID
+    self.steps = steps
+  }
+
+  /// Brings the file up to date; throws `foreignFile` or `newerSchema` before anything is written to it.
+  func apply(to connection: Connection) throws(StorageError) {
+    let found = try version(of: connection)
+    guard found < steps.count else { return }
+    try connection.transaction(.immediate) { (connection) throws(StorageError) in
+      // Another process may have been quicker.
+      let now = try version(of: connection)
+      for step in steps.dropFirst(now) { try step(connection) }
+      try connection.run("PRAGMA application_id = \(applicationID)")
+      try connection.run("PRAGMA user_version = \(steps.count)")
+    }
+  }
+
+  /// Checks whose file it is and answers how many steps it has taken.
+  func version(of connection: Connection) throws(StorageError) -> Int {
+    let owner = try pragma("application_id", connection)
+    let version = try pragma("user_version", connection)
+    let tables = try connection.first("SELECT count(*) FROM sqlite_schema") { (row) throws(StorageError) in
+      try row.int64(0)
+    }
+    if owner == 0 && version == 0 && tables == 0 { return 0 }
+    guard owner == Int64(applicationID) else {
+      throw StorageError(
+        .foreignFile, message: "The file is a database of another application (id \(owner))", file: connection.file)
+    }
+    guard version >= 0, version <= steps.count else {
+      throw StorageError(
+        .newerSchema, message: "The file has version \(version), this program knows \(steps.count)",
+        file: connection.file)
+    }
+    return Int(version)
+  }
+
+  private func pragma(_ name: String, _ connection: Connection) throws(StorageError) -> Int64 {
+    try connection.first("PRAGMA \(name)") { (row) throws(StorageError) in try row.int64(0) } ?? 0
+  }
+}

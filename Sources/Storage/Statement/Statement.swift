@@ -1,0 +1,129 @@
+import CSQLite
+
+/// A prepared statement of one connection: prepared once, run any number of times.
+///
+/// It is reset and its parameters are cleared after every run, so that it holds no lock and no pointer between runs.
+@safe final class Statement {
+  let sql: String
+  private let connection: Connection
+  private let handle: OpaquePointer
+  /// True while its rows are being read: a second use needs a statement of its own.
+  private(set) var isRunning = false
+  private var isFinalized = false
+
+  /// Prepares the first statement of `sql`; what follows it must be nothing.
+  init(_ sql: String, on connection: Connection, isKept: Bool) throws(StorageError) {
+    self.sql = sql
+    self.connection = connection
+    var prepared: OpaquePointer?
+    var text = sql
+    let flags = isKept ? UInt32(SQLITE_PREPARE_PERSISTENT) : 0
+    let (code, hasTail) = text.withUTF8 { bytes -> (Int32, Bool) in
+      let characters = unsafe UnsafeRawPointer(bytes.baseAddress)?.assumingMemoryBound(to: CChar.self)
+      var tail: UnsafePointer<CChar>?
+      // The text lives as long as this closure; SQLite copies what it keeps of it.
+      let code = unsafe sqlite3_prepare_v3(
+        connection.handle, characters, Int32(clamping: bytes.count), flags, &prepared, &tail)
+      guard let tail = unsafe tail, let characters = unsafe characters else { return (code, false) }
+      let used = unsafe characters.distance(to: tail)
+      return (code, unsafe bytes[used...].contains { !Statement.isBlank($0) })
+    }
+    guard code == SQLITE_OK else { throw connection.error(code, sql: sql) }
+    guard let prepared = unsafe prepared else {
+      throw StorageError(.misuse, message: "An empty statement", sql: sql, file: connection.file)
+    }
+    guard !hasTail else {
+      _ = unsafe sqlite3_finalize(prepared)
+      throw StorageError(.misuse, message: "More than one statement", sql: sql, file: connection.file)
+    }
+    unsafe handle = prepared
+  }
+
+  private static func isBlank(_ byte: UInt8) -> Bool {
+    byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 || byte == 0x3B
+  }
+
+  deinit { if !isFinalized { _ = unsafe sqlite3_finalize(handle) } }
+
+  /// Gives the statement back to the engine; it cannot be used again.
+  func finalize() {
+    guard !isFinalized else { return }
+    isFinalized = true
+    _ = unsafe sqlite3_finalize(handle)
+  }
+
+  /// Runs the statement and calls `body` for every row until it answers false.
+  func forEachRow(
+    _ values: [SQLValue], _ body: (borrowing Row) throws(StorageError) -> Bool
+  ) throws(StorageError) {
+    guard !isRunning, !isFinalized else {
+      throw StorageError(.misuse, message: "The statement is running or finalized", sql: sql, file: connection.file)
+    }
+    let wanted = unsafe sqlite3_bind_parameter_count(handle)
+    guard wanted == values.count else {
+      throw StorageError(
+        .misuse, message: "\(values.count) values for \(wanted) parameters", sql: sql, file: connection.file)
+    }
+    isRunning = true
+    defer {
+      // The result repeats the last step's, which has been reported.
+      _ = unsafe sqlite3_reset(handle)
+      _ = unsafe sqlite3_clear_bindings(handle)
+      isRunning = false
+    }
+    try bind(values, from: 0) { () throws(StorageError) in try self.stepThrough(body) }
+  }
+
+  private func stepThrough(_ body: (borrowing Row) throws(StorageError) -> Bool) throws(StorageError) {
+    while true {
+      let code = unsafe sqlite3_step(handle)
+      switch code {
+      case SQLITE_ROW:
+        let row = unsafe Row(handle, sql: sql, file: connection.file)
+        guard try body(row) else { return }
+      case SQLITE_DONE: return
+      default: throw connection.error(code, sql: sql)
+      }
+    }
+  }
+
+  /// Binds the values from `start` on and runs `body` while the bytes of blobs stay in place: they are not copied.
+  private func bind(
+    _ values: [SQLValue], from start: Int, _ body: () throws(StorageError) -> Void
+  ) throws(StorageError) {
+    var index = start
+    while index < values.count {
+      let place = Int32(clamping: index + 1)
+      switch values[index] {
+      case .null: try check(unsafe sqlite3_bind_null(handle, place))
+      case .integer(let number): try check(unsafe sqlite3_bind_int64(handle, place, number))
+      case .real(let number): try check(unsafe sqlite3_bind_double(handle, place, number))
+      case .text(var text):
+        let code = text.withUTF8 { bytes -> Int32 in
+          guard let start = bytes.baseAddress else {
+            return unsafe larder_sqlite3_bind_text_copy(handle, place, "", 0)
+          }
+          let characters = unsafe UnsafeRawPointer(start).assumingMemoryBound(to: CChar.self)
+          return unsafe larder_sqlite3_bind_text_copy(handle, place, characters, UInt64(bytes.count))
+        }
+        try check(code)
+      case .blob(let bytes):
+        guard !bytes.isEmpty else {
+          try check(unsafe sqlite3_bind_zeroblob(handle, place, 0))
+          break
+        }
+        return unsafe try bytes.withUnsafeBufferPointer { (buffer) throws(StorageError) -> Void in
+          try check(
+            unsafe larder_sqlite3_bind_blob_static(handle, place, buffer.baseAddress, UInt64(buffer.count)))
+          try bind(values, from: index + 1, body)
+        }
+      }
+      index += 1
+    }
+    try body()
+  }
+
+  private func check(_ code: Int32) throws(StorageError) {
+    if code != SQLITE_OK { throw connection.error(code, sql: sql) }
+  }
+}
