@@ -59,7 +59,10 @@ extension ODataValue {
     case .date: self = .date(try ODataValue.require(ODataDate(&cursor)))
     case .timeOfDay: self = .timeOfDay(try ODataValue.require(ODataTimeOfDay(&cursor)))
     case .dateTimeOffset: self = .dateTimeOffset(try ODataValue.require(ODataDateTimeOffset(&cursor)))
-    case .dateTime: self = .dateTime(try ODataValue.require(ODataDateTime(&cursor)))
+    case .dateTime:
+      self = .dateTime(try ODataValue.require(ODataDateTime(&cursor)))
+      // Some services mark the clock of a type without zones as UTC.
+      if !cursor.take(UInt8(ascii: "Z")) { _ = cursor.take(word: "+00:00") }
     case .duration, .time: self = .duration(try ODataDuration(&cursor))
     default: self = .geo(try ODataGeo(wellKnownText: &cursor, type: type))
     }
