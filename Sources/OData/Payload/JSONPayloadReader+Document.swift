@@ -29,7 +29,7 @@ extension JSONPayloadReader {
     if place < 0, walker.tape.matches(1, "error", in: source.bytes), walker.tape.after(2) == walker.tape.count - 1 {
       place = 2
     }
-    guard place >= 0, let error = ODataErrorPayload(node: walker.tape.node(place, in: source.bytes)) else {
+    guard place >= 0, let error = try ODataErrorPayload(node: walker.tape.node(place, in: source.bytes)) else {
       return false
     }
     try source.handler.beginPayload(.error)

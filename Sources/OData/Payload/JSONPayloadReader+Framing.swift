@@ -224,7 +224,7 @@ extension JSONPayloadReader {
       walker.tape.bytes(index, in: bytes), isEscaped: walker.tape[index].isEscaped, parent: -1, previous: -1)
     let entry = walker.names[name]
     let isError = entry.role == .control(.error) || entry.name.text == "error"
-    if isError, let error = ODataErrorPayload(node: walker.tape.node(value, in: bytes)) {
+    if isError, let error = try ODataErrorPayload(node: walker.tape.node(value, in: bytes)) {
       throw PayloadError.Problem.inStreamError(error)
     }
     switch entry.role {
@@ -233,7 +233,7 @@ extension JSONPayloadReader {
         try source.handler.control(.type, on: nil, walker.scalar(type, .untyped, bytes))
       }
     case .property, .deferred, .mediaResource:
-      let annotation = ODataAnnotation(term: entry.name.text, value: walker.untyped(value, bytes))
+      let annotation = ODataAnnotation(term: entry.name.text, value: try walker.untyped(value, bytes))
       try source.handler.annotation(annotation, on: nil)
     case .control, .annotation:
       if entry.target < 0 {
@@ -244,7 +244,7 @@ extension JSONPayloadReader {
         if case .control(let control) = entry.role, target == "value", walker.isScalar(value) {
           try source.handler.control(control, on: nil, walker.scalar(value, .untyped, bytes))
         } else {
-          let annotation = ODataAnnotation(term: entry.name.text, value: walker.untyped(value, bytes))
+          let annotation = ODataAnnotation(term: entry.name.text, value: try walker.untyped(value, bytes))
           try source.handler.annotation(annotation, on: nil)
         }
       }

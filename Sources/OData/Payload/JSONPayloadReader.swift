@@ -118,7 +118,7 @@ package struct JSONPayloadReader {
         try lexical(error, bytes, isFinal: isFinal)
       } catch let problem as PayloadError.Problem {
         throw located(problem, bytes)
-      } catch let error as PayloadValueError {
+      } catch let error as ODataValueError {
         throw located(.invalidValue(error.description), bytes)
       }
     }
@@ -196,9 +196,10 @@ package struct JSONPayloadReader {
 
   private func brokenOff() -> PayloadError {
     let text = String(decoding: trailer, as: UTF8.self)
-    let node = try? JSONNode(trailer)
-    let error =
-      node.flatMap { ODataErrorPayload(node: $0["error"] ?? $0) } ?? ODataErrorPayload(code: "", message: text)
+    var error = ODataErrorPayload(code: "", message: text)
+    if let node = try? JSONNode(trailer), let told = try? ODataErrorPayload(node: node["error"] ?? node) {
+      error = told
+    }
     return PayloadError(.inStreamError(error), offset: brokenAt.offset, path: brokenAt.path)
   }
 }

@@ -1,7 +1,9 @@
 // Errors out of JSON: V4 and V2 `error`, V3 `odata.error`, with SAP's members (OData JSON Format 4.01 §21).
 extension ODataErrorPayload {
   /// The value of the member `error`; nil where it is no error at all: no object, or one without code and message.
-  init?(node: JSONNode) {
+  ///
+  /// - Throws: ``ODataValueError`` for a number with more digits than are read.
+  init?(node: JSONNode) throws(ODataValueError) {
     guard case .object(let members) = node, node["code"] != nil || node["message"] != nil else { return nil }
     self.init(code: node["code"]?.text ?? "", message: "")
     for member in members {
@@ -9,11 +11,11 @@ extension ODataErrorPayload {
       case "code": break
       case "message": readMessage(member.value)
       case "target": target = member.value.text
-      case "details": details += (member.value.items ?? []).map(Detail.init(node:))
-      case "innererror", "innerError": readInner(member.value)
+      case "details": for item in member.value.items ?? [] { details.append(try Detail(node: item)) }
+      case "innererror", "innerError": try readInner(member.value)
       default:
         let term = member.name.hasPrefix("@") ? String(member.name.dropFirst()) : member.name
-        annotations.append(ODataAnnotation(term: term, value: ODataValue(untyped: member.value)))
+        annotations.append(ODataAnnotation(term: term, value: try ODataValue(untyped: member.value)))
       }
     }
   }
@@ -27,20 +29,20 @@ extension ODataErrorPayload {
     }
   }
 
-  private mutating func readInner(_ node: JSONNode) {
-    if node != .null { innerError = ODataValue(untyped: node) }
+  private mutating func readInner(_ node: JSONNode) throws(ODataValueError) {
+    if node != .null { innerError = try ODataValue(untyped: node) }
     transactionID = node["transactionid"]?.text ?? node["transactionId"]?.text
     for member in node["Error_Resolution"]?.members ?? [] {
-      errorResolution.append(ODataProperty(member.name, ODataValue(untyped: member.value)))
+      errorResolution.append(ODataProperty(member.name, try ODataValue(untyped: member.value)))
     }
     // Some services wrap the list in an object of one member.
     let list = node["errordetails"]
-    details += (list?.items ?? list?["errordetail"]?.items ?? []).map(Detail.init(node:))
+    for item in list?.items ?? list?["errordetail"]?.items ?? [] { details.append(try Detail(node: item)) }
   }
 }
 
 extension ODataErrorPayload.Detail {
-  init(node: JSONNode) {
+  init(node: JSONNode) throws(ODataValueError) {
     self.init(code: node["code"]?.text ?? "", message: node["message"]?.text ?? node["message"]?["value"]?.text ?? "")
     for member in node.members ?? [] {
       let name = member.name.hasPrefix("@") ? String(member.name.dropFirst()) : member.name
@@ -53,7 +55,7 @@ extension ODataErrorPayload.Detail {
       case "longtext_url", "Common.longtextUrl", "SAP__common.longtextUrl",
         "com.sap.vocabularies.Common.v1.longtextUrl":
         longTextURL = member.value.text
-      default: annotations.append(ODataAnnotation(term: name, value: ODataValue(untyped: member.value)))
+      default: annotations.append(ODataAnnotation(term: name, value: try ODataValue(untyped: member.value)))
       }
     }
   }

@@ -83,7 +83,7 @@ extension PayloadWalker {
   }
 
   private mutating func annotate(_ term: String, _ name: PayloadName?, _ value: Int, _ source: Source) throws {
-    try source.handler.annotation(ODataAnnotation(term: term, value: untyped(value, source.bytes)), on: name)
+    try source.handler.annotation(ODataAnnotation(term: term, value: try untyped(value, source.bytes)), on: name)
   }
 
   /// The members that are properties, and what speaks of a property.
@@ -139,10 +139,10 @@ extension PayloadWalker {
       var operation = ODataOperation(kind: kind, name: name)
       operation.isAvailable = false
       try source.handler.operation(operation)
-    case .object(let members): try source.handler.operation(PayloadWalker.operation(name, kind, members))
+    case .object(let members): try source.handler.operation(try PayloadWalker.operation(name, kind, members))
     case .array(let items):
       for item in items {
-        try source.handler.operation(PayloadWalker.operation(name, kind, item.members ?? []))
+        try source.handler.operation(try PayloadWalker.operation(name, kind, item.members ?? []))
       }
     default: throw PayloadError.Problem.unexpected(expected: "an object that describes the operation '\(name)'")
     }
@@ -150,13 +150,13 @@ extension PayloadWalker {
 
   private static func operation(
     _ name: String, _ kind: ODataOperation.Kind, _ members: [JSONNode.Member]
-  ) -> ODataOperation {
+  ) throws(ODataValueError) -> ODataOperation {
     var operation = ODataOperation(kind: kind, name: name)
     for member in members {
       switch member.name {
       case "title": operation.title = member.value.text
       case "target": operation.target = member.value.text
-      default: operation.annotations.append(.init(term: member.name, value: ODataValue(untyped: member.value)))
+      default: operation.annotations.append(.init(term: member.name, value: try ODataValue(untyped: member.value)))
       }
     }
     return operation

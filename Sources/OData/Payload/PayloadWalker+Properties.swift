@@ -56,7 +56,7 @@ extension PayloadWalker {
     case .geo: try geo(name, value, member, source)
     case .navigation: try object(value, named: name, declared: member.plan, as: .entity, source)
     case .structured: try object(value, named: name, declared: member.plan, as: .complex, source)
-    case .stream, .untyped: try source.handler.value(names.name(name), untyped(value, source.bytes))
+    case .stream, .untyped: try source.handler.value(names.name(name), try untyped(value, source.bytes))
     case .scalar: throw PayloadError.Problem.unexpected(expected: "a primitive value")
     case .undeclared, .unresolved:
       let isNavigation = survey.navigations.contains(name) || expanded.contains(names[name].name.text)
@@ -70,7 +70,7 @@ extension PayloadWalker {
     switch member.kind {
     case .navigation: try collection(value, name, member.plan, isDelta: false, source)
     case .untyped where !member.isCollection, .stream:
-      try source.handler.value(names.name(name), untyped(value, source.bytes))
+      try source.handler.value(names.name(name), try untyped(value, source.bytes))
     case .undeclared, .unresolved:
       let isNavigation =
         try survey.navigations.contains(name) || expanded.contains(names[name].name.text)
@@ -98,10 +98,10 @@ extension PayloadWalker {
   func geo(_ name: Int32, _ value: Int, _ member: PayloadTypes.Member, _ source: Source) throws {
     let node = tape.node(value, in: source.bytes)
     guard case .primitive(let type) = member.scalar else {
-      return try source.handler.value(name < 0 ? nil : names[name].name, ODataValue(untyped: node))
+      return try source.handler.value(name < 0 ? nil : names[name].name, try ODataValue(untyped: node))
     }
     try source.handler.value(
-      name < 0 ? nil : names[name].name, try ODataValue.geo(node, type: type, dialect: dialect))
+      name < 0 ? nil : names[name].name, try ODataValue(json: node, type: type, dialect: dialect))
   }
 
   /// Expanded entities.
@@ -134,7 +134,7 @@ extension PayloadWalker {
       switch member.kind {
       case .geo: try geo(-1, at, member, source)
       case .scalar: throw PayloadError.Problem.unexpected(expected: "a primitive value")
-      case .untyped, .stream: try source.handler.value(nil, untyped(at, source.bytes))
+      case .untyped, .stream: try source.handler.value(nil, try untyped(at, source.bytes))
       default: try object(at, named: -1, declared: member.plan, as: .complex, source)
       }
     case .beginArray:

@@ -65,7 +65,7 @@ extension PayloadWalker {
         let entry = names[tape[index].name]
         guard entry.role != .control(.context) else { break }
         link.annotations.append(
-          .init(term: entry.term.isEmpty ? entry.name.text : entry.term, value: untyped(value, source.bytes)))
+          .init(term: entry.term.isEmpty ? entry.name.text : entry.term, value: try untyped(value, source.bytes)))
       }
       index = tape.after(value)
     }
@@ -89,7 +89,7 @@ extension PayloadWalker {
         reference = ODataReference(id: tape.text(value, in: source.bytes))
       } else if entry.role != .control(.context) {
         annotations.append(
-          .init(term: entry.term.isEmpty ? entry.name.text : entry.term, value: untyped(value, source.bytes)))
+          .init(term: entry.term.isEmpty ? entry.name.text : entry.term, value: try untyped(value, source.bytes)))
       }
       index = tape.after(value)
     }
@@ -120,7 +120,7 @@ extension PayloadWalker {
         }
       default:
         let term = member.name.hasPrefix("@") ? String(member.name.dropFirst()) : member.name
-        annotations.append(.init(term: term, value: ODataValue(untyped: member.value)))
+        annotations.append(.init(term: term, value: try ODataValue(untyped: member.value)))
       }
     }
     guard !element.name.isEmpty || !element.url.isEmpty else {

@@ -27,7 +27,7 @@ extension PayloadWalker {
     }
     if tape.matches(name, "deleted", in: bytes) { return }
     let annotation = ODataAnnotation(
-      term: "__metadata." + tape.text(name, in: bytes), value: untyped(value, bytes))
+      term: "__metadata." + tape.text(name, in: bytes), value: try untyped(value, bytes))
     try source.handler.annotation(annotation, on: nil)
   }
 
@@ -70,7 +70,8 @@ extension PayloadWalker {
             try source.handler.control(.associationLink, on: names[name].name, scalar(value, .untyped, source.bytes))
           } else {
             let term = "__metadata.properties." + tape.text(member, in: source.bytes)
-            try source.handler.annotation(.init(term: term, value: untyped(value, source.bytes)), on: names[name].name)
+            try source.handler.annotation(
+              .init(term: term, value: try untyped(value, source.bytes)), on: names[name].name)
           }
           member = tape.after(value)
         }
@@ -157,7 +158,7 @@ extension PayloadWalker {
       } else {
         let term = "__mediaresource." + tape.text(index, in: source.bytes)
         try source.handler.annotation(
-          .init(term: term, value: untyped(value, source.bytes)), on: names[name].name)
+          .init(term: term, value: try untyped(value, source.bytes)), on: names[name].name)
       }
       index = tape.after(value)
     }

@@ -140,7 +140,7 @@ struct PayloadWalker {
   func isScalar(_ at: Int) -> Bool { tape[at].kind != .beginObject && tape[at].kind != .beginArray }
 
   /// The value on the tape as data, whatever it is.
-  func untyped(_ at: Int, _ bytes: UnsafeBufferPointer<UInt8>) -> ODataValue {
-    ODataValue(untyped: tape.node(at, in: bytes))
+  func untyped(_ at: Int, _ bytes: UnsafeBufferPointer<UInt8>) throws(ODataValueError) -> ODataValue {
+    try ODataValue(untyped: tape.node(at, in: bytes))
   }
 }

@@ -150,7 +150,7 @@ struct PayloadRobustnessTests {
     var chunk: [UInt8] = []
     var largest = 0
     for number in 0..<rows {
-      if number > 0 { chunk.append(0x2C) }
+      if number > 0 { chunk.append(UInt8(ascii: ",")) }
       chunk.append(contentsOf: row.utf8)
       if chunk.count > 1 << 16 {
         try reader.read(chunk, into: counter)
