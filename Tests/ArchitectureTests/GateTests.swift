@@ -1,0 +1,159 @@
+import Testing
+
+/// Each gate is shown bad samples: a gate that lets everything pass is no gate.
+@Suite("The gates themselves", .timeLimit(.minutes(1)))
+struct GateTests {
+  private func file(_ text: String, path: String = "Sources/OData/Sample.swift") -> SourceFile {
+    SourceFile(path: path, text: text)
+  }
+
+  @Test(
+    "a wrong import is refused",
+    arguments: [
+      ("Sources/OData/A.swift", "public import ODataService"),
+      ("Sources/OData/A.swift", "import Foundation"),
+      ("Sources/OData/A.swift", "#if os(Linux)\n  import Foundation\n#endif"),
+      ("Sources/OData/A.swift", "#if canImport(FoundationEssentials)\n  import Foundation\n#endif"),
+      ("Sources/OData/A.swift", "import FoundationNetworking"),
+      ("Sources/OData/A.swift", "internal import struct OnlineOData.ODataEntity"),
+      ("Sources/OnlineOData/A.swift", "import CSQLite"),
+      ("Sources/CurlTransport/A.swift", "@preconcurrency import CXML2"),
+      ("Sources/Unheard/A.swift", "let one = 1\nimport HTTPCore"),
+      ("Sources/OnlineOData/A.swift", "import ContentCache"),
+      ("Loose.swift", ""),
+    ])
+  func imports(path: String, text: String) {
+    #expect(ImportMatrix.violations(in: file(text, path: path)).count == 1)
+  }
+
+  @Test("a right import passes, and what is not an import is none")
+  func rightImports() {
+    let text = """
+      // import CSQLite
+      #if canImport(FoundationEssentials)
+        public import FoundationEssentials
+      #else
+        public import Foundation
+      #endif
+      internal import HTTPCore
+      let text = "import Foundation"
+      """
+    #expect(ImportMatrix.violations(in: file(text)).isEmpty)
+    #expect(ImportMatrix.imports(in: file(text)).map(\.module) == ["FoundationEssentials", "Foundation", "HTTPCore"])
+  }
+
+  @Test("a manifest's dependencies are read, conditions and all")
+  func manifest() {
+    let text = """
+      targets: [
+          .target(name: "A", swiftSettings: common),
+          .target(
+            name: "B",
+            dependencies: [
+              "A", .target(name: "C", condition: .when(platforms: [.linux])),
+            ],
+            swiftSettings: [.define("D")]),
+          .testTarget(name: "BTests", dependencies: ["B"]),
+          .executableTarget(name: "e", dependencies: ["B"]),
+        ]
+      """
+    #expect(ImportMatrix.dependencies(manifest: text) == ["A": [], "B": ["A", "C"], "e": ["B"]])
+  }
+
+  @Test("files and functions past their budget are refused")
+  func budgets() {
+    let long = String(repeating: "let x = 1\n", count: 601)
+    #expect(Budgets.violations(in: file(long)).count == 1)
+    #expect(Budgets.violations(in: file(long, path: "Tests/ODataTests/A.swift")).isEmpty)
+    #expect(Budgets.violations(in: file(long + long, path: "Tests/ODataTests/A.swift")).count == 1)
+    let body = String(repeating: "  x += 1\n", count: 79)
+    #expect(Budgets.violations(in: file("func f() {\n\(body)}\n")).count == 1)
+    #expect(Budgets.violations(in: file("func f() {\n\(body.dropFirst(9))}\n")).isEmpty)
+  }
+
+  @Test("functions are found with their lengths, whatever braces texts and comments hold")
+  func functions() {
+    let text = #"""
+      protocol P {
+        func required(a: Int) -> Int
+        init()
+      }
+      struct S {
+        func one() { "}" }
+        public static func two(
+          a: Int, b: (Int) -> Void = { _ in }
+        ) async throws -> Int
+        where Int: P
+        {
+          /* { */ let s = #"{"# + "\(one { "}" })" // {
+          self.init(a) { }
+        }
+        @discardableResult init?(x: Int) {
+        }
+        subscript(a: Int) -> Int {
+          a
+        }
+        deinit { }
+      }
+      """#
+    #expect(
+      Budgets.functions(in: text) == [
+        .init(name: "one", start: 6, lines: 1), .init(name: "two", start: 7, lines: 8),
+        .init(name: "init", start: 15, lines: 2), .init(name: "subscript", start: 17, lines: 3),
+        .init(name: "deinit", start: 20, lines: 1),
+      ])
+  }
+
+  @Test(
+    "a trap is refused",
+    arguments: [
+      "let a = try! f()", "let a = b as! C", "fatalError(\"no\")", "preconditionFailure()", "let a = b!", "f(a![0])",
+      "a[0]!.b()", "f()!", "var a: Int!",
+    ])
+  func traps(line: String) {
+    #expect(Traps.violations(in: file(line)).count == 1)
+  }
+
+  @Test(
+    "what only looks like a trap passes",
+    arguments: ["if a != b {}", "if !a {}", "// b!", "let a = \"b!\"", "f(!a)", "a = !b", "(!a)", "#\"try!\"#", "a!=b"])
+  func noTraps(line: String) {
+    #expect(Traps.violations(in: file(line)).isEmpty)
+  }
+
+  @Test("a claim without a reason is refused, with one it passes")
+  func claims() {
+    #expect(Traps.unreasoned(in: file("final class A: @unchecked Sendable {}")).count == 1)
+    #expect(Traps.unreasoned(in: file("let b = 1\nnonisolated(unsafe) var a = 0")).count == 1)
+    #expect(Traps.unreasoned(in: file("// Sound: never shared.\nfinal class A: @unchecked Sendable {}")).isEmpty)
+    #expect(Traps.unreasoned(in: file("/// Sound: set once.\n@objc\nnonisolated(unsafe) var a = 0")).isEmpty)
+    #expect(Traps.unreasoned(in: file("let a = \"@unchecked Sendable\"")).isEmpty)
+  }
+
+  @Test("a suite without a time limit is refused")
+  func timeLimits() {
+    let bad = file("@Suite(\"a\", .serialized)\nstruct A {}\n@Suite struct B {}", path: "Tests/ODataTests/A.swift")
+    #expect(Traps.unlimitedSuites(in: bad).count == 2)
+    let good = file("@Suite(\"a ) b\", .timeLimit(.minutes(1)))\nstruct A {}")
+    #expect(Traps.unlimitedSuites(in: good).isEmpty)
+  }
+
+  @Test("a path of somebody's machine is refused", arguments: Wording.forbidden)
+  func wording(text: String) {
+    #expect(Wording.violations(in: file("// see \(text)x")).count == 1)
+    #expect(Wording.violations(in: file("// see ../shared/odata and https://example.com/place")).isEmpty)
+  }
+
+  @Test("a path that is gone is found in a map")
+  func map() {
+    let text = "| x | `Sources/OData/OData.swift`, `Sources/Gone/` | `make test`, `a/b.swift` |"
+    #expect(Map.missingPaths(in: text) { $0 == "Sources/OData/OData.swift" } == ["Sources/Gone/", "a/b.swift"])
+  }
+
+  @Test("a target's map must be there and number its stages")
+  func targetMap() {
+    #expect(Map.problem(target: "A", text: nil) != nil)
+    #expect(Map.problem(target: "A", text: "// all about it\nstruct A {}") != nil)
+    #expect(Map.problem(target: "A", text: "// The way:\n// 1. in\n// 2. out\n") == nil)
+  }
+}

@@ -1,0 +1,135 @@
+/// Which target may import which: read from the `import` lines, because the compiler also finds modules that a target
+/// reaches through others.
+enum ImportMatrix {
+  struct Row: Sendable {
+    /// The project's own targets, exactly those of `Package.swift`.
+    let targets: Set<String>
+    /// Modules of the system and the toolchain.
+    let system: Set<String>
+  }
+
+  private static let threads: Set = ["Synchronization", "Dispatch"]
+  private static let libc: Set = ["Glibc", "Musl", "Darwin"]
+
+  /// `FoundationEssentials` is open to all; all of Foundation only where it is named here.
+  static let rows: [String: Row] = [
+    "HTTPCore": Row(targets: [], system: ["Synchronization"]),
+    "OData": Row(targets: ["HTTPCore"], system: ["Synchronization"]),
+    "ODataXML": Row(targets: ["OData", "CXML2"], system: threads.union(libc)),
+    "CurlTransport": Row(targets: ["HTTPCore", "CCurl"], system: threads.union(libc)),
+    "URLSessionTransport": Row(
+      targets: ["HTTPCore"], system: threads.union(["Foundation", "FoundationNetworking"])),
+    "Storage": Row(
+      targets: ["CSQLite", "CCrypto"], system: threads.union(libc).union(["CryptoKit", "CommonCrypto"])),
+    "ODataService": Row(targets: ["OData", "ODataXML", "HTTPCore"], system: threads),
+    "OnlineOData": Row(targets: ["ODataService", "OData", "ODataXML", "HTTPCore", "Storage"], system: threads),
+    "LarderCommands": Row(
+      targets: ["OnlineOData", "ODataService", "OData", "ODataXML", "HTTPCore", "CurlTransport"],
+      system: threads.union(libc)),
+    "larder": Row(targets: ["LarderCommands"], system: libc.union(["Dispatch"])),
+  ]
+
+  /// The system libraries and the only target that may import each.
+  static let importers = ["CSQLite": "Storage", "CCrypto": "Storage", "CXML2": "ODataXML", "CCurl": "CurlTransport"]
+
+  /// The stores: none knows another.
+  static let stores: Set = ["OnlineOData", "OfflineOData", "ContentCache", "ObjectStore"]
+
+  /// What is wrong with the imports of one file.
+  static func violations(in file: SourceFile) -> [String] {
+    guard let target = file.target else { return ["\(file.path): outside of any target"] }
+    guard let row = rows[target] else { return ["\(file.path): the target \(target) has no row in the import matrix"] }
+    var found: [String] = []
+    for line in imports(in: file) {
+      let place = "\(file.path):\(line.number): import \(line.module)"
+      if let only = importers[line.module], only != target {
+        found.append("\(place): only \(only) may")
+      } else if stores.contains(line.module), stores.contains(target) {
+        found.append("\(place): stores do not know each other; move what both need down")
+      } else if line.module == "FoundationEssentials" || row.targets.union(row.system).contains(line.module) {
+        continue
+      } else if line.module == "Foundation" {
+        if !line.isFallback {
+          found.append("\(place): import FoundationEssentials, with Foundation only in the #else of canImport")
+        }
+      } else {
+        found.append("\(place): not in \(target)'s row of the import matrix")
+      }
+    }
+    return found
+  }
+
+  /// One `import`; `isFallback` where it stands in the `#else` of `#if canImport(FoundationEssentials)`.
+  struct Import: Equatable {
+    let number: Int
+    let module: String
+    let isFallback: Bool
+  }
+
+  static func imports(in file: SourceFile) -> [Import] {
+    let accesses: Set<Substring> = ["public", "package", "internal", "fileprivate", "private"]
+    let kinds: Set<Substring> = ["struct", "class", "enum", "protocol", "func", "var", "let", "typealias"]
+    var conditions: [(text: Substring, isElse: Bool)] = []
+    var found: [Import] = []
+    for (index, line) in SwiftText(file.text).lines.enumerated() {
+      let words = line.split(separator: " ")
+      switch words.first {
+      case "#if": conditions.append((line, false))
+      case "#else": if let last = conditions.indices.last { conditions[last].isElse = true }
+      case "#endif": _ = conditions.popLast()
+      default:
+        let rest = words.drop { $0.hasPrefix("@") || accesses.contains($0) }
+        guard rest.first == "import", let module = rest.dropFirst().drop(while: kinds.contains).first else { continue }
+        let fallback = conditions.last.map { $0.isElse && $0.text.contains("canImport(FoundationEssentials)") }
+        found.append(
+          Import(
+            number: index + 1, module: String(module.split(separator: ".").first ?? module),
+            isFallback: fallback ?? false))
+      }
+    }
+    return found
+  }
+
+  /// The targets of a manifest and the names each depends on, test targets left out.
+  static func dependencies(manifest: String) -> [String: Set<String>] {
+    var found: [String: Set<String>] = [:]
+    for kind in [".target(", ".executableTarget("] {
+      for piece in manifest.components(separatedAt: "\n    " + kind) {
+        var depth = 1
+        let body = piece.prefix { character in
+          if character == "(" { depth += 1 }
+          if character == ")" { depth -= 1 }
+          return depth > 0
+        }
+        let quoted = body.split(separator: "\"", omittingEmptySubsequences: false)
+        guard quoted.count > 1 else { continue }
+        guard let start = body.components(separatedAt: "dependencies: [").first else {
+          found[String(quoted[1])] = []
+          continue
+        }
+        var brackets = 1
+        let list = start.prefix { character in
+          if character == "[" { brackets += 1 }
+          if character == "]" { brackets -= 1 }
+          return brackets > 0
+        }
+        let names = list.split(separator: "\"", omittingEmptySubsequences: false).enumerated()
+        found[String(quoted[1])] = Set(names.filter { $0.offset % 2 == 1 }.map { String($0.element) })
+      }
+    }
+    return found
+  }
+}
+
+extension StringProtocol {
+  /// What follows each occurrence of a text.
+  fileprivate func components(separatedAt text: String) -> [Substring] {
+    var found: [Substring] = []
+    var rest = Substring(self)
+    while let range = rest.firstRange(of: text) {
+      rest = rest[range.upperBound...]
+      found.append(rest)
+    }
+    return found
+  }
+}

@@ -1,3 +1,0 @@
-import Testing
-
-@Test func theSuiteRuns() { #expect(Bool(true)) }

@@ -1,0 +1,51 @@
+import Foundation
+import TestSupport
+
+/// A text file of the project, as the gates read it.
+struct SourceFile: Sendable {
+  /// Its path below the package's folder.
+  let path: String
+  /// What it holds.
+  let text: String
+
+  /// Its lines, empty ones included.
+  var lines: [Substring] {
+    var lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+    if lines.last?.isEmpty == true { lines.removeLast() }
+    return lines
+  }
+
+  /// The target it belongs to: the folder below `Sources` or `Tests`.
+  var target: String? {
+    let parts = path.split(separator: "/")
+    guard parts.count > 2, parts[0] == "Sources" || parts[0] == "Tests" else { return nil }
+    return String(parts[1])
+  }
+
+  /// The project's text files below these folders (or the named files themselves), sorted by path.
+  ///
+  /// Hidden folders (`.build`, `.venv`) are left out, and what is not UTF-8.
+  static func all(below places: [String], extensions: Set<String>? = nil) -> [SourceFile] {
+    var found: [SourceFile] = []
+    for place in places {
+      let start = PackageRoot.folder.appending(path: place)
+      let inside = FileManager.default.enumerator(
+        at: start, includingPropertiesForKeys: [.isRegularFileKey], options: [.skipsHiddenFiles])
+      var urls = inside?.compactMap { $0 as? URL } ?? []
+      if urls.isEmpty { urls = [start] }
+      for url in urls where !url.pathComponents.contains("__pycache__") {
+        if let extensions, !extensions.contains(url.pathExtension) { continue }
+        guard let text = try? String(contentsOf: url, encoding: .utf8) else { continue }
+        let root = PackageRoot.folder.standardizedFileURL.path(percentEncoded: false)
+        let path = url.standardizedFileURL.path(percentEncoded: false).dropFirst(root.count)
+        found.append(SourceFile(path: path.hasPrefix("/") ? String(path.dropFirst()) : String(path), text: text))
+      }
+    }
+    return found.sorted { $0.path < $1.path }
+  }
+
+  /// The Swift files of the library and the command line.
+  static let sources = all(below: ["Sources"], extensions: ["swift"])
+  /// The Swift files of the tests.
+  static let tests = all(below: ["Tests"], extensions: ["swift"])
+}

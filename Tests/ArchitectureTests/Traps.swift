@@ -1,0 +1,66 @@
+/// What a source file must not do, or not without a reason.
+enum Traps {
+  /// Ends of the process that bad input could reach.
+  static func violations(in file: SourceFile) -> [String] {
+    var found: [String] = []
+    for (index, line) in SwiftText(file.text).lines.enumerated() {
+      for word in ["try!", "as!", "fatalError(", "preconditionFailure(", "unsafelyUnwrapped"] where line.contains(word)
+      {
+        found.append("\(file.path):\(index + 1): \(word)")
+      }
+      if unwraps(line), !line.contains("try!"), !line.contains("as!") {
+        found.append("\(file.path):\(index + 1): an unwrapping that traps: \(line.drop { $0 == " " })")
+      }
+    }
+    return found
+  }
+
+  /// True where a `!` stands behind a name or a closing bracket, and is not the first half of `!=`.
+  private static func unwraps(_ line: Substring) -> Bool {
+    func isName(_ byte: UInt8) -> Bool {
+      byte == 0x5f || (0x30...0x39).contains(byte) || (0x41...0x5a).contains(byte & 0xdf) || byte >= 0x80
+    }
+    let bytes = Array(line.utf8)
+    return bytes.indices.contains { index in
+      guard bytes[index] == UInt8(ascii: "!"), index > 0 else { return false }
+      let before = bytes[index - 1]
+      let after = index + 1 < bytes.count ? bytes[index + 1] : 0x20
+      return (isName(before) || before == UInt8(ascii: ")") || before == UInt8(ascii: "]"))
+        && after != UInt8(ascii: "=") && !isName(after)
+    }
+  }
+
+  /// Claims to the compiler that lack a comment right above them (or behind, on the line).
+  static func unreasoned(in file: SourceFile) -> [String] {
+    let lines = file.lines
+    var found: [String] = []
+    for (index, code) in SwiftText(file.text).lines.enumerated() {
+      for claim in ["@unchecked Sendable", "nonisolated(unsafe)", "@preconcurrency"] where code.contains(claim) {
+        if code.contains("@preconcurrency"), !code.contains("import") { continue }
+        let above = lines[..<index].last { !$0.drop { $0 == " " }.hasPrefix("@") }
+        let reasoned = above.map { $0.drop { $0 == " " }.hasPrefix("//") } ?? false
+        if !reasoned, !lines[index].contains("// ") {
+          found.append("\(file.path):\(index + 1): \(claim) without a comment above that says why it holds")
+        }
+      }
+    }
+    return found
+  }
+
+  /// Suites that could hang.
+  static func unlimitedSuites(in file: SourceFile) -> [String] {
+    let code = SwiftText(file.text).code
+    return code.ranges(of: "@Suite").compactMap { range in
+      var depth = 0
+      let rest = code[range.upperBound...]
+      let arguments = rest.prefix { character in
+        if character == "(" { depth += 1 }
+        if character == ")" { depth -= 1 }
+        return depth > 0
+      }
+      if arguments.contains(".timeLimit(") { return nil }
+      let line = code[..<range.lowerBound].count { $0 == "\n" } + 1
+      return "\(file.path):\(line): a suite without .timeLimit"
+    }
+  }
+}
