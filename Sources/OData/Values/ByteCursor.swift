@@ -114,7 +114,7 @@ extension ByteCursor {
 
 extension [UInt8] {
   /// Appends a number in decimal, padded with zeros.
-  mutating func append(_ number: some BinaryInteger, width: Int = 1) {
+  mutating func append(decimal number: some BinaryInteger, width: Int = 1) {
     var scratch: (UInt64, Int) = (UInt64(clamping: number.magnitude), 1)
     var power: UInt64 = 1
     while scratch.0 / power >= 10 {
@@ -133,7 +133,7 @@ extension [UInt8] {
   mutating func append(picoseconds: UInt64) {
     guard picoseconds > 0 else { return }
     append(0x2E)
-    append(picoseconds, width: 12)
+    append(decimal: picoseconds, width: 12)
     while last == 0x30 { removeLast() }
   }
 

@@ -45,11 +45,11 @@ public struct ODataDate: Sendable, Hashable, Comparable, CustomStringConvertible
 
   func write(into bytes: inout [UInt8]) {
     if storedYear < 0 { bytes.append(UInt8(ascii: "-")) }
-    bytes.append(storedYear.magnitude, width: 4)
+    bytes.append(decimal: storedYear.magnitude, width: 4)
     bytes.append(UInt8(ascii: "-"))
-    bytes.append(storedMonth, width: 2)
+    bytes.append(decimal: storedMonth, width: 2)
     bytes.append(UInt8(ascii: "-"))
-    bytes.append(storedDay, width: 2)
+    bytes.append(decimal: storedDay, width: 2)
   }
 
   /// `YYYY-MM-DD`

@@ -50,9 +50,9 @@ public struct ODataDateTimeOffset: Sendable, Hashable, Comparable, CustomStringC
       return
     }
     bytes.append(UInt8(ascii: storedOffset < 0 ? "-" : "+"))
-    bytes.append(storedOffset.magnitude / 60, width: 2)
+    bytes.append(decimal: storedOffset.magnitude / 60, width: 2)
     bytes.append(UInt8(ascii: ":"))
-    bytes.append(storedOffset.magnitude % 60, width: 2)
+    bytes.append(decimal: storedOffset.magnitude % 60, width: 2)
   }
 
   /// `YYYY-MM-DDThh:mm:ss`, a fraction where there is one, and `Z` or `±hh:mm`.

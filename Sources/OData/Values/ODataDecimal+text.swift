@@ -91,7 +91,7 @@ extension ODataDecimal: CustomStringConvertible {
 
   func write(into bytes: inout [UInt8]) {
     if case .small(let significand, 0) = storage {
-      bytes.append(significand)
+      bytes.append(decimal: significand)
       return
     }
     if writeSpecial(into: &bytes) { return }
@@ -136,6 +136,6 @@ extension ODataDecimal: CustomStringConvertible {
     let power = Int64(exponent) + Int64(digits.count) - 1
     bytes.append(UInt8(ascii: "E"))
     if power >= 0 { bytes.append(UInt8(ascii: "+")) }
-    bytes.append(power)
+    bytes.append(decimal: power)
   }
 }

@@ -139,7 +139,7 @@ public struct ODataDecimal: Sendable {
     switch storage {
     case .small(let significand, _):
       var digits: [UInt8] = []
-      digits.append(significand.magnitude)
+      digits.append(decimal: significand.magnitude)
       for index in digits.indices { digits[index] -= 0x30 }
       return digits
     case .big(let big): return Array(big.digits)

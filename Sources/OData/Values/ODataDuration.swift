@@ -89,22 +89,22 @@ public struct ODataDuration: Sendable, Hashable, Comparable, CustomStringConvert
     if seconds < 0 || picoseconds < 0 { bytes.append(UInt8(ascii: "-")) }
     bytes.append(UInt8(ascii: "P"))
     if whole >= 86_400 {
-      bytes.append(whole / 86_400)
+      bytes.append(decimal: whole / 86_400)
       bytes.append(UInt8(ascii: "D"))
     }
     let rest = whole % 86_400
     guard rest > 0 || picoseconds != 0 || whole == 0 else { return }
     bytes.append(UInt8(ascii: "T"))
     if rest >= 3600 {
-      bytes.append(rest / 3600)
+      bytes.append(decimal: rest / 3600)
       bytes.append(UInt8(ascii: "H"))
     }
     if rest / 60 % 60 > 0 {
-      bytes.append(rest / 60 % 60)
+      bytes.append(decimal: rest / 60 % 60)
       bytes.append(UInt8(ascii: "M"))
     }
     guard rest % 60 > 0 || picoseconds != 0 || whole == 0 else { return }
-    bytes.append(rest % 60)
+    bytes.append(decimal: rest % 60)
     bytes.append(picoseconds: picoseconds.magnitude)
     bytes.append(UInt8(ascii: "S"))
   }

@@ -41,7 +41,7 @@ extension ODataGeo {
   func write(wellKnownTextInto bytes: inout [UInt8]) {
     if let srid {
       bytes.append(ascii: "SRID=")
-      bytes.append(srid)
+      bytes.append(decimal: srid)
       bytes.append(UInt8(ascii: ";"))
     }
     ODataGeo.write(shape, into: &bytes)

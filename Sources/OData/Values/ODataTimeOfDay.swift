@@ -46,11 +46,11 @@ public struct ODataTimeOfDay: Sendable, Hashable, Comparable, CustomStringConver
   }
 
   func write(into bytes: inout [UInt8]) {
-    bytes.append(hour, width: 2)
+    bytes.append(decimal: hour, width: 2)
     bytes.append(UInt8(ascii: ":"))
-    bytes.append(minute, width: 2)
+    bytes.append(decimal: minute, width: 2)
     bytes.append(UInt8(ascii: ":"))
-    bytes.append(second, width: 2)
+    bytes.append(decimal: second, width: 2)
     bytes.append(picoseconds: picosecond)
   }
 

@@ -81,10 +81,10 @@ extension ODataValue {
     }
     var bytes: [UInt8] = []
     bytes.append(ascii: "\"\\/Date(")
-    bytes.append(milliseconds)
+    bytes.append(decimal: milliseconds)
     if let offset {
       bytes.append(UInt8(ascii: offset < 0 ? "-" : "+"))
-      bytes.append(offset.magnitude, width: 4)
+      bytes.append(decimal: offset.magnitude, width: 4)
     }
     bytes.append(ascii: ")\\/\"")
     writer.raw(bytes)

@@ -77,11 +77,11 @@ extension ODataValue {
   func write(lexicalInto bytes: inout [UInt8], isBase64URL: Bool) throws(ODataValueError) {
     switch self {
     case .boolean(let flag): bytes.append(ascii: flag ? "true" : "false")
-    case .byte(let number): bytes.append(number)
-    case .sbyte(let number): bytes.append(number)
-    case .int16(let number): bytes.append(number)
-    case .int32(let number): bytes.append(number)
-    case .int64(let number): bytes.append(number)
+    case .byte(let number): bytes.append(decimal: number)
+    case .sbyte(let number): bytes.append(decimal: number)
+    case .int16(let number): bytes.append(decimal: number)
+    case .int32(let number): bytes.append(decimal: number)
+    case .int64(let number): bytes.append(decimal: number)
     case .single(let number): ODataValue.write(number, into: &bytes)
     case .double(let number): ODataValue.write(number, into: &bytes)
     case .decimal(let number), .untypedNumber(let number): number.write(into: &bytes)

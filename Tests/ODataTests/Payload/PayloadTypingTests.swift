@@ -168,3 +168,22 @@ struct PayloadTypingTests {
 extension ODataValue {
   var complex: ODataComplexValue? { if case .complex(let value) = self { value } else { nil } }
 }
+
+@Suite("Values on their way through a payload", .timeLimit(.minutes(1)))
+struct PayloadValueTextTests {
+  @Test(
+    "What is read is written with the same characters",
+    arguments: [
+      ("5", EdmPrimitiveType.byte), ("-5", .sbyte), ("1000", .decimal), ("0.001", .decimal), ("2026-01-05", .date),
+      ("2026-01-05T01:02:03", .dateTime), ("01:02:03", .timeOfDay), ("2026-01-05T01:02:03.5+01:05", .dateTimeOffset),
+      ("1234567890123456789012345000", .decimal), ("0.00012345678901234567890123", .decimal),
+    ])
+  func sameCharacters(text: String, type: EdmPrimitiveType) throws {
+    #expect(try ODataValue(text: text, type: type).text() == text)
+  }
+
+  @Test("An exponent is zeros where they are few")
+  func exponent() throws {
+    #expect(try ODataValue(text: "1e3", type: .decimal).text() == "1000")
+  }
+}
