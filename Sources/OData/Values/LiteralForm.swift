@@ -103,7 +103,7 @@ struct LiteralForm {
       default: throw .malformed
       }
     }
-    guard !isStart else { throw .malformed }
+    guard !isStart, prefix.contains(UInt8(ascii: ".")) else { throw .malformed }
     return (String(decoding: prefix, as: UTF8.self), members)
   }
 
