@@ -59,8 +59,8 @@ public final class ODataConversation: Sendable {
   /// Whose answers these are: caches keep those of different callers apart by it. Digest it before writing it anywhere.
   package var identity: String { authentication?.identity ?? "" }
 
-  /// Sends a request of either kind and reads its answer into memory. See ``send(_:)-single`` for what is thrown.
-  public func send(_ request: ODataRequest) async throws(ODataServiceError) -> ODataResponse {
+  /// Sends a request of either kind and reads its answer into memory. Throws as ``send(_:)`` does.
+  public func send(either request: ODataRequest) async throws(ODataServiceError) -> ODataResponse {
     switch request {
     case .single(let request): .single(try await send(request))
     case .batch(let request): .batch(try await send(request))

@@ -36,12 +36,10 @@ extension ODataConversation {
   ) async throws(ODataServiceError) -> OutgoingRequest {
     let url = try root.resolve(request.path)
     let isSameOrigin = root.isSameOrigin(url)
-    let needsVersion = RequestBodyForm.needsVersion(request)
-    let version = needsVersion ? try await version() : knownVersion
+    let model = RequestBodyForm.needsModel(request) ? try await metadata() : nil
+    let version = RequestBodyForm.needsVersion(request) ? try await version() : knownVersion
     let isAtom = state.withLock { $0.speaksAtom }
-    let form = try RequestBodyForm(
-      request, version: version, model: needsVersion ? try await metadata() : nil, isAtom: isAtom,
-      url: url.absoluteString)
+    let form = try RequestBodyForm(request, version: version, model: model, root: root)
     var fields = request.fields
     let kind = request.operation == .readMedia ? .raw : RequestFields.Kind(path: request.path)
     let own = RequestFields.fields(kind, version: version, isAtom: isAtom, hasBody: form.isStructured)

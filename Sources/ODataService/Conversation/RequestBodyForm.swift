@@ -10,7 +10,15 @@ struct RequestBodyForm: Sendable {
   /// True where the content is OData's own, so that its version must be said.
   let isStructured: Bool
 
-  /// True where the form, or the method, follows from the version.
+  /// True where the content is written by the model.
+  static func needsModel(_ request: ODataSingleRequest) -> Bool {
+    switch request.body {
+    case .entity, .properties: true
+    case .none, .reference, .bytes, .stream: false
+    }
+  }
+
+  /// True where the content's form, or the method, follows from the version.
   static func needsVersion(_ request: ODataSingleRequest) -> Bool {
     switch (request.operation, request.body) {
     case (.update(.patch), _), (_, .entity), (_, .properties), (_, .reference): true
@@ -18,18 +26,49 @@ struct RequestBodyForm: Sendable {
     }
   }
 
+  /// Writes the content.
+  ///
+  /// Throws ``ODataServiceError`` (`invalidRequest`) for values that have no spelling in the version.
   init(
-    _ request: ODataSingleRequest, version: ODataVersion?, model: EdmModel?, isAtom: Bool, url: String
+    _ request: ODataSingleRequest, version: ODataVersion?, model: EdmModel?, root: ODataServiceRoot
   ) throws(ODataServiceError) {
     switch request.body {
-    case .none:
-      (body, contentType, isStructured) = (.none, nil, false)
-    case .bytes(let bytes, let type):
-      (body, contentType, isStructured) = (.bytes(bytes), type, false)
+    case .none: (body, contentType, isStructured) = (.none, nil, false)
+    case .bytes(let bytes, let type): (body, contentType, isStructured) = (.bytes(bytes), type, false)
     case .stream(let length, let type, let open):
       (body, contentType, isStructured) = (.stream(length: length, open: open), type, false)
     case .entity, .properties, .reference:
-      throw ODataServiceError(.notSupported("writing entities"), operation: request.operationName, url: url)
+      guard let version else {
+        throw ODataServiceError(
+          .invalidRequest("the service's version is not known"), operation: request.operationName, url: request.path)
+      }
+      let writer = ODataPayloadWriter(version: version, model: model)
+      let bytes = try RequestBodyForm.written(request, writer, root)
+      (body, contentType, isStructured) = (.bytes(bytes), writer.mediaType, true)
+    }
+  }
+
+  private static func written(
+    _ request: ODataSingleRequest, _ writer: ODataPayloadWriter, _ root: ODataServiceRoot
+  ) throws(ODataServiceError) -> [UInt8] {
+    let shape = writer.model.flatMap { ResourceShape(path: request.path, model: $0) }
+    do throws(ODataPayloadWritingError) {
+      switch request.body {
+      case .entity(let entity): return try writer.entity(entity, type: shape?.typeName)
+      case .properties(let properties):
+        // An update of a property's own URL carries the value alone; everything else an object of members.
+        if shape?.kind == .property, request.operation != .invokeAction, let only = properties.first {
+          return try writer.property(only)
+        }
+        return try writer.parameters(properties)
+      case .reference(let target):
+        // `$1` names another request of the batch.
+        return writer.reference(target.hasPrefix("$") ? target : (try? root.absoluteText(target)) ?? target)
+      case .none, .bytes, .stream: return []
+      }
+    } catch {
+      throw ODataServiceError(
+        .invalidRequest("\(error)"), operation: request.operationName, url: request.path, cause: error)
     }
   }
 }

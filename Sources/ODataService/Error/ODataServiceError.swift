@@ -58,7 +58,7 @@ public struct ODataServiceError: Error, Sendable, CustomStringConvertible, Custo
   }
 
   /// The status code where the service answered with one.
-  public var httpStatus: Int? { if case .http(let status, _) = category { status } else { nil } }
+  public var httpStatus: Int? { if case .http(let status, _) = category { status } else { response?.httpStatus } }
 
   /// The service's own words where it refused and gave some.
   public var payload: ODataErrorPayload? { if case .http(_, let payload) = category { payload } else { nil } }

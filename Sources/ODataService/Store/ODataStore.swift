@@ -45,7 +45,7 @@ extension ODataStore {
   }
 
   /// Runs one request and gives its answer.
-  public func execute(_ request: ODataSingleRequest) async throws -> ODataSingleResponse {
+  public func execute(single request: ODataSingleRequest) async throws -> ODataSingleResponse {
     guard case .single(let response) = try await execute(.single(request)) else {
       throw ODataServiceError(.malformedAnswer("a batch answer to a single request"), operation: request.operationName)
     }
@@ -53,7 +53,7 @@ extension ODataStore {
   }
 
   /// Runs a batch and gives its answers.
-  public func execute(_ request: ODataBatchRequest) async throws -> ODataBatchResponse {
+  public func execute(batch request: ODataBatchRequest) async throws -> ODataBatchResponse {
     guard case .batch(let response) = try await execute(.batch(request)) else {
       throw ODataServiceError(.malformedAnswer("a single answer to a batch"), operation: "batch")
     }

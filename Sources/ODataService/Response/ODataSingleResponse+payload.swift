@@ -1,0 +1,107 @@
+import HTTPCore
+public import OData
+
+extension ODataSingleResponse {
+  /// The content as values: JSON of any version, Atom and XML, or text, by its media type and version fields.
+  ///
+  /// An answer without content is the null value. Text and bytes that are no OData form (`$value`) are one value; the
+  /// text of `$count` is a count. Throws ``ODataServiceError`` (`malformedAnswer`) with the place.
+  ///
+  /// - Parameter model: gives values their declared types; without it numbers keep their digits and text stays text.
+  public func payload(model: EdmModel? = nil) throws(ODataServiceError) -> ODataPayload {
+    guard !payloadBytes.isEmpty else { return .property(ODataPropertyPayload(value: .null)) }
+    do {
+      switch PayloadForm(self) {
+      case .json: return try ODataPayload(json: payloadBytes, options: options(model))
+      case .xml: return try AtomAnswer.payload(self, model: model)
+      case .count: return try ODataPayload(countText: payloadBytes)
+      case .text: return .property(ODataPropertyPayload(value: .string(try text())))
+      case .bytes: return .property(ODataPropertyPayload(value: .binary(payloadBytes)))
+      case .multipart:
+        throw ODataServiceError(.malformedAnswer("several parts where one payload should be"), operation: "decode")
+      }
+    } catch let error as ODataServiceError {
+      throw error
+    } catch {
+      throw ODataServiceError(.malformedAnswer(PayloadForm.place(error)), operation: "decode", url: url, cause: error)
+    }
+  }
+
+  /// The messages that accompany the answer (SAP: `sap-message` of V2, `sap-messages` of V4), in their order.
+  public var messages: [ODataMessage] {
+    get throws(ODataServiceError) {
+      do throws(PayloadError) {
+        var messages: [ODataMessage] = []
+        for header in fields.values(of: .sapMessage) { messages.append(try ODataMessage(sapMessage: header)) }
+        for header in fields.values(of: .sapMessages) {
+          messages += try ODataMessage.messages(sapMessages: header)
+        }
+        return messages
+      } catch {
+        throw ODataServiceError(.malformedAnswer(PayloadForm.place(error)), operation: "decode", url: url, cause: error)
+      }
+    }
+  }
+
+  /// What the URL and the fields tell beforehand.
+  private func options(_ model: EdmModel?) -> PayloadOptions {
+    var options = PayloadOptions(model: model)
+    options.dialect = version?.dialect
+    guard let shape = model.flatMap({ ResourceShape(url: url, model: $0) }) else { return options }
+    options.expectedType = shape.type
+    // A POST to a collection is answered with the one entity that it made.
+    options.expected = httpStatus == 201 && shape.kind == .collection ? .entity : shape.kind
+    return options
+  }
+
+  /// The content as text; throws where it is no UTF-8.
+  private func text() throws(ODataServiceError) -> String {
+    guard let text = String(validating: payloadBytes, as: UTF8.self) else {
+      throw ODataServiceError(.malformedAnswer("text that is not in UTF-8"), operation: "decode", url: url)
+    }
+    return text
+  }
+}
+
+/// The form of a content, by its media type; by its first byte where the service gives none.
+enum PayloadForm: Sendable, Hashable {
+  case json, xml, count, text, bytes, multipart
+
+  init(_ response: ODataSingleResponse) {
+    let type = (response.fields[.contentType] ?? "").prefix { $0 != ";" && $0 != "," }.lowercased()
+    let kind = RequestFields.Kind(path: response.url)
+    switch type.filter({ $0 != " " }) {
+    case "application/json", "text/json", "application/x-json": self = .json
+    case let type where type.hasSuffix("+json"): self = .json
+    case "application/xml", "text/xml", "application/atom+xml", "application/atomsvc+xml": self = .xml
+    case let type where type.hasPrefix("multipart/"): self = .multipart
+    case "text/plain": self = kind == .count ? .count : .text
+    case let type where type.hasPrefix("text/"): self = .text
+    case "": self = PayloadForm.sniffed(response.payloadBytes, kind)
+    default: self = .bytes
+    }
+    if kind == .raw, self == .json || self == .xml { self = .text }
+  }
+
+  private static func sniffed(_ bytes: [UInt8], _ kind: RequestFields.Kind) -> PayloadForm {
+    if kind == .count { return .count }
+    if kind == .raw { return .bytes }
+    switch bytes.first(where: { $0 > 0x20 && $0 != 0xEF && $0 != 0xBB && $0 != 0xBF }) {
+    case UInt8(ascii: "{"), UInt8(ascii: "["): return .json
+    case UInt8(ascii: "<"): return .xml
+    default: return .bytes
+    }
+  }
+
+  /// Where a reader stopped and why, without the payload's values.
+  static func place(_ error: any Error) -> String {
+    switch error {
+    case let error as PayloadError:
+      if case .inStreamError = error.problem {
+        return "the service broke off its answer with an error of its own, at \(error.path) (byte \(error.offset))"
+      }
+      return error.description
+    default: return String(describing: error)
+    }
+  }
+}

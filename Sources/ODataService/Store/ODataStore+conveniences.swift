@@ -1,0 +1,152 @@
+import HTTPCore
+public import OData
+
+// What most callers want: one call, one value.
+extension ODataStore {
+  /// Reads one entity, such as `Products(1)`; nil where a single-valued navigation property leads to none.
+  public func readEntity(_ path: String, model: EdmModel? = nil) async throws -> ODataEntity? {
+    let request = ODataSingleRequest.read(path)
+    let response = try await execute(single: request)
+    switch try response.payload(model: model) {
+    case .entity(let entity): return entity
+    case .property(let property) where property.value == .null: return nil
+    case let other: throw unexpected(other, "an entity", response, request)
+    }
+  }
+
+  /// Reads a collection of entities, or one page of it: its `nextLink` is the path of the next.
+  public func readEntitySet(_ path: String, model: EdmModel? = nil) async throws -> ODataEntityCollection {
+    let request = ODataSingleRequest.read(path)
+    let response = try await execute(single: request)
+    switch try response.payload(model: model) {
+    case .collection(let collection): return collection
+    // An empty array does not show what it is empty of.
+    case .property(let property) where property.value == .collection([]): return ODataEntityCollection()
+    case let other: throw unexpected(other, "a collection of entities", response, request)
+    }
+  }
+
+  /// Reads a property, or calls a function that returns a value.
+  public func readValue(_ path: String, model: EdmModel? = nil) async throws -> ODataValue {
+    let request = ODataSingleRequest.read(path)
+    let response = try await execute(single: request)
+    switch try response.payload(model: model) {
+    case .property(let property): return property.value
+    case .count(let count): return .int64(count)
+    case let other: throw unexpected(other, "a value", response, request)
+    }
+  }
+
+  /// Counts the entities of a collection: `path` without `/$count`, with a query where they are filtered.
+  public func readCount(_ path: String) async throws -> Int64 {
+    let query = path.firstIndex(of: "?") ?? path.endIndex
+    let request = ODataSingleRequest.read(path[..<query] + "/$count" + path[query...])
+    let response = try await execute(single: request)
+    guard case .count(let count) = try response.payload() else {
+      throw ODataServiceError(
+        .malformedAnswer("a count should be plain text"), operation: "read", method: .get, url: response.url)
+    }
+    return count
+  }
+
+  /// Adds an entity to the collection at `path`.
+  ///
+  /// - Returns: the entity as the service made it; nil where it answered without content.
+  @discardableResult
+  public func create(_ entity: ODataEntity, in path: String, model: EdmModel? = nil) async throws -> ODataEntity? {
+    try await changed(.create(entity, in: path), model)
+  }
+
+  /// Changes the entity at `path`: only the properties given, unless `method` is `replace`.
+  ///
+  /// - Returns: the changed entity where the service answered with it.
+  @discardableResult
+  public func update(
+    _ path: String, to entity: ODataEntity, method: ODataSingleRequest.UpdateMethod = .patch, ifMatch: String? = nil,
+    model: EdmModel? = nil
+  ) async throws -> ODataEntity? {
+    try await changed(.update(path, to: entity, method: method, ifMatch: ifMatch), model)
+  }
+
+  /// Deletes the entity at `path`.
+  public func delete(_ path: String, ifMatch: String? = nil) async throws {
+    _ = try await execute(single: .delete(path, ifMatch: ifMatch))
+  }
+
+  /// Adds the entity `target` to the references at `path`.
+  public func createLink(_ path: String, to target: String) async throws {
+    _ = try await execute(single: .createLink(path, to: target))
+  }
+
+  /// Makes `target` the entity that the single-valued reference at `path` names.
+  public func updateLink(_ path: String, to target: String, ifMatch: String? = nil) async throws {
+    _ = try await execute(single: .updateLink(path, to: target, ifMatch: ifMatch))
+  }
+
+  /// Removes the reference at `path`.
+  public func deleteLink(_ path: String, ifMatch: String? = nil) async throws {
+    _ = try await execute(single: .deleteLink(path, ifMatch: ifMatch))
+  }
+
+  /// Calls a function whose parameters are in `path`, and gives what it returns.
+  public func invokeFunction(_ path: String, model: EdmModel? = nil) async throws -> ODataPayload {
+    try await execute(single: .invokeFunction(path)).payload(model: model)
+  }
+
+  /// Calls an action, and gives what it returns: the null value where that is nothing.
+  @discardableResult
+  public func invokeAction(
+    _ path: String, parameters: [ODataProperty] = [], ifMatch: String? = nil, model: EdmModel? = nil
+  ) async throws -> ODataPayload {
+    let request = ODataSingleRequest.invokeAction(path, parameters: parameters, ifMatch: ifMatch)
+    return try await execute(single: request).payload(model: model)
+  }
+
+  /// Reads the bytes of a media resource or stream property into memory.
+  public func readMedia(_ path: String) async throws -> [UInt8] {
+    try await execute(single: .readMedia(path)).payloadBytes
+  }
+
+  /// Adds a media entity to the collection at `path` by its bytes; `body` is `.bytes` or `.stream`.
+  ///
+  /// - Returns: the entity that goes with the bytes; nil where the service answered without content.
+  @discardableResult
+  public func createMedia(
+    _ body: ODataRequestBody, in path: String, slug: String? = nil, model: EdmModel? = nil
+  ) async throws -> ODataEntity? {
+    try await changed(.createMedia(body, in: path, slug: slug), model)
+  }
+
+  /// Replaces the bytes of a media resource or stream property; `body` is `.bytes` or `.stream`.
+  public func updateMedia(_ path: String, to body: ODataRequestBody, ifMatch: String? = nil) async throws {
+    _ = try await execute(single: .updateMedia(path, to: body, ifMatch: ifMatch))
+  }
+
+  private func changed(_ request: ODataSingleRequest, _ model: EdmModel?) async throws -> ODataEntity? {
+    let response = try await execute(single: request)
+    guard !response.payloadBytes.isEmpty else { return nil }
+    switch try response.payload(model: model) {
+    case .entity(let entity): return entity
+    case let other: throw unexpected(other, "an entity", response, request)
+    }
+  }
+
+  private func unexpected(
+    _ payload: ODataPayload, _ expected: String, _ response: ODataSingleResponse, _ request: ODataSingleRequest
+  ) -> ODataServiceError {
+    let found =
+      switch payload {
+      case .entity: "an entity"
+      case .collection: "a collection of entities"
+      case .property: "a value"
+      case .reference, .references: "references"
+      case .count: "a count"
+      case .delta: "a delta"
+      case .serviceDocument: "a service document"
+      case .error: "an error"
+      }
+    return ODataServiceError(
+      .malformedAnswer("\(found) where \(expected) should be; read it by another call"),
+      operation: request.operationName, url: response.url, response: response)
+  }
+}

@@ -1,0 +1,80 @@
+import HTTPCore
+import Testing
+
+@testable import ODataService
+
+@Suite("The life of a token", .timeLimit(.minutes(1)))
+struct OAuth2StateMachineTests {
+  typealias Machine = OAuth2Authentication.StateMachine
+
+  static func token(_ text: String, _ lifetime: Duration? = nil, refresh: String? = nil) -> OAuth2Token {
+    OAuth2Token(accessToken: text, lifetime: lifetime, refreshToken: refresh)
+  }
+
+  @Test("client credentials: asked for, used until shortly before the end, asked for again (RFC 6749 §4.4)")
+  func clientCredentials() {
+    var machine = Machine(refreshToken: nil, hasClientCredentials: true, skew: .seconds(30))
+    #expect(machine.next(now: .zero) == .request(.clientCredentials))
+    machine.received(Self.token("A", .seconds(3600)), askedAt: .seconds(10))
+    #expect(machine.next(now: .seconds(3579)) == .use("A"))
+    #expect(machine.next(now: .seconds(3580)) == .request(.clientCredentials))
+    machine.received(Self.token("B", .seconds(2)), askedAt: .seconds(4000))
+    #expect(machine.next(now: .seconds(4001.7)) == .use("B"), "the skew is a tenth of a short life")
+    #expect(machine.next(now: .seconds(4001.8)) == .request(.clientCredentials))
+    machine.received(Self.token("C"), askedAt: .seconds(5000))
+    #expect(machine.next(now: .seconds(1e9)) == .use("C"), "no end is said")
+  }
+
+  @Test("a refresh token is used, replaced by a newer one, and its end is the end (RFC 6749 §6, §5.2)")
+  func refresh() {
+    var machine = Machine(refreshToken: "R1", hasClientCredentials: false, skew: .zero)
+    #expect(machine.next(now: .zero) == .request(.refreshToken("R1")))
+    machine.received(Self.token("A", .seconds(10)), askedAt: .zero)
+    #expect(machine.next(now: .seconds(10)) == .request(.refreshToken("R1")), "the old one stays good")
+    machine.received(Self.token("B", .seconds(10), refresh: "R2"), askedAt: .seconds(10))
+    #expect(machine.next(now: .seconds(20)) == .request(.refreshToken("R2")))
+    #expect(machine.failed(.tokenEndpoint(code: "HTTP 503"), grant: .refreshToken("R2")) == nil)
+    #expect(machine.next(now: .seconds(20)) == .request(.refreshToken("R2")), "that may pass")
+    #expect(machine.failed(.invalidGrant, grant: .refreshToken("R2")) == nil)
+    #expect(machine.next(now: .seconds(20)) == .fail(.invalidGrant), "the endpoint is not asked again")
+  }
+
+  @Test("with client credentials behind it, a refused refresh token is no end")
+  func fallback() {
+    var machine = Machine(refreshToken: nil, hasClientCredentials: true, skew: .zero)
+    machine.received(Self.token("A", .seconds(10), refresh: "R"), askedAt: .zero)
+    #expect(machine.next(now: .seconds(10)) == .request(.refreshToken("R")))
+    #expect(machine.failed(.invalidGrant, grant: .refreshToken("R")) == .clientCredentials)
+    #expect(machine.failed(.invalidGrant, grant: .clientCredentials) == nil)
+    #expect(machine.next(now: .seconds(10)) == .request(.clientCredentials))
+  }
+
+  @Test("a 401 to the present token drops it; one to an older token does not")
+  func rejected() {
+    var machine = Machine(refreshToken: nil, hasClientCredentials: true, skew: .zero)
+    machine.received(Self.token("B"), askedAt: .zero)
+    machine.rejected("A")
+    #expect(machine.next(now: .zero) == .use("B"))
+    machine.rejected("B")
+    #expect(machine.next(now: .zero) == .request(.clientCredentials))
+  }
+
+  @Test("a device's token is asked for at the server's pace (RFC 8628 §3.5)")
+  func polling() {
+    var polling = DeviceCodePolling(interval: .seconds(5), lifetime: .seconds(100), start: .zero)
+    #expect(polling.next(now: .zero) == .wait(.seconds(5)))
+    #expect(polling.after(.tokenEndpoint(code: "authorization_pending")) == nil)
+    #expect(polling.next(now: .seconds(5)) == .wait(.seconds(5)))
+    #expect(polling.after(.tokenEndpoint(code: "slow_down")) == nil)
+    #expect(polling.next(now: .seconds(10)) == .wait(.seconds(10)))
+    #expect(polling.after(.unreachable(.timeout(phase: "connect"))) == nil)
+    #expect(polling.next(now: .seconds(20)) == .wait(.seconds(20)))
+    #expect(polling.next(now: .seconds(81)) == .expired)
+    for failure in [
+      AuthenticationFailure.accessDenied, .deviceCodeExpired, .invalidGrant, .tokenEndpoint(code: "invalid_client"),
+      .unreachable(.cancelled),
+    ] {
+      #expect(polling.after(failure) == failure)
+    }
+  }
+}

@@ -1,0 +1,191 @@
+import Foundation
+import HTTPCore
+import ODataService
+import Synchronization
+import Testing
+
+@Suite("OAuth 2.0 at the token endpoint", .timeLimit(.minutes(1)))
+struct OAuth2Tests {
+  static func client(_ proof: OAuth2Client.Proof, scope: String? = nil) throws -> OAuth2Client {
+    try OAuth2Client(
+      tokenEndpoint: try #require(URL(string: "https://id.example/token")), id: "the client", proof: proof,
+      scope: scope)
+  }
+
+  static let granted = FakeAnswer.json(#"{"access_token":"A","token_type":"Bearer","expires_in":3600}"#)
+
+  @Test("the client proves itself in the field, in the form, or not at all (RFC 6749 §2.3.1)")
+  func proofs() async throws {
+    let cases: [(OAuth2Client.Proof, String?, String)] = [
+      (
+        .basic(secret: "s:ö"), "Basic " + Data("the%20client:s%3A%C3%B6".utf8).base64EncodedString(),
+        "grant_type=client_credentials&scope=a%20b"
+      ),
+      (
+        .body(secret: "s&t"), nil,
+        "grant_type=client_credentials&scope=a%20b&client_id=the%20client&client_secret=s%26t"
+      ),
+      (.none, nil, "grant_type=client_credentials&scope=a%20b&client_id=the%20client"),
+    ]
+    for (proof, field, form) in cases {
+      let transport = FakeTransport([Self.granted])
+      let authentication = OAuth2Authentication(
+        clientCredentials: try Self.client(proof, scope: "a b"), transport: transport)
+      #expect(try await authentication.authorization() == "Bearer A")
+      #expect(try await authentication.authorization() == "Bearer A")
+      let sent = try #require(transport.requests.first)
+      #expect(transport.requests.count == 1)
+      #expect(sent.method == .post && sent.fields[.authorization] == field && sent.body.text == form)
+      #expect(!sent.followsRedirects, "a secret goes nowhere else")
+    }
+  }
+
+  @Test("fifty requests wait for one token; its failure reaches all fifty")
+  func singleFlight() async throws {
+    for fails in [false, true] {
+      let transport = FakeTransport { _, _ throws(HTTPTransportError) in
+        for _ in 0..<100 { await Task.yield() }
+        return fails ? .json(#"{"error":"invalid_client"}"#, status: 401) : Self.granted
+      }
+      let authentication = OAuth2Authentication(
+        clientCredentials: try Self.client(.none), transport: transport)
+      let results = await withTaskGroup(of: String.self) { group in
+        for _ in 0..<50 {
+          group.addTask {
+            do { return try await authentication.authorization() ?? "nil" } catch { return "\(error)" }
+          }
+        }
+        return await group.reduce(into: [:]) { $0[$1, default: 0] += 1 }
+      }
+      #expect(results == [fails ? "The token endpoint refused: invalid_client" : "Bearer A": 50])
+      // Those who come after a failure may ask again; those who wait share one question.
+      #expect(fails ? transport.requests.count < 50 : transport.requests.count == 1)
+    }
+  }
+
+  @Test("one who waits and is cancelled leaves the others their token")
+  func cancelledWaiter() async throws {
+    let (gate, open) = AsyncStream.makeStream(of: Void.self)
+    let transport = FakeTransport { _, _ throws(HTTPTransportError) in
+      for await _ in gate {}
+      return Self.granted
+    }
+    let authentication = OAuth2Authentication(clientCredentials: try Self.client(.none), transport: transport)
+    let leaver = Task { try await authentication.authorization() }
+    let stayer = Task { try await authentication.authorization() }
+    while transport.requests.isEmpty { await Task.yield() }
+    leaver.cancel()
+    await #expect(throws: AuthenticationFailure.unreachable(.cancelled)) { try await leaver.value }
+    open.finish()
+    #expect(try await stayer.value == "Bearer A")
+  }
+
+  @Test(
+    "answers that are no token are errors",
+    arguments: [
+      (200, "", "malformed"), (200, "[]", "malformed"), (200, "{}", "malformed"),
+      (200, #"{"access_token":"A"}"#, "malformed"), (200, #"{"access_token":"A","token_type":"mac"}"#, "malformed"),
+      (200, #"{"access_token":"A\r\nX: y","token_type":"bearer"}"#, "malformed"),
+      (200, #"{"access_token":"A","token_type":"bearer","expires_in":"x"}"#, "malformed"),
+      (200, #"{"access_token":"A","token_type":"bearer","expires_in":-1}"#, "malformed"),
+      (400, #"{"error":"invalid_grant"}"#, "invalidGrant"), (400, "<html>", "HTTP 400"), (503, "", "HTTP 503"),
+      (302, "", "HTTP 302"),
+    ])
+  func malformed(status: Int, body: String, expected: String) async throws {
+    let transport = FakeTransport([.json(body, status: status)])
+    let authentication = OAuth2Authentication(clientCredentials: try Self.client(.none), transport: transport)
+    do {
+      _ = try await authentication.authorization()
+      Issue.record("it should have failed")
+    } catch {
+      switch error {
+      case .malformedTokenResponse: #expect(expected == "malformed")
+      case .tokenEndpoint(let code): #expect(expected == code)
+      default: #expect(expected == "\(error)" || expected == "invalidGrant" && error == .invalidGrant)
+      }
+    }
+  }
+
+  @Test("a numeric string is a lifetime too, and a very long one no trap")
+  func lifetimes() async throws {
+    let clock = TestClock()
+    let transport = FakeTransport([
+      .json(#"{"access_token":"A","token_type":"bearer","expires_in":"60"}"#),
+      .json(#"{"access_token":"B","token_type":"BEARER","expires_in":1e300}"#),
+    ])
+    let authentication = OAuth2Authentication(
+      clientCredentials: try Self.client(.none), transport: transport, clock: clock.clock())
+    #expect(try await authentication.authorization() == "Bearer A")
+    clock.advance(.seconds(60))
+    #expect(try await authentication.authorization() == "Bearer B")
+    clock.advance(.seconds(1e8))
+    #expect(try await authentication.authorization() == "Bearer B")
+  }
+
+  @Test("a new refresh token is handed to the application")
+  func refreshToken() async throws {
+    let kept = Mutex<[String]>([])
+    let transport = FakeTransport([
+      .json(#"{"access_token":"A","token_type":"bearer","refresh_token":"R2"}"#)
+    ])
+    let authentication = OAuth2Authentication(
+      refreshToken: "R1", identity: "ann", client: try Self.client(.none), transport: transport,
+      onRefreshToken: { token in kept.withLock { $0.append(token) } })
+    _ = try await authentication.authorization()
+    #expect(kept.withLock { $0 } == ["R2"])
+    #expect(transport.requests.first?.body.text == "grant_type=refresh_token&refresh_token=R1&client_id=the%20client")
+    #expect(authentication.identity == "oauth2:ann")
+  }
+
+  @Test("a device signs in: code, waiting, slower, token (RFC 8628 §3)")
+  func device() async throws {
+    let clock = TestClock()
+    let transport = FakeTransport([
+      .json(
+        #"{"device_code":"D","user_code":"WDJB-MJHT","verification_uri":"https://id.example/d","expires_in":600}"#),
+      .json(#"{"error":"authorization_pending"}"#, status: 400), .json(#"{"error":"slow_down"}"#, status: 400),
+      Self.granted,
+    ])
+    let flow = try OAuth2DeviceFlow(
+      client: try Self.client(.none, scope: "x"),
+      deviceEndpoint: try #require(URL(string: "https://id.example/device")),
+      transport: transport, clock: clock.clock())
+    let invitation = try await flow.start()
+    #expect(invitation.userCode == "WDJB-MJHT" && invitation.lifetime == .seconds(600))
+    #expect(try await flow.token(for: invitation).accessToken == "A")
+    #expect(clock.sleeps == [.seconds(5), .seconds(5), .seconds(10)])
+    #expect(
+      transport.requests.last?.body.text
+        == "grant_type=urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Adevice_code&device_code=D&client_id=the%20client")
+  }
+
+  @Test("a device code that nobody confirms runs out")
+  func deviceExpires() async throws {
+    let clock = TestClock()
+    let transport = FakeTransport { _, index throws(HTTPTransportError) in
+      index == 0
+        ? .json(
+          #"{"device_code":"D","user_code":"U","verification_uri":"https://id.example/d","expires_in":17,"interval":5}"#
+        )
+        : .json(#"{"error":"authorization_pending"}"#, status: 400)
+    }
+    let flow = try OAuth2DeviceFlow(
+      client: try Self.client(.none), deviceEndpoint: try #require(URL(string: "https://id.example/device")),
+      transport: transport, clock: clock.clock())
+    let invitation = try await flow.start()
+    await #expect(throws: AuthenticationFailure.deviceCodeExpired) { try await flow.token(for: invitation) }
+    #expect(clock.sleeps == [.seconds(5), .seconds(5), .seconds(5)])
+  }
+
+  @Test("an endpoint without TLS is refused, but for this machine")
+  func needsTLS() throws {
+    for (text, isAllowed) in [
+      ("http://id.example/t", false), ("http://127.0.0.1:8000/t", true), ("http://localhost/t", true),
+      ("ftp://id.example/t", false),
+    ] {
+      let url = try #require(URL(string: text))
+      let client = try? OAuth2Client(tokenEndpoint: url, id: "c", proof: .none)
+      #expect((client != nil) == isAllowed, "\(text)")
+    }
+  }
+}

@@ -1,0 +1,205 @@
+import Foundation
+import HTTPCore
+import OData
+import Testing
+
+@testable import ODataService
+
+@Suite("A conversation", .timeLimit(.minutes(1)))
+struct ConversationTests {
+  static let metadataV4 = """
+    <edmx:Edmx Version="4.0" xmlns:edmx="http://docs.oasis-open.org/odata/ns/edmx"><edmx:DataServices>\
+    <Schema Namespace="S" xmlns="http://docs.oasis-open.org/odata/ns/edm"><EntityType Name="P"><Key>\
+    <PropertyRef Name="ID"/></Key><Property Name="ID" Type="Edm.Int32" Nullable="false"/>\
+    <Property Name="Name" Type="Edm.String"/></EntityType><EntityContainer Name="C">\
+    <EntitySet Name="P" EntityType="S.P"/></EntityContainer></Schema></edmx:DataServices></edmx:Edmx>
+    """
+
+  @Test("a read tells both families its highest version, until it knows the service's")
+  func versions() async throws {
+    let transport = FakeTransport { _, index throws(HTTPTransportError) in
+      .json("{\"value\":[]}", index == 0 ? ["OData-Version": "4.0"] : [:])
+    }
+    let service = try conversation(transport)
+    let first = try await service.send(.read("P?$filter=Name eq 'a'"))
+    #expect(first.version == .v4)
+    _ = try await service.send(.read("P/$count"))
+    #expect(
+      transport.trace(.accept, .maxDataServiceVersion, .odataMaxVersion) == [
+        "GET /sap/S/P?$filter=Name%20eq%20'a' | Accept: application/json | MaxDataServiceVersion: 3.0 | "
+          + "OData-MaxVersion: 4.01",
+        "GET /sap/S/P/$count | Accept: text/plain, */*;q=0.1 | OData-MaxVersion: 4.01",
+      ])
+  }
+
+  @Test("the metadata is read once for twenty callers, and says the version")
+  func metadataOnce() async throws {
+    let transport = FakeTransport { _, _ throws(HTTPTransportError) in
+      for _ in 0..<50 { await Task.yield() }
+      return FakeAnswer(200, [.contentType: "application/xml"], Self.metadataV4)
+    }
+    let service = try conversation(transport)
+    let names = try await withThrowingTaskGroup(of: Int.self) { group in
+      for _ in 0..<20 { group.addTask { try await service.metadata().schemas.count } }
+      return try await group.reduce(0, +)
+    }
+    #expect(names == 20)
+    #expect(transport.requests.count == 1)
+    #expect(service.knownVersion == .v4)
+  }
+
+  @Test("metadata that cannot be read is an error with its place, and is asked for again")
+  func badMetadata() async throws {
+    let transport = FakeTransport([FakeAnswer(200, [:], "<edmx"), FakeAnswer(200, [:], Self.metadataV4)])
+    let service = try conversation(transport)
+    let error = await serviceError { _ = try await service.metadata() }
+    guard case .malformedAnswer(let what)? = error?.category else {
+      Issue.record("another category: \(String(describing: error))")
+      return
+    }
+    #expect(what.contains("line"))
+    #expect(try await service.metadata().version == .v4)
+  }
+
+  @Test("a refusal carries the status and the service's words, its description neither query nor message")
+  func refusal() async throws {
+    let transport = FakeTransport([
+      .json(#"{"error":{"code":"SY/530","message":{"lang":"en","value":"Ann Smith has no such order"}}}"#, status: 404)
+    ])
+    let service = try conversation(transport)
+    let error = await serviceError { _ = try await service.send(.read("P('Ann')?$select=Secret&access_token=xyz")) }
+    #expect(error?.httpStatus == 404)
+    #expect(error?.payload?.code == "SY/530")
+    #expect(error?.payload?.message == "Ann Smith has no such order")
+    #expect(
+      error?.description
+        == "read (GET https://erp.example/sap/S/P('Ann')): HTTP 404: there is no such resource [SY/530]")
+    #expect(error?.debugDescription.contains("Ann Smith has no such order") == true)
+    #expect(error?.debugDescription.contains("xyz") == false)
+  }
+
+  @Test("304 is an answer to a conditional read, and an error to any other")
+  func notModified() async throws {
+    let transport = FakeTransport([FakeAnswer(304), FakeAnswer(304)])
+    let service = try conversation(transport)
+    var request = ODataSingleRequest.read("P(1)")
+    request.fields[.ifNoneMatch] = "\"1\""
+    let response = try await service.send(request)
+    #expect(response.isNotModified && response.httpStatus == 304)
+    let error = await serviceError { _ = try await service.send(.read("P(1)")) }
+    #expect(error?.httpStatus == 304)
+  }
+
+  @Test("reads are repeated after failures that may pass, with waits on the injected clock")
+  func retries() async throws {
+    let clock = TestClock()
+    let transport = FakeTransport([
+      .failure(.connectionLost(reason: "x")), FakeAnswer(503, [.retryAfter: "3"]), .json("{}"),
+    ])
+    let service = try conversation(transport, clock: clock)
+    #expect(try await service.send(.read("P")).httpStatus == 200)
+    #expect(clock.sleeps.count == 2 && clock.sleeps.last == .seconds(3))
+
+    let lost = FakeTransport([.failure(.connectionLost(reason: "x"))])
+    let other = try conversation(lost, clock: clock)
+    let error = await serviceError {
+      _ = try await other.send(ODataSingleRequest(.create, "P", body: .bytes([], contentType: "a/b")))
+    }
+    guard case .communication(.connectionLost)? = error?.category else {
+      Issue.record("another category: \(String(describing: error))")
+      return
+    }
+    #expect(lost.requests.count == 1, "a POST is not repeated")
+  }
+
+  @Test("a service that refuses JSON is asked for Atom, from then on")
+  func atom() async throws {
+    let transport = FakeTransport([FakeAnswer(415), FakeAnswer(200), FakeAnswer(200)])
+    let service = try conversation(transport)
+    _ = try await service.send(.read("P"))
+    _ = try await service.send(.read("Q"))
+    let atom = "application/atom+xml, application/xml;q=0.9"
+    #expect(
+      transport.trace(.accept) == [
+        "GET /sap/S/P | Accept: application/json", "GET /sap/S/P | Accept: \(atom)", "GET /sap/S/Q | Accept: \(atom)",
+      ])
+  }
+
+  @Test("methods: PATCH is MERGE for V2; tunnelling always, and after 405 where it is automatic")
+  func methods() async throws {
+    let raw = ODataRequestBody.bytes(Array("{}".utf8), contentType: "application/json")
+    for (version, method) in [(ODataVersion.v2, "MERGE"), (.v3, "PATCH"), (.v4, "PATCH"), (.v401, "PATCH")] {
+      let transport = FakeTransport([FakeAnswer(204)])
+      let service = try conversation(transport) { $0.version = version }
+      _ = try await service.send(ODataSingleRequest(.update(.patch), "P(1)", body: raw, ifMatch: "\"1\""))
+      #expect(transport.trace(.ifMatch) == ["\(method) /sap/S/P(1) | If-Match: \"1\""])
+    }
+    let always = FakeTransport([FakeAnswer(204)])
+    _ = try await conversation(always) { ($0.version, $0.tunnelling) = (.v2, .always) }
+      .send(ODataSingleRequest(.update(.patch), "P(1)", body: raw))
+    #expect(always.trace(.httpMethod) == ["POST /sap/S/P(1) | X-HTTP-Method: MERGE"])
+    let automatic = FakeTransport([FakeAnswer(405), FakeAnswer(204), FakeAnswer(204), FakeAnswer(405)])
+    let service = try conversation(automatic) { ($0.version, $0.tunnelling) = (.v4, .automatic) }
+    _ = try await service.send(.delete("P(1)"))
+    _ = try await service.send(.delete("P(2)"))
+    let error = await serviceError {
+      _ = try await service.send(ODataSingleRequest(.update(.replace), "P(3)", body: raw))
+    }
+    #expect(error?.httpStatus == 405)
+    #expect(
+      automatic.trace(.httpMethod) == [
+        "DELETE /sap/S/P(1)", "POST /sap/S/P(1) | X-HTTP-Method: DELETE",
+        "POST /sap/S/P(2) | X-HTTP-Method: DELETE", "PUT /sap/S/P(3)",
+      ])
+  }
+
+  @Test("a media resource is streamed, from where the reader left it, and never taken whole")
+  func media() async throws {
+    let transport = FakeTransport([
+      FakeAnswer(200, [.contentType: "image/png"], "abcdef"),
+      FakeAnswer(206, ["Content-Range": "bytes 3-5/6"], "def"), FakeAnswer(200, [:], "abcdef"),
+      FakeAnswer(206, ["Content-Range": "bytes 0-5/6"], "abcdef"), FakeAnswer(404),
+    ])
+    let service = try conversation(transport)
+    let whole = try await service.stream(.readMedia("P(1)/$value"))
+    #expect(whole.contentType == "image/png" && whole.offset == 0)
+    #expect(try await whole.body.collect() == Array("abcdef".utf8))
+    let rest = try await service.stream(.readMedia("P(1)/$value"), from: 3, etag: "\"1\"")
+    #expect(rest.offset == 3)
+    #expect(transport.requests.last?.fields["Range"] == "bytes=3-")
+    #expect(transport.requests.last?.fields["If-Range"] == "\"1\"")
+    #expect(try await service.stream(.readMedia("P(1)/$value"), from: 3).offset == 0)
+    let wrong = await serviceError { _ = try await service.stream(.readMedia("P(1)/$value"), from: 3) }
+    guard case .malformedAnswer? = wrong?.category else {
+      Issue.record("another category: \(String(describing: wrong))")
+      return
+    }
+    let missing = await serviceError { _ = try await service.stream(.readMedia("P(2)/$value")) }
+    #expect(missing?.httpStatus == 404)
+  }
+
+  @Test("an answer beyond the limit is an error, not memory")
+  func tooLarge() async throws {
+    let transport = FakeTransport([FakeAnswer(200, [:], String(repeating: "x", count: 101))])
+    let service = try conversation(transport) { $0.maximumPayloadBytes = 100 }
+    let error = await serviceError { _ = try await service.send(.read("P")) }
+    guard case .communication(.bodyTooLarge(limit: 100))? = error?.category else {
+      Issue.record("another category: \(String(describing: error))")
+      return
+    }
+  }
+
+  @Test("messages that accompany an answer are read from either header")
+  func messages() async throws {
+    let transport = FakeTransport([
+      .json("{}", ["sap-message": #"{"code":"A/1","message":"Saved","severity":"info","details":[]}"#]),
+      .json("{}", ["sap-messages": #"[{"code":"B","message":"Low stock","numericSeverity":3}]"#]),
+      .json("{}", ["sap-messages": "nonsense"]),
+    ])
+    let service = try conversation(transport)
+    #expect(try await service.send(.read("P")).messages.map(\.text) == ["Saved"])
+    #expect(try await service.send(.read("P")).messages.map(\.severity) == [.warning])
+    let bad = try await service.send(.read("P"))
+    #expect(throws: ODataServiceError.self) { try bad.messages }
+  }
+}

@@ -1,0 +1,163 @@
+import Foundation
+import HTTPCore
+import ODataService
+import Synchronization
+import Testing
+
+@Suite("Credentials, cookies and tokens on their way", .timeLimit(.minutes(1)))
+struct CredentialTests {
+  static let change = ODataSingleRequest(.create, "P", body: .bytes(Array("{}".utf8), contentType: "application/json"))
+
+  @Test("credentials, cookies and the options' fields go to the service's own origin alone")
+  func sameOrigin() async throws {
+    let transport = FakeTransport { _, index throws(HTTPTransportError) in
+      FakeAnswer(200, index == 0 ? [.setCookie: "s=1; Path=/"] : [:])
+    }
+    let service = try conversation(
+      transport, authentication: try BasicAuthentication(user: "Ann", password: "pässword")
+    ) { $0.fields = ["APIKey": "k"] }
+    for path in [
+      "P", "/other", "https://erp.example/x", "https://evil.example/x", "//evil.example/x", "http://erp.example/x",
+    ] {
+      _ = try await service.send(.read(path))
+    }
+    let value = "Authorization: Basic " + Data("Ann:pässword".utf8).base64EncodedString()
+    #expect(
+      transport.trace(.authorization, .cookie, "APIKey") == [
+        "GET /sap/S/P | \(value) | APIKey: k", "GET /other | \(value) | Cookie: s=1 | APIKey: k",
+        "GET /x | \(value) | Cookie: s=1 | APIKey: k", "GET /x", "GET /x", "GET /x",
+      ])
+  }
+
+  @Test("a 401 renews the token once and repeats once; a second 401 is the answer")
+  func renewal() async throws {
+    let asked = Mutex<[String?]>([])
+    let authentication = BearerAuthentication(identity: "ann") { rejected in
+      asked.withLock { $0.append(rejected) }
+      return rejected == nil ? "old" : "new"
+    }
+    let transport = FakeTransport([FakeAnswer(401), FakeAnswer(200), FakeAnswer(401), FakeAnswer(401)])
+    let service = try conversation(transport, authentication: authentication)
+    _ = try await service.send(.read("P"))
+    let error = await serviceError { _ = try await service.send(.read("P")) }
+    guard case .authentication(.refused)? = error?.category else {
+      Issue.record("another category: \(String(describing: error))")
+      return
+    }
+    #expect(error?.httpStatus == 401)
+    #expect(asked.withLock { $0 } == [nil, "old", nil, "old"])
+    #expect(transport.requests.count == 4)
+  }
+
+  @Test("a fixed token that is refused is not sent twice")
+  func fixedToken() async throws {
+    let transport = FakeTransport([FakeAnswer(401, [.wwwAuthenticate: "Bearer error=\"invalid_token\""])])
+    let service = try conversation(transport, authentication: BearerAuthentication(token: "t"))
+    let error = await serviceError { _ = try await service.send(.read("P")) }
+    #expect(transport.requests.count == 1)
+    #expect(error?.debugDescription.contains("Bearer t") == false)
+  }
+
+  /// A Gateway: changes need the token of the session, sessions come with the fetch.
+  static func gateway(refusingHead: Bool = false, tokens: [String] = ["T"]) -> FakeTransport {
+    let fetched = Mutex(0)
+    return FakeTransport { request, _ throws(HTTPTransportError) in
+      if request.method == .get || request.method == .head {
+        guard request.fields[.csrfToken] == "Fetch" else { return .json("{}") }
+        if refusingHead, request.method == .head { return FakeAnswer(405) }
+        for _ in 0..<50 { await Task.yield() }
+        let number = fetched.withLock { count in
+          count += 1
+          return min(count, tokens.count) - 1
+        }
+        return FakeAnswer(200, [.csrfToken: tokens[number], .setCookie: "SAP_SESSIONID=\(number); Path=/"])
+      }
+      guard let token = request.fields[.csrfToken], token == tokens.last, request.fields[.cookie] != nil else {
+        return FakeAnswer(403, [.csrfToken: "Required"])
+      }
+      return FakeAnswer(201)
+    }
+  }
+
+  @Test("automatic: refused, fetched by HEAD, replayed with the session; known for the next change")
+  func automatic() async throws {
+    let transport = Self.gateway()
+    let service = try conversation(transport)
+    _ = try await service.send(Self.change)
+    _ = try await service.send(Self.change)
+    #expect(
+      transport.trace(.csrfToken, .cookie) == [
+        "POST /sap/S/P", "HEAD /sap/S/ | X-CSRF-Token: Fetch",
+        "POST /sap/S/P | X-CSRF-Token: T | Cookie: SAP_SESSIONID=0",
+        "POST /sap/S/P | X-CSRF-Token: T | Cookie: SAP_SESSIONID=0",
+      ])
+  }
+
+  @Test("where HEAD is refused, GET fetches; always fetches before the first change")
+  func headRefused() async throws {
+    let transport = Self.gateway(refusingHead: true)
+    let service = try conversation(transport) { $0.csrf = .always }
+    _ = try await service.send(Self.change)
+    #expect(
+      transport.trace(.csrfToken) == [
+        "HEAD /sap/S/ | X-CSRF-Token: Fetch", "GET /sap/S/ | X-CSRF-Token: Fetch", "POST /sap/S/P | X-CSRF-Token: T",
+      ])
+  }
+
+  @Test("an old token is replaced once")
+  func replaced() async throws {
+    let transport = Self.gateway(tokens: ["old", "new"])
+    let service = try conversation(transport) { $0.csrf = .always }
+    _ = try await service.send(Self.change)
+    #expect(
+      transport.trace(.csrfToken) == [
+        "HEAD /sap/S/ | X-CSRF-Token: Fetch", "POST /sap/S/P | X-CSRF-Token: old",
+        "HEAD /sap/S/ | X-CSRF-Token: Fetch", "POST /sap/S/P | X-CSRF-Token: new",
+      ])
+  }
+
+  @Test("thirty changes share one fetch")
+  func shared() async throws {
+    let transport = Self.gateway()
+    let service = try conversation(transport) { $0.csrf = .always }
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for _ in 0..<30 { group.addTask { _ = try await service.send(Self.change) } }
+      try await group.waitForAll()
+    }
+    #expect(transport.requests.count { $0.method == .head } == 1)
+    #expect(transport.requests.count { $0.method == .post } == 30)
+  }
+
+  @Test("a new session drops the token")
+  func newSession() async throws {
+    let transport = Self.gateway()
+    let service = try conversation(transport)
+    _ = try await service.send(Self.change)
+    service.endSession()
+    _ = try await service.send(Self.change)
+    #expect(transport.requests.map(\.method) == [.post, .head, .post, .head, .post])
+  }
+
+  @Test("a service that gives no token, and one that refuses its own, are errors; never gives the plain 403")
+  func failures() async throws {
+    let silent = FakeTransport { request, _ throws(HTTPTransportError) in
+      request.method == .post ? FakeAnswer(403, [.csrfToken: "Required"]) : FakeAnswer(404)
+    }
+    let first = await serviceError { _ = try await conversation(silent).send(Self.change) }
+    #expect(first?.description.contains("HEAD 404, GET 404") == true)
+    let stubborn = FakeTransport { request, _ throws(HTTPTransportError) in
+      request.method == .post ? FakeAnswer(403, [.csrfToken: "Required"]) : FakeAnswer(200, [.csrfToken: "T"])
+    }
+    let second = await serviceError { _ = try await conversation(stubborn).send(Self.change) }
+    guard case .csrf? = second?.category else {
+      Issue.record("another category: \(String(describing: second))")
+      return
+    }
+    #expect(stubborn.requests.count == 3)
+    let never = await serviceError { _ = try await conversation(stubborn) { $0.csrf = .never }.send(Self.change) }
+    guard case .http(status: 403, _)? = never?.category else {
+      Issue.record("another category: \(String(describing: never))")
+      return
+    }
+  }
+}

@@ -1,0 +1,126 @@
+import Foundation
+import HTTPCore
+import OData
+import ODataXML
+import Testing
+
+@testable import ODataService
+
+@Suite("What is written and what is read", .timeLimit(.minutes(1)))
+struct PayloadTests {
+  static let model = """
+    <edmx:Edmx Version="4.0" xmlns:edmx="http://docs.oasis-open.org/odata/ns/edmx"><edmx:DataServices>\
+    <Schema Namespace="S" xmlns="http://docs.oasis-open.org/odata/ns/edm"><EntityType Name="P"><Key>\
+    <PropertyRef Name="ID"/></Key><Property Name="ID" Type="Edm.Int32" Nullable="false"/>\
+    <Property Name="Price" Type="Edm.Decimal" Scale="variable"/><Property Name="Tags" Type="Collection(Edm.String)"/>\
+    <NavigationProperty Name="Next" Type="S.P"/><NavigationProperty Name="Parts" Type="Collection(S.P)"/></EntityType>\
+    <EntityType Name="Q" BaseType="S.P"/>\
+    <Function Name="Best" IsBound="true"><Parameter Name="it" Type="Collection(S.P)"/><ReturnType Type="S.P"/></Function>\
+    <Function Name="Sum"><ReturnType Type="Edm.Decimal"/></Function>\
+    <Action Name="Buy" IsBound="true"><Parameter Name="it" Type="S.P"/><Parameter Name="N" Type="Edm.Int32"/></Action>\
+    <EntityContainer Name="C"><EntitySet Name="P" EntityType="S.P"/><Singleton Name="Me" Type="S.P"/>\
+    <FunctionImport Name="Sum" Function="S.Sum"/></EntityContainer></Schema></edmx:DataServices></edmx:Edmx>
+    """
+
+  @Test(
+    "a path's shape by the model (URL Conventions 4.01 §4)",
+    arguments: [
+      ("P", PayloadKind.collection, "S.P"), ("P(1)", .entity, "S.P"), ("P('a/b')/Next", .entity, "S.P"),
+      ("P(1)/Parts?$top=1", .collection, "S.P"), ("P(1)/Parts(2)", .entity, "S.P"), ("Me", .entity, "S.P"),
+      ("Me/Price", .property, "Edm.Decimal"), ("P(1)/Tags", .property, "Collection(Edm.String)"),
+      ("P(1)/Parts/$ref", .references, "S.P"), ("P(1)/Next/$ref", .reference, "S.P"),
+      ("P(1)/$links/Parts", .references, "S.P"), ("P/S.Q", .collection, "S.Q"), ("P/S.Best()", .entity, "S.P"),
+      ("Sum()", .property, "Edm.Decimal"), ("P/$count", nil, nil), ("P(1)/S.Buy", nil, nil),
+    ] as [(String, PayloadKind?, String?)])
+  func shapes(path: String, kind: PayloadKind?, type: String?) throws {
+    let model = try EdmModel.read(Array(Self.model.utf8))
+    let shape = try #require(ResourceShape(path: path, model: model))
+    #expect(shape.kind == kind)
+    #expect(shape.type?.description == type)
+    #expect(ResourceShape(url: "https://h/x/P/" + path, model: model) != nil)
+  }
+
+  @Test("paths that the model does not know have no shape", arguments: ["X", "P/Y", "P(1)/Price/Z", "$batch", ""])
+  func unknownShapes(path: String) throws {
+    let model = try EdmModel.read(Array(Self.model.utf8))
+    #expect(ResourceShape(path: path, model: model) == nil)
+  }
+
+  @Test("entities, properties, parameters and references go out in the service's own form")
+  func bodies() async throws {
+    let transport = FakeTransport { request, _ throws(HTTPTransportError) in
+      request.url.path().hasSuffix("$metadata")
+        ? FakeAnswer(200, [.contentType: "application/xml"], Self.model)
+        : FakeAnswer(204)
+    }
+    let service = try conversation(transport)
+    let entity = ODataEntity(properties: [ODataProperty("ID", .int32(1))])
+    var create = ODataSingleRequest.create(entity, in: "P")
+    create.returnPreference = .minimal
+    let requests: [(ODataSingleRequest, String)] = [
+      (create, #"POST /sap/S/P {"ID":1}"#),
+      (.update("P(1)", to: entity, ifMatch: "*"), #"PATCH /sap/S/P(1) {"ID":1}"#),
+      (
+        ODataSingleRequest(.update(.replace), "P(1)/Price", body: .properties([ODataProperty("Price", .int32(2))])),
+        #"PUT /sap/S/P(1)/Price {"value":2}"#
+      ),
+      (.invokeAction("P(1)/S.Buy", parameters: [ODataProperty("N", .int32(3))]), #"POST /sap/S/P(1)/S.Buy {"N":3}"#),
+      (
+        .createLink("P(1)/Parts/$ref", to: "P(2)"),
+        #"POST /sap/S/P(1)/Parts/$ref {"@odata.id":"https://erp.example/sap/S/P(2)"}"#
+      ),
+      (.deleteLink("P(1)/Next/$ref"), "DELETE /sap/S/P(1)/Next/$ref "),
+    ]
+    for (request, expected) in requests {
+      _ = try await service.send(request)
+      let sent = try #require(transport.requests.last)
+      #expect("\(sent.method) \(sent.url.path()) \(sent.body.text)".replacing("\\/", with: "/") == expected)
+      #expect(sent.fields[.odataVersion] == (sent.body.text.isEmpty ? nil : "4.0"))
+    }
+    #expect(transport.requests[1].fields[.prefer] == "return=minimal")
+    #expect(transport.requests.count { $0.url.path().hasSuffix("$metadata") } == 1)
+  }
+
+  @Test(
+    "the content is read by its media type",
+    arguments: [
+      ("P(1)", "application/json;odata.metadata=none", #"{"ID":1,"Price":1.50}"#, "entity"),
+      ("P", "application/json", #"{"value":[{"ID":1}]}"#, "collection"),
+      ("P/$count", "text/plain", "\u{FEFF}12", "count"),
+      ("P(1)/Price/$value", "text/plain;charset=utf-8", "1.50", "string"), ("P(1)/$value", "image/png", "x", "binary"),
+      ("P(1)/Next", "", "", "null"), ("P(1)/Price", "application/json", #"{"value":1.50}"#, "decimal"),
+      ("P", "application/json", #"{"error":{"code":"x","message":"y"}}"#, "error"),
+      ("P", "", #"{"value":[]}"#, "collection"),
+      ("P", "application/json", "<html>", "malformed"), ("P", "application/json", #"{"value":[{"ID":1}"#, "malformed"),
+      ("P", "multipart/mixed;boundary=x", "--x--", "malformed"), ("P/$count", "text/plain", "many", "malformed"),
+    ])
+  func reading(path: String, type: String, body: String, expected: String) throws {
+    let model = try EdmModel.read(Array(Self.model.utf8))
+    let response = ODataSingleResponse(
+      httpStatus: 200, fields: type.isEmpty ? [:] : [.contentType: type], payloadBytes: Array(body.utf8),
+      url: "https://h/s/\(path)", serviceVersion: .v4)
+    let found: String
+    do throws(ODataServiceError) {
+      found =
+        switch try response.payload(model: model) {
+        case .entity: "entity"
+        case .collection: "collection"
+        case .count: "count"
+        case .error: "error"
+        case .property(let property):
+          switch property.value {
+          case .null: "null"
+          case .string: "string"
+          case .binary: "binary"
+          case .decimal: "decimal"
+          default: "another value"
+          }
+        default: "another payload"
+        }
+    } catch {
+      guard case .malformedAnswer = error.category else { throw error }
+      found = "malformed"
+    }
+    #expect(found == expected)
+  }
+}

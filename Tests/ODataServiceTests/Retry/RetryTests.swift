@@ -1,0 +1,89 @@
+import HTTPCore
+import Testing
+
+@testable import ODataService
+
+@Suite("Repetition", .timeLimit(.minutes(1)))
+struct RetryTests {
+  typealias Machine = RetryStateMachine
+
+  static func machine(_ repeatability: RetryPolicy.Repeatability = .always, attempts: Int = 4) -> Machine {
+    Machine(policy: RetryPolicy(maximumAttempts: attempts), repeatability: repeatability, start: .zero)
+  }
+
+  @Test("waits double up to the limit, and full jitter takes any part of them")
+  func backOff() {
+    var machine = Machine(
+      policy: RetryPolicy(
+        maximumAttempts: 7, baseDelay: .seconds(1), maximumDelay: .seconds(5), maximumTotalTime: .seconds(1000)),
+      repeatability: .always, start: .zero)
+    var waits: [Machine.Action] = []
+    for random in [UInt64.max, .max, .max, .max, 0, 1 << 63, .max] {
+      waits.append(
+        machine.after(.status(503, retryAfter: nil), now: .seconds(1), unixTime: 0, random: random))
+    }
+    let full = 1 - 1 / Double(1 << 53)
+    #expect(
+      waits == [
+        .wait(.seconds(1) * full), .wait(.seconds(2) * full), .wait(.seconds(4) * full), .wait(.seconds(5) * full),
+        .wait(.zero), .wait(.seconds(2.5)), .deliver,
+      ])
+  }
+
+  @Test(
+    "what is repeated, by outcome and by what the request allows",
+    arguments: [
+      (Machine.Outcome.status(429, retryAfter: nil), [true, true, false]),
+      (.status(500, retryAfter: nil), [false, false, false]),
+      (.status(502, retryAfter: nil), [true, false, false]),
+      (.status(503, retryAfter: nil), [true, true, false]),
+      (.status(504, retryAfter: nil), [true, false, false]),
+      (.status(404, retryAfter: "1"), [false, false, false]),
+      (.transport(.cannotConnect(host: "h", reason: "")), [true, true, false]),
+      (.transport(.hostNotFound(host: "h")), [true, true, false]),
+      (.transport(.connectionLost(reason: "")), [true, false, false]),
+      (.transport(.timeout(phase: "idle")), [true, false, false]),
+      (.transport(.tls(host: "h", reason: "")), [false, false, false]),
+      (.transport(.cancelled), [false, false, false]),
+      (.transport(.bodyTooLarge(limit: 1)), [false, false, false]),
+    ])
+  func outcomes(outcome: Machine.Outcome, repeated: [Bool]) {
+    for (repeatability, expected) in zip([RetryPolicy.Repeatability.always, .ifUntouched, .never], repeated) {
+      var machine = Self.machine(repeatability)
+      let action = machine.after(outcome, now: .zero, unixTime: 0, random: 0)
+      #expect((action == .wait(.zero)) == expected, "\(repeatability)")
+    }
+  }
+
+  @Test(
+    "idempotent methods alone, and changes under an ETag only where nothing was done (RFC 9110 §9.2.2)",
+    arguments: [
+      (HTTPMethod.get, false, RetryPolicy.Repeatability.always), (.head, false, .always), (.put, false, .always),
+      (.delete, false, .always), (.put, true, .ifUntouched), (.delete, true, .ifUntouched), (.post, false, .never),
+      (.patch, false, .never), (.merge, true, .never),
+    ])
+  func methods(method: HTTPMethod, isConditional: Bool, expected: RetryPolicy.Repeatability) {
+    #expect(RetryPolicy.Repeatability(method: method, isConditional: isConditional) == expected)
+  }
+
+  @Test(
+    "Retry-After as seconds and as the three forms of a date (RFC 9110 §10.2.3, §5.6.7)",
+    arguments: [
+      ("0", Duration.zero), ("120", .seconds(120)), ("99999999999999999999", .seconds(366 * 86_400)),
+      ("Sun, 06 Nov 1994 08:49:37 GMT", .seconds(37)), ("Sunday, 06-Nov-94 08:49:37 GMT", .seconds(37)),
+      ("Sun Nov  6 08:49:37 1994", .seconds(37)), ("Sun, 06 Nov 1994 08:48:37 GMT", .zero),
+      ("soon", nil), ("", nil), ("-5", nil), ("Sun, 31 Feb 1994 08:49:37 GMT", nil),
+    ] as [(String, Duration?)])
+  func retryAfter(field: String, expected: Duration?) {
+    #expect(RetryAfter.delay(field, unixTime: 784_111_740) == expected)
+  }
+
+  @Test("a Retry-After is kept, and one beyond the total time ends the repetition")
+  func keepsRetryAfter() {
+    var machine = Self.machine()
+    #expect(
+      machine.after(.status(503, retryAfter: "7"), now: .zero, unixTime: 0, random: .max) == .wait(.seconds(7)))
+    #expect(machine.after(.status(503, retryAfter: "70"), now: .seconds(7), unixTime: 0, random: 0) == .deliver)
+    #expect(machine.after(.status(503, retryAfter: nil), now: .seconds(61), unixTime: 0, random: 0) == .deliver)
+  }
+}

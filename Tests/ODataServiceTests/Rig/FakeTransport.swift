@@ -1,0 +1,76 @@
+import Foundation
+import HTTPCore
+import Synchronization
+
+/// A transport in memory: a closure answers, every request is recorded.
+final class FakeTransport: HTTPTransport {
+  typealias Handler = @Sendable (_ request: HTTPRequest, _ index: Int) async throws(HTTPTransportError) -> FakeAnswer
+
+  private let handler: Handler
+  private let log = Mutex<[HTTPRequest]>([])
+
+  init(_ handler: @escaping Handler) { self.handler = handler }
+
+  /// Answers in turn; past the end 599.
+  convenience init(_ answers: [FakeAnswer]) {
+    self.init { _, index throws(HTTPTransportError) in
+      guard index < answers.count else { return FakeAnswer(599) }
+      if let failure = answers[index].failure { throw failure }
+      return answers[index]
+    }
+  }
+
+  var requests: [HTTPRequest] { log.withLock { $0 } }
+
+  /// What was sent, one line each: method, path and query, and the named fields that were there.
+  func trace(_ names: HTTPFieldName...) -> [String] {
+    requests.map { request in
+      let parts = request.url.absoluteString.split(separator: "/", maxSplits: 3, omittingEmptySubsequences: false)
+      let target = "/" + (parts.dropFirst(3).first ?? "")
+      let fields = names.compactMap { name in request.fields[name].map { "\(name): \($0)" } }
+      return (["\(request.method) \(target)"] + fields).joined(separator: " | ")
+    }
+  }
+
+  func send(_ request: HTTPRequest) async throws(HTTPTransportError) -> HTTPResponse {
+    let index = log.withLock { log in
+      log.append(request)
+      return log.count - 1
+    }
+    let answer = try await handler(request, index)
+    if let failure = answer.failure { throw failure }
+    return HTTPResponse(
+      status: answer.status, fields: answer.fields, url: request.url, body: HTTPBodyStream(Array(answer.body.utf8)))
+  }
+}
+
+struct FakeAnswer: Sendable {
+  var status: Int
+  var fields: HTTPFields
+  var body: String
+  var failure: HTTPTransportError?
+
+  init(_ status: Int, _ fields: HTTPFields = [:], _ body: String = "") {
+    self.status = status
+    self.fields = fields
+    self.body = body
+  }
+
+  static func json(_ body: String, status: Int = 200, _ fields: HTTPFields = [:]) -> FakeAnswer {
+    var fields = fields
+    fields.setDefault(.contentType, "application/json")
+    return FakeAnswer(status, fields, body)
+  }
+
+  static func failure(_ error: HTTPTransportError) -> FakeAnswer {
+    var answer = FakeAnswer(0)
+    answer.failure = error
+    return answer
+  }
+}
+
+extension HTTPBody {
+  var text: String {
+    if case .bytes(let bytes) = self { String(decoding: bytes, as: UTF8.self) } else { "" }
+  }
+}

@@ -1,0 +1,57 @@
+import Foundation
+import HTTPCore
+import ODataService
+import Synchronization
+import Testing
+
+/// Time that moves only by sleeping in it: nobody waits.
+final class TestClock: Sendable {
+  private let time = Mutex<(elapsed: Duration, sleeps: [Duration])>((.zero, []))
+  /// 2026-01-15T10:00:00Z at the start.
+  static let epoch: Int64 = 1_768_471_200
+
+  var sleeps: [Duration] { time.withLock { $0.sleeps } }
+  var elapsed: Duration { time.withLock { $0.elapsed } }
+
+  func advance(_ duration: Duration) { time.withLock { $0.elapsed += duration } }
+
+  /// `random` all ones: full jitter at its longest.
+  func clock(random: UInt64 = .max) -> ServiceClock {
+    ServiceClock(
+      elapsed: { [self] in elapsed },
+      unixTime: { [self] in TestClock.epoch + elapsed.components.seconds },
+      sleep: { [self] duration in
+        try Task.checkCancellation()
+        time.withLock {
+          $0.elapsed += duration
+          $0.sleeps.append(duration)
+        }
+      },
+      random: { random })
+  }
+}
+
+/// A conversation over a transport in memory, at `https://erp.example/sap/S/`.
+func conversation(
+  _ transport: FakeTransport, authentication: (any Authentication)? = nil, clock: TestClock = TestClock(),
+  root: String = "https://erp.example/sap/S/", _ change: (inout ConversationOptions) -> Void = { _ in }
+) throws -> ODataConversation {
+  var options = ConversationOptions()
+  options.clock = clock.clock()
+  change(&options)
+  let url = try #require(URL(string: root))
+  return try ODataConversation(root: url, transport: transport, authentication: authentication, options: options)
+}
+
+/// The error that an operation throws; the test fails where it throws none or another one.
+func serviceError(_ body: () async throws -> Void) async -> ODataServiceError? {
+  do {
+    try await body()
+    Issue.record("it should have failed")
+  } catch let error as ODataServiceError {
+    return error
+  } catch {
+    Issue.record("another error: \(error)")
+  }
+  return nil
+}

@@ -1,0 +1,45 @@
+import Testing
+
+@testable import ODataService
+
+@Suite("The token against request forgery", .timeLimit(.minutes(1)))
+struct CSRFStateMachineTests {
+  @Test("automatic: nothing before the service asks, then always")
+  func automatic() {
+    var machine = CSRFStateMachine(mode: .automatic)
+    #expect(machine.beforeSending() == .send(token: nil))
+    #expect(machine.afterRefusal(of: nil, isReplay: false) == .fetch)
+    #expect(machine.beforeSending() == .fetch, "those who come meanwhile fetch too")
+    machine.received("T1")
+    #expect(machine.beforeSending() == .send(token: "T1"))
+    #expect(machine.afterRefusal(of: "T1", isReplay: false) == .fetch)
+    machine.received("T2")
+    #expect(machine.afterRefusal(of: "T1", isReplay: false) == .send(token: "T2"), "another fetched it meanwhile")
+    #expect(machine.afterRefusal(of: "T2", isReplay: true) == .deliver, "one replay")
+    machine.sessionChanged()
+    #expect(machine.beforeSending() == .fetch)
+  }
+
+  @Test("always: fetched before the first change; never: a refusal is the answer")
+  func otherModes() {
+    var always = CSRFStateMachine(mode: .always)
+    #expect(always.beforeSending() == .fetch)
+    always.received("T")
+    #expect(always.beforeSending() == .send(token: "T"))
+    var never = CSRFStateMachine(mode: .never)
+    #expect(never.beforeSending() == .send(token: nil))
+    #expect(never.afterRefusal(of: nil, isReplay: false) == .deliver)
+  }
+
+  @Test("what is a refusal, and what is a token")
+  func fields() {
+    #expect(CSRFStateMachine.isRefusal(status: 403, field: "Required"))
+    #expect(CSRFStateMachine.isRefusal(status: 403, field: "required"))
+    #expect(!CSRFStateMachine.isRefusal(status: 403, field: nil))
+    #expect(!CSRFStateMachine.isRefusal(status: 400, field: "Required"))
+    #expect(CSRFStateMachine.token(in: "abc==") == "abc==")
+    #expect(CSRFStateMachine.token(in: "Required") == nil)
+    #expect(CSRFStateMachine.token(in: "") == nil)
+    #expect(CSRFStateMachine.token(in: nil) == nil)
+  }
+}

@@ -1,0 +1,189 @@
+import Foundation
+import Synchronization
+import Testing
+
+@testable import ODataService
+
+/// Writes down each call with the state that the execution shows during it.
+final class CallLog: ODataRequestListener {
+  let calls = Mutex<[String]>([])
+  let onCall: @Sendable (String, ODataRequestExecution) -> Void
+
+  init(onCall: @escaping @Sendable (String, ODataRequestExecution) -> Void = { _, _ in }) { self.onCall = onCall }
+
+  private func note(_ name: String, _ execution: ODataRequestExecution) {
+    let status = execution.response?.single?.httpStatus.map(String.init) ?? "nil"
+    calls.withLock { $0.append("\(name) \(execution.status) \(status)") }
+    onCall(name, execution)
+  }
+
+  var lines: [String] { calls.withLock { $0 } }
+
+  func requestStarted(_ execution: ODataRequestExecution) { note("started", execution) }
+  func requestCacheResponse(_ execution: ODataRequestExecution) { note("cache", execution) }
+  func requestServerResponse(_ execution: ODataRequestExecution) { note("server", execution) }
+  func requestFailed(_ execution: ODataRequestExecution) { note("failed", execution) }
+  func requestFinished(_ execution: ODataRequestExecution) { note("finished", execution) }
+}
+
+/// Counts calls that began while another ran.
+final class OverlapLog: ODataRequestListener {
+  private let inside = Atomic(0)
+  let overlaps = Atomic(0)
+  let finished = Atomic(0)
+
+  private func note() {
+    if inside.add(1, ordering: .sequentiallyConsistent).newValue != 1 { overlaps.add(1, ordering: .relaxed) }
+    inside.subtract(1, ordering: .sequentiallyConsistent)
+  }
+
+  func requestStarted(_ execution: ODataRequestExecution) { note() }
+  func requestCacheResponse(_ execution: ODataRequestExecution) { note() }
+  func requestServerResponse(_ execution: ODataRequestExecution) { note() }
+  func requestFinished(_ execution: ODataRequestExecution) {
+    note()
+    finished.add(1, ordering: .relaxed)
+  }
+}
+
+@Suite("An execution and its callbacks", .timeLimit(.minutes(1)))
+struct RequestExecutionTests {
+  static func response(_ status: Int) -> ODataResponse { .single(ODataSingleResponse(httpStatus: status, url: "u")) }
+  static let failure = ODataServiceError(.notOpen, operation: "read")
+
+  @Test(
+    "each course gives its calls, with the status and the answer of that moment",
+    arguments: [
+      (
+        "active, success", ["start", "cache nil", "server 200", "finish"],
+        ["started initialized nil", "cache inProgress nil", "server inProgress 200", "finished completed 200"]
+      ),
+      (
+        "active, failure", ["start", "cache 203", "fail"],
+        ["started initialized nil", "cache inProgress 203", "failed failed nil", "finished failed nil"]
+      ),
+      (
+        "active, refused", ["start", "cache 203", "fail 500"],
+        ["started initialized nil", "cache inProgress 203", "failed failed 500", "finished failed 500"]
+      ),
+      (
+        "passive, success", ["start", "cache 203", "finish"],
+        ["started initialized nil", "cache inProgress 203", "finished completed 203"]
+      ),
+      (
+        "passive, miss", ["start", "cache nil", "finish"],
+        ["started initialized nil", "cache inProgress nil", "finished completed nil"]
+      ),
+      ("closed", ["start", "fail"], ["started initialized nil", "failed failed nil", "finished failed nil"]),
+      (
+        "cancelled", ["start", "cache 203", "cancel", "server 200", "finish", "fail"],
+        ["started initialized nil", "cache inProgress 203", "finished canceled 203"]
+      ),
+      ("cancelled before its start", ["cancel", "start", "server 200"], ["finished canceled nil"]),
+      (
+        "cancelled too late", ["start", "server 200", "finish", "cancel"],
+        ["started initialized nil", "server inProgress 200", "finished completed 200"]
+      ),
+      (
+        "out of order", ["server 200", "finish", "start", "start", "finish", "finish"],
+        ["started initialized nil", "finished completed nil"]
+      ),
+    ])
+  func courses(name: String, inputs: [String], expected: [String]) async throws {
+    let log = CallLog()
+    let execution = ODataRequestExecution(request: .read("P"), listener: log)
+    for input in inputs { Self.apply(input, to: execution) }
+    #expect(log.lines == expected)
+    var events: [String] = []
+    for await event in execution.events {
+      let status = event.snapshot.response?.single?.httpStatus.map(String.init) ?? "nil"
+      let name = event.name.replacing("request", with: "").replacing("Response", with: "").lowercased()
+      events.append("\(name) \(event.snapshot.status) \(status)")
+    }
+    #expect(events == expected, "events are the same, also for those who come late")
+  }
+
+  static func apply(_ input: String, to execution: ODataRequestExecution) {
+    let words = input.split(separator: " ")
+    let status = words.dropFirst().first.flatMap { Int($0) }
+    switch words.first {
+    case "start": execution.start()
+    case "cache": execution.receive(cacheResponse: status.map(response))
+    case "server": execution.receive(serverResponse: response(status ?? 0))
+    case "finish": execution.finish()
+    case "fail": execution.fail(failure, response: status.map(response))
+    default: execution.cancel()
+    }
+  }
+
+  @Test("a cancel from inside a call lets that call end in its own state, and is the next call")
+  func cancelInside() {
+    let log = CallLog { name, execution in
+      guard name == "cache" else { return }
+      execution.cancel()
+      #expect(execution.status == .inProgress)
+    }
+    let execution = ODataRequestExecution(request: .read("P"), listener: log)
+    let cancelled = Mutex(0)
+    execution.onCancel { cancelled.withLock { $0 += 1 } }
+    execution.start()
+    execution.receive(cacheResponse: nil)
+    #expect(log.lines.last == "finished canceled nil")
+    #expect(cancelled.withLock { $0 } == 1)
+    execution.onCancel { cancelled.withLock { $0 += 1 } }
+    #expect(cancelled.withLock { $0 } == 2, "a handler that comes after the cancellation runs at once")
+  }
+
+  @Test("calls never overlap, whatever threads advance and cancel")
+  func serialized() async {
+    for _ in 0..<200 {
+      let log = OverlapLog()
+      let execution = ODataRequestExecution(request: .read("P"), listener: log)
+      await withTaskGroup { group in
+        group.addTask { execution.start() }
+        group.addTask { execution.receive(cacheResponse: nil) }
+        group.addTask { execution.receive(serverResponse: Self.response(200)) }
+        group.addTask { execution.cancel() }
+        group.addTask { execution.finish() }
+      }
+      execution.cancel()
+      #expect(log.overlaps.load(ordering: .relaxed) == 0)
+      #expect(log.finished.load(ordering: .relaxed) == 1)
+    }
+  }
+
+  @Test("the final response: the answer, nil for a passive miss, the error, the cancellation")
+  func finalResponse() async throws {
+    let success = ODataRequestExecution(request: .read("P"))
+    async let answer = success.finalResponse()
+    success.start()
+    success.receive(serverResponse: Self.response(200))
+    success.finish()
+    #expect(try await answer?.single?.httpStatus == 200)
+
+    let miss = ODataRequestExecution(request: .read("P"))
+    for input in ["start", "cache nil", "finish"] { Self.apply(input, to: miss) }
+    let missed = try await miss.finalResponse()
+    if missed != nil { Issue.record("a miss has no answer") }
+
+    let failed = ODataRequestExecution(request: .read("P"))
+    for input in ["start", "fail"] { Self.apply(input, to: failed) }
+    await #expect(throws: ODataServiceError.self) { try await failed.finalResponse() }
+
+    let cancelled = ODataRequestExecution(request: .read("P"))
+    cancelled.cancel()
+    let error = await serviceError { _ = try await cancelled.finalResponse() }
+    #expect(error?.isCancelled == true)
+  }
+
+  @Test("cancelling who waits leaves the execution running")
+  func waiterLeaves() async {
+    let execution = ODataRequestExecution(request: .read("P"))
+    execution.start()
+    let waiter = Task { try await execution.finalResponse() }
+    waiter.cancel()
+    let error = await serviceError { _ = try await waiter.value }
+    #expect(error?.isCancelled == true)
+    #expect(execution.status == .initialized)
+  }
+}
