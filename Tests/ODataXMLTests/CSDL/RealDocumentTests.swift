@@ -24,8 +24,7 @@ enum Samples {
 @Suite("CSDL of real products", .timeLimit(.minutes(1)))
 struct RealDocumentTests {
   @Test(
-    "Every sample document is read whole",
-    arguments: Samples.files(in: ["v2", "v3", "v4", "bulk-sap-v2", "csdl-json"]))
+    "Every sample document is read whole", arguments: Samples.files(in: ["v2", "v3", "v4", "bulk-sap-v2", "csdl-json"]))
   func sample(_ file: URL) throws {
     let model = try EdmModel.read(Samples.bytes(file))
     let schemas = model.schemas

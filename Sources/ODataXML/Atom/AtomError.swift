@@ -1,0 +1,78 @@
+/// Why an Atom or XML payload could not be read, and where.
+public struct AtomError: Error, Sendable, Hashable, CustomStringConvertible {
+  /// What is wrong.
+  public enum Problem: Sendable, Hashable {
+    /// There is no content.
+    case empty
+    /// The bytes are no well-formed XML; the parser's words.
+    case malformed(String)
+    /// The document ends too early.
+    case truncated
+    /// It has a document type declaration, which is refused.
+    case documentTypeRefused
+    /// Elements are nested deeper than the limit.
+    case tooDeep(limit: Int)
+    /// The document, or one tag of it, is longer than the limit in bytes.
+    case tooLarge(limit: Int)
+    /// Its encoding is not known.
+    case unsupportedEncoding
+    /// XML, but none of OData's documents; the root is named.
+    case notOData(root: String)
+    /// A value that is none of its type; the reason is said.
+    case invalidValue(String)
+  }
+
+  /// What is wrong.
+  public var problem: Problem
+  /// The line, from 1.
+  public var line: Int
+  /// The column, from 1.
+  public var column: Int
+  /// The open elements from the root.
+  public var path: String
+
+  /// Joins a problem and its place.
+  public init(_ problem: Problem, line: Int, column: Int, path: String) {
+    self.problem = problem
+    self.line = line
+    self.column = column
+    self.path = path
+  }
+
+  /// The problem, its place and what can be done.
+  public var description: String {
+    "\(problem.words) (line \(line), column \(column)\(path.isEmpty ? "" : ", in \(path)")). \(problem.cure)"
+  }
+}
+
+extension AtomError.Problem {
+  fileprivate var words: String {
+    switch self {
+    case .empty: "There is no content"
+    case .malformed(let text): "The answer is not well-formed XML: \(text)"
+    case .truncated: "The answer ends too early"
+    case .documentTypeRefused: "The answer has a document type declaration"
+    case .tooDeep(let limit): "Elements are nested more than \(limit) deep"
+    case .tooLarge(let limit): "The answer, or one tag of it, is longer than \(limit) bytes"
+    case .unsupportedEncoding: "The answer's encoding is not known"
+    case .notOData(let root): "The answer is no OData document, its root is \(root)"
+    case .invalidValue(let reason): "A value cannot be read: \(reason)"
+    }
+  }
+
+  fileprivate var cure: String {
+    switch self {
+    case .empty, .truncated: "Send the request again."
+    case .malformed, .invalidValue: "Report it to the service."
+    case .documentTypeRefused: "Check the URL and the credentials: a log-in page may have been sent."
+    case .tooDeep, .tooLarge: "Raise the limit if the service is trusted."
+    case .unsupportedEncoding: "Ask the service for UTF-8."
+    case .notOData: "Check the URL and the request's Accept field."
+    }
+  }
+}
+
+/// A value that cannot be read; the reader adds the place.
+struct AtomValueFailure: Error {
+  let reason: String
+}

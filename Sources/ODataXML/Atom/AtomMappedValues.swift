@@ -1,0 +1,124 @@
+internal import OData
+
+/// What stands in an entry outside its content: the values of properties that the model maps there
+/// ([MS-ODATA] §2.2.3.7.2.1, "Customizable Feeds").
+///
+/// The elements of RFC 4287 itself (`updated`, `author`) carry no data unless a mapping says so, and are dropped.
+final class AtomMappedValues {
+  private struct Value {
+    let namespace: String
+    let path: String
+    let text: String
+  }
+
+  private var values: [Value] = []
+
+  /// A frame that gathers the text of an element, of its children, and of its attributes.
+  func frame(_ element: XMLElement, base: String?) -> AtomFrame {
+    GatheringFrame(element, base: base, into: self, above: "")
+  }
+
+  /// `atom:category` of no type: V3 can map a property to its `term`.
+  func category(_ element: XMLElement) { gather(element, path: element.name.local) }
+
+  fileprivate func gather(_ element: XMLElement, path: String) {
+    for attribute in element.attributes where attribute.name.prefix.isEmpty {
+      values.append(
+        Value(namespace: element.name.namespace, path: path + "/@" + attribute.name.local, text: attribute.value))
+    }
+  }
+
+  fileprivate func add(_ text: String, namespace: String, path: String) {
+    values.append(Value(namespace: namespace, path: path, text: text))
+  }
+
+  /// Adds the mapped properties that the content does not have.
+  func settle(into entity: inout ODataEntity, _ structure: EdmStructure?, _ types: AtomTypes) throws {
+    guard let structure else {
+      // Without a model nobody knows whether these are properties: they are kept beside them.
+      for name in ["title", "summary"] {
+        guard let text = text(namespace: AtomNamespace.atom, path: name), !text.isEmpty else { continue }
+        entity.annotations.append(ODataAnnotation(term: "atom." + name, value: .string(text)))
+      }
+      return
+    }
+    for mapping in structure.feedMappings {
+      guard let text = text(of: mapping) else { continue }
+      let steps = mapping.sourcePath.split(separator: "/").map(String.init)
+      try AtomMappedValues.add(text, steps[...], structure, types, to: &entity.properties)
+    }
+  }
+
+  private func text(of mapping: EdmFeedMapping) -> String? {
+    if let path = AtomMappedValues.syndication[mapping.targetPath] {
+      return text(namespace: AtomNamespace.atom, path: path)
+    }
+    return text(namespace: mapping.namespaceURI, path: mapping.targetPath)
+  }
+
+  private func text(namespace: String?, path: String) -> String? {
+    values.first { value in value.path == path && (namespace == nil || value.namespace == namespace) }?.text
+  }
+
+  /// Enters a value at a path of properties, unless the content has it.
+  private static func add(
+    _ text: String, _ path: ArraySlice<String>, _ structure: EdmStructure?, _ types: AtomTypes,
+    to properties: inout [ODataProperty]
+  ) throws {
+    guard let step = path.first else { return }
+    let type = structure?.property(step)?.type
+    let place = properties.firstIndex { $0.name == step }
+    guard path.count > 1 else {
+      guard place == nil else { return }
+      return properties.append(ODataProperty(step, try AtomScalar.value(text, type, types)))
+    }
+    var complex = ODataComplexValue()
+    if let place {
+      guard case .complex(let present) = properties[place].value else { return }
+      complex = present
+    }
+    try add(text, path.dropFirst(), types.structure(type?.name), types, to: &complex.properties)
+    if let place {
+      properties[place].value = .complex(complex)
+    } else {
+      properties.append(ODataProperty(step, .complex(complex)))
+    }
+  }
+
+  private static let syndication = [
+    "SyndicationAuthorEmail": "author/email", "SyndicationAuthorName": "author/name",
+    "SyndicationAuthorUri": "author/uri", "SyndicationContributorEmail": "contributor/email",
+    "SyndicationContributorName": "contributor/name", "SyndicationContributorUri": "contributor/uri",
+    "SyndicationCustomProperty": "", "SyndicationPublished": "published", "SyndicationRights": "rights",
+    "SyndicationSummary": "summary", "SyndicationTitle": "title", "SyndicationUpdated": "updated",
+    "SyndicationCategoryLabel": "category/@label", "SyndicationCategoryScheme": "category/@scheme",
+    "SyndicationCategoryTerm": "category/@term", "SyndicationLinkHref": "link/@href",
+  ]
+}
+
+/// Gathers the text of an element under its path.
+private final class GatheringFrame: AtomFrame {
+  private let values: AtomMappedValues
+  private let path: String
+  private let namespace: String
+  private var content = ""
+  private var hasChildren = false
+
+  init(_ element: XMLElement, base: String?, into values: AtomMappedValues, above: String) {
+    self.values = values
+    path = above + element.name.local
+    namespace = element.name.namespace
+    super.init(element, base: base)
+    values.gather(element, path: path)
+  }
+
+  override var wantsText: Bool { true }
+  override func text(_ text: String) { content += text }
+  override func child(_ element: XMLElement, _ reading: AtomReading) -> AtomFrame {
+    hasChildren = true
+    return GatheringFrame(element, base: base, into: values, above: path + "/")
+  }
+  override func end(_ reading: AtomReading) {
+    if !hasChildren { values.add(content, namespace: namespace, path: path) }
+  }
+}

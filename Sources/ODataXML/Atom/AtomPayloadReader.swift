@@ -1,0 +1,99 @@
+package import OData
+
+/// Reads one Atom or XML payload from chunks of bytes and tells a `PayloadHandler` what is in it.
+///
+/// Rows of a feed are told as soon as each is complete, so memory stays bounded by the largest row. What a feed says of
+/// itself behind its rows (count, next link, delta link) is told behind them.
+///
+///     let reader = AtomPayloadReader(options: AtomOptions(model: model), handler: handler)
+///     for chunk in chunks { try reader.read(chunk) }
+///     try reader.finish()
+///
+/// Errors are ``AtomError``, or what the handler threw. After an error the reader is of no use.
+package final class AtomPayloadReader {
+  private let reader: AtomReader
+  private let sink: AtomTellingSink
+
+  /// A reader that has read nothing.
+  package init(options: AtomOptions = AtomOptions(), handler: any PayloadHandler) {
+    sink = AtomTellingSink(handler)
+    reader = AtomReader(options: options, sink: sink)
+  }
+
+  /// Reads the next bytes.
+  package func read(_ chunk: [UInt8]) throws { try relay { () throws(AtomError) in try reader.read(chunk) } }
+
+  /// Tells that no bytes follow.
+  package func finish() throws { try relay { () throws(AtomError) in try reader.finish() } }
+
+  /// What the handler threw is thrown as it was.
+  private func relay(_ body: () throws(AtomError) -> Void) throws {
+    do { try body() } catch { throw sink.failure ?? error }
+  }
+}
+
+/// A sink that tells a handler at once.
+private final class AtomTellingSink: AtomSink {
+  private let handler: any PayloadHandler
+  private var teller: PayloadTeller
+  private var context: String?
+  private var isDelta = false
+  private var hasBegun = false
+  private(set) var failure: (any Error)?
+
+  init(_ handler: any PayloadHandler) {
+    self.handler = handler
+    teller = PayloadTeller(handler)
+  }
+
+  func beginFeed(context: String?, isDelta: Bool) {
+    self.context = context
+    self.isDelta = isDelta
+  }
+
+  func row(_ row: AtomRow) throws {
+    try attempt {
+      switch row {
+      case .entity(let entity):
+        try begin(isDelta ? .delta : .collection)
+        try teller.tell(entity, nil)
+      case .deletedEntity(let entity):
+        try begin(.delta)
+        try teller.tell(entity, nil)
+      case .link(let link, let isDeleted):
+        try begin(.delta)
+        try handler.link(link, isDeleted: isDeleted)
+      case .reference(let reference):
+        try begin(.references)
+        try handler.reference(reference)
+      }
+    }
+  }
+
+  func endFeed(_ feed: AtomFeed) throws {
+    try attempt {
+      try begin(isDelta ? .delta : .collection)
+      var rest = feed.collection
+      rest.context = nil
+      try teller.tell(rest, on: nil)
+      try handler.endPayload()
+    }
+  }
+
+  func document(_ payload: ODataPayload) throws { try attempt { try teller.tell(payload) } }
+
+  /// The kind shows with the first row; what comes later cannot change it.
+  private func begin(_ kind: PayloadKind) throws {
+    guard !hasBegun else { return }
+    hasBegun = true
+    try handler.beginPayload(kind)
+    try teller.control(.context, context)
+  }
+
+  private func attempt(_ body: () throws -> Void) throws {
+    do { try body() } catch {
+      failure = error
+      throw error
+    }
+  }
+}
