@@ -15,9 +15,7 @@ build: ## build the library and the command line
 	@swift build
 
 test: ## install what is missing, build, run every test (real services included)
-	@Scripts/setup
-	@swift build --build-tests
-	@swift test --skip-build --disable-xctest
+	@Scripts/test
 
 lint: ## formatting rules, strictly
 	@Scripts/lint

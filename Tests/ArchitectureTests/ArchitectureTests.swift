@@ -26,7 +26,7 @@ struct ArchitectureTests {
     let found = files.flatMap(Budgets.violations)
     #expect(found.isEmpty, "\(found.joined(separator: "\n"))")
     let longest = files.max { $0.lines.count < $1.lines.count }
-    let functions = files.flatMap { file in Budgets.functions(in: file.text).map { (file.path, $0) } }
+    let functions = files.flatMap { file in Budgets.functions(inCode: file.code).map { (file.path, $0) } }
     #expect(functions.count > 300)
     if let longest, let function = functions.max(by: { $0.1.lines < $1.1.lines }) {
       print(

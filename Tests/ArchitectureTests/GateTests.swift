@@ -97,7 +97,7 @@ struct GateTests {
       }
       """#
     #expect(
-      Budgets.functions(in: text) == [
+      Budgets.functions(inCode: SwiftText(text).code) == [
         .init(name: "one", start: 6, lines: 1), .init(name: "two", start: 7, lines: 8),
         .init(name: "init", start: 15, lines: 2), .init(name: "subscript", start: 17, lines: 3),
         .init(name: "deinit", start: 20, lines: 1),

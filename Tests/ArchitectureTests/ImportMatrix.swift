@@ -71,7 +71,7 @@ enum ImportMatrix {
     let kinds: Set<Substring> = ["struct", "class", "enum", "protocol", "func", "var", "let", "typealias"]
     var conditions: [(text: Substring, isElse: Bool)] = []
     var found: [Import] = []
-    for (index, line) in SwiftText(file.text).lines.enumerated() {
+    for (index, line) in file.codeLines.enumerated() {
       let words = line.split(separator: " ")
       switch words.first {
       case "#if": conditions.append((line, false))

@@ -7,6 +7,17 @@ struct SourceFile: Sendable {
   let path: String
   /// What it holds.
   let text: String
+  /// The same with comments and strings blanked, where it is Swift.
+  let code: String
+
+  init(path: String, text: String) {
+    self.path = path
+    self.text = text
+    code = path.hasSuffix(".swift") ? SwiftText(text).code : ""
+  }
+
+  /// The lines of ``code``.
+  var codeLines: [Substring] { code.split(separator: "\n", omittingEmptySubsequences: false) }
 
   /// Its lines, empty ones included.
   var lines: [Substring] {

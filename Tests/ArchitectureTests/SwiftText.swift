@@ -10,9 +10,6 @@ struct SwiftText {
     var scanner = Scanner(source: Array(source.utf8))
     code = String(decoding: scanner.blanked(), as: UTF8.self)
   }
-
-  /// The blanked lines.
-  var lines: [Substring] { code.split(separator: "\n", omittingEmptySubsequences: false) }
 }
 
 private struct Scanner {
@@ -22,7 +19,13 @@ private struct Scanner {
 
   init(source: [UInt8]) { self.source = source }
 
-  private func starts(_ text: String) -> Bool { source[place...].starts(with: text.utf8) }
+  private func starts(_ text: StaticString) -> Bool { starts(Array(text.description.utf8)) }
+
+  private func starts(_ bytes: [UInt8]) -> Bool {
+    guard place + bytes.count <= source.count, source[place] == bytes[0] else { return false }
+    for offset in bytes.indices where source[place + offset] != bytes[offset] { return false }
+    return true
+  }
 
   private mutating func blank(_ count: Int = 1) {
     for byte in source[place..<min(place + count, source.count)] { output.append(byte == 0x0a ? 0x0a : 0x20) }
@@ -30,8 +33,13 @@ private struct Scanner {
   }
 
   mutating func blanked() -> [UInt8] {
+    output.reserveCapacity(source.count)
     while place < source.count {
-      if starts("//") {
+      let byte = source[place]
+      if byte != UInt8(ascii: "/") && byte != UInt8(ascii: "#") && byte != UInt8(ascii: "\"") {
+        output.append(byte)
+        place += 1
+      } else if starts("//") {
         while place < source.count, source[place] != 0x0a { blank() }
       } else if starts("/*") {
         blockComment()
@@ -68,21 +76,24 @@ private struct Scanner {
   }
 
   private mutating func string(hashes: Int) {
-    let fence = String(repeating: "#", count: hashes)
+    let fence = [UInt8](repeating: UInt8(ascii: "#"), count: hashes)
     blank(hashes)
-    let quotes = starts("\"\"\"") ? "\"\"\"" : "\""
+    let quotes = [UInt8](repeating: UInt8(ascii: "\""), count: starts("\"\"\"") ? 3 : 1)
+    let end = quotes + fence
+    let escape = [UInt8(ascii: "\\")] + fence
+    let interpolated = escape + [UInt8(ascii: "(")]
     blank(quotes.count)
     while place < source.count {
-      if starts(quotes + fence) {
-        blank(quotes.count + hashes)
+      if starts(end) {
+        blank(end.count)
         return
       }
-      if starts("\\" + fence + "(") {
+      if starts(interpolated) {
         blank(2 + hashes)
         interpolation()
-      } else if starts("\\" + fence) {
+      } else if starts(escape) {
         blank(2 + hashes)
-      } else if quotes == "\"", source[place] == 0x0a {
+      } else if quotes.count == 1, source[place] == 0x0a {
         return  // not a string after all
       } else {
         blank()

@@ -3,7 +3,7 @@ enum Traps {
   /// Ends of the process that bad input could reach.
   static func violations(in file: SourceFile) -> [String] {
     var found: [String] = []
-    for (index, line) in SwiftText(file.text).lines.enumerated() {
+    for (index, line) in file.codeLines.enumerated() {
       for word in ["try!", "as!", "fatalError(", "preconditionFailure(", "unsafelyUnwrapped"] where line.contains(word)
       {
         found.append("\(file.path):\(index + 1): \(word)")
@@ -34,7 +34,7 @@ enum Traps {
   static func unreasoned(in file: SourceFile) -> [String] {
     let lines = file.lines
     var found: [String] = []
-    for (index, code) in SwiftText(file.text).lines.enumerated() {
+    for (index, code) in file.codeLines.enumerated() {
       for claim in ["@unchecked Sendable", "nonisolated(unsafe)", "@preconcurrency"] where code.contains(claim) {
         if code.contains("@preconcurrency"), !code.contains("import") { continue }
         let above = lines[..<index].last { !$0.drop { $0 == " " }.hasPrefix("@") }
@@ -49,7 +49,7 @@ enum Traps {
 
   /// Suites that could hang.
   static func unlimitedSuites(in file: SourceFile) -> [String] {
-    let code = SwiftText(file.text).code
+    let code = file.code
     return code.ranges(of: "@Suite").compactMap { range in
       var depth = 0
       let rest = code[range.upperBound...]
