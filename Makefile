@@ -5,7 +5,7 @@ SHELL := /usr/bin/env bash
 .PHONY: help setup build test lint docs check clean
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: ## install what is missing (Debian packages, .venv); nothing where all is there
 	@Scripts/setup

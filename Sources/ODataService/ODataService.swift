@@ -59,7 +59,7 @@ public final class ODataConversation: Sendable {
   /// Whose answers these are: caches keep those of different callers apart by it. Digest it before writing it anywhere.
   package var identity: String { authentication?.identity ?? "" }
 
-  /// Sends a request of either kind and reads its answer into memory. Throws as ``send(_:)`` does.
+  /// Sends a request of either kind and reads its answer into memory. Throws as `send` of that kind does.
   public func send(either request: ODataRequest) async throws(ODataServiceError) -> ODataResponse {
     switch request {
     case .single(let request): .single(try await send(request))

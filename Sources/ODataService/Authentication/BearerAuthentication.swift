@@ -10,7 +10,7 @@ public struct BearerAuthentication: Authentication {
 
   /// Takes a fixed token.
   ///
-  /// - Parameter identity: whose token it is; nil makes every token a user of its own, so that cached answers are lost
+  /// - `identity`: whose token it is; nil makes every token a user of its own, so that cached answers are lost
   ///   with it.
   public init(token: String, identity: String? = nil) {
     self.identity = "bearer:" + (identity ?? token)

@@ -3,9 +3,8 @@ public import HTTPCore
 extension ODataConversation {
   /// Reads a media resource or stream property chunk by chunk.
   ///
-  /// - Parameters:
-  ///   - offset: bytes that the caller has already. The service may ignore it: see ``ODataMediaResponse/offset``.
-  ///   - etag: the version that those bytes are of; the whole of a newer one is sent instead (RFC 9110 §13.1.5).
+  /// - `offset`: bytes that the caller has already. The service may ignore it: see ``ODataMediaResponse/offset``.
+  /// - `etag`: the version that those bytes are of; the whole of a newer one is sent instead (RFC 9110 §13.1.5).
   public func stream(
     _ request: ODataSingleRequest, from offset: Int = 0, etag: String? = nil
   ) async throws(ODataServiceError) -> ODataMediaResponse {

@@ -44,7 +44,7 @@ public struct ODataServiceError: Error, Sendable, CustomStringConvertible, Custo
 
   /// Makes an error.
   ///
-  /// - Parameter url: the URL as sent; its secrets are removed here.
+  /// - `url`: the URL as sent; its secrets are removed here.
   public init(
     _ category: Category, operation: String, method: HTTPMethod? = nil, url: String? = nil,
     cause: (any Error)? = nil, response: ODataSingleResponse? = nil

@@ -19,7 +19,7 @@ extension ODataSingleRequest {
     ODataSingleRequest(.update(method), path, body: .entity(entity), ifMatch: ifMatch)
   }
 
-  /// Changes an entity where it says it is changed (``ODataEntity/editLink``, else its id), under its own ETag.
+  /// Changes an entity where it says it is changed (its `editLink`, else its id), under its own ETag.
   ///
   /// - Returns: nil where the entity says neither.
   public static func update(_ entity: ODataEntity, method: UpdateMethod = .patch) -> ODataSingleRequest? {

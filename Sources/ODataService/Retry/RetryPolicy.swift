@@ -36,7 +36,7 @@ public struct RetryPolicy: Sendable, Hashable {
 
     /// What a method allows.
     ///
-    /// - Parameter isConditional: the request carries `If-Match`.
+    /// - `isConditional`: the request carries `If-Match`.
     public init(method: HTTPMethod, isConditional: Bool) {
       if method.isSafe {
         self = .always
@@ -80,10 +80,9 @@ struct RetryStateMachine {
 
   /// Decides about an outcome.
   ///
-  /// - Parameters:
-  ///   - now: time on the clock of `start`.
-  ///   - unixTime: seconds since 1970, for a `Retry-After` date.
-  ///   - random: evenly spread bits for the jitter.
+  /// - `now`: time on the clock of `start`.
+  /// - `unixTime`: seconds since 1970, for a `Retry-After` date.
+  /// - `random`: evenly spread bits for the jitter.
   mutating func after(_ outcome: Outcome, now: Duration, unixTime: Int64, random: UInt64) -> Action {
     guard attempts < policy.maximumAttempts, mayRepeat(outcome) else { return .deliver }
     var delay = jitter(random)

@@ -12,8 +12,7 @@ public struct AtomWriter {
 
   /// A writer for a service.
   ///
-  /// - Parameters:
-  ///   - updated: the moment in `atom:updated`, which RFC 4287 requires and OData services do not read.
+  /// - `updated`: the moment in `atom:updated`, which RFC 4287 requires and OData services do not read.
   public init(version: ODataVersion, model: EdmModel? = nil, updated: String = "1970-01-01T00:00:00Z") {
     self.version = version
     self.model = model
@@ -22,7 +21,7 @@ public struct AtomWriter {
 
   /// The body that creates or changes an entity. Entities in line are created with it, bindings are links.
   ///
-  /// - Parameter type: the entity's qualified type, where the entity itself does not say it.
+  /// - `type`: the entity's qualified type, where the entity itself does not say it.
   public func entry(_ entity: ODataEntity, type: String? = nil) throws(AtomWritingError) -> [UInt8] {
     var xml = XMLText()
     try write(entity, type: type, isRoot: true, depth: 0, &xml)

@@ -1,9 +1,9 @@
 public import OData
 
-/// Reads CSDL XML of all versions (EDMX 1.0 to 4.01) in one streaming pass: bytes in, ``EdmModel`` out.
+/// Reads CSDL XML of all versions (EDMX 1.0 to 4.01) in one streaming pass: bytes in, `EdmModel` out.
 ///
 /// Push the document in chunks of any size, then ``finish()``. Oddities that one can live with end up in the model's
-/// diagnostics; what cannot be read throws ``MetadataError`` with line, column and element path. A reader is for one
+/// diagnostics; what cannot be read throws `MetadataError` with line, column and element path. A reader is for one
 /// document and one task; after an error it only repeats that error.
 public final class CSDLReader {
   private let limits: MetadataLimits

@@ -34,9 +34,8 @@ public final class OAuth2Authentication: Authentication {
 
   /// A user's access, from a refresh token (RFC 6749 §6).
   ///
-  /// - Parameters:
-  ///   - identity: the user.
-  ///   - onRefreshToken: called with each new refresh token, for the application to keep.
+  /// - `identity`: the user.
+  /// - `onRefreshToken`: called with each new refresh token, for the application to keep.
   public convenience init(
     refreshToken: String, identity: String, client: OAuth2Client, transport: any HTTPTransport,
     skew: Duration = .seconds(30), clock: ServiceClock = .system,
