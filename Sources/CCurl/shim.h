@@ -27,6 +27,14 @@ static inline CURLcode larder_curl_setopt_read(CURL *handle, CURLoption option, 
 static inline CURLcode larder_curl_setopt_seek(CURL *handle, CURLoption option, curl_seek_callback value) {
   return curl_easy_setopt(handle, option, value);
 }
+static inline CURLcode larder_curl_setopt_prereq(CURL *handle, CURLoption option, curl_prereq_callback value) {
+  return curl_easy_setopt(handle, option, value);
+}
+/* The bytes are not copied: they must outlive the handle's last transfer. */
+static inline CURLcode larder_curl_setopt_blob(CURL *handle, CURLoption option, void *bytes, size_t count) {
+  struct curl_blob blob = {bytes, count, CURL_BLOB_NOCOPY};
+  return curl_easy_setopt(handle, option, &blob);
+}
 static inline CURLcode larder_curl_getinfo_long(CURL *handle, CURLINFO info, long *value) {
   return curl_easy_getinfo(handle, info, value);
 }
@@ -42,6 +50,7 @@ static inline CURLcode larder_curl_getinfo_pointer(CURL *handle, CURLINFO info, 
 static inline CURLMcode larder_curl_multi_setopt_long(CURLM *multi, CURLMoption option, long value) {
   return curl_multi_setopt(multi, option, value);
 }
+static inline const curl_version_info_data *larder_curl_version(void) { return curl_version_info(CURLVERSION_NOW); }
 static inline CURL *larder_curl_message_handle(const CURLMsg *message) { return message->easy_handle; }
 static inline CURLcode larder_curl_message_result(const CURLMsg *message) { return message->data.result; }
 

@@ -1,1 +1,68 @@
-/// Placeholder: replaced by the target's map.
+// HTTP over libcurl's multi interface: many transfers, one thread.
+//
+// The way of one request:
+// 1. `CurlTransport.send` checks it, follows redirects (`HTTPRedirection` decides), and for each hop makes
+// 2. an `Exchange`: what the calling task and the engine's thread share (answer's head, queue of content, upload);
+// 3. `CurlEngine` takes it from its inbox to its thread, where `CurlLoop` drives libcurl;
+// 4. a `Transfer` is the exchange's other half there: an easy handle, set up from a `PreparedRequest`, and what the
+//    functions in `Callbacks.swift` do with bytes: `ResponseHead` reads field lines, content goes into the exchange,
+//    and a full exchange pauses the transfer until its reader has caught up;
+// 5. the end, in `CurlFailure`, becomes nothing or an `HTTPTransportError`.
+//
+// Only the engine's thread touches libcurl's handles; all else posts to its inbox and wakes it.
+
+public import HTTPCore
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// The transport on libcurl: HTTP/1.1 and HTTP/2, kept connections, back-pressure both ways, real cancellation.
+///
+/// One transport is one pool of connections with one set of ``Options``; make one and share it. Certificates are always
+/// checked, TLS is 1.2 or later. Redirects follow the request's wish. Cookies and authentication are the caller's.
+///
+/// - Content: `Content-Encoding` (gzip, deflate, br, zstd, as libcurl was built) is asked for and undone, and both it and
+///   `Content-Length` leave the fields. A request that brings its own `Accept-Encoding` gets the content as it is sent.
+/// - Reading slowly stops the transfer once about 256 KiB wait for the reader, and is no silence for the idle time-out.
+///   The connection stays taken meanwhile: read or cancel every body (dropping it cancels).
+/// - Repeating: where a kept connection turns out to be closed, an idempotent request is sent once more on another; any
+///   other fails with ``HTTPTransportError/connectionLost(reason:)``, as its effect is not known.
+/// - Content of a request in the way of its answer: HTTP/1.1 sends an unknown length in chunks. `Expect` is never sent.
+public final class CurlTransport: HTTPTransport {
+  private let settings: TransportSettings
+  private let engine: CurlEngine
+
+  /// Starts the engine's thread.
+  ///
+  /// Throws ``HTTPTransportError/invalidRequest(_:)`` where a file that the options name cannot be read or is not what
+  /// it should be, and ``HTTPTransportError/other(_:)`` where the system gives no thread.
+  public init(_ options: Options = Options()) throws(HTTPTransportError) {
+    settings = try TransportSettings(options, environment: ProcessInfo.processInfo.environment)
+    engine = try CurlEngine(settings)
+  }
+
+  /// Sends a request; see ``HTTPTransport/send(_:)``.
+  public func send(_ request: HTTPRequest) async throws(HTTPTransportError) -> HTTPResponse {
+    try request.validate()
+    return try await request.followingRedirects { hop throws(HTTPTransportError) in try await sendOnce(hop) }
+  }
+
+  /// Ends all transfers (they throw ``HTTPTransportError/cancelled``), closes all connections, and returns when the
+  /// thread is gone. Later requests throw.
+  ///
+  /// A transport that is dropped does the same by itself, in the background; a body that is still read keeps it alive.
+  public func shutdown() async { await engine.stop() }
+
+  deinit { engine.requestStop() }
+
+  private func sendOnce(_ request: HTTPRequest) async throws(HTTPTransportError) -> HTTPResponse {
+    let exchange = Exchange(try PreparedRequest(request, settings), content: request.body, engine: engine, owner: self)
+    let head = try await exchange.start()
+    let body = HTTPBodyStream(
+      length: head.length, next: { try await exchange.nextChunk() }, abandon: { exchange.cancel() })
+    return HTTPResponse(status: head.status, fields: head.fields, url: request.url, body: body)
+  }
+}

@@ -1,0 +1,55 @@
+import CCurl
+
+// The functions that libcurl calls, on the engine's thread. Plain functions: a closure could be taken to belong to an
+// actor. Each finds its transfer behind the pointer that was set with it; the loop holds the transfer meanwhile.
+
+private func transfer(_ pointer: UnsafeMutableRawPointer?) -> Transfer? {
+  unsafe pointer.map { unsafe Unmanaged<Transfer>.fromOpaque($0).takeUnretainedValue() }
+}
+
+/// libcurl takes any other number than the one of bytes for the wish to break off.
+private let breakOff = 0
+
+func curlReceivedContent(
+  _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ user: UnsafeMutableRawPointer?
+) -> Int {
+  guard let transfer = unsafe transfer(user) else { return breakOff }
+  let content = unsafe UnsafeRawBufferPointer(start: bytes, count: size * count)
+  return unsafe transfer.received(content: content) ? content.count : Int(CURL_WRITEFUNC_PAUSE)
+}
+
+func curlReceivedLine(
+  _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ user: UnsafeMutableRawPointer?
+) -> Int {
+  guard let transfer = unsafe transfer(user) else { return breakOff }
+  let line = unsafe UnsafeRawBufferPointer(start: bytes, count: size * count)
+  return unsafe transfer.received(line: line) ? line.count : breakOff
+}
+
+func curlWantsContent(
+  _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ user: UnsafeMutableRawPointer?
+) -> Int {
+  guard let transfer = unsafe transfer(user) else { return Int(CURL_READFUNC_ABORT) }
+  let target = unsafe UnsafeMutableRawBufferPointer(start: bytes, count: size * count)
+  switch unsafe transfer.read(into: target) {
+  case .bytes(let count): return count
+  case .end: return 0
+  case .later: return Int(CURL_READFUNC_PAUSE)
+  case .failed: return Int(CURL_READFUNC_ABORT)
+  }
+}
+
+/// libcurl seeks only to begin again, where a kept connection was closed under a request.
+func curlSeeks(_ user: UnsafeMutableRawPointer?, _ offset: curl_off_t, _ origin: Int32) -> Int32 {
+  guard let transfer = unsafe transfer(user), offset == 0, origin == 0 else { return CURL_SEEKFUNC_FAIL }
+  transfer.rewind()
+  return CURL_SEEKFUNC_OK
+}
+
+func curlIsConnected(
+  _ user: UnsafeMutableRawPointer?, _ peer: UnsafeMutablePointer<CChar>?, _ own: UnsafeMutablePointer<CChar>?,
+  _ peerPort: Int32, _ ownPort: Int32
+) -> Int32 {
+  guard let transfer = unsafe transfer(user), transfer.connected() else { return CURL_PREREQFUNC_ABORT }
+  return CURL_PREREQFUNC_OK
+}

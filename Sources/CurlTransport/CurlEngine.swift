@@ -1,0 +1,137 @@
+import CCurl
+import HTTPCore
+import Synchronization
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
+/// libcurl's multi handle.
+///
+/// Unchecked: it is used on the engine's thread alone, but for `curl_multi_wakeup`, which libcurl allows to every thread
+/// and which is called under the inbox's lock, where the handle cannot be cleaned up meanwhile.
+@safe struct MultiHandle: @unchecked Sendable {
+  let pointer: UnsafeMutableRawPointer
+}
+
+/// The thread that drives libcurl, and the inbox that all others reach it by.
+final class CurlEngine: Sendable {
+  /// What the thread is asked to do.
+  enum Command {
+    case start(Exchange)
+    case cancel(Exchange)
+    case resumeReceiving(Exchange)
+    case resumeSending(Exchange)
+    case stop
+  }
+
+  private struct Inbox {
+    var commands: [Command] = []
+    /// The multi handle while the thread lives: `curl_multi_wakeup` is the one call that others may make.
+    var multi: MultiHandle?
+    var stopWaiters: [CheckedContinuation<Void, Never>] = []
+  }
+
+  /// Once a process. True where libcurl is ready.
+  private static let isReady = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
+
+  private let settings: TransportSettings
+  private let inbox = Mutex(Inbox())
+
+  init(_ settings: TransportSettings) throws(HTTPTransportError) {
+    self.settings = settings
+    guard CurlEngine.isReady, let pointer = unsafe curl_multi_init() else {
+      throw .other("libcurl cannot be started")
+    }
+    let multi = unsafe MultiHandle(pointer: pointer)
+    inbox.withLock { $0.multi = multi }
+    guard unsafe startThread(Unmanaged.passRetained(self).toOpaque()) else {
+      unsafe Unmanaged.passUnretained(self).release()
+      inbox.withLock { $0.multi = nil }
+      unsafe curl_multi_cleanup(multi.pointer)
+      throw .other("the system gives no thread")
+    }
+  }
+
+  /// Hands over a command; after the end an exchange that wants to start fails.
+  func post(_ command: Command) {
+    let isTaken = inbox.withLock { inbox in
+      guard let multi = inbox.multi else { return false }
+      inbox.commands.append(command)
+      // Under the lock, so that the handle cannot go away meanwhile.
+      unsafe curl_multi_wakeup(multi.pointer)
+      return true
+    }
+    if !isTaken, case .start(let exchange) = command {
+      exchange.finish(.other("the transport has been shut down"))
+    }
+  }
+
+  /// Asks the thread to end.
+  func requestStop() { post(.stop) }
+
+  /// Ends the thread and waits for that.
+  func stop() async {
+    await withCheckedContinuation { continuation in
+      let isGone = inbox.withLock { inbox in
+        guard let multi = inbox.multi else { return true }
+        inbox.stopWaiters.append(continuation)
+        inbox.commands.append(.stop)
+        unsafe curl_multi_wakeup(multi.pointer)
+        return false
+      }
+      if isGone { continuation.resume() }
+    }
+  }
+
+  /// The thread's whole life.
+  fileprivate func run() {
+    guard let multi = inbox.withLock({ $0.multi }) else { return }
+    let loop = CurlLoop(multi, settings)
+    while loop.obey(takeCommands()) { loop.turn() }
+    loop.close()
+    let (left, waiters) = inbox.withLock { inbox in
+      inbox.multi = nil
+      defer { inbox = Inbox() }
+      return (inbox.commands, inbox.stopWaiters)
+    }
+    unsafe curl_multi_cleanup(multi.pointer)
+    for case .start(let exchange) in left { exchange.finish(.other("the transport has been shut down")) }
+    for waiter in waiters { waiter.resume() }
+  }
+
+  private func takeCommands() -> [Command] {
+    inbox.withLock { inbox in
+      defer { inbox.commands = [] }
+      return inbox.commands
+    }
+  }
+}
+
+/// Starts a detached thread that owns the engine passed to it.
+private func startThread(_ engine: UnsafeMutableRawPointer) -> Bool {
+  var attributes = pthread_attr_t()
+  guard unsafe pthread_attr_init(&attributes) == 0 else { return false }
+  defer { unsafe pthread_attr_destroy(&attributes) }
+  guard unsafe pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED)) == 0 else { return false }
+  #if canImport(Glibc)
+    var thread = pthread_t()
+  #else
+    var thread: pthread_t?
+  #endif
+  return unsafe pthread_create(&thread, &attributes, runEngine, engine) == 0
+}
+
+#if canImport(Glibc)
+  private func runEngine(_ engine: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+    if let engine = unsafe engine { unsafe Unmanaged<CurlEngine>.fromOpaque(engine).takeRetainedValue().run() }
+    return nil
+  }
+#else
+  private func runEngine(_ engine: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? {
+    unsafe Unmanaged<CurlEngine>.fromOpaque(engine).takeRetainedValue().run()
+    return nil
+  }
+#endif

@@ -1,0 +1,72 @@
+import CCurl
+import HTTPCore
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
+/// What libcurl tells about a transfer that failed, and what it means.
+struct CurlFailure {
+  var code: CURLcode
+  /// libcurl's own sentence.
+  var message: String
+  /// `errno` of the last system call that failed; 0 where none did.
+  var systemError: Int
+  /// The status of a proxy's answer to `CONNECT`; 0 where there was none.
+  var tunnelStatus: Int
+  /// True where the connection stood and the request could be sent.
+  var isConnected: Bool
+  var host: String
+  /// True where as much time has passed as the whole exchange may take.
+  var isPastTotal: Bool
+
+  /// The error in the transport's own terms.
+  var error: HTTPTransportError {
+    if tunnelStatus != 0 && !(200..<300).contains(tunnelStatus) && !isConnected {
+      return .cannotConnect(host: host, reason: "the proxy refused the tunnel with status \(tunnelStatus)")
+    }
+    switch code {
+    case CURLE_URL_MALFORMAT: return .invalidRequest("its URL is not readable")
+    case CURLE_COULDNT_RESOLVE_HOST: return .hostNotFound(host: host)
+    case CURLE_COULDNT_RESOLVE_PROXY: return .cannotConnect(host: host, reason: "the proxy's name is not known")
+    case CURLE_COULDNT_CONNECT, CURLE_PROXY, CURLE_INTERFACE_FAILED:
+      return .cannotConnect(host: host, reason: message)
+    case CURLE_OPERATION_TIMEDOUT: return .timeout(phase: isConnected || isPastTotal ? "total" : "connect")
+    case CURLE_NOT_BUILT_IN, CURLE_UNKNOWN_OPTION: return .notSupported("libcurl: \(message)")
+    case CURLE_OUT_OF_MEMORY: return .other("libcurl has no memory left for this transfer")
+    default: return tlsError ?? exchangeError
+    }
+  }
+
+  private var tlsError: HTTPTransportError? {
+    switch code {
+    case CURLE_SSL_CONNECT_ERROR where systemError == Int(ECONNRESET):
+      return .cannotConnect(host: host, reason: "the connection was reset during the TLS handshake")
+    case CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CERTPROBLEM, CURLE_SSL_CIPHER,
+      CURLE_SSL_CACERT_BADFILE, CURLE_SSL_ENGINE_NOTFOUND, CURLE_SSL_ENGINE_SETFAILED, CURLE_SSL_ENGINE_INITFAILED,
+      CURLE_SSL_SHUTDOWN_FAILED, CURLE_SSL_CRL_BADFILE, CURLE_SSL_ISSUER_ERROR, CURLE_SSL_PINNEDPUBKEYNOTMATCH,
+      CURLE_SSL_INVALIDCERTSTATUS, CURLE_SSL_CLIENTCERT, CURLE_USE_SSL_FAILED:
+      return .tls(host: host, reason: message)
+    default: return nil
+    }
+  }
+
+  private var exchangeError: HTTPTransportError {
+    switch code {
+    case CURLE_UNSUPPORTED_PROTOCOL: .protocolViolation("the answer does not begin with an HTTP status line")
+    case CURLE_WEIRD_SERVER_REPLY, CURLE_BAD_CONTENT_ENCODING: .protocolViolation(message)
+    case CURLE_RECV_ERROR where isBadChunk: .protocolViolation(message)
+    case CURLE_GOT_NOTHING: .connectionLost(reason: "the server closed it without an answer")
+    case CURLE_PARTIAL_FILE: .connectionLost(reason: "before the end of the content")
+    case CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_HTTP2, CURLE_HTTP2_STREAM, CURLE_SEND_FAIL_REWIND:
+      .connectionLost(reason: message)
+    default: .other("\(message) (libcurl \(code.rawValue))")
+    }
+  }
+
+  /// libcurl has one code for a broken connection and for broken chunks; only its sentence tells them apart. Where that
+  /// changes, the error is the less precise `connectionLost`.
+  private var isBadChunk: Bool { systemError == 0 && message.contains("chunked-encoding") }
+}

@@ -1,0 +1,143 @@
+import CCurl
+import HTTPCore
+
+/// The transfers of one engine. Lives on its thread alone.
+final class CurlLoop {
+  /// Easy handles kept for later requests; each holds what libcurl remembers of TLS sessions.
+  private static let spareLimit = 32
+  /// The longest sleep without anything to do.
+  private static let longestWait = Duration.seconds(60)
+
+  private let multi: MultiHandle
+  private let setup: TransferSetup
+  private var transfers: [ObjectIdentifier: Transfer] = [:]
+  private var byHandle: [UInt: Transfer] = [:]
+  private var spares: [EasyHandle] = []
+  /// When the silence of the transfers is to be looked at next.
+  private var idleCheck: ContinuousClock.Instant?
+
+  init(_ multi: MultiHandle, _ settings: TransportSettings) {
+    self.multi = multi
+    setup = TransferSetup(settings)
+    unsafe _ = larder_curl_multi_setopt_long(
+      multi.pointer, CURLMOPT_MAX_HOST_CONNECTIONS, settings.options.maximumConnectionsPerHost)
+  }
+
+  /// Carries commands out; false where the loop is to end.
+  func obey(_ commands: [CurlEngine.Command]) -> Bool {
+    var goesOn = true
+    for command in commands {
+      switch command {
+      case .start(let exchange): start(exchange)
+      case .cancel(let exchange): if let transfer = find(exchange) { end(transfer, .cancelled) }
+      case .resumeReceiving(let exchange): find(exchange)?.resumeReceiving()
+      case .resumeSending(let exchange): find(exchange)?.resumeSending()
+      case .stop: goesOn = false
+      }
+    }
+    return goesOn
+  }
+
+  /// Lets libcurl work, collects what has ended, and sleeps until something happens.
+  func turn() {
+    var running: Int32 = 0
+    let performed = unsafe curl_multi_perform(multi.pointer, &running)
+    collectEnded()
+    endSilent()
+    let wait = idleCheck.map { min(max($0 - .now, .zero), CurlLoop.longestWait) } ?? CurlLoop.longestWait
+    let polled = unsafe curl_multi_poll(multi.pointer, nil, 0, Int32(clamping: wait.wholeMilliseconds), nil)
+    for code in [performed, polled] where code != CURLM_OK { failAll(code) }
+  }
+
+  /// Ends every transfer and gives all handles back.
+  func close() {
+    for transfer in transfers.values { end(transfer, .cancelled) }
+    for spare in spares { unsafe curl_easy_cleanup(spare.pointer) }
+    spares = []
+  }
+
+  private func find(_ exchange: Exchange) -> Transfer? { transfers[ObjectIdentifier(exchange)] }
+
+  private func start(_ exchange: Exchange) {
+    guard exchange.isOpen else { return }
+    guard let handle = spareHandle() else {
+      exchange.finish(.other("libcurl gives no handle"))
+      return
+    }
+    let transfer = Transfer(exchange, handle)
+    if let error = setup.apply(to: transfer) {
+      exchange.finish(error)
+      return retire(handle, transfer)
+    }
+    let added = unsafe curl_multi_add_handle(multi.pointer, handle.pointer)
+    guard added == CURLM_OK else {
+      exchange.finish(unsafe .other("libcurl: \(String(cString: curl_multi_strerror(added)))"))
+      return retire(handle, transfer)
+    }
+    transfers[ObjectIdentifier(exchange)] = transfer
+    byHandle[handle.address] = transfer
+    let due = transfer.silenceEnds
+    idleCheck = min(idleCheck ?? due, due)
+  }
+
+  private func spareHandle() -> EasyHandle? {
+    if let spare = spares.popLast() { return spare }
+    guard let pointer = unsafe curl_easy_init() else { return nil }
+    return unsafe EasyHandle(pointer: pointer)
+  }
+
+  private func collectEnded() {
+    var left: Int32 = 0
+    while let message = unsafe curl_multi_info_read(multi.pointer, &left) {
+      guard unsafe message.pointee.msg == CURLMSG_DONE, let handle = unsafe larder_curl_message_handle(message),
+        let transfer = byHandle[UInt(bitPattern: handle)]
+      else { continue }
+      let result = unsafe larder_curl_message_result(message)
+      end(transfer, transfer.outcome(of: result))
+    }
+  }
+
+  /// Takes a transfer out, which closes its connection where it is in the middle of something.
+  private func end(_ transfer: Transfer, _ error: HTTPTransportError?) {
+    let handle = transfer.handle
+    unsafe curl_multi_remove_handle(multi.pointer, handle.pointer)
+    transfers[ObjectIdentifier(transfer.exchange)] = nil
+    byHandle[handle.address] = nil
+    if error == nil { transfer.deliverHeldHead() }
+    transfer.exchange.finish(error)
+    retire(handle, transfer)
+  }
+
+  private func retire(_ handle: EasyHandle, _ transfer: Transfer) {
+    unsafe curl_easy_reset(handle.pointer)
+    transfer.free()
+    if spares.count < CurlLoop.spareLimit {
+      spares.append(handle)
+    } else {
+      unsafe curl_easy_cleanup(handle.pointer)
+    }
+  }
+
+  /// Ends what has been silent for too long. Looks only when the first could be due.
+  private func endSilent() {
+    let now = ContinuousClock.now
+    guard let check = idleCheck, check <= now else { return }
+    for transfer in transfers.values where transfer.isSilent(at: now) { end(transfer, .timeout(phase: "idle")) }
+    idleCheck = transfers.values.map(\.silenceEnds).min()
+  }
+
+  private func failAll(_ code: CURLMcode) {
+    let reason = unsafe String(cString: curl_multi_strerror(code))
+    for transfer in transfers.values { end(transfer, .other("libcurl: \(reason)")) }
+  }
+}
+
+extension Duration {
+  /// Rounded up, so that a wait is never too short; clamped to what libcurl takes.
+  var wholeMilliseconds: Int {
+    let (seconds, attoseconds) = components
+    if seconds >= 2_000_000 { return 2_000_000_000 }
+    if seconds < 0 { return 0 }
+    return Int(seconds) * 1000 + Int((attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)
+  }
+}

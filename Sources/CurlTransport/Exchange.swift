@@ -1,0 +1,154 @@
+import HTTPCore
+import Synchronization
+
+/// What the calling task and the engine's thread share of one request and its answer.
+///
+/// The engine puts in, the task takes out. The end is reached once: complete, failed or cancelled; content that came
+/// before a failure is still read first, content that came before a cancellation is dropped.
+final class Exchange: Sendable {
+  /// Content that waits for its reader; more pauses the transfer. One write of libcurl may go beyond.
+  private static let highWater = 256 << 10
+
+  private enum End {
+    case open
+    case complete
+    case failed(HTTPTransportError)
+  }
+
+  private struct State {
+    var end = End.open
+    var head: ResponseHead?
+    var content: [UInt8] = []
+    /// The engine has stopped receiving until the reader has taken what is there.
+    var isPaused = false
+    var headWaiter: CheckedContinuation<Result<ResponseHead, HTTPTransportError>, Never>?
+    var reader: CheckedContinuation<Result<[UInt8]?, HTTPTransportError>, Never>?
+  }
+
+  let prepared: PreparedRequest
+  let upload: Upload
+  private let engine: CurlEngine
+  /// Keeps the transport, whose end would be the engine's, until the content has been read or dropped.
+  private let owner: CurlTransport
+  private let state = Mutex(State())
+
+  init(_ prepared: PreparedRequest, content: HTTPBody, engine: CurlEngine, owner: CurlTransport) {
+    self.prepared = prepared
+    self.engine = engine
+    self.owner = owner
+    upload = Upload(content, length: prepared.contentLength)
+  }
+
+  // The task's side
+
+  /// Hands the request to the engine and waits for the answer's head.
+  func start() async throws(HTTPTransportError) -> ResponseHead {
+    let result = await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let early: Result<ResponseHead, HTTPTransportError>? = state.withLock { state in
+          if case .failed(let error) = state.end { return .failure(error) }
+          state.headWaiter = continuation
+          return nil
+        }
+        if let early { continuation.resume(returning: early) } else { engine.post(.start(self)) }
+      }
+    } onCancel: {
+      cancel()
+    }
+    return try result.get()
+  }
+
+  /// The next content, or `nil` at its end. One caller at a time.
+  func nextChunk() async throws(HTTPTransportError) -> [UInt8]? {
+    let result = await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let (ready, resumes) = state.withLock { Exchange.take(&$0, or: continuation) }
+        if resumes { engine.post(.resumeReceiving(self)) }
+        if let ready { continuation.resume(returning: ready) }
+      }
+    } onCancel: {
+      cancel()
+    }
+    return try result.get()
+  }
+
+  /// Ends the exchange from the task's side; nothing where it has ended already.
+  func cancel() {
+    if finish(.cancelled) { engine.post(.cancel(self)) }
+  }
+
+  private typealias Chunk = Result<[UInt8]?, HTTPTransportError>
+
+  /// What the reader gets at once, and whether the engine is to go on receiving.
+  private static func take(
+    _ state: inout State, or reader: CheckedContinuation<Chunk, Never>
+  ) -> (ready: Chunk?, resumes: Bool) {
+    let resumes = state.isPaused
+    state.isPaused = false
+    if !state.content.isEmpty {
+      let chunk = state.content
+      state.content = []
+      return (.success(chunk), resumes)
+    }
+    switch state.end {
+    case .complete: return (.success(nil), false)
+    case .failed(let error): return (.failure(error), false)
+    case .open:
+      state.reader = reader
+      return (nil, resumes)
+    }
+  }
+
+  // The engine's side
+
+  /// False where it was cancelled before the engine came to it.
+  var isOpen: Bool {
+    state.withLock { if case .open = $0.end { true } else { false } }
+  }
+
+  /// The final head is there.
+  func deliver(_ head: ResponseHead) {
+    let waiter = state.withLock { state in
+      state.head = head
+      return state.headWaiter.take()
+    }
+    waiter?.resume(returning: .success(head))
+  }
+
+  /// More content is there; false where it has to wait until the reader has caught up.
+  func deliver(_ bytes: [UInt8]) -> Bool {
+    let (accepted, reader) = state.withLock { state in
+      if let reader = state.reader.take() { return (true, Optional(reader)) }
+      if state.content.count >= Exchange.highWater {
+        state.isPaused = true
+        return (false, nil)
+      }
+      if case .open = state.end { state.content.append(contentsOf: bytes) }
+      return (true, nil)
+    }
+    reader?.resume(returning: .success(bytes))
+    return accepted
+  }
+
+  /// The end, for whoever waits; true where it was not reached before.
+  @discardableResult
+  func finish(_ error: HTTPTransportError?) -> Bool {
+    let (isFirst, waiter, reader) = state.withLock { state in
+      guard case .open = state.end else { return (false, nil, nil) as (Bool, HeadWaiter?, Reader?) }
+      state.end = error.map { .failed($0) } ?? .complete
+      if error == .cancelled { state.content = [] }
+      return (true, state.headWaiter.take(), state.reader.take())
+    }
+    guard isFirst else { return false }
+    upload.stop()
+    waiter?.resume(returning: .failure(error ?? .connectionLost(reason: "before the end of the head")))
+    reader?.resume(returning: error.map { .failure($0) } ?? .success(nil))
+    return true
+  }
+
+  private typealias HeadWaiter = CheckedContinuation<Result<ResponseHead, HTTPTransportError>, Never>
+  private typealias Reader = CheckedContinuation<Chunk, Never>
+
+  /// There is more to send, where the engine waited for it.
+  func uploadIsReady() { engine.post(.resumeSending(self)) }
+}

@@ -1,0 +1,64 @@
+import HTTPCore
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// A request in libcurl's terms: plain texts and numbers, checked.
+struct PreparedRequest: Sendable {
+  let method: HTTPMethod
+  let url: String
+  let host: String
+  /// True for https.
+  let isSecure: Bool
+  /// Field lines as `CURLOPT_HTTPHEADER` wants them.
+  let fieldLines: [String]
+  /// True where content is sent, be it empty.
+  let hasContent: Bool
+  /// The content's length; `nil` where it is not known.
+  let contentLength: Int?
+  /// True where the content's encoding is asked for and undone here.
+  let decodes: Bool
+  let proxy: String
+  let timeouts: HTTPTimeouts
+
+  init(_ request: HTTPRequest, _ settings: TransportSettings) throws(HTTPTransportError) {
+    var url = request.url.absoluteString
+    if let fragment = url.firstIndex(of: "#") { url = String(url[..<fragment]) }
+    guard url.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
+      throw .invalidRequest("its URL holds characters that must be percent-encoded (RFC 3986 §2)")
+    }
+    self.url = url
+    host = request.url.host(percentEncoded: true) ?? ""
+    isSecure = request.url.scheme?.lowercased() == "https"
+    method = request.method
+    timeouts = request.timeouts
+    decodes = !request.fields.contains("Accept-Encoding")
+    proxy = settings.proxies.proxy(forScheme: request.url.scheme)
+    if proxy.utf8.contains(0) { throw .invalidRequest("the proxy's URL holds NUL") }
+    let said = request.fields[.contentLength].flatMap { Int($0) }
+    contentLength = request.body.length ?? said
+    hasContent = contentLength != 0 || PreparedRequest.announcesEmptyContent(request.method)
+    fieldLines = PreparedRequest.lines(request.fields, settings.options.userAgent)
+  }
+
+  /// The methods that anticipate content say `Content-Length: 0` (RFC 9110 §8.6).
+  private static func announcesEmptyContent(_ method: HTTPMethod) -> Bool {
+    [.post, .put, .patch, .merge].contains(method)
+  }
+
+  private static func lines(_ fields: HTTPFields, _ userAgent: String?) -> [String] {
+    var lines: [String] = []
+    for field in fields where field.name != .contentLength && field.name != "Expect" {
+      // `Name;` is libcurl's way to send a field without a value; `Name:` would leave the field out.
+      lines.append(field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)")
+    }
+    // Not sent unless the caller does: a wait for 100 (Continue), and the field that libcurl adds by itself.
+    lines.append("Expect:")
+    if !fields.contains(.accept) { lines.append("Accept:") }
+    if let userAgent, !fields.contains(.userAgent) { lines.append("User-Agent: \(userAgent)") }
+    return lines
+  }
+}

@@ -1,0 +1,110 @@
+import HTTPCore
+
+/// The head of a final answer.
+struct ResponseHead: Sendable, Equatable {
+  var status: Int
+  var fields: HTTPFields
+  /// The content's length as the caller will read it.
+  var length: Int?
+  /// True where no content can follow.
+  var isBodiless: Bool
+}
+
+/// Builds the head from the lines that libcurl hands over one by one. Pure.
+///
+/// States: before a status line; in the fields; complete (trailer fields that come later are dropped). An interim
+/// answer (1xx) leads back to the first state.
+struct ResponseHeadParser {
+  private enum Phase { case start, fields, complete }
+
+  /// More than this is no answer but an attack.
+  private static let byteLimit = 1 << 20
+
+  private let method: HTTPMethod
+  private let decodes: Bool
+  private var phase = Phase.start
+  private var status = 0
+  private var lines: [HTTPField] = []
+  private var byteCount = 0
+
+  init(method: HTTPMethod, decodes: Bool) {
+    self.method = method
+    self.decodes = decodes
+  }
+
+  /// Takes one line with its end; answers the head where this was its last line.
+  mutating func take(_ line: some Collection<UInt8>) throws(HTTPTransportError) -> ResponseHead? {
+    byteCount += line.count
+    if byteCount > ResponseHeadParser.byteLimit { throw .protocolViolation("the answer's head is larger than 1 MiB") }
+    let text = Array(line).trimmed
+    switch phase {
+    case .complete: return nil
+    case .start:
+      try begin(text)
+      return nil
+    case .fields:
+      guard text.isEmpty else {
+        add(text, continues: line.first == 0x20 || line.first == 0x09)
+        return nil
+      }
+      if (100..<200).contains(status) {
+        phase = .start
+        return nil
+      }
+      phase = .complete
+      return head()
+    }
+  }
+
+  private mutating func begin(_ line: [UInt8]) throws(HTTPTransportError) {
+    if line.isEmpty { return }
+    let words = line.split(separator: 0x20, maxSplits: 2)
+    guard words.count >= 2, words[0].starts(with: "HTTP/".utf8), words[1].count == 3,
+      let status = Int(String(decoding: words[1], as: UTF8.self)), (100...999).contains(status)
+    else { throw .protocolViolation("the status line is not readable") }
+    self.status = status
+    lines = []
+    phase = .fields
+  }
+
+  /// A line that starts with white space continues the value before it (RFC 9112 §5.2).
+  private mutating func add(_ line: [UInt8], continues: Bool) {
+    if continues, let last = lines.indices.last {
+      lines[last].value += " " + ResponseHeadParser.text(line)
+      return
+    }
+    guard let colon = line.firstIndex(of: 0x3A) else { return }
+    let name = HTTPFieldName(ResponseHeadParser.text(Array(line[..<colon]).trimmed))
+    lines.append(HTTPField(name: name, value: ResponseHeadParser.text(Array(line[(colon + 1)...]).trimmed)))
+  }
+
+  /// UTF-8 where it is, otherwise every byte its Latin-1 letter (RFC 9110 §5.5): nothing is lost.
+  private static func text(_ bytes: [UInt8]) -> String {
+    String(validating: bytes, as: UTF8.self) ?? String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
+  }
+
+  private func head() -> ResponseHead {
+    var fields = HTTPFields(lines)
+    let neverHasContent = method == .head || status == 204 || status == 304
+    var length = fields.values(of: .contentLength).first.flatMap { Int($0) }
+    if decodes && !neverHasContent, let coding = fields[.contentEncoding], coding.lowercased() != "identity" {
+      fields[.contentEncoding] = nil
+      fields[.contentLength] = nil
+      length = nil
+    }
+    if fields.contains("Transfer-Encoding") && !neverHasContent { length = nil }
+    if neverHasContent { length = 0 }
+    return ResponseHead(status: status, fields: fields, length: length, isBodiless: length == 0)
+  }
+}
+
+extension [UInt8] {
+  /// Without white space and line end on either side.
+  fileprivate var trimmed: [UInt8] {
+    let isSpace = { (byte: UInt8) in byte == 0x20 || byte == 0x09 || byte == 0x0D || byte == 0x0A }
+    guard let first = firstIndex(where: { !isSpace($0) }), let last = lastIndex(where: { !isSpace($0) }) else {
+      return []
+    }
+    return Array(self[first...last])
+  }
+}

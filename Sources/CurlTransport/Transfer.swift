@@ -1,0 +1,174 @@
+import CCurl
+import HTTPCore
+
+/// One of libcurl's easy handles: used on the engine's thread alone, and cleaned up by its loop.
+@safe struct EasyHandle {
+  let pointer: UnsafeMutableRawPointer
+  /// Its address, to find its transfer by.
+  var address: UInt { unsafe UInt(bitPattern: pointer) }
+}
+
+/// The engine's half of an exchange: an easy handle and what its callbacks do. Lives on the engine's thread alone.
+@safe final class Transfer {
+  let exchange: Exchange
+  let handle: EasyHandle
+  /// The list behind `CURLOPT_HTTPHEADER`; freed with the transfer.
+  var fieldList: UnsafeMutablePointer<curl_slist>?
+  let errorText: UnsafeMutablePointer<CChar>
+
+  private var parser: ResponseHeadParser
+  /// A head without content waits for the end of its transfer, so that dropping the answer cannot break the connection.
+  private var heldHead: ResponseHead?
+  /// Why a callback broke the transfer off.
+  private var failure: HTTPTransportError?
+  private var isReceivingPaused = false
+  private var isSendingPaused = false
+  /// How often a connection was there for the request.
+  private var attempts = 0
+  private let started = ContinuousClock.now
+  private var lastActivity = ContinuousClock.now
+  private var lastCount = 0
+
+  init(_ exchange: Exchange, _ handle: EasyHandle) {
+    self.exchange = exchange
+    self.handle = handle
+    unsafe errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
+    unsafe errorText.pointee = 0
+    parser = ResponseHeadParser(method: exchange.prepared.method, decodes: exchange.prepared.decodes)
+  }
+
+  /// Gives back what the handle pointed to; the handle must have been reset.
+  func free() {
+    unsafe curl_slist_free_all(fieldList)
+    unsafe fieldList = nil
+    unsafe errorText.deallocate()
+  }
+
+  // What happens on the wire
+
+  /// A connection is there, and the request is about to be sent on it: for the second time where the first connection
+  /// was closed by the server. What the first did there is not known, so only an idempotent request is repeated
+  /// (RFC 9110 §9.2.2).
+  func connected() -> Bool {
+    attempts += 1
+    lastActivity = .now
+    if attempts > 1 && !exchange.prepared.method.isIdempotent {
+      failure = .connectionLost(
+        reason: "a kept connection was closed by the server, and a \(exchange.prepared.method) is not sent twice")
+      return false
+    }
+    return true
+  }
+
+  /// A line of the answer's head (or a trailer).
+  func received(line: UnsafeRawBufferPointer) -> Bool {
+    lastActivity = .now
+    do throws(HTTPTransportError) {
+      guard let head = try unsafe parser.take(line) else { return true }
+      if head.isBodiless { heldHead = head } else { exchange.deliver(head) }
+      return true
+    } catch {
+      failure = error
+      return false
+    }
+  }
+
+  /// Content of the answer; false where it has to come again later.
+  func received(content: UnsafeRawBufferPointer) -> Bool {
+    lastActivity = .now
+    deliverHeldHead()
+    if unsafe content.isEmpty { return true }
+    isReceivingPaused = unsafe !exchange.deliver(Array(content))
+    return !isReceivingPaused
+  }
+
+  /// Bytes to send.
+  func read(into target: UnsafeMutableRawBufferPointer) -> Upload.Piece {
+    lastActivity = .now
+    let piece = unsafe exchange.upload.read(into: target)
+    switch piece {
+    case .later: isSendingPaused = true
+    case .failed(let error): failure = error
+    case .bytes, .end: break
+    }
+    return piece
+  }
+
+  /// Starts the upload, or starts it again.
+  func rewind() {
+    let exchange = self.exchange
+    exchange.upload.start { [weak exchange] in exchange?.uploadIsReady() }
+  }
+
+  // What the engine is asked to do
+
+  /// The reader has caught up.
+  func resumeReceiving() {
+    guard isReceivingPaused else { return }
+    // Before the call: it may deliver, and pause again, inside itself.
+    isReceivingPaused = false
+    lastActivity = .now
+    applyPauses()
+  }
+
+  /// There is something to send again.
+  func resumeSending() {
+    guard isSendingPaused else { return }
+    isSendingPaused = false
+    lastActivity = .now
+    applyPauses()
+  }
+
+  private func applyPauses() {
+    let mask = (isReceivingPaused ? CURLPAUSE_RECV : 0) | (isSendingPaused ? CURLPAUSE_SEND : 0)
+    unsafe _ = curl_easy_pause(handle.pointer, mask)
+  }
+
+  func deliverHeldHead() {
+    if let head = heldHead.take() { exchange.deliver(head) }
+  }
+
+  // Time
+
+  /// When the silence would be too long, were no byte to come from now on.
+  var silenceEnds: ContinuousClock.Instant { lastActivity + exchange.prepared.timeouts.idle }
+
+  /// True where nothing has moved for too long although nobody here was waited for.
+  func isSilent(at now: ContinuousClock.Instant) -> Bool {
+    // Still connecting (another limit guards that), or paused by our own reader or producer.
+    let count = byteCount()
+    if attempts == 0 || isReceivingPaused || isSendingPaused || count != lastCount && silenceEnds <= now {
+      lastActivity = now
+    }
+    lastCount = count
+    return silenceEnds <= now
+  }
+
+  /// Bytes on the wire in both directions: also those that reach no callback, such as content not yet decoded.
+  private func byteCount() -> Int {
+    var down: curl_off_t = 0
+    var up: curl_off_t = 0
+    unsafe _ = larder_curl_getinfo_offset(handle.pointer, CURLINFO_SIZE_DOWNLOAD_T, &down)
+    unsafe _ = larder_curl_getinfo_offset(handle.pointer, CURLINFO_SIZE_UPLOAD_T, &up)
+    return Int(down) + Int(up)
+  }
+
+  // The end
+
+  /// `nil` where the transfer is complete.
+  func outcome(of code: CURLcode) -> HTTPTransportError? {
+    if let failure { return failure }
+    if code == CURLE_OK { return nil }
+    var message = unsafe String(cString: errorText)
+    if message.isEmpty { message = unsafe String(cString: curl_easy_strerror(code)) }
+    var systemError = 0
+    var tunnelStatus = 0
+    unsafe _ = larder_curl_getinfo_long(handle.pointer, CURLINFO_OS_ERRNO, &systemError)
+    unsafe _ = larder_curl_getinfo_long(handle.pointer, CURLINFO_HTTP_CONNECTCODE, &tunnelStatus)
+    let total = exchange.prepared.timeouts.total
+    return CurlFailure(
+      code: code, message: message, systemError: systemError, tunnelStatus: tunnelStatus, isConnected: attempts > 0,
+      host: exchange.prepared.host, isPastTotal: total.map { started.duration(to: .now) >= $0 } ?? false
+    ).error
+  }
+}

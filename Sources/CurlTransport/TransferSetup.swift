@@ -1,0 +1,176 @@
+import CCurl
+import HTTPCore
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// Sets easy handles up: first what all transfers of a transport share, then the request. Lives on the engine's thread.
+final class TransferSetup {
+  private let settings: TransportSettings
+  private let authorities: StableBytes?
+  private let certificate: StableBytes?
+  private let key: StableBytes?
+
+  init(_ settings: TransportSettings) {
+    self.settings = settings
+    authorities = settings.certificateAuthorities.map { StableBytes(TransferSetup.withSystemBundle($0)) }
+    certificate = settings.certificate.map { StableBytes($0) }
+    key = settings.key.map { StableBytes($0) }
+  }
+
+  /// Makes the transfer's handle ready; answers the error where libcurl refuses a value.
+  func apply(to transfer: Transfer) -> HTTPTransportError? {
+    let options = EasyOptions(transfer.handle)
+    options.connect(transfer)
+    common(options)
+    trust(options)
+    request(options, transfer.exchange.prepared)
+    fields(options, transfer)
+    if transfer.exchange.prepared.hasContent { transfer.rewind() }
+    guard options.firstRefusal == CURLE_OK else {
+      return unsafe .notSupported("libcurl: \(String(cString: curl_easy_strerror(options.firstRefusal)))")
+    }
+    return nil
+  }
+
+  private func common(_ options: EasyOptions) {
+    options.set(CURLOPT_NOSIGNAL, 1)
+    options.set(CURLOPT_PROTOCOLS_STR, "http,https")
+    options.set(CURLOPT_REDIR_PROTOCOLS_STR, "http,https")
+    options.set(CURLOPT_FOLLOWLOCATION, 0)
+    options.set(CURLOPT_PATH_AS_IS, 1)
+    options.set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
+    options.set(CURLOPT_TCP_KEEPALIVE, 1)
+    // A name look-up that hangs must not hold up the end of a cancelled transfer.
+    options.set(CURLOPT_QUICK_EXIT, 1)
+    switch settings.options.highestVersion {
+    case .http11: options.set(CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1)
+    case .http2:
+      options.set(CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2TLS)
+    }
+  }
+
+  private func trust(_ options: EasyOptions) {
+    options.set(CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_2)
+    options.set(CURLOPT_SSL_VERIFYPEER, 1)
+    options.set(CURLOPT_SSL_VERIFYHOST, 2)
+    if let authorities {
+      options.set(CURLOPT_CAINFO_BLOB, authorities)
+      options.set(CURLOPT_PROXY_CAINFO_BLOB, authorities)
+    }
+    guard let certificate, let format = settings.options.clientCertificate?.format else { return }
+    options.set(CURLOPT_SSLCERTTYPE, format == .pem ? "PEM" : "P12")
+    options.set(CURLOPT_SSLCERT_BLOB, certificate)
+    if let key {
+      options.set(CURLOPT_SSLKEYTYPE, "PEM")
+      options.set(CURLOPT_SSLKEY_BLOB, key)
+    }
+    // Always one, though it be empty: without one, OpenSSL would ask the terminal.
+    options.set(CURLOPT_KEYPASSWD, settings.options.clientCertificate?.passphrase ?? "")
+  }
+
+  private func request(_ options: EasyOptions, _ request: PreparedRequest) {
+    options.set(CURLOPT_URL, request.url)
+    // Rather one connection with many streams than many connections; without TLS there is no HTTP/2 to wait for.
+    if request.isSecure && settings.options.highestVersion == .http2 { options.set(CURLOPT_PIPEWAIT, 1) }
+    if request.hasContent {
+      options.set(CURLOPT_UPLOAD, 1)
+      options.set(CURLOPT_INFILESIZE_LARGE, request.contentLength ?? -1)
+    } else if request.method == .head {
+      options.set(CURLOPT_NOBODY, 1)
+    } else {
+      options.set(CURLOPT_HTTPGET, 1)
+    }
+    if request.method != .head { options.set(CURLOPT_CUSTOMREQUEST, request.method.rawValue) }
+    // The empty text stands for all that libcurl was built with.
+    if request.decodes { options.set(CURLOPT_ACCEPT_ENCODING, "") }
+    options.set(CURLOPT_PROXY, request.proxy)
+    options.set(CURLOPT_NOPROXY, settings.proxies.exceptions)
+    // 0 would stand for libcurl's default, or for no limit.
+    options.set(CURLOPT_CONNECTTIMEOUT_MS, max(1, request.timeouts.connect.wholeMilliseconds))
+    if let total = request.timeouts.total { options.set(CURLOPT_TIMEOUT_MS, max(1, total.wholeMilliseconds)) }
+  }
+
+  private func fields(_ options: EasyOptions, _ transfer: Transfer) {
+    for line in transfer.exchange.prepared.fieldLines {
+      guard let list = unsafe curl_slist_append(transfer.fieldList, line) else {
+        options.firstRefusal = CURLE_OUT_OF_MEMORY
+        return
+      }
+      unsafe transfer.fieldList = unsafe list
+    }
+    unsafe options.set(CURLOPT_HTTPHEADER, transfer.fieldList)
+  }
+
+  /// CAs given as bytes take the place of libcurl's own file (not of its folder): where there is no folder, the file's
+  /// CAs are put beside them.
+  private static func withSystemBundle(_ extra: [UInt8]) -> [UInt8] {
+    guard let version = unsafe larder_curl_version() else { return extra }
+    if unsafe version.pointee.capath != nil { return extra }
+    guard let path = unsafe version.pointee.cainfo,
+      let data = unsafe FileManager.default.contents(atPath: String(cString: path))
+    else { return extra }
+    return extra + Array(data)
+  }
+}
+
+/// Bytes at an address that does not change, for libcurl to read whenever it connects.
+@safe final class StableBytes {
+  let bytes: UnsafeMutableRawBufferPointer
+
+  init(_ source: [UInt8]) {
+    unsafe bytes = .allocate(byteCount: source.count, alignment: 1)
+    unsafe bytes.copyBytes(from: source)
+  }
+
+  deinit { unsafe bytes.deallocate() }
+}
+
+/// `curl_easy_setopt` in types; remembers the first value that was refused.
+@safe final class EasyOptions {
+  private let handle: UnsafeMutableRawPointer
+  var firstRefusal = CURLE_OK
+
+  init(_ handle: EasyHandle) { unsafe self.handle = handle.pointer }
+
+  func set(_ option: CURLoption, _ value: Int) {
+    // curl_off_t options take their numbers through another width.
+    let isOffset = option == CURLOPT_INFILESIZE_LARGE
+    note(
+      isOffset
+        ? unsafe larder_curl_setopt_offset(handle, option, curl_off_t(value))
+        : unsafe larder_curl_setopt_long(handle, option, value))
+  }
+
+  /// libcurl copies texts.
+  func set(_ option: CURLoption, _ value: String) { note(unsafe larder_curl_setopt_string(handle, option, value)) }
+
+  func set(_ option: CURLoption, _ value: StableBytes) {
+    note(unsafe larder_curl_setopt_blob(handle, option, value.bytes.baseAddress, value.bytes.count))
+  }
+
+  func set(_ option: CURLoption, _ value: UnsafeMutablePointer<curl_slist>?) {
+    note(unsafe larder_curl_setopt_list(handle, option, value))
+  }
+
+  /// The callbacks, each with the transfer, which outlives the handle's use of it.
+  func connect(_ transfer: Transfer) {
+    let pointer = unsafe Unmanaged.passUnretained(transfer).toOpaque()
+    note(unsafe larder_curl_setopt_pointer(handle, CURLOPT_ERRORBUFFER, transfer.errorText))
+    for option in [CURLOPT_WRITEDATA, CURLOPT_HEADERDATA, CURLOPT_READDATA, CURLOPT_SEEKDATA, CURLOPT_PREREQDATA] {
+      note(unsafe larder_curl_setopt_pointer(handle, option, pointer))
+    }
+    note(unsafe larder_curl_setopt_write(handle, CURLOPT_WRITEFUNCTION, curlReceivedContent))
+    note(unsafe larder_curl_setopt_write(handle, CURLOPT_HEADERFUNCTION, curlReceivedLine))
+    note(unsafe larder_curl_setopt_read(handle, CURLOPT_READFUNCTION, curlWantsContent))
+    note(unsafe larder_curl_setopt_seek(handle, CURLOPT_SEEKFUNCTION, curlSeeks))
+    note(unsafe larder_curl_setopt_prereq(handle, CURLOPT_PREREQFUNCTION, curlIsConnected))
+  }
+
+  private func note(_ code: CURLcode) {
+    if firstRefusal == CURLE_OK { firstRefusal = code }
+  }
+}
