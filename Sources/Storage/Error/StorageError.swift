@@ -88,3 +88,22 @@ extension StorageError.Category {
     }
   }
 }
+
+extension StorageError {
+  /// A file that cannot be opened or made.
+  package static func cannotOpen(_ file: String, _ message: String) -> StorageError {
+    StorageError(.cannotOpen, message: message, file: file)
+  }
+
+  /// A file that belongs to something else.
+  package static func foreign(_ file: String) -> StorageError {
+    StorageError(.foreignFile, message: "The file is not one of this library's", file: file)
+  }
+}
+
+extension StorageError {
+  /// A file that another store or process has in use.
+  package static func inUse(_ file: String) -> StorageError {
+    StorageError(.inUse, message: "The file is in use by another store or process", file: file)
+  }
+}

@@ -6,10 +6,10 @@ package struct Schema: Sendable {
   /// The number that marks the files of this kind; not 0.
   package let applicationID: Int32
   /// Each brings the file from its own index to the next version; never changed once shipped.
-  package let steps: [@Sendable (Connection) throws(StorageError) -> Void]
+  package let steps: [any SchemaStep]
 
   /// Joins an application id and the steps.
-  package init(applicationID: Int32, steps: [@Sendable (Connection) throws(StorageError) -> Void]) {
+  package init(applicationID: Int32, steps: [any SchemaStep]) {
     self.applicationID = applicationID
     self.steps = steps
   }
@@ -21,7 +21,7 @@ package struct Schema: Sendable {
     try connection.transaction(.immediate) { (connection) throws(StorageError) in
       // Another process may have been quicker.
       let now = try version(of: connection)
-      for step in steps.dropFirst(now) { try step(connection) }
+      for step in steps.dropFirst(now) { try step.run(on: connection) }
       try connection.run("PRAGMA application_id = \(applicationID)")
       try connection.run("PRAGMA user_version = \(steps.count)")
     }
@@ -50,4 +50,10 @@ package struct Schema: Sendable {
   private func pragma(_ name: String, _ connection: Connection) throws(StorageError) -> Int64 {
     try connection.first("PRAGMA \(name)") { (row) throws(StorageError) in try row.int64(0) } ?? 0
   }
+}
+
+/// One step of a ``Schema``, from a version of the file to the next.
+package protocol SchemaStep: Sendable {
+  /// Changes the tables, inside the step's transaction.
+  func run(on connection: Connection) throws(StorageError)
 }

@@ -1,0 +1,92 @@
+import HTTPCore
+import Storage
+import Synchronization
+
+/// Under what an answer is kept: the literal URL, whose answer it is, and which representation was asked for.
+struct CacheKey: Hashable, Sendable {
+  /// The absolute URL with all its parameters, as it is sent.
+  var url: String
+  /// Whose: a digest under the file's own salt; from it nobody can tell the credential.
+  var scope: [UInt8]
+  /// Which representation: a digest of the request's fields that may select one.
+  var variant: [UInt8]
+}
+
+/// Makes keys: digests credentials and fields with the salt of one cache file.
+final class CacheKeyMaker: Sendable {
+  private let salt: [UInt8]
+  private let common: HTTPFields
+  private let known = Mutex<[Asker: Digests]>([:])
+
+  private struct Asker: Hashable {
+    var identity: String
+    var fields: HTTPFields
+  }
+
+  private struct Digests {
+    var scope: [UInt8]
+    var variant: [UInt8]
+  }
+
+  private static let knownLimit = 256
+
+  /// - Parameter common: fields that the conversation adds to every request that lacks them.
+  init(salt: [UInt8], common: HTTPFields) {
+    self.salt = salt
+    self.common = common
+  }
+
+  /// The key of a request.
+  func key(url: String, identity: String, fields: HTTPFields) -> CacheKey {
+    let asker = Asker(identity: identity, fields: fields)
+    let digests = known.withLock { known in
+      if let digests = known[asker] { return digests }
+      let made = self.digests(of: asker)
+      if known.count >= CacheKeyMaker.knownLimit { known.removeAll() }
+      known[asker] = made
+      return made
+    }
+    return CacheKey(url: url, scope: digests.scope, variant: digests.variant)
+  }
+
+  private func digests(of asker: Asker) -> Digests {
+    var fields = asker.fields
+    for field in common { fields.setDefault(field.name, field.value) }
+    var credential = [asker.identity]
+    var selecting: [String] = []
+    for field in fields {
+      if CacheKeyMaker.isCredential(field.name) {
+        credential.append(field.name.canonicalName + ":" + field.value)
+      } else if !CacheKeyMaker.selectsNothing(field.name) {
+        selecting.append(field.name.canonicalName + ":" + field.value)
+      }
+    }
+    return Digests(
+      scope: Array(digest("scope", credential)), variant: Array(digest("variant", selecting.sorted()).prefix(16)))
+  }
+
+  /// Each text goes in with its length, so that no two lists give the same bytes.
+  private func digest(_ purpose: String, _ texts: [String]) -> [UInt8] {
+    var bytes: [UInt8] = Array(purpose.utf8)
+    for text in texts {
+      bytes += Array("\n\(text.utf8.count):".utf8)
+      bytes += Array(text.utf8)
+    }
+    return Digest.hmac(bytes, key: salt)
+  }
+
+  private static func isCredential(_ name: HTTPFieldName) -> Bool {
+    name == .authorization || name == .cookie || name == "Proxy-Authorization"
+  }
+
+  /// Fields that say nothing about the representation. All others count: a mismatch is a miss, never a wrong answer.
+  private static func selectsNothing(_ name: HTTPFieldName) -> Bool {
+    switch name.canonicalName {
+    case "user-agent", "cache-control", "pragma", "x-csrf-token", "connection", "date", "from", "referer", "origin",
+      "traceparent", "tracestate", "baggage", "x-request-id", "x-correlation-id", "x-correlationid", "sap-passport",
+      "x-requested-with", "content-type", "client-request-id", "request-id":
+      true
+    default: false
+    }
+  }
+}

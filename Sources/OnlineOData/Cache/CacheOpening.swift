@@ -1,0 +1,68 @@
+import Storage
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// Looks at the cache's file before it is trusted, opens it, and puts a new one in the place of a damaged one.
+struct CacheOpening: Sendable {
+  let place: CachePlace
+  let key: StorageKey?
+  let options: DatabaseOptions
+  let report: @Sendable (OnlineStoreDiagnostic) -> Void
+
+  /// Files up to this size are looked through for damage each time; larger ones show it when it is met.
+  private static let checkedBytes = 64 << 20
+
+  func open() async throws(StorageError) -> Database {
+    try place.makeFolder()
+    switch try DatabaseFile(place.file).content() {
+    case .absent: try makeFile()
+    case .database(CacheSchema.applicationID): break
+    case .database(0): break  // Cut off before its first transaction, or another's: the schema tells.
+    case .damaged: return try await replaced(because: "its header is damaged")
+    case .database, .other:
+      throw StorageError.foreign(place.file)
+    }
+    do throws(StorageError) {
+      let database = try await opened()
+      do throws(StorageError) {
+        if isSmall { try await database.checkIntegrity() }
+        return database
+      } catch {
+        try? await database.close()
+        throw error
+      }
+    } catch {
+      guard error.category == .corrupt || error.category == .notADatabase else { throw error }
+      return try await replaced(because: error.message)
+    }
+  }
+
+  private func opened() async throws(StorageError) -> Database {
+    try await Database.open(place.file, key: key, schema: CacheSchema.schema, options: options)
+  }
+
+  private func replaced(because reason: String) async throws(StorageError) -> Database {
+    let aside = try DatabaseFile(place.file).setAside()
+    report(.cacheReplaced(path: place.file, setAside: aside, reason: reason))
+    try makeFile()
+    return try await opened()
+  }
+
+  private var isSmall: Bool {
+    let attributes = try? FileManager.default.attributesOfItem(atPath: place.file)
+    let size = (attributes?[.size] as? any BinaryInteger).map { Int(clamping: $0) } ?? 0
+    return size <= CacheOpening.checkedBytes
+  }
+
+  /// Answers of a service are their reader's alone: the file, and so its log, can be read by nobody else.
+  private func makeFile() throws(StorageError) {
+    guard !FileManager.default.fileExists(atPath: place.file) else { return }
+    let made = FileManager.default.createFile(
+      atPath: place.file, contents: nil, attributes: [.posixPermissions: 0o600])
+    guard made else { throw StorageError.cannotOpen(place.file, "The cache's file cannot be made") }
+  }
+}

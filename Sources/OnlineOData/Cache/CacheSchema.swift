@@ -1,0 +1,38 @@
+import Storage
+
+/// The technical cache's file.
+///
+/// `entry` holds one whole response a row, its content last so that the other columns are read without it. `metadata`
+/// holds the service's `$metadata`, which no clean-up removes. `usage` holds the sum of `entry.cost`, kept by the same
+/// transactions. `scope` and `variant` are digests under `salt`: no credential is in the file.
+enum CacheSchema {
+  /// `LrdC`.
+  static let applicationID: Int32 = 0x4C72_6443
+
+  static var schema: Schema { Schema(applicationID: applicationID, steps: [FirstTables()]) }
+}
+
+/// Version 1.
+private struct FirstTables: SchemaStep {
+  func run(on connection: Connection) throws(StorageError) {
+    try connection.run("CREATE TABLE property(name TEXT PRIMARY KEY, value BLOB NOT NULL) STRICT, WITHOUT ROWID")
+    try connection.run(
+      """
+      CREATE TABLE entry(
+        id INTEGER PRIMARY KEY, url TEXT NOT NULL, scope BLOB NOT NULL, variant BLOB NOT NULL,
+        status INTEGER NOT NULL, stored INTEGER NOT NULL, used INTEGER NOT NULL, cost INTEGER NOT NULL,
+        checksum INTEGER NOT NULL, delta_link TEXT, fields TEXT NOT NULL, payload BLOB NOT NULL,
+        UNIQUE(url, scope, variant)) STRICT
+      """)
+    try connection.run("CREATE INDEX entry_by_use ON entry(used)")
+    try connection.run(
+      """
+      CREATE TABLE metadata(
+        scope BLOB PRIMARY KEY, stored INTEGER NOT NULL, checksum INTEGER NOT NULL, fields TEXT NOT NULL,
+        payload BLOB NOT NULL) STRICT
+      """)
+    try connection.run("CREATE TABLE usage(one INTEGER PRIMARY KEY CHECK(one = 1), total INTEGER NOT NULL) STRICT")
+    try connection.run("INSERT INTO usage VALUES(1, 0)")
+    try connection.run("INSERT INTO property VALUES('salt', ?)", .blob(Digest.randomBytes(32)))
+  }
+}

@@ -1,0 +1,34 @@
+import HTTPCore
+import Storage
+
+/// A metadata document as it is kept.
+struct KeptMetadata: Sendable {
+  var fields: HTTPFields
+  var payload: [UInt8]
+}
+
+// The service's metadata, so that a store opens while its server is away.
+extension TechnicalCache {
+  /// The document kept for a caller; nil where there is none, or a damaged one.
+  func metadata(scope: [UInt8]) async throws(StorageError) -> KeptMetadata? {
+    let found = try await database.read { (connection) throws(StorageError) in
+      try connection.first("SELECT checksum, fields, payload FROM metadata WHERE scope = ?", .blob(scope)) {
+        (row) throws(StorageError) in
+        (try row.int64(0), KeptMetadata(fields: CacheFields.fields(try row.text(1)), payload: try row.bytes(2)))
+      }
+    }
+    guard let (checksum, kept) = found, Checksum.of(kept.payload) == checksum else { return nil }
+    return kept
+  }
+
+  /// Keeps the document for a caller in place of an earlier one.
+  func keep(_ metadata: KeptMetadata, scope: [UInt8]) async throws(StorageError) {
+    let now = clock.next()
+    try await database.write { (connection) throws(StorageError) in
+      try connection.run(
+        "INSERT OR REPLACE INTO metadata(scope, stored, checksum, fields, payload) VALUES(?, ?, ?, ?, ?)",
+        .blob(scope), .integer(now), .integer(Checksum.of(metadata.payload)),
+        .text(CacheFields.text(CacheFields.kept(metadata.fields))), .blob(metadata.payload))
+    }
+  }
+}

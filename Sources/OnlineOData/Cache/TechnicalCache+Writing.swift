@@ -1,0 +1,116 @@
+import HTTPCore
+import Storage
+import Synchronization
+
+// Changes, and the room they need.
+extension TechnicalCache {
+  /// Makes changes, all or none; they are durable when this returns nil. An error says why none was made.
+  func commit(_ changes: [CacheChange]) async -> StorageError? {
+    await withCheckedContinuation { done in
+      let isFirst = waiting.withLock { waiting in
+        waiting.append(WaitingChange(changes: changes, done: done))
+        return waiting.count == 1
+      }
+      // Whoever comes while the writer is busy is taken along in its next transaction.
+      if isFirst { database.whereWriting { [self] turn in writeWaiting(turn) } }
+    }
+  }
+
+  private func writeWaiting(_ turn: Database.WriterTurn) {
+    let all = waiting.withLock { waiting in
+      defer { waiting = [] }
+      return waiting
+    }
+    if write(all.flatMap(\.changes), turn) == nil {
+      for one in all { one.done.resume(returning: nil) }
+    } else {
+      // One of them may be at fault: each gets a transaction of its own.
+      for one in all { one.done.resume(returning: write(one.changes, turn)) }
+    }
+  }
+
+  private func write(_ changes: [CacheChange], _ turn: Database.WriterTurn) -> StorageError? {
+    do throws(StorageError) {
+      try turn.write { (connection) throws(StorageError) in
+        try writeUses(connection)
+        for change in changes { try apply(change, connection) }
+      }
+      return nil
+    } catch { return error }
+  }
+
+  private func apply(_ change: CacheChange, _ connection: Connection) throws(StorageError) {
+    switch change {
+    case .store(let key, let entry): try store(entry, key, connection)
+    case .refresh(let key, let entry): try refresh(entry, key, connection)
+    case .remove(let key):
+      try remove("url = ? AND scope = ?", [.text(key.url), .blob(key.scope)], connection)
+    }
+  }
+
+  private func store(_ entry: CacheEntry, _ key: CacheKey, _ connection: Connection) throws(StorageError) {
+    let place: [SQLValue] = [.text(key.url), .blob(key.scope), .blob(key.variant)]
+    try remove("url = ? AND scope = ? AND variant = ?", place, connection)
+    let cost = entry.cost(url: key.url)
+    guard cost <= limits.maximumBytes else {
+      report(.entryTooLarge(url: key.url, bytes: entry.payload.count))
+      return
+    }
+    let now = clock.next()
+    try connection.run(
+      """
+      INSERT INTO entry(url, scope, variant, status, stored, used, cost, checksum, delta_link, fields, payload)
+      VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      """, .text(key.url), .blob(key.scope), .blob(key.variant), .integer(Int64(entry.status)), .integer(now),
+      .integer(now), .integer(cost), .integer(Checksum.of(entry.payload)), .text(entry.deltaLink),
+      .text(CacheFields.text(entry.fields)), .blob(entry.payload))
+    let row = connection.lastInsertedRow
+    try connection.run("UPDATE usage SET total = total + ?", .integer(cost))
+    try makeRoom(keeping: row, connection)
+  }
+
+  /// The content stays as it is; the row may have gone meanwhile, and then stays gone.
+  private func refresh(_ entry: CacheEntry, _ key: CacheKey, _ connection: Connection) throws(StorageError) {
+    let old = try connection.first("SELECT cost FROM entry WHERE id = ?", .integer(entry.row)) {
+      (row) throws(StorageError) in try row.int64(0)
+    }
+    guard let old else { return }
+    let cost = entry.cost(url: key.url)
+    try connection.run(
+      "UPDATE entry SET fields = ?, delta_link = ?, used = ?, cost = ? WHERE id = ?",
+      .text(CacheFields.text(entry.fields)), .text(entry.deltaLink), .integer(clock.next()), .integer(cost),
+      .integer(entry.row))
+    try connection.run("UPDATE usage SET total = total + ?", .integer(cost - old))
+  }
+
+  func remove(_ condition: String, _ values: [SQLValue], _ connection: Connection) throws(StorageError) {
+    var gone: Int64 = 0
+    try connection.forEachRow("DELETE FROM entry WHERE \(condition) RETURNING cost", values) {
+      (row) throws(StorageError) in
+      gone += try row.int64(0)
+      return true
+    }
+    if gone != 0 { try connection.run("UPDATE usage SET total = total - ?", .integer(gone)) }
+  }
+
+  /// Past the limit, removes what was not used for longest until the threshold is reached; `row` stays.
+  private func makeRoom(keeping row: Int64, _ connection: Connection) throws(StorageError) {
+    var total =
+      try connection.first("SELECT total FROM usage") { (row) throws(StorageError) in try row.int64(0) } ?? 0
+    guard total > limits.maximumBytes else { return }
+    var gone: [Int64] = []
+    var freed: Int64 = 0
+    try connection.forEachRow("SELECT id, cost FROM entry WHERE id <> ? ORDER BY used", [.integer(row)]) {
+      (row) throws(StorageError) in
+      guard total > limits.cleanupBytes else { return false }
+      let cost = try row.int64(1)
+      gone.append(try row.int64(0))
+      freed += cost
+      total -= cost
+      return true
+    }
+    for id in gone { try connection.run("DELETE FROM entry WHERE id = ?", .integer(id)) }
+    try connection.run("UPDATE usage SET total = total - ?", .integer(freed))
+    report(.cacheCleanedUp(entries: gone.count, bytes: Int(clamping: freed)))
+  }
+}

@@ -1,0 +1,167 @@
+import HTTPCore
+import ODataService
+import Storage
+import Synchronization
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// The open cache file of one store: look-ups by key, and changes that are durable when they return.
+///
+/// Look-ups block, so they are made on the threads of ``whereBlockingIsAllowed(_:)``. Changes asked for at the same time
+/// share one transaction. When an entry was used is noted in memory and written with the next change.
+final class TechnicalCache: Sendable {
+  let path: String
+  let keys: CacheKeyMaker
+  let limits: CacheLimits
+  let database: Database
+  let clock: UseClock
+  let uses = Mutex<[Int64: Int64]>([:])
+  let waiting = Mutex<[WaitingChange]>([])
+  let report: @Sendable (OnlineStoreDiagnostic) -> Void
+
+  /// Changes that wait for the writer.
+  struct WaitingChange {
+    var changes: [CacheChange]
+    var done: CheckedContinuation<StorageError?, Never>
+  }
+
+  private init(
+    _ database: Database, keys: CacheKeyMaker, limits: CacheLimits,
+    report: @escaping @Sendable (OnlineStoreDiagnostic) -> Void
+  ) {
+    path = database.path
+    self.database = database
+    self.keys = keys
+    self.limits = limits
+    self.report = report
+    clock = UseClock()
+  }
+
+  /// Opens the file of a service, or makes it.
+  ///
+  /// A damaged cache is moved aside and a new one made, which is reported; another application's file is refused.
+  static func open(
+    _ place: CachePlace, key: StorageKey?, limits: CacheLimits, common: HTTPFields, pages: Int? = nil,
+    report: @escaping @Sendable (OnlineStoreDiagnostic) -> Void
+  ) async throws(StorageError) -> TechnicalCache {
+    var options = DatabaseOptions(synchronous: .full, readers: 3)
+    options.maximumPageCount = pages
+    let database = try await CacheOpening(place: place, key: key, options: options, report: report).open()
+    let salt = try await database.read { (connection) throws(StorageError) in
+      try connection.first("SELECT value FROM property WHERE name = 'salt'") { (row) throws(StorageError) in
+        try row.bytes(0)
+      }
+    }
+    let keys = CacheKeyMaker(salt: salt ?? [], common: common)
+    return TechnicalCache(database, keys: keys, limits: limits, report: report)
+  }
+
+  /// Runs work on a thread where look-ups may block.
+  func whereBlockingIsAllowed(_ work: @escaping @Sendable () -> Void) { database.whereBlockingIsAllowed(work) }
+
+  /// The entry of a key, checked; nil for a miss. A damaged one is a miss, and is removed.
+  @available(*, noasync)
+  func entry(_ key: CacheKey) throws(StorageError) -> CacheEntry? {
+    let found = try database.readNow { (connection) throws(StorageError) in
+      try connection.first(
+        """
+        SELECT id, status, fields, delta_link, checksum, payload FROM entry
+        WHERE url = ? AND scope = ? AND variant = ?
+        """, .text(key.url), .blob(key.scope), .blob(key.variant)
+      ) { (row) throws(StorageError) in
+        let entry = CacheEntry(
+          status: Int(clamping: try row.int64(1)), fields: CacheFields.fields(try row.text(2)),
+          payload: try row.bytes(5), deltaLink: try row.textOrNil(3), row: try row.int64(0))
+        return (entry, try row.int64(4))
+      }
+    }
+    guard let (entry, checksum) = found else { return nil }
+    guard Checksum.of(entry.payload) == checksum else {
+      report(.entryDamaged(url: key.url))
+      database.whereWriting { [self] turn in discard(entry.row, turn) }
+      return nil
+    }
+    noteUse(entry.row)
+    return entry
+  }
+
+  private func noteUse(_ row: Int64) {
+    let now = clock.next()
+    let isMany = uses.withLock { uses in
+      uses[row] = now
+      return uses.count == 256
+    }
+    // So that a process that only reads does not lose the order of use, nor fill memory with it.
+    if isMany { database.whereWriting { [self] turn in flush(turn) } }
+  }
+
+  private func discard(_ row: Int64, _ turn: Database.WriterTurn) {
+    do throws(StorageError) {
+      try turn.write { (connection) throws(StorageError) in try remove("id = ?", [.integer(row)], connection) }
+    } catch { report(.cacheWriteFailed(urls: [], error)) }
+  }
+
+  private func flush(_ turn: Database.WriterTurn) {
+    do throws(StorageError) { try turn.write { (connection) throws(StorageError) in try writeUses(connection) } } catch
+    {
+      report(.cacheWriteFailed(urls: [], error))
+    }
+  }
+
+  func writeUses(_ connection: Connection) throws(StorageError) {
+    let noted = uses.withLock { uses in
+      defer { uses = [:] }
+      return uses
+    }
+    for (row, time) in noted {
+      try connection.run("UPDATE entry SET used = ? WHERE id = ?", .integer(time), .integer(row))
+    }
+  }
+
+  /// Writes what is noted and closes the file.
+  func close() async throws(StorageError) {
+    if uses.withLock({ !$0.isEmpty }) {
+      do throws(StorageError) {
+        try await database.write { [self] (connection) throws(StorageError) in try writeUses(connection) }
+      } catch { report(.cacheWriteFailed(urls: [], error)) }
+    }
+    try await database.close()
+  }
+}
+
+/// How much a cache holds.
+struct CacheLimits: Sendable, Hashable {
+  /// Bytes past which a clean-up begins.
+  var maximumBytes: Int64
+  /// Bytes at which it ends.
+  var cleanupBytes: Int64
+
+  /// - Parameters:
+  ///   - kilobytes: the limit in kB of 1,024 bytes.
+  ///   - threshold: percent of it at which a clean-up ends.
+  init(kilobytes: Int, threshold: Int) {
+    let (bytes, overflow) = Int64(clamping: max(kilobytes, 0)).multipliedReportingOverflow(by: 1024)
+    maximumBytes = overflow ? .max : bytes
+    cleanupBytes = maximumBytes / 100 * Int64(min(max(threshold, 0), 100))
+  }
+}
+
+/// Moments of use, in microseconds since 1970: each later than the one before, so that they order what was used.
+final class UseClock: Sendable {
+  private let last = Atomic<Int64>(0)
+
+  func next() -> Int64 {
+    let now = Int64(Date().timeIntervalSince1970 * 1_000_000)
+    var seen = last.load(ordering: .relaxed)
+    while true {
+      let next = max(now, seen + 1)
+      let (exchanged, original) = last.compareExchange(expected: seen, desired: next, ordering: .relaxed)
+      if exchanged { return next }
+      seen = original
+    }
+  }
+}

@@ -1,0 +1,104 @@
+import HTTPCore
+import OData
+
+/// What a look through a payload tells without decoding it: is it whole, does it name a delta link, is it empty.
+struct PayloadSurvey: Sendable, Equatable {
+  /// The formats that say something about changes.
+  enum Format: Sendable, Equatable { case jsonV4, jsonV2, xml, other }
+
+  /// What the payload is written in.
+  var format: Format
+  /// False where the content is cut off or garbled.
+  var isWhole: Bool
+  /// Where later changes are read; nil where the payload has none or goes on at a next link.
+  var deltaLink: String?
+  /// True where it certainly holds no entity, deletion or link and no further page: as a delta, nothing changed.
+  var isEmptyDelta: Bool
+
+  /// Surveys a response's content by its type and first bytes.
+  init(_ bytes: [UInt8], contentType: String?) {
+    let type = contentType?.lowercased() ?? ""
+    let isJSON = type.contains("json") || (type.isEmpty && PayloadSurvey.startsLikeJSON(bytes))
+    if isJSON {
+      self = PayloadSurvey.json(bytes)
+    } else if type.contains("xml") {
+      self = AtomSurvey(bytes).survey
+    } else {
+      self.init(format: .other, isWhole: true)
+    }
+  }
+
+  init(format: Format, isWhole: Bool, deltaLink: String? = nil, isEmptyDelta: Bool = false) {
+    self.format = format
+    self.isWhole = isWhole
+    self.deltaLink = deltaLink
+    self.isEmptyDelta = isEmptyDelta
+  }
+
+  private static func startsLikeJSON(_ bytes: [UInt8]) -> Bool {
+    let first = bytes.first { $0 > 0x20 }
+    return first == UInt8(ascii: "{") || first == UInt8(ascii: "[")
+  }
+
+  // MARK: JSON
+
+  private static func json(_ bytes: [UInt8]) -> PayloadSurvey {
+    var scanner = JSONScanner(bytes, limits: JSONLimits(depth: 1024, stringBytes: .max))
+    do throws(JSONError) {
+      guard let first = try scanner.next() else { return PayloadSurvey(format: .jsonV4, isWhole: false) }
+      guard first.kind == .beginObject else {
+        _ = try scanner.skip(first)
+        _ = try scanner.next()
+        return PayloadSurvey(format: .jsonV4, isWhole: true)
+      }
+      let found = try members(&scanner, isTop: true)
+      // Nothing but white space may follow.
+      _ = try scanner.next()
+      return found
+    } catch {
+      return PayloadSurvey(format: .jsonV4, isWhole: false)
+    }
+  }
+
+  /// The members of the payload's object; V2 wraps them in `d`.
+  private static func members(
+    _ scanner: inout JSONScanner, isTop: Bool
+  ) throws(JSONError) -> PayloadSurvey {
+    var survey = PayloadSurvey(format: isTop ? .jsonV4 : .jsonV2, isWhole: true)
+    var rows: Int?
+    var hasNext = false
+    var isDelta = false
+    while let name = try scanner.next(), name.kind == .name {
+      let text = scanner.string(name)
+      guard let value = try scanner.next() else { break }
+      switch text {
+      case "d" where isTop && value.kind == .beginObject: survey = try members(&scanner, isTop: false)
+      case "value" where isTop && value.kind == .beginArray: rows = try countedItems(&scanner)
+      case "@odata.context", "@context":
+        // A service that ignores the token answers with the collection itself, whose context is another (§10.12).
+        isDelta = value.kind == .string && scanner.string(value).hasSuffix("$delta")
+        _ = try scanner.skip(value)
+      case "@odata.deltaLink", "@deltaLink", "odata.deltaLink", "__delta":
+        survey.deltaLink = value.kind == .string ? scanner.string(value) : nil
+        _ = try scanner.skip(value)
+      case "@odata.nextLink", "@nextLink", "odata.nextLink", "__next":
+        hasNext = true
+        _ = try scanner.skip(value)
+      default: _ = try scanner.skip(value)
+      }
+    }
+    // V2 deltas in JSON carry no deletions: an empty one proves nothing. V4's name their end by a delta link.
+    survey.isEmptyDelta = isDelta && survey.format == .jsonV4 && rows == 0 && !hasNext && survey.deltaLink != nil
+    if hasNext { survey.deltaLink = nil }
+    return survey
+  }
+
+  private static func countedItems(_ scanner: inout JSONScanner) throws(JSONError) -> Int {
+    var count = 0
+    while let item = try scanner.next(), item.kind != .endArray {
+      count += 1
+      _ = try scanner.skip(item)
+    }
+    return count
+  }
+}

@@ -1,0 +1,85 @@
+import HTTPCore
+import OData
+import ODataService
+import Storage
+import Synchronization
+
+/// Carries one request through the store: does what its ``RequestMachine`` says and tells it what happened.
+///
+/// It begins on a thread that may block, so that the cache answers before anything else happens, and goes on in a task
+/// where the server is asked.
+struct RequestCourse: Sendable {
+  let execution: ODataRequestExecution
+  let session: OpenSession
+  var machine: RequestMachine
+
+  /// Feeds the machine and delivers its steps; gives the work to do next, nil at the end.
+  mutating func advance(_ input: RequestMachine.Input) -> RequestMachine.Work? {
+    var input = input
+    if execution.isCancelled { input = .cancel }
+    for action in machine.take(input) {
+      switch action {
+      case .report(let step): deliver(step)
+      case .perform(let work): return work
+      }
+    }
+    return nil
+  }
+
+  private func deliver(_ step: RequestMachine.Step) {
+    switch step {
+    case .started: execution.start()
+    case .cacheResponse(let response): execution.receive(cacheResponse: response)
+    case .serverResponse(let response): execution.receive(serverResponse: response)
+    case .finished: execution.finish()
+    case .failed(let error, let response): execution.fail(error, response: response)
+    case .diagnostic(let diagnostic): session.report(diagnostic)
+    }
+  }
+
+  /// Starts, and asks the cache where it takes part; gives the work that needs a task.
+  @available(*, noasync)
+  mutating func begin() -> RequestMachine.Work? {
+    let first = advance(.start)
+    guard case .lookUp(let keys)? = first, !execution.isCancelled else { return first }
+    return advance(lookUp(keys))
+  }
+
+  @available(*, noasync)
+  private func lookUp(_ keys: [CacheKey?]) -> RequestMachine.Input {
+    guard let cache = session.cache else { return .cacheGone }
+    do throws(StorageError) {
+      var entries: [CacheEntry?] = []
+      entries.reserveCapacity(keys.count)
+      for key in keys {
+        if let key { entries.append(try cache.entry(key)) } else { entries.append(nil) }
+      }
+      return .found(entries)
+    } catch {
+      return error.category == .closed ? .cacheGone : .cacheFailed(error)
+    }
+  }
+
+  /// Does the work and what follows from it, to the end.
+  mutating func run(_ first: RequestMachine.Work?) async {
+    var work = first
+    while let current = work {
+      let input: RequestMachine.Input
+      switch current {
+      case .lookUp: input = .cacheGone
+      case .ask(let question):
+        session.refreshMetadata()
+        input = await ask(question)
+        machine.version = session.conversation.knownVersion
+      case .write(let changes): input = .written(await session.cache?.commit(changes))
+      }
+      work = advance(input)
+    }
+  }
+
+  private func ask(_ question: Question) async -> RequestMachine.Input {
+    do throws(ODataServiceError) {
+      return .answered(try await session.send(machine.request, question, isCached: machine.keys))
+    } catch { return .failed(error) }
+  }
+}

@@ -1,0 +1,81 @@
+import ODataService
+import Storage
+import Synchronization
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+// The technical cache apart from the store: closed, reopened, reset.
+extension OnlineODataStore {
+  /// True where the cache can be asked: the store is open, and its cache was not closed.
+  public var isCacheOpen: Bool { state.withLock { $0.isOpen && $0.cache != nil } }
+
+  /// Closes the cache; the store goes on without it. A closed cache stays so.
+  public func closeCache() async throws {
+    let cache = try state.withLock { state throws(OnlineStoreError) -> TechnicalCache? in
+      guard state.options.useCache else { throw OnlineStoreError.cacheNotEnabled }
+      guard !state.cacheIsBusy else { throw OnlineStoreError.cacheNotClosed }
+      guard state.cache != nil else { return nil }
+      defer { state.cache = nil }
+      state.cacheIsBusy = true
+      return state.cache
+    }
+    guard let cache else { return }
+    defer { state.withLock { $0.cacheIsBusy = false } }
+    do throws(StorageError) { try await cache.close() } catch { throw OnlineStoreError.storage(error) }
+  }
+
+  /// Opens the cache of an open store again.
+  ///
+  /// - Parameter key: the key it is encrypted with; one that is not nil throws `notSupported` in this version.
+  /// Throws ``OnlineStoreError/cacheNotClosed`` for a cache that is open, `ODataServiceError` (`notOpen`) for a closed store.
+  public func reopenCache(key: String? = nil) async throws {
+    let options = try state.withLock { state throws -> OnlineStoreOptions in
+      guard state.options.useCache else { throw OnlineStoreError.cacheNotEnabled }
+      guard state.isOpen else { throw ODataServiceError(.notOpen, operation: "reopenCache") }
+      guard state.cache == nil, !state.cacheIsBusy else { throw OnlineStoreError.cacheNotClosed }
+      state.cacheIsBusy = true
+      return state.options
+    }
+    defer { state.withLock { $0.cacheIsBusy = false } }
+    let cache: TechnicalCache
+    do throws(StorageError) { cache = try await openCacheFile(options.place(root), options, key: key) } catch {
+      throw OnlineStoreError.storage(error)
+    }
+    let isTaken = state.withLock { state in
+      if state.isOpen { state.cache = cache }
+      return state.isOpen
+    }
+    guard isTaken else {
+      // The store was closed meanwhile.
+      try? await cache.close()
+      throw ODataServiceError(.notOpen, operation: "reopenCache")
+    }
+  }
+
+  /// Removes everything from the cache: its file is deleted. Only while the cache, or the whole store, is closed.
+  ///
+  /// Throws ``OnlineStoreError/cacheNotClosed``, ``OnlineStoreError/cacheInUse(path:)`` where another store has it open.
+  public func resetCache() async throws {
+    let (place, hasClaim) = try state.withLock { state throws(OnlineStoreError) -> (CachePlace, Bool) in
+      guard state.options.useCache else { throw OnlineStoreError.cacheNotEnabled }
+      guard state.cache == nil, !state.cacheIsBusy else { throw OnlineStoreError.cacheNotClosed }
+      switch state.phase {
+      case .closed, .open: break
+      case .opening, .closing: throw OnlineStoreError.cacheNotClosed
+      }
+      state.cacheIsBusy = true
+      return (state.options.place(root), state.claim != nil)
+    }
+    defer { state.withLock { $0.cacheIsBusy = false } }
+    do throws(StorageError) {
+      try place.makeFolder()
+      let claim = hasClaim ? nil : try CacheClaim(place)
+      defer { claim?.release() }
+      try place.removeDatabase()
+    } catch { throw OnlineStoreError(error, path: place.file) }
+  }
+}

@@ -1,0 +1,148 @@
+import ODataService
+import Storage
+import Synchronization
+
+// Opening and closing the store.
+extension OnlineODataStore {
+  /// Makes the store usable: claims and opens its cache, and reads the service's metadata.
+  ///
+  /// Where the cache holds the metadata, nothing is sent, so a store opens while its server is away; it is compared with
+  /// the service's beside the first request. A store that is open already stays as it is.
+  ///
+  /// Throws `ODataServiceError` where the service cannot be asked, ``OnlineStoreError`` for the cache.
+  public func open() async throws {
+    let task = state.withLock { state -> Task<Void, any Error>? in
+      switch state.phase {
+      case .open: return nil
+      case .opening(let task): return task
+      case .closing(let closing):
+        let task = Task {
+          _ = await closing.result
+          try await performOpening()
+        }
+        state.phase = .opening(task)
+        return task
+      case .closed:
+        let task = Task { try await performOpening() }
+        state.phase = .opening(task)
+        return task
+      }
+    }
+    guard let task else { return }
+    try await withTaskCancellationHandler {
+      try await task.value
+    } onCancel: {
+      task.cancel()
+    }
+  }
+
+  /// Opens the store in the background and tells the listener. A store that is open already is used as it is, and nobody
+  /// is told.
+  public func open(listener: any OnlineODataStoreListener) {
+    if isOpen { return }
+    Task {
+      do {
+        try await open()
+        listener.onlineStoreOpenFinished(self)
+      } catch {
+        listener.onlineStoreOpenFailed(self, error: error)
+      }
+    }
+  }
+
+  private func performOpening() async throws {
+    let (options, conversation, isPassive) = state.withLock { ($0.options, $0.conversation, $0.isPassive) }
+    var claim: CacheClaim?
+    var cache: TechnicalCache?
+    do {
+      if options.useCache { (claim, cache) = try await openCache(options, conversation) }
+      let memory = SessionMemory()
+      let wasKept = try await ServiceMetadata.load(
+        into: conversation, cache: cache, isPassive: isPassive, report: { report($0) })
+      if wasKept { memory.wantsRefresh() }
+      try Task.checkCancellation()
+      try state.withLock { state in
+        // Closed meanwhile: who closes sets the phase.
+        guard case .opening = state.phase else { throw CancellationError() }
+        state.phase = .open
+        state.cache = cache
+        state.claim = claim
+        state.memory = memory
+      }
+    } catch {
+      try? await cache?.close()
+      claim?.release()
+      state.withLock { if case .opening = $0.phase { $0.phase = .closed } }
+      throw error
+    }
+  }
+
+  private func openCache(
+    _ options: OnlineStoreOptions, _ conversation: ODataConversation
+  ) async throws(OnlineStoreError) -> (CacheClaim, TechnicalCache) {
+    let place = options.place(root)
+    do throws(StorageError) {
+      try place.makeFolder()
+      let claim = try CacheClaim(place)
+      do throws(StorageError) {
+        return (claim, try await openCacheFile(place, options, key: options.cacheEncryptionKey))
+      } catch {
+        claim.release()
+        throw error
+      }
+    } catch {
+      throw OnlineStoreError(error, path: place.file)
+    }
+  }
+
+  func openCacheFile(
+    _ place: CachePlace, _ options: OnlineStoreOptions, key: String?
+  ) async throws(StorageError) -> TechnicalCache {
+    let report: @Sendable (OnlineStoreDiagnostic) -> Void = { [weak self] in self?.report($0) }
+    return try await TechnicalCache.open(
+      place, key: key.map { StorageKey(Array($0.utf8)) }, limits: options.limits, common: options.conversation.fields,
+      pages: options.maximumPageCount, report: report)
+  }
+
+  /// Ends the use of the store: requests on their way are cancelled, the cache's file is closed. A closed store stays so.
+  ///
+  /// Throws ``OnlineStoreError/storage(_:)`` where the file could not be closed properly; the store is closed all the same.
+  public func close() async throws {
+    let task = state.withLock { state -> Task<Void, any Error>? in
+      switch state.phase {
+      case .closed: return nil
+      case .closing(let task): return task
+      case .opening(let opening):
+        opening.cancel()
+        let task = Task {
+          _ = await opening.result
+          try await performClosing()
+        }
+        state.phase = .closing(task)
+        return task
+      case .open:
+        let task = Task { try await performClosing() }
+        state.phase = .closing(task)
+        return task
+      }
+    }
+    try await task?.value
+  }
+
+  private func performClosing() async throws {
+    await running.endAll()
+    let (cache, claim, memory) = state.withLock { state in
+      defer {
+        state.cache = nil
+        state.claim = nil
+      }
+      return (state.cache, state.claim, state.memory)
+    }
+    await memory.end()
+    defer {
+      claim?.release()
+      state.withLock { if case .closing = $0.phase { $0.phase = .closed } }
+    }
+    do throws(StorageError) { try await cache?.close() } catch { throw OnlineStoreError.storage(error) }
+  }
+}

@@ -1,0 +1,75 @@
+public import Storage
+
+/// Why an online store, or its cache, cannot do what was asked. What a service answers is an `ODataServiceError`.
+public enum OnlineStoreError: Error, Sendable, CustomStringConvertible {
+  /// The store is open: what was asked for needs a closed one.
+  case alreadyOpen
+  /// Another store has the cache of this service in use, in this process or another one.
+  case cacheInUse(path: String)
+  /// The store has no technical cache: its options do not enable it.
+  case cacheNotEnabled
+  /// The technical cache is closed.
+  case cacheClosed
+  /// The technical cache is open: what was asked for needs a closed one.
+  case cacheNotClosed
+  /// The cache's file cannot be used.
+  case storage(StorageError)
+  /// The cache holds metadata that cannot be read, and the store is passive.
+  case metadataUnreadable(String)
+
+  /// What happened and the cure.
+  public var description: String {
+    switch self {
+    case .alreadyOpen: "The store is open. Close it first."
+    case .cacheInUse(let path):
+      "Another store uses the cache of this service (\(path)). Close that one, or give this one another name."
+    case .cacheNotEnabled: "The store has no technical cache. Enable it in the options."
+    case .cacheClosed: "The technical cache is closed. Reopen it first."
+    case .cacheNotClosed: "The technical cache is open. Close it first."
+    case .storage(let error): error.description
+    case .metadataUnreadable(let reason):
+      "The cached metadata cannot be read: \(reason). Open the store in active mode."
+    }
+  }
+
+  /// The failure of a file as the store's error.
+  init(_ error: StorageError, path: String) {
+    self = error.category == .inUse ? .cacheInUse(path: path) : .storage(error)
+  }
+}
+
+/// Something that went wrong without keeping a request from its answer.
+public enum OnlineStoreDiagnostic: Sendable, CustomStringConvertible {
+  /// The cache's file was damaged: it was moved aside and a new one made.
+  case cacheReplaced(path: String, setAside: String, reason: String)
+  /// The cache could not be asked; the request went on as after a miss.
+  case cacheReadFailed(urls: [String], StorageError)
+  /// An answer could not be kept; its reader received it all the same.
+  case cacheWriteFailed(urls: [String], StorageError)
+  /// A kept answer was damaged on disk and removed.
+  case entryDamaged(url: String)
+  /// An answer is larger than the whole cache may be, and was not kept.
+  case entryTooLarge(url: String, bytes: Int)
+  /// The cache had grown past its size; the answers not used for longest were removed.
+  case cacheCleanedUp(entries: Int, bytes: Int)
+  /// The kept metadata could not be read; it is fetched anew.
+  case metadataUnreadable(reason: String)
+  /// The service refuses conditions inside batches; they are left out from now on.
+  case batchConditionsRefused(status: Int)
+
+  /// What happened; holds no query of a URL.
+  public var description: String {
+    switch self {
+    case .cacheReplaced(let path, let aside, let reason):
+      "The cache \(path) was damaged (\(reason)); it is now \(aside), and a new one was made."
+    case .cacheReadFailed(_, let error): "The cache could not be read: \(error)"
+    case .cacheWriteFailed(_, let error): "An answer could not be kept: \(error)"
+    case .entryDamaged(let url): "A kept answer was damaged and removed: \(url.prefix { $0 != "?" })"
+    case .entryTooLarge(let url, let bytes):
+      "An answer of \(bytes) bytes is larger than the cache and was not kept: \(url.prefix { $0 != "?" })"
+    case .cacheCleanedUp(let entries, let bytes): "\(entries) answers (\(bytes) bytes) were removed to make room."
+    case .metadataUnreadable(let reason): "The kept metadata could not be read: \(reason)"
+    case .batchConditionsRefused(let status): "The service refuses conditions in batches (HTTP \(status))."
+    }
+  }
+}

@@ -1,0 +1,52 @@
+public import ODataService
+import Storage
+
+/// How an online store works; fixed while it is open.
+public struct OnlineStoreOptions: Sendable {
+  /// Whether the technical cache is used. Off by default.
+  public var useCache: Bool
+  /// The folder that holds cache files; nil is the platform's folder for caches. Made where it is missing.
+  public var cachePath: String?
+  /// Tells several stores of one application apart: part of the cache file's name.
+  public var storeName: String
+  /// Past this size, in kB of 1,024 bytes, the answers that were not used for longest are removed.
+  public var maximumCacheSize: Int
+  /// At how many percent of ``maximumCacheSize`` a clean-up ends.
+  public var cacheCleanupThreshold: Int
+  /// Encrypts the cache. Opening with a key throws `notSupported` in this version; nothing is written in plain text instead.
+  public var cacheEncryptionKey: String?
+  /// Whether V4 reads ask for delta links (`Prefer: odata.track-changes`), by which later reads find out cheaply that
+  /// nothing changed. Delta links that a service gives unasked are used in any case.
+  public var tracksChanges: Bool
+  /// How the service is spoken with.
+  public var conversation: ConversationOptions
+  /// Hears what went wrong without keeping a request from its answer. Called on any thread.
+  public var onDiagnostic: (@Sendable (OnlineStoreDiagnostic) -> Void)?
+
+  /// The most pages the cache's file may have: a full disk, for tests.
+  package var maximumPageCount: Int?
+
+  /// The defaults: no cache; 16,384 kB, cleaned up to 60 %, where one is used.
+  public init(
+    useCache: Bool = false, cachePath: String? = nil, storeName: String = "store", maximumCacheSize: Int = 16_384,
+    cacheCleanupThreshold: Int = 60, cacheEncryptionKey: String? = nil, tracksChanges: Bool = false,
+    conversation: ConversationOptions = ConversationOptions(),
+    onDiagnostic: (@Sendable (OnlineStoreDiagnostic) -> Void)? = nil
+  ) {
+    self.useCache = useCache
+    self.cachePath = cachePath
+    self.storeName = storeName
+    self.maximumCacheSize = maximumCacheSize
+    self.cacheCleanupThreshold = cacheCleanupThreshold
+    self.cacheEncryptionKey = cacheEncryptionKey
+    self.tracksChanges = tracksChanges
+    self.conversation = conversation
+    self.onDiagnostic = onDiagnostic
+  }
+
+  var limits: CacheLimits { CacheLimits(kilobytes: maximumCacheSize, threshold: cacheCleanupThreshold) }
+
+  func place(_ root: ODataServiceRoot) -> CachePlace {
+    CachePlace(folder: cachePath ?? CachePlace.defaultFolder, storeName: storeName, root: root)
+  }
+}

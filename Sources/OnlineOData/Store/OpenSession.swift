@@ -1,0 +1,131 @@
+import HTTPCore
+import OData
+import ODataService
+import Storage
+import Synchronization
+
+/// What the requests of an open store stand on: the conversation and the cache as they are at that time.
+final class OpenSession: Sendable {
+  let conversation: ODataConversation
+  let cache: TechnicalCache?
+  let tracksChanges: Bool
+  let report: @Sendable (OnlineStoreDiagnostic) -> Void
+  private let memory: SessionMemory
+
+  init(
+    conversation: ODataConversation, cache: TechnicalCache?, tracksChanges: Bool, memory: SessionMemory,
+    report: @escaping @Sendable (OnlineStoreDiagnostic) -> Void
+  ) {
+    self.conversation = conversation
+    self.cache = cache
+    self.tracksChanges = tracksChanges
+    self.memory = memory
+    self.report = report
+  }
+
+  var batchesTakeConditions: Bool { memory.batchesTakeConditions }
+
+  /// Sends a request as the question wants it.
+  func send(
+    _ request: ODataRequest, _ question: Question, isCached keys: [CacheKey?]
+  ) async throws(ODataServiceError) -> ODataResponse {
+    switch request {
+    case .single(let single): .single(try await send(single, question, isCached: keys.first ?? nil != nil))
+    case .batch(let batch): .batch(try await send(batch, question))
+    }
+  }
+
+  private func send(
+    _ request: ODataSingleRequest, _ question: Question, isCached: Bool
+  ) async throws(ODataServiceError) -> ODataSingleResponse {
+    var request = request
+    switch question {
+    case .plain: if isCached { askForDeltaLink(&request) }
+    case .conditional(let validators):
+      validators.first??.apply(to: &request)
+      askForDeltaLink(&request)
+    case .changes(let link):
+      request.path = link
+    }
+    return try await conversation.send(request)
+  }
+
+  private func askForDeltaLink(_ request: inout ODataSingleRequest) {
+    guard tracksChanges, request.operation == .read, conversation.knownVersion.map({ $0 >= .v4 }) ?? false,
+      !(request.fields[.prefer] ?? "").contains("track-changes")
+    else { return }
+    request.fields[.prefer] = request.fields[.prefer].map { $0 + ", odata.track-changes" } ?? "odata.track-changes"
+  }
+
+  private func send(
+    _ batch: ODataBatchRequest, _ question: Question
+  ) async throws(ODataServiceError) -> ODataBatchResponse {
+    guard case .conditional(let validators) = question else { return try await conversation.send(batch) }
+    var conditional = batch
+    for index in conditional.items.indices where index < validators.count {
+      guard let validators = validators[index], case .single(var request) = conditional.items[index] else { continue }
+      validators.apply(to: &request)
+      conditional.items[index] = .single(request)
+    }
+    // Changes are never sent twice: only a batch of reads tries whether the service takes conditions.
+    guard batch.isRead else { return try await conversation.send(batch) }
+    let answer = try await conversation.send(conditional)
+    for (slot, validators) in zip(answer.slots, validators) where validators != nil {
+      guard let status = slot?.failure?.httpStatus, [400, 412, 428, 501].contains(status) else { continue }
+      memory.batchConditionsWereRefused()
+      report(.batchConditionsRefused(status: status))
+      return try await conversation.send(batch)
+    }
+    return answer
+  }
+
+  /// Asks once whether the metadata that was kept is still the service's, beside the first request that goes out.
+  func refreshMetadata() {
+    guard let cache, memory.takesRefresh() else { return }
+    let conversation = conversation
+    memory.refreshing(
+      Task {
+        // A failure leaves what is known: the next opening tries again.
+        guard let document = try? await conversation.metadataDocument(), !Task.isCancelled else { return }
+        try? await ServiceMetadata.take(document, into: conversation, cache: cache)
+      })
+  }
+}
+
+/// What a store learns between its opening and its closing.
+final class SessionMemory: Sendable {
+  private let state = Mutex(State())
+
+  private struct State {
+    var batchesTakeConditions = true
+    var wantsRefresh = false
+    var refresh: Task<Void, Never>?
+  }
+
+  var batchesTakeConditions: Bool { state.withLock { $0.batchesTakeConditions } }
+
+  func batchConditionsWereRefused() { state.withLock { $0.batchesTakeConditions = false } }
+
+  /// Kept metadata was used: it is to be compared with the service's once.
+  func wantsRefresh() { state.withLock { $0.wantsRefresh = true } }
+
+  /// True for the first to ask.
+  func takesRefresh() -> Bool {
+    state.withLock { state in
+      defer { state.wantsRefresh = false }
+      return state.wantsRefresh
+    }
+  }
+
+  func refreshing(_ task: Task<Void, Never>) { state.withLock { $0.refresh = task } }
+
+  /// Ends what goes on beside the requests.
+  func end() async {
+    let task = state.withLock { state in
+      defer { state.refresh = nil }
+      return state.refresh
+    }
+    task?.cancel()
+    await task?.value
+  }
+}

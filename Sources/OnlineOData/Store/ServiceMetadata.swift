@@ -1,0 +1,61 @@
+import HTTPCore
+import OData
+import ODataService
+import ODataXML
+import Storage
+
+/// The service's metadata on its way into a conversation: from the cache, or from the service.
+enum ServiceMetadata {
+  /// Gives a conversation its model, from the cache where it is kept; true where it was.
+  static func load(
+    into conversation: ODataConversation, cache: TechnicalCache?, isPassive: Bool,
+    report: @Sendable (OnlineStoreDiagnostic) -> Void
+  ) async throws -> Bool {
+    guard let cache else {
+      _ = try await conversation.metadata()
+      return false
+    }
+    let kept: KeptMetadata?
+    do throws(StorageError) { kept = try await cache.metadata(scope: scope(conversation, cache)) } catch {
+      if isPassive { throw OnlineStoreError.storage(error) }
+      report(.cacheReadFailed(urls: [], error))
+      kept = nil
+    }
+    if let kept {
+      do throws(MetadataError) {
+        conversation.use(try EdmModel.read(kept.payload, limits: conversation.options.metadataLimits))
+        return true
+      } catch {
+        if isPassive { throw OnlineStoreError.metadataUnreadable(error.description) }
+        report(.metadataUnreadable(reason: error.description))
+      }
+    }
+    // A passive store sends nothing; its answers need no model to be read from the cache.
+    if isPassive { return false }
+    let document = try await conversation.metadataDocument()
+    do throws(StorageError) { try await take(document, into: conversation, cache: cache) } catch {
+      report(.cacheWriteFailed(urls: [document.url], error))
+    }
+    // Reads the document that was just taken, or says why it cannot be read.
+    _ = try await conversation.metadata()
+    return false
+  }
+
+  /// Makes a document the conversation's model and keeps it; one that cannot be read is left alone.
+  static func take(
+    _ document: ODataSingleResponse, into conversation: ODataConversation, cache: TechnicalCache
+  ) async throws(StorageError) {
+    let model: EdmModel
+    do throws(MetadataError) {
+      model = try EdmModel.read(document.payloadBytes, limits: conversation.options.metadataLimits)
+    } catch { return }
+    conversation.use(model)
+    try await cache.keep(
+      KeptMetadata(fields: document.fields, payload: document.payloadBytes), scope: scope(conversation, cache))
+  }
+
+  /// Whose metadata: services show different callers different models.
+  private static func scope(_ conversation: ODataConversation, _ cache: TechnicalCache) -> [UInt8] {
+    cache.keys.key(url: "", identity: conversation.identity, fields: [:]).scope
+  }
+}
