@@ -1,7 +1,7 @@
 /// A JSON value as a tree, for the few places that need one whole: documents of unknown shape, CSDL JSON.
 ///
-/// Numbers keep their characters; members keep their order. Trees are no deeper than the limit they were read with, so
-/// walking them by recursion is safe.
+/// Numbers keep their characters; members keep their order. Trees are no deeper than ``maximumDepth``, whatever the
+/// scanner allows, so walking them by recursion is safe on the smallest stacks of threads.
 package indirect enum JSONNode: Sendable, Hashable {
   case null
   case boolean(Bool)
@@ -22,6 +22,9 @@ package indirect enum JSONNode: Sendable, Hashable {
     }
   }
 
+  /// How deep arrays and objects may nest in a tree that is read.
+  package static let maximumDepth = 128
+
   /// Reads a whole text. A name that stands twice in one object is an error.
   package init(_ bytes: [UInt8], limits: JSONLimits = JSONLimits()) throws(JSONError) {
     var scanner = JSONScanner(bytes, limits: limits)
@@ -34,6 +37,14 @@ package indirect enum JSONNode: Sendable, Hashable {
 
   /// Reads the value that begins with a token, from a scanner that has all its bytes.
   package init(_ token: JSONToken, _ scanner: inout JSONScanner) throws(JSONError) {
+    try self.init(token, &scanner, depth: 1)
+  }
+
+  private init(_ token: JSONToken, _ scanner: inout JSONScanner, depth: Int) throws(JSONError) {
+    let isNested = token.kind == .beginArray || token.kind == .beginObject
+    guard !isNested || depth <= JSONNode.maximumDepth else {
+      throw scanner.error(.tooDeep(limit: JSONNode.maximumDepth), at: token)
+    }
     switch token.kind {
     case .null: self = .null
     case .true: self = .boolean(true)
@@ -42,21 +53,23 @@ package indirect enum JSONNode: Sendable, Hashable {
     case .string, .name: self = .string(scanner.string(token))
     case .beginArray:
       var items: [JSONNode] = []
-      while let next = try scanner.next(), next.kind != .endArray { items.append(try JSONNode(next, &scanner)) }
+      while let next = try scanner.next(), next.kind != .endArray {
+        items.append(try JSONNode(next, &scanner, depth: depth + 1))
+      }
       self = .array(items)
-    case .beginObject: self = .object(try JSONNode.members(&scanner))
+    case .beginObject: self = .object(try JSONNode.members(&scanner, depth: depth))
     case .endArray, .endObject: throw scanner.error(.unexpectedEnd, at: token)
     }
   }
 
-  private static func members(_ scanner: inout JSONScanner) throws(JSONError) -> [Member] {
+  private static func members(_ scanner: inout JSONScanner, depth: Int) throws(JSONError) -> [Member] {
     var members: [Member] = []
     var seen: Set<String> = []
     while let token = try scanner.next(), token.kind == .name {
       let name = scanner.string(token)
       if !seen.insert(name).inserted { throw scanner.error(.duplicateName(name), at: token) }
       guard let value = try scanner.next() else { throw scanner.error(.unexpectedEnd, at: token) }
-      members.append(Member(name, try JSONNode(value, &scanner)))
+      members.append(Member(name, try JSONNode(value, &scanner, depth: depth + 1)))
     }
     return members
   }

@@ -11,8 +11,9 @@ package struct PayloadOptions: Sendable {
   package var dialect: ODataDialect?
   /// The largest object that is read, in bytes: one row, or a payload without rows. 64 MiB by default.
   package var maximumObjectBytes = 64 << 20
-  /// How deep brackets may nest. 256 by default.
-  package var maximumDepth = 256
+  /// How deep brackets may nest. 100 by default: some thirty levels of expanded entities in V2, fifty in V4, and little
+  /// enough for the stack of any thread.
+  package var maximumDepth = 100
 
   /// Options for a model.
   package init(model: EdmModel? = nil, expected: PayloadKind? = nil, expectedType: EdmTypeReference? = nil) {

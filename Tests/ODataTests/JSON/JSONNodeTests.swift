@@ -31,6 +31,15 @@ struct JSONNodeTests {
     #expect(throws: JSONError.self) { try JSONNode(bytes + [0x31]) }
   }
 
+  @Test("A tree is 128 levels deep at most")
+  func depth() throws {
+    func text(_ depth: Int) -> [UInt8] {
+      Array((String(repeating: "[", count: depth) + String(repeating: "]", count: depth)).utf8)
+    }
+    _ = try JSONNode(text(128))
+    #expect(throws: JSONError(.tooDeep(limit: 128), offset: 128, line: 1, column: 129)) { try JSONNode(text(129)) }
+  }
+
   @Test("The writer sets commas and colons")
   func writer() {
     var writer = JSONWriter()

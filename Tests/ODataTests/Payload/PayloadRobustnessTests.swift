@@ -63,10 +63,10 @@ struct PayloadRobustnessTests {
       Issue.record("not refused")
       return
     }
-    #expect(error.problem == .json(.tooDeep(limit: 256)))
+    #expect(error.problem == .json(.tooDeep(limit: 100)))
   }
 
-  @Test("Levels below the limit are read", arguments: [120])
+  @Test("Levels below the limit are read", arguments: [1, 100])
   func nested(depth: Int) throws {
     let text =
       String(repeating: ##"{"@odata.id":"i","N":"##, count: depth) + "null" + String(repeating: "}", count: depth)
@@ -108,35 +108,13 @@ struct PayloadRobustnessTests {
   }
 
   /// Counts events and keeps nothing.
-  final class Counter: PayloadHandler {
+  final class Counter: PayloadHandlerBase {
     var entities = 0
     var scalars = 0
-    var sum: Int64 = 0
     var ended = false
-    func beginPayload(_ kind: PayloadKind) {}
-    func endPayload() { ended = true }
-    func beginEntity(_ name: PayloadName?, role: PayloadEntityRole, typeName: String?) { entities += 1 }
-    func endEntity() {}
-    func nullEntity(_ name: PayloadName) {}
-    func beginCollection(_ name: PayloadName, isDelta: Bool) {}
-    func endCollection() {}
-    func beginComplex(_ name: PayloadName?) {}
-    func endComplex() {}
-    func beginValues(_ name: PayloadName?) {}
-    func endValues() {}
-    func property(_ name: PayloadName, _ scalar: PayloadScalar) {
-      scalars += 1
-      if name.index == 0, let number = scalar.int64 { sum += number }
-    }
-    func element(_ scalar: PayloadScalar) {}
-    func value(_ name: PayloadName?, _ value: ODataValue) {}
-    func control(_ information: ControlInformation, on name: PayloadName?, _ scalar: PayloadScalar) {}
-    func annotation(_ annotation: ODataAnnotation, on name: PayloadName?) {}
-    func operation(_ operation: ODataOperation) {}
-    func reference(_ reference: ODataReference) {}
-    func link(_ link: ODataDeltaLink, isDeleted: Bool) {}
-    func serviceElement(_ element: ODataServiceDocument.Element) {}
-    func error(_ error: ODataErrorPayload) {}
+    override func endPayload() { ended = true }
+    override func beginEntity(_ name: PayloadName?, role: PayloadEntityRole, typeName: String?) { entities += 1 }
+    override func property(_ name: PayloadName, _ scalar: PayloadScalar) throws { scalars += 1 }
   }
 
   @Test("Fifty megabytes stream through: every row told, the buffer never larger than some chunks")

@@ -37,6 +37,31 @@ extension ODataPayload {
   var error: ODataErrorPayload? { if case .error(let error) = self { error } else { nil } }
 }
 
+/// A handler that does nothing; tests override what they watch.
+class PayloadHandlerBase: PayloadHandler {
+  func beginPayload(_ kind: PayloadKind) {}
+  func endPayload() {}
+  func beginEntity(_ name: PayloadName?, role: PayloadEntityRole, typeName: String?) {}
+  func endEntity() {}
+  func nullEntity(_ name: PayloadName) {}
+  func beginCollection(_ name: PayloadName, isDelta: Bool) {}
+  func endCollection() {}
+  func beginComplex(_ name: PayloadName?) {}
+  func endComplex() {}
+  func beginValues(_ name: PayloadName?) {}
+  func endValues() {}
+  func property(_ name: PayloadName, _ scalar: PayloadScalar) throws {}
+  func element(_ scalar: PayloadScalar) {}
+  func value(_ name: PayloadName?, _ value: ODataValue) {}
+  func control(_ information: ControlInformation, on name: PayloadName?, _ scalar: PayloadScalar) {}
+  func annotation(_ annotation: ODataAnnotation, on name: PayloadName?) {}
+  func operation(_ operation: ODataOperation) {}
+  func reference(_ reference: ODataReference) {}
+  func link(_ link: ODataDeltaLink, isDeleted: Bool) {}
+  func serviceElement(_ element: ODataServiceDocument.Element) {}
+  func error(_ error: ODataErrorPayload) {}
+}
+
 /// A generator whose seed a failing test can print.
 struct SplitMix: RandomNumberGenerator {
   var state: UInt64
