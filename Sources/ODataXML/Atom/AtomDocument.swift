@@ -45,7 +45,7 @@ enum AtomDocument {
     return AtomPropertyFrame(element, base: nil, declared: expected) { property in
       var payload = ODataPropertyPayload(
         name: name, value: property.value, typeName: type?.description, context: context)
-      payload.annotations = property.annotations
+      payload.annotations = property.annotations.filter { $0.term != "odata.type" }
       try reading.sink.document(.property(payload))
     }
   }

@@ -3,7 +3,8 @@ internal import OData
 /// What stands in an entry outside its content: the values of properties that the model maps there
 /// ([MS-ODATA] §2.2.3.7.2.1, "Customizable Feeds").
 ///
-/// The elements of RFC 4287 itself (`updated`, `author`) carry no data unless a mapping says so, and are dropped.
+/// The elements of RFC 4287 and 5023 (`updated`, `author`, `app:edited`) carry no data unless a mapping says so, and are
+/// dropped. Elements of other namespaces that no mapping explains are kept as annotations.
 final class AtomMappedValues {
   private struct Value {
     let namespace: String
@@ -34,6 +35,7 @@ final class AtomMappedValues {
 
   /// Adds the mapped properties that the content does not have.
   func settle(into entity: inout ODataEntity, _ structure: EdmStructure?, _ types: AtomTypes) throws {
+    defer { keepForeign(in: &entity, mapped: structure?.feedMappings ?? []) }
     guard let structure else {
       // Without a model nobody knows whether these are properties: they are kept beside them.
       for name in ["title", "summary"] {
@@ -46,6 +48,21 @@ final class AtomMappedValues {
       guard let text = text(of: mapping) else { continue }
       let steps = mapping.sourcePath.split(separator: "/").map(String.init)
       try AtomMappedValues.add(text, steps[...], structure, types, to: &entity.properties)
+    }
+  }
+
+  private func keepForeign(in entity: inout ODataEntity, mapped: [EdmFeedMapping]) {
+    for value in values {
+      switch AtomVocabulary(value.namespace) {
+      case .atom, .app: continue
+      default: break
+      }
+      let isMapped = mapped.contains { mapping in
+        mapping.targetPath == value.path && (mapping.namespaceURI ?? value.namespace) == value.namespace
+      }
+      if isMapped { continue }
+      let term = "atom.element.{\(value.namespace)}\(value.path)"
+      entity.annotations.append(ODataAnnotation(term: term, value: .string(value.text)))
     }
   }
 

@@ -62,7 +62,15 @@ final class AtomPropertyFrame: AtomFrame {
   }
 
   override func end(_ reading: AtomReading) throws {
-    try deliver(ODataProperty(local, try value(reading.types), annotations: annotations))
+    let value = try value(reading.types)
+    switch (value, ownType) {
+    // A complex value says its type itself, a primitive one shows it; that of items or a member would be lost.
+    case (.complex, _), (.null, _), (_, nil): break
+    case (_, let type?) where type.name != nil:
+      annotations.append(ODataAnnotation(term: "odata.type", value: .string(type.description)))
+    default: break
+    }
+    try deliver(ODataProperty(local, value, annotations: annotations))
   }
 
   private func value(_ types: AtomTypes) throws -> ODataValue {

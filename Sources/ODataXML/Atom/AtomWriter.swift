@@ -129,7 +129,15 @@ public struct AtomWriter {
       throw AtomWritingError(reason: "\(property.name) can be no element's name")
     }
     let name = isRoot && isV4 ? "m:value" : "d:" + property.name
-    try write(property.value, as: name, type: type, isRoot: isRoot, depth: depth, &xml)
+    try write(property.value, as: name, type: type ?? said(property), isRoot: isRoot, depth: depth, &xml)
+  }
+
+  /// The type that a payload said and no value shows.
+  private func said(_ property: ODataProperty) -> EdmTypeReference? {
+    for annotation in property.annotations where annotation.term == "odata.type" {
+      if case .string(let text) = annotation.value { return EdmTypeReference(text) }
+    }
+    return nil
   }
 
   private func write(

@@ -144,6 +144,20 @@ struct AtomEntryTests {
     #expect(entity.properties.first?.annotations == [ODataAnnotation(term: "NS.Rank", value: .int32(3))])
   }
 
+  @Test("Types of items and foreign elements are kept, and written back")
+  func kept() throws {
+    let entity = try AtomText.entity(
+      """
+      <entry \(AtomText.second)><g:point xmlns:g="urn:g">1 2</g:point><content type="application/xml"><m:properties>
+      <d:L m:type="Collection(NS.C)"><d:element><d:a>x</d:a></d:element></d:L></m:properties></content></entry>
+      """)
+    #expect(entity.annotations == [ODataAnnotation(term: "atom.element.{urn:g}point", value: .string("1 2"))])
+    #expect(
+      entity.properties.first?.annotations == [ODataAnnotation(term: "odata.type", value: .string("Collection(NS.C)"))])
+    let written = String(decoding: try AtomWriter(version: .v3).entry(entity), as: UTF8.self)
+    #expect(written.contains("<d:L m:type=\"Collection(NS.C)\">"))
+  }
+
   @Test(
     "URLs are resolved against xml:base",
     arguments: [
