@@ -21,6 +21,8 @@ public struct ODataServiceError: Error, Sendable, CustomStringConvertible, Custo
     case notSupported(String)
     /// The caller cancelled.
     case cancelled
+    /// The service ended a batch before this part.
+    case notProcessed
     /// The store is not open.
     case notOpen
     /// A passive store sends nothing: a change, or a request that may not use the cache.
@@ -104,6 +106,8 @@ extension ODataServiceError.Category {
     case .malformedAnswer(let what): "The answer cannot be read: \(what)"
     case .notSupported(let name): "Not supported: \(name)"
     case .cancelled: "The request was cancelled."
+    case .notProcessed:
+      "The service stopped before this part of the batch. Send it again, or ask it to go on after errors."
     case .notOpen: "The store is not open. Open it first."
     case .passive: "The store is passive and sends nothing. Switch it to active first."
     case .notCached: "The cache holds no answer to this request. Read it once in active mode."

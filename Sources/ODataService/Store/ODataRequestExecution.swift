@@ -8,7 +8,6 @@ public final class ODataRequestExecution: Sendable {
   /// What was asked.
   public let request: ODataRequest
 
-  private let listener: (any ODataRequestListener)?
   private let state: Mutex<State>
 
   fileprivate struct State {
@@ -20,6 +19,8 @@ public final class ODataRequestExecution: Sendable {
     var isDelivering = false
     var visible = ODataRequestEvent.Snapshot(status: .initialized)
     var subscribers: [AsyncStream<ODataRequestEvent>.Continuation] = []
+    /// Held until its last call.
+    var listener: (any ODataRequestListener)?
     var onCancel: (@Sendable () -> Void)?
     var isCancelled = false
   }
@@ -27,8 +28,7 @@ public final class ODataRequestExecution: Sendable {
   /// An execution that has not started.
   package init(request: ODataRequest, listener: (any ODataRequestListener)? = nil) {
     self.request = request
-    self.listener = listener
-    state = Mutex(State())
+    state = Mutex(State(listener: listener))
   }
 
   /// Where the request stands; inside a listener's call, where it stood at that step.
@@ -115,10 +115,10 @@ public final class ODataRequestExecution: Sendable {
       return true
     }
     guard isMine else { return }
-    while let event = state.withLock({ $0.beginDelivery() }) { call(event) }
+    while let (event, listener) = state.withLock({ $0.beginDelivery() }) { call(listener, event) }
   }
 
-  private func call(_ event: ODataRequestEvent) {
+  private func call(_ listener: (any ODataRequestListener)?, _ event: ODataRequestEvent) {
     guard let listener else { return }
     switch event {
     case .requestStarted: listener.requestStarted(self)
@@ -132,7 +132,7 @@ public final class ODataRequestExecution: Sendable {
 
 extension ODataRequestExecution.State {
   /// Makes the next step the visible one and hands it to the subscribers; nil where all is delivered.
-  fileprivate mutating func beginDelivery() -> ODataRequestEvent? {
+  fileprivate mutating func beginDelivery() -> (ODataRequestEvent, (any ODataRequestListener)?)? {
     guard !pending.isEmpty else {
       isDelivering = false
       return nil
@@ -145,7 +145,9 @@ extension ODataRequestExecution.State {
       for subscriber in subscribers { subscriber.finish() }
       subscribers = []
       onCancel = nil
+      defer { listener = nil }
+      return (event, listener)
     }
-    return event
+    return (event, listener)
   }
 }

@@ -176,6 +176,21 @@ struct RequestExecutionTests {
     #expect(error?.isCancelled == true)
   }
 
+  @Test("the listener is let go after its last call")
+  func letsListenerGo() {
+    let execution: ODataRequestExecution
+    weak var gone: CallLog?
+    do {
+      let log = CallLog()
+      gone = log
+      execution = ODataRequestExecution(request: .read("P"), listener: log)
+      execution.start()
+    }
+    #expect(gone != nil)
+    execution.finish()
+    #expect(gone == nil)
+  }
+
   @Test("cancelling who waits leaves the execution running")
   func waiterLeaves() async {
     let execution = ODataRequestExecution(request: .read("P"))
