@@ -5,7 +5,8 @@ extension JSONPayloadReader {
     /// Control information and annotations: a document of their own with its bytes.
     var tape: JSONTape
     var bytes: [UInt8]
-    var isVerbose: Bool
+    /// Bytes of the payload before `bytes`.
+    var base: Int
     var holdsValues = false
   }
 
@@ -90,7 +91,7 @@ extension JSONPayloadReader {
       if said.kind != .undeclared { member = said }
     }
     kind = kindByContext()
-    opening = OpeningMembers(tape: walker.tape, bytes: Array(source.bytes), isVerbose: walker.dialect == .v2)
+    opening = OpeningMembers(tape: walker.tape, bytes: Array(source.bytes), base: lexer.base)
     if walker.dialect == .v2, walker.tape.count > 3, walker.tape[2].kind == .beginObject {
       let metadata = metadataType(source.bytes)
       opening?.holdsValues = metadata?.hasPrefix("Collection(") ?? false
@@ -160,7 +161,10 @@ extension JSONPayloadReader {
     let rows = walker.tape
     walker.tape = opening.tape
     try opening.bytes.withUnsafeBufferPointer { bytes in
-      try payloadMembers(PayloadWalker.Source(bytes: bytes, handler: source.handler))
+      // The tape and the bytes are those of the opening: an error must be located before they change back.
+      try locating(bytes, base: opening.base, prefix: "$") {
+        try $0.payloadMembers(PayloadWalker.Source(bytes: bytes, handler: source.handler))
+      }
     }
     walker.tape = rows
     if kind == .property { try source.handler.beginValues(nil) }

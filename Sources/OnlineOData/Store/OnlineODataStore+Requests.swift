@@ -73,7 +73,7 @@ extension OnlineODataStore {
   @available(*, noasync, message: "Use execute(_:) in asynchronous code.")
   public func executeBlocking(_ request: ODataRequest) throws -> ODataResponse {
     let conversation = try checkedConversation(request.operationName)
-    return try blocking { try await conversation.send(request) }
+    return try blocking { try await conversation.send(either: request) }
   }
 
   /// Reads a media resource or stream property chunk by chunk; see `ODataConversation.stream(_:from:etag:)`.
