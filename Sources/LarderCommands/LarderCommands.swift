@@ -1,1 +1,63 @@
-/// Placeholder: replaced by the target's map.
+// The command line as a library: `larder` itself is a few lines.
+//
+// The way of one call:
+// 1. Syntax/   the tables of verbs, options and operands; `ArgumentParser` reads the arguments by them, `HelpText` and
+//              the completion scripts are made from them.
+// 2. Verbs/    one file a verb: what it takes, and its work.
+// 3. Access/   from a URL and options to a conversation or an open store: credentials, certificates, the service root.
+// 4. Model/, Payload/  how a model and what a service sent are printed, for people and as JSON.
+// 5. Output/   streams, files, indentation; what comes from outside is made harmless for terminals here.
+// 6. `CommandFailure` turns every error into one line, a hint and an `CommandStatus`.
+// 7. Process/  the real process: standard streams, signals.
+
+/// The `larder` command.
+package enum Larder {
+  /// The version that `--version` shows.
+  package static let version = "0.1.0"
+
+  /// The tree of commands.
+  package static let syntax: CommandSyntax = .init(
+    "larder", summary: "read and change OData services, with a cache that outlives the network",
+    examples: [
+      "larder metadata https://host/service/",
+      "larder get --cache ~/.larder 'https://host/service/Products?$top=5'",
+    ],
+    subcommands: [
+      .metadata, .get, .send, .payload, .completion, .helpCommand,
+    ])
+
+  /// Runs one command line and says how it ended; never throws.
+  package static func run(_ arguments: [String], in context: CommandContext) async -> CommandStatus {
+    do {
+      switch try ArgumentParser.parse(arguments, root: syntax) {
+      case .version:
+        try context.output.line("larder \(version)")
+        return .done
+      case .help(let command, let path):
+        try context.output.write(HelpText.text(for: command, path: path, style: context.output.style))
+        return .done
+      case .run(let command, let parsed):
+        var context = context
+        if let directory = parsed[.changeDirectory] {
+          guard InputFile.isDirectory(context.path(directory)) else {
+            throw UsageError("-C \(directory): there is no such folder", path: parsed.path)
+          }
+          context.directory = context.path(directory)
+        }
+        guard let body = command.body else { return .usage }
+        return try await body(parsed, context)
+      }
+    } catch {
+      return report(error, in: context)
+    }
+  }
+
+  private static func report(_ error: any Error, in context: CommandContext) -> CommandStatus {
+    if let error = error as? OutputError, error == .closed { return .done }
+    let failure = Task.isCancelled ? CommandFailure(.interrupted, "interrupted") : CommandFailure(error)
+    let label = context.diagnostics.style.red("larder:")
+    context.note("\(label) \(TerminalText.line(failure.message))")
+    if let hint = failure.hint { context.note(TerminalText.safe(hint)) }
+    return failure.status
+  }
+}

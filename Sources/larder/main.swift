@@ -1,0 +1,11 @@
+import LarderCommands
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+exit(await LarderProcess.run())

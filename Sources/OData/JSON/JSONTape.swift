@@ -61,11 +61,10 @@ struct JSONTape {
     }
   }
 
-  /// The bytes of a scalar or name; none for arrays and objects.
+  /// The bytes of a scalar or name.
   @inline(__always)
   func bytes(_ index: Int, in bytes: UnsafeBufferPointer<UInt8>) -> UnsafeBufferPointer<UInt8> {
     let entry = entries[index]
-    if entry.kind == .beginObject || entry.kind == .beginArray { return UnsafeBufferPointer(start: nil, count: 0) }
     return UnsafeBufferPointer(rebasing: bytes[Int(entry.start)..<Int(entry.end)])
   }
 

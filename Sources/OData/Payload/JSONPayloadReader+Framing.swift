@@ -5,8 +5,7 @@ extension JSONPayloadReader {
     /// Control information and annotations: a document of their own with its bytes.
     var tape: JSONTape
     var bytes: [UInt8]
-    /// Bytes of the payload before `bytes`.
-    var base: Int
+    var isVerbose: Bool
     var holdsValues = false
   }
 
@@ -91,7 +90,7 @@ extension JSONPayloadReader {
       if said.kind != .undeclared { member = said }
     }
     kind = kindByContext()
-    opening = OpeningMembers(tape: walker.tape, bytes: Array(source.bytes), base: lexer.base)
+    opening = OpeningMembers(tape: walker.tape, bytes: Array(source.bytes), isVerbose: walker.dialect == .v2)
     if walker.dialect == .v2, walker.tape.count > 3, walker.tape[2].kind == .beginObject {
       let metadata = metadataType(source.bytes)
       opening?.holdsValues = metadata?.hasPrefix("Collection(") ?? false
@@ -161,10 +160,7 @@ extension JSONPayloadReader {
     let rows = walker.tape
     walker.tape = opening.tape
     try opening.bytes.withUnsafeBufferPointer { bytes in
-      // The tape and the bytes are those of the opening: an error must be located before they change back.
-      try locating(bytes, base: opening.base, prefix: "$") {
-        try $0.payloadMembers(PayloadWalker.Source(bytes: bytes, handler: source.handler))
-      }
+      try payloadMembers(PayloadWalker.Source(bytes: bytes, handler: source.handler))
     }
     walker.tape = rows
     if kind == .property { try source.handler.beginValues(nil) }

@@ -9,8 +9,7 @@ package struct PayloadOptions: Sendable {
   package var expectedType: EdmTypeReference?
   /// The spellings, as the message's headers say; what the payload shows wins.
   package var dialect: ODataDialect?
-  /// The largest object that is read, in bytes: one row, or a payload without rows. 64 MiB by default,
-  /// 1 GiB at most.
+  /// The largest object that is read, in bytes: one row, or a payload without rows. 64 MiB by default.
   package var maximumObjectBytes = 64 << 20
   /// How deep brackets may nest. 100 by default: some thirty levels of expanded entities in V2, fifty in V4, and little
   /// enough for the stack of any thread.
@@ -68,9 +67,6 @@ package struct JSONPayloadReader {
 
   /// A reader that has read nothing.
   package init(options: PayloadOptions = PayloadOptions()) {
-    var options = options
-    // Places on the tape are 32 bits wide.
-    options.maximumObjectBytes = min(max(options.maximumObjectBytes, 1), 1 << 30)
     self.options = options
     lexer = JSONLexer(limits: JSONLimits(depth: options.maximumDepth, stringBytes: options.maximumObjectBytes))
     walker = PayloadWalker(model: options.model)
@@ -107,7 +103,7 @@ package struct JSONPayloadReader {
     guard buffer.count <= options.maximumObjectBytes else {
       throw PayloadError(
         .objectTooLarge(limit: options.maximumObjectBytes), offset: lexer.base,
-        path: rowPath)
+        path: stage == .rows ? "\(pathPrefix)[\(rowCount)]" : pathPrefix)
     }
     buffer.append(contentsOf: bytes)
   }
@@ -118,11 +114,13 @@ package struct JSONPayloadReader {
     defer { buffer = bytes }
     try bytes.withUnsafeBufferPointer { bytes in
       do {
-        try locating(bytes, base: nil, prefix: nil) {
-          try $0.step(PayloadWalker.Source(bytes: bytes, handler: handler), isFinal: isFinal)
-        }
+        try step(PayloadWalker.Source(bytes: bytes, handler: handler), isFinal: isFinal)
       } catch let error as JSONError {
         try lexical(error, bytes, isFinal: isFinal)
+      } catch let problem as PayloadError.Problem {
+        throw located(problem, bytes)
+      } catch let error as ODataValueError {
+        throw located(.invalidValue(error.description), bytes)
       }
     }
   }
@@ -162,39 +160,20 @@ package struct JSONPayloadReader {
     }
   }
 
-  /// Runs a part and gives its problems their place on the tape. `base` and `prefix` are those of the reading position
-  /// where they are nil.
-  mutating func locating(
-    _ bytes: UnsafeBufferPointer<UInt8>, base: Int?, prefix: String?, _ body: (inout JSONPayloadReader) throws -> Void
-  ) throws {
-    do {
-      try body(&self)
-    } catch let problem as PayloadError.Problem {
-      throw located(problem, bytes, base: base, prefix: prefix)
-    } catch let error as ODataValueError {
-      throw located(.invalidValue(error.description), bytes, base: base, prefix: prefix)
-    }
-  }
-
-  private func located(
-    _ problem: PayloadError.Problem, _ bytes: UnsafeBufferPointer<UInt8>, base: Int?, prefix: String?
-  ) -> PayloadError {
+  private func located(_ problem: PayloadError.Problem, _ bytes: UnsafeBufferPointer<UInt8>) -> PayloadError {
     let tape = walker.tape
-    let base = base ?? lexer.base
-    let path = prefix ?? (stage == .closing ? "$" : rowPath)
-    guard !tape.isEmpty else { return PayloadError(problem, offset: base + lexer.position, path: path) }
+    guard !tape.isEmpty else { return PayloadError(problem, offset: lexer.base + lexer.position, path: pathPrefix) }
     let index = min(walker.current, tape.count - 1)
+    let prefix = stage == .rows ? "\(pathPrefix)[\(rowCount)]" : stage == .closing && rowCount > 0 ? "$" : pathPrefix
     return PayloadError(
-      problem, offset: base + Int(tape[index].start), path: tape.path(index, prefix: path, in: bytes))
+      problem, offset: lexer.base + Int(tape[index].start), path: tape.path(index, prefix: prefix, in: bytes))
   }
-
-  /// The path of the row, or of the payload where there are no rows.
-  private var rowPath: String { stage == .rows ? "\(pathPrefix)[\(rowCount)]" : pathPrefix }
 
   /// Bytes that are no JSON: an error, unless the service broke off with one of its own.
   private mutating func lexical(_ error: JSONError, _ bytes: UnsafeBufferPointer<UInt8>, isFinal: Bool) throws {
     let place = error.offset - lexer.base
-    let path = walker.tape.path(walker.tape.count, prefix: rowPath, in: bytes)
+    let prefix = stage == .rows ? "\(pathPrefix)[\(rowCount)]" : pathPrefix
+    let path = walker.tape.path(walker.tape.count, prefix: prefix, in: bytes)
     if place >= 0, place < bytes.count {
       let marker = "odata-error:"
       let head = String(decoding: bytes[place..<min(place + 12, bytes.count)], as: UTF8.self).lowercased()

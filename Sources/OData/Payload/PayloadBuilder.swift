@@ -9,8 +9,6 @@ package final class PayloadBuilder: PayloadHandler {
   private var frames: [PayloadFrame] = []
   /// What the payload says of itself, and its rows.
   private var root = PayloadFrame(.payload, name: nil)
-  /// How many properties the last entity had: rows resemble each other.
-  private var lastCount = 0
 
   /// A builder of one payload.
   package init() {}
@@ -26,7 +24,6 @@ package final class PayloadBuilder: PayloadHandler {
   package func beginEntity(_ name: PayloadName?, role: PayloadEntityRole, typeName: String?) {
     var frame = PayloadFrame(.entity, name: name)
     frame.entity.typeName = typeName
-    frame.entity.properties.reserveCapacity(min(lastCount, 64))
     if case .deleted(let removal) = role { frame.entity.removal = removal }
     frames.append(frame)
   }
@@ -35,7 +32,6 @@ package final class PayloadBuilder: PayloadHandler {
     guard var frame = frames.popLast() else { return }
     frame.settle()
     let entity = frame.entity
-    lastCount = entity.properties.count
     guard let name = frame.name else {
       let isDeleted = entity.removal != nil
       return withTop { $0.items.append(isDeleted ? .deletedEntity(entity) : .entity(entity)) }

@@ -19,10 +19,6 @@ extension PayloadWalker {
     if type >= 0, tape[type].kind == .string {
       let said = types.member(spelled: tape.bytes(type, in: source.bytes), isEscaped: tape[type].isEscaped)
       if said.plan >= 0 { plan = said.plan }
-    } else if survey.context >= 0, tape[survey.context].kind == .string {
-      // Rows of a delta may belong to other sets than the payload's own.
-      let said = types.member(of: ContextURL(tape.text(survey.context, in: source.bytes)))
-      if said.plan >= 0 { plan = said.plan }
     }
     let isEntity =
       shape == .entity || shape == .unknown && (survey.marksEntity || types.isEntity(plan))
@@ -47,8 +43,7 @@ extension PayloadWalker {
     guard survey.removed >= 0 else { return .entity }
     var reason = find("reason", in: survey.removed, source.bytes)
     if reason < 0 { reason = find("error", in: survey.removed, source.bytes) }
-    let isText = reason >= 0 && tape[reason].kind == .string
-    return .deleted(PayloadWalker.removal(isText ? tape.text(reason, in: source.bytes) : nil))
+    return .deleted(PayloadWalker.removal(reason < 0 ? nil : tape.text(reason, in: source.bytes)))
   }
 
   static func removal(_ reason: String?) -> ODataRemoval {

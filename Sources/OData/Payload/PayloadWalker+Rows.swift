@@ -27,8 +27,7 @@ extension PayloadWalker {
   private mutating func deletedEntity(_ at: Int, _ survey: Survey, _ source: Source) throws {
     let bytes = source.bytes
     let reason = find("reason", in: at, bytes)
-    let isText = reason >= 0 && tape[reason].kind == .string
-    let removal = PayloadWalker.removal(isText ? tape.text(reason, in: bytes) : nil)
+    let removal = PayloadWalker.removal(reason < 0 ? nil : tape.text(reason, in: bytes))
     try source.handler.beginEntity(nil, role: .deleted(removal), typeName: nil)
     var index = at + 1
     while tape[index].kind != .endObject {

@@ -36,8 +36,8 @@ struct PayloadWalker {
   /// The entry being looked at: where an error is.
   var current = 0
   /// By name number, the object that had the name last: finds repeated names without a set.
-  private var seen: [UInt64] = []
-  private var serial: UInt64 = 0
+  private var seen: [UInt32] = []
+  private var serial: UInt32 = 0
 
   init(model: EdmModel?) { types = PayloadTypes(model: model) }
 

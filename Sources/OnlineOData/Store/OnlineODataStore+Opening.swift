@@ -57,9 +57,11 @@ extension OnlineODataStore {
     do {
       if options.useCache { (claim, cache) = try await openCache(options, conversation) }
       let memory = SessionMemory()
-      let wasKept = try await ServiceMetadata.load(
-        into: conversation, cache: cache, isPassive: isPassive, report: { report($0) })
-      if wasKept { memory.wantsRefresh() }
+      if options.loadsMetadata {
+        let wasKept = try await ServiceMetadata.load(
+          into: conversation, cache: cache, isPassive: isPassive, report: { report($0) })
+        if wasKept { memory.wantsRefresh() }
+      }
       try Task.checkCancellation()
       try state.withLock { state in
         // Closed meanwhile: who closes sets the phase.

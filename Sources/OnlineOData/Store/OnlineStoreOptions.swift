@@ -23,6 +23,9 @@ public struct OnlineStoreOptions: Sendable {
   /// Hears what went wrong without keeping a request from its answer. Called on any thread.
   public var onDiagnostic: (@Sendable (OnlineStoreDiagnostic) -> Void)?
 
+  /// Whether opening loads the metadata. Without it, reads of known URLs are all that is certain to work.
+  package var loadsMetadata = true
+
   /// The most pages the cache's file may have: a full disk, for tests.
   package var maximumPageCount: Int?
 

@@ -1,0 +1,57 @@
+internal import HTTPCore
+internal import ODataService
+internal import OnlineOData
+
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
+
+/// The technical cache in a folder, as the verbs use it: one file an origin, entries by absolute URL.
+struct CacheAccess: Sendable {
+  let folder: String
+  private let context: CommandContext
+
+  /// How long another process may have the cache before that is a failure.
+  static let patience = Duration.seconds(10)
+
+  init(folder: String, _ context: CommandContext) {
+    self.folder = context.path(folder)
+    self.context = context
+  }
+
+  /// Opens a store on the cache; waits for another process that has it.
+  func open(
+    origin: URL, access: ServiceAccess, isPassive: Bool, patience: Duration = patience
+  ) async throws -> OnlineODataStore {
+    let context = context
+    var options = OnlineStoreOptions(useCache: true, cachePath: folder, conversation: access.options) {
+      if $0.isWorthTelling { context.warn($0.description) }
+    }
+    options.loadsMetadata = false
+    let authentication = try await access.authentication(isOffline: isPassive, context)
+    let store = try OnlineODataStore(
+      serviceRoot: origin, transport: access.transport, authentication: authentication, options: options)
+    if isPassive { try store.setPassive(true) }
+    let end = ContinuousClock.now + patience
+    while true {
+      do {
+        try await store.open()
+        return store
+      } catch OnlineStoreError.cacheInUse(let path) {
+        guard ContinuousClock.now < end else {
+          throw CommandFailure(
+            .storage, "another process has used the cache \(path) for \(Int(patience.components.seconds)) seconds",
+            hint: "Wait for it to end, or give another --cache DIR.")
+        }
+        try await Task.sleep(for: .milliseconds(50))
+      }
+    }
+  }
+}
+
+extension OnlineStoreDiagnostic {
+  /// Clean-ups are the cache's daily work.
+  fileprivate var isWorthTelling: Bool { if case .cacheCleanedUp = self { false } else { true } }
+}

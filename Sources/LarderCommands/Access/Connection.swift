@@ -1,0 +1,18 @@
+internal import CurlTransport
+internal import HTTPCore
+
+/// The transport of the platform, with the settings of the command line.
+enum Connection {
+  static func transport(_ settings: ConnectionSettings) throws -> any HTTPTransport {
+    var options = CurlTransport.Options()
+    options.userAgent = "larder/\(Larder.version)"
+    if let file = settings.authorities { options.certificateAuthorities = [.file(file)] }
+    if let file = settings.certificate {
+      let isPKCS12 = [".p12", ".pfx"].contains { file.lowercased().hasSuffix($0) }
+      options.clientCertificate = CurlTransport.ClientCertificate(
+        certificate: .file(file), key: settings.key.map { .file($0) }, format: isPKCS12 ? .pkcs12 : .pem,
+        passphrase: settings.passphrase)
+    }
+    return try CurlTransport(options)
+  }
+}

@@ -1,0 +1,64 @@
+internal import HTTPCore
+internal import ODataService
+
+extension Credentials {
+  /// What a conversation signs in with.
+  ///
+  /// - Parameter isOffline: nothing is going to be sent, so that no sign-in is begun.
+  func authentication(
+    transport: any HTTPTransport, isOffline: Bool, _ context: CommandContext
+  ) async throws -> any Authentication {
+    switch self {
+    case .basic(let user, let password): try BasicAuthentication(user: user, password: password)
+    case .bearer(let token, let user): BearerAuthentication(token: token, identity: user)
+    case .oauth(let file):
+      try await file.authentication(transport: transport, isOffline: isOffline, context)
+    }
+  }
+}
+
+extension OAuthFile {
+  fileprivate func authentication(
+    transport: any HTTPTransport, isOffline: Bool, _ context: CommandContext
+  ) async throws -> any Authentication {
+    let proof: OAuth2Client.Proof = clientSecret.map { .basic(secret: $0) } ?? .none
+    let client = try OAuth2Client(tokenEndpoint: tokenURL, id: clientID, proof: proof, scope: scope)
+    let keep: @Sendable (String) -> Void = { self.keep(refreshToken: $0, context) }
+    switch grant {
+    case .clientCredentials: return OAuth2Authentication(clientCredentials: client, transport: transport)
+    case .deviceCode where refreshToken == nil && !isOffline:
+      let token = try await signIn(client, transport, context)
+      if let refreshToken = token.refreshToken { keep(refreshToken) }
+      return OAuth2Authentication(
+        token: token, identity: identity, client: client, transport: transport, onRefreshToken: keep)
+    case .refreshToken, .deviceCode:
+      return OAuth2Authentication(
+        refreshToken: refreshToken ?? "", identity: identity, client: client, transport: transport,
+        onRefreshToken: keep)
+    }
+  }
+
+  /// Asks the person to confirm on another device, and waits for it.
+  private func signIn(
+    _ client: OAuth2Client, _ transport: any HTTPTransport, _ context: CommandContext
+  ) async throws -> OAuth2Token {
+    guard let deviceURL else { throw Credentials.failure(file, "'deviceURL' is missing") }
+    let flow = try OAuth2DeviceFlow(client: client, deviceEndpoint: deviceURL, transport: transport)
+    let invitation = try await flow.start()
+    let place = TerminalText.line(invitation.verificationURIComplete ?? invitation.verificationURI)
+    context.note("To sign in, open \(place) and enter the code \(TerminalText.line(invitation.userCode))")
+    return try await flow.token(for: invitation)
+  }
+
+  /// A server may replace the refresh token with each use: the old one in the file would be worth nothing.
+  private func keep(refreshToken: String, _ context: CommandContext) {
+    guard file != "-", refreshToken != self.refreshToken else { return }
+    do throws(FileError) {
+      let output = try OutputFile.create(context.path(file), shownAs: file, isPrivate: true)
+      try output.write(replacing(refreshToken: refreshToken))
+      try output.finish()
+    } catch {
+      context.warn("the new refresh token could not be kept: \(error)")
+    }
+  }
+}

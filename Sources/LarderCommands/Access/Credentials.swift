@@ -1,0 +1,139 @@
+internal import HTTPCore
+internal import OData
+internal import ODataService
+
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
+
+/// Who asks: from a file or the environment, never from an argument.
+enum Credentials: Sendable, Hashable {
+  /// User name and password.
+  case basic(user: String, password: String)
+  /// A token, and whose it is where that is known.
+  case bearer(token: String, user: String?)
+  /// An application's access to a token endpoint.
+  case oauth(OAuthFile)
+
+  /// Those of `--user-file`, else those of the environment, else none.
+  static func find(_ arguments: ParsedArguments, _ context: CommandContext) throws -> Credentials? {
+    guard let file = arguments[.userFile] else { return try fromEnvironment(context.environment, arguments) }
+    let bytes = try context.read(file)
+    if file != "-", InputFile.isReadableByOthers(context.path(file)) {
+      context.warn("\(file) can be read by other users of this machine; chmod 600 it")
+    }
+    return try read(bytes, file: file)
+  }
+
+  private static func fromEnvironment(
+    _ environment: [String: String], _ arguments: ParsedArguments
+  ) throws(UsageError) -> Credentials? {
+    let user = environment["LARDER_USER"].flatMap { $0.isEmpty ? nil : $0 }
+    if let token = environment["LARDER_TOKEN"], !token.isEmpty { return .bearer(token: token, user: user) }
+    switch (user, environment["LARDER_PASSWORD"]) {
+    case (let user?, let password?): return .basic(user: user, password: password)
+    case (_?, nil): throw arguments.usage("LARDER_USER is set and neither LARDER_PASSWORD nor LARDER_TOKEN is")
+    case (nil, _?): throw arguments.usage("LARDER_PASSWORD is set and LARDER_USER is not")
+    case (nil, nil): return nil
+    }
+  }
+
+  /// Reads a file: `user:password`, `bearer TOKEN`, or JSON.
+  static func read(_ bytes: [UInt8], file: String) throws(CommandFailure) -> Credentials {
+    guard let text = String(validating: bytes, as: UTF8.self) else { throw failure(file, "it is not text in UTF-8") }
+    let lines = text.split(whereSeparator: \.isNewline).filter { !$0.allSatisfy(\.isWhitespace) }
+    guard let line = lines.first else { throw failure(file, "it is empty") }
+    if line.drop(while: \.isWhitespace).hasPrefix("{") { return .oauth(try OAuthFile(bytes, file: file)) }
+    guard lines.count == 1 else { throw failure(file, "it has more than one line") }
+    let words = line.split(separator: " ")
+    if words.count == 2, words[0].lowercased() == "bearer" { return .bearer(token: String(words[1]), user: nil) }
+    guard let colon = line.firstIndex(of: ":"), colon > line.startIndex else {
+      throw failure(file, "it holds neither user:password nor bearer TOKEN nor JSON")
+    }
+    return .basic(user: String(line[..<colon]), password: String(line[line.index(after: colon)...]))
+  }
+
+  static func failure(_ file: String, _ reason: String) -> CommandFailure {
+    CommandFailure(
+      .storage, "the user file \(file) cannot be used: \(reason)", hint: "'larder get --help' shows what it may hold.")
+  }
+}
+
+/// The JSON form of a user file: access by OAuth 2.0.
+struct OAuthFile: Sendable, Hashable {
+  /// How tokens are got (RFC 6749 §4.4, §6; RFC 8628).
+  enum Grant: String, CaseIterable {
+    case clientCredentials = "client_credentials"
+    case refreshToken = "refresh_token"
+    case deviceCode = "device_code"
+  }
+
+  let file: String
+  let grant: Grant
+  let tokenURL: URL
+  let deviceURL: URL?
+  let clientID: String
+  let clientSecret: String?
+  let scope: String?
+  let refreshToken: String?
+  let user: String?
+  /// The file as it was, to put a new refresh token into.
+  private let members: [JSONNode.Member]
+
+  private static let names = [
+    "grant", "tokenURL", "deviceURL", "clientID", "clientSecret", "scope", "refreshToken", "user",
+  ]
+
+  init(_ bytes: [UInt8], file: String) throws(CommandFailure) {
+    let node: JSONNode
+    do throws(JSONError) { node = try JSONNode(bytes) } catch { throw Credentials.failure(file, "\(error)") }
+    members = node.members ?? []
+    for member in members {
+      guard Self.names.contains(member.name) else {
+        let hint = Suggestion.hint(for: member.name, among: Self.names).map { ". " + $0 } ?? ""
+        throw Credentials.failure(file, "it has a member '\(member.name)' that means nothing here\(hint)")
+      }
+      guard member.value.string != nil else { throw Credentials.failure(file, "'\(member.name)' is no string") }
+    }
+    func url(_ name: String) throws(CommandFailure) -> URL? {
+      guard let text = node[name]?.string else { return nil }
+      guard let url = URL(string: text), url.host() != nil else {
+        throw Credentials.failure(file, "'\(name)' is no URL")
+      }
+      return url
+    }
+    guard let tokenURL = try url("tokenURL") else { throw Credentials.failure(file, "'tokenURL' is missing") }
+    guard let clientID = node["clientID"]?.string else { throw Credentials.failure(file, "'clientID' is missing") }
+    let said = node["grant"]?.string ?? (node["refreshToken"] == nil ? Grant.clientCredentials : .refreshToken).rawValue
+    guard let grant = Grant(rawValue: said) else {
+      let known = Grant.allCases.map(\.rawValue).joined(separator: ", ")
+      throw Credentials.failure(file, "'grant' is one of \(known), not '\(said)'")
+    }
+    self.file = file
+    self.grant = grant
+    self.tokenURL = tokenURL
+    self.clientID = clientID
+    deviceURL = try url("deviceURL")
+    clientSecret = node["clientSecret"]?.string
+    scope = node["scope"]?.string
+    refreshToken = node["refreshToken"]?.string
+    user = node["user"]?.string
+    if grant == .refreshToken, refreshToken == nil { throw Credentials.failure(file, "'refreshToken' is missing") }
+    if grant == .clientCredentials, clientSecret == nil { throw Credentials.failure(file, "'clientSecret' is missing") }
+    if grant == .deviceCode, deviceURL == nil { throw Credentials.failure(file, "'deviceURL' is missing") }
+  }
+
+  /// Whose access it is: the user where the file says it, else the client.
+  var identity: String { user ?? "\(grant.rawValue) \(clientID) \(tokenURL.absoluteString)" }
+
+  /// The file's content with another refresh token.
+  func replacing(refreshToken: String) -> [UInt8] {
+    var members = self.members.filter { $0.name != "refreshToken" }
+    members.append(JSONNode.Member("refreshToken", .string(refreshToken)))
+    var writer = JSONWriter()
+    writer.node(.object(members))
+    return PayloadPrinter.json(writer.bytes) ?? writer.bytes
+  }
+}

@@ -1,0 +1,108 @@
+internal import ODataService
+
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
+
+/// A URL as given on the command line: what is asked, and the service that it belongs to.
+struct RequestTarget: Sendable, Hashable {
+  /// The absolute URL, percent-encoded where the given one was not (`Articles('x')?$orderby=Date desc`).
+  let url: String
+  /// The service's root.
+  let root: URL
+  /// The root's text; ends with a slash.
+  let rootText: String
+
+  /// The URL's query with its question mark; empty where there is none.
+  var query: String { String(url.drop { $0 != "?" }) }
+
+  /// The root of everything at the URL's origin.
+  let origin: URL
+
+  /// Reads a URL.
+  ///
+  /// - Parameters:
+  ///   - given: the URL.
+  ///   - service: `--service`; the URL must lie below it.
+  ///   - known: roots known from elsewhere; the longest above the URL is taken before the shape of the URL is judged.
+  init(_ given: String, service: String? = nil, known: [String] = [], in arguments: ParsedArguments) throws(UsageError)
+  {
+    url = try Self.absolute(String(given.prefix { $0 != "#" }), arguments)
+    let text: String
+    if let service {
+      var whole = try Self.absolute(String(service.prefix { $0 != "?" && $0 != "#" }), arguments)
+      if !whole.hasSuffix("/") { whole += "/" }
+      guard url.hasPrefix(whole) || url + "/" == whole else {
+        throw arguments.usage("\(given) does not lie below --service \(service)")
+      }
+      text = whole
+    } else {
+      let url = self.url
+      let above = known.filter { url.hasPrefix($0) || url + "/" == $0 }
+      text = above.max { $0.utf8.count < $1.utf8.count } ?? Self.root(of: url)
+    }
+    let place = String(url.prefix { $0 != "?" })
+    let path = place.firstRange(of: "://").flatMap { place[$0.upperBound...].firstIndex(of: "/") }
+    guard let root = URL(string: text), let origin = URL(string: place[..<(path ?? place.endIndex)] + "/") else {
+      throw arguments.usage("'\(given)' is no URL")
+    }
+    self.origin = origin
+    self.root = root
+    rootText = text
+  }
+
+  /// The URL, percent-encoded where it is not; fit to be requested, and without secrets.
+  private static func absolute(_ given: String, _ arguments: ParsedArguments) throws(UsageError) -> String {
+    let rest = given.firstRange(of: "://").map { given[$0.upperBound...] } ?? given[given.endIndex...]
+    let authority = rest.prefix { !"/?#".contains($0) }
+    guard !authority.contains("@") else {
+      throw arguments.usage(
+        "a URL must not carry a user name or password: other users of this machine can read arguments",
+        hint: "Put user:password into a file and give --user-file FILE, or set LARDER_USER and LARDER_PASSWORD.")
+    }
+    let isWeb = ["http://", "https://"].contains { given.lowercased().hasPrefix($0) }
+    guard isWeb, !authority.isEmpty else {
+      throw arguments.usage(
+        "'\(given)' is no http or https URL", hint: "Give a whole URL, such as https://host/service/Products.")
+    }
+    guard !given.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F }) else {
+      throw arguments.usage("the URL holds control characters")
+    }
+    let host = given[..<rest.startIndex] + authority + "/"
+    guard let url = URL(string: String(host)), url.host() != nil else {
+      throw arguments.usage("'\(given)' is no URL")
+    }
+    do throws(ODataServiceError) { return try ODataServiceRoot(url).resolve(given).absoluteString } catch {
+      throw arguments.usage("'\(given)' is no URL")
+    }
+  }
+
+  /// The part of a URL that is probably the service's root, by its shape alone.
+  ///
+  /// A path that ends with a slash is a root. Else the root ends before the first segment that only a resource can
+  /// have: a name with parentheses, or one that begins with `$` (for `$count`, `$value`, `$ref`, `$links` the segment
+  /// before it is the resource). Else the last segment is the resource.
+  static func root(of url: String) -> String {
+    let path = url.prefix { $0 != "?" }
+    guard let scheme = path.firstRange(of: "://"), let first = path[scheme.upperBound...].firstIndex(of: "/") else {
+      return path + "/"
+    }
+    let prefix = path[..<first]
+    let segments = path[path.index(after: first)...].split(separator: "/", omittingEmptySubsequences: false)
+    var count = segments.count - 1
+    for (place, segment) in segments.enumerated() {
+      if ["$count", "$value", "$ref", "$links"].contains(segment) {
+        count = max(place - 1, 0)
+        break
+      }
+      let hasKey = segment.dropFirst().contains("(") || segment.dropFirst().contains("%28")
+      if segment.hasPrefix("$") || segment.hasPrefix("%24") || hasKey {
+        count = place
+        break
+      }
+    }
+    return prefix + "/" + segments[..<count].map { $0 + "/" }.joined()
+  }
+}

@@ -1,0 +1,140 @@
+internal import HTTPCore
+internal import ODataService
+
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
+
+/// How a verb reaches a service, from its options: credentials, certificates, fields, time limits.
+struct ServiceAccess: Sendable {
+  /// The options that every verb with a network takes.
+  static let options: [OptionSyntax] = [
+    .userFile, .header, .service, .timeout, .retry, .authorities, .certificate, .key,
+  ]
+
+  /// The transport of all requests.
+  let transport: any HTTPTransport
+  /// Who asks.
+  let credentials: Credentials?
+  /// Fields of the request itself.
+  let fields: HTTPFields
+  /// How the conversation goes.
+  var options: ConversationOptions
+
+  /// Reads the options; nothing is sent.
+  init(_ arguments: ParsedArguments, _ context: CommandContext) throws {
+    fields = try HeaderOption.fields(arguments, context)
+    credentials = try Credentials.find(arguments, context)
+    var options = ConversationOptions(retry: .never)
+    if let text = arguments[.retry] {
+      guard let count = Int(text), (0...100).contains(count) else {
+        throw arguments.usage("--retry is a number from 0 to 100, not '\(text)'")
+      }
+      options.retry = RetryPolicy(maximumAttempts: count + 1)
+    }
+    options.timeouts = try Self.timeouts(arguments)
+    options.fields = HTTPFields(fields.filter { !HeaderOption.isOfOneRequest($0.name) })
+    self.options = options
+    transport = try context.connect(Self.settings(arguments, context))
+  }
+
+  /// A conversation with the service at a root; nothing is sent but what signing in on another device takes.
+  func conversation(root: URL, _ context: CommandContext) async throws -> ODataConversation {
+    try ODataConversation(
+      root: root, transport: transport, authentication: try await authentication(isOffline: false, context),
+      options: options)
+  }
+
+  /// What the conversation signs in with; nil where there are no credentials.
+  func authentication(isOffline: Bool, _ context: CommandContext) async throws -> (any Authentication)? {
+    guard let credentials else { return nil }
+    return try await credentials.authentication(transport: transport, isOffline: isOffline, context)
+  }
+
+  private static func timeouts(_ arguments: ParsedArguments) throws(UsageError) -> HTTPTimeouts {
+    guard let text = arguments[.timeout] else { return HTTPTimeouts() }
+    guard let seconds = Double(text), seconds >= 0.001, seconds <= 86_400 else {
+      throw arguments.usage("--timeout is a number of seconds from 0.001 to 86400, not '\(text)'")
+    }
+    let limit = Duration.seconds(seconds)
+    let usual = HTTPTimeouts()
+    return HTTPTimeouts(connect: min(usual.connect, limit), idle: max(usual.idle, limit), total: limit)
+  }
+
+  private static func settings(_ arguments: ParsedArguments, _ context: CommandContext) throws -> ConnectionSettings {
+    let key = arguments[.key]
+    if key != nil, arguments[.certificate] == nil { throw arguments.usage("--key needs --cert") }
+    for file in [arguments[.authorities], arguments[.certificate], key] {
+      if let file { _ = try InputFile.read(context.path(file), shownAs: file) }
+    }
+    return ConnectionSettings(
+      authorities: arguments[.authorities].map(context.path), certificate: arguments[.certificate].map(context.path),
+      key: key.map(context.path), passphrase: context.environment["LARDER_CERT_PASSPHRASE"])
+  }
+}
+
+/// `--header 'Name: value'` and `--header @FILE`.
+enum HeaderOption {
+  static func fields(_ arguments: ParsedArguments, _ context: CommandContext) throws -> HTTPFields {
+    var fields = HTTPFields()
+    for given in arguments.values(.header) {
+      if given.hasPrefix("@") {
+        let file = String(given.dropFirst())
+        let text = String(decoding: try context.read(file), as: UTF8.self)
+        for line in text.split(whereSeparator: \.isNewline) where !line.allSatisfy(\.isWhitespace) {
+          try append(String(line), to: &fields, shown: "a line of \(file)", arguments)
+        }
+      } else {
+        let name = given.prefix { $0 != ":" }.lowercased()
+        guard !["authorization", "proxy-authorization", "cookie"].contains(name) else {
+          throw arguments.usage(
+            "\(given.prefix { $0 != ":" }) is a secret, and other users of this machine can read arguments",
+            hint: "Give credentials by --user-file FILE, or header lines by --header @FILE.")
+        }
+        try append(given, to: &fields, shown: "'\(given)'", arguments)
+      }
+    }
+    return fields
+  }
+
+  private static func append(
+    _ line: String, to fields: inout HTTPFields, shown: String, _ arguments: ParsedArguments
+  ) throws(UsageError) {
+    guard let colon = line.firstIndex(of: ":") else {
+      throw arguments.usage("\(shown) is no header", hint: "A header is written 'Name: value'.")
+    }
+    let value = line[line.index(after: colon)...]
+    let trimmed = value.drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed()
+    let field = HTTPField(name: HTTPFieldName(String(line[..<colon])), value: String(trimmed))
+    guard field.isValid else { throw arguments.usage("\(shown) is no proper header") }
+    fields.append(field.name, field.value)
+  }
+
+  /// True for fields that speak of one message's content or condition, and mean nothing on the requests around it.
+  static func isOfOneRequest(_ name: HTTPFieldName) -> Bool {
+    let name = name.canonicalName
+    return ["accept", "prefer", "slug", "x-csrf-token"].contains(name) || name.hasPrefix("content-")
+      || name.hasPrefix("if-")
+  }
+}
+
+extension OptionSyntax {
+  static let userFile = OptionSyntax(
+    "--user-file", valueName: "FILE", .file,
+    "sign in with what FILE holds: user:password, bearer TOKEN, or OAuth as JSON")
+  static let header = OptionSyntax(
+    "--header", short: "-H", valueName: "'N: V'", .text, isRepeatable: true,
+    "send a header field; @FILE sends the lines of FILE")
+  static let service = OptionSyntax(
+    "--service", valueName: "ROOT", .text, "the service's root, where the URL does not show it")
+  static let timeout = OptionSyntax("--timeout", valueName: "SECONDS", .text, "fail after so many seconds")
+  static let retry = OptionSyntax(
+    "--retry", valueName: "N", .text, "repeat up to N times what may be repeated (default 0)")
+  static let authorities = OptionSyntax(
+    "--cacert", valueName: "FILE", .file, "trust the certificate authorities in FILE (PEM) too")
+  static let certificate = OptionSyntax(
+    "--cert", valueName: "FILE", .file, "show the client certificate in FILE (PEM or .p12)")
+  static let key = OptionSyntax("--key", valueName: "FILE", .file, "the client certificate's key, in FILE (PEM)")
+}

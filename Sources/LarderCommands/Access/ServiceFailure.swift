@@ -1,0 +1,43 @@
+internal import HTTPCore
+internal import OData
+internal import ODataService
+
+/// A service's refusal, in words for the command line.
+enum ServiceFailure {
+  static func failure(_ error: ODataServiceError) -> CommandFailure {
+    CommandFailure(status(error), message(error), hint: hint(error))
+  }
+
+  private static func status(_ error: ODataServiceError) -> CommandStatus {
+    switch error.category {
+    case .communication(let error): CommandFailure.status(of: error)
+    case .http(let status, _): CommandFailure.status(ofHTTP: status)
+    case .authentication, .csrf, .malformedAnswer: .network
+    case .invalidRequest, .passive, .notOpen: .usage
+    case .notSupported, .notCached, .notProcessed: .negative
+    case .cancelled: .interrupted
+    }
+  }
+
+  private static func message(_ error: ODataServiceError) -> String {
+    guard let payload = error.payload, !payload.message.isEmpty else { return error.description }
+    return "\(error.description): \(payload.message)"
+  }
+
+  private static func hint(_ error: ODataServiceError) -> String? {
+    switch error.category {
+    case .http(_, let payload):
+      let details = (payload?.details ?? []).filter { $0.message != payload?.message && !$0.message.isEmpty }
+      let lines = details.prefix(20).map { detail in
+        "  "
+          + TerminalText.line(
+            [detail.code, detail.target, detail.message].compactMap { $0 }.filter { !$0.isEmpty }.joined(
+              separator: ": "))
+      }
+      return lines.isEmpty ? nil : lines.joined(separator: "\n")
+    case .authentication: return "Credentials come from --user-file FILE or LARDER_USER and LARDER_PASSWORD."
+    case .csrf: return "Name the service's root by --service ROOT where the URL does not show it."
+    default: return nil
+    }
+  }
+}

@@ -1,0 +1,74 @@
+internal import HTTPCore
+internal import ODataService
+
+/// Where an answer's content goes, and in what form.
+///
+/// Into a file or a pipe as received, byte for byte; on a terminal indented, and binary content not at all. `--include`
+/// puts status and fields before it, as a message has them.
+struct AnswerOutput: Sendable {
+  /// The options that say so.
+  static let options: [OptionSyntax] = [.include, .output]
+
+  private let context: CommandContext
+  private let file: String?
+  private let includesHead: Bool
+
+  init(_ arguments: ParsedArguments, _ context: CommandContext) {
+    self.context = context
+    file = arguments[.output]
+    includesHead = arguments.has(.include)
+  }
+
+  /// Prints an answer whose content is in memory.
+  func print(_ response: ODataSingleResponse) async throws {
+    let body = HTTPBodyStream(response.payloadBytes)
+    try await print(status: response.httpStatus, fields: response.fields, body: body)
+  }
+
+  /// Prints an answer whose content is still on its way; for a file or a pipe it never is in memory as a whole.
+  func print(status: Int?, fields: HTTPFields, body: HTTPBodyStream) async throws {
+    showMessages(fields)
+    let head = includesHead ? Self.head(status: status, fields: fields) : []
+    if let file {
+      let output = try OutputFile.create(context.path(file), shownAs: file)
+      try output.write(head)
+      for try await chunk in body { try output.write(chunk) }
+      try output.finish()
+    } else if context.output.isTerminal {
+      try await show(head, fields: fields, body: body)
+    } else {
+      try context.output.write(head)
+      for try await chunk in body { try context.output.write(chunk) }
+    }
+  }
+
+  private func show(_ head: [UInt8], fields: HTTPFields, body: HTTPBodyStream) async throws {
+    let lines = head.filter { $0 != 0x0D }
+    try context.output.write(TerminalText.safe(String(decoding: lines, as: UTF8.self)))
+    let bytes = try await body.collect(upTo: 1 << 28)
+    guard TerminalText.isShowable(bytes) else {
+      throw CommandFailure(
+        .usage, "the content is binary (\(bytes.count) bytes) and would disturb the terminal",
+        hint: "Write it to a file by --output FILE, or into a pipe.")
+    }
+    var shown = PayloadPrinter.indented(bytes, contentType: fields[.contentType])
+    if let last = shown.last, last != 0x0A { shown.append(0x0A) }
+    try context.output.write(shown)
+  }
+
+  private func showMessages(_ fields: HTTPFields) {
+    for message in ServiceMessage.all(in: fields) { context.note(ServiceMessage.line(message)) }
+  }
+
+  private static func head(status: Int?, fields: HTTPFields) -> [UInt8] {
+    var text = "HTTP/1.1 \(status.map { "\($0)" } ?? "")\r\n"
+    for field in fields { text += "\(field.name): \(field.value)\r\n" }
+    return Array((text + "\r\n").utf8)
+  }
+}
+
+extension OptionSyntax {
+  fileprivate static let include = OptionSyntax(flag: "--include", short: "-i", "print status and header fields too")
+  fileprivate static let output = OptionSyntax(
+    "--output", short: "-o", valueName: "FILE", .file, "write to FILE, which appears whole or not at all")
+}

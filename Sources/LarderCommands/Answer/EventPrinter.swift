@@ -1,0 +1,50 @@
+internal import ODataService
+internal import Synchronization
+
+/// Prints each step of a request as one line of JSON, in the moment that it happens.
+final class EventPrinter: ODataRequestListener {
+  private let port: OutputPort
+  private let failure = Mutex<OutputError?>(nil)
+  private let found = Atomic(false)
+
+  init(_ port: OutputPort) { self.port = port }
+
+  /// Why a line did not get out; nil where all did.
+  var outputError: OutputError? { failure.withLock { $0 } }
+
+  /// True once the cache has given an answer.
+  var wasCached: Bool { found.load(ordering: .relaxed) }
+
+  func requestStarted(_ execution: ODataRequestExecution) { print("requestStarted", execution) }
+  func requestCacheResponse(_ execution: ODataRequestExecution) {
+    if execution.response != nil { found.store(true, ordering: .relaxed) }
+    print("requestCacheResponse", execution)
+  }
+  func requestServerResponse(_ execution: ODataRequestExecution) { print("requestServerResponse", execution) }
+  func requestFailed(_ execution: ODataRequestExecution) { print("requestFailed", execution) }
+  func requestFinished(_ execution: ODataRequestExecution) { print("requestFinished", execution) }
+
+  private func print(_ event: String, _ execution: ODataRequestExecution) {
+    let line = EventLine(event: event, status: execution.status, response: execution.response?.single)
+    do throws(OutputError) { try port.line(line.json) } catch {
+      failure.withLock { $0 = $0 ?? error }
+      // Nobody reads on: there is nothing left to do the request for.
+      execution.cancel()
+    }
+  }
+}
+
+/// One step as JSON, the keys always the same and in this order.
+struct EventLine {
+  let event: String
+  let status: ODataRequestStatus
+  let response: ODataSingleResponse?
+
+  var json: String {
+    let bytes = response.map { "\($0.payloadBytes.count)" } ?? "null"
+    let http = response?.httpStatus.map { "\($0)" } ?? "null"
+    let notModified = response?.isNotModified ?? false
+    return #"{"event":"\#(event)","status":"\#(status.rawValue)","payloadBytes":\#(bytes),"#
+      + #""httpStatus":\#(http),"notModified":\#(notModified)}"#
+  }
+}

@@ -1,0 +1,171 @@
+internal import HTTPCore
+internal import OData
+
+/// The readable form of a batch.
+///
+///     # a comment
+///     GET Products?$top=2
+///     ---
+///     changeset {
+///     POST Products
+///     Content-ID: 1
+///
+///     {"Name": "Chai"}
+///     ---
+///     DELETE Products(7)
+///     If-Match: *
+///     }
+///
+/// A block is a request line, header lines, and after an empty line the content; `---` alone on a line stands between
+/// blocks. `changeset {` opens a change set and `}` alone on a line closes it, unless that ends a JSON content.
+struct BatchText {
+  /// One request as written.
+  struct Request: Hashable, Sendable {
+    var method: HTTPMethod
+    var path: String
+    var fields = HTTPFields()
+    var content: [UInt8] = []
+    var line: Int
+  }
+
+  /// One thing in the batch.
+  enum Part: Hashable, Sendable {
+    case single(Request)
+    case changeSet([Request])
+  }
+
+  /// A line that does not belong where it stands.
+  struct Problem: Error, Hashable, CustomStringConvertible {
+    let line: Int
+    let reason: String
+    var description: String { "line \(line): \(reason)" }
+  }
+
+  private enum Place { case between, fields, content }
+
+  private var parts: [Part] = []
+  private var changeSet: [Request]?
+  private var request: Request?
+  private var place = Place.between
+  private var json: JSONScanner?
+  private var number = 0
+
+  /// Reads a whole text.
+  static func read(_ bytes: [UInt8]) throws(Problem) -> [Part] {
+    guard let text = String(validating: bytes, as: UTF8.self) else {
+      throw Problem(line: 1, reason: "the file is not text in UTF-8")
+    }
+    var reader = BatchText()
+    // A CR LF pair is one character.
+    for line in text.split(omittingEmptySubsequences: false, whereSeparator: { $0 == "\n" || $0 == "\r\n" }) {
+      reader.number += 1
+      try reader.take(String(line))
+    }
+    return try reader.end()
+  }
+
+  private mutating func take(_ line: String) throws(Problem) {
+    if place == .content, let isOpen = isJSONOpen(), isOpen { return addContent(line) }
+    switch line.trimmed {
+    case "---": finishRequest()
+    case "}" where changeSet != nil: try closeChangeSet()
+    case "}" where place != .content: throw problem("there is no change set to close")
+    case "changeset {" where place != .content || changeSet == nil && request == nil: try openChangeSet()
+    default:
+      switch place {
+      case .between: try takeRequestLine(line)
+      case .fields: try takeField(line)
+      case .content: addContent(line)
+      }
+    }
+  }
+
+  private mutating func takeRequestLine(_ line: String) throws(Problem) {
+    let text = line.trimmed
+    if text.isEmpty || text.hasPrefix("#") { return }
+    let words = text.split(separator: " ", maxSplits: 1)
+    let method = words.first.map(String.init) ?? ""
+    guard words.count == 2, ["GET", "POST", "PUT", "PATCH", "MERGE", "DELETE"].contains(method) else {
+      let hint = Suggestion.hint(for: method, among: ["GET", "POST", "PUT", "PATCH", "MERGE", "DELETE"])
+      throw problem(
+        "'\(TerminalText.line(text))' is no request line, such as GET Products(1)" + (hint.map { ". " + $0 } ?? ""))
+    }
+    if changeSet != nil, method == "GET" { throw problem("a change set holds no GET") }
+    request = Request(method: HTTPMethod(rawValue: method), path: String(words[1]).trimmed, line: number)
+    place = .fields
+  }
+
+  private mutating func takeField(_ line: String) throws(Problem) {
+    guard !line.trimmed.isEmpty else {
+      place = .content
+      json = nil
+      return
+    }
+    guard let colon = line.firstIndex(of: ":") else {
+      throw problem("'\(TerminalText.line(line))' is no header; an empty line stands before the content")
+    }
+    let field = HTTPField(
+      name: HTTPFieldName(String(line[..<colon])), value: String(line[line.index(after: colon)...]).trimmed)
+    guard field.isValid else { throw problem("'\(TerminalText.line(line))' is no proper header") }
+    request?.fields.append(field.name, field.value)
+  }
+
+  private mutating func addContent(_ line: String) {
+    if request?.content.isEmpty ?? true, let first = line.trimmed.first, first == "{" || first == "[" {
+      json = JSONScanner()
+    }
+    request?.content += Array(line.utf8) + [0x0A]
+    json?.feed(Array(line.utf8) + [0x0A])
+  }
+
+  /// Whether the content so far is JSON that is not complete; nil where it is no JSON.
+  private mutating func isJSONOpen() -> Bool? {
+    guard json != nil else { return nil }
+    do {
+      while try json?.next() != nil {}
+      return json.map { !$0.isComplete }
+    } catch {
+      json = nil
+      return nil
+    }
+  }
+
+  private mutating func finishRequest() {
+    if var request {
+      while let last = request.content.last, last == 0x0A || last == 0x0D { request.content.removeLast() }
+      if changeSet != nil { changeSet?.append(request) } else { parts.append(.single(request)) }
+    }
+    request = nil
+    json = nil
+    place = .between
+  }
+
+  private mutating func openChangeSet() throws(Problem) {
+    guard changeSet == nil else { throw problem("a change set holds no other") }
+    guard request == nil else { throw problem("--- is missing before the change set") }
+    changeSet = []
+  }
+
+  private mutating func closeChangeSet() throws(Problem) {
+    finishRequest()
+    guard let requests = changeSet, !requests.isEmpty else { throw problem("the change set is empty") }
+    parts.append(.changeSet(requests))
+    changeSet = nil
+  }
+
+  private mutating func end() throws(Problem) -> [Part] {
+    finishRequest()
+    guard changeSet == nil else { throw problem("the change set is not closed by }") }
+    guard !parts.isEmpty else { throw problem("there is no request in the file") }
+    return parts
+  }
+
+  private func problem(_ reason: String) -> Problem { Problem(line: number, reason: reason) }
+}
+
+extension String {
+  fileprivate var trimmed: String {
+    let start = drop(while: \.isWhitespace)
+    return String(start.reversed().drop(while: \.isWhitespace).reversed())
+  }
+}

@@ -1,0 +1,74 @@
+package import HTTPCore
+
+/// The world that a command works in: streams, environment, folder, network. The process's own, or a test's.
+package struct CommandContext: Sendable {
+  /// Where results go.
+  package var output: OutputPort
+  /// Where everything else goes: errors, warnings, progress.
+  package var diagnostics: OutputPort
+  /// Reads standard input to its end; nil where it holds more than the limit in bytes.
+  package var readInput: @Sendable (_ limit: Int) throws(FileError) -> [UInt8]?
+  /// Environment variables.
+  package var environment: [String: String]
+  /// The folder that relative paths start from; empty for the process's own.
+  package var directory: String
+  /// Makes the transport that requests go out on.
+  package var connect: @Sendable (ConnectionSettings) throws -> any HTTPTransport
+
+  /// Makes a context.
+  package init(
+    output: OutputPort, diagnostics: OutputPort,
+    readInput: @escaping @Sendable (_ limit: Int) throws(FileError) -> [UInt8]?,
+    environment: [String: String], directory: String = "",
+    connect: @escaping @Sendable (ConnectionSettings) throws -> any HTTPTransport
+  ) {
+    self.output = output
+    self.diagnostics = diagnostics
+    self.readInput = readInput
+    self.environment = environment
+    self.directory = directory
+    self.connect = connect
+  }
+
+  /// A path as the user gave it, from the folder of `-C`.
+  package func path(_ given: String) -> String {
+    directory.isEmpty || given.hasPrefix("/") ? given : directory + "/" + given
+  }
+
+  /// The content of a file, or of standard input for `-`.
+  package func read(_ given: String) throws(FileError) -> [UInt8] {
+    guard given == "-" else { return try InputFile.read(path(given), shownAs: given) }
+    guard let bytes = try readInput(InputFile.limit) else {
+      throw FileError(path: "standard input", reason: "it is larger than \(InputFile.limit) bytes")
+    }
+    return bytes
+  }
+
+  /// A line on the diagnostic stream. That nobody reads it is no reason to fail.
+  package func note(_ text: String) { try? diagnostics.line(text) }
+
+  /// `warning: …` on the diagnostic stream.
+  package func warn(_ text: String) {
+    note(diagnostics.style.yellow("warning:") + " " + TerminalText.line(text))
+  }
+}
+
+/// What a transport must know beside the requests.
+package struct ConnectionSettings: Sendable, Hashable {
+  /// A file of certificates (PEM) to trust beside the system's.
+  package var authorities: String?
+  /// A file with the client's certificate: PEM, or PKCS #12 by the endings `.p12` and `.pfx`.
+  package var certificate: String?
+  /// A file with the key of the client's certificate (PEM).
+  package var key: String?
+  /// What decrypts the key.
+  package var passphrase: String?
+
+  /// Nothing beyond the system's settings.
+  package init(authorities: String? = nil, certificate: String? = nil, key: String? = nil, passphrase: String? = nil) {
+    self.authorities = authorities
+    self.certificate = certificate
+    self.key = key
+    self.passphrase = passphrase
+  }
+}

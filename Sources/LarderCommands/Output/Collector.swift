@@ -1,0 +1,25 @@
+internal import Synchronization
+
+/// Output that stays in memory.
+package final class Collector: Sendable {
+  private let held = Mutex<[UInt8]>([])
+
+  /// Collects nothing yet.
+  package init() {}
+
+  /// The bytes so far.
+  package var bytes: [UInt8] { held.withLock { $0 } }
+
+  /// The bytes so far as text.
+  package var text: String { String(decoding: bytes, as: UTF8.self) }
+
+  /// The port that fills it.
+  package var port: OutputPort { port() }
+
+  /// A port that fills it and may pass for a terminal.
+  package func port(isTerminal: Bool = false, style: TextStyle = .plain) -> OutputPort {
+    OutputPort(isTerminal: isTerminal, style: style) { (bytes) throws(OutputError) in
+      self.held.withLock { $0.append(contentsOf: bytes) }
+    }
+  }
+}

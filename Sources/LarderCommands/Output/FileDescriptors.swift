@@ -1,0 +1,76 @@
+#if canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
+#else
+  internal import Darwin
+#endif
+
+/// The process's own streams, files by path: bytes in and out by descriptor.
+enum FileDescriptors {
+  /// What the system says about an error number.
+  static func reason(_ number: Int32) -> String { String(cString: strerror(number)) }
+
+  /// Whether the descriptor is a terminal.
+  static func isTerminal(_ descriptor: Int32) -> Bool { isatty(descriptor) == 1 }
+
+  /// Writes all bytes, however the system cuts them.
+  static func write(_ bytes: [UInt8], to descriptor: Int32) throws(OutputError) {
+    var start = 0
+    while start < bytes.count {
+      let from = start
+      let written = bytes.withUnsafeBytes { buffer in
+        sysWrite(descriptor, UnsafeRawBufferPointer(rebasing: buffer[from...]))
+      }
+      if written > 0 {
+        start += written
+        continue
+      }
+      switch errno {
+      case EINTR: continue
+      case EPIPE: throw .closed
+      case EAGAIN: waitUntilWritable(descriptor)
+      case let number: throw .refused(reason(number))
+      }
+    }
+  }
+
+  /// Reads up to the end, and no more than the limit; nil where there is more than that.
+  static func readAll(_ descriptor: Int32, limit: Int) throws(FileError.Reason) -> [UInt8]? {
+    var all: [UInt8] = []
+    while let chunk = try readChunk(descriptor) {
+      guard chunk.count <= limit - all.count else { return nil }
+      all.append(contentsOf: chunk)
+    }
+    return all
+  }
+
+  /// The next bytes; nil at the end.
+  static func readChunk(_ descriptor: Int32) throws(FileError.Reason) -> [UInt8]? {
+    while true {
+      var count = 0
+      let chunk = [UInt8](unsafeUninitializedCapacity: 1 << 16) { buffer, initialized in
+        count = read(descriptor, buffer.baseAddress, buffer.count)
+        initialized = max(count, 0)
+      }
+      if count > 0 { return chunk }
+      if count == 0 { return nil }
+      if errno != EINTR { throw FileError.Reason(errno) }
+    }
+  }
+
+  private static func sysWrite(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
+    #if canImport(Glibc)
+      Glibc.write(descriptor, bytes.baseAddress, bytes.count)
+    #elseif canImport(Musl)
+      Musl.write(descriptor, bytes.baseAddress, bytes.count)
+    #else
+      Darwin.write(descriptor, bytes.baseAddress, bytes.count)
+    #endif
+  }
+
+  private static func waitUntilWritable(_ descriptor: Int32) {
+    var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+    _ = poll(&entry, 1, -1)
+  }
+}

@@ -1,0 +1,71 @@
+#if canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
+#else
+  internal import Darwin
+#endif
+
+/// A file that cannot be read or written, or does not hold what it should.
+package struct FileError: Error, Sendable, Hashable, CustomStringConvertible {
+  /// What the system says.
+  package struct Reason: Error, Sendable, Hashable {
+    let text: String
+
+    init(_ number: Int32) { text = FileDescriptors.reason(number) }
+    init(text: String) { self.text = text }
+  }
+
+  /// What was tried, `read` or `written`.
+  package let action: String
+  /// The path as the user gave it.
+  package let path: String
+  /// Why not.
+  package let reason: String
+
+  init(action: String = "read", path: String, reason: String) {
+    self.action = action
+    self.path = path
+    self.reason = reason
+  }
+
+  /// Names the file.
+  package var description: String { "\(path) cannot be \(action): \(reason)" }
+}
+
+/// Reads files by path.
+enum InputFile {
+  /// Larger files are refused: they are read into memory.
+  static let limit = 1 << 30
+
+  /// The whole content of a file.
+  static func read(_ path: String, shownAs shown: String) throws(FileError) -> [UInt8] {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw FileError(path: shown, reason: FileDescriptors.reason(errno)) }
+    defer { close(descriptor) }
+    do throws(FileError.Reason) {
+      guard let bytes = try FileDescriptors.readAll(descriptor, limit: limit) else {
+        throw FileError.Reason(text: "it is larger than \(limit) bytes")
+      }
+      return bytes
+    } catch {
+      throw FileError(path: shown, reason: error.text)
+    }
+  }
+
+  /// Whether others than the owner may read the file.
+  static func isReadableByOthers(_ path: String) -> Bool {
+    var status = stat()
+    guard stat(path, &status) == 0 else { return false }
+    return status.st_mode & (S_IRGRP | S_IROTH) != 0
+  }
+
+  /// Whether something is there.
+  static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
+
+  /// Whether a folder is there.
+  static func isDirectory(_ path: String) -> Bool {
+    var status = stat()
+    return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+  }
+}

@@ -1,0 +1,134 @@
+internal import OData
+
+// A payload of any version and format as one normalised JSON document.
+extension JSONOutput {
+  /// Writes what was understood, with the kind of payload first.
+  mutating func write(_ payload: ODataPayload) throws(OutputError) {
+    beginObject()
+    switch payload {
+    case .entity(let entity):
+      member("kind", "entity")
+      try writeContent(entity)
+    case .collection(let collection):
+      member("kind", "collection")
+      try writeContent(collection)
+    case .property(let property): try writeContent(property)
+    case .reference(let reference):
+      member("kind", "reference")
+      member("id", reference.id)
+      try writeAnnotations(reference.annotations)
+    case .references(let references): try writeContent(references)
+    case .count(let count):
+      member("kind", "count")
+      member("count", count)
+    case .delta(let delta):
+      member("kind", "delta")
+      try writeContent(delta)
+    case .serviceDocument(let document): try writeContent(document)
+    case .error(let error): try writeContent(error)
+    }
+    endObject()
+    try endLine()
+  }
+
+  private mutating func writeContent(_ property: ODataPropertyPayload) throws(OutputError) {
+    member("kind", "property")
+    member("context", property.context)
+    member("name", property.name)
+    member("type", property.typeName ?? property.value.typeLabel)
+    member("count", property.count)
+    member("nextLink", property.nextLink)
+    name("value")
+    try write(property.value)
+    try writeAnnotations(property.annotations)
+  }
+
+  private mutating func writeContent(_ references: ODataReferenceCollection) throws(OutputError) {
+    member("kind", "references")
+    member("context", references.context)
+    member("count", references.count)
+    member("nextLink", references.nextLink)
+    try member("references", references.references, always: true) { (json, reference) throws(OutputError) in
+      json.beginObject()
+      json.member("id", reference.id)
+      try json.writeAnnotations(reference.annotations)
+      json.endObject()
+    }
+    try writeAnnotations(references.annotations)
+  }
+
+  private mutating func writeContent(_ document: ODataServiceDocument) throws(OutputError) {
+    member("kind", "serviceDocument")
+    member("context", document.context)
+    try member("elements", document.elements, always: true) { (json, element) throws(OutputError) in
+      json.beginObject()
+      json.member("name", element.name)
+      switch element.kind {
+      case .entitySet: json.member("kind", "entitySet")
+      case .singleton: json.member("kind", "singleton")
+      case .functionImport: json.member("kind", "functionImport")
+      case .serviceDocument: json.member("kind", "serviceDocument")
+      case .other(let kind): json.member("kind", kind)
+      }
+      json.member("url", element.url)
+      json.member("title", element.title)
+      try json.writeAnnotations(element.annotations)
+      json.endObject()
+    }
+    try writeAnnotations(document.annotations)
+  }
+
+  private mutating func writeContent(_ error: ODataErrorPayload) throws(OutputError) {
+    member("kind", "error")
+    member("code", error.code)
+    member("message", error.message)
+    member("messageLanguage", error.messageLanguage)
+    member("target", error.target)
+    try member("details", error.details) { (json, detail) throws(OutputError) in
+      json.beginObject()
+      json.member("code", detail.code)
+      json.member("message", detail.message)
+      json.member("target", detail.target)
+      json.member("severity", detail.severity?.label)
+      json.member("longTextURL", detail.longTextURL)
+      try json.writeAnnotations(detail.annotations)
+      json.endObject()
+    }
+    if let inner = error.innerError {
+      name("innerError")
+      try write(inner)
+    }
+    member("transactionID", error.transactionID)
+    try member("errorResolution", error.errorResolution) { (json, property) throws(OutputError) in
+      try json.write(property)
+    }
+    try writeAnnotations(error.annotations)
+  }
+
+  /// A message of a `sap-message(s)` header.
+  mutating func write(_ message: ODataMessage) throws(OutputError) {
+    beginObject()
+    member("code", message.code)
+    member("message", message.text)
+    member("severity", message.severity?.label)
+    member("target", message.target)
+    try member("additionalTargets", message.additionalTargets) { (json, target) in json.string(target) }
+    member("transition", message.isTransition ? true : nil)
+    member("longTextURL", message.longTextURL)
+    try member("details", message.details) { (json, detail) throws(OutputError) in try json.write(detail) }
+    endObject()
+  }
+}
+
+extension ODataMessage.Severity {
+  /// The word for it.
+  var label: String {
+    switch self {
+    case .success: "success"
+    case .info: "info"
+    case .warning: "warning"
+    case .error: "error"
+    case .other(let text): text
+    }
+  }
+}

@@ -1,0 +1,45 @@
+#if canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
+#else
+  internal import Darwin
+#endif
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
+
+/// `larder` as a process: standard streams, signals and the exit code around ``Larder``.
+public enum LarderProcess {
+  /// Runs the process's command line; the result is the exit code.
+  @concurrent public static func run() async -> Int32 {
+    // A reader that leaves early shall be an error of one write, not the end of the process.
+    signal(SIGPIPE, SIG_IGN)
+    let environment = ProcessInfo.processInfo.environment
+    let context = CommandContext(
+      output: port(STDOUT_FILENO, environment), diagnostics: port(STDERR_FILENO, environment),
+      readInput: { (limit) throws(FileError) in try standardInput(limit: limit) },
+      environment: environment, connect: { try Connection.transport($0) })
+    let arguments = Array(CommandLine.arguments.dropFirst())
+    let work = Task { await Larder.run(arguments, in: context) }
+    let interruption = Interruption { work.cancel() }
+    defer { interruption.stop() }
+    return await work.value.code
+  }
+
+  private static func port(_ descriptor: Int32, _ environment: [String: String]) -> OutputPort {
+    let isTerminal = FileDescriptors.isTerminal(descriptor)
+    let style = isTerminal ? TextStyle.forTerminal(environment: environment) : .plain
+    return OutputPort(isTerminal: isTerminal, style: style) { (bytes) throws(OutputError) in
+      try FileDescriptors.write(bytes, to: descriptor)
+    }
+  }
+
+  private static func standardInput(limit: Int) throws(FileError) -> [UInt8]? {
+    do throws(FileError.Reason) { return try FileDescriptors.readAll(STDIN_FILENO, limit: limit) } catch {
+      throw FileError(path: "standard input", reason: error.text)
+    }
+  }
+}

@@ -1,0 +1,78 @@
+internal import OData
+internal import ODataService
+internal import ODataXML
+
+extension CommandSyntax {
+  /// `larder metadata URL` and `larder metadata --file F`.
+  static let metadata: CommandSyntax = .init(
+    "metadata", summary: "show what a service offers: its $metadata as a readable model",
+    discussion: [
+      "URL is the service's root or its $metadata document. CSDL XML of OData V1 to 4.01 and CSDL JSON are read.",
+      "A member marked * is part of the key, one marked > leads to other entities.",
+    ],
+    examples: [
+      "larder metadata https://host/service/", "larder metadata --file metadata.xml --json",
+      "curl -s https://host/service/\\$metadata | larder metadata --file -",
+    ],
+    options: [.metadataInput, .json, .annotations] + ServiceAccess.options, operands: [.serviceURL]
+  ) { arguments, context in
+    let model: EdmModel
+    switch (arguments[OperandSyntax.serviceURL], arguments[OptionSyntax.metadataInput]) {
+    case (let url?, nil): model = try await readModel(at: url, arguments, context)
+    case (nil, let file?): model = try MetadataFile.read(file, context)
+    case (nil, nil): throw arguments.usage("give a URL or --file FILE")
+    case (_?, _?): throw arguments.usage("give a URL or --file FILE, not both")
+    }
+    if arguments.has(.json) {
+      var json = JSONOutput(context.output)
+      try json.write(model)
+    } else {
+      var text = ModelText(context.output, showsAnnotations: arguments.has(.annotations))
+      try text.write(model)
+    }
+    return .done
+  }
+
+  private static func readModel(
+    at url: String, _ arguments: ParsedArguments, _ context: CommandContext
+  ) async throws -> EdmModel {
+    let access = try ServiceAccess(arguments, context)
+    let document = url.prefix { $0 != "?" && $0 != "#" }.hasSuffix("$metadata")
+    let target = try RequestTarget(
+      document ? url : withSlash(url), service: arguments[.service], in: arguments)
+    let conversation = try await access.conversation(root: target.root, context)
+    let path = document ? target.url : target.rootText + "$metadata" + target.query
+    let response = try await conversation.send(ODataSingleRequest(.read, path, fields: access.fields, useCache: false))
+    do throws(MetadataError) { return try EdmModel.read(response.payloadBytes) } catch {
+      throw CommandFailure(.network, "\(TerminalText.line(path)): \(error)")
+    }
+  }
+
+  /// A root ends with a slash; one that is given without it is meant all the same.
+  private static func withSlash(_ url: String) -> String {
+    let rest = url.prefix { $0 != "?" && $0 != "#" }
+    return rest.hasSuffix("/") ? url : rest + "/" + url.dropFirst(rest.count)
+  }
+}
+
+/// A `$metadata` document in a file.
+enum MetadataFile {
+  static func read(_ path: String, _ context: CommandContext) throws -> EdmModel {
+    let bytes = try context.read(path)
+    do throws(MetadataError) { return try EdmModel.read(bytes) } catch {
+      throw CommandFailure(.storage, "\(path): \(error)")
+    }
+  }
+}
+
+extension OptionSyntax {
+  /// JSON in place of text for people.
+  static let json = OptionSyntax(flag: "--json", "print JSON")
+  fileprivate static let metadataInput = OptionSyntax(
+    "--file", valueName: "FILE", .file, "read the document from FILE, - for standard input")
+  fileprivate static let annotations = OptionSyntax(flag: "--annotations", "show annotations and sap: attributes")
+}
+
+extension OperandSyntax {
+  fileprivate static let serviceURL = OperandSyntax("URL", .optional, .text, "the service's root or its $metadata")
+}

@@ -1,0 +1,46 @@
+internal import OData
+
+extension CommandSyntax {
+  /// `larder payload --file F`.
+  static let payload: CommandSyntax = .init(
+    "payload", summary: "show what Larder understands of a payload in a file",
+    discussion: [
+      "FILE holds what a service sent: JSON of V2, V3 or V4, Atom, a service document, an error, a delta, the text of "
+        + "$count; alone, or as a whole answer with its status line and headers.",
+      "With the service's metadata, values have their declared types; --url tells the entity set where the payload "
+        + "does not.",
+      "A payload that cannot be read ends with 4, and the error names the place.",
+    ],
+    examples: [
+      "larder payload --file products.json --metadata metadata.xml --url https://host/service/Products",
+      "curl -si https://host/service/Products | larder payload --file -",
+    ],
+    options: [.payloadFile, .payloadMetadata, .payloadType, .payloadURL]
+  ) { arguments, context in
+    let file = try arguments.required(OptionSyntax.payloadFile)
+    let recorded = RecordedPayload(try context.read(file))
+    let model = try arguments[.payloadMetadata].map { try MetadataFile.read($0, context) }
+    let payload: ODataPayload
+    do {
+      payload = try recorded.read(contentType: arguments[.payloadType], model: model, url: arguments[.payloadURL])
+    } catch let failure as CommandFailure {
+      throw CommandFailure(failure.status, "\(file): \(failure.message)", hint: failure.hint)
+    } catch {
+      throw CommandFailure(.storage, "\(file): \(error)")
+    }
+    for message in ServiceMessage.all(in: recorded.fields) { context.note(ServiceMessage.line(message)) }
+    var json = JSONOutput(context.output)
+    try json.write(payload)
+    return .done
+  }
+}
+
+extension OptionSyntax {
+  fileprivate static let payloadFile = OptionSyntax(
+    "--file", valueName: "FILE", .file, "the payload, - for standard input")
+  fileprivate static let payloadMetadata = OptionSyntax(
+    "--metadata", valueName: "FILE", .file, "the service's $metadata document")
+  fileprivate static let payloadType = OptionSyntax(
+    "--content-type", valueName: "TYPE", .text, "the payload's media type, where its head does not say it")
+  fileprivate static let payloadURL = OptionSyntax("--url", valueName: "URL", .text, "the URL that was asked")
+}

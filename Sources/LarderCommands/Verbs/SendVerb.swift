@@ -1,0 +1,93 @@
+internal import HTTPCore
+internal import OData
+internal import ODataService
+
+extension CommandSyntax {
+  /// `larder send METHOD URL`.
+  static let send: CommandSyntax = .init(
+    "send", summary: "change something: send POST, PUT, PATCH, MERGE or DELETE",
+    discussion: [
+      "A token against cross-site request forgery is fetched from the service's root where the service wants one, and "
+        + "the request repeated once with it. The root is --service, or the part of the URL before its first resource.",
+      "Without --content-type the data is taken for JSON, Atom or bytes by its first character.",
+      "The answer is printed as by get; messages of the service (sap-message) go to standard error.",
+    ],
+    examples: [
+      "larder send POST --user-file u https://host/service/Products --data product.json",
+      #"larder send PATCH 'https://host/service/Products(1)' --data - --if-match 'W/"7"'"#,
+      "larder send DELETE 'https://host/service/Products(1)' --if-match '*'",
+    ],
+    options: [.data, .contentType, .ifMatch] + AnswerOutput.options + ServiceAccess.options,
+    operands: [.method, .changedURL]
+  ) { arguments, context in
+    let target = try RequestTarget(
+      try arguments.required(OperandSyntax.changedURL), service: arguments[.service], in: arguments)
+    var access = try ServiceAccess(arguments, context)
+    let method = try arguments.required(OperandSyntax.method)
+    // PATCH is what was asked for, so the version need not be found out to choose between it and MERGE.
+    if method == "PATCH" { access.options.version = .v4 }
+    var request = ODataSingleRequest(
+      operation(method), target.url, body: try body(method, arguments, context), fields: access.fields)
+    request.ifMatch = arguments[.ifMatch]
+    guard request.ifMatch.map({ HTTPField(name: .ifMatch, value: $0).isValid }) ?? true else {
+      throw arguments.usage("--if-match holds characters that no header may have")
+    }
+    let conversation = try await access.conversation(root: target.root, context)
+    let response = try await conversation.send(request)
+    try await AnswerOutput(arguments, context).print(response)
+    return .done
+  }
+
+  private static func operation(_ method: String) -> ODataSingleRequest.Operation {
+    switch method {
+    case "PUT": .update(.replace)
+    case "PATCH": .update(.patch)
+    case "MERGE": .update(.merge)
+    case "DELETE": .delete
+    default: .create
+    }
+  }
+
+  private static func body(
+    _ method: String, _ arguments: ParsedArguments, _ context: CommandContext
+  ) throws -> ODataRequestBody {
+    guard let file = arguments[.data] else {
+      if method != "POST", method != "DELETE" { throw arguments.usage("\(method) needs --data FILE") }
+      if arguments.has(.contentType) { throw arguments.usage("--content-type needs --data FILE") }
+      return .none
+    }
+    guard method != "DELETE" else { throw arguments.usage("DELETE takes no --data") }
+    let bytes = try context.read(file)
+    let type = arguments[.contentType] ?? ContentKind.mediaType(of: bytes)
+    guard HTTPField(name: .contentType, value: type).isValid else {
+      throw arguments.usage("--content-type holds characters that no header may have")
+    }
+    return .bytes(bytes, contentType: type)
+  }
+}
+
+/// What content is, by its first character.
+enum ContentKind {
+  static func mediaType(of bytes: [UInt8]) -> String {
+    switch bytes.first(where: { $0 > 0x20 }) {
+    case UInt8(ascii: "{"), UInt8(ascii: "["): "application/json"
+    case UInt8(ascii: "<"): "application/atom+xml"
+    default: "application/octet-stream"
+    }
+  }
+}
+
+extension OptionSyntax {
+  fileprivate static let data = OptionSyntax(
+    "--data", short: "-d", valueName: "FILE", .file, "send the content of FILE, - for standard input")
+  fileprivate static let contentType = OptionSyntax(
+    "--content-type", valueName: "TYPE", .text, "the media type of the data")
+  fileprivate static let ifMatch = OptionSyntax(
+    "--if-match", valueName: "ETAG", .text, "change only what still has this ETag; * for whatever is there")
+}
+
+extension OperandSyntax {
+  fileprivate static let method = OperandSyntax(
+    "METHOD", .one, .words(["POST", "PUT", "PATCH", "MERGE", "DELETE"]), "the method")
+  fileprivate static let changedURL = OperandSyntax("URL", .one, .text, "what to change, or where to add")
+}

@@ -1,0 +1,36 @@
+import HTTPCore
+import Synchronization
+import Testing
+
+@testable import LarderCommands
+
+/// What a command line did: its output, its diagnostics, its exit status.
+struct Outcome {
+  let status: CommandStatus
+  let output: String
+  let outputBytes: [UInt8]
+  let diagnostics: String
+}
+
+/// Runs command lines in this process, with captured streams and the real transport.
+struct Rig {
+  var input: [UInt8] = []
+  var environment: [String: String] = [:]
+  var directory = ""
+  var isTerminal = false
+
+  func run(_ arguments: String...) async -> Outcome { await run(arguments) }
+
+  func run(_ arguments: [String]) async -> Outcome {
+    let output = Collector()
+    let diagnostics = Collector()
+    let input = self.input
+    let context = CommandContext(
+      output: output.port(isTerminal: isTerminal), diagnostics: diagnostics.port,
+      readInput: { (limit) throws(FileError) in input.count <= limit ? input : nil },
+      environment: environment, directory: directory, connect: { try Connection.transport($0) })
+    let status = await Larder.run(arguments, in: context)
+    return Outcome(
+      status: status, output: output.text, outputBytes: output.bytes, diagnostics: diagnostics.text)
+  }
+}
