@@ -31,15 +31,17 @@ extension ODataConversation {
   }
 
   /// Fills in what the service's version asks for.
+  ///
+  /// - Parameter isAtom: content and answer in Atom; nil takes what the service is known to speak.
   func outgoing(
-    _ request: ODataSingleRequest, operation: String
+    _ request: ODataSingleRequest, operation: String, isAtom: Bool? = nil
   ) async throws(ODataServiceError) -> OutgoingRequest {
     let url = try root.resolve(request.path)
     let isSameOrigin = root.isSameOrigin(url)
     let model = RequestBodyForm.needsModel(request) ? try await metadata() : nil
     let version = RequestBodyForm.needsVersion(request) ? try await version() : knownVersion
-    let isAtom = state.withLock { $0.speaksAtom }
-    let form = try RequestBodyForm(request, version: version, model: model, root: root)
+    let isAtom = isAtom ?? state.withLock { $0.speaksAtom }
+    let form = try RequestBodyForm(request, version: version, model: model, isAtom: isAtom, root: root)
     var fields = request.fields
     let kind = request.operation == .readMedia ? .raw : RequestFields.Kind(path: request.path)
     let own = RequestFields.fields(kind, version: version, isAtom: isAtom, hasBody: form.isStructured)
@@ -56,21 +58,26 @@ extension ODataConversation {
       repeatability: .init(method: method, isConditional: fields.contains(.ifMatch)))
   }
 
-  /// Sends; asks for Atom where the service speaks no JSON.
+  /// Sends; speaks Atom where the service speaks no JSON.
   private func negotiated(
     _ request: ODataSingleRequest, _ outgoing: OutgoingRequest
   ) async throws(ODataServiceError) -> IncomingResponse {
     let response = try await exchange(outgoing)
-    guard options.fallsBackToAtom, request.isRead, response.status == 406 || response.status == 415,
-      !request.fields.contains(.accept), RequestFields.Kind(path: request.path) == .payload,
-      knownVersion.map({ $0 < .v4 }) ?? true, !state.withLock({ $0.speaksAtom })
-    else { return response }
-    var second = outgoing
-    second.fields[.accept] =
-      RequestFields.fields(.payload, version: knownVersion, isAtom: true, hasBody: false)[.accept]
+    guard refusesJSON(request, outgoing, response.status) else { return response }
+    let second = try await self.outgoing(request, operation: outgoing.operation, isAtom: true)
     let answer = try await exchange(second)
     if answer.isSuccess { state.withLock { $0.speaksAtom = true } }
     return answer
+  }
+
+  private func refusesJSON(_ request: ODataSingleRequest, _ outgoing: OutgoingRequest, _ status: Int) -> Bool {
+    guard options.fallsBackToAtom, knownVersion.map({ $0 < .v4 }) ?? true, !state.withLock({ $0.speaksAtom }) else {
+      return false
+    }
+    let isPayload = RequestFields.Kind(path: request.path) == .payload && !request.fields.contains(.accept)
+    // 415 says that the content was not taken: nothing has changed.
+    if RequestBodyForm.needsModel(request) { return status == 415 && isPayload }
+    return request.isRead && request.operation != .readMedia && (status == 406 || status == 415) && isPayload
   }
 
   /// The answer of a success; an error for everything else.

@@ -30,7 +30,8 @@ struct RequestBodyForm: Sendable {
   ///
   /// Throws ``ODataServiceError`` (`invalidRequest`) for values that have no spelling in the version.
   init(
-    _ request: ODataSingleRequest, version: ODataVersion?, model: EdmModel?, root: ODataServiceRoot
+    _ request: ODataSingleRequest, version: ODataVersion?, model: EdmModel?, isAtom: Bool = false,
+    root: ODataServiceRoot
   ) throws(ODataServiceError) {
     switch request.body {
     case .none: (body, contentType, isStructured) = (.none, nil, false)
@@ -41,6 +42,11 @@ struct RequestBodyForm: Sendable {
       guard let version else {
         throw ODataServiceError(
           .invalidRequest("the service's version is not known"), operation: request.operationName, url: request.path)
+      }
+      if isAtom {
+        let atom = AtomBody(request, version: version, model: model, root: root)
+        (body, contentType, isStructured) = (.bytes(try atom.written()), atom.contentType, true)
+        return
       }
       let writer = ODataPayloadWriter(version: version, model: model)
       let bytes = try RequestBodyForm.written(request, writer, root)
@@ -62,13 +68,17 @@ struct RequestBodyForm: Sendable {
         }
         return try writer.parameters(properties)
       case .reference(let target):
-        // `$1` names another request of the batch.
-        return writer.reference(target.hasPrefix("$") ? target : (try? root.absoluteText(target)) ?? target)
+        return writer.reference(RequestBodyForm.target(target, root))
       case .none, .bytes, .stream: return []
       }
     } catch {
       throw ODataServiceError(
         .invalidRequest("\(error)"), operation: request.operationName, url: request.path, cause: error)
     }
+  }
+
+  /// The URL of a reference; `$1` names another request of the batch and stays.
+  static func target(_ target: String, _ root: ODataServiceRoot) -> String {
+    target.hasPrefix("$") ? target : (try? root.absoluteText(target)) ?? target
   }
 }

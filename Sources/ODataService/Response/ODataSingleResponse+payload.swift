@@ -1,5 +1,6 @@
 import HTTPCore
 public import OData
+import ODataXML
 
 extension ODataSingleResponse {
   /// The content as values: JSON of any version, Atom and XML, or text, by its media type and version fields.
@@ -13,7 +14,9 @@ extension ODataSingleResponse {
     do {
       switch PayloadForm(self) {
       case .json: return try ODataPayload(json: payloadBytes, options: options(model))
-      case .xml: return try AtomAnswer.payload(self, model: model)
+      case .xml:
+        return try ODataPayload(
+          atom: payloadBytes, model: model, type: options(model).expectedType?.description)
       case .count: return try ODataPayload(countText: payloadBytes)
       case .text: return .property(ODataPropertyPayload(value: .string(try text())))
       case .bytes: return .property(ODataPropertyPayload(value: .binary(payloadBytes)))

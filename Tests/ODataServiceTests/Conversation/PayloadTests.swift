@@ -124,3 +124,68 @@ struct PayloadTests {
     #expect(found == expected)
   }
 }
+
+@Suite("A service that speaks Atom alone", .timeLimit(.minutes(1)))
+struct AtomServiceTests {
+  static let model = """
+    <edmx:Edmx Version="1.0" xmlns:edmx="http://schemas.microsoft.com/ado/2007/06/edmx"><edmx:DataServices \
+    xmlns:m="http://schemas.microsoft.com/ado/2007/08/dataservices/metadata" m:DataServiceVersion="2.0">\
+    <Schema Namespace="S" xmlns="http://schemas.microsoft.com/ado/2008/09/edm"><EntityType Name="P"><Key>\
+    <PropertyRef Name="ID"/></Key><Property Name="ID" Type="Edm.Int32" Nullable="false"/></EntityType>\
+    <EntityContainer Name="C" m:IsDefaultEntityContainer="true"><EntitySet Name="P" EntityType="S.P"/>\
+    </EntityContainer></Schema></edmx:DataServices></edmx:Edmx>
+    """
+  static let entry = """
+    <entry xmlns="http://www.w3.org/2005/Atom" xmlns:d="http://schemas.microsoft.com/ado/2007/08/dataservices" \
+    xmlns:m="http://schemas.microsoft.com/ado/2007/08/dataservices/metadata"><id>x</id><content type="application/xml">\
+    <m:properties><d:ID m:type="Edm.Int32">7</d:ID></m:properties></content></entry>
+    """
+
+  static let transport = FakeTransport { request, _ throws(HTTPTransportError) in
+    if request.url.path().hasSuffix("$metadata") {
+      return FakeAnswer(200, [.contentType: "application/xml"], Self.model)
+    }
+    let isJSON = (request.fields[.contentType] ?? request.fields[.accept])?.contains("json") ?? true
+    if isJSON {
+      return FakeAnswer(
+        415, [.contentType: "application/xml"],
+        """
+        <m:error xmlns:m="http://schemas.microsoft.com/ado/2007/08/dataservices/metadata"><m:code>C</m:code>\
+        <m:message xml:lang="en">No JSON here</m:message></m:error>
+        """)
+    }
+    return FakeAnswer(request.method == .post ? 201 : 200, [.contentType: "application/atom+xml"], Self.entry)
+  }
+
+  @Test("a change refused for its JSON is sent as an entry; later requests begin with Atom; answers are read")
+  func change() async throws {
+    let service = try conversation(Self.transport)
+    let entity = ODataEntity(properties: [ODataProperty("ID", .int32(7))])
+    let response = try await service.send(.create(entity, in: "P"))
+    guard case .entity(let made) = try response.payload(model: try await service.metadata()) else {
+      Issue.record("no entity")
+      return
+    }
+    #expect(made["ID"] == .int32(7))
+    let sent = try #require(Self.transport.requests.last)
+    #expect(sent.fields[.contentType] == "application/atom+xml" && sent.body.text.contains("<entry"))
+    let before = Self.transport.requests.count
+    _ = try await service.send(.read("P(7)"))
+    #expect(Self.transport.requests.count == before + 1)
+    let action = await serviceError {
+      _ = try await service.send(.invokeAction("P(7)", parameters: [ODataProperty("N", .int32(1))]))
+    }
+    guard case .notSupported? = action?.category else {
+      Issue.record("another category: \(String(describing: action))")
+      return
+    }
+  }
+
+  @Test("its errors are read out of XML")
+  func errors() async throws {
+    let service = try conversation(Self.transport) { $0.fallsBackToAtom = false }
+    let error = await serviceError { _ = try await service.send(.read("P")) }
+    #expect(error?.payload?.code == "C")
+    #expect(error?.payload?.message == "No JSON here")
+  }
+}

@@ -39,8 +39,9 @@ extension OAuth2Authentication {
       case .holding(let token, let until) where until.map { now < $0 } ?? true: return .use(token)
       case .holding, .none: break
       }
-      if let refreshToken { return .request(.refreshToken(refreshToken)) }
-      return hasClientCredentials ? .request(.clientCredentials) : .fail(.invalidGrant)
+      // With credentials of its own the client needs no refresh token (RFC 6749 §4.4.3), even where it was given one.
+      if hasClientCredentials { return .request(.clientCredentials) }
+      return refreshToken.map { .request(.refreshToken($0)) } ?? .fail(.invalidGrant)
     }
 
     /// The endpoint gave a token that was asked for at a moment.
@@ -50,13 +51,9 @@ extension OAuth2Authentication {
       state = .holding(accessToken: token.accessToken, until: until)
     }
 
-    /// The endpoint refused a grant: another one to try, or nil.
-    mutating func failed(_ failure: AuthenticationFailure, grant: OAuth2Grant) -> OAuth2Grant? {
-      guard failure == .invalidGrant, case .refreshToken = grant else { return nil }
-      refreshToken = nil
-      if hasClientCredentials { return .clientCredentials }
-      state = .ended(failure)
-      return nil
+    /// The endpoint refused.
+    mutating func failed(_ failure: AuthenticationFailure) {
+      if failure == .invalidGrant, !hasClientCredentials { state = .ended(failure) }
     }
 
     /// The service answered 401 to a token; another request may have got a newer one meanwhile.

@@ -105,22 +105,18 @@ public final class OAuth2Authentication: Authentication {
     }
   }
 
-  private func request(_ first: OAuth2Grant) async -> Result<String, AuthenticationFailure> {
-    var grant = first
-    while true {
-      let askedAt = clock.elapsed()
-      do throws(AuthenticationFailure) {
-        let form = grant.form(scope: client.scope) + client.parameters
-        let node = try await OAuth2TokenEndpoint.answer(transport, client.request(to: client.tokenEndpoint, form))
-        let token = try OAuth2TokenEndpoint.token(node)
-        state.withLock { $0.received(token, askedAt: askedAt) }
-        if let refreshToken = token.refreshToken { onRefreshToken(refreshToken) }
-        return .success(token.accessToken)
-      } catch {
-        let failed = grant
-        guard let next = state.withLock({ $0.failed(error, grant: failed) }) else { return .failure(error) }
-        grant = next
-      }
+  private func request(_ grant: OAuth2Grant) async -> Result<String, AuthenticationFailure> {
+    let askedAt = clock.elapsed()
+    do throws(AuthenticationFailure) {
+      let form = grant.form(scope: client.scope) + client.parameters
+      let node = try await OAuth2TokenEndpoint.answer(transport, client.request(to: client.tokenEndpoint, form))
+      let token = try OAuth2TokenEndpoint.token(node)
+      state.withLock { $0.received(token, askedAt: askedAt) }
+      if let refreshToken = token.refreshToken { onRefreshToken(refreshToken) }
+      return .success(token.accessToken)
+    } catch {
+      state.withLock { $0.failed(error) }
+      return .failure(error)
     }
   }
 }

@@ -1,0 +1,48 @@
+import OData
+import ODataXML
+
+/// A request's content for a service that speaks Atom alone.
+struct AtomBody {
+  private let request: ODataSingleRequest
+  private let writer: AtomWriter
+  private let shape: ResourceShape?
+  private let root: ODataServiceRoot
+
+  init(_ request: ODataSingleRequest, version: ODataVersion, model: EdmModel?, root: ODataServiceRoot) {
+    self.request = request
+    self.root = root
+    writer = AtomWriter(version: version, model: model)
+    shape = model.flatMap { ResourceShape(path: request.path, model: $0) }
+  }
+
+  /// The media type of what is written.
+  var contentType: String {
+    switch request.body {
+    case .entity: "application/atom+xml"
+    case .properties: isOneProperty ? "application/xml" : "application/atom+xml"
+    default: "application/xml"
+    }
+  }
+
+  private var isOneProperty: Bool { shape?.kind == .property }
+
+  /// Writes the content. Throws ``ODataServiceError``: `notSupported` for the parameters of an action, which Atom has no
+  /// form for; `invalidRequest` for values that XML cannot hold.
+  func written() throws(ODataServiceError) -> [UInt8] {
+    do throws(AtomWritingError) {
+      switch request.body {
+      case .entity(let entity): return try writer.entry(entity, type: shape?.typeName)
+      case .reference(let target): return try writer.reference(RequestBodyForm.target(target, root))
+      case .properties(let properties) where request.operation != .invokeAction:
+        if isOneProperty, let only = properties.first { return try writer.property(only) }
+        return try writer.entry(ODataEntity(properties: properties), type: shape?.typeName)
+      case .properties, .none, .bytes, .stream: break
+      }
+    } catch {
+      throw ODataServiceError(
+        .invalidRequest("\(error)"), operation: request.operationName, url: request.path, cause: error)
+    }
+    throw ODataServiceError(
+      .notSupported("parameters of an action in Atom"), operation: request.operationName, url: request.path)
+  }
+}
