@@ -1,0 +1,87 @@
+import HTTPCore
+
+/// Gathers the events of a multipart batch into parts.
+struct BatchCollector {
+  private(set) var requests: [BatchRequestPart] = []
+  private(set) var responses: [BatchResponsePart] = []
+  private let limits: BatchLimits
+  private var head: BatchMessage?
+  private var body: [UInt8] = []
+  private var changeSet: (requests: [BatchRequest], responses: [BatchResponse])?
+
+  init(limits: BatchLimits) { self.limits = limits }
+
+  mutating func take(_ event: BatchEvent) throws(BatchError) {
+    switch event {
+    case .changeSetBegan: changeSet = ([], [])
+    case .message(let message): head = message
+    case .content(let bytes):
+      guard bytes.count <= limits.bodyBytes - body.count else {
+        throw BatchError(.tooLarge(what: "bytes in a part's content", limit: limits.bodyBytes), part: place)
+      }
+      if body.isEmpty { body = bytes } else { body.append(contentsOf: bytes) }
+    case .messageEnded: endMessage()
+    case .changeSetEnded:
+      guard let ended = changeSet else { return }
+      changeSet = nil
+      if ended.responses.isEmpty { requests.append(.changeSet(ended.requests)) }
+      if ended.requests.isEmpty { responses.append(.changeSet(ended.responses)) }
+    }
+  }
+
+  private var place: String {
+    let part = max(requests.count, responses.count) + 1
+    return changeSet.map { "\(part).\(max($0.requests.count, $0.responses.count) + 1)" } ?? "\(part)"
+  }
+
+  private mutating func endMessage() {
+    guard let head else { return }
+    switch head.start {
+    case .request(let method, let url):
+      var fields = head.fields
+      fields[.contentID] = nil
+      let request = BatchRequest(id: head.id, method: method, url: url, fields: fields, body: body)
+      if changeSet == nil { requests.append(.single(request)) } else { changeSet?.requests.append(request) }
+    case .response(let status):
+      let response = BatchResponse(id: head.id, status: status, fields: head.fields, body: body)
+      if changeSet == nil { responses.append(.single(response)) } else { changeSet?.responses.append(response) }
+    }
+    self.head = nil
+    body = []
+  }
+}
+
+extension MultipartBatchReader {
+  /// Reads a whole batch answer.
+  public static func responses(
+    _ body: [UInt8], contentType: String, limits: BatchLimits = BatchLimits()
+  ) throws(BatchError) -> [BatchResponsePart] {
+    let collector = try collect(body, contentType: contentType, limits: limits)
+    guard collector.requests.flatMap(\.requests).isEmpty else {
+      throw BatchError(.malformedLine("a request among answers"))
+    }
+    // An empty change set holds neither; it is an answer to one.
+    return collector.responses
+  }
+
+  /// Reads a whole batch request.
+  public static func requests(
+    _ body: [UInt8], contentType: String, limits: BatchLimits = BatchLimits()
+  ) throws(BatchError) -> [BatchRequestPart] {
+    let collector = try collect(body, contentType: contentType, limits: limits)
+    guard collector.responses.flatMap(\.responses).isEmpty else {
+      throw BatchError(.malformedLine("an answer among requests"))
+    }
+    return collector.requests
+  }
+
+  private static func collect(
+    _ body: [UInt8], contentType: String, limits: BatchLimits
+  ) throws(BatchError) -> BatchCollector {
+    var reader = try MultipartBatchReader(contentType: contentType, limits: limits)
+    var collector = BatchCollector(limits: limits)
+    for event in try reader.read(body) { try collector.take(event) }
+    for event in try reader.finish() { try collector.take(event) }
+    return collector
+  }
+}

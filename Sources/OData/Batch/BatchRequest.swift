@@ -1,0 +1,50 @@
+public import HTTPCore
+
+/// One request inside a `$batch` (OData Protocol 4.01 §11.7; V2 Batch Processing).
+public struct BatchRequest: Sendable, Hashable {
+  /// The Content-ID, or the JSON format's `id`: later requests refer to the new entity as `$id`.
+  public var id: String?
+  /// What is asked.
+  public var method: HTTPMethod
+  /// Absolute (`http://host/service/Products`), host-relative (`/service/Products`, needs a Host), relative to the
+  /// service (`Products`), or a reference (`$1/Items`); percent-encoded.
+  public var url: String
+  /// The request's header fields.
+  public var fields: HTTPFields
+  /// The content; empty for none.
+  public var body: [UInt8]
+  /// The ids of requests and groups that must succeed first: JSON format only (4.01 §19.1).
+  public var dependsOn: [String]
+  /// A condition on earlier answers, `if`: JSON format only (4.01 §19.1).
+  public var condition: String?
+
+  /// Makes a request.
+  public init(
+    id: String? = nil, method: HTTPMethod = .get, url: String, fields: HTTPFields = [:], body: [UInt8] = [],
+    dependsOn: [String] = [], condition: String? = nil
+  ) {
+    self.id = id
+    self.method = method
+    self.url = url
+    self.fields = fields
+    self.body = body
+    self.dependsOn = dependsOn
+    self.condition = condition
+  }
+}
+
+/// What a `$batch` is made of, in the order in which it is processed.
+public enum BatchRequestPart: Sendable, Hashable {
+  /// A request of its own.
+  case single(BatchRequest)
+  /// Changes that succeed or fail together: a change set, or a JSON atomicity group.
+  case changeSet([BatchRequest])
+
+  /// The part's requests.
+  public var requests: [BatchRequest] {
+    switch self {
+    case .single(let request): [request]
+    case .changeSet(let requests): requests
+    }
+  }
+}

@@ -1,0 +1,30 @@
+import HTTPCore
+
+/// The members of one item, in whatever order they come.
+struct JSONBatchDraft {
+  var id: String?
+  var group: String?
+  var method: String?
+  var url: String?
+  var condition: String?
+  var dependsOn: [String] = []
+  var status: Int?
+  var fields = HTTPFields()
+  /// The content as it stands in the text.
+  var body: [UInt8] = []
+  /// The content's text where it is a string.
+  var bodyText: [UInt8]?
+  var isNull = false
+
+  /// The content's bytes (JSON Format 4.01 §19.1): the headers may come behind it, so this is known at the item's end.
+  func content() throws(BatchError.Problem) -> [UInt8] {
+    if isNull { return [] }
+    let type = BatchContentType(fields[.contentType] ?? "application/json")
+    guard let text = bodyText, !type.isJSON else { return body }
+    if type.mediaType.hasPrefix("text/") { return text }
+    guard let bytes = text.withUnsafeBufferPointer(Base64.decode) else {
+      throw .malformedJSON("a content of '\(type.mediaType)' is no base64url")
+    }
+    return bytes
+  }
+}
