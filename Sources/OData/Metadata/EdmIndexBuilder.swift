@@ -25,6 +25,9 @@ struct EdmIndexBuilder {
   }
 
   mutating func build() -> EdmIndex {
+    let count = schemas.reduce(0) { $0 + $1.entityTypes.count + $1.complexTypes.count }
+    structures.reserveCapacity(count)
+    declarations.reserveCapacity(schemas.reduce(count) { $0 + $1.enumTypes.count + $1.typeDefinitions.count })
     for (place, schema) in schemas.enumerated() { declare(schema, place) }
     buildStructures()
     indexContainers()

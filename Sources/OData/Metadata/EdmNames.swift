@@ -38,18 +38,26 @@ struct EdmNames: Sendable {
   /// Resolves every qualified name of an annotation target: `A.Type/Property`, `A.Action(A.Type)/Parameter`.
   func resolve(target: String) -> String {
     guard hasAliases else { return target }
+    let bytes = target.utf8
+    guard bytes.contains(where: EdmNames.isSeparator) else { return resolve(target) }
     var resolved = ""
-    var part = ""
-    for character in target {
-      switch character {
-      case "/", "(", ")", ",", " ", "@":
-        resolved += resolve(part)
-        resolved.append(character)
-        part = ""
-      default: part.append(character)
-      }
+    var start = bytes.startIndex
+    while let end = bytes[start...].firstIndex(where: EdmNames.isSeparator) {
+      let next = bytes.index(after: end)
+      resolved += resolve(String(target[start..<end]))
+      resolved += target[end..<next]
+      start = next
     }
-    return resolved + resolve(part)
+    return resolved + resolve(String(target[start...]))
+  }
+
+  private static func isSeparator(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "/"), UInt8(ascii: "("), UInt8(ascii: ")"), UInt8(ascii: ","), UInt8(ascii: " "),
+      UInt8(ascii: "@"):
+      true
+    default: false
+    }
   }
 
   func resolve(_ type: EdmTypeReference) -> EdmTypeReference {

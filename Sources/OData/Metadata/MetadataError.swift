@@ -76,14 +76,14 @@ public struct MetadataLimits: Sendable, Hashable {
   public var documentLength: Int
   /// The longest tag, comment or text, in bytes.
   public var tokenLength: Int
-  /// How deep elements or JSON values may nest; at most 512.
+  /// How deep elements or JSON values may nest; at most 128, which the smallest stacks of threads hold.
   public var depth: Int
 
-  /// The defaults: 256 MB, 8 MB, 200 levels.
-  public init(documentLength: Int = 256 << 20, tokenLength: Int = 8 << 20, depth: Int = 200) {
+  /// The defaults: 256 MB, 8 MB, 100 levels.
+  public init(documentLength: Int = 256 << 20, tokenLength: Int = 8 << 20, depth: Int = 100) {
     self.documentLength = documentLength
     self.tokenLength = tokenLength
-    self.depth = min(depth, 512)
+    self.depth = min(depth, 128)
   }
 }
 

@@ -46,7 +46,7 @@ public struct AtomWriter {
     return xml.bytes
   }
 
-  private static let depthBound = 128
+  private static let depthBound = 100
   var isV4: Bool { version >= .v4 }
   private var data: String { isV4 ? "http://docs.oasis-open.org/odata/ns/data" : AtomNamespace.data }
   private var metadata: String { isV4 ? "http://docs.oasis-open.org/odata/ns/metadata" : AtomNamespace.metadata }

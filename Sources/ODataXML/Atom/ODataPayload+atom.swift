@@ -30,8 +30,8 @@ package struct AtomOptions: Sendable {
   package var documentLength = 1 << 30
   /// The longest tag, in bytes.
   package var tokenLength = 8 << 20
-  /// How deep elements may nest.
-  package var depth = 256
+  /// How deep elements may nest: some thirty levels of entities in line, and little enough for the smallest stacks.
+  package var depth = 128
 
   /// Options for a model.
   package init(model: EdmModel? = nil) { self.model = model }

@@ -139,13 +139,13 @@ struct CSDLJSONTests {
     #expect { try Self.read(text) } throws: { ($0 as? MetadataError)?.reason == reason }
   }
 
-  @Test("100,000 nested values give a typed error, and 100,000 annotations are read in linear time")
+  @Test("100,000 nested values give a typed error, and 20,000 annotations are read in linear time")
   func hostile() throws {
     let deep = "{\"$Version\":\"4.01\",\"NS\":{\"@A\":" + String(repeating: "[", count: 100_000)
     #expect { try Self.read(deep) } throws: { ($0 as? MetadataError)?.reason == .tooDeep }
-    let many = (0..<100_000).map { "\"@T.A\($0)\":1" }.joined(separator: ",")
+    let many = (0..<20_000).map { "\"@T.A\($0)\":1" }.joined(separator: ",")
     let model = try Self.schema("\"T\":{\"$Kind\":\"ComplexType\",\(many)}")
-    #expect(model.complexType("NS.T")?.annotations.count == 100_000)
+    #expect(model.complexType("NS.T")?.annotations.count == 20_000)
     let steps = String(repeating: "@a", count: 100_000)
     #expect(try Self.schema("\"\(steps)\":1").diagnostics.map(\.kind) == [.invalidValue])
   }

@@ -110,7 +110,7 @@ struct AtomDocumentTests {
     for piece in ["<d:a>", "<x>"] {
       let text = "<entry \(AtomText.second)><content><m:properties>" + String(repeating: piece, count: 100_000)
       #expect { try ODataPayload(atom: Array(text.utf8)) } throws: {
-        ($0 as? AtomError)?.problem == .tooDeep(limit: 256)
+        ($0 as? AtomError)?.problem == .tooDeep(limit: 128)
       }
     }
   }
