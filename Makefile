@@ -2,7 +2,7 @@
 SHELL := /usr/bin/env bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup build test lint docs check clean
+.PHONY: demo help setup build test lint docs check clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -13,6 +13,9 @@ setup: ## install what is missing (Debian packages, .venv); nothing where all is
 build: ## build the library and the command line
 	@Scripts/setup build
 	@swift build
+
+demo: ## install what is missing, build, and show a service read through the technical cache
+	@Scripts/demo
 
 test: ## install what is missing, build, run every test (real services included)
 	@Scripts/test

@@ -1,0 +1,26 @@
+internal import ODataService
+
+extension CommandSyntax {
+  /// `larder demo`: what `make demo` runs, in one process while the server lives and in another after its end.
+  static let demo: CommandSyntax = .init(
+    "demo", summary: "show the technical cache at work on a test server; make demo runs it",
+    discussion: [
+      "read opens a store for each of two services, reads sales orders (V2), products (V4) and one order twice and "
+        + "shows when the cached and when the server's answer came. offline does the same reads with the server gone: "
+        + "passive, then active. All times are measured."
+    ],
+    subcommands: [
+      CommandSyntax(
+        "read", summary: "read twice while the server lives", options: DemoOptions.all, body: DemoReading.run),
+      CommandSyntax(
+        "offline", summary: "read again when it is gone", options: DemoOptions.all, body: DemoReading.runOffline),
+    ],
+    isHidden: true)
+}
+
+/// The options of both halves.
+enum DemoOptions {
+  static let base = OptionSyntax("--service-base", valueName: "URL", .text, "where mock-sap answers")
+  static let cache = OptionSyntax("--cache", valueName: "DIR", .directory, "the folder of the caches")
+  static let all = [base, cache]
+}
