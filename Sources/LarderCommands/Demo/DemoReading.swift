@@ -1,4 +1,5 @@
 internal import HTTPCore
+internal import OData
 internal import ODataService
 internal import OnlineOData
 
