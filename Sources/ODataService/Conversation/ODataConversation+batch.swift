@@ -1,8 +1,136 @@
 import HTTPCore
+import OData
+import Synchronization
 
 extension ODataConversation {
-  /// Sends several requests as one.
+  /// Sends several requests as one and reads the answers to all of them into memory.
+  ///
+  /// A part that failed is a `failure` in its slot; a batch that is refused as a whole is thrown. Batches with changes
+  /// are never repeated.
   public func send(_ request: ODataBatchRequest) async throws(ODataServiceError) -> ODataBatchResponse {
-    throw ODataServiceError(.notSupported("batch"), operation: "batch")
+    let parts = try await batchParts(request)
+    let version = request.isRead ? knownVersion : try await version()
+    let isJSON = try usesJSON(request, version: version)
+    let (first, outgoing) = try await exchange(parts, of: request, version: version, isJSON: isJSON)
+    let isRefusal = first.response.status == 415 || first.response.status == 406
+    guard isJSON, isRefusal, request.format == .automatic else { return try read(first, outgoing, parts) }
+    state.withLock { $0.refusesJSONBatches = true }
+    let (second, multipart) = try await exchange(parts, of: request, version: version, isJSON: false)
+    return try read(second, multipart, parts)
   }
+
+  private func usesJSON(_ request: ODataBatchRequest, version: ODataVersion?) throws(ODataServiceError) -> Bool {
+    switch request.format {
+    case .multipart: return false
+    case .automatic: return version == .v401 && !state.withLock { $0.refusesJSONBatches }
+    case .json:
+      guard version.map({ $0 >= .v4 }) ?? true else {
+        throw ODataServiceError(.notSupported("JSON batches before OData 4.01"), operation: "batch")
+      }
+      return true
+    }
+  }
+
+  private func batchParts(_ request: ODataBatchRequest) async throws(ODataServiceError) -> BatchParts {
+    guard !request.items.isEmpty, request.items.allSatisfy({ !$0.requests.isEmpty }) else {
+      throw ODataServiceError(.invalidRequest("a batch or change set without requests"), operation: "batch")
+    }
+    var parts = BatchParts(root: root)
+    for item in request.items {
+      var members: [(ODataSingleRequest, OutgoingRequest)] = []
+      for member in item.requests {
+        members.append((member, try await outgoing(member, operation: member.operationName)))
+      }
+      switch item {
+      case .single: try parts.append(members, isChangeSet: false)
+      case .changeSet: try parts.append(members, isChangeSet: true)
+      }
+    }
+    return parts
+  }
+
+  private func exchange(
+    _ parts: BatchParts, of request: ODataBatchRequest, version: ODataVersion?, isJSON: Bool
+  ) async throws(ODataServiceError) -> (BatchExchange, OutgoingRequest) {
+    var fields = request.fields
+    for field in RequestFields.fields(.batch(json: isJSON), version: version, isAtom: false, hasBody: true) {
+      fields.setDefault(field.name, field.value)
+    }
+    // Before V4 a service always goes on after an error: there is nothing to ask for.
+    if let continues = request.continuesOnError, let version, version >= .v4 {
+      let preference = (version == .v4 ? "odata." : "") + "continue-on-error" + (continues ? "" : "=false")
+      fields[.prefer] = fields[.prefer].map { $0 + ", " + preference } ?? preference
+    }
+    let written = try parts.written(isJSON: isJSON, version: version, random: options.clock.random)
+    fields[.contentType] = written.contentType
+    let outgoing = OutgoingRequest(
+      operation: "batch", method: .post, url: try root.resolve("$batch"), isSameOrigin: true, fields: fields,
+      body: .bytes(written.body), timeouts: request.timeouts ?? options.timeouts,
+      repeatability: request.isRead ? .always : .never)
+    let response = try await exchange(outgoing)
+    return (BatchExchange(response: response, written: written.parts), outgoing)
+  }
+
+  private func read(
+    _ exchange: BatchExchange, _ outgoing: OutgoingRequest, _ parts: BatchParts
+  ) throws(ODataServiceError) -> ODataBatchResponse {
+    let response = exchange.response
+    // Some services answer the whole with an error's status and still with parts.
+    let isMultipart = response.fields[.contentType]?.lowercased().hasPrefix("multipart/") ?? false
+    guard response.isSuccess || isMultipart else { throw refused(response, outgoing) }
+    learnVersion(response.fields)
+    let answers: BatchAnswers
+    do throws(BatchError) {
+      answers = try BatchAnswers.read(
+        status: response.status, fields: response.fields, body: response.bytes, requests: exchange.written)
+    } catch {
+      throw outgoing.error(.malformedAnswer("\(error)"), cause: error, response: self.response(response, outgoing))
+    }
+    guard case .parts(let found) = answers else { throw refused(response, outgoing) }
+    let slots = zip(found, parts.outgoing).map { slot($0, $1) }
+    return ODataBatchResponse(httpStatus: response.status, fields: response.fields, slots: slots)
+  }
+
+  private func slot(_ answer: BatchAnswer, _ members: [OutgoingRequest]) -> ODataBatchResponse.Slot? {
+    guard let first = members.first else { return nil }
+    switch answer {
+    case .notProcessed: return .failure(first.error(.notProcessed))
+    case .single(let response):
+      do throws(ODataServiceError) { return .response(try single(response, first)) } catch { return .failure(error) }
+    case .changeSetFailed(let response):
+      // The answer names its request at best; a change set fails as a whole.
+      return .failure(refused(incoming(response), first))
+    case .changeSet(let responses):
+      return changeSet(zip(responses, members).map { ($0, $1) })
+    }
+  }
+
+  private func changeSet(_ answers: [(BatchResponse, OutgoingRequest)]) -> ODataBatchResponse.Slot {
+    var all: [ODataSingleResponse] = []
+    var failures: [ODataServiceError] = []
+    for (response, request) in answers {
+      do throws(ODataServiceError) { all.append(try single(response, request)) } catch { failures.append(error) }
+    }
+    // 424 is what the others get for the one that failed (RFC 4918 §11.4).
+    if let failure = failures.first(where: { $0.httpStatus != 424 }) ?? failures.first { return .failure(failure) }
+    return .changeSet(all)
+  }
+
+  private func single(
+    _ response: BatchResponse, _ request: OutgoingRequest
+  ) throws(ODataServiceError) -> ODataSingleResponse {
+    var answer = try checked(incoming(response), request)
+    answer.contentID = response.id
+    return answer
+  }
+
+  private func incoming(_ response: BatchResponse) -> IncomingResponse {
+    IncomingResponse(status: response.status, fields: response.fields, bytes: response.body)
+  }
+}
+
+/// A batch's answer, and the parts with the ids that it was written with.
+struct BatchExchange: Sendable {
+  var response: IncomingResponse
+  var written: [BatchRequestPart]
 }

@@ -9,6 +9,8 @@ struct SessionState: Sendable {
   var seenVersion: ODataVersion?
   /// The service refused JSON.
   var speaksAtom = false
+  /// The service takes no batches in JSON.
+  var refusesJSONBatches = false
   /// A PATCH, MERGE or DELETE did not come through.
   var methodWasRefused = false
 

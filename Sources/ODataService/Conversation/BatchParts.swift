@@ -1,0 +1,112 @@
+import HTTPCore
+import OData
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// The parts of a batch, ready to be written in either format.
+struct BatchParts: Sendable {
+  private let root: ODataServiceRoot
+  private(set) var parts: [BatchRequestPart] = []
+  /// The requests behind the parts, one array a part: for their answers.
+  private(set) var outgoing: [[OutgoingRequest]] = []
+  private var usedIDs: Set<String> = []
+  private var nextID = 0
+
+  init(root: ODataServiceRoot) { self.root = root }
+
+  /// Adds a request, or the requests of a change set.
+  mutating func append(
+    _ members: [(ODataSingleRequest, OutgoingRequest)], isChangeSet: Bool
+  ) throws(ODataServiceError) {
+    var requests: [BatchRequest] = []
+    for (request, outgoing) in members {
+      if isChangeSet, request.isRead {
+        throw outgoing.error(.invalidRequest("a change set takes no reads; put it beside the change set"))
+      }
+      requests.append(try part(request, outgoing))
+    }
+    if !isChangeSet, let only = requests.first {
+      parts.append(.single(only))
+    } else {
+      parts.append(.changeSet(requests))
+    }
+    outgoing.append(members.map(\.1))
+  }
+
+  private mutating func part(
+    _ request: ODataSingleRequest, _ outgoing: OutgoingRequest
+  ) throws(ODataServiceError) -> BatchRequest {
+    let body: [UInt8]
+    switch outgoing.body {
+    case .none: body = []
+    case .bytes(let bytes): body = bytes
+    case .stream: throw outgoing.error(.invalidRequest("a batch takes no streamed content; send it by itself"))
+    }
+    guard outgoing.isSameOrigin else {
+      throw outgoing.error(.invalidRequest("a batch takes requests to its own service only"))
+    }
+    let absolute = outgoing.url.absoluteString
+    let path = root.relative(absolute) ?? String(absolute.dropFirst(root.origin.text.count))
+    return BatchRequest(
+      id: try id(request, outgoing), method: outgoing.method, url: path, fields: outgoing.fields, body: body)
+  }
+
+  /// The id given, or the next number; reads need none.
+  private mutating func id(
+    _ request: ODataSingleRequest, _ outgoing: OutgoingRequest
+  ) throws(ODataServiceError) -> String? {
+    if let given = request.contentID {
+      guard usedIDs.insert(given).inserted else {
+        throw outgoing.error(.invalidRequest("the Content-ID \(given) stands twice in the batch"))
+      }
+      return given
+    }
+    if request.isRead { return nil }
+    repeat { nextID += 1 } while !usedIDs.insert(String(nextID)).inserted
+    return String(nextID)
+  }
+
+  /// The batch's content and media type, and the parts with their final ids.
+  func written(
+    isJSON: Bool, version: ODataVersion?, random: () -> UInt64
+  ) throws(ODataServiceError) -> (contentType: String, body: [UInt8], parts: [BatchRequestPart]) {
+    do throws(BatchError) {
+      if isJSON {
+        let (body, numbered) = try JSONBatchWriter.write(dependent)
+        return ("application/json", body, numbered)
+      }
+      let boundary = "batch_" + String(random(), radix: 16) + String(random(), radix: 16)
+      let host = String(root.origin.text.dropFirst(root.origin.scheme.count + 3))
+      // Services of V2 and V3 look for the id in the request, some of them in the part as later ones do.
+      let placement: MultipartBatchWriter.ContentIDPlacement = version.map { $0 >= .v4 } ?? true ? .part : .both
+      let (type, body) = try MultipartBatchWriter.write(parts, boundary: boundary, contentIDs: placement, host: host)
+      return (type, body, parts)
+    } catch {
+      throw ODataServiceError(
+        .invalidRequest("\(error)"), operation: "batch", method: .post, url: root.url.absoluteString, cause: error)
+    }
+  }
+
+  /// JSON batches are unordered: who refers to another request has to say so (OData JSON Format 4.01 §19.1).
+  private var dependent: [BatchRequestPart] {
+    parts.map { part in
+      switch part {
+      case .single(let request): .single(dependent(request))
+      case .changeSet(let requests): .changeSet(requests.map(dependent))
+      }
+    }
+  }
+
+  private func dependent(_ request: BatchRequest) -> BatchRequest {
+    var request = request
+    let segment = request.url.prefix { $0 != "/" && $0 != "?" && $0 != "(" }
+    guard segment.hasPrefix("$") else { return request }
+    let id = String(segment.dropFirst())
+    if usedIDs.contains(id), id != request.id { request.dependsOn = [id] }
+    return request
+  }
+}
