@@ -105,6 +105,41 @@ struct ODataServiceConversationTests {
     #expect(gone?.description.contains(number) == true, "the place is named")
   }
 
+  @Test("a batch: two reads, a change under its ETag and one without it, each with its own answer")
+  func batch() async throws {
+    let service = try MockSAP.ofSuite
+    for (root, set) in [(service.salesOrdersV2, "A_SalesOrder"), (service.salesOrdersV4, "SalesOrder")] {
+      let conversation = try conversation(root)
+      let model = try await conversation.metadata()
+      let list = try await conversation.send(.read("\(set)?$top=2")).payload(model: model)
+      guard case .string(let number)? = list.entities?.last?["SalesOrder"] else {
+        Issue.record("no order")
+        return
+      }
+      let path = "\(set)('\(number)')"
+      let first = try await conversation.send(.read(path))
+      let patch = ODataEntity(properties: [ODataProperty("PurchaseOrderByCustomer", .string("batched"))])
+      let answers = try await conversation.send(
+        ODataBatchRequest(
+          [
+            .read("\(set)?$top=1"), .read("\(set)('none')"),
+            .changeSet([.update(path, to: patch, ifMatch: try first.etag ?? entity(first, model).etag)]),
+            .changeSet([.update(path, to: patch)]), .read(path),
+          ], continuesOnError: true))
+      #expect(answers.slots.count == 5)
+      #expect(answers.slots[0]?.response?.httpStatus == 200)
+      #expect(answers.slots[1]?.failure?.httpStatus == 404)
+      guard case .changeSet(let changes)? = answers.slots[2] else {
+        Issue.record("the change failed: \(String(describing: answers.slots[2]?.failure?.debugDescription))")
+        continue
+      }
+      #expect(changes.count == 1)
+      #expect(answers.slots[3]?.failure?.httpStatus == 428)
+      let last = try #require(answers.slots[4]?.response)
+      #expect(try entity(last, model)["PurchaseOrderByCustomer"] == .string("batched"))
+    }
+  }
+
   @Test("faults on the way are ridden out, and reported where they last")
   func faults() async throws {
     let service = try MockSAP.ofSuite
@@ -202,5 +237,22 @@ struct ODataServiceShopTests {
         continue
       }
     }
+  }
+
+  @Test("a batch in both formats", arguments: [ODataBatchRequest.Format.multipart, .json])
+  func batch(format: ODataBatchRequest.Format) async throws {
+    let conversation = try conversation(try ODataPyService.ofSuite.root)
+    let model = try await conversation.metadata()
+    let set = try #require(model.defaultContainer?.entitySets.first?.name)
+    let answers = try await conversation.send(
+      ODataBatchRequest(
+        [.read("\(set)?$top=1"), .read("Nothing"), .read("\(set)/$count")], format: format,
+        continuesOnError: true))
+    #expect(answers.slots.map { $0?.response?.httpStatus ?? $0?.failure?.httpStatus } == [200, 404, 200])
+    guard case .collection(let rows)? = try answers.slots[0]?.response?.payload(model: model) else {
+      Issue.record("no collection")
+      return
+    }
+    #expect(rows.entities.count == 1)
   }
 }
