@@ -22,7 +22,7 @@ struct JSONBatchDraft {
     let type = BatchContentType(fields[.contentType] ?? "application/json")
     guard let text = bodyText, !type.isJSON else { return body }
     if type.mediaType.hasPrefix("text/") { return text }
-    guard let bytes = text.withUnsafeBufferPointer(Base64.decode) else {
+    guard let bytes = text.withUnsafeBufferPointer({ Base64.decode($0) }) else {
       throw .malformedJSON("a content of '\(type.mediaType)' is no base64url")
     }
     return bytes

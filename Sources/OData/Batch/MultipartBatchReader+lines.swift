@@ -5,11 +5,13 @@ extension MultipartBatchReader {
   /// The next line without its end; nil where it is not whole yet.
   mutating func nextLine() throws(BatchError) -> ArraySlice<UInt8>? {
     guard let end = buffer[position...].firstIndex(of: 0x0A) else {
-      // Text that is passed over anyway may be long; its beginning tells that it is no boundary.
-      let isPassedOver = state == .preamble || state == .betweenParts
-      if buffer.count - position > limits.headerBytes {
-        guard isPassedOver else { throw error(.tooLarge(what: "bytes in a part's header", limit: limits.headerBytes)) }
-        position = buffer.count - 1
+      let length = buffer.count - position
+      // Text before a boundary is not kept; its first bytes tell that it is none.
+      if state == .preamble || state == .betweenParts, length > longestBoundaryLine || passesOverLine {
+        passesOverLine = true
+        position = buffer.count
+      } else if length > limits.headerBytes {
+        throw error(.tooLarge(what: "bytes in a part's header", limit: limits.headerBytes))
       }
       guard isFinished, position < buffer.count else { return nil }
       defer { position = buffer.count }
@@ -17,8 +19,15 @@ extension MultipartBatchReader {
     }
     let line = buffer[position..<end]
     position = end + 1
+    if passesOverLine {
+      passesOverLine = false
+      return []
+    }
     return line.last == 0x0D ? line.dropLast() : line
   }
+
+  /// No line with a boundary of ours is longer: two hyphens either way, and room for white space.
+  private var longestBoundaryLine: Int { (boundaries.map(\.count).max() ?? 0) + 80 }
 
   mutating func read(line: ArraySlice<UInt8>) throws(BatchError) {
     if let boundary = delimiter(line) {
@@ -186,7 +195,7 @@ extension MultipartBatchReader {
 
   /// The line here where it is whole, or its beginning where it is longer than a boundary; nil where more is needed.
   private func boundaryCandidate() -> ArraySlice<UInt8>? {
-    let longest = (boundaries.map(\.count).max() ?? 0) + 80
+    let longest = longestBoundaryLine
     let start = buffer[position...].prefix(longest)
     if let end = start.firstIndex(of: 0x0A) { return buffer[position..<end] }
     return start.count == longest || isFinished ? start : nil

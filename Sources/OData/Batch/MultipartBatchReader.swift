@@ -67,6 +67,8 @@ public struct MultipartBatchReader: Sendable {
   /// The line end before the line that may be a boundary; it belongs to the boundary if it is one.
   var heldLineEnd: [UInt8] = []
   var isAtLineStart = true
+  /// True inside a line that is passed over because it is too long for a boundary.
+  var passesOverLine = false
   var isFinished = false
   var events: [BatchEvent] = []
   var partNumber = 0

@@ -1,7 +1,12 @@
 /// Base64 in both alphabets (RFC 4648 §4 and §5): read either, padded or not; written as asked.
 enum Base64 {
   /// The bytes; nil where a character is foreign, the length is impossible, or bits behind the last byte are set.
-  static func decode(_ text: UnsafeBufferPointer<UInt8>) -> [UInt8]? {
+  ///
+  /// - Parameter skipsSpace: white space counts for nothing, as in XML (XML Schema 1.1 part 2 §3.3.16).
+  static func decode(_ text: UnsafeBufferPointer<UInt8>, skipsSpace: Bool = false) -> [UInt8]? {
+    if skipsSpace, text.contains(where: isSpace) {
+      return text.filter { !isSpace($0) }.withUnsafeBufferPointer { decode($0) }
+    }
     var end = text.count
     var padding = 0
     while end > 0, padding < 2, text[end - 1] == UInt8(ascii: "=") {
@@ -26,6 +31,8 @@ enum Base64 {
     }
     return held & (1 << UInt32(bits) - 1) == 0 ? bytes : nil
   }
+
+  private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 }
 
   static func encode(_ bytes: [UInt8], isURLSafe: Bool, into text: inout [UInt8]) {
     var held: UInt32 = 0

@@ -96,7 +96,7 @@ extension ODataValue {
       }
     default: break
     }
-    self = try ODataValue(lexical: bytes, type: type)
+    self = try ODataValue(lexical: bytes, type: type, skipsSpace: dialect == .v2)
   }
 
   /// `/Date(ms)/` and `/Date(ms±minutes)/`. The milliseconds are those of the local clock: services of V2 and their

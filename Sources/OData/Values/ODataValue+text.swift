@@ -2,14 +2,15 @@
 extension ODataValue {
   /// Reads the lexical form of a value (ABNF `primitiveValue`): the text of an XML element, of `$value`, of a default.
   ///
-  /// Base64 is read in both alphabets, with or without padding; geo values as `SRID=n;Shape(…)`.
+  /// Base64 is read in both alphabets, with or without padding, with white space in it as XML allows; geo values as
+  /// `SRID=n;Shape(…)`.
   public init(text: String, type: EdmPrimitiveType) throws(ODataValueError) {
     if type == .string || type == .stream {
       self = .string(text)
       return
     }
     self = try ODataValue.withBytes(of: text, type: type) { bytes throws(ODataValueError.Problem) in
-      try ODataValue(lexical: bytes, type: type)
+      try ODataValue(lexical: bytes, type: type, skipsSpace: true)
     }
   }
 
@@ -38,14 +39,16 @@ extension ODataValue {
     }
   }
 
-  init(lexical bytes: UnsafeBufferPointer<UInt8>, type: EdmPrimitiveType) throws(ODataValueError.Problem) {
+  init(
+    lexical bytes: UnsafeBufferPointer<UInt8>, type: EdmPrimitiveType, skipsSpace: Bool = false
+  ) throws(ODataValueError.Problem) {
     var cursor = ByteCursor(bytes)
     switch type {
     case .string, .stream:
       self = .string(String(decoding: bytes, as: UTF8.self))
       return
     case .binary:
-      guard let binary = Base64.decode(bytes) else { throw .malformed }
+      guard let binary = Base64.decode(bytes, skipsSpace: skipsSpace) else { throw .malformed }
       self = .binary(binary)
       return
     case .boolean:

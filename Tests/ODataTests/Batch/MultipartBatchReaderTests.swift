@@ -216,6 +216,11 @@ struct MultipartBatchReaderTests {
     // Text before the first boundary may be long: it is not kept.
     let preamble = String(repeating: "-", count: 5_000) + "\r\n" + part + "--b--"
     #expect(try MultipartBatchReader.responses(Array(preamble.utf8), contentType: type, limits: limits).count == 1)
+    // The end of such a line is no boundary, whatever the chunks.
+    var reader = try MultipartBatchReader(contentType: type, limits: limits)
+    let inside = Array((String(repeating: "x", count: 500) + "--b--\r\n" + part + "--b--").utf8)
+    let events = try inside.flatMap { try reader.read([$0]) } + reader.finish()
+    #expect(events.contains(.messageEnded))
   }
 
   @Test("Requests of other products are read whole")

@@ -167,6 +167,12 @@ struct JSONValueTests {
     #expect(error?.description.contains(type.qualifiedName) == true)
   }
 
+  @Test("Base64 with line ends, as XML and V2 services wrap it")
+  func wrappedBase64() throws {
+    #expect(try ODataValue(text: "\r\n AAEC\r\n/w==\n", type: .binary) == .binary([0, 1, 2, 255]))
+    #expect(try JSONValueTests.decode(#""AAEC\r\n/w==""#, .binary, .v2) == .binary([0, 1, 2, 255]))
+  }
+
   @Test("A long text is shortened in the error")
   func excerpt() {
     let error = #expect(throws: ODataValueError.self) {
