@@ -1,1 +1,128 @@
-/// Placeholder: replaced by the target's map.
+// HTTP over Foundation's URLSession: the transport of Apple platforms, built and tested on Linux too.
+//
+// The way of one request:
+// 1. `URLSessionTransport.send` checks it, follows redirects (`HTTPRedirection` decides, the session follows none), and
+//    for each hop makes
+// 2. a session task and a `SessionExchange`, which the delegate fills and the caller's task empties; streamed content of
+//    a request goes through a `Spool` first;
+// 3. `SessionDelegate` finds the exchange of each task and hands over head, content and end;
+// 4. the fields become ours in `HTTPFields+URLResponse.swift`, errors in `SessionFailure.swift`.
+
+public import HTTPCore
+
+#if canImport(FoundationNetworking)
+  import Foundation
+  import FoundationNetworking
+#else
+  import Foundation
+#endif
+
+/// The transport on URLSession.
+///
+/// No URL cache, no cookie or credential storage; redirects follow the request's wish; certificates are always checked.
+/// What URLSession does differently from what the protocol promises:
+///
+/// - Back-pressure: on Apple platforms the task is suspended while more than 256 KiB wait for the reader. On Linux there is
+///   none (Foundation delivers bytes twice where a task is suspended): what the reader has not taken waits in memory, so
+///   large answers belong to the transport on libcurl.
+/// - A streamed content of a request is first written to a temporary file and sent from there, with its length.
+/// - The connect time-out cannot be told from silence: until the first byte the idle time-out holds.
+/// - The order of response fields is lost; fields of one name come joined, but for `Set-Cookie`, which is taken apart.
+///   `Content-Encoding` is undone also where the request brings its own `Accept-Encoding`.
+/// - Fields that Foundation reserves (`Host`, `Connection`, …) may be overwritten, fields with an empty value left out,
+///   and a content without `Content-Type` may get one.
+/// - On Linux, Foundation itself stops the process where a server closes its connection in the middle of a head.
+/// - An idempotent or other request on a connection that the server has just closed is repeated by Foundation's own rules.
+public final class URLSessionTransport: HTTPTransport {
+  /// How a transport connects.
+  public struct Options: Sendable {
+    /// CA certificates (PEM) to trust beside the system's. Not supported: making the transport throws where there are any.
+    public var certificateAuthorities: [[UInt8]] = []
+    /// A client's certificate (PKCS #12). Not supported: making the transport throws where there is one.
+    public var clientCertificate: [UInt8]?
+    /// Connections to one host at once (HTTP/1.1).
+    public var maximumConnectionsPerHost = 32
+    /// The `User-Agent` of requests that bring none; `nil` leaves Foundation's own.
+    public var userAgent: String? = "Larder"
+
+    /// The defaults: the system's CAs, no client certificate.
+    public init() {}
+  }
+
+  private let session: URLSession
+  private let delegate: SessionDelegate
+  private let userAgent: String?
+
+  /// Makes a session.
+  ///
+  /// Throws ``HTTPTransportError/notSupported(_:)`` where the options ask for what Foundation cannot do here.
+  public init(_ options: Options = Options()) throws(HTTPTransportError) {
+    if !options.certificateAuthorities.isEmpty {
+      throw .notSupported(
+        "extra certificate authorities on URLSession; install them in the system or use CurlTransport")
+    }
+    if options.clientCertificate != nil { throw .notSupported("client certificates on URLSession; use CurlTransport") }
+    let configuration = URLSessionConfiguration.ephemeral
+    configuration.urlCache = nil
+    configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
+    configuration.httpCookieStorage = nil
+    configuration.httpShouldSetCookies = false
+    configuration.httpCookieAcceptPolicy = .never
+    configuration.urlCredentialStorage = nil
+    configuration.httpMaximumConnectionsPerHost = max(1, options.maximumConnectionsPerHost)
+    userAgent = options.userAgent
+    delegate = SessionDelegate()
+    session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
+  }
+
+  /// Sends a request; see ``HTTPTransport/send(_:)``.
+  public func send(_ request: HTTPRequest) async throws(HTTPTransportError) -> HTTPResponse {
+    try request.validate()
+    return try await request.followingRedirects { hop throws(HTTPTransportError) in try await sendOnce(hop) }
+  }
+
+  /// Ends all transfers and the session. Later requests throw.
+  public func shutdown() {
+    delegate.close()
+    session.invalidateAndCancel()
+  }
+
+  deinit { session.invalidateAndCancel() }
+
+  private func sendOnce(_ request: HTTPRequest) async throws(HTTPTransportError) -> HTTPResponse {
+    var native = nativeRequest(request)
+    var spool: Spool?
+    let task: URLSessionTask
+    switch request.body {
+    case .none: task = session.dataTask(with: native)
+    case .bytes(let bytes):
+      native.httpBody = Data(bytes)
+      task = session.dataTask(with: native)
+    case .stream(let length, let open):
+      let file = try await Spool(open(), length: length)
+      spool = file
+      task = session.uploadTask(with: native, fromFile: file.url)
+    }
+    let exchange = SessionExchange(request, task: task, spool: spool, owner: self)
+    guard delegate.add(exchange, for: task) else { throw .other("the transport has been shut down") }
+    let head = try await exchange.start()
+    let body = HTTPBodyStream(
+      length: head.length, next: { try await exchange.nextChunk() }, abandon: { exchange.cancel() })
+    return HTTPResponse(status: head.status, fields: head.fields, url: request.url, body: body)
+  }
+
+  private func nativeRequest(_ request: HTTPRequest) -> URLRequest {
+    // The time-outs are kept by the exchange; Foundation's must only not come before them.
+    var native = URLRequest(
+      url: request.url, cachePolicy: .reloadIgnoringLocalCacheData, timeoutInterval: 7 * 24 * 3600)
+    native.httpMethod = request.method.rawValue
+    native.httpShouldHandleCookies = false
+    for field in request.fields where field.name != .contentLength {
+      native.addValue(field.value, forHTTPHeaderField: field.name.rawName)
+    }
+    if let userAgent, !request.fields.contains(.userAgent) {
+      native.setValue(userAgent, forHTTPHeaderField: "User-Agent")
+    }
+    return native
+  }
+}

@@ -1,0 +1,56 @@
+import Foundation
+import HTTPCore
+
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
+extension SessionExchange.Head {
+  /// The head as this package tells it: without the encoding that the session has undone.
+  init(_ response: HTTPURLResponse, to method: HTTPMethod) {
+    var fields = HTTPFields(response)
+    status = response.statusCode
+    if method == .head || status == 204 || status == 304 {
+      length = 0
+    } else if let coding = fields[.contentEncoding], coding.lowercased() != "identity" {
+      fields[.contentEncoding] = nil
+      fields[.contentLength] = nil
+      length = nil
+    } else {
+      length = fields.contains("Transfer-Encoding") ? nil : fields[.contentLength].flatMap { Int($0) }
+    }
+    self.fields = fields
+  }
+}
+
+extension HTTPFields {
+  /// The fields in the order of their names: Foundation does not keep the server's.
+  init(_ response: HTTPURLResponse) {
+    var fields: [HTTPField] = []
+    for (name, value) in response.allHeaderFields {
+      guard let name = name as? String, let value = value as? String else { continue }
+      let fieldName = HTTPFieldName(name)
+      let values = fieldName == .setCookie ? HTTPFields.cookies(in: value) : [value]
+      fields += values.map { HTTPField(name: fieldName, value: $0) }
+    }
+    self.init(
+      fields.enumerated().sorted { ($0.element.name.rawName, $0.offset) < ($1.element.name.rawName, $1.offset) }
+        .map(\.element))
+  }
+
+  /// Takes joined `Set-Cookie` values apart: a comma begins a new one only where `name=` follows it, which a date's or a
+  /// value's own comma does not have.
+  static func cookies(in joined: String) -> [String] {
+    var cookies: [String] = []
+    for piece in joined.split(separator: ",", omittingEmptySubsequences: false) {
+      let start = piece.drop { $0 == " " }.prefix { $0 != ";" }
+      let name = start.firstIndex(of: "=").map { HTTPFieldName(String(start[..<$0])) }
+      if let last = cookies.indices.last, name?.isValid != true {
+        cookies[last] += ",\(piece)"
+      } else {
+        cookies.append(String(piece.drop { $0 == " " }))
+      }
+    }
+    return cookies
+  }
+}

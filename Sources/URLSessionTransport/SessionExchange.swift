@@ -1,0 +1,224 @@
+import Foundation
+import HTTPCore
+import Synchronization
+
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
+/// What the calling task and the session's delegate share of one request and its answer.
+///
+/// The delegate puts in, the task takes out. The end is reached once: complete, failed or cancelled; content that came
+/// before a failure is still read first, content that came before a cancellation is dropped.
+final class SessionExchange: Sendable {
+  /// Content that waits for its reader; more suspends the session's task.
+  private static let highWater = 256 << 10
+
+  #if canImport(FoundationNetworking)
+    /// A task that is suspended while it receives gets some bytes twice from swift-corelibs-foundation.
+    private static let canSuspend = false
+  #else
+    private static let canSuspend = true
+  #endif
+
+  /// The head of an answer.
+  struct Head {
+    var status: Int
+    var fields: HTTPFields
+    var length: Int?
+  }
+
+  private enum End {
+    case open
+    case complete
+    case failed(HTTPTransportError)
+  }
+
+  private typealias HeadWaiter = CheckedContinuation<Result<Head, HTTPTransportError>, Never>
+  private typealias Chunk = Result<[UInt8]?, HTTPTransportError>
+  private typealias Reader = CheckedContinuation<Chunk, Never>
+
+  private struct State {
+    var end = End.open
+    /// A head without content waits for the end, so that dropping the answer cannot break the connection.
+    var heldHead: Head?
+    var hasHead = false
+    var content: [UInt8] = []
+    var isSuspended = false
+    var headWaiter: HeadWaiter?
+    var reader: Reader?
+    var lastActivity = ContinuousClock.now
+    var watchdog: Task<Void, Never>?
+  }
+
+  private let request: HTTPRequest
+  private let task: URLSessionTask
+  private let spool: Spool?
+  /// Keeps the transport, whose end would be the session's, until the content has been read or dropped.
+  private let owner: URLSessionTransport
+  private let started = ContinuousClock.now
+  private let state = Mutex(State())
+
+  init(_ request: HTTPRequest, task: URLSessionTask, spool: Spool?, owner: URLSessionTransport) {
+    self.request = request
+    self.task = task
+    self.spool = spool
+    self.owner = owner
+  }
+
+  // The calling task's side
+
+  /// Starts the session's task and waits for the head.
+  func start() async throws(HTTPTransportError) -> Head {
+    let result = await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let early: Result<Head, HTTPTransportError>? = state.withLock { state in
+          if case .failed(let error) = state.end { return .failure(error) }
+          state.headWaiter = continuation
+          state.watchdog = Task { [weak self] in
+            while let due = self?.nextLimit() {
+              do { try await Task.sleep(until: due, clock: .continuous) } catch { return }
+              self?.checkLimits()
+            }
+          }
+          return nil
+        }
+        if let early { continuation.resume(returning: early) } else { task.resume() }
+      }
+    } onCancel: {
+      cancel()
+    }
+    return try result.get()
+  }
+
+  /// The next content, or `nil` at its end. One caller at a time.
+  func nextChunk() async throws(HTTPTransportError) -> [UInt8]? {
+    let result = await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let (ready, resumes) = state.withLock { SessionExchange.take(&$0, or: continuation) }
+        if resumes { task.resume() }
+        if let ready { continuation.resume(returning: ready) }
+      }
+    } onCancel: {
+      cancel()
+    }
+    return try result.get()
+  }
+
+  /// Ends the exchange from the caller's side; nothing where it has ended already.
+  func cancel() { fail(.cancelled) }
+
+  private static func take(_ state: inout State, or reader: Reader) -> (ready: Chunk?, resumes: Bool) {
+    let resumes = state.isSuspended
+    state.isSuspended = false
+    state.lastActivity = .now
+    if !state.content.isEmpty {
+      let chunk = state.content
+      state.content = []
+      return (.success(chunk), resumes)
+    }
+    switch state.end {
+    case .complete: return (.success(nil), false)
+    case .failed(let error): return (.failure(error), false)
+    case .open:
+      state.reader = reader
+      return (nil, resumes)
+    }
+  }
+
+  // The delegate's side
+
+  /// The head is there.
+  func received(_ response: URLResponse) {
+    guard let response = response as? HTTPURLResponse else {
+      return fail(.protocolViolation("the answer is not HTTP"))
+    }
+    let head = Head(response, to: request.method)
+    let waiter: HeadWaiter? = state.withLock { state in
+      state.lastActivity = .now
+      state.hasHead = true
+      if head.length == 0 {
+        state.heldHead = head
+        return nil
+      }
+      return state.headWaiter.take()
+    }
+    waiter?.resume(returning: .success(head))
+  }
+
+  /// Content is there.
+  func received(_ bytes: [UInt8]) {
+    let (reader, suspends) = state.withLock { state -> (Reader?, Bool) in
+      state.lastActivity = .now
+      guard case .open = state.end else { return (nil, false) }
+      if let reader = state.reader.take() { return (reader, false) }
+      state.content.append(contentsOf: bytes)
+      let suspends =
+        SessionExchange.canSuspend && !state.isSuspended && state.content.count >= SessionExchange.highWater
+      if suspends { state.isSuspended = true }
+      return (nil, suspends)
+    }
+    if suspends { task.suspend() }
+    reader?.resume(returning: .success(bytes))
+  }
+
+  /// Some of the request's content has left.
+  func sent() { state.withLock { $0.lastActivity = .now } }
+
+  /// The session's task is over.
+  func ended(_ error: (any Error)?) {
+    let host = request.url.host() ?? ""
+    let hasHead = state.withLock { $0.hasHead }
+    finish(error.map { HTTPTransportError(sessionError: $0, host: host, hasHead: hasHead) })
+  }
+
+  private func fail(_ error: HTTPTransportError) {
+    // A suspended task would not come to its end.
+    if finish(error) {
+      task.cancel()
+      task.resume()
+    }
+  }
+
+  /// True where the end was not reached before.
+  @discardableResult
+  private func finish(_ error: HTTPTransportError?) -> Bool {
+    let ended = state.withLock { state -> State? in
+      guard case .open = state.end else { return nil }
+      let before = state
+      state = State(end: error.map { .failed($0) } ?? .complete, content: error == .cancelled ? [] : state.content)
+      return before
+    }
+    guard let ended else { return false }
+    ended.watchdog?.cancel()
+    spool?.remove()
+    if let head = ended.heldHead, error == nil {
+      ended.headWaiter?.resume(returning: .success(head))
+    } else {
+      ended.headWaiter?.resume(returning: .failure(error ?? .connectionLost(reason: "before the end of the head")))
+    }
+    ended.reader?.resume(returning: error.map { .failure($0) } ?? .success(nil))
+    return true
+  }
+
+  // Time
+
+  /// When a limit could be reached next; `nil` after the end.
+  private func nextLimit() -> ContinuousClock.Instant? {
+    let idle: ContinuousClock.Instant? = state.withLock { state in
+      guard case .open = state.end else { return nil }
+      // What waits for its own reader is not silent.
+      let isWaitedFor = !state.content.isEmpty || state.isSuspended
+      return (isWaitedFor ? .now : state.lastActivity) + request.timeouts.idle
+    }
+    guard let idle else { return nil }
+    guard let total = request.timeouts.total else { return idle }
+    return min(idle, started + total)
+  }
+
+  /// Ends the exchange where one of its limits has been reached.
+  private func checkLimits() {
+    if let total = request.timeouts.total, started + total <= .now { return fail(.timeout(phase: "total")) }
+    if let next = nextLimit(), next <= .now { fail(.timeout(phase: "idle")) }
+  }
+}

@@ -1,0 +1,53 @@
+import Foundation
+import HTTPCore
+
+/// The content of a request in a temporary file, which the session sends from: bounded memory, and a known length.
+final class Spool: Sendable {
+  let url: URL
+
+  /// Writes the stream down.
+  ///
+  /// - Parameter length: the length that was announced, where it was; another one throws.
+  init(_ stream: HTTPBodyStream, length: Int?) async throws(HTTPTransportError) {
+    url = FileManager.default.temporaryDirectory.appending(path: "upload-\(UUID().uuidString)")
+    do {
+      try await Spool.write(stream, length, to: url)
+    } catch {
+      Spool.remove(url)
+      if Task.isCancelled { throw .cancelled }
+      throw error as? HTTPTransportError ?? .invalidRequest("its content broke off: \(error)")
+    }
+  }
+
+  deinit { remove() }
+
+  /// Removes the file.
+  func remove() { Spool.remove(url) }
+
+  private static func remove(_ url: URL) {
+    // Gone already, or a temporary folder that does not let go of it: nothing that the request depends on.
+    try? FileManager.default.removeItem(at: url)
+  }
+
+  private static func write(_ stream: HTTPBodyStream, _ length: Int?, to url: URL) async throws {
+    // Readable for this user alone.
+    guard
+      FileManager.default.createFile(atPath: url.path, contents: nil, attributes: [.posixPermissions: 0o600])
+    else { throw HTTPTransportError.other("no temporary file can be made in \(url.deletingLastPathComponent().path)") }
+    let file = try FileHandle(forWritingTo: url)
+    defer { try? file.close() }  // A second close, after an error, changes nothing.
+    var count = 0
+    for try await chunk in stream {
+      try Task.checkCancellation()
+      count += chunk.count
+      if let length, count > length {
+        throw HTTPTransportError.invalidRequest("its content is longer than the \(length) bytes announced")
+      }
+      try file.write(contentsOf: chunk)
+    }
+    try file.close()
+    if let length, count < length {
+      throw HTTPTransportError.invalidRequest("its content ended after \(count) of \(length) bytes")
+    }
+  }
+}
