@@ -95,6 +95,27 @@ struct HTTPRedirectionTests {
       try redirection.next(after: last, status: 302, fields: [.location: "/21"])
     }
   }
+
+  @Test("The total time-out covers all of them, and a short content is read so that the connection stays")
+  func following() async throws {
+    var request = try request("http://a.example/0")
+    request.timeouts.total = .seconds(60)
+    var totals: [Duration] = []
+    let response = try await request.followingRedirects { hop throws(HTTPTransportError) in
+      totals.append(hop.timeouts.total ?? .zero)
+      let isLast = totals.count == 3
+      return HTTPResponse(
+        status: isLast ? 200 : 302, fields: [.location: "/\(totals.count)"], url: hop.url, body: HTTPBodyStream([1]))
+    }
+    #expect(response.url.path() == "/2" && totals.count == 3)
+    #expect(totals[0] <= .seconds(60) && totals[1] < totals[0] && totals[2] < totals[1])
+    request.timeouts.total = .zero
+    await #expect(throws: HTTPTransportError.timeout(phase: "total")) {
+      _ = try await request.followingRedirects { hop throws(HTTPTransportError) in
+        HTTPResponse(status: 302, fields: [.location: "/x"], url: hop.url)
+      }
+    }
+  }
 }
 
 @Suite("What a request may be", .timeLimit(.minutes(1)))

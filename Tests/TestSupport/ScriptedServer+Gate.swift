@@ -33,6 +33,9 @@ extension ScriptedServer {
       wakeAll { $0.isOpen = true }
     }
 
+    /// How often the server has come to this gate.
+    public var arrivalCount: Int { arrivals.value }
+
     /// Suspends until the server has come to this gate `count` times in all.
     public func waitUntilReached(_ count: Int = 1, within limit: Duration = .seconds(20)) async throws {
       try await arrivals.wait(for: count, within: limit)

@@ -27,6 +27,7 @@ public struct SocketError: Error, CustomStringConvertible {
 final class Waker: Sendable {
   let readEnd: Int32
   private let writeEnd: Int32
+  private let isClosed = Mutex(false)
 
   init() {
     var ends: [Int32] = [-1, -1]
@@ -39,9 +40,23 @@ final class Waker: Sendable {
     }
   }
 
+  /// Safe to call at any time from anywhere, also after ``close()``.
   func wake() {
-    var byte: UInt8 = 1
-    _ = write(writeEnd, &byte, 1)
+    isClosed.withLock { isClosed in
+      if isClosed { return }
+      var byte: UInt8 = 1
+      _ = write(writeEnd, &byte, 1)
+    }
+  }
+
+  /// Gives the descriptors back; called by the thread that waits, when it waits no more.
+  func close() {
+    isClosed.withLock { isClosed in
+      if isClosed { return }
+      isClosed = true
+      _ = systemClose(readEnd)
+      _ = systemClose(writeEnd)
+    }
   }
 
   func drain() {
@@ -49,10 +64,7 @@ final class Waker: Sendable {
     while read(readEnd, &bytes, bytes.count) > 0 {}
   }
 
-  deinit {
-    close(readEnd)
-    close(writeEnd)
-  }
+  deinit { close() }
 }
 
 extension ScriptedServer {
@@ -156,14 +168,14 @@ extension ScriptedServer {
       if stop() { return false }
       let deadline = time.map { ContinuousClock.now + $0 }
       // Bytes that came early (pipelining) would make every poll return at once: then only a broken connection counts.
-      let events = peek() == .bytes ? 0 : POLLIN
+      let events = (peek() == .bytes ? 0 : Int32(POLLIN)) | peerClosed
       while true {
         let left = deadline.map { max(0, Int32((($0 - .now) / .milliseconds(1)).rounded(.up))) } ?? -1
         var polled = [item(events), Socket.item(waker)]
         let count = poll(&polled, 2, left)
         if count < 0 && errno == EINTR { continue }
         if polled[1].revents != 0 { waker.drain() }
-        if stop() || polled[0].revents & Int16(POLLERR | POLLHUP) != 0 { return false }
+        if stop() || polled[0].revents & Int16(Int32(POLLERR | POLLHUP) | peerClosed) != 0 { return false }
         if polled[0].revents != 0 && peek() == .end { return false }
         if deadline == nil || polled[0].revents != 0 || left == 0 { return true }
         if let deadline, deadline <= .now { return true }
@@ -229,6 +241,8 @@ extension ScriptedServer {
     Glibc.send(descriptor, bytes, count, Int32(MSG_NOSIGNAL))
   }
   private let peekFlag = Int32(MSG_PEEK)
+  /// `POLLRDHUP`, which the module does not have: the peer has closed, also where bytes of it are still unread.
+  private let peerClosed: Int32 = 0x2000
 #else
   private let streamType = SOCK_STREAM
   private func systemClose(_ descriptor: Int32) -> Int32 { Darwin.close(descriptor) }
@@ -244,4 +258,5 @@ extension ScriptedServer {
     return Darwin.send(descriptor, bytes, count, 0)
   }
   private let peekFlag = MSG_PEEK
+  private let peerClosed: Int32 = 0
 #endif

@@ -134,6 +134,7 @@ public final class ScriptedServer: Sendable {
     stopper.wake()
     for waker in live { waker.wake() }
     threads.wait()
+    stopper.close()
     listener.close()
   }
 
@@ -176,6 +177,7 @@ public final class ScriptedServer: Sendable {
       Connection(number: number, socket: socket, waker: waker, server: self).run()
       socket.close()
       state.withLock { $0.live[number] = nil }
+      waker.close()
       closed.add()
       threads.leave()
     }
