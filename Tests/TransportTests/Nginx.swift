@@ -74,7 +74,8 @@ final class Nginx: Sendable {
     \(getuid() == 0 ? "user root;" : "") daemon off; worker_processes 1; pid \(path("nginx.pid")); error_log \(path("error.log"));
     events { worker_connections 512; }
     http {
-      access_log \(path("access.log"));
+      log_format note '"$request" $status $body_bytes_sent connection=$connection';
+      access_log \(path("access.log")) note;
       client_body_temp_path \(path("body")); proxy_temp_path \(path("proxy")); fastcgi_temp_path \(path("fastcgi"));
       uwsgi_temp_path \(path("uwsgi")); scgi_temp_path \(path("scgi"));
       client_max_body_size 0; ssl_protocols TLSv1.2 TLSv1.3; gzip on; gzip_types *; gzip_min_length 1000; default_type application/octet-stream;
