@@ -21,6 +21,7 @@ let package = Package(
   products: [
     .library(name: "OnlineOData", targets: ["OnlineOData"]),
     .library(name: "OData", targets: ["OData", "ODataXML"]),
+    .library(name: "ODataService", targets: ["ODataService"]),
     .library(name: "HTTPCore", targets: ["HTTPCore"]),
     .library(name: "CurlTransport", targets: ["CurlTransport"]),
     .library(name: "URLSessionTransport", targets: ["URLSessionTransport"]),

@@ -1,0 +1,22 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// A package of its own, so that users of Larder do not build the benchmarks.
+let package = Package(
+  name: "larder-benchmarks",
+  platforms: [.macOS(.v15)],
+  dependencies: [.package(name: "larder", path: "..")],
+  targets: [
+    // The named limit of the cache: SQLite itself, called without anything between.
+    .systemLibrary(
+      name: "CBenchSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]),
+    .executableTarget(
+      name: "CacheBenchmark",
+      dependencies: [
+        "CBenchSQLite",
+        .product(name: "OnlineOData", package: "larder"),
+        .product(name: "HTTPCore", package: "larder"),
+        .product(name: "ODataService", package: "larder"),
+      ], swiftSettings: [.swiftLanguageMode(.v6)]),
+  ]
+)

@@ -1,0 +1,140 @@
+import Foundation
+import HTTPCore
+import ODataService
+import OnlineOData
+import Synchronization
+
+// How long a cached answer takes, from the request to `requestCacheResponse`, beside a bare SQLite read of the same row
+// in the same run, pair by pair: the machine's speed drifts, the ratio much less.
+//
+//   CacheBenchmark [BYTES] [ROUNDS]
+
+@main
+struct CacheBenchmark {
+  static func main() async throws {
+    let arguments = CommandLine.arguments.dropFirst().compactMap { Int($0) }
+    let bytes = arguments.first ?? 10_240
+    let rounds = arguments.dropFirst().first ?? 20
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("larder-bench-\(UUID().uuidString)")
+    defer { try? FileManager.default.removeItem(at: folder) }
+    try await run(bytes: bytes, rounds: rounds, folder: folder)
+  }
+
+  static func run(bytes: Int, rounds: Int, folder: URL) async throws {
+    let filler = String(repeating: "x", count: max(0, bytes - 34))
+    let payload = Array(#"{"value":[{"ID":1,"Name":"\#(filler)"}]}"#.utf8)
+    guard let root = URL(string: "http://origin.test/service/") else { throw BenchmarkError("no URL") }
+    let store = try OnlineODataStore(
+      serviceRoot: root, transport: Origin(payload: payload),
+      options: OnlineStoreOptions(useCache: true, cachePath: folder.path))
+    try await store.open()
+    _ = try await store.execute(.read("Rows?$top=30"))
+    try store.setPassive(true)
+
+    let file = try cacheFile(in: folder)
+    let bare = try BareSQLite(path: file, url: "http://origin.test/service/Rows?$top=30")
+    let each = 2_000
+    var ratios: [Double] = []
+    var best = (store: Double.infinity, bare: Double.infinity)
+    for round in 0...rounds {
+      let bareTime = try timeBare(bare, times: each, expecting: payload.count)
+      let storeTime = try await timeStore(store, times: each, expecting: payload.count)
+      if round == 0 { continue }  // Warms caches and branch predictors.
+      ratios.append(storeTime / bareTime)
+      best = (min(best.store, storeTime), min(best.bare, bareTime))
+    }
+    ratios.sort()
+    let awaited = try await timeAwaited(store, times: each)
+    print(
+      """
+      technical cache, \(payload.count) bytes, \(rounds) rounds of \(each):
+        bare SQLite point read           \(microseconds(best.bare)) us (best round)
+        request to requestCacheResponse  \(microseconds(best.store)) us (best round)
+        ratio, round by round            min \(two(ratios[0]))  median \(two(ratios[ratios.count / 2]))  \
+      max \(two(ratios[ratios.count - 1]))   (limit: 5)
+        passive execute, awaited         \(microseconds(awaited)) us, \(Int(1 / awaited)) hits a second
+      """)
+    try await store.close()
+  }
+
+  static func cacheFile(in folder: URL) throws -> String {
+    let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+    for name in names where !name.hasSuffix("-wal") && !name.hasSuffix("-shm") && !name.hasSuffix("lock") {
+      return folder.appendingPathComponent(name).path
+    }
+    throw BenchmarkError("no cache file in \(folder.path)")
+  }
+
+  static func timeBare(_ bare: BareSQLite, times: Int, expecting count: Int) throws -> Double {
+    let begin = ContinuousClock.now
+    for _ in 0..<times {
+      guard try bare.read().count == count else { throw BenchmarkError("the bare read is not the row") }
+    }
+    return seconds(begin.duration(to: .now)) / Double(times)
+  }
+
+  /// Time from the call of `schedule` to the call of `requestCacheResponse`, one after another.
+  static func timeStore(_ store: OnlineODataStore, times: Int, expecting count: Int) async throws -> Double {
+    var total = 0.0
+    for _ in 0..<times {
+      let listener = Stopwatch()
+      await withCheckedContinuation { done in
+        listener.finished(done)
+        listener.begin()
+        store.schedule(.read("Rows?$top=30"), listener: listener)
+      }
+      guard listener.count == count else { throw BenchmarkError("a timed call was no hit") }
+      total += listener.seconds
+    }
+    return total / Double(times)
+  }
+
+  static func timeAwaited(_ store: OnlineODataStore, times: Int) async throws -> Double {
+    let begin = ContinuousClock.now
+    for _ in 0..<times { _ = try await store.execute(.read("Rows?$top=30")) }
+    return seconds(begin.duration(to: .now)) / Double(times)
+  }
+}
+
+/// Hears one request and keeps when its cached answer came.
+final class Stopwatch: ODataRequestListener {
+  private struct Times {
+    var begin = ContinuousClock.now
+    var answered: ContinuousClock.Instant?
+    var count = 0
+    var done: CheckedContinuation<Void, Never>?
+  }
+  private let times = Mutex(Times())
+
+  var seconds: Double {
+    times.withLock { times in times.answered.map { larderSeconds(times.begin.duration(to: $0)) } ?? .infinity }
+  }
+  var count: Int { times.withLock { $0.count } }
+
+  func finished(_ continuation: CheckedContinuation<Void, Never>) { times.withLock { $0.done = continuation } }
+  func begin() { times.withLock { $0.begin = .now } }
+
+  func requestCacheResponse(_ execution: ODataRequestExecution) {
+    let now = ContinuousClock.now
+    let count = execution.response?.single?.payloadBytes.count ?? 0
+    times.withLock {
+      $0.answered = now
+      $0.count = count
+    }
+  }
+
+  func requestFinished(_ execution: ODataRequestExecution) {
+    times.withLock { times in
+      defer { times.done = nil }
+      return times.done
+    }?.resume()
+  }
+}
+
+func larderSeconds(_ duration: Duration) -> Double {
+  Double(duration.components.seconds) + Double(duration.components.attoseconds) / 1e18
+}
+
+private func seconds(_ duration: Duration) -> Double { larderSeconds(duration) }
+private func microseconds(_ seconds: Double) -> String { two(seconds * 1e6) }
+private func two(_ value: Double) -> String { String(format: "%6.2f", value) }
