@@ -5,8 +5,8 @@ final class BareSQLite {
   private var database: OpaquePointer?
   private var statement: OpaquePointer?
   private let url: String
-  private let scope: [UInt8]
-  private let variant: [UInt8]
+  private var scope: [UInt8] = []
+  private var variant: [UInt8] = []
 
   /// Opens a cache's own file beside the store and prepares the read of the one row of `url` by its whole key.
   init(path: String, url: String) throws {
