@@ -2,7 +2,7 @@
 SHELL := /usr/bin/env bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: demo help setup build test lint docs check clean
+.PHONY: demo bench help setup build test lint docs check clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -26,6 +26,9 @@ lint: ## formatting rules, strictly
 docs: ## the documentation as a DocC archive in .build/docs; warnings are errors
 	@Scripts/setup build
 	@Scripts/docs
+
+bench: ## measure the cache beside bare SQLite and Python's caches, in release mode
+	@Scripts/bench
 
 check: ## every gate in order: format, clean build, tests of the architecture, documentation
 	@Scripts/check

@@ -1,0 +1,44 @@
+//! A news feed: the articles of last time at once, the new ones when the server has answered.
+
+import CurlTransport
+import Foundation
+import OData
+import ODataService
+import OnlineOData
+
+/// Shows what each call brings. One listener may serve any number of requests.
+final class NewsFeed: ODataRequestListener {
+  func requestCacheResponse(_ execution: ODataRequestExecution) {
+    // nil the first time: nothing was read yet.
+    if let known = execution.response?.single { show(known, as: "known") }
+  }
+
+  func requestServerResponse(_ execution: ODataRequestExecution) {
+    guard let current = execution.response?.single else { return }
+    if current.isNotModified { print("nothing new") } else { show(current, as: "new") }
+  }
+
+  func requestFailed(_ execution: ODataRequestExecution) {
+    // What the cache has shown stays on the screen.
+    print("not refreshed:", execution.error.map { "\($0)" } ?? "")
+  }
+
+  private func show(_ response: ODataSingleResponse, as kind: String) {
+    guard case .collection(let articles)? = try? response.payload() else { return }
+    for article in articles.entities { print(kind, article["Title"] ?? .null) }
+  }
+}
+
+guard CommandLine.arguments.count == 3, let root = URL(string: CommandLine.arguments[1]) else {
+  print("usage: NewsFeed SERVICE-ROOT CACHE-FOLDER")
+  exit(2)
+}
+let store = try OnlineODataStore(
+  serviceRoot: root, transport: CurlTransport(),
+  options: OnlineStoreOptions(useCache: true, cachePath: CommandLine.arguments[2]))
+try await store.open()
+
+let feed = NewsFeed()
+let refresh = store.schedule(.read("Articles('myuserid')?$top=30&$orderby=Date"), listener: feed)
+_ = try? await refresh.finalResponse()
+try await store.close()
