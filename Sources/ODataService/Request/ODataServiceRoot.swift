@@ -52,16 +52,19 @@ public struct ODataServiceRoot: Sendable, Hashable {
       let start = path.hasPrefix("/") ? origin.text : text
       return start + encoded(parts.path, joining(parts.query))
     }
-    if parts.isNetworkPath { return origin.scheme + ":" + parts.prefix + encoded(parts.path, parts.query) }
+    if parts.isNetworkPath { return try absoluteText(origin.scheme + ":" + path) }
     guard parts.origin != nil else {
       throw ODataServiceError(
-        .invalidRequest("only http and https URLs can be requested"), operation: "resolve", url: path)
+        .invalidRequest("only http and https URLs with a proper host can be requested"), operation: "resolve", url: path
+      )
     }
     guard !parts.hasUserInformation else {
       throw ODataServiceError(
         .invalidRequest("a URL must not carry a user name or password"), operation: "resolve", url: path)
     }
-    return parts.prefix + encoded(parts.path, parts.query)
+    // Behind a bare host, what is no path (a `#`) must not become part of the host.
+    let path = parts.path.isEmpty || parts.path.hasPrefix("/") ? parts.path : "/" + parts.path
+    return parts.prefix + encoded(path, parts.query)
   }
 
   /// The absolute URL of a resource path; see ``absoluteText(_:)``.
@@ -109,6 +112,20 @@ public struct HTTPOrigin: Sendable, Hashable {
     return port == usual ? "\(scheme)://\(host)" : "\(scheme)://\(host):\(port)"
   }
 
+  /// Letters, digits, `-`, `.`, `_`, `~`, or an address in brackets (RFC 3986 §3.2.2); other names go as punycode.
+  private static func isHost(_ text: Substring) -> Bool {
+    let isAddress = text.hasPrefix("[") && text.hasSuffix("]")
+    let name = isAddress ? text.dropFirst().dropLast() : text
+    return !name.isEmpty
+      && name.utf8.allSatisfy { byte in
+        switch byte {
+        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F, 0x7E: true
+        case 0x3A: isAddress
+        default: false
+        }
+      }
+  }
+
   init?(scheme: String, authority: Substring) {
     let scheme = scheme.lowercased()
     guard scheme == "http" || scheme == "https" else { return nil }
@@ -124,7 +141,7 @@ public struct HTTPOrigin: Sendable, Hashable {
         port = Int(number)
       }
     }
-    guard !host.isEmpty else { return nil }
+    guard HTTPOrigin.isHost(host) else { return nil }
     self.scheme = scheme
     self.host = host.lowercased()
     self.port = port

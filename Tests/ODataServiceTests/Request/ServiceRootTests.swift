@@ -22,7 +22,8 @@ struct ServiceRootTests {
       ("P?q=a+b?c", "https://h/s/P?q=a+b?c"),
       ("/other/P(1)", "https://h/other/P(1)"),
       ("https://h/s/P?$skiptoken=a b", "https://h/s/P?$skiptoken=a%20b"),
-      ("//cdn.example/x", "https://cdn.example/x"),
+      ("//cdn.example/x", "https://cdn.example/x"), ("https://h#@evil.example/", "https://h/%23@evil.example/"),
+      ("https://[::1]:8080/x", "https://[::1]:8080/x"),
       ("P\r\nX: y", "https://h/s/P%0D%0AX:%20y"),
     ])
   func paths(path: String, expected: String) throws {
@@ -61,7 +62,12 @@ struct ServiceRootTests {
     #expect(error?.debugDescription.contains("secret") == false)
   }
 
-  @Test("absolute URLs of other schemes and with user names are refused", arguments: ["mailto:a@b", "http://u:p@h/"])
+  @Test(
+    "absolute URLs of other schemes and with user names are refused",
+    arguments: [
+      "mailto:a@b", "http://u:p@h/", "//u@h/", "http://a b/", "http://h\r\nX: y/", "https:///x", "https://[x/",
+      "https://a%2Fb/", "http://h:99999/",
+    ])
   func refusedPaths(path: String) throws {
     let root = try ODataServiceRoot(try #require(URL(string: "https://h/s")))
     #expect(throws: ODataServiceError.self) { try root.resolve(path) }
