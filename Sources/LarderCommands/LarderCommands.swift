@@ -23,7 +23,7 @@ package enum Larder {
       "larder get --cache ~/.larder 'https://host/service/Products?$top=5'",
     ],
     subcommands: [
-      .metadata, .get, .send, .payload, .completion, .helpCommand, .demo,
+      .metadata, .get, .send, .batch, .cache, .payload, .completion, .helpCommand, .demo,
     ])
 
   /// Runs one command line and says how it ended; never throws.

@@ -1,5 +1,5 @@
 import HTTPCore
-import Synchronization
+import TestSupport
 import Testing
 
 @testable import LarderCommands
@@ -24,13 +24,21 @@ struct Rig {
   func run(_ arguments: [String]) async -> Outcome {
     let output = Collector()
     let diagnostics = Collector()
-    let input = self.input
-    let context = CommandContext(
-      output: output.port(isTerminal: isTerminal), diagnostics: diagnostics.port,
-      readInput: { (limit) throws(FileError) in input.count <= limit ? input : nil },
-      environment: environment, directory: directory, connect: { try Connection.transport($0) })
-    let status = await Larder.run(arguments, in: context)
+    let status = await Larder.run(arguments, in: context(output, diagnostics))
     return Outcome(
       status: status, output: output.text, outputBytes: output.bytes, diagnostics: diagnostics.text)
   }
+
+  func context(_ output: Collector, _ diagnostics: Collector) -> CommandContext {
+    let input = self.input
+    return CommandContext(
+      output: output.port(isTerminal: isTerminal), diagnostics: diagnostics.port,
+      readInput: { (limit) throws(FileError) in input.count <= limit ? input : nil },
+      environment: environment, directory: directory, connect: { try Connection.transport($0) })
+  }
+}
+
+extension ScriptedServer {
+  /// An absolute URL as a person would give it.
+  func text(_ path: String) -> String { "http://127.0.0.1:\(port)\(path)" }
 }

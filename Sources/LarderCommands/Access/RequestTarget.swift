@@ -97,7 +97,7 @@ struct RequestTarget: Sendable, Hashable {
         count = max(place - 1, 0)
         break
       }
-      let hasKey = segment.dropFirst().contains("(") || segment.dropFirst().contains("%28")
+      let hasKey = !segment.hasPrefix("(") && (segment.contains("(") || segment.contains("%28"))
       if segment.hasPrefix("$") || segment.hasPrefix("%24") || hasKey {
         count = place
         break

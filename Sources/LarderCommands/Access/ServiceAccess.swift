@@ -125,8 +125,8 @@ extension OptionSyntax {
     "--user-file", valueName: "FILE", .file,
     "sign in with what FILE holds: user:password, bearer TOKEN, or OAuth as JSON")
   static let header = OptionSyntax(
-    "--header", short: "-H", valueName: "'N: V'", .text, isRepeatable: true,
-    "send a header field; @FILE sends the lines of FILE")
+    "--header", short: "-H", valueName: "FIELD", .text, isRepeatable: true,
+    "send the header field 'Name: value'; @FILE sends the lines of FILE")
   static let service = OptionSyntax(
     "--service", valueName: "ROOT", .text, "the service's root, where the URL does not show it")
   static let timeout = OptionSyntax("--timeout", valueName: "SECONDS", .text, "fail after so many seconds")

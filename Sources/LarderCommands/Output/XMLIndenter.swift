@@ -71,7 +71,7 @@ struct XMLIndenter {
   private mutating func newLine() {
     out.append(0x0A)
     // Past this depth a terminal shows nothing of use, and the spaces would grow with the square of the depth.
-    for _ in 0..<min(isMixed.count, 64) { out.append(contentsOf: [0x20, 0x20]) }
+    out.append(contentsOf: repeatElement(0x20, count: 2 * min(isMixed.count, 32)))
   }
 
   private mutating func takeText() -> ArraySlice<UInt8> {

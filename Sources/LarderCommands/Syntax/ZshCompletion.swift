@@ -54,7 +54,7 @@ enum ZshCompletion {
   private static func option(_ option: OptionSyntax) -> String {
     let names = [option.short, option.name].compactMap { $0 }
     let star = option.isRepeatable ? "*" : ""
-    let value = option.valueName.map { ":\($0):\(action(option.value))" } ?? ""
+    let value = option.valueName.map { ":\(escaped($0)):\(action(option.value))" } ?? ""
     let text = "[\(escaped(option.summary))]\(value)"
     guard names.count > 1 else { return "'\(star)\(option.name)\(text)'" }
     let exclusion = option.isRepeatable ? "*" : "(\(names.joined(separator: " ")))"

@@ -52,11 +52,7 @@ struct CacheOpening: Sendable {
     return try await opened()
   }
 
-  private var isSmall: Bool {
-    let attributes = try? FileManager.default.attributesOfItem(atPath: place.file)
-    let size = (attributes?[.size] as? any BinaryInteger).map { Int(clamping: $0) } ?? 0
-    return size <= CacheOpening.checkedBytes
-  }
+  private var isSmall: Bool { DatabaseFile(place.file).byteCount <= CacheOpening.checkedBytes }
 
   /// Answers of a service are their reader's alone: the file, and so its log, can be read by nobody else.
   private func makeFile() throws(StorageError) {

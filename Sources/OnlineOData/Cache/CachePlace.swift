@@ -65,8 +65,8 @@ extension CachePlace {
     } catch { throw StorageError.cannotOpen(folder, "The cache's folder cannot be made: \(error)") }
   }
 
-  /// Deletes the database and its log; a file that is another's stays and throws `foreignFile`.
-  func removeDatabase() throws(StorageError) {
+  /// Deletes a database and its log; a file that is another's stays and throws `foreignFile`.
+  static func removeDatabase(_ file: String) throws(StorageError) {
     switch try DatabaseFile(file).content() {
     case .absent, .damaged, .database(CacheSchema.applicationID), .database(0): break
     case .database, .other: throw StorageError.foreign(file)

@@ -51,13 +51,28 @@ final class TechnicalCache: Sendable {
     var options = DatabaseOptions(synchronous: .full, readers: 3)
     options.maximumPageCount = pages
     let database = try await CacheOpening(place: place, key: key, options: options, report: report).open()
-    let salt = try await database.read { (connection) throws(StorageError) in
-      try connection.first("SELECT value FROM property WHERE name = 'salt'") { (row) throws(StorageError) in
+    let salt: [UInt8]
+    do throws(StorageError) {
+      salt = try await property("salt", database) ?? []
+      if try await property("root", database) == nil {
+        try await database.write { (connection) throws(StorageError) in
+          try connection.run("INSERT INTO property VALUES('root', ?)", .blob(Array(place.root.utf8)))
+        }
+      }
+    } catch {
+      try? await database.close()
+      throw error
+    }
+    let keys = CacheKeyMaker(salt: salt, common: common)
+    return TechnicalCache(database, keys: keys, limits: limits, report: report)
+  }
+
+  private static func property(_ name: String, _ database: Database) async throws(StorageError) -> [UInt8]? {
+    try await database.read { (connection) throws(StorageError) in
+      try connection.first("SELECT value FROM property WHERE name = ?", .text(name)) { (row) throws(StorageError) in
         try row.bytes(0)
       }
     }
-    let keys = CacheKeyMaker(salt: salt ?? [], common: common)
-    return TechnicalCache(database, keys: keys, limits: limits, report: report)
   }
 
   /// Runs work on a thread where look-ups may block.

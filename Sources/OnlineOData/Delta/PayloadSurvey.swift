@@ -22,7 +22,7 @@ struct PayloadSurvey: Sendable, Equatable {
     if isJSON {
       self = PayloadSurvey.json(bytes)
     } else if type.contains("xml") {
-      self = AtomSurvey(bytes).survey
+      self = PayloadSurvey.atom(bytes)
     } else {
       self.init(format: .other, isWhole: true)
     }

@@ -75,7 +75,7 @@ extension OnlineODataStore {
       try place.makeFolder()
       let claim = hasClaim ? nil : try CacheClaim(place)
       defer { claim?.release() }
-      try place.removeDatabase()
+      try CachePlace.removeDatabase(place.file)
     } catch { throw OnlineStoreError(error, path: place.file) }
   }
 }

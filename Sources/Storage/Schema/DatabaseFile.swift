@@ -32,8 +32,8 @@ package struct DatabaseFile: Sendable {
     do {
       let attributes = try FileManager.default.attributesOfItem(atPath: path)
       guard attributes[.type] as? FileAttributeType == .typeRegular else { return .other }
-      size = (attributes[.size] as? any BinaryInteger).map { Int(clamping: $0) } ?? 0
       let data = try Data(contentsOf: URL(filePath: path), options: .alwaysMapped)
+      size = data.count
       header = Array(data.prefix(100))
     } catch {
       throw StorageError(.cannotOpen, message: "The file cannot be read: \(error)", file: path)
@@ -45,6 +45,9 @@ package struct DatabaseFile: Sendable {
     let id = header[68..<72].reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
     return .database(applicationID: Int32(bitPattern: id))
   }
+
+  /// The file's length in bytes; 0 where there is none.
+  package var byteCount: Int { (try? Data(contentsOf: URL(filePath: path), options: .alwaysMapped))?.count ?? 0 }
 
   /// Moves the file and its log aside under a new name ending in `.damaged`, replacing an earlier one; answers its path.
   package func setAside() throws(StorageError) -> String {

@@ -1,0 +1,84 @@
+internal import HTTPCore
+internal import OData
+internal import ODataService
+
+/// A batch in a file: recorded as multipart or JSON, or in the readable form of ``BatchText``.
+struct BatchFile: Sendable {
+  /// What is sent.
+  let body: [UInt8]
+  /// Its media type, with the boundary of a multipart.
+  let contentType: String
+  /// The requests in it.
+  let parts: [BatchRequestPart]
+
+  /// What the answer has to be.
+  var accept: String { contentType.hasPrefix("multipart") ? "multipart/mixed" : "application/json" }
+
+  /// Reads a file. What was recorded is sent as it is.
+  init(_ bytes: [UInt8], root: ODataServiceRoot) throws {
+    let content = Self.content(bytes)
+    let start = content.drop { $0 <= 0x20 }
+    if start.first == UInt8(ascii: "{") {
+      contentType = "application/json"
+      body = Array(content)
+      parts = try JSONBatchReader.requests(body)
+    } else if start.starts(with: "--".utf8), !start.starts(with: "---".utf8) {
+      let line = start.dropFirst(2).prefix { $0 != 0x0A && $0 != 0x0D }
+      let boundary = String(decoding: line, as: UTF8.self).split(separator: " ").first ?? ""
+      contentType = "multipart/mixed; boundary=\(Self.quoted(String(boundary)))"
+      body = Array(start)
+      parts = try MultipartBatchReader.requests(body, contentType: contentType)
+    } else {
+      parts = try BatchText.read(bytes).map { try Self.part($0, root) }
+      let boundary = "batch_\(UInt64.random(in: .min ... .max))"
+      (contentType, body) = try MultipartBatchWriter.write(
+        parts, boundary: boundary, contentIDs: .both, host: Self.host(root))
+    }
+    guard !parts.isEmpty else { throw BatchText.Problem(line: 1, reason: "there is no request in the file") }
+  }
+
+  /// Without the head of a recorded `POST …/$batch HTTP/1.1`.
+  private static func content(_ bytes: [UInt8]) -> ArraySlice<UInt8> {
+    let first = bytes.prefix { $0 != 0x0A }
+    guard first.starts(with: "POST ".utf8), String(decoding: first, as: UTF8.self).contains(" HTTP/1.") else {
+      return bytes[...]
+    }
+    var lineIsEmpty = false
+    for place in bytes.indices.dropFirst(first.count) {
+      switch bytes[place] {
+      case 0x0A:
+        if lineIsEmpty { return bytes[(place + 1)...] }
+        lineIsEmpty = true
+      case 0x0D: break
+      default: lineIsEmpty = false
+      }
+    }
+    return bytes[...]
+  }
+
+  private static func quoted(_ boundary: String) -> String {
+    boundary.contains { "()<>@,;:\\/[]?= ".contains($0) } ? "\"\(boundary)\"" : boundary
+  }
+
+  private static func host(_ root: ODataServiceRoot) -> String {
+    root.origin.text.firstRange(of: "://").map { String(root.origin.text[$0.upperBound...]) } ?? root.origin.host
+  }
+
+  private static func part(_ part: BatchText.Part, _ root: ODataServiceRoot) throws -> BatchRequestPart {
+    switch part {
+    case .single(let written): .single(try request(written, root))
+    case .changeSet(let all): .changeSet(try all.map { try request($0, root) })
+    }
+  }
+
+  private static func request(_ written: BatchText.Request, _ root: ODataServiceRoot) throws -> BatchRequest {
+    var fields = written.fields
+    fields.setDefault(.accept, "application/json")
+    if !written.content.isEmpty { fields.setDefault(.contentType, ContentKind.mediaType(of: written.content)) }
+    let id = fields[.contentID]
+    fields[.contentID] = nil
+    let absolute = try root.absoluteText(written.path)
+    return BatchRequest(
+      id: id, method: written.method, url: root.relative(absolute) ?? absolute, fields: fields, body: written.content)
+  }
+}

@@ -1,0 +1,94 @@
+internal import HTTPCore
+internal import OData
+
+/// Shows what became of each request of a batch.
+struct BatchPrinter {
+  /// One request and its answer; nil where the service ended the batch before it.
+  struct Row {
+    let place: String
+    let request: BatchRequest?
+    let response: BatchResponse?
+  }
+
+  /// One row a request; a change set that failed as a whole is one row.
+  static func rows(_ answers: [BatchAnswer], _ parts: [BatchRequestPart]) -> [Row] {
+    zip(parts, answers).enumerated().flatMap { number, pair -> [Row] in
+      let place = "\(number + 1)"
+      let requests = pair.0.requests
+      switch pair.1 {
+      case .single(let response): return [Row(place: place, request: requests.first, response: response)]
+      case .changeSet(let responses):
+        return zip(requests, responses).enumerated().map { index, pair in
+          Row(place: "\(place).\(index + 1)", request: pair.0, response: pair.1)
+        }
+      case .changeSetFailed(let response): return [Row(place: place, request: nil, response: response)]
+      case .notProcessed: return [Row(place: place, request: requests.first, response: nil)]
+      }
+    }
+  }
+
+  /// In text: a line, then the payload; indented where the port is a terminal.
+  static func write(_ rows: [Row], to port: OutputPort) throws(OutputError) {
+    for row in rows {
+      let title = row.request.map { "\($0.method) \($0.url)" } ?? "change set"
+      var line = "\(row.place)  \(TerminalText.line(title))  "
+      guard let response = row.response else {
+        try port.line(port.style.bold(line) + "not processed")
+        continue
+      }
+      line += "\(response.status)"
+      if !response.body.isEmpty { line += "  \(response.body.count) bytes" }
+      try port.line(port.style.bold(line))
+      guard !response.body.isEmpty else { continue }
+      if port.isTerminal, !TerminalText.isShowable(response.body) {
+        try port.line("(binary content)")
+      } else {
+        let type = response.fields[.contentType]
+        var body = port.isTerminal ? PayloadPrinter.indented(response.body, contentType: type) : response.body
+        if body.last != 0x0A { body.append(0x0A) }
+        try port.write(body)
+      }
+    }
+  }
+
+  /// As a JSON array: JSON content as it is, other text as a string, bytes in base64.
+  static func writeJSON(_ rows: [Row], to port: OutputPort) throws(OutputError) {
+    var json = JSONOutput(port)
+    json.beginArray()
+    for row in rows {
+      json.beginObject()
+      json.member("part", row.place)
+      json.member("method", row.request?.method.rawValue)
+      json.member("url", row.request?.url)
+      json.name("status")
+      if let response = row.response { json.integer(response.status) } else { json.null() }
+      if let response = row.response { write(response, to: &json) }
+      json.endObject()
+      try json.drain()
+    }
+    json.endArray()
+    try json.endLine()
+  }
+
+  private static func write(_ response: BatchResponse, to json: inout JSONOutput) {
+    json.member("contentID", response.id)
+    json.name("headers")
+    json.beginObject()
+    var seen: Set<HTTPFieldName> = []
+    for field in response.fields where seen.insert(field.name).inserted {
+      json.member(field.name.rawName, response.fields.values(of: field.name).joined(separator: ", "))
+    }
+    json.endObject()
+    guard !response.body.isEmpty else { return }
+    if let node = try? JSONNode(response.body) {
+      var writer = JSONWriter()
+      writer.node(node)
+      json.name("body")
+      json.raw(String(decoding: writer.bytes, as: UTF8.self))
+    } else if let text = String(validating: response.body, as: UTF8.self) {
+      json.member("body", text)
+    } else if let base64 = try? ODataValue.binary(response.body).text(isBase64URL: false) {
+      json.member("bodyBase64", base64)
+    }
+  }
+}

@@ -1,0 +1,122 @@
+internal import HTTPCore
+internal import ODataService
+internal import OnlineOData
+
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
+
+extension CommandSyntax {
+  /// `larder cache list|show|reset`.
+  static let cache: CommandSyntax = .init(
+    "cache", summary: "look into a cache, without a network",
+    examples: [
+      "larder cache list --cache ~/.cache/larder",
+      "larder cache show --cache ~/.cache/larder 'https://host/service/Products(1)'",
+    ],
+    subcommands: [
+      CommandSyntax(
+        "list", summary: "list the kept answers: size, status, times, ETag, URL", options: [.cacheFolder, .json],
+        body: CacheListing.list),
+      CommandSyntax(
+        "show", summary: "print a kept answer",
+        discussion: ["Where several users or headers have answers of their own, the one used last is shown."],
+        options: [.cacheFolder] + AnswerOutput.options, operands: [.keptURL], body: CacheListing.show),
+      CommandSyntax(
+        "reset", summary: "forget all kept answers",
+        discussion: ["A cache that a process is using is left alone, and 4 is the exit status."],
+        options: [.cacheFolder], body: CacheListing.reset),
+    ])
+}
+
+/// The bodies of the three.
+private enum CacheListing {
+  @Sendable static func list(_ arguments: ParsedArguments, _ context: CommandContext) async throws -> CommandStatus {
+    var entries: [TechnicalCacheFile.Entry] = []
+    for file in try files(arguments, context) { entries += try await file.entries() }
+    entries.sort { ($0.url, $0.stored) < ($1.url, $1.stored) }
+    if arguments.has(.json) {
+      var json = JSONOutput(context.output)
+      json.beginArray()
+      for entry in entries {
+        write(entry, to: &json)
+        try json.drain()
+      }
+      json.endArray()
+      try json.endLine()
+    } else if !entries.isEmpty {
+      try context.output.write(table(entries, context.output.style))
+    } else if context.diagnostics.isTerminal {
+      context.note("The cache is empty.")
+    }
+    return .done
+  }
+
+  private static func write(_ entry: TechnicalCacheFile.Entry, to json: inout JSONOutput) {
+    json.beginObject()
+    json.member("url", entry.url)
+    json.member("bytes", entry.payloadBytes)
+    json.member("status", entry.httpStatus)
+    json.member("etag", entry.fields[.etag])
+    json.member("stored", entry.stored.formatted(.iso8601))
+    json.member("lastUsed", entry.lastUsed.formatted(.iso8601))
+    json.member("deltaLink", entry.deltaLink)
+    json.endObject()
+  }
+
+  private static func table(_ entries: [TechnicalCacheFile.Entry], _ style: TextStyle) -> String {
+    let heads = ["bytes", "status", "stored", "last used", "ETag", "URL"]
+    let rows = entries.map { entry in
+      [
+        "\(entry.payloadBytes)", "\(entry.httpStatus)", entry.stored.formatted(.iso8601),
+        entry.lastUsed.formatted(.iso8601), TerminalText.line(entry.fields[.etag] ?? "-"), TerminalText.line(entry.url),
+      ]
+    }
+    let widths = heads.indices.map { column in Columns.width(([heads] + rows).map { $0[column] }) }
+    func line(_ cells: [String]) -> String {
+      let padded = cells.enumerated().map { place, cell in
+        place < 2 ? Columns.padLeft(cell, widths[place]) : place == 5 ? cell : Columns.pad(cell, widths[place])
+      }
+      return padded.joined(separator: "  ") + "\n"
+    }
+    return style.bold(line(heads)) + rows.map(line).joined()
+  }
+
+  @Sendable static func show(_ arguments: ParsedArguments, _ context: CommandContext) async throws -> CommandStatus {
+    let target = try RequestTarget(try arguments.required(OperandSyntax.keptURL), in: arguments)
+    var found: [ODataSingleResponse] = []
+    for file in try files(arguments, context) { found += try await file.responses(to: target.url) }
+    guard let response = found.first else {
+      throw CommandFailure(
+        .negative, "the cache holds no answer to \(target.url)", hint: "'larder cache list' shows what it holds.")
+    }
+    if found.count > 1 {
+      context.note("\(found.count) answers are kept, of different users or headers; this is the one used last")
+    }
+    try await AnswerOutput(arguments, context).print(response)
+    return .done
+  }
+
+  @Sendable static func reset(_ arguments: ParsedArguments, _ context: CommandContext) async throws -> CommandStatus {
+    for file in try files(arguments, context) { try await file.reset() }
+    return .done
+  }
+
+  private static func files(_ arguments: ParsedArguments, _ context: CommandContext) throws -> [TechnicalCacheFile] {
+    let folder = try arguments.required(OptionSyntax.cacheFolder)
+    guard InputFile.exists(context.path(folder)) else {
+      throw FileError(path: folder, reason: "there is no such folder")
+    }
+    return try TechnicalCacheFile.files(in: context.path(folder))
+  }
+}
+
+extension OptionSyntax {
+  fileprivate static let cacheFolder = OptionSyntax("--cache", valueName: "DIR", .directory, "the cache's folder")
+}
+
+extension OperandSyntax {
+  fileprivate static let keptURL = OperandSyntax("URL", .one, .text, "the URL that was read")
+}

@@ -1,0 +1,119 @@
+import HTTPCore
+import OData
+import TestSupport
+import Testing
+
+@testable import LarderCommands
+
+@Suite("Roots and credentials", .timeLimit(.minutes(1)))
+struct AccessTests {
+  @Test(
+    "The root is judged by the URL's shape",
+    arguments: [
+      ("http://h/svc/Products", "http://h/svc/"), ("http://h/svc/Products(1)/Category", "http://h/svc/"),
+      ("http://h/svc/", "http://h/svc/"), ("http://h", "http://h/"), ("http://h/", "http://h/"),
+      ("http://h/a/b/$metadata", "http://h/a/b/"), ("http://h/a/b/$batch", "http://h/a/b/"),
+      ("http://h/svc/Products/$count", "http://h/svc/"), ("http://h/svc/Products(1)/$value", "http://h/svc/"),
+      ("http://h/svc/Articles('a/b')", "http://h/svc/"), ("http://h/svc/Articles%28'x'%29", "http://h/svc/"),
+      ("http://h/(S(abc))/svc/People", "http://h/(S(abc))/svc/"),
+      ("http://h/svc/P?$filter=a/b eq '('", "http://h/svc/"),
+      (
+        "https://h:8443/sap/opu/odata/IWFND/CATALOGSERVICE;v=2/Services",
+        "https://h:8443/sap/opu/odata/IWFND/CATALOGSERVICE;v=2/"
+      ),
+      ("http://h/$count", "http://h/"),
+    ])
+  func roots(url: String, root: String) { #expect(RequestTarget.root(of: url) == root) }
+
+  @Test(
+    "A user file holds user:password, a token or OAuth",
+    arguments: [
+      ("me:pass:word\n", Credentials.basic(user: "me", password: "pass:word")),
+      ("me:\n", .basic(user: "me", password: "")), ("Bearer abc.def", .bearer(token: "abc.def", user: nil)),
+      ("\nbearer x\r\n\n", .bearer(token: "x", user: nil)),
+    ])
+  func files(text: String, credentials: Credentials) throws {
+    #expect(try Credentials.read(Array(text.utf8), file: "f") == credentials)
+  }
+
+  @Test(
+    "A user file that cannot be used is refused without showing what it holds",
+    arguments: [
+      "", "\n", "secret", ":secret", "a:secret\nb:secret", "{", "[]", #"{"tokenURL":"https://h/t"}"#,
+      #"{"tokenURL":"https://h/t","clientID":"secret"}"#, #"{"tokenURL":"x","clientID":"c","clientSecret":"secret"}"#,
+      #"{"tokenURL":"https://h/t","clientID":"c","clientSecret":"secret","grant":"password"}"#,
+      #"{"tokenURL":"https://h/t","clientID":"c","clientSecret":"secret","grant":"device_code"}"#,
+      #"{"tokenURL":"https://h/t","clientID":"c","clientSecrt":"secret"}"#, #"{"tokenURL":1}"#, "\u{0}",
+    ])
+  func badFiles(text: String) throws {
+    let failure = #expect(throws: CommandFailure.self) { try Credentials.read(Array(text.utf8), file: "f") }
+    #expect(failure?.status == .storage)
+    #expect(failure?.message.contains("secret") == false)
+  }
+
+  @Test("Incomplete credentials in the environment end with 2", arguments: ["LARDER_USER", "LARDER_PASSWORD"])
+  func environment(name: String) async {
+    #expect(await Rig(environment: [name: "x"]).run("get", "http://127.0.0.1:1/x").status == .usage)
+  }
+
+  @Test("Client credentials get a token first; a new refresh token is kept in the file")
+  func oauth() async throws {
+    let server = try ScriptedServer { request in
+      guard request.path == "/token" else { return .response(200, body: request.fields[.authorization] ?? "none") }
+      let next = request.text.contains("refresh_token") ? #","refresh_token":"R2""# : ""
+      return .response(
+        200, fields: ["Content-Type": "application/json"],
+        body: #"{"access_token":"A1","token_type":"Bearer","expires_in":3600\#(next)}"#)
+    }
+    defer { server.stop() }
+    let folder = try TemporaryFolder()
+    let token = server.text("/token")
+    let url = server.text("/x")
+    let client = #"{"tokenURL":"\#(token)","clientID":"c","clientSecret":"s"}"#
+    let file = try folder.write(Array(client.utf8), to: "client")
+    #expect(await Rig().run("get", "--user-file", file, url).output == "Bearer A1")
+    let refresh = #"{"tokenURL":"\#(token)","clientID":"c","refreshToken":"R1","user":"me"}"#
+    let kept = try folder.write(Array(refresh.utf8), to: "refresh")
+    #expect(await Rig().run("get", "--user-file", kept, url).output == "Bearer A1")
+    let node = try JSONNode(try InputFile.read(kept, shownAs: kept))
+    #expect(node["refreshToken"]?.string == "R2")
+    #expect(node["user"]?.string == "me")
+    #expect(!InputFile.isReadableByOthers(kept))
+  }
+
+  @Test("A failed token end point ends with 3")
+  func tokenFails() async throws {
+    let server = try ScriptedServer { _ in
+      .response(400, fields: ["Content-Type": "application/json"], body: #"{"error":"invalid_client"}"#)
+    }
+    defer { server.stop() }
+    let folder = try TemporaryFolder()
+    let text = #"{"tokenURL":"\#(server.text("/token"))","clientID":"c","clientSecret":"s"}"#
+    let file = try folder.write(Array(text.utf8), to: "client")
+    let outcome = await Rig().run("get", "--user-file", file, server.text("/x"))
+    #expect(outcome.status == .network)
+    #expect(outcome.diagnostics.contains("invalid_client"))
+  }
+
+  @Test(
+    "metadata takes a root with or without its slash, and the document's own URL",
+    arguments: ["/svc", "/svc/", "/svc/$metadata"])
+  func metadata(path: String) async throws {
+    let server = try ScriptedServer { request in
+      request.path == "/svc/$metadata" ? .response(200, body: MetadataVerbTests.v4) : .response(404)
+    }
+    defer { server.stop() }
+    let root = server.text("/").dropLast()
+    let outcome = await Rig().run("metadata", root + path)
+    #expect(outcome.status == .done, "\(outcome.diagnostics)")
+    #expect(outcome.output.contains("entity type Product"))
+    #expect(server.requests.map(\.target) == ["/svc/$metadata"])
+  }
+
+  @Test("A server's document that is no metadata ends with 3")
+  func badMetadata() async throws {
+    let server = try ScriptedServer { _ in .response(200, body: "<html>") }
+    defer { server.stop() }
+    #expect(await Rig().run("metadata", server.text("/svc/")).status == .network)
+  }
+}

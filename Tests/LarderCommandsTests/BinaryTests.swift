@@ -1,0 +1,158 @@
+import Foundation
+import HTTPCore
+import TestSupport
+import Testing
+
+@testable import LarderCommands
+
+/// The built `larder`, run as a process.
+private struct Binary {
+  /// How a process ended and what it wrote.
+  struct Ending {
+    let code: Int32
+    let output: [UInt8]
+    let diagnostics: String
+    var text: String { String(decoding: output, as: UTF8.self) }
+  }
+
+  /// The executable beside that of the tests.
+  static let path: String = {
+    let tests =
+      (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? CommandLine.arguments[0]
+    let folder = URL(fileURLWithPath: tests).deletingLastPathComponent()
+    let here = folder.appending(path: "larder").path
+    // On Apple platforms the tests are in a bundle.
+    return FileManager.default.isExecutableFile(atPath: here)
+      ? here
+      : Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") }
+        .map { URL(fileURLWithPath: $0.bundlePath).deletingLastPathComponent().appending(path: "larder").path } ?? here
+  }()
+
+  /// Runs a shell line in which `$larder` is the executable.
+  static func shell(_ line: String, environment: [String: String] = [:]) async throws -> Ending {
+    try await run("/bin/bash", ["-c", line], environment: ["larder": path].merging(environment) { $1 })
+  }
+
+  static func larder(_ arguments: String...) async throws -> Ending { try await run(path, arguments) }
+
+  private static func run(
+    _ executable: String, _ arguments: [String], environment: [String: String] = [:]
+  ) async throws -> Ending {
+    let folder = try TemporaryFolder()
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: executable)
+    process.arguments = arguments
+    process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+    for name in ["out", "err"] { try folder.write([], to: name) }
+    process.standardInput = FileHandle.nullDevice
+    process.standardOutput = try FileHandle(forWritingTo: URL(fileURLWithPath: folder.file("out")))
+    process.standardError = try FileHandle(forWritingTo: URL(fileURLWithPath: folder.file("err")))
+    try await withCheckedThrowingContinuation { (done: CheckedContinuation<Void, any Error>) in
+      process.terminationHandler = { _ in done.resume() }
+      do { try process.run() } catch { done.resume(throwing: error) }
+    }
+    return Ending(
+      code: process.terminationStatus,
+      output: try InputFile.read(folder.file("out"), shownAs: "out"),
+      diagnostics: String(decoding: try InputFile.read(folder.file("err"), shownAs: "err"), as: UTF8.self))
+  }
+}
+
+@Suite("The larder process", .timeLimit(.minutes(1)))
+struct BinaryTests {
+  @Test(
+    "Ends with the status of the command",
+    arguments: [
+      (["--version"], 0), (["get", "--help"], 0), (["gte"], 2), ([], 2), (["metadata", "--file", "/no/such"], 4),
+      (["metadata", "--file", "/"], 4), (["payload", "--file", "/proc/self/exe"], 4),
+      (["get", "http://127.0.0.1:1/x"], 3), (["cache", "list", "--cache", "/no/such"], 4),
+    ] as [([String], Int32)])
+  func status(arguments: [String], code: Int32) async throws {
+    let quoted = arguments.map { "'\($0)'" }.joined(separator: " ")
+    let ending = try await Binary.shell("\"$larder\" \(quoted)")
+    #expect(ending.code == code)
+    #expect(ending.diagnostics.isEmpty == (code == 0))
+  }
+
+  @Test("A reader that leaves early is no failure: no message, no crash")
+  func pipe() async throws {
+    let server = try ScriptedServer { _ in .large(pattern: Array(repeating: 0x61, count: 1000), times: 20_000) }
+    defer { server.stop() }
+    let url = server.text("/x")
+    let ending = try await Binary.shell("\"$larder\" get '\(url)' | head -c 10; echo; echo ${PIPESTATUS[0]}")
+    #expect(ending.text == "aaaaaaaaaa\n0\n")
+    #expect(ending.diagnostics.isEmpty)
+  }
+
+  @Test("A full disk ends with 4 and says so")
+  func full() async throws {
+    guard FileManager.default.fileExists(atPath: "/dev/full") else {
+      print("/dev/full is not on this platform")
+      return
+    }
+    let ending = try await Binary.shell("\"$larder\" --help > /dev/full")
+    #expect(ending.code == 4)
+    #expect(ending.diagnostics == "larder: The output cannot be written: No space left on device.\n")
+  }
+
+  @Test("An interrupt ends the request: 130, the last event says canceled, the server sees the client leave")
+  func interrupt() async throws {
+    let server = try ScriptedServer { _ in .hang }
+    defer { server.stop() }
+    let folder = try TemporaryFolder()
+    let url = server.text("/x")
+    let line = """
+      "$larder" get --cache '\(folder.file("c"))' --events '\(url)' > '\(folder.file("events"))' &
+      while [ "$(wc -l < '\(folder.file("events"))')" -lt 2 ]; do sleep 0.05; done
+      sleep 0.2; kill -INT $!; wait $!
+      """
+    // A shell without job control starts background jobs with SIGINT ignored; `set -m` gives them the usual.
+    let ending = try await Binary.shell("set -m\n" + line)
+    #expect(ending.code == 130)
+    let events = String(decoding: try InputFile.read(folder.file("events"), shownAs: "events"), as: UTF8.self)
+    #expect(
+      events.split(separator: "\n").last
+        == #"{"event":"requestFinished","status":"canceled","payloadBytes":null,"httpStatus":null,"notModified":false}"#
+    )
+    #expect(ending.diagnostics.contains("larder: interrupted\n"))
+  }
+
+  @Test("Secrets in the environment reach the server, and a readable user file is warned of")
+  func secrets() async throws {
+    let server = try ScriptedServer { request in .response(200, body: request.fields[.authorization] ?? "none") }
+    defer { server.stop() }
+    let url = server.text("/x")
+    let basic = try await Binary.shell(
+      "\"$larder\" get '\(url)'", environment: ["LARDER_USER": "u", "LARDER_PASSWORD": "p:q"])
+    #expect(basic.text == "Basic dTpwOnE=")
+    let token = try await Binary.shell("\"$larder\" get '\(url)'", environment: ["LARDER_TOKEN": "T"])
+    #expect(token.text == "Bearer T")
+    let folder = try TemporaryFolder()
+    let file = try folder.write(Array("bearer abc\n".utf8), to: "user")
+    let open = try await Binary.shell("chmod 644 '\(file)'; \"$larder\" get --user-file '\(file)' '\(url)'")
+    #expect(open.text == "Bearer abc")
+    #expect(open.diagnostics.contains("warning:") && open.diagnostics.contains("chmod 600"))
+    let closed = try await Binary.shell("chmod 600 '\(file)'; \"$larder\" get --user-file '\(file)' '\(url)'")
+    #expect(closed.diagnostics.isEmpty)
+  }
+
+  @Test("The bash completion completes verbs, options, words and files")
+  func completion() async throws {
+    let folder = try TemporaryFolder()
+    try folder.write([], to: "some file.xml")
+    func complete(_ words: String) async throws -> String {
+      let script = """
+        source <("$larder" completion bash); cd '\(folder.path)'
+        COMP_WORDS=(\(words)); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); compopt() { :; }
+        _larder; printf '%s\\n' "${COMPREPLY[@]}"
+        """
+      return try await Binary.shell(script).text
+    }
+    #expect(try await complete("larder me") == "metadata\n")
+    #expect(try await complete("larder cache l") == "list\n")
+    #expect(try await complete("larder get --pas") == "--passive\n")
+    #expect(try await complete("larder send PA") == "PATCH\n")
+    #expect(try await complete("larder metadata --file so") == "some file.xml\n")
+    #expect(try await complete("larder -C get me") == "metadata\n")
+  }
+}

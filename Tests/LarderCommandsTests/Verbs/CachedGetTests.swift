@@ -1,0 +1,153 @@
+import HTTPCore
+import OData
+import TestSupport
+import Testing
+
+@testable import LarderCommands
+
+@Suite("larder get --cache and larder cache", .timeLimit(.minutes(1)))
+struct CachedGetTests {
+  /// One entity with an ETag, and 404 for everything else.
+  static func server() throws -> ScriptedServer {
+    try ScriptedServer { request in
+      guard request.path == "/svc/Products(1)" else { return .response(404) }
+      if request.fields[.ifNoneMatch] == "\"7\"" { return .response(304, fields: ["ETag": "\"7\""]) }
+      return .response(200, fields: ["ETag": "\"7\"", "Content-Type": "application/json"], body: #"{"ID":1}"#)
+    }
+  }
+
+  static func lines(_ outcome: Outcome) -> [String] { outcome.output.split(separator: "\n").map(String.init) }
+
+  @Test("Events: a miss, then a hit and a 304; the server is asked for the URL alone, conditionally the second time")
+  func events() async throws {
+    let server = try Self.server()
+    defer { server.stop() }
+    let folder = try TemporaryFolder()
+    let line = ["get", "--cache", folder.path, "--events", server.text("/svc/Products(1)")]
+    let first = await Rig().run(line)
+    #expect(first.status == .done)
+    #expect(
+      Self.lines(first) == [
+        #"{"event":"requestStarted","status":"initialized","payloadBytes":null,"httpStatus":null,"notModified":false}"#,
+        #"{"event":"requestCacheResponse","status":"inProgress","payloadBytes":null,"httpStatus":null,"notModified":false}"#,
+        #"{"event":"requestServerResponse","status":"inProgress","payloadBytes":8,"httpStatus":200,"notModified":false}"#,
+        #"{"event":"requestFinished","status":"completed","payloadBytes":8,"httpStatus":200,"notModified":false}"#,
+      ])
+    let second = await Rig().run(line)
+    #expect(
+      Self.lines(second) == [
+        #"{"event":"requestStarted","status":"initialized","payloadBytes":null,"httpStatus":null,"notModified":false}"#,
+        #"{"event":"requestCacheResponse","status":"inProgress","payloadBytes":8,"httpStatus":200,"notModified":false}"#,
+        #"{"event":"requestServerResponse","status":"inProgress","payloadBytes":8,"httpStatus":304,"notModified":true}"#,
+        #"{"event":"requestFinished","status":"completed","payloadBytes":8,"httpStatus":304,"notModified":true}"#,
+      ])
+    #expect(server.requests.map(\.target) == ["/svc/Products(1)", "/svc/Products(1)"])
+    #expect(server.requests.map { $0.fields[.ifNoneMatch] } == [nil, "\"7\""])
+  }
+
+  @Test("Without --cache the events are those of a store without one")
+  func eventsWithoutCache() async throws {
+    let server = try Self.server()
+    defer { server.stop() }
+    let good = await Rig().run("get", "--events", server.text("/svc/Products(1)"))
+    #expect(
+      Self.lines(good).map { $0.split(separator: "\"")[3] } == [
+        "requestStarted", "requestServerResponse", "requestFinished",
+      ])
+    let bad = await Rig().run("get", "--events", server.text("/svc/Nothing"))
+    #expect(
+      Self.lines(bad).map { $0.split(separator: "\"")[3] } == ["requestStarted", "requestFailed", "requestFinished"])
+    #expect(bad.status == .negative)
+  }
+
+  @Test("The server gone: passive prints the last answer, active fails with 3 and says so; a miss is 1")
+  func gone() async throws {
+    let server = try Self.server()
+    let folder = try TemporaryFolder()
+    let url = server.text("/svc/Products(1)")
+    #expect(await Rig().run("get", "--cache", folder.path, url).output == #"{"ID":1}"#)
+    server.stop()
+    let passive = await Rig().run("get", "--cache", folder.path, "--passive", url)
+    #expect(passive.status == .done)
+    #expect(passive.output == #"{"ID":1}"#)
+    let active = await Rig().run("get", "--cache", folder.path, url)
+    #expect(active.status == .network)
+    #expect(active.output.isEmpty)
+    #expect(active.diagnostics.contains("--passive prints it"))
+    let miss = await Rig().run("get", "--cache", folder.path, "--passive", url + "?x=1")
+    #expect(miss.status == .negative)
+    let events = await Rig().run("get", "--cache", folder.path, "--passive", "--events", url)
+    #expect(
+      Self.lines(events).map { $0.split(separator: "\"")[3] } == [
+        "requestStarted", "requestCacheResponse", "requestFinished",
+      ])
+  }
+
+  @Test("Answers of one user are not another's, and the root given or not is the same cache")
+  func users() async throws {
+    let server = try Self.server()
+    let folder = try TemporaryFolder()
+    let url = server.text("/svc/Products(1)")
+    let one = Rig(environment: ["LARDER_USER": "one", "LARDER_PASSWORD": "p"])
+    let two = Rig(environment: ["LARDER_USER": "two", "LARDER_PASSWORD": "p"])
+    #expect(
+      await one.run("get", "--cache", folder.path, "--service", server.text("/svc/"), url).status == .done
+    )
+    server.stop()
+    #expect(await one.run("get", "--cache", folder.path, "--passive", url).status == .done)
+    #expect(await two.run("get", "--cache", folder.path, "--passive", url).status == .negative)
+  }
+
+  @Test("list, show and reset work without a network")
+  func cacheVerb() async throws {
+    let server = try Self.server()
+    let folder = try TemporaryFolder()
+    let url = server.text("/svc/Products(1)")
+    _ = await Rig().run("get", "--cache", folder.path, url)
+    server.stop()
+    let json = await Rig().run("cache", "list", "--cache", folder.path, "--json")
+    let entry = try #require(try JSONNode(json.outputBytes).items?.first)
+    #expect(entry["url"]?.string == url)
+    #expect(entry["bytes"]?.text == "8")
+    #expect(entry["status"]?.text == "200")
+    #expect(entry["etag"]?.string == "\"7\"")
+    #expect(entry["stored"]?.string?.hasSuffix("Z") == true)
+    let list = await Rig().run("cache", "list", "--cache", folder.path)
+    #expect(list.output.contains(url))
+    let show = await Rig().run("cache", "show", "--cache", folder.path, url)
+    #expect(show.output == #"{"ID":1}"#)
+    #expect(await Rig().run("cache", "show", "--cache", folder.path, url + "2").status == .negative)
+    #expect(await Rig().run("cache", "reset", "--cache", folder.path).status == .done)
+    #expect(await Rig().run("cache", "show", "--cache", folder.path, url).status == .negative)
+    #expect(await Rig().run("cache", "list", "--cache", folder.path, "--json").output == "[]\n")
+    #expect(await Rig().run("cache", "list").status == .usage)
+    #expect(await Rig().run("cache", "list", "--cache", folder.file("none")).status == .storage)
+  }
+
+  @Test("A cache that another has is waited for, then ends with 4")
+  func locked() async throws {
+    let folder = try TemporaryFolder()
+    let context = Rig().context(Collector(), Collector())
+    guard case .run(_, let arguments) = try ArgumentParser.parse(["get", "http://127.0.0.1:1/x"], root: Larder.syntax)
+    else { return }
+    let access = try ServiceAccess(arguments, context)
+    let target = try RequestTarget("http://127.0.0.1:1/x", in: arguments)
+    let cache = CacheAccess(folder: folder.path, context)
+    let first = try await cache.open(origin: target.origin, access: access, isPassive: false)
+    let failure = await #expect(throws: CommandFailure.self) {
+      _ = try await cache.open(origin: target.origin, access: access, isPassive: false, patience: .milliseconds(150))
+    }
+    #expect(failure?.status == .storage)
+    #expect(failure?.message.hasPrefix("another process has used the cache") == true)
+    withExtendedLifetime(first) {}
+  }
+
+  @Test("A file of another kind in the cache's place ends with 4 and stays as it is")
+  func foreign() async throws {
+    let folder = try TemporaryFolder()
+    let file = try folder.write(Array("hello".utf8), to: "file")
+    let outcome = await Rig().run("get", "--cache", file, "http://127.0.0.1:1/x")
+    #expect(outcome.status == .storage)
+    #expect(try InputFile.read(file, shownAs: file) == Array("hello".utf8))
+  }
+}
