@@ -50,7 +50,7 @@ public final class CurlTransport: HTTPTransport {
     return try await request.followingRedirects { hop throws(HTTPTransportError) in try await sendOnce(hop) }
   }
 
-  /// Ends all transfers (they throw ``HTTPTransportError/cancelled``), closes all connections, and returns when the
+  /// Ends all transfers (they throw `HTTPTransportError.cancelled`), closes all connections, and returns when the
   /// thread is gone. Later requests throw.
   ///
   /// A transport that is dropped does the same by itself, in the background; a body that is still read keeps it alive.

@@ -16,7 +16,7 @@
 // cache where it is kept.
 
 public import HTTPCore
-import OData
+public import OData
 public import ODataService
 import Synchronization
 
@@ -103,6 +103,9 @@ public final class OnlineODataStore: ODataStore {
 
   /// The conversation below: metadata, sessions, and whatever the store does not offer itself.
   public var conversation: ODataConversation { state.withLock { $0.conversation } }
+
+  /// What the service offers; nil before it was read.
+  public var model: EdmModel? { conversation.knownModel }
 
   /// True between a successful ``open()`` and ``close()``.
   public var isOpen: Bool { state.withLock { $0.isOpen } }

@@ -55,7 +55,7 @@ public final class URLSessionTransport: HTTPTransport {
 
   /// Makes a session.
   ///
-  /// Throws ``HTTPTransportError/notSupported(_:)`` where the options ask for what Foundation cannot do here.
+  /// Throws `HTTPTransportError.notSupported(_:)` where the options ask for what Foundation cannot do here.
   public init(_ options: Options = Options()) throws(HTTPTransportError) {
     if !options.certificateAuthorities.isEmpty {
       throw .notSupported(

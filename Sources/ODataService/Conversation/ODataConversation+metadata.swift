@@ -36,6 +36,9 @@ extension ODataConversation {
     }
   }
 
+  /// The model as far as it is known without asking.
+  public var knownModel: EdmModel? { state.withLock { $0.model } }
+
   /// The version as far as it is known without asking: given, from the metadata, or from earlier answers.
   public var knownVersion: ODataVersion? {
     options.version ?? state.withLock { $0.model?.version ?? $0.seenVersion }

@@ -1,10 +1,11 @@
 import HTTPCore
 public import OData
 
-// What most callers want: one call, one value.
+// What most callers want: one call, one value. Values have the types of ``ODataStore/model``; numbers keep their digits
+// and text stays text where it is not known.
 extension ODataStore {
   /// Reads one entity, such as `Products(1)`; nil where a single-valued navigation property leads to none.
-  public func readEntity(_ path: String, model: EdmModel? = nil) async throws -> ODataEntity? {
+  public func readEntity(_ path: String) async throws -> ODataEntity? {
     let request = ODataSingleRequest.read(path)
     let response = try await execute(single: request)
     switch try response.payload(model: model) {
@@ -15,7 +16,7 @@ extension ODataStore {
   }
 
   /// Reads a collection of entities, or one page of it: its `nextLink` is the path of the next.
-  public func readEntitySet(_ path: String, model: EdmModel? = nil) async throws -> ODataEntityCollection {
+  public func readEntitySet(_ path: String) async throws -> ODataEntityCollection {
     let request = ODataSingleRequest.read(path)
     let response = try await execute(single: request)
     switch try response.payload(model: model) {
@@ -27,7 +28,7 @@ extension ODataStore {
   }
 
   /// Reads a property, or calls a function that returns a value.
-  public func readValue(_ path: String, model: EdmModel? = nil) async throws -> ODataValue {
+  public func readValue(_ path: String) async throws -> ODataValue {
     let request = ODataSingleRequest.read(path)
     let response = try await execute(single: request)
     switch try response.payload(model: model) {
@@ -53,8 +54,8 @@ extension ODataStore {
   ///
   /// - Returns: the entity as the service made it; nil where it answered without content.
   @discardableResult
-  public func create(_ entity: ODataEntity, in path: String, model: EdmModel? = nil) async throws -> ODataEntity? {
-    try await changed(.create(entity, in: path), model)
+  public func create(_ entity: ODataEntity, in path: String) async throws -> ODataEntity? {
+    try await changed(.create(entity, in: path))
   }
 
   /// Changes the entity at `path`: only the properties given, unless `method` is `replace`.
@@ -62,10 +63,9 @@ extension ODataStore {
   /// - Returns: the changed entity where the service answered with it.
   @discardableResult
   public func update(
-    _ path: String, to entity: ODataEntity, method: ODataSingleRequest.UpdateMethod = .patch, ifMatch: String? = nil,
-    model: EdmModel? = nil
+    _ path: String, to entity: ODataEntity, method: ODataSingleRequest.UpdateMethod = .patch, ifMatch: String? = nil
   ) async throws -> ODataEntity? {
-    try await changed(.update(path, to: entity, method: method, ifMatch: ifMatch), model)
+    try await changed(.update(path, to: entity, method: method, ifMatch: ifMatch))
   }
 
   /// Deletes the entity at `path`.
@@ -89,14 +89,14 @@ extension ODataStore {
   }
 
   /// Calls a function whose parameters are in `path`, and gives what it returns.
-  public func invokeFunction(_ path: String, model: EdmModel? = nil) async throws -> ODataPayload {
+  public func invokeFunction(_ path: String) async throws -> ODataPayload {
     try await execute(single: .invokeFunction(path)).payload(model: model)
   }
 
   /// Calls an action, and gives what it returns: the null value where that is nothing.
   @discardableResult
   public func invokeAction(
-    _ path: String, parameters: [ODataProperty] = [], ifMatch: String? = nil, model: EdmModel? = nil
+    _ path: String, parameters: [ODataProperty] = [], ifMatch: String? = nil
   ) async throws -> ODataPayload {
     let request = ODataSingleRequest.invokeAction(path, parameters: parameters, ifMatch: ifMatch)
     return try await execute(single: request).payload(model: model)
@@ -112,9 +112,9 @@ extension ODataStore {
   /// - Returns: the entity that goes with the bytes; nil where the service answered without content.
   @discardableResult
   public func createMedia(
-    _ body: ODataRequestBody, in path: String, slug: String? = nil, model: EdmModel? = nil
+    _ body: ODataRequestBody, in path: String, slug: String? = nil
   ) async throws -> ODataEntity? {
-    try await changed(.createMedia(body, in: path, slug: slug), model)
+    try await changed(.createMedia(body, in: path, slug: slug))
   }
 
   /// Replaces the bytes of a media resource or stream property; `body` is `.bytes` or `.stream`.
@@ -122,7 +122,7 @@ extension ODataStore {
     _ = try await execute(single: .updateMedia(path, to: body, ifMatch: ifMatch))
   }
 
-  private func changed(_ request: ODataSingleRequest, _ model: EdmModel?) async throws -> ODataEntity? {
+  private func changed(_ request: ODataSingleRequest) async throws -> ODataEntity? {
     let response = try await execute(single: request)
     guard !response.payloadBytes.isEmpty else { return nil }
     switch try response.payload(model: model) {

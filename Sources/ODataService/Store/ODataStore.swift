@@ -1,3 +1,5 @@
+public import OData
+
 /// What every store offers: reading and changing OData resources by requests, with or without a listener.
 ///
 /// Conformers: the online store and the offline store. Application code and one listener run unchanged on either.
@@ -6,6 +8,8 @@ public protocol ODataStore: AnyObject, Sendable {
   func open() async throws
   /// Ends the use of the store. Requests fail from now on; those on their way are ended.
   func close() async throws
+  /// What the service offers, as far as it is known: it gives the values that are read their types.
+  var model: EdmModel? { get }
   /// True between a successful ``open()`` and ``close()``.
   var isOpen: Bool { get }
   /// True where the store sends nothing and answers from its cache alone.
