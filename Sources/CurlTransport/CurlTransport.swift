@@ -29,7 +29,7 @@ public import HTTPCore
 /// - Reading slowly stops the transfer once about 256 KiB wait for the reader, and is no silence for the idle time-out.
 ///   The connection stays taken meanwhile: read or cancel every body (dropping it cancels).
 /// - Repeating: where a kept connection turns out to be closed, an idempotent request is sent once more on another; any
-///   other fails with ``HTTPTransportError/connectionLost(reason:)``, as its effect is not known.
+///   other fails with `HTTPTransportError.connectionLost`, as its effect is not known.
 /// - Content of a request in the way of its answer: HTTP/1.1 sends an unknown length in chunks. `Expect` is never sent.
 public final class CurlTransport: HTTPTransport {
   private let settings: TransportSettings
@@ -37,8 +37,8 @@ public final class CurlTransport: HTTPTransport {
 
   /// Starts the engine's thread.
   ///
-  /// Throws ``HTTPTransportError/invalidRequest(_:)`` where a file that the options name cannot be read or is not what
-  /// it should be, and ``HTTPTransportError/other(_:)`` where the system gives no thread.
+  /// Throws `HTTPTransportError.invalidRequest` where a file that the options name cannot be read or is not what
+  /// it should be, and `HTTPTransportError.other` where the system gives no thread.
   public init(_ options: Options = Options()) throws(HTTPTransportError) {
     settings = try TransportSettings(options, environment: ProcessInfo.processInfo.environment)
     engine = try CurlEngine(settings)

@@ -12,7 +12,9 @@ public enum BatchAnswers: Sendable, Hashable {
   /// - Parameters:
   ///   - status: of the HTTP answer.
   ///   - fields: of the HTTP answer; their Content-Type tells the format.
+  ///   - body: of the HTTP answer, whole.
   ///   - requests: the parts as they were written; for the JSON format with the ids that ``JSONBatchWriter`` gave.
+  ///   - limits: on what is read.
   /// - Throws: ``BatchError`` where a success is no batch, a part is cut off, or answers are missing.
   public static func read(
     status: Int, fields: HTTPFields, body: [UInt8], requests: [BatchRequestPart], limits: BatchLimits = BatchLimits()

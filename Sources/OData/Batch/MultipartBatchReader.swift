@@ -77,7 +77,7 @@ public struct MultipartBatchReader: Sendable {
 
   /// Starts reading.
   ///
-  /// - Parameter contentType: the batch's own; anything but a multipart throws ``BatchError/Problem/notABatch(contentType:)``.
+  /// `contentType` is that of the batch; anything but a multipart throws ``BatchError/Problem/notABatch(contentType:)``.
   public init(contentType: String, limits: BatchLimits = BatchLimits()) throws(BatchError) {
     let type = BatchContentType(contentType)
     guard type.isMultipart else { throw BatchError(.notABatch(contentType: type.mediaType)) }
