@@ -110,6 +110,24 @@ struct AccessTests {
     #expect(server.requests.map(\.target) == ["/svc/$metadata"])
   }
 
+  @Test("With --service a URL may be relative, and must not lie elsewhere")
+  func service() async throws {
+    let server = try ScriptedServer { _ in .response(200, body: "[]") }
+    defer { server.stop() }
+    let root = server.text("/a/svc")
+    #expect(await Rig().run("get", "--service", root, "Products(1)?$select=A B").status == .done)
+    #expect(await Rig().run("get", "--service", root, root + "/Products(2)").status == .done)
+    #expect(await Rig().run("get", "--service", root, server.text("/a/svc2/P")).status == .usage)
+    #expect(server.requests.map(\.target) == ["/a/svc/Products(1)?$select=A%20B", "/a/svc/Products(2)"])
+  }
+
+  @Test("A certificate that is none ends with 4", arguments: ["--cacert", "--cert"])
+  func certificate(option: String) async throws {
+    let folder = try TemporaryFolder()
+    let file = try folder.write([], to: "empty.pem")
+    #expect(await Rig().run("get", option, file, "https://127.0.0.1:1/").status == .storage)
+  }
+
   @Test("A server's document that is no metadata ends with 3")
   func badMetadata() async throws {
     let server = try ScriptedServer { _ in .response(200, body: "<html>") }

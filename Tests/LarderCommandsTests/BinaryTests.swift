@@ -101,10 +101,11 @@ struct BinaryTests {
     defer { server.stop() }
     let folder = try TemporaryFolder()
     let url = server.text("/x")
+    try folder.write([], to: "events")
     let line = """
       "$larder" get --cache '\(folder.file("c"))' --events '\(url)' > '\(folder.file("events"))' &
       while [ "$(wc -l < '\(folder.file("events"))')" -lt 2 ]; do sleep 0.05; done
-      sleep 0.2; kill -INT $!; wait $!
+      kill -INT $!; wait $!
       """
     // A shell without job control starts background jobs with SIGINT ignored; `set -m` gives them the usual.
     let ending = try await Binary.shell("set -m\n" + line)
@@ -114,6 +115,22 @@ struct BinaryTests {
       events.split(separator: "\n").last
         == #"{"event":"requestFinished","status":"canceled","payloadBytes":null,"httpStatus":null,"notModified":false}"#
     )
+    #expect(ending.diagnostics.contains("larder: interrupted\n"))
+  }
+
+  @Test("A wish from elsewhere that it ends is heard too: 143")
+  func terminate() async throws {
+    let server = try ScriptedServer { _ in .hang }
+    defer { server.stop() }
+    let folder = try TemporaryFolder()
+    let events = try folder.write([], to: "events")
+    let line = """
+      "$larder" get --events '\(server.text("/x"))' > '\(events)' &
+      while [ "$(wc -l < '\(events)')" -lt 1 ]; do sleep 0.05; done
+      kill -TERM $!; wait $!
+      """
+    let ending = try await Binary.shell(line)
+    #expect(ending.code == 143)
     #expect(ending.diagnostics.contains("larder: interrupted\n"))
   }
 

@@ -24,11 +24,11 @@ struct RequestTarget: Sendable, Hashable {
   /// Reads a URL.
   ///
   /// - Parameters:
-  ///   - given: the URL.
-  ///   - service: `--service`; the URL must lie below it.
-  ///   - known: roots known from elsewhere; the longest above the URL is taken before the shape of the URL is judged.
-  init(_ given: String, service: String? = nil, known: [String] = [], in arguments: ParsedArguments) throws(UsageError)
-  {
+  ///   - given: the URL; relative to `service` where that is given.
+  ///   - service: `--service`; the URL must lie below it. Without it the shape of the URL tells the root.
+  init(_ given: String, service: String? = nil, in arguments: ParsedArguments) throws(UsageError) {
+    var given = given
+    if let service, !given.contains("://") { given = service + (service.hasSuffix("/") ? "" : "/") + given }
     url = try Self.absolute(String(given.prefix { $0 != "#" }), arguments)
     let text: String
     if let service {
@@ -39,9 +39,7 @@ struct RequestTarget: Sendable, Hashable {
       }
       text = whole
     } else {
-      let url = self.url
-      let above = known.filter { url.hasPrefix($0) || url + "/" == $0 }
-      text = above.max { $0.utf8.count < $1.utf8.count } ?? Self.root(of: url)
+      text = Self.root(of: url)
     }
     let place = String(url.prefix { $0 != "?" })
     let path = place.firstRange(of: "://").flatMap { place[$0.upperBound...].firstIndex(of: "/") }

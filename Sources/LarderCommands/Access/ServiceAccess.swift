@@ -37,7 +37,11 @@ struct ServiceAccess: Sendable {
     options.timeouts = try Self.timeouts(arguments)
     options.fields = HTTPFields(fields.filter { !HeaderOption.isOfOneRequest($0.name) })
     self.options = options
-    transport = try context.connect(Self.settings(arguments, context))
+    let settings = try Self.settings(arguments, context)
+    do { transport = try context.connect(settings) } catch let error as HTTPTransportError {
+      // Nothing has been asked for yet: a certificate's file is at fault.
+      throw CommandFailure(.storage, error.description, hint: "See --cacert, --cert and --key.")
+    }
   }
 
   /// A conversation with the service at a root; nothing is sent but what signing in on another device takes.
@@ -128,7 +132,7 @@ extension OptionSyntax {
     "--header", short: "-H", valueName: "FIELD", .text, isRepeatable: true,
     "send the header field 'Name: value'; @FILE sends the lines of FILE")
   static let service = OptionSyntax(
-    "--service", valueName: "ROOT", .text, "the service's root, where the URL does not show it")
+    "--service", valueName: "ROOT", .text, "the service's root; URL may then be relative to it")
   static let timeout = OptionSyntax("--timeout", valueName: "SECONDS", .text, "fail after so many seconds")
   static let retry = OptionSyntax(
     "--retry", valueName: "N", .text, "repeat up to N times what may be repeated (default 0)")

@@ -32,7 +32,12 @@ struct AnswerOutput: Sendable {
     if let file {
       let output = try OutputFile.create(context.path(file), shownAs: file)
       try output.write(head)
-      for try await chunk in body { try output.write(chunk) }
+      var progress = TransferProgress(context, total: body.length)
+      for try await chunk in body {
+        try output.write(chunk)
+        progress.add(chunk.count)
+      }
+      progress.end()
       try output.finish()
     } else if context.output.isTerminal {
       try await show(head, fields: fields, body: body)

@@ -56,7 +56,7 @@ enum InputFile {
   /// Whether others than the owner may read the file.
   static func isReadableByOthers(_ path: String) -> Bool {
     var status = stat()
-    guard stat(path, &status) == 0 else { return false }
+    guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return false }
     return status.st_mode & (S_IRGRP | S_IROTH) != 0
   }
 

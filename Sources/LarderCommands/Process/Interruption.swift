@@ -11,31 +11,63 @@ internal import Synchronization
 
 /// The interrupt from the keyboard (SIGINT), and the wish from elsewhere that the process ends (SIGTERM).
 ///
-/// The first calls a closure, so that work can end in order; the second ends the process at once. Signals that the
-/// process was started with as ignored stay so (`nohup`, background jobs).
+/// The first is told to ``onFirst(_:)``, so that work can end in order; the second ends the process at once. Signals
+/// that the process was started with as ignored stay so (`nohup`, background jobs).
 final class Interruption: Sendable {
   private let sources: Mutex<[any DispatchSourceSignal]>
+  private let heard = FirstSignal()
 
-  init(_ onFirst: @escaping @Sendable () -> Void) {
-    let count = Counter()
+  /// Begins to hear.
+  init() {
     var sources: [any DispatchSourceSignal] = []
     for number in [SIGINT, SIGTERM] {
       // The source only hears what the default action does not take first.
       let before = signal(number, SIG_IGN)
       if unsafeBitCast(before, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self) { continue }
       let source = DispatchSource.makeSignalSource(signal: number, queue: .global(qos: .userInitiated))
-      source.setEventHandler { if count.next() == 1 { onFirst() } else { _exit(128 + number) } }
+      source.setEventHandler { [heard] in if !heard.take(number) { _exit(128 + number) } }
       source.activate()
       sources.append(source)
     }
     self.sources = Mutex(sources)
   }
 
+  /// Calls a closure at the first signal; at once where it has come already.
+  func onFirst(_ handler: @escaping @Sendable () -> Void) { heard.onFirst(handler) }
+
+  /// 128 and the number of the signal that was heard first; nil where none was.
+  var code: Int32? { heard.number.map { 128 + $0 } }
+
   /// Hears nothing any more.
   func stop() { sources.withLock { $0.forEach { $0.cancel() } } }
 }
 
-private final class Counter: Sendable {
-  private let value = Atomic(0)
-  func next() -> Int { value.add(1, ordering: .relaxed).newValue }
+private final class FirstSignal: Sendable {
+  private struct State {
+    var number: Int32?
+    var handler: (@Sendable () -> Void)?
+  }
+
+  private let state = Mutex(State())
+
+  var number: Int32? { state.withLock { $0.number } }
+
+  /// True for the first signal only.
+  func take(_ number: Int32) -> Bool {
+    let (isFirst, handler) = state.withLock { state in
+      guard state.number == nil else { return (false, nil as (@Sendable () -> Void)?) }
+      state.number = number
+      return (true, state.handler)
+    }
+    handler?()
+    return isFirst
+  }
+
+  func onFirst(_ handler: @escaping @Sendable () -> Void) {
+    let isLate = state.withLock { state in
+      state.handler = handler
+      return state.number != nil
+    }
+    if isLate { handler() }
+  }
 }

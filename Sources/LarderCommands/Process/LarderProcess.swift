@@ -23,10 +23,12 @@ public enum LarderProcess {
       readInput: { (limit) throws(FileError) in try standardInput(limit: limit) },
       environment: environment, connect: { try Connection.transport($0) })
     let arguments = Array(CommandLine.arguments.dropFirst())
-    let work = Task { await Larder.run(arguments, in: context) }
-    let interruption = Interruption { work.cancel() }
+    let interruption = Interruption()
     defer { interruption.stop() }
-    return await work.value.code
+    let work = Task { await Larder.run(arguments, in: context) }
+    interruption.onFirst { work.cancel() }
+    let status = await work.value
+    return status == .interrupted ? interruption.code ?? status.code : status.code
   }
 
   private static func port(_ descriptor: Int32, _ environment: [String: String]) -> OutputPort {
