@@ -3,8 +3,8 @@
 // The way of one piece of work:
 // 1. Schema/      ``Database/open(_:key:schema:options:)`` looks at the file first (whose is it, is it whole), then
 //                 brings it up to date by ``Schema``.
-// 2. Connection/  one writer on its serial queue, readers lent from a pool; no call blocks a thread of the concurrency
-//                 pool. Closures are transactions.
+// 2. Connection/  one writer on its serial queue, readers lent from a pool; no async call blocks a thread of the
+//                 concurrency pool. Closures are transactions.
 // 3. Statement/   SQL is prepared once a connection; values are bound by class; a ``Row`` is read in place.
 // 4. Error/       every failure is a ``StorageError``: category, the engine's codes, the SQL without values, the file.
 // 5. Lock/        an advisory lock that tells other stores and processes that a file is in use.
@@ -89,11 +89,6 @@ package final class Database: Sendable {
   ) async throws(StorageError) -> Value {
     try await Database.result(on: writing) { [self] () throws(StorageError) in try writeNow(body) }
   }
-
-  /// Runs `work` soon on a thread that may block, several at once: there ``readNow(_:)`` may be called.
-  ///
-  /// For those who go on with what they read on the same thread, without a way back.
-  package func whereBlockingIsAllowed(_ work: @escaping @Sendable () -> Void) { readers.queue.async(execute: work) }
 
   /// Runs `body` with a reader, blocking; without a transaction, so each statement sees the last commit.
   @available(*, noasync)

@@ -11,8 +11,8 @@ import Synchronization
 
 /// The open cache file of one store: look-ups by key, and changes that are durable when they return.
 ///
-/// Look-ups block, so they are made on the threads of ``whereBlockingIsAllowed(_:)``. Changes asked for at the same time
-/// share one transaction. When an entry was used is noted in memory and written with the next change.
+/// A look-up is one point read on the caller's thread: shorter than a way to another thread. Changes asked for at the
+/// same time share one transaction. When an entry was used is noted in memory and written with the next change.
 final class TechnicalCache: Sendable {
   let path: String
   let keys: CacheKeyMaker
@@ -74,9 +74,6 @@ final class TechnicalCache: Sendable {
       }
     }
   }
-
-  /// Runs work on a thread where look-ups may block.
-  func whereBlockingIsAllowed(_ work: @escaping @Sendable () -> Void) { database.whereBlockingIsAllowed(work) }
 
   /// The entry of a key, checked; nil for a miss. A damaged one is a miss, and is removed.
   @available(*, noasync)

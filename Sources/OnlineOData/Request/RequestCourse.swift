@@ -6,8 +6,8 @@ import Synchronization
 
 /// Carries one request through the store: does what its ``RequestMachine`` says and tells it what happened.
 ///
-/// It begins on a thread that may block, so that the cache answers before anything else happens, and goes on in a task
-/// where the server is asked.
+/// It begins on the caller's thread, so that the cache answers before anything else happens, and goes on in a task where
+/// the server is asked.
 struct RequestCourse: Sendable {
   let execution: ODataRequestExecution
   let session: OpenSession

@@ -4,28 +4,18 @@ import Synchronization
 
 // Requests: scheduled, awaited, blocking, streamed.
 extension OnlineODataStore {
-  /// Starts a request and returns at once; the listener's calls follow on other threads, one after another.
+  /// Starts a request and returns at once: what the cache knows has been told by then.
   ///
-  /// A call should return soon. A request that may use the cache asks it before anything else happens.
+  /// `requestStarted`, and `requestCacheResponse` where the cache takes part, are called on the caller's thread before
+  /// this returns: a look-up takes microseconds, a way to another thread and back takes ten times as long. So hold no
+  /// lock here that the listener takes. What the server answers is told later, on other threads, one call after another.
   @discardableResult
   public func schedule(_ request: ODataRequest, listener: (any ODataRequestListener)?) -> ODataRequestExecution {
     let execution = ODataRequestExecution(request: request, listener: listener)
-    let course = course(of: execution)
+    var course = course(of: execution)
     running.add(execution)
-    if let cache = course.session.cache, !course.machine.keys.isEmpty {
-      cache.whereBlockingIsAllowed { [running] in
-        var course = course
-        let work = course.begin()
-        OnlineODataStore.goOn(course, with: work, running)
-      }
-    } else {
-      let task = Task { [running] in
-        var course = course
-        await course.run(course.advance(.start))
-        running.remove(execution)
-      }
-      execution.onCancel { task.cancel() }
-    }
+    let work = course.begin()
+    OnlineODataStore.goOn(course, with: work, running)
     return execution
   }
 
