@@ -7,7 +7,9 @@ import Synchronization
 // How long a cached answer takes, from the request to `requestCacheResponse`, beside a bare SQLite read of the same row
 // in the same run, pair by pair: the machine's speed drifts, the ratio much less.
 //
-//   CacheBenchmark [BYTES] [ROUNDS]
+//   CacheBenchmark [BYTES] [ROUNDS] [PEERS]
+//
+// PEERS is what Peers/peers.py printed in this run: {"hishel": hits a second, ...}.
 
 @main
 struct CacheBenchmark {
@@ -17,10 +19,17 @@ struct CacheBenchmark {
     let rounds = arguments.dropFirst().first ?? 20
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("larder-bench-\(UUID().uuidString)")
     defer { try? FileManager.default.removeItem(at: folder) }
-    try await run(bytes: bytes, rounds: rounds, folder: folder)
+    let awaited = try await run(bytes: bytes, rounds: rounds, folder: folder)
+    guard let peers = CommandLine.arguments.dropFirst(3).first else { return }
+    for (name, rate) in try JSONDecoder().decode([String: Double].self, from: Data(peers.utf8)).sorted(by: {
+      $0.key < $1.key
+    }) {
+      print("  \(name): \(Int(rate)) hits a second; ours is \(two(1 / awaited / rate)) times that")
+    }
   }
 
-  static func run(bytes: Int, rounds: Int, folder: URL) async throws {
+  /// Prints the ratios; gives the seconds of one awaited passive read.
+  static func run(bytes: Int, rounds: Int, folder: URL) async throws -> Double {
     let filler = String(repeating: "x", count: max(0, bytes - 34))
     let payload = Array(#"{"value":[{"ID":1,"Name":"\#(filler)"}]}"#.utf8)
     guard let root = URL(string: "http://origin.test/service/") else { throw BenchmarkError("no URL") }
@@ -55,6 +64,7 @@ struct CacheBenchmark {
         passive execute, awaited         \(microseconds(awaited)) us, \(Int(1 / awaited)) hits a second
       """)
     try await store.close()
+    return awaited
   }
 
   static func cacheFile(in folder: URL) throws -> String {
