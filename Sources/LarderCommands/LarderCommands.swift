@@ -5,9 +5,10 @@
 //              the completion scripts are made from them.
 // 2. Verbs/    one file a verb: what it takes, and its work.
 // 3. Access/   from a URL and options to a conversation or an open store: credentials, certificates, the service root.
-// 4. Model/, Payload/  how a model and what a service sent are printed, for people and as JSON.
+// 4. Answer/   one answer on its way to a stream or a file, and the events of a request; Batch/ a batch's file and answers;
+//              Model/ a model, Payload/ what a service sent, for people and as JSON; Demo/ what `make demo` shows.
 // 5. Output/   streams, files, indentation; what comes from outside is made harmless for terminals here.
-// 6. `CommandFailure` turns every error into one line, a hint and an `CommandStatus`.
+// 6. `CommandFailure` turns every error into one line, a hint and a `CommandStatus`.
 // 7. Process/  the real process: standard streams, signals.
 
 /// The `larder` command.

@@ -68,7 +68,9 @@ enum ZshCompletion {
       case .optional: "::"
       case .many: "*:"
       }
-    return "'\(count)\(operand.name):\(action(operand.value))'"
+    // An operand without completions would keep zsh from completing options in its place.
+    let action = operand.value == .text ? "_guard \"^-*\" \(operand.name)" : action(operand.value)
+    return "'\(count)\(operand.name):\(action)'"
   }
 
   private static func action(_ value: OptionSyntax.Value) -> String {
@@ -76,7 +78,7 @@ enum ZshCompletion {
     case .file: "_files"
     case .directory: "_files -/"
     case .words(let words): "(\(words.joined(separator: " ")))"
-    case .text: ""
+    case .text: " "
     }
   }
 
