@@ -1,0 +1,312 @@
+import Foundation
+import HTTPCore
+import ODataService
+import Storage
+import TestSupport
+import Testing
+
+@testable import OnlineOData
+
+@Suite("The cache's file", .timeLimit(.minutes(1)))
+struct CacheFileTests {
+  @Test("answers outlive the store, and a store opens while its server is away")
+  func persistence() async throws {
+    let rig = try StoreRig { _ in .ok(#"{"v":1}"#) }
+    let first = try await rig.openStore()
+    _ = try await first.read("P")
+    try await first.close()
+    #expect(rig.service.metadataRequests == 1)
+    rig.service.isAway = true
+    let second = try rig.store()
+    try second.setPassive(true)
+    try await second.open()
+    #expect(text(try await second.read("P").last) == #"{"v":1}"#)
+    try second.setPassive(false)
+    await #expect(throws: ODataServiceError.self) { _ = try await second.read("P") }
+    try await second.close()
+  }
+
+  @Test("a server that is away keeps a store without kept metadata from opening, unless it is passive")
+  func opensAway() async throws {
+    let rig = try StoreRig()
+    rig.service.isAway = true
+    let store = try rig.store()
+    await #expect(throws: ODataServiceError.self) { try await store.open() }
+    #expect(!store.isOpen)
+    try store.setPassive(true)
+    try await store.open()
+    #expect(store.isOpen)
+    try await store.close()
+  }
+
+  @Test("a second store on one service root is refused, whatever its cache's folder; after closing it may open")
+  func secondStore() async throws {
+    let rig = try StoreRig()
+    let other = try TemporaryFolder()
+    let first = try await rig.openStore()
+    for change in [{ (_: inout OnlineStoreOptions) in }, { $0.cachePath = other.path }, { $0.storeName = "other" }] {
+      let second = try rig.store(nil, change)
+      await #expect(throws: OnlineStoreError.self) { try await second.open() }
+    }
+    let without = try await rig.openStore { $0.useCache = false }
+    try await without.close()
+    try await first.close()
+    let third = try await rig.openStore()
+    try await third.close()
+  }
+
+  @Test("another process's lock on the file is respected")
+  func lockedFile() async throws {
+    let rig = try StoreRig()
+    let place = rig.options().place(try ODataServiceRoot(rig.root))
+    let lock = try FileLock(place.lockFile)
+    let store = try rig.store()
+    await #expect { try await store.open() } throws: { error in
+      if case OnlineStoreError.cacheInUse = error { true } else { false }
+    }
+    lock.release()
+    try await store.open()
+    try await store.close()
+  }
+
+  @Test("an open store cannot be initialised again, a closed one can")
+  func initialize() async throws {
+    let rig = try StoreRig()
+    let store = try await rig.openStore()
+    #expect(throws: OnlineStoreError.self) { try store.initialize(rig.options()) }
+    try await store.open()
+    try await store.close()
+    try store.initialize(rig.options { $0.storeName = "renamed" })
+    try await store.open()
+    #expect(store.options.storeName == "renamed")
+    try await store.close()
+  }
+
+  @Test("entries of different credentials never meet, and no credential is in the file")
+  func credentials() async throws {
+    let rig = try StoreRig { request in .ok(#"{"for":"\#(request.fields[.authorization] ?? "nobody")"}"#) }
+    let anna = try BasicAuthentication(user: "anna-secret", password: "password-secret")
+    let store = try await rig.openStore(anna)
+    _ = try await store.read("P")
+    var request = ODataSingleRequest.read("P")
+    request.fields[.authorization] = "Bearer token-secret"
+    #expect(await store.calls(.single(request))[1] == "cacheResponse(inProgress)")
+    request.fields[.authorization] = nil
+    request.fields[.cookie] = "session=cookie-secret"
+    #expect(await store.calls(.single(request))[1] == "cacheResponse(inProgress)")
+    #expect(try await store.read("P").cached != nil)
+    try await store.close()
+    let other = try await rig.openStore(try BasicAuthentication(user: "berta", password: "x"))
+    #expect(try await other.read("P").cached == nil)
+    try await other.close()
+    #expect(try await rig.cacheFile.entries().count == 4)
+    let file = try Data(contentsOf: URL(filePath: rig.cacheFile.path))
+    for secret in ["token-secret", "cookie-secret"] {
+      // The stub repeats the Authorization in its payload; fields and keys must not.
+      let text = String(decoding: file, as: UTF8.self).replacing(#"{"for":"Bearer token-secret"}"#, with: "")
+      #expect(!text.contains(secret))
+    }
+  }
+
+  @Test("another representation is a miss", arguments: ["Accept", "Accept-Language", "Prefer", "X-Tenant"])
+  func variants(_ name: String) async throws {
+    let rig = try StoreRig { _ in .ok("{}") }
+    let store = try await rig.openStore()
+    _ = try await store.read("P")
+    var request = ODataSingleRequest.read("P")
+    request.fields[HTTPFieldName(name)] = "something"
+    #expect(await store.calls(.single(request))[1] == "cacheResponse(inProgress)")
+    #expect(await store.calls(.single(request))[1] == "cacheResponse(inProgress)={}")
+    request.fields["X-Request-ID"] = "17"
+    #expect(await store.calls(.single(request))[1] == "cacheResponse(inProgress)={}")
+    try await store.close()
+  }
+
+  @Test("sessions and credentials in an answer's fields are not kept")
+  func filteredFields() async throws {
+    let rig = try StoreRig { _ in
+      .ok("{}", ["Set-Cookie": "id=secret", "X-CSRF-Token": "secret", "X-Kept": "yes", "Connection": "close"])
+    }
+    let store = try await rig.openStore()
+    _ = try await store.read("P")
+    let fields = try #require(try await rig.cacheFile.entries().first).fields
+    #expect(fields["X-Kept"] == "yes")
+    for name in ["Set-Cookie", "X-CSRF-Token", "Connection"] { #expect(!fields.contains(HTTPFieldName(name))) }
+    try await store.close()
+  }
+
+  @Test(
+    "answers that are not whole representations are delivered and not kept",
+    arguments: [
+      (200, "text/html", "<html></html>"), (202, "application/json", "{}"), (206, "application/json", "{}"),
+      (200, "application/json", #"{"value":[1,2"#), (200, "application/atom+xml", "<feed><entry>"),
+      (200, "application/json", #"{"a":1}garbage"#),
+    ])
+  func notKept(_ status: Int, _ type: String, _ body: String) async throws {
+    let rig = try StoreRig { _ in .status(status, body, ["Content-Type": type]) }
+    let store = try await rig.openStore()
+    #expect(text(try await store.read("P").last) == body)
+    #expect(try await rig.cacheFile.entries().isEmpty)
+    try await store.close()
+  }
+
+  @Test("the cache is closed, reopened and reset apart from the store")
+  func closeReopenReset() async throws {
+    let rig = try StoreRig { _ in .ok("{}") }
+    let store = try await rig.openStore()
+    _ = try await store.read("P")
+    await #expect(throws: OnlineStoreError.self) { try await store.resetCache() }
+    await #expect(throws: OnlineStoreError.self) { try await store.reopenCache() }
+    try await store.closeCache()
+    #expect(!store.isCacheOpen)
+    await #expect(throws: OnlineStoreError.self) { try await store.reopenCache(key: "secret") }
+    try await store.reopenCache()
+    #expect(try await store.read("P").cached != nil)
+    try await store.closeCache()
+    try await store.resetCache()
+    try await store.reopenCache()
+    #expect(try await store.read("P").cached == nil)
+    try await store.close()
+    try await store.resetCache()
+    #expect(try TechnicalCacheFile.files(in: rig.folder.path).isEmpty)
+    try await store.open()
+    try await store.close()
+  }
+
+  @Test("a key is refused by name, and nothing is written in plain text")
+  func encryptionKey() async throws {
+    let rig = try StoreRig()
+    let store = try rig.store(nil) { $0.cacheEncryptionKey = "secret" }
+    await #expect { try await store.open() } throws: { error in
+      guard case OnlineStoreError.storage(let storage) = error else { return false }
+      return storage.category == .notSupported
+    }
+    #expect(try TechnicalCacheFile.files(in: rig.folder.path).allSatisfy { DatabaseFile($0.path).byteCount == 0 })
+  }
+
+  @Test("past the size the answers not used for longest go, down to the threshold")
+  func cleanup() async throws {
+    let body = #"{"value":""# + String(repeating: "x", count: 7000) + #""}"#
+    let rig = try StoreRig { _ in .ok(body) }
+    // Each entry costs 8 kB: 100 kB hold twelve of them, 50 % six.
+    let store = try await rig.openStore {
+      $0.maximumCacheSize = 100
+      $0.cacheCleanupThreshold = 50
+    }
+    for index in 0..<12 { _ = try await store.read("P(\(index))") }
+    #expect(try await rig.cacheFile.entries().count == 12)
+    try store.setPassive(true)
+    _ = try await store.read("P(0)")
+    try store.setPassive(false)
+    _ = try await store.read("P(12)")
+    let left = Set(try await rig.cacheFile.entries().map { $0.url.dropFirst(rig.root.absoluteString.count) })
+    #expect(left == ["P(0)", "P(8)", "P(9)", "P(10)", "P(11)", "P(12)"])
+    #expect(rig.diagnostics.all.contains { if case .cacheCleanedUp = $0 { true } else { false } })
+    try await store.close()
+  }
+
+  @Test("an answer larger than the cache is delivered, not kept, and the outdated one goes")
+  func tooLarge() async throws {
+    let rig = try StoreRig { _ in .ok("{}") }
+    let store = try await rig.openStore { $0.maximumCacheSize = 10 }
+    _ = try await store.read("P")
+    rig.service.answers { _ in .ok(#"{"value":""# + String(repeating: "x", count: 20_000) + #""}"#) }
+    #expect(try await store.read("P").last?.payloadBytes.count == 20_012)
+    #expect(try await rig.cacheFile.entries().isEmpty)
+    #expect(rig.diagnostics.all.contains { if case .entryTooLarge = $0 { true } else { false } })
+    try await store.close()
+  }
+
+  @Test("a full disk keeps no answer from its reader, and is reported")
+  func diskFull() async throws {
+    let rig = try StoreRig { _ in .ok(#"{"value":""# + String(repeating: "x", count: 400_000) + #""}"#) }
+    let store = try await rig.openStore { $0.maximumPageCount = 40 }
+    #expect(try await store.read("P").last?.payloadBytes.count == 400_012)
+    #expect(try await store.read("P").cached == nil)
+    #expect(
+      rig.diagnostics.all.contains {
+        if case .cacheWriteFailed(_, let error) = $0 { error.category == .full } else { false }
+      })
+    try await store.close()
+  }
+
+  enum Damage: CaseIterable { case middle, truncated, header, everything }
+
+  @Test("a damaged cache is moved aside, made anew, and reported", arguments: Damage.allCases)
+  func damaged(_ damage: Damage) async throws {
+    let rig = try StoreRig { _ in .ok(#"{"value":""# + String(repeating: "x", count: 50_000) + #""}"#) }
+    let first = try await rig.openStore()
+    for index in 0..<5 { _ = try await first.read("P(\(index))") }
+    try await first.close()
+    let file = URL(filePath: try rig.cacheFile.path)
+    var bytes = try Data(contentsOf: file)
+    switch damage {
+    case .middle: for index in 4096..<20_480 { bytes[index] = 0xAA }
+    case .truncated: bytes = bytes.prefix(bytes.count / 2)
+    case .header: for index in 0..<100 { bytes[index] = 0xAA }
+    case .everything: bytes = Data(repeating: 0xAA, count: bytes.count)
+    }
+    try bytes.write(to: file)
+    let second = try await rig.openStore()
+    #expect(
+      rig.diagnostics.all.contains { if case .cacheReplaced = $0 { true } else { false } })
+    #expect(try await second.read("P(1)").cached == nil)
+    #expect(try await second.read("P(1)").cached != nil)
+    try await second.close()
+    #expect(try Data(contentsOf: URL(filePath: file.path + ".damaged")) == bytes)
+  }
+
+  @Test("damage inside a payload is a miss, never a wrong answer")
+  func damagedPayload() async throws {
+    let body = #"{"value":""# + String(repeating: "x", count: 9000) + #""}"#
+    let rig = try StoreRig { _ in .ok(body) }
+    let first = try await rig.openStore()
+    _ = try await first.read("P")
+    try await first.close()
+    let file = URL(filePath: try rig.cacheFile.path)
+    var bytes = try Data(contentsOf: file)
+    let place = try #require(bytes.firstRange(of: Data(repeating: 0x78, count: 3000)))
+    bytes[place.lowerBound + 100] = 0x79
+    try bytes.write(to: file)
+    let second = try await rig.openStore()
+    #expect(try await second.read("P").cached == nil)
+    #expect(rig.diagnostics.all.contains { if case .entryDamaged = $0 { true } else { false } })
+    #expect(text(try await second.read("P").cached) == body)
+    try await second.close()
+  }
+
+  @Test("a file that is not ours is refused and stays as it is")
+  func foreignFile() async throws {
+    let rig = try StoreRig()
+    let place = rig.options().place(try ODataServiceRoot(rig.root))
+    let bytes = Data("my diary, not a cache".utf8)
+    try bytes.write(to: URL(filePath: place.file))
+    let store = try rig.store()
+    await #expect { try await store.open() } throws: { error in
+      guard case OnlineStoreError.storage(let storage) = error else { return false }
+      return storage.category == .foreignFile
+    }
+    #expect(try Data(contentsOf: URL(filePath: place.file)) == bytes)
+    await #expect(throws: OnlineStoreError.self) { try await store.resetCache() }
+    #expect(try Data(contentsOf: URL(filePath: place.file)) == bytes)
+  }
+
+  @Test("a cache file can be listed and shown while its store is open, and reset when it is closed")
+  func inspection() async throws {
+    let rig = try StoreRig { _ in .ok(#"{"v":1}"#, ["ETag": "\"1\""]) }
+    let store = try await rig.openStore()
+    _ = try await store.read("P?$top=1")
+    let file = try rig.cacheFile
+    #expect(try await file.serviceRoot() == rig.root.absoluteString)
+    let entry = try #require(try await file.entries().first)
+    #expect(entry.url == rig.root.absoluteString + "P?$top=1")
+    #expect(entry.payloadBytes == 7)
+    #expect(entry.fields[.etag] == "\"1\"")
+    #expect(text(try await file.responses(to: entry.url).first) == #"{"v":1}"#)
+    await #expect(throws: OnlineStoreError.self) { try await file.reset() }
+    try await store.close()
+    try await file.reset()
+    #expect(try TechnicalCacheFile.files(in: rig.folder.path).isEmpty)
+    await #expect(throws: OnlineStoreError.self) { _ = try await file.entries() }
+  }
+}

@@ -1,0 +1,191 @@
+import Foundation
+import HTTPCore
+import ODataService
+import OnlineOData
+import Synchronization
+import TestSupport
+import Testing
+
+/// A service in this process: answers by a closure, notes what it was asked, can be away.
+final class StubService: HTTPTransport {
+  struct Answer: Sendable {
+    var status = 200
+    var fields: HTTPFields = ["Content-Type": "application/json", "OData-Version": "4.0"]
+    var body = ""
+    var error: HTTPTransportError?
+
+    static func ok(_ body: String, _ fields: HTTPFields = [:]) -> Answer {
+      var answer = Answer(body: body)
+      for field in fields { answer.fields[field.name] = field.value }
+      return answer
+    }
+    static func status(_ status: Int, _ body: String = "", _ fields: HTTPFields = [:]) -> Answer {
+      var answer = ok(body, fields)
+      answer.status = status
+      return answer
+    }
+    static func failure(_ error: HTTPTransportError) -> Answer { Answer(error: error) }
+  }
+
+  typealias Handler = @Sendable (HTTPRequest) async -> Answer
+
+  static let metadata = """
+    <edmx:Edmx Version="4.0" xmlns:edmx="http://docs.oasis-open.org/odata/ns/edmx">\
+    <edmx:DataServices><Schema Namespace="S" xmlns="http://docs.oasis-open.org/odata/ns/edm">\
+    <EntityType Name="P"><Key><PropertyRef Name="ID"/></Key><Property Name="ID" Type="Edm.Int32" Nullable="false"/>\
+    <Property Name="Name" Type="Edm.String"/></EntityType>\
+    <EntityContainer Name="C"><EntitySet Name="Products" EntityType="S.P"/></EntityContainer>\
+    </Schema></edmx:DataServices></edmx:Edmx>
+    """
+
+  private let handler: Mutex<Handler>
+  private let heard = Mutex<[HTTPRequest]>([])
+  private let away = Atomic(false)
+
+  init(_ handler: @escaping Handler) { self.handler = Mutex(handler) }
+
+  /// Where set, no request reaches the service.
+  var isAway: Bool {
+    get { away.load(ordering: .relaxed) }
+    set { away.store(newValue, ordering: .relaxed) }
+  }
+
+  func answers(_ handler: @escaping Handler) { self.handler.withLock { $0 = handler } }
+
+  /// Requests other than for the metadata.
+  var requests: [HTTPRequest] { heard.withLock { $0.filter { !$0.url.path.hasSuffix("$metadata") } } }
+  var metadataRequests: Int { heard.withLock { $0.count { $0.url.path.hasSuffix("$metadata") } } }
+
+  @concurrent
+  func send(_ request: HTTPRequest) async throws(HTTPTransportError) -> HTTPResponse {
+    if isAway { throw .cannotConnect(host: "stub.test", reason: "refused") }
+    heard.withLock { $0.append(request) }
+    if request.url.path.hasSuffix("$metadata") {
+      return HTTPResponse(
+        status: 200, fields: ["Content-Type": "application/xml", "OData-Version": "4.0"], url: request.url,
+        body: HTTPBodyStream(Array(StubService.metadata.utf8)))
+    }
+    let answer = await handler.withLock({ $0 })(request)
+    if let error = answer.error { throw error }
+    if Task.isCancelled { throw .cancelled }
+    return HTTPResponse(
+      status: answer.status, fields: answer.fields, url: request.url, body: HTTPBodyStream(Array(answer.body.utf8)))
+  }
+}
+
+/// Notes every call: its name, the status, and what the response was.
+final class CallLog: ODataRequestListener {
+  struct Call: Equatable, CustomStringConvertible {
+    var name: String
+    var status: ODataRequestStatus
+    var payload: String?
+    var description: String { "\(name)(\(status.rawValue))" + (payload.map { "=\($0)" } ?? "") }
+  }
+
+  private let noted = Mutex<[Call]>([])
+  var calls: [Call] { noted.withLock { $0 } }
+  var names: [String] { calls.map(\.description) }
+
+  private func note(_ name: String, _ execution: ODataRequestExecution) {
+    let payload = execution.response.map { response in
+      switch response {
+      case .single(let single): String(decoding: single.payloadBytes, as: UTF8.self)
+      case .batch(let batch):
+        batch.slots.map { slot in
+          switch slot {
+          case .response(let single): String(decoding: single.payloadBytes, as: UTF8.self)
+          case .changeSet: "set"
+          case .failure: "failure"
+          case nil: "nil"
+          }
+        }.joined(separator: "|")
+      }
+    }
+    noted.withLock { $0.append(Call(name: name, status: execution.status, payload: payload)) }
+  }
+
+  func requestStarted(_ execution: ODataRequestExecution) { note("started", execution) }
+  func requestCacheResponse(_ execution: ODataRequestExecution) { note("cacheResponse", execution) }
+  func requestServerResponse(_ execution: ODataRequestExecution) { note("serverResponse", execution) }
+  func requestFailed(_ execution: ODataRequestExecution) { note("failed", execution) }
+  func requestFinished(_ execution: ODataRequestExecution) { note("finished", execution) }
+}
+
+/// A store on a ``StubService`` with a cache folder of its own.
+final class StoreRig: Sendable {
+  let folder: TemporaryFolder
+  let service: StubService
+  let root: URL
+  let diagnostics = DiagnosticLog()
+
+  init(_ handler: @escaping StubService.Handler = { _ in .ok("{}") }) throws {
+    folder = try TemporaryFolder()
+    service = StubService(handler)
+    root = try #require(URL(string: "http://\(UUID().uuidString.lowercased()).test/service/"))
+  }
+
+  func options(_ change: (inout OnlineStoreOptions) -> Void = { _ in }) -> OnlineStoreOptions {
+    var options = OnlineStoreOptions(useCache: true, cachePath: folder.path)
+    options.conversation.retry = .never
+    options.onDiagnostic = { [diagnostics] in diagnostics.add($0) }
+    change(&options)
+    return options
+  }
+
+  func store(
+    _ authentication: (any Authentication)? = nil, _ change: (inout OnlineStoreOptions) -> Void = { _ in }
+  ) throws -> OnlineODataStore {
+    try OnlineODataStore(
+      serviceRoot: root, transport: service, authentication: authentication, options: options(change))
+  }
+
+  func openStore(
+    _ authentication: (any Authentication)? = nil, _ change: (inout OnlineStoreOptions) -> Void = { _ in }
+  ) async throws -> OnlineODataStore {
+    let store = try store(authentication, change)
+    try await store.open()
+    return store
+  }
+
+  var cacheFile: TechnicalCacheFile {
+    get throws { try #require(try TechnicalCacheFile.files(in: folder.path).first) }
+  }
+}
+
+final class DiagnosticLog: Sendable {
+  private let noted = Mutex<[OnlineStoreDiagnostic]>([])
+  func add(_ diagnostic: OnlineStoreDiagnostic) { noted.withLock { $0.append(diagnostic) } }
+  var all: [OnlineStoreDiagnostic] { noted.withLock { $0 } }
+}
+
+extension OnlineODataStore {
+  /// Runs a request to its end and answers the listener's calls.
+  @discardableResult
+  func calls(_ request: ODataRequest) async -> [String] {
+    let log = CallLog()
+    let execution = schedule(request, listener: log)
+    for await _ in execution.events {}
+    // The stream ends just before the listener's last call.
+    while log.calls.last?.name != "finished" { await Task.yield() }
+    return log.names
+  }
+
+  /// Reads a path to its end and answers the events' responses: the cache's and the last.
+  func read(_ path: String) async throws -> (cached: ODataSingleResponse?, last: ODataSingleResponse?) {
+    let execution = schedule(.read(path))
+    var cached: ODataSingleResponse?
+    var last: ODataSingleResponse?
+    for await event in execution.events {
+      if case .requestCacheResponse(let snapshot) = event { cached = snapshot.response?.single }
+      if case .requestFinished(let snapshot) = event {
+        if let error = snapshot.error { throw error }
+        last = snapshot.response?.single
+      }
+    }
+    return (cached, last)
+  }
+}
+
+func text(_ response: ODataSingleResponse?) -> String? {
+  response.map { String(decoding: $0.payloadBytes, as: UTF8.self) }
+}
