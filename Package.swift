@@ -82,8 +82,11 @@ let package = Package(
     .testTarget(
       name: "OnlineODataTests",
       dependencies: [
-        "OnlineOData", "ODataService", "OData", "HTTPCore", "Storage", "CurlTransport", "TestSupport",
+        "OnlineOData", "ODataService", "OData", "HTTPCore", "Storage", "CurlTransport", "TestSupport", "CrashRig",
       ], swiftSettings: common),
+    .executableTarget(
+      name: "CrashRig", dependencies: ["OnlineOData", "ODataService", "HTTPCore"], path: "Tests/CrashRig",
+      swiftSettings: common),
     .testTarget(
       name: "LarderCommandsTests",
       dependencies: ["LarderCommands", "OData", "HTTPCore", "TestSupport"], swiftSettings: common),

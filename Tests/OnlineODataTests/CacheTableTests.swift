@@ -75,7 +75,11 @@ struct CacheTableTests {
   ) throws -> [String] {
     let root = try ODataServiceRoot(#require(URL(string: "http://host/service/")))
     let key = CacheKey(url: "http://host/service/Products", scope: [], variant: [])
-    let keys: [CacheKey?] = cache != .open ? [] : { if case .batch = request { [key, nil] } else { [key] } }()
+    var keys: [CacheKey?] = []
+    if cache == .open {
+      keys = [key]
+      if case .batch = request { keys.append(nil) }
+    }
     var machine = RequestMachine(
       request, root: root,
       circumstances: .init(isOpen: row.isOpen, isPassive: row.isPassive, cache: cache), keys: keys)

@@ -146,11 +146,13 @@ struct CallbackTests {
   func awaiting() async throws {
     let rig = try StoreRig { _ in .ok(#"{"v":1}"#) }
     let store = try await rig.openStore()
-    #expect(text(try await store.execute(ODataSingleRequest.read("P"))) == #"{"v":1}"#)
+    #expect(text(try await store.execute(single: ODataSingleRequest.read("P"))) == #"{"v":1}"#)
     try store.setPassive(true)
-    #expect(text(try await store.execute(ODataSingleRequest.read("P"))) == #"{"v":1}"#)
-    await #expect(throws: ODataServiceError.self) { _ = try await store.execute(ODataSingleRequest.read("Q")) }
-    await #expect(throws: ODataServiceError.self) { _ = try await store.execute(ODataSingleRequest.delete("P(1)")) }
+    #expect(text(try await store.execute(single: ODataSingleRequest.read("P"))) == #"{"v":1}"#)
+    await #expect(throws: ODataServiceError.self) { _ = try await store.execute(single: ODataSingleRequest.read("Q")) }
+    await #expect(throws: ODataServiceError.self) {
+      _ = try await store.execute(single: ODataSingleRequest.delete("P(1)"))
+    }
     try await store.close()
   }
 

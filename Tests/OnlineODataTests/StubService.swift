@@ -79,7 +79,7 @@ final class CallLog: ODataRequestListener {
     var name: String
     var status: ODataRequestStatus
     var payload: String?
-    var description: String { "\(name)(\(status.rawValue))" + (payload.map { "=\($0)" } ?? "") }
+    var description: String { payload.map { "\(name)(\(status.rawValue))=\($0)" } ?? "\(name)(\(status.rawValue))" }
   }
 
   private let noted = Mutex<[Call]>([])
@@ -146,6 +146,9 @@ final class StoreRig: Sendable {
     try await store.open()
     return store
   }
+
+  /// The queries of the requests so far, nil where one has none.
+  var queries: [String?] { service.requests.map { (request: HTTPRequest) -> String? in request.url.query() } }
 
   var cacheFile: TechnicalCacheFile {
     get throws { try #require(try TechnicalCacheFile.files(in: folder.path).first) }

@@ -27,9 +27,29 @@ extension PayloadSurvey {
     bytes.count < 1 << 16 && bytes.firstRange(of: Array("entry".utf8)) == nil
   }
 
+  /// False where the root element is certainly not closed. Documents in UTF-16 or UTF-32 are not judged.
   private static func endsLikeXML(_ bytes: [UInt8]) -> Bool {
-    // The last byte of UTF-16 may be zero.
-    let last = bytes.last { $0 > 0x20 }
-    return last == UInt8(ascii: ">")
+    var text = bytes[...]
+    if text.starts(with: [0xEF, 0xBB, 0xBF]) { text = text.dropFirst(3) }
+    if let first = text.first, first == 0 || first >= 0xFE { return true }
+    if text.count > 1, text[text.startIndex + 1] == 0 { return true }
+    while let last = text.last, last <= 0x20 { text.removeLast() }
+    // A comment or instruction may follow the root, and a root may be one empty tag.
+    for end in ["-->", "?>", "/>"] where text.suffix(end.utf8.count).elementsEqual(end.utf8) {
+      return end != "/>" || text.count { $0 == UInt8(ascii: "<") } <= 2
+    }
+    let close = Array("</".utf8) + rootName(text) + [UInt8(ascii: ">")]
+    return text.suffix(close.count).elementsEqual(close)
+  }
+
+  /// The first element's name as written.
+  private static func rootName(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+    var rest = bytes
+    while let open = rest.firstIndex(of: UInt8(ascii: "<")) {
+      rest = rest[(open + 1)...]
+      if rest.first == UInt8(ascii: "?") || rest.first == UInt8(ascii: "!") { continue }
+      return rest.prefix { $0 > 0x20 && $0 != UInt8(ascii: ">") && $0 != UInt8(ascii: "/") }
+    }
+    return []
   }
 }

@@ -1,0 +1,73 @@
+// A program to be killed: it reads through a store with a technical cache as fast as it can, and says on standard output
+// which answers the store has acknowledged. Whoever kills it looks at what the cache then holds.
+//
+// Arguments: the cache's folder, the service root, a seed, the number of the first round.
+
+import Foundation
+import HTTPCore
+import ODataService
+import OnlineOData
+
+/// A service in this process whose every answer proves itself: its content says the URL, the round and a check of both.
+struct SelfCheckingService: HTTPTransport {
+  let round: Int
+
+  @concurrent
+  func send(_ request: HTTPRequest) async throws(HTTPTransportError) -> HTTPResponse {
+    let isMetadata = request.url.path.hasSuffix("$metadata")
+    let body = isMetadata ? SelfCheckingService.metadata : SelfCheckingService.body(request.url.absoluteString, round)
+    return HTTPResponse(
+      status: 200,
+      fields: ["Content-Type": isMetadata ? "application/xml" : "application/json", "OData-Version": "4.0"],
+      url: request.url, body: HTTPBodyStream(Array(body.utf8)))
+  }
+
+  /// The length depends on the URL and the round, so that rows grow, shrink and move.
+  static func body(_ url: String, _ round: Int) -> String {
+    var sum: UInt64 = 0xcbf2_9ce4_8422_2325
+    for byte in url.utf8 { sum = (sum ^ UInt64(byte)) &* 0x100_0000_01b3 }
+    sum = (sum ^ UInt64(round)) &* 0x100_0000_01b3
+    let filling = String(repeating: String(sum % 10), count: Int(sum % 30_000))
+    return #"{"url":"\#(url)","round":\#(round),"sum":\#(sum),"filling":"\#(filling)"}"#
+  }
+
+  static let metadata = """
+    <edmx:Edmx Version="4.0" xmlns:edmx="http://docs.oasis-open.org/odata/ns/edmx"><edmx:DataServices>\
+    <Schema Namespace="S" xmlns="http://docs.oasis-open.org/odata/ns/edm"><EntityContainer Name="C"/></Schema>\
+    </edmx:DataServices></edmx:Edmx>
+    """
+}
+
+@main
+struct CrashRig {
+  static func main() async throws {
+    let arguments = CommandLine.arguments
+    guard arguments.count == 5, let root = URL(string: arguments[2]), let seed = UInt64(arguments[3]),
+      let first = Int(arguments[4])
+    else {
+      FileHandle.standardError.write(Data("usage: CrashRig FOLDER ROOT SEED ROUND\n".utf8))
+      exit(2)
+    }
+    var random = seed
+    var round = first
+    while true {
+      let store = try OnlineODataStore(
+        serviceRoot: root, transport: SelfCheckingService(round: round),
+        options: OnlineStoreOptions(useCache: true, cachePath: arguments[1], maximumCacheSize: 400))
+      try await store.open()
+      say("open \(round)")
+      for _ in 0..<40 {
+        random = random &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+        let path = "P(\((random >> 33) % 50))"
+        _ = try await store.execute(.read(path))
+        say("stored \(round) \(path)")
+      }
+      try await store.close()
+      say("closed \(round)")
+      round += 1
+    }
+  }
+
+  /// One write a line: the reader never sees half of one.
+  private static func say(_ line: String) { FileHandle.standardOutput.write(Data((line + "\n").utf8)) }
+}
