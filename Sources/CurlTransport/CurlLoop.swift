@@ -104,7 +104,8 @@ final class CurlLoop {
     transfers[ObjectIdentifier(transfer.exchange)] = nil
     byHandle[handle.address] = nil
     if error == nil { transfer.deliverHeldHead() }
-    transfer.exchange.finish(error)
+    // A producer that was started again after its exchange had ended is stopped here.
+    if !transfer.exchange.finish(error) { transfer.exchange.upload.stop() }
     retire(handle, transfer)
   }
 

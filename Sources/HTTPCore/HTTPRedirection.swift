@@ -36,7 +36,7 @@ package struct HTTPRedirection {
       for name in HTTPRedirection.contentFields { next.fields[name] = nil }
     }
     if origin(target) != origin(request.url) {
-      for name in HTTPRedirection.originFields { next.fields[name] = nil }
+      next.fields = HTTPFields(next.fields.filter { HTTPRedirection.goesAnywhere($0.name) })
     }
     return next
   }
@@ -82,9 +82,16 @@ package struct HTTPRedirection {
     "Content-Digest", "Digest",
   ]
 
-  private static let originFields: [HTTPFieldName] = [
-    .authorization, "Proxy-Authorization", .cookie, .csrfToken, "Host", "Origin", "Referer",
-  ]
+  /// Fields that another origin may see. Any other may be a credential (`X-API-Key`, `Ocp-Apim-Subscription-Key`, …).
+  private static func goesAnywhere(_ name: HTTPFieldName) -> Bool {
+    let name = name.canonicalName
+    if contentFields.contains(where: { $0.canonicalName == name }) { return true }
+    return name.hasPrefix("accept") || name.hasPrefix("if-")
+      || [
+        "range", "user-agent", "prefer", "cache-control", "pragma", "odata-version", "odata-maxversion",
+        "dataserviceversion", "maxdataserviceversion",
+      ].contains(name)
+  }
 }
 
 extension HTTPRequest {

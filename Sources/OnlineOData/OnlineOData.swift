@@ -60,10 +60,20 @@ public final class OnlineODataStore: ODataStore {
     var cache: TechnicalCache?
     var claim: CacheClaim?
     var memory = SessionMemory()
+    /// Counts openings: what belongs to an earlier one finds that it is too late.
+    var opening: UInt64 = 0
+    /// How many wait for the opening.
+    var openers = 0
     /// True while the cache is being closed, opened or reset.
     var cacheIsBusy = false
 
     var isOpen: Bool { if case .open = phase { true } else { false } }
+
+    mutating func beginOpening() -> UInt64 {
+      opening += 1
+      openers = 1
+      return opening
+    }
   }
 
   /// Makes a closed store; nothing is sent or written yet.

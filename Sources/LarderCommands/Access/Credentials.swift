@@ -125,8 +125,11 @@ struct OAuthFile: Sendable, Hashable {
     if grant == .deviceCode, deviceURL == nil { throw Credentials.failure(file, "'deviceURL' is missing") }
   }
 
-  /// Whose access it is: the user where the file says it, else the client.
-  var identity: String { user ?? "\(grant.rawValue) \(clientID) \(tokenURL.absoluteString)" }
+  /// Whose access it is: the user where the file says it, else the client's, or that of the file's owner.
+  var identity: String {
+    let client = "\(grant.rawValue) \(clientID) \(tokenURL.absoluteString)"
+    return user ?? (grant == .clientCredentials ? client : "\(client) \(file)")
+  }
 
   /// The file's content with another refresh token.
   func replacing(refreshToken: String) -> [UInt8] {

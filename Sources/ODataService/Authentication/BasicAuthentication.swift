@@ -23,8 +23,8 @@ public struct BasicAuthentication: Authentication {
     value = "Basic " + Data("\(user):\(password)".utf8).base64EncodedString()
   }
 
-  /// The user's name, marked.
-  public var identity: String { "basic:" + user }
+  /// Name and password: who knows the one without the other is somebody else.
+  public var identity: String { "basic:" + value }
 
   /// The same for every request.
   public func authorization() async throws(AuthenticationFailure) -> String? { value }

@@ -74,8 +74,10 @@ extension ODataConversation {
         fields[.cookie] = fields[.cookie].map { $0 + "; " + cookies } ?? cookies
       }
     }
+    // A redirected change would arrive as a GET: its answer, often a log-in page, would count as success.
     return HTTPRequest(
-      method: method, url: request.url, fields: fields, body: request.body, timeouts: request.timeouts)
+      method: method, url: request.url, fields: fields, body: request.body, timeouts: request.timeouts,
+      followsRedirects: method.isSafe)
   }
 
   private func takeCookies(_ response: HTTPResponse) {

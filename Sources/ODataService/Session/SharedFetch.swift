@@ -2,7 +2,8 @@ import Synchronization
 
 /// One fetch for many waiting callers: whoever comes while it runs gets its result, success and failure alike.
 ///
-/// A caller that is cancelled leaves alone; the fetch itself ends where its last caller has left.
+/// A caller that is cancelled leaves alone; the fetch itself ends where its last caller has left, unless it must not be
+/// cut off: a refresh token that the server has used up is lost with the answer.
 final class SharedFetch<Value: Sendable, Failure: Error>: Sendable {
   private struct State {
     var generation: UInt64 = 0
@@ -13,9 +14,15 @@ final class SharedFetch<Value: Sendable, Failure: Error>: Sendable {
 
   private let state = Mutex(State())
   private let cancelled: Failure
+  private let isCutOff: Bool
 
-  /// - Parameter cancelled: what a caller gets that is cancelled while it waits.
-  init(cancelled: Failure) { self.cancelled = cancelled }
+  /// - Parameters:
+  ///   - cancelled: what a caller gets that is cancelled while it waits.
+  ///   - isCutOff: whether a fetch that nobody waits for any more is ended.
+  init(cancelled: Failure, isCutOff: Bool = true) {
+    self.cancelled = cancelled
+    self.isCutOff = isCutOff
+  }
 
   /// Joins the running fetch, or starts one.
   func value(_ fetch: @escaping @Sendable () async -> Result<Value, Failure>) async throws(Failure) -> Value {
@@ -56,7 +63,7 @@ final class SharedFetch<Value: Sendable, Failure: Error>: Sendable {
   private func leave(_ caller: UInt64) {
     let (continuation, abandoned) = state.withLock { state in
       let continuation = state.callers.removeValue(forKey: caller)
-      guard continuation != nil, state.callers.isEmpty else { return (continuation, Task<Void, Never>?.none) }
+      guard continuation != nil, state.callers.isEmpty, isCutOff else { return (continuation, Task<Void, Never>?.none) }
       defer { state.task = nil }
       return (continuation, state.task)
     }

@@ -4,7 +4,8 @@ import Storage
 ///
 /// `entry` holds one whole response a row, its content last so that the other columns are read without it. `metadata`
 /// holds the service's `$metadata`, which no clean-up removes. `usage` holds the sum of `entry.cost`, kept by the same
-/// transactions. `scope` and `variant` are digests under `salt`: no credential is in the file.
+/// transactions. An `id` is never used twice: what was asked of the server for a row that is gone meanwhile must not be
+/// written to another one. `scope` and `variant` are digests under `salt`: no credential is in the file.
 enum CacheSchema {
   /// `LrdC`.
   static let applicationID: Int32 = 0x4C72_6443
@@ -19,7 +20,7 @@ private struct FirstTables: SchemaStep {
     try connection.run(
       """
       CREATE TABLE entry(
-        id INTEGER PRIMARY KEY, url TEXT NOT NULL, scope BLOB NOT NULL, variant BLOB NOT NULL,
+        id INTEGER PRIMARY KEY AUTOINCREMENT, url TEXT NOT NULL, scope BLOB NOT NULL, variant BLOB NOT NULL,
         status INTEGER NOT NULL, stored INTEGER NOT NULL, used INTEGER NOT NULL, cost INTEGER NOT NULL,
         checksum INTEGER NOT NULL, delta_link TEXT, fields TEXT NOT NULL, payload BLOB NOT NULL,
         UNIQUE(url, scope, variant)) STRICT

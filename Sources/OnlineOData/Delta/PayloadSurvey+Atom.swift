@@ -17,9 +17,10 @@ extension PayloadSurvey {
       case .delta(let delta): delta.items.isEmpty
       default: false
       }
+    // Without a link to go on by it is no delta: an empty collection may have lost all its rows.
     return PayloadSurvey(
       format: .xml, isWhole: true, deltaLink: payload.nextLink == nil ? payload.deltaLink : nil,
-      isEmptyDelta: isEmpty && payload.nextLink == nil)
+      isEmptyDelta: isEmpty && payload.nextLink == nil && payload.deltaLink != nil)
   }
 
   /// A cheap first look: without the word there is no entry and no tombstone.

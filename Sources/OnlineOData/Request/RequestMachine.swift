@@ -197,6 +197,12 @@ struct RequestMachine: Sendable {
 
   private mutating func failed(_ error: any Error, _ question: Question) -> [Action] {
     let failure = error as? ODataServiceError
+    // Nobody asked for it by a condition, and it says the same: nothing changed since the link.
+    if case .changes = question, failure?.httpStatus == 304, let key = keys.first ?? nil,
+      let entry = cached.first ?? nil
+    {
+      return finish(Settlement(unchanged: entry, key: key, deltaLink: nil, version: version))
+    }
     if case .changes = question, let failure, DeltaVerdict(failure) == .expired, let key = keys.first ?? nil,
       var entry = cached.first ?? nil
     {

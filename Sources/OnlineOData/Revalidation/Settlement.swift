@@ -21,7 +21,8 @@ struct Settlement: Sendable {
     switch answer {
     case .single(let single):
       let settled = settle(single, key: keys.first ?? nil, cached: cached.first ?? nil, version: version)
-      if settled.isNotModified, settled.payloadBytes.isEmpty, (cached.first ?? nil) == nil {
+      // A condition of the caller's own keeps the cache out: its 304 is the caller's to read.
+      if settled.isNotModified, settled.payloadBytes.isEmpty, keys.first ?? nil != nil, (cached.first ?? nil) == nil {
         throw ODataServiceError(
           .malformedAnswer("304 to a request without a condition"), operation: "read", method: .get, url: single.url,
           response: single)

@@ -33,12 +33,12 @@ extension OnlineODataStore {
   /// - Parameter key: the key it is encrypted with; one that is not nil throws `notSupported` in this version.
   /// Throws ``OnlineStoreError/cacheNotClosed`` for a cache that is open, `ODataServiceError` (`notOpen`) for a closed store.
   public func reopenCache(key: String? = nil) async throws {
-    let options = try state.withLock { state throws -> OnlineStoreOptions in
+    let (options, opening) = try state.withLock { state throws -> (OnlineStoreOptions, UInt64) in
       guard state.options.useCache else { throw OnlineStoreError.cacheNotEnabled }
       guard state.isOpen else { throw ODataServiceError(.notOpen, operation: "reopenCache") }
       guard state.cache == nil, !state.cacheIsBusy else { throw OnlineStoreError.cacheNotClosed }
       state.cacheIsBusy = true
-      return state.options
+      return (state.options, state.opening)
     }
     defer { state.withLock { $0.cacheIsBusy = false } }
     let cache: TechnicalCache
@@ -46,8 +46,9 @@ extension OnlineODataStore {
       throw OnlineStoreError.storage(error)
     }
     let isTaken = state.withLock { state in
-      if state.isOpen { state.cache = cache }
-      return state.isOpen
+      let isSame = state.isOpen && state.opening == opening
+      if isSame { state.cache = cache }
+      return isSame
     }
     guard isTaken else {
       // The store was closed meanwhile.

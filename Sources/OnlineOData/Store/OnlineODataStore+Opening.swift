@@ -14,16 +14,20 @@ extension OnlineODataStore {
     let task = state.withLock { state -> Task<Void, any Error>? in
       switch state.phase {
       case .open: return nil
-      case .opening(let task): return task
+      case .opening(let task):
+        state.openers += 1
+        return task
       case .closing(let closing):
+        let opening = state.beginOpening()
         let task = Task {
           _ = await closing.result
-          try await performOpening()
+          try await performOpening(opening)
         }
         state.phase = .opening(task)
         return task
       case .closed:
-        let task = Task { try await performOpening() }
+        let opening = state.beginOpening()
+        let task = Task { try await performOpening(opening) }
         state.phase = .opening(task)
         return task
       }
@@ -32,8 +36,18 @@ extension OnlineODataStore {
     try await withTaskCancellationHandler {
       try await task.value
     } onCancel: {
-      task.cancel()
+      leaveOpening(task)
     }
+  }
+
+  /// One of those who wait for the opening does so no more; the last one ends it.
+  private func leaveOpening(_ task: Task<Void, any Error>) {
+    let isLast = state.withLock { state in
+      guard case .opening(task) = state.phase else { return false }
+      state.openers -= 1
+      return state.openers == 0
+    }
+    if isLast { task.cancel() }
   }
 
   /// Opens the store in the background and tells the listener. A store that is open already is used as it is, and nobody
@@ -50,7 +64,7 @@ extension OnlineODataStore {
     }
   }
 
-  private func performOpening() async throws {
+  private func performOpening(_ opening: UInt64) async throws {
     let (options, conversation, isPassive) = state.withLock { ($0.options, $0.conversation, $0.isPassive) }
     var claim: CacheClaim?
     var cache: TechnicalCache?
@@ -65,7 +79,7 @@ extension OnlineODataStore {
       try Task.checkCancellation()
       try state.withLock { state in
         // Closed meanwhile: who closes sets the phase.
-        guard case .opening = state.phase else { throw CancellationError() }
+        guard case .opening = state.phase, state.opening == opening else { throw CancellationError() }
         state.phase = .open
         state.cache = cache
         state.claim = claim
@@ -74,7 +88,10 @@ extension OnlineODataStore {
     } catch {
       try? await cache?.close()
       claim?.release()
-      state.withLock { if case .opening = $0.phase { $0.phase = .closed } }
+      state.withLock { state in
+        // A later opening may be on its way already.
+        if case .opening = state.phase, state.opening == opening { state.phase = .closed }
+      }
       throw error
     }
   }

@@ -12,8 +12,9 @@ extension OnlineODataStore {
   @discardableResult
   public func schedule(_ request: ODataRequest, listener: (any ODataRequestListener)?) -> ODataRequestExecution {
     let execution = ODataRequestExecution(request: request, listener: listener)
-    var course = course(of: execution)
+    // First of all, so that a closing that begins now waits for this request's end.
     running.add(execution)
+    var course = course(of: execution)
     let work = course.begin()
     OnlineODataStore.goOn(course, with: work, running)
     return execution

@@ -69,7 +69,7 @@ public final class OAuth2Authentication: Authentication {
     self.clock = clock
     self.onRefreshToken = onRefreshToken
     state = Mutex(machine)
-    fetch = SharedFetch(cancelled: .unreachable(.cancelled))
+    fetch = SharedFetch(cancelled: .unreachable(.cancelled), isCutOff: false)
   }
 
   /// A token that is good now, asked for where there is none.
