@@ -5,6 +5,8 @@ internal import OData
 /// Indented by two spaces for people, or on one line. The caller nests properly: every begin has its end, and a
 /// member's name comes before its value.
 struct JSONOutput {
+  /// Gives declared types to what is shown of payloads; nil shows what the values say alone.
+  var model: EdmModel?
   private let port: OutputPort
   private let isIndented: Bool
   private var bytes: [UInt8] = []

@@ -27,8 +27,9 @@ extension JSONOutput {
       name("media")
       try write(media)
     }
+    let type = entity.typeName
     try member("properties", entity.properties, always: true) { (json, property) throws(OutputError) in
-      try json.write(property)
+      try json.write(property, of: type)
     }
     try member("navigation", entity.navigationLinks) { (json, link) throws(OutputError) in try json.write(link) }
     try member("streams", entity.streams) { (json, stream) throws(OutputError) in

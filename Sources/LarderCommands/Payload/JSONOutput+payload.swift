@@ -3,7 +3,9 @@ internal import OData
 // A payload of any version and format as one normalised JSON document.
 extension JSONOutput {
   /// Writes what was understood, with the kind of payload first.
-  mutating func write(_ payload: ODataPayload) throws(OutputError) {
+  ///
+  /// `url` is the request's: tells the type of a value that does not say it.
+  mutating func write(_ payload: ODataPayload, url: String? = nil) throws(OutputError) {
     beginObject()
     switch payload {
     case .entity(let entity):
@@ -12,7 +14,7 @@ extension JSONOutput {
     case .collection(let collection):
       member("kind", "collection")
       try writeContent(collection)
-    case .property(let property): try writeContent(property)
+    case .property(let property): try writeContent(property, type(of: property, url))
     case .reference(let reference):
       member("kind", "reference")
       member("id", reference.id)
@@ -31,15 +33,31 @@ extension JSONOutput {
     try endLine()
   }
 
-  private mutating func writeContent(_ property: ODataPropertyPayload) throws(OutputError) {
+  /// The type that the payload says, or that its context's path or its URL leads to.
+  private func type(of property: ODataPropertyPayload, _ url: String?) -> EdmTypeReference? {
+    if let said = property.typeName { return EdmTypeReference(said) }
+    guard let model else { return nil }
+    if let context = property.context, let hash = context.firstIndex(of: "#"),
+      let shape = ResourceShape(path: String(context[context.index(after: hash)...]), model: model),
+      shape.kind == .property
+    {
+      return shape.type
+    }
+    guard let shape = url.flatMap({ ResourceShape(url: $0, model: model) }), shape.kind == .property else { return nil }
+    return shape.type
+  }
+
+  private mutating func writeContent(
+    _ property: ODataPropertyPayload, _ type: EdmTypeReference?
+  ) throws(OutputError) {
     member("kind", "property")
     member("context", property.context)
     member("name", property.name)
-    member("type", property.typeName ?? property.value.typeLabel)
+    member("type", property.typeName ?? property.value.typeLabel(declared: type))
     member("count", property.count)
     member("nextLink", property.nextLink)
     name("value")
-    try write(property.value)
+    try write(property.value, declared: type)
     try writeAnnotations(property.annotations)
   }
 

@@ -3,33 +3,40 @@ internal import OData
 // Values as JSON, exact: numbers keep their digits, everything else its lexical form. Readers bound the depth of
 // complex values, so recursion is safe.
 extension JSONOutput {
-  /// A property: name, type as understood, value.
-  mutating func write(_ property: ODataProperty) throws(OutputError) {
+  /// A property: name, type as declared or understood, value.
+  ///
+  /// `type` is the structured type that the property belongs to.
+  mutating func write(_ property: ODataProperty, of type: String? = nil) throws(OutputError) {
+    var declared = type.flatMap { model?.structure($0)?.property(property.name)?.type }
+    if case .string(let said)? = property.annotations.first(where: { $0.term == "odata.type" })?.value {
+      declared = EdmTypeReference(said)
+    }
     beginObject()
     member("name", property.name)
-    member("type", property.value.typeLabel)
+    member("type", property.value.typeLabel(declared: declared))
     name("value")
-    try write(property.value)
+    try write(property.value, declared: declared)
     try writeAnnotations(property.annotations)
     endObject()
     try drain()
   }
 
-  /// A value alone.
-  mutating func write(_ value: ODataValue) throws(OutputError) {
+  /// A value alone; a complex one takes its declared type's name where it has none of its own.
+  mutating func write(_ value: ODataValue, declared: EdmTypeReference? = nil) throws(OutputError) {
     switch value {
     case .null: null()
     case .boolean(let flag): boolean(flag)
     case .string(let text), .enumeration(let text): string(text)
     case .collection(let items):
       beginArray()
-      for item in items { try write(item) }
+      for item in items { try write(item, declared: declared?.item) }
       endArray()
     case .complex(let complex):
+      let type = complex.typeName ?? declared?.name
       beginObject()
-      member("type", complex.typeName)
+      member("type", type)
       try member("properties", complex.properties, always: true) { (json, property) throws(OutputError) in
-        try json.write(property)
+        try json.write(property, of: type)
       }
       try writeAnnotations(complex.annotations)
       endObject()
@@ -63,15 +70,20 @@ extension JSONOutput {
 }
 
 extension ODataValue {
-  /// The type as understood, for people; nil for null.
-  var typeLabel: String? {
+  /// The type for people: the value's own, made more exact by the declared one; nil where neither says it.
+  func typeLabel(declared: EdmTypeReference? = nil) -> String? {
     switch self {
-    case .null: nil
-    case .enumeration: "enumeration"
+    case .null: declared?.description
+    case .enumeration: declared?.name ?? "enumeration"
     case .untypedNumber: "number"
-    case .complex(let value): value.typeName ?? "complex"
-    case .collection(let items): "Collection(\(items.lazy.compactMap(\.typeLabel).first ?? ""))"
-    default: type?.qualifiedName
+    case .complex(let value): value.typeName ?? declared?.name ?? "complex"
+    case .collection(let items):
+      if let declared, declared.isCollection {
+        declared.description
+      } else {
+        items.lazy.compactMap { $0.typeLabel() }.first.map { "Collection(\($0))" }
+      }
+    default: declared?.name ?? type?.qualifiedName
     }
   }
 }

@@ -1,11 +1,14 @@
 internal import HTTPCore
 internal import OData
+internal import ODataService
 internal import ODataXML
 
 /// A payload in a file: content alone, or a whole answer with its status line and header fields.
 struct RecordedPayload {
   /// The answer's fields; empty for content alone.
   var fields = HTTPFields()
+  /// The answer's status code; nil for content alone.
+  var status: Int?
   /// The content.
   var content: [UInt8]
 
@@ -21,6 +24,7 @@ struct RecordedPayload {
       start = place + 1
       guard !line.isEmpty else {
         content = Array(bytes[start...])
+        status = lines.first?.split(separator: " ").dropFirst().first.flatMap { Int($0) }
         for line in lines.dropFirst() {
           guard let colon = line.firstIndex(of: ":") else { continue }
           let value = line[line.index(after: colon)...].drop { $0 == " " || $0 == "\t" }
@@ -39,13 +43,16 @@ struct RecordedPayload {
   ///   - url: the request's URL, which tells the type of what came where the payload does not.
   func read(contentType: String?, model: EdmModel?, url: String?) throws -> ODataPayload {
     let type = contentType ?? fields[.contentType]
-    let said = (fields[.odataVersion] ?? fields[.dataServiceVersion]).flatMap(Self.version)
-    let expected = model.flatMap { model in url.flatMap { ResourceType.name(of: $0, in: model) } }
+    let said = (fields[.odataVersion] ?? fields[.dataServiceVersion]).flatMap(ODataVersion.init(header:))
+    let options = PayloadOptions(model: model, url: url, status: status, version: said ?? model?.version)
     switch Self.format(type, content) {
-    case .json:
-      return try ODataPayload(json: content, model: model, type: expected, version: said ?? model?.version)
+    case .json: return try ODataPayload(json: content, options: options)
     case .text: return try ODataPayload(countText: content)
-    case .xml: return try ODataPayload(atom: content, model: model, type: expected)
+    case .xml: return try ODataPayload(atom: content, model: model, type: options.expectedType?.description)
+    case .batch:
+      throw CommandFailure(
+        .storage, "this is a multipart batch, not one payload",
+        hint: "Give its parts one by one: what stands behind each empty line that follows 'HTTP/1.1 …'.")
     case .unknown(let type):
       throw CommandFailure(
         .storage, "the content type \(type) is none of OData's", hint: "Give --content-type application/json or so.")
@@ -53,13 +60,16 @@ struct RecordedPayload {
   }
 
   private enum Format {
-    case json, xml, text
+    case json, xml, text, batch
     case unknown(String)
   }
 
   private static func format(_ type: String?, _ content: [UInt8]) -> Format {
     guard let type else {
-      switch content.first(where: { $0 > 0x20 && $0 != 0xEF && $0 != 0xBB && $0 != 0xBF }) ?? 0 {
+      if isBatch(content) { return .batch }
+      // Of UTF-16 (XML 1.0 §4.3.3), the mark and the zero halves of ASCII characters are passed over too.
+      let marks: Set<UInt8> = [0xEF, 0xBB, 0xBF, 0xFE, 0xFF]
+      switch content.first(where: { $0 > 0x20 && !marks.contains($0) }) ?? 0 {
       case UInt8(ascii: "<"): return .xml
       case UInt8(ascii: "0")...UInt8(ascii: "9"): return .text
       default: return .json
@@ -68,39 +78,12 @@ struct RecordedPayload {
     let media = type.prefix { $0 != ";" }.lowercased().filter { $0 != " " }
     if media == "application/json" || media.hasSuffix("+json") || media == "text/json" { return .json }
     if media == "application/xml" || media.hasSuffix("+xml") || media == "text/xml" { return .xml }
+    if media.hasPrefix("multipart/") { return .batch }
     return media == "text/plain" ? .text : .unknown(media)
   }
 
-  private static func version(_ header: String) -> ODataVersion? {
-    switch header.prefix(while: { $0 != ";" && $0 != " " }) {
-    case "1.0", "2.0": .v2
-    case "3.0": .v3
-    case "4.0": .v4
-    case "4.01": .v401
-    default: nil
-    }
-  }
-}
-
-/// What a URL leads to, by the model.
-enum ResourceType {
-  /// The qualified type of the entity or entities at a URL; nil where the path cannot be followed.
-  static func name(of url: String, in model: EdmModel) -> String? {
-    var type: String?
-    for segment in url.prefix(while: { $0 != "?" && $0 != "#" }).split(separator: "/") {
-      let name = String(segment.prefix { $0 != "(" && $0 != "%" })
-      if let current = type {
-        if let property = model.structure(current)?.navigationProperty(name) {
-          type = property.type.name
-        } else if model.structure(name) != nil {
-          type = model.resolve(name)
-        } else if !name.hasPrefix("$"), !name.isEmpty {
-          return nil
-        }
-      } else {
-        type = model.entityType(of: name)?.qualifiedName
-      }
-    }
-    return type
+  /// True where a line of two hyphens and more is the first (RFC 2046 §5.1.1); negative numbers have one hyphen.
+  private static func isBatch(_ content: [UInt8]) -> Bool {
+    content.drop { $0 <= 0x20 || $0 == 0xEF || $0 == 0xBB || $0 == 0xBF }.starts(with: "--".utf8)
   }
 }

@@ -7,8 +7,8 @@ extension CommandSyntax {
     discussion: [
       "FILE holds what a service sent: JSON of V2, V3 or V4, Atom, a service document, an error, a delta, the text of "
         + "$count; alone, or as a whole answer with its status line and headers.",
-      "With the service's metadata, values have their declared types; --url tells the entity set where the payload "
-        + "does not.",
+      "With the service's metadata, values have their declared types; --url tells what was asked where the "
+        + "payload does not: V2 never says it for properties and functions.",
       "A payload that cannot be read ends with 4, and the error names the place.",
     ],
     examples: [
@@ -30,7 +30,8 @@ extension CommandSyntax {
     }
     for message in ServiceMessage.all(in: recorded.fields) { context.note(ServiceMessage.line(message)) }
     var json = JSONOutput(context.output)
-    try json.write(payload)
+    json.model = model
+    try json.write(payload, url: arguments[.payloadURL])
     return .done
   }
 }

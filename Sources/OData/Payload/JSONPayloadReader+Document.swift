@@ -169,10 +169,12 @@ extension JSONPayloadReader {
       try walker.reference(at, source)
       return try source.handler.endPayload()
     }
-    if walker.types.isComplex(member.plan) || survey.metadata >= 0 && isComplex(survey.metadata, bytes) {
+    let wrapsComplex = isOnly && walker.types.isComplex(member.plan) && wrapsValue(at + 1)
+    if walker.types.isComplex(member.plan) && !wrapsComplex || survey.metadata >= 0 && isComplex(survey.metadata, bytes)
+    {
       try source.handler.beginPayload(.property)
       try walker.object(at, named: -1, declared: member.plan, as: .complex, source)
-    } else if isOnly, options.expected == nil || options.expected == .property, !survey.speaksOfObject {
+    } else if wrapsComplex || isOnly && mayBeProperty && !survey.speaksOfObject {
       try source.handler.beginPayload(.property)
       var survey = survey
       survey.types = [:]
@@ -182,6 +184,15 @@ extension JSONPayloadReader {
       try walker.object(at, named: -1, declared: member.plan, as: .entity, source)
     }
     try source.handler.endPayload()
+  }
+
+  private var mayBeProperty: Bool { options.expected == nil || options.expected == .property }
+
+  /// True where the one member of an object is no property of the complex type that is expected: its name is that of
+  /// the property or function import, and the complex value is inside ([MS-ODATA] §2.2.6.3.6).
+  private mutating func wrapsValue(_ index: Int) -> Bool {
+    guard mayBeProperty, !walker.isScalar(index + 1) || walker.tape[index + 1].kind == .null else { return false }
+    return walker.types.member(member.plan, walker.tape[index].name, walker.names).kind == .undeclared
   }
 
   private mutating func isComplex(_ metadata: Int, _ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
@@ -202,7 +213,10 @@ extension JSONPayloadReader {
       let scalar = walker.scalar(value, member.scalar, source.bytes)
       return try source.handler.property(walker.names.name(name), scalar)
     }
-    try walker.property(name, value, survey, -1, source)
+    switch member.kind {
+    case .structured, .geo, .scalar: try walker.property(name, value, survey, member, source)
+    default: try walker.property(name, value, survey, -1, source)
+    }
   }
 
   /// V2's service document: names alone.

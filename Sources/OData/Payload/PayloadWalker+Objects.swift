@@ -12,8 +12,11 @@ extension PayloadWalker {
     current = at
     guard tape[at].kind == .beginObject else { throw PayloadError.Problem.unexpected(expected: "an object") }
     let survey = try survey(at, parent: name < 0 ? parent : name, source.bytes)
-    if shape == .entity, name < 0, try changeRow(at, survey, source) { return }
     var plan = declared
+    if shape == .entity, let context = ownContext(survey, source) {
+      if name < 0, try changeRow(at, survey, context, source) { return }
+      plan = self.plan(of: context, else: declared)
+    }
     let type =
       survey.type >= 0 ? survey.type : survey.metadata >= 0 ? find("type", in: survey.metadata, source.bytes) : -1
     if type >= 0, tape[type].kind == .string {
@@ -41,8 +44,7 @@ extension PayloadWalker {
       return deleted >= 0 && tape[deleted].kind == .true ? .deleted(.deleted) : .entity
     }
     guard survey.removed >= 0 else { return .entity }
-    var reason = find("reason", in: survey.removed, source.bytes)
-    if reason < 0 { reason = find("error", in: survey.removed, source.bytes) }
+    let reason = removalReason(survey.removed, source.bytes)
     return .deleted(PayloadWalker.removal(reason < 0 ? nil : tape.text(reason, in: source.bytes)))
   }
 
@@ -69,7 +71,7 @@ extension PayloadWalker {
   /// One member that speaks of the object or payload it stands in; others are passed over.
   mutating func tellObject(_ role: PayloadNames.Role, _ name: Int32, _ value: Int, _ source: Source) throws {
     switch role {
-    case .control(.removed): break
+    case .control(.removed): try aboutRemoval(value, source)
     case .control(let control) where names[name].target < 0:
       if isScalar(value) {
         try source.handler.control(control, on: nil, scalar(value, .untyped, source.bytes))
@@ -80,6 +82,27 @@ extension PayloadWalker {
     case .operation: try operation(names[name].term, .unknown, value, source)
     default: break
     }
+  }
+
+  /// What stands beside the reason of a removal becomes the entity's: instance annotations may (4.01 §15.3).
+  private mutating func aboutRemoval(_ removed: Int, _ source: Source) throws {
+    guard tape[removed].kind == .beginObject else { return }
+    let reason = removalReason(removed, source.bytes)
+    var index = removed + 1
+    while tape[index].kind != .endObject {
+      let value = index + 1
+      current = value
+      if value != reason {
+        let name = tape.text(index, in: source.bytes)
+        try annotate(name.hasPrefix("@") ? String(name.dropFirst()) : name, nil, value, source)
+      }
+      index = tape.after(value)
+    }
+  }
+
+  private func removalReason(_ removed: Int, _ bytes: UnsafeBufferPointer<UInt8>) -> Int {
+    let reason = find("reason", in: removed, bytes)
+    return reason >= 0 ? reason : find("error", in: removed, bytes)
   }
 
   private mutating func annotate(_ term: String, _ name: PayloadName?, _ value: Int, _ source: Source) throws {

@@ -7,6 +7,14 @@ extension PayloadWalker {
   ) throws {
     var member = types.member(plan, name, names)
     if !survey.types.isEmpty, let said = survey.types[name] { member = typed(member, said, source.bytes) }
+    try property(name, value, survey, member, source)
+  }
+
+  /// A property's value, where its declaration is known.
+  @inline(__always)
+  mutating func property(
+    _ name: Int32, _ value: Int, _ survey: Survey, _ member: PayloadTypes.Member, _ source: Source
+  ) throws {
     switch tape[value].kind {
     case .beginObject: try objectProperty(name, value, member, survey, source)
     case .beginArray: try arrayProperty(name, value, member, survey, source)

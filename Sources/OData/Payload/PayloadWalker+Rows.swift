@@ -11,12 +11,17 @@ extension PayloadWalker {
     }
   }
 
+  /// The context that an object carries for itself; nil where it has none.
+  func ownContext(_ survey: Survey, _ source: Source) -> ContextURL? {
+    guard survey.context >= 0, tape[survey.context].kind == .string else { return nil }
+    return ContextURL(tape.text(survey.context, in: source.bytes))
+  }
+
   /// A row whose own context says that it is a deleted entity or a link (OData JSON Format 4.0 §14.3 to §14.5); false
-  /// for other rows.
-  mutating func changeRow(_ at: Int, _ survey: Survey, _ source: Source) throws -> Bool {
-    guard survey.context >= 0, tape[survey.context].kind == .string else { return false }
-    switch ContextURL(tape.text(survey.context, in: source.bytes)).item {
-    case .deletedEntity: try deletedEntity(at, survey, source)
+  /// for other rows, 4.01's deleted entities among them, which are marked inside (4.01 §15.3).
+  mutating func changeRow(_ at: Int, _ survey: Survey, _ context: ContextURL, _ source: Source) throws -> Bool {
+    switch context.item {
+    case .deletedEntity where survey.removed < 0: try deletedEntity(at, source)
     case .link: try link(at, isDeleted: false, source)
     case .deletedLink: try link(at, isDeleted: true, source)
     default: return false
@@ -24,7 +29,16 @@ extension PayloadWalker {
     return true
   }
 
-  private mutating func deletedEntity(_ at: Int, _ survey: Survey, _ source: Source) throws {
+  /// The type that an entity's own context gives it. An entity of another set than the rows around it has one (4.0
+  /// §14.2, 4.01 §15.2); where the model does not know that set, the rows' type is not the entity's.
+  mutating func plan(of context: ContextURL, else declared: Int32) -> Int32 {
+    let said = types.member(of: context).plan
+    if said >= 0 { return said }
+    let namesEntity = context.item == .entity || context.item == .deletedEntity
+    return namesEntity && !context.path.isEmpty && types.model != nil ? -1 : declared
+  }
+
+  private mutating func deletedEntity(_ at: Int, _ source: Source) throws {
     let bytes = source.bytes
     let reason = find("reason", in: at, bytes)
     let removal = PayloadWalker.removal(reason < 0 ? nil : tape.text(reason, in: bytes))

@@ -48,13 +48,7 @@ extension ODataSingleResponse {
 
   /// What the URL and the fields tell beforehand.
   private func options(_ model: EdmModel?) -> PayloadOptions {
-    var options = PayloadOptions(model: model)
-    options.dialect = version?.dialect
-    guard let shape = model.flatMap({ ResourceShape(url: url, model: $0) }) else { return options }
-    options.expectedType = shape.type
-    // A POST to a collection is answered with the one entity that it made.
-    options.expected = httpStatus == 201 && shape.kind == .collection ? .entity : shape.kind
-    return options
+    PayloadOptions(model: model, url: url, status: httpStatus, version: version)
   }
 
   /// The content as text; throws where it is no UTF-8.

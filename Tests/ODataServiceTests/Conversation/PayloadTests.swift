@@ -22,30 +22,6 @@ struct PayloadTests {
     <FunctionImport Name="Sum" Function="S.Sum"/></EntityContainer></Schema></edmx:DataServices></edmx:Edmx>
     """
 
-  @Test(
-    "a path's shape by the model (URL Conventions 4.01 §4)",
-    arguments: [
-      ("P", PayloadKind.collection, "S.P"), ("P(1)", .entity, "S.P"), ("P('a/b')/Next", .entity, "S.P"),
-      ("P(1)/Parts?$top=1", .collection, "S.P"), ("P(1)/Parts(2)", .entity, "S.P"), ("Me", .entity, "S.P"),
-      ("Me/Price", .property, "Edm.Decimal"), ("P(1)/Tags", .property, "Collection(Edm.String)"),
-      ("P(1)/Parts/$ref", .references, "S.P"), ("P(1)/Next/$ref", .reference, "S.P"),
-      ("P(1)/$links/Parts", .references, "S.P"), ("P/S.Q", .collection, "S.Q"), ("P/S.Best()", .entity, "S.P"),
-      ("Sum()", .property, "Edm.Decimal"), ("P/$count", nil, nil), ("P(1)/S.Buy", nil, nil),
-    ] as [(String, PayloadKind?, String?)])
-  func shapes(path: String, kind: PayloadKind?, type: String?) throws {
-    let model = try EdmModel.read(Array(Self.model.utf8))
-    let shape = try #require(ResourceShape(path: path, model: model))
-    #expect(shape.kind == kind)
-    #expect(shape.type?.description == type)
-    #expect(ResourceShape(url: "https://h/x/P/" + path, model: model) != nil)
-  }
-
-  @Test("paths that the model does not know have no shape", arguments: ["X", "P/Y", "P(1)/Price/Z", "$batch", ""])
-  func unknownShapes(path: String) throws {
-    let model = try EdmModel.read(Array(Self.model.utf8))
-    #expect(ResourceShape(path: path, model: model) == nil)
-  }
-
   @Test("entities, properties, parameters and references go out in the service's own form")
   func bodies() async throws {
     let transport = FakeTransport { request, _ throws(HTTPTransportError) in

@@ -1,15 +1,13 @@
-import OData
-
 /// What a resource path leads to, by the model: read off the URL, for payloads that do not say it themselves.
-struct ResourceShape: Sendable, Hashable {
+package struct ResourceShape: Sendable, Hashable {
   /// The kind of payload; nil where the path does not tell.
-  var kind: PayloadKind?
+  package var kind: PayloadKind?
   /// The type of the entity, of the rows, or of the value.
-  var type: EdmTypeReference?
+  package var type: EdmTypeReference?
 
   /// The shape of a path relative to the service root; nil where the model does not know one of its segments.
-  init?(path: String, model: EdmModel) {
-    let text = path.prefix { $0 != "?" }
+  package init?(path: String, model: EdmModel) {
+    let text = path.prefix { $0 != "?" && $0 != "#" }
     if path.contains("$apply=") { return nil }
     var segments = ResourceSegment.split(text)[...]
     guard let first = segments.popFirst(), let start = ResourceShape.start(first, model) else { return nil }
@@ -17,23 +15,27 @@ struct ResourceShape: Sendable, Hashable {
     for segment in segments { guard step(segment, model) else { return nil } }
   }
 
-  /// The shape of an absolute URL whose root is not known: the first place from where the model knows every segment.
-  init?(url: String, model: EdmModel) {
-    let parts = URLParts(url)
-    var path = parts.path[...]
-    let query = parts.query.map { "?" + $0 } ?? ""
-    while let slash = path.firstIndex(of: "/") {
-      path = path[path.index(after: slash)...]
-      if let shape = ResourceShape(path: path + query, model: model) {
+  /// The shape of a URL whose root is not known: the first place from where the model knows every segment. A relative
+  /// URL may begin there.
+  package init?(url: String, model: EdmModel) {
+    var path = url[...]
+    if let scheme = url.prefix(while: { $0 != "?" && $0 != "(" }).firstRange(of: "://") {
+      path = url[scheme.upperBound...].drop { $0 != "/" && $0 != "?" }
+    }
+    while true {
+      if let shape = ResourceShape(path: String(path), model: model) {
         self = shape
         return
       }
+      guard let next = path.firstIndex(where: { $0 == "/" || $0 == "?" || $0 == "#" }), path[next] == "/" else {
+        return nil
+      }
+      path = path[path.index(after: next)...]
     }
-    return nil
   }
 
   /// The qualified name of the structured type; nil for others.
-  var typeName: String? { type?.name }
+  package var typeName: String? { type?.name }
 
   private init(kind: PayloadKind?, type: EdmTypeReference?) {
     self.kind = kind
@@ -109,15 +111,31 @@ struct ResourceShape: Sendable, Hashable {
   }
 }
 
+extension PayloadOptions {
+  /// What a request tells of its answer beforehand.
+  ///
+  /// - Parameters:
+  ///   - url: the request's URL, absolute or relative; nil where it is not known.
+  ///   - status: the answer's status code. A POST to a collection is answered (201) with the one entity that it made.
+  package init(model: EdmModel?, url: String?, status: Int?, version: ODataVersion?) {
+    self.init(model: model)
+    dialect = version?.dialect
+    guard let model, let url, let shape = ResourceShape(url: url, model: model) else { return }
+    expectedType = shape.type
+    expected = status == 201 && shape.kind == .collection ? .entity : shape.kind
+  }
+}
+
 /// One segment of a resource path: a name, with or without a key.
 struct ResourceSegment: Sendable, Hashable {
   var name: String
   var hasKey: Bool
 
-  /// Cuts at the slashes outside quotes and brackets.
+  /// Cuts at the slashes outside quotes, which may be percent-encoded.
   static func split(_ path: Substring) -> [ResourceSegment] {
     var segments: [ResourceSegment] = []
     var isQuoted = false
+    let path = path.replacing("%27", with: "'")
     var start = path.startIndex
     for index in path.indices {
       if path[index] == "'" { isQuoted.toggle() }
