@@ -19,6 +19,8 @@ struct CurlFailure {
   /// True where the connection stood and the request could be sent.
   var isConnected: Bool
   var host: String
+  /// True where the answer's head has not come whole.
+  var isInHead: Bool
   /// True where as much time has passed as the whole exchange may take.
   var isPastTotal: Bool
 
@@ -35,6 +37,9 @@ struct CurlFailure {
       return .cannotConnect(host: host, reason: message)
     case CURLE_OPERATION_TIMEDOUT: return .timeout(phase: isConnected || isPastTotal ? "total" : "connect")
     case CURLE_NOT_BUILT_IN, CURLE_UNKNOWN_OPTION: return .notSupported("libcurl: \(message)")
+    // libcurl bounds a header line, and has no other code for one that is longer.
+    case CURLE_OUT_OF_MEMORY where isConnected && isInHead:
+      return .protocolViolation("one of its header fields is too large, longer than the 100 kB that libcurl takes")
     case CURLE_OUT_OF_MEMORY: return .other("libcurl has no memory left for this transfer")
     default: return tlsError ?? exchangeError
     }

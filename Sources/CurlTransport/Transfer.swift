@@ -19,6 +19,7 @@ import HTTPCore
   private var parser: ResponseHeadParser
   /// A head without content waits for the end of its transfer, so that dropping the answer cannot break the connection.
   private var heldHead: ResponseHead?
+  private var isInHead = true
   /// Why a callback broke the transfer off.
   private var failure: HTTPTransportError?
   private var isReceivingPaused = false
@@ -65,6 +66,7 @@ import HTTPCore
     lastActivity = .now
     do throws(HTTPTransportError) {
       guard let head = try unsafe parser.take(line) else { return true }
+      isInHead = false
       if head.isBodiless { heldHead = head } else { exchange.deliver(head) }
       return true
     } catch {
@@ -168,7 +170,8 @@ import HTTPCore
     let total = exchange.prepared.timeouts.total
     return CurlFailure(
       code: code, message: message, systemError: systemError, tunnelStatus: tunnelStatus, isConnected: attempts > 0,
-      host: exchange.prepared.host, isPastTotal: total.map { started.duration(to: .now) >= $0 } ?? false
+      host: exchange.prepared.host, isInHead: isInHead,
+      isPastTotal: total.map { started.duration(to: .now) >= $0 } ?? false
     ).error
   }
 }

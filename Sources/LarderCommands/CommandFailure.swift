@@ -47,10 +47,11 @@ package struct CommandFailure: Error, Sendable, Hashable {
   }
 
   /// The status for an HTTP status that is not a success: what the server refuses is a no; what it cannot do, or does
-  /// not let this caller do without logging on or waiting, is a failure of the server.
+  /// not let this caller do without logging on or waiting, is a failure of the server. So is a redirect that led nowhere,
+  /// or a 304 that nobody asked for.
   static func status(ofHTTP status: Int) -> CommandStatus {
     switch status {
-    case 200..<400: .done
+    case 200..<300: .done
     case 401, 407, 408, 429: .network
     case 400..<500: .negative
     default: .network

@@ -63,6 +63,23 @@ struct HTTPRedirectionTests {
   }
 
   @Test(
+    "Only fields that can be no credential go to another origin; any stays on its own",
+    arguments: [
+      ("X-API-Key", false), ("APIKey", false), ("Ocp-Apim-Subscription-Key", false), ("X-Auth-Token", false),
+      ("Proxy-Authorization", false), ("sap-client", false), ("Referer", false), ("Accept-Language", true),
+      ("If-None-Match", true), ("Range", true), ("User-Agent", true), ("Prefer", true), ("OData-MaxVersion", true),
+      ("MaxDataServiceVersion", true), ("cache-control", true),
+    ])
+  func otherFields(name: String, goesAlong: Bool) throws {
+    var request = try request("https://a.example/")
+    request.fields[HTTPFieldName(name)] = "v"
+    let away = try #require(try next(request, 302, "https://b.example/"))
+    #expect(away.fields.contains(HTTPFieldName(name)) == goesAlong)
+    let home = try #require(try next(request, 302, "/b"))
+    #expect(home.fields[HTTPFieldName(name)] == "v")
+  }
+
+  @Test(
     "What is not safe to follow is refused",
     arguments: [
       "http://a.example/", "ftp://a.example/", "file:///etc/passwd", "javascript:alert(1)", "https://u:p@a.example/",

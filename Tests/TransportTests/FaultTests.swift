@@ -38,6 +38,9 @@ struct FaultTests {
       "a head of 2 MiB",
       .raw("HTTP/1.1 200 OK\r\n" + String(repeating: "A: \(String(repeating: "x", count: 1000))\r\n", count: 2100)),
       "protocolViolation", "connectionLost"),
+    Fault(
+      "a header field of 5 MB", .raw("HTTP/1.1 200 OK\r\nA: \(String(repeating: "x", count: 5_000_000))\r\n\r\n"),
+      "protocolViolation"),
   ]
 
   @Test("Each fault has its error", arguments: faults)

@@ -51,6 +51,18 @@ struct RequestTarget: Sendable, Hashable {
     rootText = text
   }
 
+  /// Refuses what is neither a web URL nor a reference relative to a service, such as `Products(1)`.
+  static func check(_ given: String, in arguments: ParsedArguments) throws(UsageError) {
+    // Before a slash, a query, a fragment or a key a colon ends a scheme (RFC 3986 §4.2).
+    guard !given.prefix(while: { !"/?#('".contains($0) }).contains(":") else {
+      _ = try absolute(given, arguments)
+      return
+    }
+    guard !given.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F }) else {
+      throw arguments.usage("the URL holds control characters")
+    }
+  }
+
   /// The URL, percent-encoded where it is not; fit to be requested, and without secrets.
   private static func absolute(_ given: String, _ arguments: ParsedArguments) throws(UsageError) -> String {
     let rest = given.firstRange(of: "://").map { given[$0.upperBound...] } ?? given[given.endIndex...]

@@ -26,6 +26,9 @@ enum ServiceFailure {
 
   private static func hint(_ error: ODataServiceError) -> String? {
     switch error.category {
+    case .http(status: 304, _): return nil
+    case .http(status: 300..<400, _):
+      return "Check the URL and the credentials: services often redirect to a log-in page."
     case .http(_, let payload):
       let details = (payload?.details ?? []).filter { $0.message != payload?.message && !$0.message.isEmpty }
       let lines = details.prefix(20).map { detail in

@@ -41,7 +41,10 @@ package struct ArgumentParser {
       } else if argument.hasPrefix("-"), argument != "-" {
         let option = try takeOption(argument)
         if option == .help { return .help(command, path: path) }
-        if option == .version { return .version }
+        if option == .version {
+          if let extra = rest.first { throw usage("'\(extra)' is one argument too many: --version stands alone") }
+          return .version
+        }
       } else {
         try take(argument)
       }

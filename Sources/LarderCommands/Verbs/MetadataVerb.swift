@@ -1,3 +1,4 @@
+internal import HTTPCore
 internal import OData
 internal import ODataService
 internal import ODataXML
@@ -44,8 +45,19 @@ extension CommandSyntax {
     let path = document ? target.url : target.rootText + "$metadata" + target.query
     let response = try await conversation.send(ODataSingleRequest(.read, path, fields: access.fields, useCache: false))
     do throws(MetadataError) { return try EdmModel.read(response.payloadBytes) } catch {
+      if isPage(response.fields[.contentType]) {
+        throw CommandFailure(
+          .network, "\(TerminalText.line(path)): the answer is an HTML page, not metadata",
+          hint: "A log-in page may have been sent in its place: check the URL and the credentials.")
+      }
       throw CommandFailure(.network, "\(TerminalText.line(path)): \(error)")
     }
+  }
+
+  /// True for the media types of pages for people.
+  private static func isPage(_ contentType: String?) -> Bool {
+    let type = (contentType ?? "").prefix { $0 != ";" && $0 != " " }.lowercased()
+    return type == "text/html" || type == "application/xhtml+xml"
   }
 
   /// A root ends with a slash; one that is given without it is meant all the same.

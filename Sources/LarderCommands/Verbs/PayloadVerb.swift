@@ -18,6 +18,7 @@ extension CommandSyntax {
     options: [.payloadFile, .payloadMetadata, .payloadType, .payloadURL]
   ) { arguments, context in
     let file = try arguments.required(OptionSyntax.payloadFile)
+    if let url = arguments[.payloadURL] { try RequestTarget.check(url, in: arguments) }
     let recorded = RecordedPayload(try context.read(file))
     let model = try arguments[.payloadMetadata].map { try MetadataFile.read($0, context) }
     let payload: ODataPayload

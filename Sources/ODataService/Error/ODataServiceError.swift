@@ -117,6 +117,8 @@ extension ODataServiceError.Category {
   private static func summary(status: Int, code: String?) -> String {
     let words =
       switch status {
+      case 304: "the service says that nothing has changed, which was not asked"
+      case 300..<400: "the service redirects, and that was not followed"
       case 400: "the service does not accept the request"
       case 401: "the service does not know the caller"
       case 403: "the caller may not do this"

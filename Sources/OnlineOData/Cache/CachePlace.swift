@@ -62,7 +62,7 @@ extension CachePlace {
     do {
       try FileManager.default.createDirectory(
         atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-    } catch { throw StorageError.cannotOpen(folder, "The cache's folder cannot be made: \(error)") }
+    } catch { throw FolderFailure.error(folder, "The cache's folder cannot be made", error) }
   }
 
   /// Deletes a database and its log; a file that is another's stays and throws `foreignFile`.
@@ -76,6 +76,6 @@ extension CachePlace {
       for path in [file + "-wal", file + "-shm", file] where FileManager.default.fileExists(atPath: path) {
         try FileManager.default.removeItem(atPath: path)
       }
-    } catch { throw StorageError.cannotOpen(file, "The cache cannot be removed: \(error)") }
+    } catch { throw FolderFailure.error(file, "The cache cannot be removed", error) }
   }
 }

@@ -25,7 +25,7 @@ public struct TechnicalCacheFile: Sendable, Hashable {
       return try FileManager.default.contentsOfDirectory(atPath: folder)
         .filter { $0.hasSuffix("." + CachePlace.fileExtension) }.sorted()
         .map { TechnicalCacheFile(path: folder + (folder.hasSuffix("/") ? "" : "/") + $0) }
-    } catch { throw .storage(.cannotOpen(folder, "The folder cannot be read: \(error)")) }
+    } catch { throw .storage(FolderFailure.error(folder, "The folder cannot be read", error)) }
   }
 
   /// One kept answer, without its content.

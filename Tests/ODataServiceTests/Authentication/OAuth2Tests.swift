@@ -80,6 +80,28 @@ struct OAuth2Tests {
     #expect(try await stayer.value == "Bearer A")
   }
 
+  @Test("one who asked alone and is cancelled leaves a refresh that goes on: its token is kept and used")
+  func cancelledRefresh() async throws {
+    let (gate, open) = AsyncStream.makeStream(of: Void.self)
+    let kept = Mutex<[String]>([])
+    let transport = FakeTransport { _, _ throws(HTTPTransportError) in
+      for await _ in gate {}
+      if Task.isCancelled { throw .cancelled }
+      return .json(#"{"access_token":"A","token_type":"Bearer","expires_in":3600,"refresh_token":"R2"}"#)
+    }
+    let authentication = OAuth2Authentication(
+      refreshToken: "R1", identity: "ann", client: try Self.client(.none), transport: transport,
+      onRefreshToken: { token in kept.withLock { $0.append(token) } })
+    let leaver = Task { try await authentication.authorization() }
+    while transport.requests.isEmpty { await Task.yield() }
+    leaver.cancel()
+    await #expect(throws: AuthenticationFailure.unreachable(.cancelled)) { try await leaver.value }
+    open.finish()
+    #expect(try await authentication.authorization() == "Bearer A")
+    #expect(transport.requests.count == 1)
+    #expect(kept.withLock { $0 } == ["R2"])
+  }
+
   @Test(
     "answers that are no token are errors",
     arguments: [

@@ -1,0 +1,43 @@
+import Storage
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// What Foundation says of a file or folder, in words: its errors print as a list of their properties.
+enum FolderFailure {
+  /// - Parameters:
+  ///   - path: what was to be used.
+  ///   - what: what could not be done with it, a clause without an end.
+  static func error(_ path: String, _ what: String, _ error: any Error) -> StorageError {
+    .cannotOpen(path, "\(what): \(reason(path, error)).")
+  }
+
+  private static func reason(_ path: String, _ error: any Error) -> String {
+    if let file = file(on: path) { return "\(file) is a file, not a folder" }
+    guard let code = (error as? CocoaError)?.code else { return "the system refused" }
+    return switch code {
+    case .fileReadNoPermission, .fileWriteNoPermission: "there is no permission"
+    case .fileWriteVolumeReadOnly: "the disk can only be read"
+    case .fileWriteOutOfSpace: "the disk is full"
+    case .fileNoSuchFile, .fileReadNoSuchFile: "a folder above it is missing"
+    case .fileWriteInvalidFileName, .fileReadInvalidFileName: "the name is too long or not allowed"
+    case .fileWriteFileExists: "another file has its name"
+    default: "the system refused (\(code.rawValue))"
+    }
+  }
+
+  /// The file that stands on the way to a path where a folder should be.
+  private static func file(on path: String) -> String? {
+    var way = path.hasPrefix("/") ? "" : "."
+    for part in path.split(separator: "/") {
+      way += "/" + part
+      var isFolder = false
+      guard FileManager.default.fileExists(atPath: way, isDirectory: &isFolder) else { return nil }
+      if !isFolder { return way }
+    }
+    return nil
+  }
+}

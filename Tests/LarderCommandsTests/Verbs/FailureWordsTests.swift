@@ -1,0 +1,89 @@
+import HTTPCore
+import TestSupport
+import Testing
+
+@testable import LarderCommands
+
+@Suite("Failures in words, and their exit status", .timeLimit(.minutes(1)))
+struct FailureWordsTests {
+  @Test("An answer 3xx that is an error is the server's fault, not success", arguments: [304, 300, 305])
+  func bareRedirect(_ status: Int) async throws {
+    let server = try ScriptedServer { _ in .response(status) }
+    defer { server.stop() }
+    for command in ["get", "metadata"] {
+      let outcome = await Rig().run(command, server.text("/svc/"))
+      #expect(outcome.status == .network)
+      #expect(outcome.output.isEmpty)
+      #expect(outcome.diagnostics.contains("HTTP \(status)"))
+      #expect(outcome.diagnostics.contains(status == 304 ? "nothing has changed" : "redirects"))
+    }
+  }
+
+  @Test("A change that is redirected to a log-in page is not done")
+  func redirectedChange() async throws {
+    let server = try ScriptedServer { request in
+      request.path == "/login"
+        ? .response(200, fields: ["Content-Type": "text/html"], body: "<html>log in</html>")
+        : .response(302, fields: ["Location": "/login"])
+    }
+    defer { server.stop() }
+    let outcome = await Rig().run("send", "DELETE", server.text("/svc/P(1)"))
+    #expect(outcome.status == .network)
+    #expect(outcome.diagnostics.contains("log-in page"))
+    #expect(!server.requests.contains { $0.path == "/login" })
+  }
+
+  @Test("A cache folder that cannot be made is named, with the reason and the cure", arguments: ["", "/below"])
+  func cacheFolder(_ below: String) async throws {
+    let folder = try TemporaryFolder()
+    let file = try folder.write([0], to: "file")
+    for path in [file + below, "/dev/null" + below] {
+      let outcome = await Rig().run("get", "--cache", path, "http://127.0.0.1:9/svc/P")
+      #expect(outcome.status == .storage)
+      #expect(outcome.diagnostics.contains("is a file, not a folder"))
+      #expect(outcome.diagnostics.contains(path))
+      #expect(outcome.diagnostics.contains("Check the path"))
+      for word in ["Cocoa", "Error", "NS"] { #expect(!outcome.diagnostics.contains(word), "\(outcome.diagnostics)") }
+    }
+  }
+
+  @Test("What is too much, or no URL, is wrong use")
+  func wrongUse() async {
+    #expect(await Rig().run("--version", "extra").status == .usage)
+    #expect(await Rig().run("--version").status == .done)
+    for url in ["::bad", "ftp://h/P", "http:", "P\nQ", "mailto:a@b"] {
+      let outcome = await Rig(input: Array("42".utf8)).run("payload", "--file", "-", "--url", url)
+      #expect(outcome.status == .usage, "\(url)")
+    }
+    for url in ["Products", "/svc/Products('a:b')", "P('a:b')/Q", "https://h/svc/P?$filter=A eq 'b'"] {
+      let outcome = await Rig(input: Array("42".utf8)).run("payload", "--file", "-", "--url", url)
+      #expect(outcome.status == .done, "\(url): \(outcome.diagnostics)")
+    }
+  }
+
+  @Test(
+    "Metadata that is an HTML page may be a log-in page",
+    arguments: ["<!DOCTYPE html><html></html>", "<p>Log in", "{\"value\":1}", "Log in", ""])
+  func page(_ body: String) async throws {
+    let server = try ScriptedServer { _ in
+      .response(200, fields: ["Content-Type": "text/html; charset=utf-8"], body: body)
+    }
+    defer { server.stop() }
+    let outcome = await Rig().run("metadata", server.text("/svc/"))
+    #expect(outcome.status == .network)
+    #expect(outcome.diagnostics.contains("HTML page"))
+    #expect(outcome.diagnostics.contains("log-in page"))
+    #expect(!outcome.diagnostics.contains("OData payload"))
+  }
+
+  @Test("A header field of 5 MB is called too large")
+  func largeField() async throws {
+    let field = String(repeating: "x", count: 5_000_000)
+    let server = try ScriptedServer { _ in .response(200, fields: ["X-Large": field], body: "{}") }
+    defer { server.stop() }
+    let outcome = await Rig().run("get", server.text("/svc/P"))
+    #expect(outcome.status == .network)
+    #expect(outcome.diagnostics.contains("too large"))
+    #expect(!outcome.diagnostics.contains("memory"))
+  }
+}
