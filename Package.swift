@@ -36,13 +36,15 @@ let package = Package(
     .systemLibrary(
       name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"]), .brew(["curl"])]),
     .systemLibrary(
+      name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
+    .systemLibrary(
       name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"]), .brew(["openssl"])]),
 
     // The language and the wire.
     .target(name: "HTTPCore", swiftSettings: common),
     .target(name: "OData", dependencies: ["HTTPCore"], swiftSettings: common),
     .target(name: "ODataXML", dependencies: ["OData", "CXML2"], swiftSettings: touchingC),
-    .target(name: "CurlTransport", dependencies: ["HTTPCore", "CCurl"], swiftSettings: touchingC),
+    .target(name: "CurlTransport", dependencies: ["HTTPCore", "CCurl", "CZlib"], swiftSettings: touchingC),
     .target(name: "URLSessionTransport", dependencies: ["HTTPCore"], swiftSettings: common),
     .target(
       name: "Storage",

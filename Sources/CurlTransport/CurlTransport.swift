@@ -6,7 +6,8 @@
 // 3. `CurlEngine` takes it from its inbox to its thread, where `CurlLoop` drives libcurl;
 // 4. a `Transfer` is the exchange's other half there: an easy handle, set up from a `PreparedRequest`, and what the
 //    functions in `Callbacks.swift` do with bytes: `ResponseHead` reads field lines, content goes into the exchange,
-//    and a full exchange pauses the transfer until its reader has caught up;
+//    and a full exchange pauses the transfer until its reader has caught up; compressed content is undone on the
+//    reader's side, by `ContentDecoding`;
 // 5. the end, in `CurlFailure`, becomes nothing or an `HTTPTransportError`.
 //
 // Only the engine's thread touches libcurl's handles; all else posts to its inbox and wakes it.
@@ -24,8 +25,11 @@ public import HTTPCore
 /// One transport is one pool of connections with one set of ``Options``; make one and share it. Certificates are always
 /// checked, TLS is 1.2 or later. Redirects follow the request's wish. Cookies and authentication are the caller's.
 ///
-/// - Content: `Content-Encoding` (gzip, deflate, br, zstd, as libcurl was built) is asked for and undone, and both it and
-///   `Content-Length` leave the fields. A request that brings its own `Accept-Encoding` gets the content as it is sent.
+/// - Content: `Content-Encoding` (gzip, deflate) is asked for and undone, and both it and `Content-Length` leave the
+///   fields. Content that ends before its coding does fails with `HTTPTransportError.connectionLost`, damaged content with
+///   `HTTPTransportError.protocolViolation`. A request that brings its own `Accept-Encoding` gets the content as it is
+///   sent; so does every request where a coding is none of these two, and where the answer is a part (206). Together with
+///   `Range`, no coding is asked for.
 /// - Reading slowly stops the transfer once about 256 KiB wait for the reader, and is no silence for the idle time-out.
 ///   The connection stays taken meanwhile: read or cancel every body (dropping it cancels).
 /// - Repeating: where a kept connection turns out to be closed, an idempotent request is sent once more on another; any
@@ -61,8 +65,11 @@ public final class CurlTransport: HTTPTransport {
   private func sendOnce(_ request: HTTPRequest) async throws(HTTPTransportError) -> HTTPResponse {
     let exchange = Exchange(try PreparedRequest(request, settings), content: request.body, engine: engine, owner: self)
     let head = try await exchange.start()
+    let decoding = head.codings.isEmpty ? nil : ContentDecoding(exchange, head.codings)
     let body = HTTPBodyStream(
-      length: head.length, next: { try await exchange.nextChunk() }, abandon: { exchange.cancel() })
+      length: head.length,
+      next: { if let decoding { try await decoding.nextChunk() } else { try await exchange.nextChunk() } },
+      abandon: { exchange.cancel() })
     return HTTPResponse(status: head.status, fields: head.fields, url: request.url, body: body)
   }
 }

@@ -58,6 +58,10 @@ struct PreparedRequest: Sendable {
     // Not sent unless the caller does: a wait for 100 (Continue), and the field that libcurl adds by itself.
     lines.append("Expect:")
     if !fields.contains(.accept) { lines.append("Accept:") }
+    if !fields.contains("Accept-Encoding") {
+      // A range counts coded bytes (RFC 9110 §14.1.2), and a part of them cannot be undone.
+      lines.append("Accept-Encoding: \(fields.contains("Range") ? "identity" : ContentCoding.accepted)")
+    }
     if let userAgent, !fields.contains(.userAgent) { lines.append("User-Agent: \(userAgent)") }
     return lines
   }

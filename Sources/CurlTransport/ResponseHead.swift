@@ -6,6 +6,8 @@ struct ResponseHead: Sendable, Equatable {
   var fields: HTTPFields
   /// The content's length as the caller will read it.
   var length: Int?
+  /// What is to be undone, in the order in which it was applied.
+  var codings: [ContentCoding] = []
   /// True where no content can follow.
   var isBodiless: Bool
 }
@@ -52,7 +54,7 @@ struct ResponseHeadParser {
         return nil
       }
       phase = .complete
-      return head()
+      return try head()
     }
   }
 
@@ -83,18 +85,24 @@ struct ResponseHeadParser {
     String(validating: bytes, as: UTF8.self) ?? String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
   }
 
-  private func head() -> ResponseHead {
+  private func head() throws(HTTPTransportError) -> ResponseHead {
     var fields = HTTPFields(lines)
     let neverHasContent = method == .head || status == 204 || status == 304
     var length = fields.values(of: .contentLength).first.flatMap { Int($0) }
-    if decodes && !neverHasContent, let coding = fields[.contentEncoding], coding.lowercased() != "identity" {
-      fields[.contentEncoding] = nil
-      fields[.contentLength] = nil
-      length = nil
-    }
-    if fields.contains("Transfer-Encoding") && !neverHasContent { length = nil }
+    if fields.contains("Transfer-Encoding") { length = nil }
     if neverHasContent { length = 0 }
-    return ResponseHead(status: status, fields: fields, length: length, isBodiless: length == 0)
+    var codings: [ContentCoding] = []
+    if decodes && !neverHasContent && status != 206, let known = try ContentCoding.codings(in: fields), !known.isEmpty {
+      fields[.contentEncoding] = nil
+      // Empty content stays empty.
+      if length != 0 {
+        codings = known
+        fields[.contentLength] = nil
+        length = nil
+      }
+    }
+    return ResponseHead(
+      status: status, fields: fields, length: length, codings: codings, isBodiless: length == 0)
   }
 }
 

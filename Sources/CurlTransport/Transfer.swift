@@ -146,7 +146,7 @@ import HTTPCore
     return silenceEnds <= now
   }
 
-  /// Bytes on the wire in both directions: also those that reach no callback, such as content not yet decoded.
+  /// Bytes on the wire in both directions: also those that reach no callback.
   private func byteCount() -> Int {
     var down: curl_off_t = 0
     var up: curl_off_t = 0

@@ -44,6 +44,8 @@ final class TransferSetup {
     options.set(CURLOPT_PATH_AS_IS, 1)
     options.set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
     options.set(CURLOPT_TCP_KEEPALIVE, 1)
+    // Undone on our side: libcurl takes content that ends before its coding does for whole.
+    options.set(CURLOPT_HTTP_CONTENT_DECODING, 0)
     // A name look-up that hangs must not hold up the end of a cancelled transfer.
     options.set(CURLOPT_QUICK_EXIT, 1)
     switch settings.options.highestVersion {
@@ -85,8 +87,6 @@ final class TransferSetup {
       options.set(CURLOPT_HTTPGET, 1)
     }
     if request.method != .head { options.set(CURLOPT_CUSTOMREQUEST, request.method.rawValue) }
-    // The empty text stands for all that libcurl was built with.
-    if request.decodes { options.set(CURLOPT_ACCEPT_ENCODING, "") }
     options.set(CURLOPT_PROXY, request.proxy)
     options.set(CURLOPT_NOPROXY, settings.proxies.exceptions)
     // 0 would stand for libcurl's default, or for no limit.

@@ -16,7 +16,7 @@ enum ImportMatrix {
     "HTTPCore": Row(targets: [], system: ["Synchronization"]),
     "OData": Row(targets: ["HTTPCore"], system: ["Synchronization"]),
     "ODataXML": Row(targets: ["OData", "CXML2"], system: threads.union(libc)),
-    "CurlTransport": Row(targets: ["HTTPCore", "CCurl"], system: threads.union(libc)),
+    "CurlTransport": Row(targets: ["HTTPCore", "CCurl", "CZlib"], system: threads.union(libc)),
     "URLSessionTransport": Row(
       targets: ["HTTPCore"], system: threads.union(["Foundation", "FoundationNetworking"])),
     "Storage": Row(
@@ -30,7 +30,9 @@ enum ImportMatrix {
   ]
 
   /// The system libraries and the only target that may import each.
-  static let importers = ["CSQLite": "Storage", "CCrypto": "Storage", "CXML2": "ODataXML", "CCurl": "CurlTransport"]
+  static let importers = [
+    "CSQLite": "Storage", "CCrypto": "Storage", "CXML2": "ODataXML", "CCurl": "CurlTransport", "CZlib": "CurlTransport",
+  ]
 
   /// The stores: none knows another.
   static let stores: Set = ["OnlineOData", "OfflineOData", "ContentCache", "ObjectStore"]

@@ -1,0 +1,145 @@
+import CZlib
+import HTTPCore
+
+/// Undoes one coding, step by step: bytes go in by ``feed(_:)``, content comes out by ``next()``, never more than 64 KiB
+/// at once, and ``finish()`` tells whether the end was the coding's own.
+///
+/// gzip may have several members; each must be whole, with its CRC-32 and its length (RFC 1952 §2.2, §2.3.1). Nothing may
+/// follow the last but zero bytes, which some programs pad with; taking other bytes for rubbish to be skipped would lose
+/// a member whose first byte is damaged.
+@safe final class Inflater {
+  private enum Phase {
+    /// Before the first byte, or in deflate's first two, which tell its format.
+    case start
+    case inside
+    /// Behind a whole member or stream.
+    case behind
+    /// In what follows the last.
+    case trailing
+  }
+
+  private static let outputSize = 64 << 10
+  /// zlib's largest window, and what it adds to mean gzip.
+  private static let window: Int32 = 15
+  private static let gzip: Int32 = 16
+
+  private let coding: ContentCoding
+  private let stream: UnsafeMutablePointer<z_stream>
+  private let output: UnsafeMutablePointer<UInt8>
+  private var isReady = false
+  private var phase = Phase.start
+  private var input: [UInt8] = []
+  private var offset = 0
+  /// The last step filled its output: zlib may hold more.
+  private var isFull = false
+  /// Bytes other than zero that may still follow the end: a server that strips the zlib header may leave the checksum.
+  private var toleratedBytes = 0
+
+  init(_ coding: ContentCoding) {
+    self.coding = coding
+    unsafe stream = .allocate(capacity: 1)
+    unsafe stream.initialize(to: z_stream())
+    unsafe output = .allocate(capacity: Inflater.outputSize)
+  }
+
+  deinit {
+    if isReady { unsafe _ = inflateEnd(stream) }
+    unsafe stream.deallocate()
+    unsafe output.deallocate()
+  }
+
+  /// Adds coded bytes.
+  func feed(_ bytes: [UInt8]) {
+    input = offset == input.count ? bytes : Array(input[offset...]) + bytes
+    offset = 0
+  }
+
+  /// The next content, not empty; `nil` where more has to be fed first.
+  func next() throws(HTTPTransportError) -> [UInt8]? {
+    while true {
+      switch phase {
+      case .start: guard try begin() else { return nil }
+      case .inside:
+        guard offset < input.count || isFull else { return nil }
+        let content = try step()
+        if !content.isEmpty { return content }
+      case .behind:
+        guard offset < input.count else { return nil }
+        // A member's first byte (RFC 1952 §2.3.1).
+        let isMember = coding == .gzip && input[offset] == 0x1F
+        if isMember { try check(unsafe inflateReset(stream)) }
+        phase = isMember ? .inside : .trailing
+      case .trailing:
+        try skipTrailing()
+        return nil
+      }
+    }
+  }
+
+  /// To be called when no more will be fed and ``next()`` has answered `nil`. No content at all is whole.
+  func finish() throws(HTTPTransportError) {
+    switch phase {
+    case .start where offset == input.count, .behind, .trailing: return
+    case .start, .inside: throw .connectionLost(reason: "the content is cut off inside its \(coding) coding")
+    }
+  }
+
+  /// False where the first bytes are not there yet.
+  private func begin() throws(HTTPTransportError) -> Bool {
+    var windowBits = Inflater.window + Inflater.gzip
+    switch coding {
+    case .gzip: guard offset < input.count else { return false }
+    case .deflate:
+      guard input.count - offset >= 2 else { return false }
+      let (method, flags) = (Int(input[offset]), Int(input[offset + 1]))
+      let isZlib = method & 0x0F == 8 && method >> 4 <= 7 && (method << 8 | flags) % 31 == 0  // RFC 1950 §2.2
+      windowBits = isZlib ? Inflater.window : -Inflater.window
+      toleratedBytes = isZlib ? 0 : 4
+    }
+    try check(unsafe larder_inflate_init(stream, windowBits))
+    isReady = true
+    phase = .inside
+    return true
+  }
+
+  private func step() throws(HTTPTransportError) -> [UInt8] {
+    let given = UInt32(clamping: input.count - offset)
+    let room = UInt32(Inflater.outputSize)
+    var (unread, unused) = (given, room)
+    let code = unsafe input.withUnsafeBufferPointer { bytes in
+      let start = unsafe bytes.baseAddress.map { unsafe $0 + offset }
+      return unsafe larder_inflate(stream, start, &unread, output, &unused)
+    }
+    offset += Int(given - unread)
+    isFull = unused == 0
+    if code == Z_STREAM_END {
+      phase = .behind
+      isFull = false
+    } else if code != Z_BUF_ERROR {
+      try check(code)
+    } else if unread == given, given > 0, unused == room {
+      throw .other("zlib does not go on")
+    }
+    return unsafe Array(UnsafeBufferPointer(start: output, count: Int(room - unused)))
+  }
+
+  private func check(_ code: Int32) throws(HTTPTransportError) {
+    switch code {
+    case Z_OK: return
+    case Z_MEM_ERROR: throw .other("zlib has no memory left")
+    case Z_NEED_DICT: throw .protocolViolation("the \(coding) content needs a dictionary")
+    case Z_DATA_ERROR:
+      let reason = unsafe stream.pointee.msg.map { unsafe String(cString: $0) } ?? "no reason given"
+      throw .protocolViolation("the \(coding) content is damaged: \(reason)")
+    default: throw .other("zlib: \(code)")
+    }
+  }
+
+  private func skipTrailing() throws(HTTPTransportError) {
+    for byte in input[offset...] where byte != 0 {
+      guard toleratedBytes > 0 else { throw .protocolViolation("something follows the \(coding) content") }
+      toleratedBytes -= 1
+    }
+    offset = input.count
+  }
+}
