@@ -1,0 +1,125 @@
+import Foundation
+import HTTPCore
+import ODataService
+import OnlineOData
+import Synchronization
+import TestSupport
+import Testing
+
+@Suite("Openings and closings that overlap", .timeLimit(.minutes(1)))
+struct OpeningOrderTests {
+  /// A service whose requests wait at a gate before they are sent.
+  private final class GatedTransport: HTTPTransport {
+    let service: StubService
+    let gate = AsyncGate()
+    let arrivals = Atomic(0)
+
+    init(_ service: StubService) { self.service = service }
+
+    @concurrent
+    func send(_ request: HTTPRequest) async throws(HTTPTransportError) -> HTTPResponse {
+      arrivals.add(1, ordering: .relaxed)
+      await gate.wait()
+      return try await service.send(request)
+    }
+
+    func arrived() async {
+      while arrivals.load(ordering: .relaxed) == 0 { await Task.yield() }
+    }
+  }
+
+  @Test("open, close, open in quick succession ends open")
+  func inQuickSuccession() async throws {
+    for _ in 0..<50 {
+      let rig = try StoreRig()
+      let transport = GatedTransport(rig.service)
+      let store = try OnlineODataStore(serviceRoot: rig.root, transport: transport, options: rig.options())
+      // Each runs until it waits, so that the three come in this order and the first is still on its way.
+      let first = Task.immediate { try await store.open() }
+      await transport.arrived()
+      let closing = Task.immediate { try await store.close() }
+      let second = Task.immediate { try await store.open() }
+      transport.gate.open()
+      _ = await first.result
+      try await closing.value
+      try await second.value
+      #expect(store.isOpen)
+      try await store.close()
+      #expect(!store.isOpen)
+    }
+  }
+
+  @Test("one of two who wait for an opening is cancelled: the other one's store opens")
+  func oneLeaves() async throws {
+    let rig = try StoreRig()
+    let transport = GatedTransport(rig.service)
+    let store = try OnlineODataStore(serviceRoot: rig.root, transport: transport, options: rig.options())
+    let leaver = Task.immediate { try await store.open() }
+    let stayer = Task.immediate { try await store.open() }
+    await transport.arrived()
+    leaver.cancel()
+    transport.gate.open()
+    try await stayer.value
+    _ = await leaver.result
+    #expect(store.isOpen)
+    try await store.close()
+  }
+
+  @Test("both who wait for an opening are cancelled: it ends, and the next one opens the store")
+  func bothLeave() async throws {
+    let rig = try StoreRig()
+    let transport = GatedTransport(rig.service)
+    let store = try OnlineODataStore(serviceRoot: rig.root, transport: transport, options: rig.options())
+    let callers = [Task.immediate { try await store.open() }, Task.immediate { try await store.open() }]
+    await transport.arrived()
+    for caller in callers { caller.cancel() }
+    transport.gate.open()
+    for caller in callers { await #expect(throws: (any Error).self) { try await caller.value } }
+    #expect(!store.isOpen)
+    try await store.open()
+    #expect(store.isOpen)
+    try await store.close()
+  }
+
+  /// Stops whoever asks for the identity, once armed, until it is released.
+  private final class HeldIdentity: Authentication {
+    let isArmed = Atomic(false)
+    let isEntered = Atomic(false)
+    let release = DispatchSemaphore(value: 0)
+
+    var identity: String {
+      if isArmed.exchange(false, ordering: .acquiringAndReleasing) {
+        isEntered.store(true, ordering: .releasing)
+        release.wait()
+      }
+      return "ann"
+    }
+
+    func authorization() async throws(AuthenticationFailure) -> String? { nil }
+  }
+
+  @Test("a request that is scheduled while the store closes sends nothing after the closing has ended")
+  func scheduledWhileClosing() async throws {
+    let rig = try StoreRig()
+    let authentication = HeldIdentity()
+    let store = try await rig.openStore(authentication)
+    let log = CallLog()
+    authentication.isArmed.store(true, ordering: .releasing)
+    // The request knows that the store is open, and has not begun.
+    Thread.detachNewThread { store.schedule(.read("P"), listener: log) }
+    while !authentication.isEntered.load(ordering: .acquiring) { await Task.yield() }
+    let isClosed = Atomic(false)
+    async let closing: Void = {
+      try await store.close()
+      isClosed.store(true, ordering: .releasing)
+    }()
+    // A closing that does not know of the request has time to end here.
+    for _ in 0..<5_000 where !isClosed.load(ordering: .acquiring) { await Task.yield() }
+    authentication.release.signal()
+    try await closing
+    let sent = rig.service.requests.count
+    while log.calls.last?.name != "finished" { await Task.yield() }
+    #expect(rig.service.requests.count == sent)
+    #expect([.canceled, .failed, .completed].contains(log.calls.last?.status))
+  }
+}
