@@ -37,6 +37,10 @@ public import HTTPCore
 /// - Content of a request in the way of its answer: HTTP/1.1 sends an unknown length in chunks. `Expect` is never sent.
 public final class CurlTransport: HTTPTransport {
   private let settings: TransportSettings
+
+  /// The client certificate, as it was given.
+  public let identity: String
+
   private let engine: CurlEngine
 
   /// Starts the engine's thread.
@@ -45,6 +49,7 @@ public final class CurlTransport: HTTPTransport {
   /// it should be, and `HTTPTransportError.other` where the system gives no thread.
   public init(_ options: Options = Options()) throws(HTTPTransportError) {
     settings = try TransportSettings(options, environment: ProcessInfo.processInfo.environment)
+    identity = settings.certificate.map { Data($0).base64EncodedString() } ?? ""
     engine = try CurlEngine(settings)
   }
 

@@ -18,4 +18,13 @@ public protocol HTTPTransport: Sendable {
   /// Every status is an answer. The content has not been read yet: the caller pulls it from the response's body or
   /// cancels it. Cancelling the calling task ends the transfer at once and throws ``HTTPTransportError/cancelled``.
   func send(_ request: HTTPRequest) async throws(HTTPTransportError) -> HTTPResponse
+  /// Who the connection says the caller is, such as the client certificate as text; empty where it says nobody.
+  ///
+  /// Caches keep the answers of different callers apart by it: digest it before it is written anywhere.
+  var identity: String { get }
+}
+
+extension HTTPTransport {
+  /// Nobody.
+  public var identity: String { "" }
 }

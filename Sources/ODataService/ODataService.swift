@@ -57,7 +57,11 @@ public final class ODataConversation: Sendable {
   }
 
   /// Whose answers these are: caches keep those of different callers apart by it. Digest it before writing it anywhere.
-  package var identity: String { authentication?.identity ?? "" }
+  package var identity: String {
+    let connection = transport.identity
+    let caller = authentication?.identity ?? ""
+    return connection.isEmpty ? caller : caller + "\nconnection:" + connection
+  }
 
   /// Sends a request of either kind and reads its answer into memory. Throws as `send` of that kind does.
   public func send(either request: ODataRequest) async throws(ODataServiceError) -> ODataResponse {

@@ -1,0 +1,21 @@
+import CurlTransport
+import HTTPCore
+import Testing
+
+@Suite("Who a connection says the caller is", .timeLimit(.minutes(1)))
+struct IdentityTests {
+  @Test("two client certificates are two callers, none is nobody")
+  func certificates() throws {
+    func transport(_ certificate: String?) throws -> CurlTransport {
+      var options = CurlTransport.Options()
+      options.clientCertificate = certificate.map { .init(certificate: .bytes(Array($0.utf8))) }
+      return try CurlTransport(options)
+    }
+    let ann = "-----BEGIN CERTIFICATE-----\nann\n-----END CERTIFICATE-----"
+    let bob = "-----BEGIN CERTIFICATE-----\nbob\n-----END CERTIFICATE-----"
+    #expect(try transport(nil).identity.isEmpty)
+    #expect(try !transport(ann).identity.isEmpty)
+    #expect(try transport(ann).identity == transport(ann).identity)
+    #expect(try transport(ann).identity != transport(bob).identity)
+  }
+}
