@@ -52,7 +52,7 @@ extension BatchError.Problem: CustomStringConvertible {
     switch self {
     case .notABatch(let type): "The content is no batch but '\(type)'; read it as one answer"
     case .badBoundary(let text): "The boundary '\(text)' is missing or not allowed; it takes 1 to 70 letters and digits"
-    case .truncated: "The batch ends inside a part; send the request again"
+    case .truncated: "The batch ends inside a part; what it changes may be done: look before sending it again"
     case .malformedLine(let line): "No header field or start line: '\(line)'"
     case .unexpectedPart(let type): "A part is '\(type)'; expected application/http or multipart/mixed"
     case .tooLarge(let what, let limit): "More \(what) than the \(limit) allowed"
