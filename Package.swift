@@ -25,6 +25,7 @@ let package = Package(
     .library(name: "HTTPCore", targets: ["HTTPCore"]),
     .library(name: "CurlTransport", targets: ["CurlTransport"]),
     .library(name: "URLSessionTransport", targets: ["URLSessionTransport"]),
+    .library(name: "ContentCache", targets: ["ContentCache"]),
     .executable(name: "larder", targets: ["larder"]),
   ],
   targets: [
@@ -39,6 +40,9 @@ let package = Package(
       name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
     .systemLibrary(
       name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"]), .brew(["openssl"])]),
+    .systemLibrary(
+      name: "CMicroHTTPD", pkgConfig: "libmicrohttpd",
+      providers: [.apt(["libmicrohttpd-dev"]), .brew(["libmicrohttpd"])]),
 
     // The language and the wire.
     .target(name: "HTTPCore", swiftSettings: common),
@@ -60,10 +64,18 @@ let package = Package(
       name: "OnlineOData", dependencies: ["ODataService", "OData", "ODataXML", "HTTPCore", "Storage"],
       swiftSettings: common),
 
+    // Resources of any kind, and the server that gives them to other programs.
+    .target(name: "ContentCache", dependencies: ["HTTPCore", "Storage"], swiftSettings: touchingC),
+    .target(
+      name: "Gateway", dependencies: ["ContentCache", "HTTPCore", "CMicroHTTPD"], swiftSettings: touchingC),
+
     // The command line.
     .target(
       name: "LarderCommands",
-      dependencies: ["OnlineOData", "ODataService", "OData", "ODataXML", "HTTPCore", "CurlTransport"],
+      dependencies: [
+        "OnlineOData", "ODataService", "OData", "ODataXML", "HTTPCore", "CurlTransport", "ContentCache",
+        .target(name: "Gateway", condition: .when(platforms: [.linux])),
+      ],
       swiftSettings: common),
     .executableTarget(name: "larder", dependencies: ["LarderCommands"], swiftSettings: common),
 
@@ -87,8 +99,16 @@ let package = Package(
         "OnlineOData", "ODataService", "OData", "HTTPCore", "Storage", "CurlTransport", "TestSupport", "CrashRig",
       ], swiftSettings: common),
     .executableTarget(
-      name: "CrashRig", dependencies: ["OnlineOData", "ODataService", "HTTPCore"], path: "Tests/CrashRig",
+      name: "CrashRig", dependencies: ["OnlineOData", "ODataService", "ContentCache", "HTTPCore"],
+      path: "Tests/CrashRig",
       swiftSettings: common),
+    .testTarget(
+      name: "ContentCacheTests",
+      dependencies: ["ContentCache", "HTTPCore", "Storage", "CurlTransport", "TestSupport", "CrashRig"],
+      swiftSettings: common),
+    .testTarget(
+      name: "GatewayTests",
+      dependencies: ["Gateway", "ContentCache", "HTTPCore", "CurlTransport", "TestSupport"], swiftSettings: common),
     .testTarget(
       name: "LarderCommandsTests",
       dependencies: ["LarderCommands", "OData", "HTTPCore", "TestSupport"], swiftSettings: common),

@@ -23,8 +23,12 @@ enum ImportMatrix {
       targets: ["CSQLite", "CCrypto"], system: threads.union(libc).union(["CryptoKit", "CommonCrypto"])),
     "ODataService": Row(targets: ["OData", "ODataXML", "HTTPCore"], system: threads),
     "OnlineOData": Row(targets: ["ODataService", "OData", "ODataXML", "HTTPCore", "Storage"], system: threads),
+    "ContentCache": Row(targets: ["HTTPCore", "Storage"], system: threads.union(libc)),
+    "Gateway": Row(targets: ["ContentCache", "HTTPCore", "CMicroHTTPD"], system: threads.union(libc)),
     "LarderCommands": Row(
-      targets: ["OnlineOData", "ODataService", "OData", "ODataXML", "HTTPCore", "CurlTransport"],
+      targets: [
+        "OnlineOData", "ODataService", "OData", "ODataXML", "HTTPCore", "CurlTransport", "ContentCache", "Gateway",
+      ],
       system: threads.union(libc)),
     "larder": Row(targets: ["LarderCommands"], system: libc.union(["Dispatch"])),
   ]
@@ -32,6 +36,7 @@ enum ImportMatrix {
   /// The system libraries and the only target that may import each.
   static let importers = [
     "CSQLite": "Storage", "CCrypto": "Storage", "CXML2": "ODataXML", "CCurl": "CurlTransport", "CZlib": "CurlTransport",
+    "CMicroHTTPD": "Gateway",
   ]
 
   /// The stores: none knows another.

@@ -1,3 +1,5 @@
+import HTTPCore
+
 /// The session cookies of one service, as a value: nothing is kept beyond the conversation (RFC 6265).
 ///
 /// It serves one origin, so the domain decides only whether a cookie is taken, never where it is sent.

@@ -1,4 +1,5 @@
 import Foundation
+import HTTPCore
 import OData
 import ODataXML
 import TestSupport

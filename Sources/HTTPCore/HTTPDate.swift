@@ -1,7 +1,7 @@
 /// Dates of header fields, in all forms that servers send (RFC 9110 §5.6.7; the lenient reading of RFC 6265 §5.1.1).
-enum HTTPDate {
+package enum HTTPDate {
   /// Seconds since 1970 in UTC; nil for a text that is no date.
-  static func unixTime(_ text: String) -> Int64? {
+  package static func unixTime(_ text: String) -> Int64? {
     var date = Fields()
     for token in text.utf8.split(whereSeparator: isDelimiter) { date.take(Array(token)) }
     return date.unixTime

@@ -1,0 +1,80 @@
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
+/// One stored response: metadata, and content that is read when it is wanted.
+///
+/// Immutable. Its content stays readable as long as the entry is held, also where the cache has dropped it meanwhile.
+public final class CacheEntry: Sendable {
+  /// What is known of the response.
+  public let metadata: CacheMetadata
+  /// The stored content's length in bytes.
+  public let length: Int
+  /// Where it came from.
+  public let tier: CacheTier
+
+  /// What the caching rules need of the metadata, parsed once an entry.
+  package let rules: StoredRules
+  private let content: Content
+
+  private enum Content: Sendable {
+    case bytes([UInt8])
+    case source(@Sendable (Range<Int>) async throws(CacheError) -> [UInt8])
+  }
+
+  /// An entry whose content is in memory.
+  public init(metadata: CacheMetadata, bytes: [UInt8], tier: CacheTier = .memory) {
+    self.metadata = metadata
+    length = bytes.count
+    self.tier = tier
+    rules = StoredRules(metadata)
+    content = .bytes(bytes)
+  }
+
+  /// An entry whose content is read in pieces: `read` answers exactly the bytes of a range within `length`, or throws.
+  public init(
+    metadata: CacheMetadata, length: Int, tier: CacheTier = .disk,
+    read: @escaping @Sendable (Range<Int>) async throws(CacheError) -> [UInt8]
+  ) {
+    self.metadata = metadata
+    self.length = length
+    self.tier = tier
+    rules = StoredRules(metadata)
+    content = .source(read)
+  }
+
+  /// The same content with other metadata.
+  public func with(_ metadata: CacheMetadata) -> CacheEntry {
+    switch content {
+    case .bytes(let bytes): CacheEntry(metadata: metadata, bytes: bytes, tier: tier)
+    case .source(let read): CacheEntry(metadata: metadata, length: length, tier: tier, read: read)
+    }
+  }
+
+  /// The content, where it is in memory.
+  package var bytesInMemory: [UInt8]? {
+    if case .bytes(let bytes) = content { bytes } else { nil }
+  }
+
+  /// Some of the content: the part of `range` that lies within it.
+  public func read(_ range: Range<Int>) async throws(CacheError) -> [UInt8] {
+    let range = range.clamped(to: 0..<length)
+    switch content {
+    case .bytes(let bytes): return range.count == bytes.count ? bytes : Array(bytes[range])
+    case .source(let read): return range.isEmpty ? [] : try await read(range)
+    }
+  }
+
+  /// All of the content, in memory.
+  public func getData() async throws(CacheError) -> Data { Data(try await read(0..<length)) }
+}
+
+/// How near a cache is.
+public enum CacheTier: Sendable, Hashable {
+  /// In this process.
+  case memory
+  /// In a file.
+  case disk
+}

@@ -1,0 +1,33 @@
+/// What a cache could not do. A request never fails for it: its answer is delivered and just not kept.
+public enum CacheError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// The content is larger than anything this cache keeps.
+  case tooLarge(limit: Int)
+  /// There is no room left on the disk.
+  case full(path: String)
+  /// The folder or file cannot be written.
+  case readOnly(path: String)
+  /// What is on the disk is not what was written there; it has been dropped where that was possible.
+  case corrupt(path: String, reason: String)
+  /// Another failure of the disk, the file system or the engine below.
+  case failed(path: String, reason: String)
+  /// The entry was removed while its content was read.
+  case gone
+  /// The cache is closed.
+  case closed
+  /// This cache cannot do what was asked; the text names it.
+  case notSupported(String)
+
+  /// What happened and what helps, safe to show.
+  public var description: String {
+    switch self {
+    case .tooLarge(let limit): "The content is larger than the \(limit) bytes this cache keeps of one resource."
+    case .full(let path): "There is no room left on the disk of \(path). Free some, or give the cache a smaller limit."
+    case .readOnly(let path): "\(path) cannot be written. Check its permissions, or choose another folder."
+    case .corrupt(let path, let reason): "\(path) is damaged (\(reason)); its content is fetched again when needed."
+    case .failed(let path, let reason): "\(path): \(reason)"
+    case .gone: "The cached content was removed while it was read."
+    case .closed: "The cache is closed."
+    case .notSupported(let what): "Not supported: \(what)"
+    }
+  }
+}

@@ -1,0 +1,9 @@
+// HTTP resources of any kind, kept by the rules of HTTP (RFC 9111, as a private cache).
+//
+// The way of one request:
+// 1. Content/     ``ContentManager`` takes a query, and turns answers into the caller's type.
+// 2. Exchange/    `HTTPCache` asks the cache, then the network where it must; requests for one resource share a transfer.
+// 3. Storing/     which stored response fits a request, whether an answer may be stored, what it changes or invalidates.
+// 4. Directives/, Freshness/   Cache-Control and its kin; age and lifetime.
+// 5. Partial/     byte ranges: answered, combined, completed.
+// 6. Cache/       ``Cache``: where entries are kept, in memory, in files, in SQLite.
