@@ -1,0 +1,66 @@
+public import HTTPCore
+
+/// An answer of an ``HTTPCache``: the response, and what the cache had to do with it.
+public struct CachedAnswer: Sendable {
+  /// The response, with `Age` where it was stored (RFC 9111 §5.1) and `Cache-Status` (RFC 9211).
+  ///
+  /// Its content is pulled: from the cache, or from the transfer under way. Read or cancel it.
+  public var response: HTTPResponse
+  /// Where the content comes from.
+  public let origin: ContentOrigin
+  /// Seconds since the origin server made or validated the response, nil for one that has just been made.
+  public let age: Int?
+  /// The way to a newer answer where this one is used although it should be validated soon; nil where this one is final.
+  ///
+  /// Nothing happens unless one of its two functions is called.
+  public let revalidation: Revalidation?
+
+  /// True where no newer answer follows.
+  public var isFinal: Bool { revalidation == nil }
+
+  package init(response: HTTPResponse, origin: ContentOrigin, age: Int? = nil, revalidation: Revalidation? = nil) {
+    self.response = response
+    self.origin = origin
+    self.age = age
+    self.revalidation = revalidation
+  }
+}
+
+/// Where content comes from.
+public enum ContentOrigin: Sendable, Hashable {
+  /// From the cache, out of this process's memory.
+  case memory
+  /// From the cache, out of a file.
+  case disk
+  /// From the server.
+  case network
+  /// From the cache, after the server said that it is still right (304).
+  case validated
+  /// Made by the cache: the 504 that says that nothing is stored where only the cache may answer.
+  case generated
+}
+
+/// A stored response's validation that is due but need not be waited for (RFC 5861 §3).
+public struct Revalidation: Sendable {
+  private let engine: HTTPCache
+  private let request: HTTPRequest
+  private let override: FreshnessOverride?
+
+  init(engine: HTTPCache, request: HTTPRequest, override: FreshnessOverride?) {
+    self.engine = engine
+    self.request = request
+    self.override = override
+  }
+
+  /// Asks the server and waits for its answer; shares the transfer where one is under way.
+  public func answer() async throws(HTTPTransportError) -> CachedAnswer {
+    try await engine.answer(request, policy: .validate, override: override)
+  }
+
+  /// Asks the server on the engine's account: the stored response is renewed, its content goes to nobody.
+  ///
+  /// Returns at once. ``HTTPCache/close()`` ends it.
+  public func runInBackground() {
+    engine.runInBackground(request, override: override)
+  }
+}

@@ -1,0 +1,41 @@
+public import HTTPCore
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// What can be set of an ``HTTPCache``.
+public struct HTTPCacheOptions: Sendable {
+  /// The name in `Cache-Status` (RFC 9211 §2): a token.
+  public var name = "larder"
+  /// Request fields that say who asks: answers to different values of any of them are never exchanged.
+  public var credentialFields: [HTTPFieldName] = HTTPCacheOptions.defaultCredentialFields
+  /// An abandoned transfer whose answer may be stored goes on to its end where at most this many bytes are missing.
+  public var finishesAbandoned = 1 << 20
+  /// How many bytes an answer that cannot be spooled may run ahead of its slowest reader.
+  public var window = 1 << 18
+  /// The time in milliseconds since 1970.
+  public var now: @Sendable () -> Int64 = { HTTPCacheOptions.systemTime() }
+  /// Is told of failures of the cache, which fail no request.
+  public var onDiagnostic: @Sendable (CacheDiagnostic) -> Void = { _ in }
+
+  /// The defaults.
+  public init() {}
+
+  /// `Authorization`, `Proxy-Authorization`, `Cookie` and the usual fields for keys and tokens.
+  public static let defaultCredentialFields: [HTTPFieldName] = [
+    .authorization, "Proxy-Authorization", .cookie, "X-API-Key", "X-Auth-Token", "X-Access-Token",
+    "Ocp-Apim-Subscription-Key", "APIKey",
+  ]
+
+  private static func systemTime() -> Int64 {
+    var time = timespec()
+    // The pointer is to a local value, for the call alone.
+    _ = unsafe clock_gettime(CLOCK_REALTIME, &time)
+    return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
+  }
+}
