@@ -44,9 +44,9 @@ public enum ContentOrigin: Sendable, Hashable {
 public struct Revalidation: Sendable {
   private let engine: HTTPCache
   private let request: HTTPRequest
-  private let override: FreshnessOverride?
+  private let override: FreshnessOverride
 
-  init(engine: HTTPCache, request: HTTPRequest, override: FreshnessOverride?) {
+  init(engine: HTTPCache, request: HTTPRequest, override: FreshnessOverride) {
     self.engine = engine
     self.request = request
     self.override = override
@@ -54,7 +54,7 @@ public struct Revalidation: Sendable {
 
   /// Asks the server and waits for its answer; shares the transfer where one is under way.
   public func answer() async throws(HTTPTransportError) -> CachedAnswer {
-    try await engine.answer(request, policy: .validate, override: override)
+    try await engine.answer(request, policy: .reload, override: override)
   }
 
   /// Asks the server on the engine's account: the stored response is renewed, its content goes to nobody.

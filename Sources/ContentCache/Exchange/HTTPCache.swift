@@ -34,7 +34,7 @@ public final class HTTPCache: Sendable {
   ///   - policy: how far stored responses may be relied on.
   ///   - override: lifetimes in place of the server's.
   public func answer(
-    _ request: HTTPRequest, policy: ContentPolicy = .standard, override: FreshnessOverride? = nil
+    _ request: HTTPRequest, policy: ContentPolicy = .standard, override: FreshnessOverride = .none
   ) async throws(HTTPTransportError) -> CachedAnswer {
     var request = request
     request.followsRedirects = false
@@ -48,5 +48,5 @@ public final class HTTPCache: Sendable {
   /// Requests that come later go to the network and are not stored.
   public func close() async {}
 
-  func runInBackground(_ request: HTTPRequest, override: FreshnessOverride?) {}
+  func runInBackground(_ request: HTTPRequest, override: FreshnessOverride) {}
 }

@@ -1,0 +1,81 @@
+import HTTPCore
+import Storage
+import Synchronization
+
+/// Tells callers apart in keys without writing what they are known by: a digest under a salt that lies in the cache.
+///
+/// The salt is made once a cache and found again under a key of its own; where it has been lost, what was stored for
+/// callers is not found any more, and fetched again.
+final class CallerDigest: Sendable {
+  private static let saltKey = " #salt"
+  private static let memoryLimit = 64
+
+  private struct State {
+    var salt: [UInt8]?
+    /// Digests of callers seen lately.
+    var known: [[String]: String] = [:]
+  }
+
+  private let names: [HTTPFieldName]
+  private let state = Mutex(State())
+
+  init(names: [HTTPFieldName]) { self.names = names }
+
+  /// What is added to the key of a request's resource; empty where the request says nothing of its caller.
+  func suffix(
+    for fields: HTTPFields, identity: String, salt: () async -> [UInt8]
+  ) async -> String {
+    let said = statements(fields, identity)
+    if said.isEmpty { return "" }
+    if let known = state.withLock({ $0.known[said] }) { return known }
+    var bytes: [UInt8] = []
+    for text in said {
+      bytes += Array(String(text.utf8.count).utf8) + [UInt8(ascii: ":")]
+      bytes += Array(text.utf8)
+    }
+    let key = await self.salt(salt)
+    let suffix = " #" + Digest.hexadecimal(Digest.hmac(bytes, key: key))
+    state.withLock { state in
+      if state.known.count >= CallerDigest.memoryLimit { state.known.removeAll() }
+      state.known[said] = suffix
+    }
+    return suffix
+  }
+
+  /// Each name with its value, in the order of the names.
+  private func statements(_ fields: HTTPFields, _ identity: String) -> [String] {
+    var said: [String] = []
+    if !identity.isEmpty { said = ["", identity] }
+    guard fields.contains(where: { names.contains($0.name) }) else { return said }
+    for name in names {
+      for value in fields.values(of: name) { said += [name.canonicalName, value] }
+    }
+    return said
+  }
+
+  /// The first salt that is there stays, whoever brings another one.
+  private func salt(_ load: () async -> [UInt8]) async -> [UInt8] {
+    if let salt = state.withLock({ $0.salt }) { return salt }
+    let loaded = await load()
+    return state.withLock { state in
+      if let salt = state.salt { return salt }
+      state.salt = loaded
+      return loaded
+    }
+  }
+
+  /// The cache's salt; where it has none, one is put there. What is there afterwards counts: another process may have
+  /// been faster.
+  static func salt(in cache: any Cache, now: Int64) async throws(CacheError) -> [UInt8] {
+    if let salt = try await stored(in: cache) { return salt }
+    let made = Digest.randomBytes(Digest.byteCount)
+    let metadata = CacheMetadata(url: "", status: 0, requestTime: now, responseTime: now)
+    try await cache.store(CacheEntry(metadata: metadata, bytes: made), forKey: saltKey)
+    return try await stored(in: cache) ?? made
+  }
+
+  private static func stored(in cache: any Cache) async throws(CacheError) -> [UInt8]? {
+    guard let entry = try await cache.entry(forKey: saltKey), entry.length == Digest.byteCount else { return nil }
+    return try await entry.read(0..<Digest.byteCount)
+  }
+}

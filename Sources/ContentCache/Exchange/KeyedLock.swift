@@ -1,0 +1,43 @@
+import Synchronization
+
+/// Lets one task at a time work on what lies under a key; others wait in their order, without blocking a thread.
+final class KeyedLock: Sendable {
+  private typealias Waiting = CheckedContinuation<Void, Never>
+
+  /// Keys that are held, with those who wait for each.
+  private let queues = Mutex<[String: [Waiting]]>([:])
+
+  /// Runs a function while no other one runs under the same key.
+  ///
+  /// Not cancelled while it waits: what is done under a key is short, and half of it would be worse.
+  func run<Value, Failure: Error>(
+    _ key: String, _ work: () async throws(Failure) -> Value
+  ) async throws(Failure) -> Value {
+    await withCheckedContinuation { waiting in
+      let isFree = queues.withLock { queues in
+        if queues[key] != nil {
+          queues[key]?.append(waiting)
+          return false
+        }
+        queues[key] = []
+        return true
+      }
+      if isFree { waiting.resume() }
+    }
+    defer { release(key) }
+    return try await work()
+  }
+
+  private func release(_ key: String) {
+    let next = queues.withLock { queues -> Waiting? in
+      guard var queue = queues[key], !queue.isEmpty else {
+        queues[key] = nil
+        return nil
+      }
+      let next = queue.removeFirst()
+      queues[key] = queue
+      return next
+    }
+    next?.resume()
+  }
+}

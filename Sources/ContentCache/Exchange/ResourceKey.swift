@@ -1,0 +1,71 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// The keys that responses lie under in a cache.
+enum ResourceKey {
+  /// A URL as a key: scheme and host in lower case, without a default port, an empty port and a fragment, with `/` for
+  /// an empty path (RFC 9110 §4.2.3). The rest is taken literally.
+  static func normalised(_ url: URL) -> String { normalised(url.absoluteString) }
+
+  /// The same of a URL's text.
+  static func normalised(_ text: String) -> String {
+    let bytes = Array(text.utf8)
+    guard let parts = Parts(bytes) else { return text }
+    if parts.isNormal { return text }
+    var key: [UInt8] = []
+    key.reserveCapacity(bytes.count + 1)
+    for byte in bytes[..<parts.hostEnd] { key.append(isUpper(byte) ? byte | 0x20 : byte) }
+    if !parts.dropsPort { key += bytes[parts.hostEnd..<parts.authorityEnd] }
+    if parts.lacksPath { key.append(UInt8(ascii: "/")) }
+    key += bytes[parts.authorityEnd..<parts.end]
+    return String(decoding: key, as: UTF8.self)
+  }
+
+  private static func isUpper(_ byte: UInt8) -> Bool { byte >= 0x41 && byte <= 0x5A }
+
+  /// Where the parts of a URL's text end.
+  private struct Parts {
+    /// The end of scheme and host.
+    let hostEnd: Int
+    /// The end of the authority, port included.
+    let authorityEnd: Int
+    /// The end of all but the fragment.
+    let end: Int
+    let dropsPort: Bool
+    let lacksPath: Bool
+    let isNormal: Bool
+
+    init?(_ bytes: [UInt8]) {
+      guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), bytes.count - colon >= 3,
+        bytes[colon + 1] == UInt8(ascii: "/"), bytes[colon + 2] == UInt8(ascii: "/")
+      else { return nil }
+      var place = colon + 3
+      var port: Int?
+      var hasUpper = bytes[..<colon].contains { ResourceKey.isUpper($0) }
+      authority: while place < bytes.count {
+        switch bytes[place] {
+        case UInt8(ascii: "/"), UInt8(ascii: "?"), UInt8(ascii: "#"): break authority
+        case UInt8(ascii: ":"): port = place
+        case UInt8(ascii: "]"): port = nil
+        case 0x41...0x5A: hasUpper = true
+        default: break
+        }
+        place += 1
+      }
+      authorityEnd = place
+      hostEnd = port ?? place
+      end = bytes[place...].firstIndex(of: UInt8(ascii: "#")) ?? bytes.count
+      lacksPath = place == bytes.count || bytes[place] != UInt8(ascii: "/")
+      let isSecure = colon == 5
+      let said = port.map { bytes[($0 + 1)..<place] }
+      dropsPort = said.map { $0.isEmpty || $0.elementsEqual(isSecure ? Parts.https : Parts.http) } ?? false
+      isNormal = !hasUpper && !dropsPort && !lacksPath && end == bytes.count
+    }
+
+    private static let http = Array("80".utf8)
+    private static let https = Array("443".utf8)
+  }
+}

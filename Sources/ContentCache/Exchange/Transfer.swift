@@ -1,0 +1,191 @@
+import HTTPCore
+import Synchronization
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// What the network's answer turned out to be, for all who wait for it.
+enum TransferOutcome: Sendable {
+  /// An answer whose content follows: read it.
+  case content(TransferHead)
+  /// 304: the stored response is right, and its metadata renewed.
+  case validated(CacheEntry)
+}
+
+/// The head of an answer from the network.
+struct TransferHead: Sendable {
+  var status: Int
+  var fields: HTTPFields
+  var url: URL
+  /// The content's length, where the server said it.
+  var length: Int?
+  /// What will be stored of it; nil where nothing is.
+  var metadata: CacheMetadata?
+  /// The status that a validation got, where it was one.
+  var wasConditional = false
+}
+
+/// One exchange with the network, shared by the requests that wait for the same thing.
+///
+/// It runs in a task of its own, so that no request's end cancels it for the others. The last one that leaves ends it,
+/// unless what is missing of a storable answer is little.
+final class Transfer: Sendable {
+  private enum Source: Sendable {
+    case none
+    case writer(any CacheWriter)
+    case entry(CacheEntry)
+  }
+
+  private let state: Mutex<TransferState>
+  private let source = Mutex(Source.none)
+  private let task = Mutex<Task<Void, Never>?>(nil)
+  private let finishing: Int
+  /// True where something happened that the answer under way may not know of, such as a change of the resource.
+  private let outdated = Atomic(false)
+
+  init(window: Int, finishing: Int) {
+    state = Mutex(TransferState(window: window))
+    self.finishing = finishing
+  }
+
+  // MARK: Members
+
+  /// Takes part; nil where it is too late for that. Who does not read, waits for the end alone.
+  func join(asReader isReader: Bool = true) -> Int? { state.withLock { $0.join(asReader: isReader) } }
+
+  /// Ends a member's part; again without effect.
+  func leave(_ id: Int) {
+    let departure = state.withLock { $0.leave(id, finishing: finishing) }
+    for waiting in departure.resumed { waiting.resume() }
+    if departure.isAbandoned { cancel() }
+  }
+
+  /// Waits for the answer's head. A member that is cancelled meanwhile leaves.
+  func outcome(for id: Int) async throws(HTTPTransportError) -> TransferOutcome {
+    while true {
+      let (outcome, isMember) = state.withLock { ($0.outcome, $0.holds(id)) }
+      guard isMember else { throw .cancelled }
+      switch outcome {
+      case .success(let outcome): return outcome
+      case .failure(let error):
+        leave(id)
+        throw error
+      case nil: await wait(id)
+      }
+    }
+  }
+
+  /// A member's content. It leaves at the end, on an error, and where the content is given up.
+  func body(for id: Int, length: Int?) -> HTTPBodyStream {
+    HTTPBodyStream(length: length, next: { try await self.read(id) }, abandon: { self.leave(id) })
+  }
+
+  /// Waits until the content has ended, well or not.
+  func end(for id: Int) async {
+    while case .wait = state.withLock({ $0.step(of: id) }) { await wait(id) }
+    leave(id)
+  }
+
+  private func read(_ id: Int) async throws(HTTPTransportError) -> [UInt8]? {
+    while true {
+      switch state.withLock({ $0.step(of: id) }) {
+      case .take(let bytes):
+        advance(id, by: bytes.count)
+        return bytes
+      case .readSpool(let range):
+        let bytes = try await readSpool(range, for: id)
+        advance(id, by: bytes.count)
+        return bytes
+      case .wait: await wait(id)
+      case .end:
+        leave(id)
+        return nil
+      case .fail(let error):
+        leave(id)
+        throw error
+      }
+    }
+  }
+
+  private func readSpool(_ range: Range<Int>, for id: Int) async throws(HTTPTransportError) -> [UInt8] {
+    do throws(CacheError) {
+      switch source.withLock({ $0 }) {
+      case .none: throw CacheError.gone
+      case .writer(let writer): return try await writer.read(range)
+      case .entry(let entry): return try await entry.read(range)
+      }
+    } catch {
+      leave(id)
+      throw .other("what was received could not be read back: \(error)")
+    }
+  }
+
+  private func advance(_ id: Int, by count: Int) {
+    for waiting in state.withLock({ $0.advance(id, by: count) }) { waiting.resume() }
+  }
+
+  private func wait(_ id: Int) async {
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { waiting in
+        if !state.withLock({ $0.wait(id, waiting) }) { waiting.resume() }
+      }
+    } onCancel: {
+      leave(id)
+    }
+  }
+
+  // MARK: The pump's side
+
+  /// Begins; called once, by whoever made it.
+  func start(_ course: @escaping @Sendable (Transfer) async -> Void) {
+    task.withLock { $0 = Task { await course(self) } }
+  }
+
+  /// Ends the exchange; who still waits is told so.
+  func cancel() { task.withLock { $0 }?.cancel() }
+
+  /// Waits until its task has ended.
+  func finished() async { await task.withLock { $0 }?.value }
+
+  /// From here on its answer is not kept as good for later requests.
+  func markOutdated() { outdated.store(true, ordering: .releasing) }
+  var isOutdated: Bool { outdated.load(ordering: .acquiring) }
+
+  var hasReaders: Bool { state.withLock { $0.hasReaders } }
+
+  func publish(_ outcome: Result<TransferOutcome, HTTPTransportError>) {
+    for waiting in state.withLock({ $0.publish(outcome) }) { waiting.resume() }
+  }
+
+  func publish(_ bytes: [UInt8]) {
+    for waiting in state.withLock({ $0.publish(bytes) }) { waiting.resume() }
+  }
+
+  /// From here on spooled content is read from this writer.
+  func spool(to writer: any CacheWriter) { source.withLock { $0 = .writer(writer) } }
+
+  /// The spool has become an entry: what is still to be read comes from there.
+  func spool(is entry: CacheEntry) { source.withLock { $0 = .entry(entry) } }
+
+  func stopSpooling() { state.withLock { $0.stopSpooling() } }
+
+  func end(_ ending: TransferState.Ending) {
+    for waiting in state.withLock({ $0.end(ending) }) { waiting.resume() }
+  }
+
+  /// Waits while readers have too much before them that is held in memory alone.
+  func waitForRoom() async {
+    while !state.withLock({ $0.hasRoom }), !Task.isCancelled {
+      await withTaskCancellationHandler {
+        await withCheckedContinuation { waiting in
+          if !state.withLock({ $0.waitForRoom(waiting) }) { waiting.resume() }
+        }
+      } onCancel: {
+        for waiting in state.withLock({ $0.end(.failed(.cancelled)) }) { waiting.resume() }
+      }
+    }
+  }
+}

@@ -1,0 +1,216 @@
+import HTTPCore
+
+/// Who takes part in a transfer, how far each has read, and what is kept for whom: pure, no I/O.
+///
+/// Content is published piece by piece. A piece that is in the spool can be read from there at any time, and only the
+/// last such piece is held in memory for those who keep up. A piece that is in no spool is held until every reader has
+/// taken it, and the pump waits while too many are held.
+///
+/// Asking until an outcome is published; open until the content ends or breaks off. Continuations that have to be resumed
+/// are answered, so that it happens outside the lock.
+struct TransferState {
+  typealias Waiting = CheckedContinuation<Void, Never>
+
+  /// How the content ended.
+  enum Ending {
+    case open
+    case complete
+    case failed(HTTPTransportError)
+  }
+
+  /// What a reader does next.
+  enum Step {
+    case take([UInt8])
+    case readSpool(Range<Int>)
+    case wait
+    case end
+    case fail(HTTPTransportError)
+  }
+
+  /// What follows from a departure.
+  struct Departure {
+    var resumed: [Waiting] = []
+    /// True where nobody is left and the rest is not worth its way.
+    var isAbandoned = false
+  }
+
+  private struct Member {
+    let isReader: Bool
+    var position = 0
+    var waiting: Waiting?
+  }
+
+  private struct Piece {
+    let start: Int
+    let bytes: [UInt8]
+    var end: Int { start + bytes.count }
+  }
+
+  /// How much of the spool one step reads.
+  static let spoolStep = 1 << 16
+  /// Pieces held at most, however small they are.
+  static let pieceLimit = 256
+
+  let window: Int
+  private(set) var outcome: Result<TransferOutcome, HTTPTransportError>?
+  private(set) var ending = Ending.open
+  /// Bytes published, in the spool or not.
+  private(set) var published = 0
+  private var spooled = 0
+  private var isSpooling = true
+  private var pieces: [Piece] = []
+  private var held = 0
+  private var members: [Int: Member] = [:]
+  private var lastMember = 0
+  private var pump: Waiting?
+
+  init(window: Int) { self.window = window }
+
+  // MARK: Members
+
+  /// Takes part from the first byte on; nil where that is no longer held, or the transfer has failed.
+  mutating func join(asReader isReader: Bool) -> Int? {
+    if case .failed = ending { return nil }
+    if case .failure = outcome { return nil }
+    if (pieces.first?.start ?? published) > spooled { return nil }
+    lastMember += 1
+    members[lastMember] = Member(isReader: isReader)
+    return lastMember
+  }
+
+  /// Ends a member's part, at most once; whoever it let wait finds itself gone.
+  mutating func leave(_ id: Int, finishing: Int) -> Departure {
+    guard let member = members.removeValue(forKey: id) else { return Departure() }
+    var departure = Departure()
+    if let waiting = member.waiting { departure.resumed.append(waiting) }
+    departure.resumed += dropTaken()
+    if members.isEmpty, case .open = ending { departure.isAbandoned = !isNearlyDone(finishing) }
+    return departure
+  }
+
+  /// True where content goes into a spool and at most `finishing` bytes of it are known to be missing.
+  private func isNearlyDone(_ finishing: Int) -> Bool {
+    guard isSpooling, case .success(.content(let head)) = outcome, head.metadata != nil, let length = head.length else {
+      return false
+    }
+    return length - published <= finishing
+  }
+
+  /// True while somebody takes content.
+  var hasReaders: Bool { members.values.contains { $0.isReader } }
+
+  /// Registers whoever waits; false where it should look again instead.
+  mutating func wait(_ id: Int, _ waiting: Waiting) -> Bool {
+    guard members[id] != nil else { return false }
+    if outcome != nil {
+      guard case .wait = step(of: id) else { return false }
+    }
+    members[id]?.waiting = waiting
+    return true
+  }
+
+  private mutating func wakeAll() -> [Waiting] {
+    var resumed: [Waiting] = []
+    for (id, member) in members {
+      guard let waiting = member.waiting else { continue }
+      resumed.append(waiting)
+      members[id]?.waiting = nil
+    }
+    return resumed
+  }
+
+  /// True where a member still takes part.
+  func holds(_ id: Int) -> Bool { members[id] != nil }
+
+  // MARK: Reading
+
+  /// What a reader does next; it does not move.
+  func step(of id: Int) -> Step {
+    guard let member = members[id] else { return .fail(.cancelled) }
+    if member.isReader, member.position < published { return content(at: member.position) }
+    switch ending {
+    case .open: return .wait
+    case .complete: return .end
+    case .failed(let error): return .fail(error)
+    }
+  }
+
+  private func content(at position: Int) -> Step {
+    if let piece = pieces.first(where: { $0.start <= position && position < $0.end }) {
+      return .take(piece.start == position ? piece.bytes : Array(piece.bytes[(position - piece.start)...]))
+    }
+    guard position < spooled else { return .fail(.other("content that was still needed is gone")) }
+    return .readSpool(position..<min(spooled, position + TransferState.spoolStep))
+  }
+
+  /// Moves a reader on; the pump may have room again.
+  mutating func advance(_ id: Int, by count: Int) -> [Waiting] {
+    members[id]?.position += count
+    return dropTaken()
+  }
+
+  private mutating func dropTaken() -> [Waiting] {
+    guard !isSpooling else { return [] }
+    let needed = members.values.lazy.filter(\.isReader).map(\.position).min() ?? published
+    let taken = pieces.prefix { $0.end <= needed }
+    for piece in taken { held -= piece.bytes.count }
+    pieces.removeFirst(taken.count)
+    guard hasRoom, let waiting = pump else { return [] }
+    pump = nil
+    return [waiting]
+  }
+
+  // MARK: The pump
+
+  /// Tells everybody what the answer is.
+  mutating func publish(_ outcome: Result<TransferOutcome, HTTPTransportError>) -> [Waiting] {
+    guard self.outcome == nil else { return [] }
+    self.outcome = outcome
+    if case .failure(let error) = outcome { ending = .failed(error) }
+    if case .success(.validated) = outcome { ending = .complete }
+    return wakeAll()
+  }
+
+  /// From here on content is held in memory alone.
+  mutating func stopSpooling() {
+    guard isSpooling else { return }
+    isSpooling = false
+  }
+
+  /// Adds content; where it is spooled, it is there already.
+  mutating func publish(_ bytes: [UInt8]) -> [Waiting] {
+    if isSpooling {
+      spooled += bytes.count
+      pieces.removeAll(keepingCapacity: true)
+      held = 0
+    }
+    pieces.append(Piece(start: published, bytes: bytes))
+    held += bytes.count
+    published += bytes.count
+    let resumed = wakeAll()
+    return resumed + dropTaken()
+  }
+
+  /// True where the pump may go on.
+  var hasRoom: Bool { isSpooling || (held < window && pieces.count < TransferState.pieceLimit) }
+
+  /// Registers the pump; false where it may go on at once.
+  mutating func waitForRoom(_ waiting: Waiting) -> Bool {
+    guard !hasRoom, case .open = ending else { return false }
+    pump = waiting
+    return true
+  }
+
+  /// Ends the content, once.
+  mutating func end(_ ending: Ending) -> [Waiting] {
+    guard case .open = self.ending else { return [] }
+    self.ending = ending
+    if outcome == nil, case .failed(let error) = ending { outcome = .failure(error) }
+    var resumed = wakeAll()
+    if let waiting = pump {
+      pump = nil
+      resumed.append(waiting)
+    }
+    return resumed
+  }
+}
