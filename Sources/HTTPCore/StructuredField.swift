@@ -1,0 +1,93 @@
+/// Structured field values (RFC 9651): lists and items, read strictly and printed.
+///
+/// One pass over the bytes; nothing nests deeper than an inner list, and a list longer than its limit is refused.
+package enum StructuredField {
+  /// A bare item (RFC 9651 §3.3).
+  package enum Value: Hashable, Sendable {
+    case integer(Int64)
+    /// Three digits behind the point: 1.5 is 1500.
+    case decimal(thousandths: Int64)
+    case string(String)
+    case token(String)
+    case bytes([UInt8])
+    case boolean(Bool)
+    /// Seconds since 1970.
+    case date(Int64)
+    case displayString(String)
+  }
+
+  /// A bare item with its parameters.
+  package struct Item: Hashable, Sendable {
+    package var value: Value
+    package var parameters: Parameters
+
+    package init(_ value: Value, _ parameters: Parameters = []) {
+      self.value = value
+      self.parameters = parameters
+    }
+  }
+
+  /// Parameters in their order; of several with one name the last counted, at the place of the first (§3.1.2).
+  package struct Parameters: Hashable, Sendable, ExpressibleByArrayLiteral, Sequence {
+    private var entries: [Parameter]
+
+    package init(arrayLiteral elements: Parameter...) { entries = elements }
+
+    /// The value of a name; nil where it is absent.
+    package subscript(name: String) -> Value? {
+      get { entries.first { $0.name == name }?.value }
+      set {
+        let found = entries.firstIndex { $0.name == name }
+        switch (newValue, found) {
+        case (let value?, let index?): entries[index].value = value
+        case (let value?, nil): entries.append(Parameter(name: name, value: value))
+        case (nil, let index?): entries.remove(at: index)
+        case (nil, nil): break
+        }
+      }
+    }
+
+    package var isEmpty: Bool { entries.isEmpty }
+    package var count: Int { entries.count }
+    package func makeIterator() -> IndexingIterator<[Parameter]> { entries.makeIterator() }
+  }
+
+  /// One parameter.
+  package struct Parameter: Hashable, Sendable {
+    package var name: String
+    package var value: Value
+
+    package init(name: String, value: Value) {
+      self.name = name
+      self.value = value
+    }
+  }
+
+  /// A member of a list (RFC 9651 §3.1).
+  package enum Member: Hashable, Sendable {
+    case item(Item)
+    case innerList([Item], Parameters)
+  }
+
+  /// Reads a list; the values of several fields of one name are joined by a comma before.
+  package static func list(_ text: String, limit: Int = 1024) throws(StructuredFieldError) -> [Member] {
+    var reader = StructuredFieldReader(text, limit: limit)
+    return try reader.list()
+  }
+
+  /// Reads a single item.
+  package static func item(_ text: String) throws(StructuredFieldError) -> Item {
+    var reader = StructuredFieldReader(text, limit: 256)
+    return try reader.wholeItem()
+  }
+}
+
+/// Why a text is no structured field: the field is ignored as a whole then (RFC 9651 §4.2).
+package struct StructuredFieldError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// What was expected or is not allowed.
+  package let reason: String
+  /// Where, counted in bytes from 0.
+  package let offset: Int
+
+  package var description: String { "Structured field, byte \(offset): \(reason)." }
+}
