@@ -1,6 +1,6 @@
-/// Dates of header fields, in all forms that servers send (RFC 9110 §5.6.7; the lenient reading of RFC 6265 §5.1.1).
+/// Dates of header fields: read strictly (RFC 9110 §5.6.7) or, as cookies are, leniently (RFC 6265 §5.1.1), and written.
 package enum HTTPDate {
-  /// Seconds since 1970 in UTC; nil for a text that is no date.
+  /// Seconds since 1970 in UTC, of any form that servers send; nil for a text that is no date.
   package static func unixTime(_ text: String) -> Int64? {
     var date = Fields()
     for token in text.utf8.split(whereSeparator: isDelimiter) { date.take(Array(token)) }
@@ -66,7 +66,7 @@ package enum HTTPDate {
     return names.firstIndex(of: name).map { $0 + 1 }
   }
 
-  private static func days(inMonth month: Int, year: Int) -> Int {
+  static func days(inMonth month: Int, year: Int) -> Int {
     switch month {
     case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
     case 4, 6, 9, 11: 30
@@ -75,7 +75,7 @@ package enum HTTPDate {
   }
 
   /// Days from 1970-01-01 in the Gregorian calendar; years start in March so that the leap day is the last.
-  private static func daysSince1970(year: Int, month: Int, day: Int) -> Int {
+  static func daysSince1970(year: Int, month: Int, day: Int) -> Int {
     let year = month <= 2 ? year - 1 : year
     let era = year / 400
     let yearOfEra = year - era * 400

@@ -1,0 +1,122 @@
+/// What to do with a request, given what is stored (RFC 9111 §4, RFC 5861 §3, RFC 8246).
+package enum LookupDecision: Sendable, Hashable {
+  /// Answer from the cache; the network is not asked.
+  ///
+  /// The response may be stale here where the request (`max-stale`) or the policy allows it.
+  case reuse(Freshness)
+  /// Answer from the cache at once, as an intermediate answer, and validate at the same time for the final one.
+  case reuseWhileRevalidating(Freshness)
+  /// Ask the server whether the stored response still holds; use it after a 304.
+  ///
+  /// The freshness is nil where the clock stands before the response's arrival.
+  case validate(ForwardReason, Freshness?)
+  /// Send the request as it is.
+  case forward(ForwardReason)
+  /// Answer 504: the network must not be asked, and nothing stored will do (RFC 9111 §5.2.1.7).
+  case unsatisfiable
+}
+
+/// What a lookup knows besides the request and the response.
+package struct LookupContext: Sendable, Hashable {
+  /// The present in milliseconds since 1970.
+  package var now: Int64
+  /// The query's policy.
+  package var policy: ContentPolicy
+  /// The query's times to live.
+  package var override: FreshnessOverride
+  /// Why nothing is stored, where nothing is: ``ForwardReason/uriMiss`` or ``ForwardReason/varyMiss``.
+  package var miss: ForwardReason
+  /// False where the stored ranges do not hold what is asked for.
+  package var covers: Bool
+  /// False where a cache group of the response has been invalidated, or its record is lost (RFC 9875 §3).
+  package var groupsAreValid: Bool
+
+  /// Describes a lookup; by default of a response that is whole and whose groups are valid.
+  package init(
+    now: Int64, policy: ContentPolicy = .standard, override: FreshnessOverride = .none,
+    miss: ForwardReason = .uriMiss, covers: Bool = true, groupsAreValid: Bool = true
+  ) {
+    self.now = now
+    self.policy = policy
+    self.override = override
+    self.miss = miss
+    self.covers = covers
+    self.groupsAreValid = groupsAreValid
+  }
+}
+
+extension LookupDecision {
+  /// Decides about a request with a stored response that fits it (its `Vary` matches), or with none.
+  ///
+  /// Integers only: a hit costs a few nanoseconds here.
+  package static func of(
+    _ request: RequestRules, stored: StoredRules?, _ context: LookupContext
+  ) -> LookupDecision {
+    guard request.method == .get || request.method == .head else {
+      return context.policy == .cacheOnly ? .unsatisfiable : .forward(.method)
+    }
+    let decision = decide(request, stored, context)
+    let mayForward = context.policy != .cacheOnly && !request.cacheControl.contains(.onlyIfCached)
+    switch decision {
+    case .forward, .validate: return mayForward ? decision : .unsatisfiable
+    // Nobody may ask the server, so what was to be intermediate is all there is.
+    case .reuseWhileRevalidating(let freshness): return mayForward ? decision : .reuse(freshness)
+    case .reuse, .unsatisfiable: return decision
+    }
+  }
+
+  private static func decide(
+    _ request: RequestRules, _ stored: StoredRules?, _ context: LookupContext
+  ) -> LookupDecision {
+    guard let stored else { return .forward(context.miss) }
+    guard context.covers else { return .forward(.partial) }
+    let freshness = stored.freshness(at: context.now, context.override)
+    let isOutdated = stored.isInvalidated || !context.groupsAreValid
+    switch context.policy {
+    case .cacheOnly: return .reuse(freshness ?? stored.unknownAge)
+    case .cacheElseNetwork where !isOutdated: return .reuse(freshness ?? stored.unknownAge)
+    case .reload: return .validate(.request, freshness)
+    default: break
+    }
+    // A request that must not be stored is not answered from the store either: its sender wants no cache at work.
+    if request.cacheControl.contains(.noStore) { return .forward(.request) }
+    guard let freshness, !isOutdated else { return .validate(.stale, freshness) }
+    // The query's own time to live wins over the server's `no-cache`.
+    if stored.cacheControl.contains(.noCache), context.override.ttl == nil { return .validate(.stale, freshness) }
+    if request.cacheControl.contains(.noCache) { return .validate(.request, freshness) }
+    return byAge(request, stored, freshness)
+  }
+
+  private static func byAge(
+    _ request: RequestRules, _ stored: StoredRules, _ freshness: Freshness
+  ) -> LookupDecision {
+    if refusesAge(request, stored, freshness) { return .validate(freshness.isFresh ? .request : .stale, freshness) }
+    if let least = request.cacheControl.minFresh {
+      let left = StoredRules.saturating(freshness.softLifetime, minus: freshness.age)
+      if left < StoredRules.milliseconds(least) { return .validate(freshness.isFresh ? .request : .stale, freshness) }
+    }
+    if freshness.isFresh { return .reuse(freshness) }
+    if freshness.age < freshness.lifetime { return .reuseWhileRevalidating(freshness) }
+    if let most = request.cacheControl.maxStale, !stored.forbidsStale {
+      let staleness = StoredRules.saturating(freshness.age, minus: freshness.lifetime)
+      if staleness <= StoredRules.milliseconds(most) { return .reuse(freshness) }
+    }
+    return .validate(.stale, freshness)
+  }
+
+  /// True where the request's `max-age` rules the response out (RFC 9111 §5.2.1.1).
+  ///
+  /// `max-age=0` is what a reload sends, and a reload does not concern a fresh immutable response (RFC 8246 §2).
+  private static func refusesAge(
+    _ request: RequestRules, _ stored: StoredRules, _ freshness: Freshness
+  ) -> Bool {
+    guard let most = request.cacheControl.maxAge else { return false }
+    if most == 0 { return !(stored.cacheControl.contains(.immutable) && freshness.isFresh) }
+    return freshness.age > StoredRules.milliseconds(most)
+  }
+}
+
+extension StoredRules {
+  /// The freshness of a response whose age nobody can tell: stale, and no younger than on arrival.
+  fileprivate var unknownAge: Freshness { Freshness(age: initialAge, softLifetime: 0, lifetime: 0) }
+}

@@ -1,0 +1,59 @@
+import HTTPCore
+
+extension CacheControl {
+  /// Reads one field line; of a directive that comes twice the first counts (§4.2.1).
+  mutating func read(_ value: String) {
+    var value = value
+    value.withUTF8 { bytes in
+      // The scanner lives inside the closure only, and checks each index against the buffer's count.
+      var scanner = unsafe DirectiveScanner(bytes)
+      while let directive = scanner.next() { take(directive, &scanner) }
+    }
+  }
+
+  private mutating func take(_ directive: DirectiveScanner.Directive, _ scanner: inout DirectiveScanner) {
+    let name = directive.name
+    switch name.count {
+    case 4: if scanner.isName(name, "none") { directives.insert(.noStore) }
+    case 6: if scanner.isName(name, "public") { directives.insert(.isPublic) }
+    case 7: takeSeven(directive, &scanner)
+    case 8: takeEight(directive, &scanner)
+    case 9:
+      if scanner.isName(name, "immutable") { directives.insert(.immutable) }
+      if scanner.isName(name, "min-fresh") { minFresh = minFresh ?? scanner.seconds(directive) }
+      if scanner.isName(name, "max-stale") { takeMaxStale(directive, scanner) }
+    case 12: if scanner.isName(name, "no-transform") { directives.insert(.noTransform) }
+    case 14:
+      if scanner.isName(name, "only-if-cached") { directives.insert(.onlyIfCached) }
+      if scanner.isName(name, "stale-if-error") { staleIfError = staleIfError ?? scanner.seconds(directive) }
+    case 15:
+      if scanner.isName(name, "must-revalidate") { directives.insert(.mustRevalidate) }
+      if scanner.isName(name, "must-understand") { directives.insert(.mustUnderstand) }
+    case 22:
+      if scanner.isName(name, "stale-while-revalidate") {
+        staleWhileRevalidate = staleWhileRevalidate ?? scanner.seconds(directive)
+      }
+    default: break
+    }
+  }
+
+  private mutating func takeSeven(_ directive: DirectiveScanner.Directive, _ scanner: inout DirectiveScanner) {
+    // No number is no promise: such a response is stale at once.
+    if scanner.isName(directive.name, "max-age") { maxAge = maxAge ?? scanner.seconds(directive) ?? 0 }
+    if scanner.isName(directive.name, "private") { directives.insert(.isPrivate) }
+  }
+
+  private mutating func takeEight(_ directive: DirectiveScanner.Directive, _ scanner: inout DirectiveScanner) {
+    if scanner.isName(directive.name, "no-store") { directives.insert(.noStore) }
+    guard scanner.isName(directive.name, "no-cache") else { return }
+    let names = scanner.fieldNames(directive)
+    // An argument that names nothing is read as none: the stricter meaning.
+    if names.isEmpty { directives.insert(.noCache) } else { noCacheFields += names }
+  }
+
+  private mutating func takeMaxStale(_ directive: DirectiveScanner.Directive, _ scanner: DirectiveScanner) {
+    if maxStale != nil { return }
+    // Without argument any staleness will do; with one that is no number none will.
+    maxStale = directive.argument == nil ? CacheControl.unlimited : scanner.seconds(directive)
+  }
+}

@@ -1,0 +1,55 @@
+/// How old a stored response is, and how old it may become; in milliseconds.
+package struct Freshness: Sendable, Hashable {
+  /// Its age (RFC 9111 §4.2.3).
+  package var age: Int64
+  /// The age up to which it is used without more ado: the soft TTL.
+  package var softLifetime: Int64
+  /// The age past which it has expired: the TTL.
+  package var lifetime: Int64
+
+  /// What the `Age` field says: whole seconds (RFC 9111 §5.1).
+  package var ageInSeconds: Int64 { age / 1000 }
+  /// What `ttl` in `Cache-Status` says: the freshness that is left in seconds, negative once stale (RFC 9211 §2.4).
+  package var remainingSeconds: Int64 {
+    let left = StoredRules.saturating(softLifetime, minus: age)
+    return left >= 0 ? left / 1000 : -((-(left + 1)) / 1000 + 1)
+  }
+  /// True where it may be used without a word to the server.
+  package var isFresh: Bool { age < softLifetime }
+}
+
+extension StoredRules {
+  /// The freshness at a moment; nil where the clock went backwards.
+  ///
+  /// Without overrides the soft TTL is the freshness lifetime, and the TTL that plus `stale-while-revalidate`, which
+  /// `must-revalidate` and `no-cache` rule out (RFC 5861 §3).
+  package func freshness(at now: Int64, _ override: FreshnessOverride) -> Freshness? {
+    guard let age = currentAge(at: now) else { return nil }
+    let own = lifetime ?? 0
+    var soft = own
+    var hard = own
+    if let extra = cacheControl.staleWhileRevalidate, !forbidsStale {
+      hard = StoredRules.saturating(own, plus: StoredRules.milliseconds(extra))
+    }
+    if let ttl = override.ttl {
+      hard = ttl.wholeMilliseconds
+      soft = hard
+    }
+    if let softTTL = override.softTTL { soft = min(softTTL.wholeMilliseconds, hard) }
+    return Freshness(age: age, softLifetime: soft, lifetime: hard)
+  }
+
+  /// True where the server forbids any use of the response once it is stale (RFC 9111 §4.2.4).
+  package var forbidsStale: Bool {
+    cacheControl.contains(.mustRevalidate) || cacheControl.contains(.noCache)
+  }
+}
+
+extension Duration {
+  /// Milliseconds from 0 on, saturating.
+  var wholeMilliseconds: Int64 {
+    let (seconds, attoseconds) = components
+    let whole = StoredRules.milliseconds(seconds)
+    return max(0, StoredRules.saturating(whole, plus: attoseconds / 1_000_000_000_000_000))
+  }
+}

@@ -1,0 +1,23 @@
+package import HTTPCore
+
+/// The groups that responses belong to (RFC 9875).
+package enum CacheGroups {
+  /// How many groups of one response count; the rest is ignored (§2 asks for at least 32).
+  package static let limit = 128
+  /// How many bytes a group's name may have; longer ones are ignored (§2 asks for at least 32).
+  package static let nameLimit = 256
+
+  /// The groups that a response's `Cache-Groups` names (§2).
+  package static func names(of response: HTTPFields) -> [String] { names(response.values(of: "Cache-Groups")) }
+
+  /// The names in the lines of one of the two fields; none where the field is malformed (RFC 9651 §4.2).
+  static func names(_ lines: [String]) -> [String] {
+    guard !lines.isEmpty, let strings = StructuredStrings.list(lines) else { return [] }
+    var names: [String] = []
+    for name in strings where name.utf8.count <= nameLimit && !names.contains(name) {
+      names.append(name)
+      if names.count == limit { break }
+    }
+    return names
+  }
+}

@@ -1,0 +1,25 @@
+/// Entity tags as text (RFC 9110 §8.8.3).
+package enum EntityTag {
+  /// True for `W/"…"`.
+  package static func isWeak(_ tag: String) -> Bool { tag.utf8.starts(with: [0x57, 0x2F]) }
+
+  /// Equal, and neither is weak (§8.8.3.2).
+  package static func matchesStrongly(_ left: String, _ right: String) -> Bool {
+    !isWeak(left) && !isWeak(right) && wellFormed(left) == wellFormed(right)
+  }
+
+  /// Equal, whether weak or not (§8.8.3.2).
+  package static func matchesWeakly(_ left: String, _ right: String) -> Bool { opaque(left) == opaque(right) }
+
+  /// A tag that may be sent: one that its server has forgotten to quote is quoted, as the grammar asks.
+  package static func wellFormed(_ tag: String) -> String {
+    let bytes = tag.utf8
+    if bytes.contains(0x22) || bytes.isEmpty { return tag }
+    return isWeak(tag) ? "W/\"\(tag.dropFirst(2))\"" : "\"\(tag)\""
+  }
+
+  private static func opaque(_ tag: String) -> String {
+    let tag = wellFormed(tag)
+    return isWeak(tag) ? String(tag.dropFirst(2)) : tag
+  }
+}

@@ -1,0 +1,45 @@
+package import HTTPCore
+
+#if canImport(FoundationEssentials)
+  package import FoundationEssentials
+#else
+  package import Foundation
+#endif
+
+/// What an answer to an unsafe request makes invalid (RFC 9111 §4.4, RFC 9875 §3).
+package struct Invalidation: Sendable, Hashable {
+  /// URLs whose stored responses are invalid: the target, and `Location` and `Content-Location` of the same origin.
+  package var urls: [URL]
+  /// Cache groups of the target's origin whose members are invalid.
+  package var groups: [String]
+
+  /// True where nothing is.
+  package var isEmpty: Bool { urls.isEmpty && groups.isEmpty }
+
+  /// What an answer invalidates: nothing where the method is safe or the status is neither 2xx nor 3xx.
+  package init(method: HTTPMethod, url: URL, status: Int, fields: HTTPFields) {
+    urls = []
+    groups = []
+    guard RequestRules.MethodKind(method) == .unsafe, (200...399).contains(status) else { return }
+    urls = [url]
+    for name in [HTTPFieldName.location, "Content-Location"] {
+      for value in fields.values(of: name) {
+        guard let other = URL(string: value, relativeTo: url)?.absoluteURL else { continue }
+        if Invalidation.isSameOrigin(other, url), !urls.contains(other) { urls.append(other) }
+      }
+    }
+    groups = CacheGroups.names(fields.values(of: "Cache-Group-Invalidation"))
+  }
+
+  /// Same scheme, host and port (RFC 9110 §4.3.1): another origin's responses are nobody's to invalidate.
+  package static func isSameOrigin(_ left: URL, _ right: URL) -> Bool {
+    origin(left) == origin(right) && origin(left) != nil
+  }
+
+  private static func origin(_ url: URL) -> String? {
+    guard let scheme = url.scheme?.lowercased(), let host = url.host(percentEncoded: true)?.lowercased(),
+      scheme == "http" || scheme == "https"
+    else { return nil }
+    return "\(scheme)://\(host):\(url.port ?? (scheme == "https" ? 443 : 80))"
+  }
+}

@@ -1,0 +1,59 @@
+package import HTTPCore
+
+/// Validation: how the server is asked, and what its 304 confirms (RFC 9111 §4.3).
+package enum Validation {
+  /// The request's fields with the cache's own preconditions (§4.3.1): `If-None-Match` with the entity tags of all
+  /// stored responses, else `If-Modified-Since` with the `Last-Modified` of the one that fits the request, else with
+  /// its `Date`, or the time when it came.
+  ///
+  /// The caller's own `If-None-Match` and `If-Modified-Since` give way; its other fields stay.
+  ///
+  /// - Parameter selected: the stored response that fits the request; nil where only others are stored.
+  /// - Parameter tags: entity tags of the URL's other variants.
+  package static func fields(
+    _ request: HTTPFields, selected: StoredRules?, tags: [String] = []
+  ) -> HTTPFields {
+    var fields = request
+    fields[.ifNoneMatch] = nil
+    fields[.ifModifiedSince] = nil
+    var known: [String] = []
+    for tag in [selected?.etag].compactMap({ $0 }) + tags {
+      let tag = EntityTag.wellFormed(tag)
+      if !known.contains(tag) { known.append(tag) }
+    }
+    if !known.isEmpty { fields[.ifNoneMatch] = known.joined(separator: ", ") }
+    // A server that knows entity tags passes the date over (RFC 9110 §13.2.2); one that does not needs it.
+    if let selected, selected.etag == nil || selected.lastModified != nil {
+      let since = selected.lastModified ?? selected.date ?? selected.responseTime / 1000
+      if known.isEmpty || selected.etag != nil { fields[.ifModifiedSince] = HTTPDate.text(since) }
+    }
+    return fields
+  }
+
+  /// Which of several stored responses a 304 confirms (§4.3.4): indices into `stored`.
+  ///
+  /// With a strong entity tag: all that have it. With a weak one, or with `Last-Modified` alone: the latest that has it.
+  /// With neither: the only one, where it is the only one. None means that the 304 must not be used; the request has to
+  /// be sent again without preconditions.
+  package static func confirmed(_ stored: [StoredRules], by answer: StoredRules) -> [Int] {
+    if let tag = answer.etag {
+      if !EntityTag.isWeak(tag) {
+        return stored.indices.filter { stored[$0].etag.map { EntityTag.matchesStrongly($0, tag) } ?? false }
+      }
+      return latest(stored) { $0.etag.map { EntityTag.matchesWeakly($0, tag) } ?? false }
+    }
+    if let changed = answer.lastModified {
+      return latest(stored) { $0.lastModified == changed }
+    }
+    return stored.count == 1 ? [0] : []
+  }
+
+  private static func latest(_ stored: [StoredRules], _ fits: (StoredRules) -> Bool) -> [Int] {
+    let fitting = stored.indices.filter { fits(stored[$0]) }
+    return fitting.max { age(stored[$0]) < age(stored[$1]) }.map { [$0] } ?? []
+  }
+
+  private static func age(_ rules: StoredRules) -> Int64 {
+    rules.date.map(StoredRules.milliseconds) ?? rules.responseTime
+  }
+}

@@ -1,0 +1,53 @@
+package import HTTPCore
+
+/// The fields of the request that selected a response (RFC 9110 §12.5.5, RFC 9111 §4.1).
+package struct Vary: Sendable, Hashable {
+  /// The names in lower case, sorted, each once.
+  package private(set) var names: [String]
+  /// True where `*` is among them: no request but the first is known to match.
+  package private(set) var matchesNothing: Bool
+
+  /// Names nothing.
+  package init() {
+    names = []
+    matchesNothing = false
+  }
+
+  /// The names in a response's `Vary` fields; nil where it has none.
+  package init?(_ fields: HTTPFields) {
+    self.init()
+    var isPresent = false
+    for field in fields where field.name.canonicalName == "vary" {
+      isPresent = true
+      add(field.value)
+    }
+    if !isPresent { return nil }
+  }
+
+  /// True where the response does not depend on the request's fields.
+  package var isEmpty: Bool { names.isEmpty && !matchesNothing }
+
+  /// Takes in one field line.
+  mutating func add(_ value: String) {
+    for element in value.utf8.split(separator: 0x2C) {
+      let name = FieldText.trimmed(element)
+      if name.isEmpty { continue }
+      let text = HTTPFieldName(String(decoding: name, as: UTF8.self)).canonicalName
+      if text == "*" { matchesNothing = true }
+      if !names.contains(text) { names.append(text) }
+    }
+    names.sort()
+  }
+
+  /// The request's fields of these names, normalised, for storing beside the response; what it lacks is not in it.
+  package func selecting(_ request: HTTPFields) -> HTTPFields { Vary.selecting(names, request) }
+
+  /// The request's fields of some names, normalised, in the order of the names.
+  package static func selecting(_ names: [String], _ request: HTTPFields) -> HTTPFields {
+    var selecting = HTTPFields()
+    for name in names {
+      if let value = SelectingField.value(of: name, in: request) { selecting.append(HTTPFieldName(name), value) }
+    }
+    return selecting
+  }
+}

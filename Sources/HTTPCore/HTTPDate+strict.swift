@@ -1,0 +1,117 @@
+extension HTTPDate {
+  /// Seconds since 1970 of a date in one of the three forms of RFC 9110 §5.6.7, to the byte; nil for anything else.
+  ///
+  /// `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` and `Sun Nov  6 08:49:37 1994`. The day's name
+  /// must be one, and is not compared with the date. A second of 60 counts as 59.
+  ///
+  /// - Parameter now: seconds since 1970: a year of two digits that would lie more than 50 years after it is taken for
+  ///   the same year of the century before.
+  package static func strictUnixTime(_ text: String, now: Int64 = 0) -> Int64? {
+    var text = text
+    return text.withUTF8 { bytes in
+      if bytes.count == 29, bytes[3] == 0x2C { return fixed(bytes) }
+      if bytes.count == 24 { return asctime(bytes) }
+      return rfc850(bytes, now: now)
+    }
+  }
+
+  /// IMF-fixdate: 29 bytes.
+  private static func fixed(_ bytes: UnsafeBufferPointer<UInt8>) -> Int64? {
+    guard weekday(bytes, at: 0), bytes[4] == 0x20, bytes[7] == 0x20, bytes[11] == 0x20, bytes[16] == 0x20,
+      endsInGMT(bytes, at: 25), let day = two(bytes, 5), let month = month(bytes, at: 8),
+      let century = two(bytes, 12), let year = two(bytes, 14), let time = timeOfDay(bytes, at: 17)
+    else { return nil }
+    return seconds(century * 100 + year, month, day, time)
+  }
+
+  /// asctime: 24 bytes, the day with a space for its first digit.
+  private static func asctime(_ bytes: UnsafeBufferPointer<UInt8>) -> Int64? {
+    guard weekday(bytes, at: 0), bytes[3] == 0x20, bytes[7] == 0x20, bytes[10] == 0x20, bytes[19] == 0x20,
+      let month = month(bytes, at: 4), let time = timeOfDay(bytes, at: 11),
+      let century = two(bytes, 20), let year = two(bytes, 22),
+      let day = bytes[8] == 0x20 ? digit(bytes[9]) : two(bytes, 8)
+    else { return nil }
+    return seconds(century * 100 + year, month, day, time)
+  }
+
+  /// rfc850-date: the day's whole name and a year of two digits.
+  private static func rfc850(_ bytes: UnsafeBufferPointer<UInt8>, now: Int64) -> Int64? {
+    guard let comma = bytes.firstIndex(of: 0x2C), bytes.count == comma + 24, longWeekday(bytes, length: comma) else {
+      return nil
+    }
+    let start = comma + 2
+    guard bytes[comma + 1] == 0x20, bytes[start + 2] == 0x2D, bytes[start + 6] == 0x2D, bytes[start + 9] == 0x20,
+      endsInGMT(bytes, at: start + 18), let day = two(bytes, start), let month = month(bytes, at: start + 3),
+      let short = two(bytes, start + 7), let time = timeOfDay(bytes, at: start + 10)
+    else { return nil }
+    let thisYear = civil(days: floorDivide(now, 86_400)).year
+    var year = thisYear - thisYear % 100 + short
+    if year > thisYear + 50 { year -= 100 }
+    return seconds(year, month, day, time)
+  }
+
+  private static func seconds(_ year: Int, _ month: Int, _ day: Int, _ time: Int) -> Int64? {
+    guard day >= 1, day <= days(inMonth: month, year: year) else { return nil }
+    return Int64(daysSince1970(year: year, month: month, day: day)) * 86_400 + Int64(time)
+  }
+
+  private static func digit(_ byte: UInt8) -> Int? {
+    let value = byte &- 0x30
+    return value <= 9 ? Int(value) : nil
+  }
+
+  /// Two digits.
+  private static func two(_ bytes: UnsafeBufferPointer<UInt8>, _ index: Int) -> Int? {
+    guard let tens = digit(bytes[index]), let ones = digit(bytes[index + 1]) else { return nil }
+    return tens * 10 + ones
+  }
+
+  /// `hh:mm:ss` in seconds.
+  private static func timeOfDay(_ bytes: UnsafeBufferPointer<UInt8>, at index: Int) -> Int? {
+    guard bytes[index + 2] == 0x3A, bytes[index + 5] == 0x3A, let hour = two(bytes, index),
+      let minute = two(bytes, index + 3), let second = two(bytes, index + 6), hour < 24, minute < 60, second <= 60
+    else { return nil }
+    return hour * 3600 + minute * 60 + min(second, 59)
+  }
+
+  private static func endsInGMT(_ bytes: UnsafeBufferPointer<UInt8>, at index: Int) -> Bool {
+    bytes[index] == 0x20 && three(bytes, index + 1) == 0x474D54
+  }
+
+  /// Three bytes as one number.
+  private static func three(_ bytes: UnsafeBufferPointer<UInt8>, _ index: Int) -> UInt32 {
+    UInt32(bytes[index]) << 16 | UInt32(bytes[index + 1]) << 8 | UInt32(bytes[index + 2])
+  }
+
+  private static func month(_ bytes: UnsafeBufferPointer<UInt8>, at index: Int) -> Int? {
+    switch three(bytes, index) {
+    case 0x4A616E: 1
+    case 0x466562: 2
+    case 0x4D6172: 3
+    case 0x417072: 4
+    case 0x4D6179: 5
+    case 0x4A756E: 6
+    case 0x4A756C: 7
+    case 0x417567: 8
+    case 0x536570: 9
+    case 0x4F6374: 10
+    case 0x4E6F76: 11
+    case 0x446563: 12
+    default: nil
+    }
+  }
+
+  private static func weekday(_ bytes: UnsafeBufferPointer<UInt8>, at index: Int) -> Bool {
+    switch three(bytes, index) {
+    case 0x4D6F6E, 0x547565, 0x576564, 0x546875, 0x467269, 0x536174, 0x53756E: true
+    default: false
+    }
+  }
+
+  private static func longWeekday(_ bytes: UnsafeBufferPointer<UInt8>, length: Int) -> Bool {
+    let name = bytes[..<length]
+    return ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"].contains {
+      $0.utf8.elementsEqual(name)
+    }
+  }
+}
