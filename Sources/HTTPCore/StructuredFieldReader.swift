@@ -95,7 +95,7 @@ struct StructuredFieldReader {
   }
 
   private mutating func value() throws(StructuredFieldError) -> StructuredField.Value {
-    switch byte {
+    switch byte ?? 0 {
     case 0x22: return .string(try string())
     case 0x3A: return .bytes(try binary())
     case 0x3F: return .boolean(try boolean())
