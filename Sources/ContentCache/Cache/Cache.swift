@@ -11,6 +11,8 @@ public protocol Cache: Sendable {
   /// It should answer without waiting where it can: a hit costs as much as this call.
   func entry(forKey key: String) async throws(CacheError) -> CacheEntry?
   /// Keeps an entry, in place of what was under that key; visible to others whole or not at all.
+  ///
+  /// The entry's content may have to be read; it may be in a temporary file that goes when the entry does.
   func store(_ entry: CacheEntry, forKey key: String) async throws(CacheError)
   /// Forgets one entry; nothing happens where there is none.
   func removeEntry(forKey key: String) async throws(CacheError)
@@ -18,7 +20,8 @@ public protocol Cache: Sendable {
   func removeAll() async throws(CacheError)
   /// Replaces an entry's metadata and leaves its content: after a 304 or a HEAD.
   ///
-  /// `entry` is what the caller has seen. Where something else is under the key by now, nothing happens.
+  /// `entry` is what the caller has seen. Where something else is under the key by now
+  /// (``CacheEntry/isSame(as:)``), nothing happens.
   /// By default the whole entry is stored again.
   func update(_ entry: CacheEntry, to metadata: CacheMetadata, forKey key: String) async throws(CacheError)
   /// Begins to take in content whose length may be unknown, while others read what is there already.

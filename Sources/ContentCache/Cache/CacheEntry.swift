@@ -53,6 +53,29 @@ public final class CacheEntry: Sendable {
     }
   }
 
+  /// True where both are one stored response: the same metadata and length, and the same bytes where both are in memory.
+  ///
+  /// It is how a cache tells whether what an update was made for is still there, also where it was read twice.
+  public func isSame(as other: CacheEntry) -> Bool {
+    if self === other { return true }
+    guard length == other.length, metadata == other.metadata else { return false }
+    guard let mine = bytesInMemory, let others = other.bytesInMemory else { return true }
+    return mine == others
+  }
+
+  /// The same entry as another tier has it; what the rules need is not parsed again.
+  package func moved(to tier: CacheTier, bytes: [UInt8]? = nil) -> CacheEntry {
+    CacheEntry(moving: self, to: tier, bytes: bytes)
+  }
+
+  private init(moving entry: CacheEntry, to tier: CacheTier, bytes: [UInt8]?) {
+    metadata = entry.metadata
+    length = bytes?.count ?? entry.length
+    self.tier = tier
+    rules = entry.rules
+    content = bytes.map { .bytes($0) } ?? entry.content
+  }
+
   /// The content, where it is in memory.
   package var bytesInMemory: [UInt8]? {
     if case .bytes(let bytes) = content { bytes } else { nil }

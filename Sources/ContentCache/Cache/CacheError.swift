@@ -8,6 +8,8 @@ public enum CacheError: Error, Hashable, Sendable, CustomStringConvertible {
   case readOnly(path: String)
   /// What is on the disk is not what was written there; it has been dropped where that was possible.
   case corrupt(path: String, reason: String)
+  /// The file is another application's, or a later version's; it is left as it is.
+  case foreign(path: String)
   /// Another failure of the disk, the file system or the engine below.
   case failed(path: String, reason: String)
   /// The entry was removed while its content was read.
@@ -24,6 +26,7 @@ public enum CacheError: Error, Hashable, Sendable, CustomStringConvertible {
     case .full(let path): "There is no room left on the disk of \(path). Free some, or give the cache a smaller limit."
     case .readOnly(let path): "\(path) cannot be written. Check its permissions, or choose another folder."
     case .corrupt(let path, let reason): "\(path) is damaged (\(reason)); its content is fetched again when needed."
+    case .foreign(let path): "\(path) is not a file of this cache. Choose another path."
     case .failed(let path, let reason): "\(path): \(reason)"
     case .gone: "The cached content was removed while it was read."
     case .closed: "The cache is closed."

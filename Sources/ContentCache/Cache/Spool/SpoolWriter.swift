@@ -1,0 +1,30 @@
+import Synchronization
+
+/// The writer of a cache that has none of its own: gathers the content and stores it at the end.
+final class SpoolWriter: CacheWriter {
+  private let cache: any Cache
+  private let spool: Spool
+  private let phase = Mutex(WriterPhase.open)
+
+  init(for cache: any Cache, spool: Spool = Spool()) {
+    self.cache = cache
+    self.spool = spool
+  }
+
+  func append(_ bytes: [UInt8]) async throws(CacheError) {
+    try phase.withLock { (phase) throws(CacheError) in try phase.requireOpen() }
+    do throws(CacheError) { try spool.append(bytes) } catch {
+      phase.withLock { $0 = .failed(error) }
+      throw error
+    }
+  }
+
+  func read(_ range: Range<Int>) async throws(CacheError) -> [UInt8] { try spool.read(range) }
+
+  func commit(_ metadata: CacheMetadata, forKey key: String) async throws(CacheError) -> CacheEntry {
+    try phase.withLock { (phase) throws(CacheError) in try phase.beginCommit() }
+    let entry = spool.entry(metadata)
+    try await cache.store(entry, forKey: key)
+    return entry
+  }
+}

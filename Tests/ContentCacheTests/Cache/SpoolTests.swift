@@ -1,0 +1,163 @@
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import ContentCache
+
+@Suite("Content on its way into a cache that has no writer of its own", .timeLimit(.minutes(1)))
+struct SpoolTests {
+  /// A cache of three functions, which has the defaults for the rest.
+  final class Shelf: Cache {
+    let entries = Mutex<[String: CacheEntry]>([:])
+    let refusal: CacheError?
+
+    init(refusal: CacheError? = nil) { self.refusal = refusal }
+
+    func entry(forKey key: String) async throws(CacheError) -> CacheEntry? { entries.withLock { $0[key] } }
+    func store(_ entry: CacheEntry, forKey key: String) async throws(CacheError) {
+      if let refusal { throw refusal }
+      entries.withLock { $0[key] = entry }
+    }
+    func removeEntry(forKey key: String) async throws(CacheError) { entries.withLock { $0[key] = nil } }
+    func removeAll() async throws(CacheError) { entries.withLock { $0 = [:] } }
+  }
+
+  @Test("content is read while it comes, and committed as it is", arguments: [0, 1, 1000, 262_144, 262_145, 700_001])
+  func roundTrip(count: Int) async throws {
+    let shelf = Shelf()
+    let writer = try await shelf.makeWriter()
+    let bytes = sampleBytes(count)
+    var done = 0
+    while done < count {
+      let next = min(count, done + 50_021)
+      try await writer.append(Array(bytes[done..<next]))
+      done = next
+      #expect(try await writer.read(0..<done) == Array(bytes[..<done]))
+      #expect(try await writer.read(done / 2..<done) == Array(bytes[done / 2..<done]))
+    }
+    #expect(shelf.entries.withLock { $0.isEmpty })
+    let entry = try await writer.commit(sampleMetadata(1), forKey: "a")
+    #expect(try await entry.allBytes() == bytes)
+    let stored = try #require(try await shelf.entry(forKey: "a"))
+    #expect(try await stored.allBytes() == bytes)
+    #expect(stored.metadata == sampleMetadata(1))
+    #expect(stored.length == count)
+    #expect(try await writer.read(0..<count) == bytes)
+  }
+
+  @Test("after the commit nothing more is taken")
+  func afterCommit() async throws {
+    let writer = try await Shelf().makeWriter()
+    try await writer.append([1])
+    _ = try await writer.commit(sampleMetadata(), forKey: "a")
+    #expect(await cacheError { try await writer.append([2]) } == .notSupported("a writer after its commit"))
+    #expect(
+      await cacheError { _ = try await writer.commit(sampleMetadata(), forKey: "a") }
+        == .notSupported("a writer after its commit"))
+  }
+
+  @Test("a cache that refuses the entry says so at the commit; the content stays readable")
+  func refused() async throws {
+    let writer = try await Shelf(refusal: .tooLarge(limit: 3)).makeWriter()
+    try await writer.append([1, 2, 3, 4])
+    #expect(
+      await cacheError { _ = try await writer.commit(sampleMetadata(), forKey: "a") } == .tooLarge(limit: 3))
+    #expect(try await writer.read(1..<3) == [2, 3])
+  }
+
+  @Test("a full disk is told as such; what came before is read, never committed")
+  func fullDisk() async throws {
+    let shelf = Shelf()
+    let spool = Spool(memoryLimit: 10) { () throws(CacheError) in try SpoolFile(opening: "/dev/full") }
+    let writer = SpoolWriter(for: shelf, spool: spool)
+    try await writer.append([1, 2, 3])
+    try await writer.append([4, 5])
+    #expect(await cacheError { try await writer.append(sampleBytes(20)) } == .full(path: "/dev/full"))
+    #expect(try await writer.read(0..<5) == [1, 2, 3, 4, 5])
+    #expect(await cacheError { try await writer.append([6]) } == .full(path: "/dev/full"))
+    #expect(
+      await cacheError { _ = try await writer.commit(sampleMetadata(), forKey: "a") } == .full(path: "/dev/full"))
+    #expect(shelf.entries.withLock { $0.isEmpty })
+  }
+
+  @Test("a folder that is not there is told with its path")
+  func noFolder() async throws {
+    let spool = Spool(memoryLimit: 0) { () throws(CacheError) in try SpoolFile(folder: "/nowhere/at/all") }
+    #expect(
+      await cacheError { try spool.append([1]) }
+        == .failed(path: "/nowhere/at/all", reason: "No such file or directory"))
+  }
+
+  @Test("the system's refusals have cases of their own")
+  func codes() {
+    #expect(CacheError(errno: ENOSPC, path: "/x") == .full(path: "/x"))
+    #expect(CacheError(errno: EDQUOT, path: "/x") == .full(path: "/x"))
+    #expect(CacheError(errno: EROFS, path: "/x") == .readOnly(path: "/x"))
+    #expect(CacheError(errno: EACCES, path: "/x") == .readOnly(path: "/x"))
+  }
+
+  @Test("a temporary file has no name, and is closed with its last user")
+  func nothingLeft() async throws {
+    let folder = try TemporaryFolder()
+    let spool = Spool(memoryLimit: 10) { [path = folder.path] () throws(CacheError) in try SpoolFile(folder: path) }
+    try spool.append(sampleBytes(100))
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
+    weak var seen: SpoolFile?
+    do {
+      let file = try SpoolFile(folder: folder.path)
+      try file.write([1, 2, 3], at: 2)
+      #expect(try file.read(2..<5) == [1, 2, 3])
+      seen = file
+    }
+    #expect(seen == nil)
+  }
+
+  @Test("readers meet every byte that was announced, while others come")
+  func readersBeside() async throws {
+    let bytes = sampleBytes(1_000_000)
+    let spool = Spool(memoryLimit: 100_000)
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for reader in 0..<4 {
+        group.addTask {
+          var generator = PrintedSeed(seed: UInt64(reader))
+          var length = 0
+          while length < bytes.count {
+            length = spool.length
+            let start = length == 0 ? 0 : Int.random(in: 0..<length, using: &generator)
+            let part = start..<min(length, start + 5000)
+            let read = try spool.read(part)
+            #expect(read == Array(bytes[part]))
+            await Task.yield()
+          }
+        }
+      }
+      group.addTask {
+        for start in stride(from: 0, to: bytes.count, by: 10_007) {
+          try spool.append(Array(bytes[start..<min(bytes.count, start + 10_007)]))
+          await Task.yield()
+        }
+      }
+      try await group.waitForAll()
+    }
+  }
+
+  @Test("an update changes the metadata of the entry that was seen, and of no other")
+  func update() async throws {
+    let shelf = Shelf()
+    let seen = sampleEntry(1)
+    try await shelf.store(seen, forKey: "a")
+    try await shelf.update(seen, to: sampleMetadata(2), forKey: "a")
+    #expect(try await shelf.entry(forKey: "a")?.metadata == sampleMetadata(2))
+    #expect(try await shelf.entry(forKey: "a")?.allBytes() == sampleBytes(100, seed: 1))
+    // The entry under the key has been changed since it was seen.
+    try await shelf.update(seen, to: sampleMetadata(3), forKey: "a")
+    #expect(try await shelf.entry(forKey: "a")?.metadata == sampleMetadata(2))
+    // Another content with the same metadata.
+    let twin = CacheEntry(metadata: sampleMetadata(2), bytes: sampleBytes(100, seed: 9))
+    try await shelf.update(twin, to: sampleMetadata(3), forKey: "a")
+    #expect(try await shelf.entry(forKey: "a")?.metadata == sampleMetadata(2))
+    try await shelf.update(seen, to: sampleMetadata(3), forKey: "b")
+    #expect(try await shelf.entry(forKey: "b") == nil)
+  }
+}
