@@ -1,8 +1,8 @@
 extension HTTPDate {
-  /// Seconds since 1970 of a date in one of the three forms of RFC 9110 §5.6.7, to the byte; nil for anything else.
+  /// Seconds since 1970 of a date in one of the three forms of RFC 9110 §5.6.7; nil for anything else.
   ///
-  /// `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` and `Sun Nov  6 08:49:37 1994`. The day's name
-  /// must be one, and is not compared with the date. A second of 60 counts as 59.
+  /// `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` and `Sun Nov  6 08:49:37 1994`, letters in any
+  /// case (RFC 9111 §4.2). The day's name must be one, and is not compared with the date. A second of 60 counts as 59.
   ///
   /// - Parameter now: seconds since 1970: a year of two digits that would lie more than 50 years after it is taken for
   ///   the same year of the century before.
@@ -75,42 +75,48 @@ extension HTTPDate {
   }
 
   private static func endsInGMT(_ bytes: UnsafeBufferPointer<UInt8>, at index: Int) -> Bool {
-    bytes[index] == 0x20 && three(bytes, index + 1) == 0x474D54
+    bytes[index] == 0x20 && three(bytes, index + 1) == 0x676D74
   }
 
-  /// Three bytes as one number.
+  /// Three letters in lower case as one number; 0 where one is no letter.
   private static func three(_ bytes: UnsafeBufferPointer<UInt8>, _ index: Int) -> UInt32 {
-    UInt32(bytes[index]) << 16 | UInt32(bytes[index + 1]) << 8 | UInt32(bytes[index + 2])
+    var number: UInt32 = 0
+    for byte in bytes[index..<(index + 3)] {
+      let letter = byte | 0x20
+      guard letter >= 0x61, letter <= 0x7A else { return 0 }
+      number = number << 8 | UInt32(letter)
+    }
+    return number
   }
 
   private static func month(_ bytes: UnsafeBufferPointer<UInt8>, at index: Int) -> Int? {
     switch three(bytes, index) {
-    case 0x4A616E: 1
-    case 0x466562: 2
-    case 0x4D6172: 3
-    case 0x417072: 4
-    case 0x4D6179: 5
-    case 0x4A756E: 6
-    case 0x4A756C: 7
-    case 0x417567: 8
-    case 0x536570: 9
-    case 0x4F6374: 10
-    case 0x4E6F76: 11
-    case 0x446563: 12
+    case 0x6A616E: 1
+    case 0x666562: 2
+    case 0x6D6172: 3
+    case 0x617072: 4
+    case 0x6D6179: 5
+    case 0x6A756E: 6
+    case 0x6A756C: 7
+    case 0x617567: 8
+    case 0x736570: 9
+    case 0x6F6374: 10
+    case 0x6E6F76: 11
+    case 0x646563: 12
     default: nil
     }
   }
 
   private static func weekday(_ bytes: UnsafeBufferPointer<UInt8>, at index: Int) -> Bool {
     switch three(bytes, index) {
-    case 0x4D6F6E, 0x547565, 0x576564, 0x546875, 0x467269, 0x536174, 0x53756E: true
+    case 0x6D6F6E, 0x747565, 0x776564, 0x746875, 0x667269, 0x736174, 0x73756E: true
     default: false
     }
   }
 
   private static func longWeekday(_ bytes: UnsafeBufferPointer<UInt8>, length: Int) -> Bool {
-    let name = bytes[..<length]
-    return ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"].contains {
+    let name = bytes[..<length].lazy.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }
+    return ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"].contains {
       $0.utf8.elementsEqual(name)
     }
   }

@@ -96,10 +96,13 @@ extension LookupDecision {
       if left < StoredRules.milliseconds(least) { return .validate(freshness.isFresh ? .request : .stale, freshness) }
     }
     if freshness.isFresh { return .reuse(freshness) }
-    if freshness.age < freshness.lifetime { return .reuseWhileRevalidating(freshness) }
     if let most = request.cacheControl.maxStale, !stored.forbidsStale {
-      let staleness = StoredRules.saturating(freshness.age, minus: freshness.lifetime)
+      let staleness = StoredRules.saturating(freshness.age, minus: freshness.softLifetime)
       if staleness <= StoredRules.milliseconds(most) { return .reuse(freshness) }
+    }
+    // A request with `max-age` and without `max-stale` wants nothing stale (RFC 9111 §5.2.1.1).
+    if freshness.age < freshness.lifetime, request.cacheControl.maxAge == nil {
+      return .reuseWhileRevalidating(freshness)
     }
     return .validate(.stale, freshness)
   }

@@ -30,6 +30,8 @@ package struct StoredRules: Sendable, Hashable {
   package var lastModified: Int64?
   /// Its `ETag` as sent; nil where it has none.
   package var etag: String?
+  /// Its `Content-Language` in lower case, where that is one language.
+  package var language: String?
   /// Its `Vary`; nil where it has none.
   package var vary: Vary?
 
@@ -93,6 +95,12 @@ package struct StoredRules: Sendable, Hashable {
       if name == "cache-control" { cacheControl.read(field.value) }
       if name == "last-modified", lastModified == nil {
         lastModified = HTTPDate.strictUnixTime(field.value, now: responseTime / 1000)
+      }
+    case 16:
+      if name == "content-language" {
+        // Several languages at once are nobody's first choice.
+        let isOne = language == nil && !field.value.utf8.contains(0x2C)
+        language = isOne ? HTTPFieldName(field.value).canonicalName : ""
       }
     default: break
     }

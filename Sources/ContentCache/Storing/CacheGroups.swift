@@ -12,11 +12,11 @@ package enum CacheGroups {
 
   /// The names in the lines of one of the two fields; none where the field is malformed (RFC 9651 §4.2).
   static func names(_ lines: [String]) -> [String] {
-    guard !lines.isEmpty, let strings = StructuredStrings.list(lines) else { return [] }
+    guard !lines.isEmpty, let members = try? StructuredField.list(lines.joined(separator: ", ")) else { return [] }
     var names: [String] = []
-    for name in strings where name.utf8.count <= nameLimit && !names.contains(name) {
-      names.append(name)
-      if names.count == limit { break }
+    for member in members {
+      guard case .item(let item) = member, case .string(let name) = item.value else { return [] }
+      if name.utf8.count <= nameLimit, names.count < limit, !names.contains(name) { names.append(name) }
     }
     return names
   }

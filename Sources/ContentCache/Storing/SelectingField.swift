@@ -37,4 +37,35 @@ enum SelectingField {
       return String(decoding: kept, as: UTF8.self)
     }
   }
+
+  /// The one language that a normalised `Accept-Language` prefers to all others (RFC 9110 §12.5.4); nil where several
+  /// are equal, or where it is `*`.
+  static func preferredLanguage(_ value: String) -> String? {
+    var best: Substring?
+    var weight = 0
+    for element in value.split(separator: ",") {
+      let parts = element.split(separator: ";", maxSplits: 1)
+      guard let language = parts.first else { continue }
+      let quality = parts.count > 1 ? thousandths(parts[1]) : 1000
+      if quality > weight {
+        (best, weight) = (language, quality)
+      } else if quality == weight {
+        best = nil
+      }
+    }
+    return best == "*" ? nil : best.map(String.init)
+  }
+
+  /// The weight `q=0.5` in thousandths (RFC 9110 §12.4.2); 0 where it is none.
+  private static func thousandths(_ parameter: Substring) -> Int {
+    let bytes = Array(parameter.utf8)
+    guard bytes.count >= 3, bytes.count <= 7, bytes[0] == 0x71, bytes[1] == 0x3D else { return 0 }
+    guard bytes[2] == 0x30 || bytes[2] == 0x31, bytes.count == 3 || bytes[3] == 0x2E else { return 0 }
+    var value = Int(bytes[2] - 0x30) * 1000
+    for (digit, unit) in zip(bytes.dropFirst(4), [100, 10, 1]) {
+      guard (0x30...0x39).contains(digit) else { return 0 }
+      value += Int(digit - 0x30) * unit
+    }
+    return min(value, 1000)
+  }
 }

@@ -58,7 +58,7 @@ package enum StorageVerdict: Sendable, Hashable {
     }
     if response.vary?.matchesNothing == true { return .refuse(.varyStar) }
     let isExplicit = response.lifetime != nil && !response.isHeuristic
-    let isAllowed = isExplicit || said.contains(.isPublic) || said.contains(.isPrivate) || said.contains(.noCache)
+    let isAllowed = isExplicit || said.contains(.isPublic) || said.contains(.isPrivate)
     if isAllowed || StoredRules.isHeuristicallyCacheable(response.status) { return .store }
     if override.ttl != nil, (200...299).contains(response.status) { return .store }
     return .refuse(.notCacheable)

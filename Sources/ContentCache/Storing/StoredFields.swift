@@ -23,20 +23,17 @@ package enum StoredFields {
   package static func updated(_ stored: HTTPFields, by answer: HTTPFields, isPartial: Bool = false) -> HTTPFields {
     let news = toStore(answer, CacheControl(answer)).filter { field in
       switch field.name.canonicalName {
-      case "content-length", "cache-status": false
+      case "content-length": false
       case "content-encoding": stored.contains(.contentEncoding)
       case "content-range": !isPartial && stored.contains("Content-Range")
       default: true
       }
     }
     let names = Set(news.map(\.name))
-    var fields = stored.filter { !names.contains($0.name) && !isOutdatedByUpdate($0.name.canonicalName) }
-    fields += news
-    return HTTPFields(fields)
+    // The first answer's `Age` says nothing of the second's.
+    let kept = stored.filter { !names.contains($0.name) && $0.name.canonicalName != "age" }
+    return HTTPFields(kept + news)
   }
-
-  /// `Age` of the first answer says nothing of the second.
-  private static func isOutdatedByUpdate(_ name: String) -> Bool { name == "age" }
 
   /// The names that `Connection` lists, in lower case.
   private static func connectionNames(_ fields: HTTPFields) -> Set<String> {

@@ -2,14 +2,15 @@ package import HTTPCore
 
 /// Validation: how the server is asked, and what its 304 confirms (RFC 9111 §4.3).
 package enum Validation {
-  /// The request's fields with the cache's own preconditions (§4.3.1): `If-None-Match` with the entity tags of all
-  /// stored responses, else `If-Modified-Since` with the `Last-Modified` of the one that fits the request, else with
-  /// its `Date`, or the time when it came.
+  /// The request's fields with the cache's own preconditions (§4.3.1): `If-None-Match` with the entity tags of the
+  /// stored responses, and `If-Modified-Since` with the `Last-Modified` of the one that fits the request. One without
+  /// both is asked for by its `Date`, or by the time when it came.
   ///
   /// The caller's own `If-None-Match` and `If-Modified-Since` give way; its other fields stay.
   ///
-  /// - Parameter selected: the stored response that fits the request; nil where only others are stored.
-  /// - Parameter tags: entity tags of the URL's other variants.
+  /// - Parameter selected: the stored response that fits the request; nil where only others are stored. One that holds
+  ///   some ranges only, and not those that are asked for, must not be named here (§4.3.2).
+  /// - Parameter tags: entity tags of the URL's other variants, each as sent.
   package static func fields(
     _ request: HTTPFields, selected: StoredRules?, tags: [String] = []
   ) -> HTTPFields {
@@ -17,23 +18,31 @@ package enum Validation {
     fields[.ifNoneMatch] = nil
     fields[.ifModifiedSince] = nil
     var known: [String] = []
-    for tag in [selected?.etag].compactMap({ $0 }) + tags {
-      let tag = EntityTag.wellFormed(tag)
-      if !known.contains(tag) { known.append(tag) }
-    }
+    if let tag = selected?.etag { known.append(EntityTag.wellFormed(tag)) }
+    for tag in tags.map(EntityTag.wellFormed) where !known.contains(tag) { known.append(tag) }
     if !known.isEmpty { fields[.ifNoneMatch] = known.joined(separator: ", ") }
-    // A server that knows entity tags passes the date over (RFC 9110 §13.2.2); one that does not needs it.
-    if let selected, selected.etag == nil || selected.lastModified != nil {
-      let since = selected.lastModified ?? selected.date ?? selected.responseTime / 1000
-      if known.isEmpty || selected.etag != nil { fields[.ifModifiedSince] = HTTPDate.text(since) }
+    // With several tags a date could not tell which one it stands for.
+    guard let selected, known.count <= 1, known.isEmpty || selected.etag != nil else { return fields }
+    if let changed = selected.lastModified {
+      fields[.ifModifiedSince] = HTTPDate.text(changed)
+    } else if known.isEmpty {
+      fields[.ifModifiedSince] = HTTPDate.text(selected.date ?? selected.responseTime / 1000)
     }
+    return fields
+  }
+
+  /// The fields of a request that no cache on the way may answer from its store without asking (§5.2.1.1): with
+  /// `Cache-Control: max-age=0`, where the caller has not written its own.
+  package static func endToEnd(_ request: HTTPFields) -> HTTPFields {
+    var fields = request
+    fields.setDefault(.cacheControl, "max-age=0")
     return fields
   }
 
   /// Which of several stored responses a 304 confirms (§4.3.4): indices into `stored`.
   ///
   /// With a strong entity tag: all that have it. With a weak one, or with `Last-Modified` alone: the latest that has it.
-  /// With neither: the only one, where it is the only one. None means that the 304 must not be used; the request has to
+  /// With neither: the only one, where it is the only one: nothing else was asked about. None means that the 304 must not be used; the request has to
   /// be sent again without preconditions.
   package static func confirmed(_ stored: [StoredRules], by answer: StoredRules) -> [Int] {
     if let tag = answer.etag {

@@ -25,12 +25,20 @@ package enum VariantIndex {
   }
 
   /// Describes a response as a variant; nil where its `Vary` is absent, empty or `*`.
+  ///
+  /// With `Accept-Language` among the names, ``CacheVariant/selecting`` also tells the response's `Content-Language`:
+  /// another request that prefers that language is answered with it too.
   package static func variant(of rules: StoredRules, request: HTTPFields, under key: String) -> CacheVariant? {
     guard let vary = rules.vary, !vary.isEmpty, !vary.matchesNothing else { return nil }
-    let selecting = vary.selecting(request)
+    var selecting = vary.selecting(request)
+    let key = VariantIndex.key(under: key, names: vary.names, selecting: selecting)
+    if let language = rules.language, !language.isEmpty, vary.names.contains("accept-language"),
+      !vary.names.contains("content-language")
+    {
+      selecting.append("Content-Language", language)
+    }
     return CacheVariant(
-      key: VariantIndex.key(under: key, names: vary.names, selecting: selecting), names: vary.names,
-      selecting: selecting, etag: rules.etag,
+      key: key, names: vary.names, selecting: selecting, etag: rules.etag,
       date: rules.date.map(StoredRules.milliseconds) ?? rules.responseTime)
   }
 
@@ -39,9 +47,9 @@ package enum VariantIndex {
     var normalised: [[String]: HTTPFields] = [:]
     var found: [CacheVariant] = []
     for variant in variants {
-      let selecting = normalised[variant.names] ?? Vary.selecting(variant.names, request)
-      normalised[variant.names] = selecting
-      if selecting == variant.selecting { found.append(variant) }
+      let presented = normalised[variant.names] ?? Vary.selecting(variant.names, request)
+      normalised[variant.names] = presented
+      if matches(variant, presented) { found.append(variant) }
     }
     return found.count < 2 ? found : found.sorted { $0.date > $1.date }
   }
@@ -49,9 +57,26 @@ package enum VariantIndex {
   /// The variant that answers a request: of those that match the latest; nil where none does.
   package static func selected(_ variants: [CacheVariant], _ request: HTTPFields) -> CacheVariant? {
     if let only = variants.first, variants.count == 1 {
-      return Vary.selecting(only.names, request) == only.selecting ? only : nil
+      return matches(only, Vary.selecting(only.names, request)) ? only : nil
     }
     return matching(variants, request).first
+  }
+
+  private static func matches(_ variant: CacheVariant, _ presented: HTTPFields) -> Bool {
+    if presented == variant.selecting { return true }
+    guard !variant.names.contains("content-language"), let language = variant.selecting["Content-Language"] else {
+      return false
+    }
+    var stored = variant.selecting
+    stored["Content-Language"] = nil
+    if presented == stored { return true }
+    guard let wanted = presented[.acceptLanguage], SelectingField.preferredLanguage(wanted) == language else {
+      return false
+    }
+    var presented = presented
+    presented[.acceptLanguage] = nil
+    stored[.acceptLanguage] = nil
+    return presented == stored
   }
 
   /// The index with a variant added, in place of one under the same key; what had to make room is to be removed.
