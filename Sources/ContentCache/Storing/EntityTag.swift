@@ -1,7 +1,10 @@
 /// Entity tags as text (RFC 9110 §8.8.3).
 package enum EntityTag {
-  /// True for `W/"…"`.
-  package static func isWeak(_ tag: String) -> Bool { tag.utf8.starts(with: [0x57, 0x2F]) }
+  /// True for `W/"…"`, and for `w/"…"`, which some servers send.
+  package static func isWeak(_ tag: String) -> Bool {
+    let bytes = tag.utf8
+    return bytes.first.map { $0 | 0x20 == 0x77 } == true && bytes.dropFirst().first == 0x2F
+  }
 
   /// Equal, and neither is weak (§8.8.3.2).
   package static func matchesStrongly(_ left: String, _ right: String) -> Bool {

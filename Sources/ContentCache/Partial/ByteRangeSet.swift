@@ -1,0 +1,86 @@
+/// Positions of a representation's bytes: ranges in order, apart from one another, none empty.
+package struct ByteRangeSet: Hashable, Sendable {
+  /// The ranges.
+  package private(set) var ranges: [Range<Int>]
+
+  /// The union of any ranges.
+  package init(_ ranges: [Range<Int>] = []) {
+    self.ranges = []
+    for range in ranges.sorted(by: { $0.lowerBound < $1.lowerBound }) where !range.isEmpty {
+      if let last = self.ranges.last, range.lowerBound <= last.upperBound {
+        self.ranges[self.ranges.count - 1] = last.lowerBound..<max(last.upperBound, range.upperBound)
+      } else {
+        self.ranges.append(range)
+      }
+    }
+  }
+
+  /// The ranges of stored content; nil where they are not in order, overlap, or do not make `count` bytes in all.
+  package init?(stored ranges: [Range<Int>], count: Int) {
+    var end = -1
+    var sum = 0
+    for range in ranges {
+      guard range.lowerBound > end, !range.isEmpty else { return nil }
+      end = range.upperBound
+      // Ranges that are apart and begin at 0 or later have no more bytes than the last one's end.
+      sum += range.count
+    }
+    guard sum == count else { return nil }
+    self.ranges = ranges
+  }
+
+  /// How many bytes there are.
+  package var count: Int { ranges.reduce(0) { $0 + $1.count } }
+  /// True where there are none.
+  package var isEmpty: Bool { ranges.isEmpty }
+
+  /// True where every byte of a range is in it.
+  package func contains(_ range: Range<Int>) -> Bool {
+    if range.isEmpty { return true }
+    guard let index = index(of: range.lowerBound) else { return false }
+    return range.upperBound <= ranges[index].upperBound
+  }
+
+  /// The parts of a range that are not in it, in order.
+  package func missing(of range: Range<Int>) -> [Range<Int>] {
+    var missing: [Range<Int>] = []
+    var position = range.lowerBound
+    for held in ranges.dropFirst(firstIndex(endingAfter: position)) {
+      guard held.lowerBound < range.upperBound else { break }
+      if position < held.lowerBound { missing.append(position..<held.lowerBound) }
+      position = max(position, held.upperBound)
+    }
+    if position < range.upperBound { missing.append(position..<range.upperBound) }
+    return missing
+  }
+
+  /// Where a contained range lies when the ranges stand one after another; nil where it is not contained.
+  package func offsets(of range: Range<Int>) -> Range<Int>? {
+    guard let index = index(of: range.lowerBound), range.upperBound <= ranges[index].upperBound else { return nil }
+    var before = 0
+    for held in ranges[..<index] { before += held.count }
+    let start = before + (range.lowerBound - ranges[index].lowerBound)
+    return start..<(start + range.count)
+  }
+
+  /// Both together.
+  package func union(_ range: Range<Int>) -> ByteRangeSet { ByteRangeSet(ranges + [range]) }
+
+  /// Leaves out one range.
+  mutating func remove(at index: Int) { ranges.remove(at: index) }
+
+  private func index(of position: Int) -> Int? {
+    let index = firstIndex(endingAfter: position)
+    return index < ranges.count && ranges[index].lowerBound <= position ? index : nil
+  }
+
+  private func firstIndex(endingAfter position: Int) -> Int {
+    var low = 0
+    var high = ranges.count
+    while low < high {
+      let middle = low + (high - low) / 2
+      if ranges[middle].upperBound > position { high = middle } else { low = middle + 1 }
+    }
+    return low
+  }
+}
