@@ -3,17 +3,23 @@ import Synchronization
 /// The writer of a cache that has none of its own: gathers the content and stores it at the end.
 final class SpoolWriter: CacheWriter {
   private let cache: any Cache
+  private let limit: Int
   private let spool: Spool
   private let phase = Mutex(WriterPhase.open)
 
-  init(for cache: any Cache, spool: Spool = Spool()) {
+  /// - Parameter limit: the most bytes that it takes in.
+  init(for cache: any Cache, limit: Int = .max, spool: Spool = Spool()) {
     self.cache = cache
+    self.limit = limit
     self.spool = spool
   }
 
   func append(_ bytes: [UInt8]) async throws(CacheError) {
     try phase.withLock { (phase) throws(CacheError) in try phase.requireOpen() }
-    do throws(CacheError) { try spool.append(bytes) } catch {
+    do throws(CacheError) {
+      guard bytes.count <= limit - spool.length else { throw CacheError.tooLarge(limit: limit) }
+      try spool.append(bytes)
+    } catch {
       phase.withLock { $0 = .failed(error) }
       throw error
     }

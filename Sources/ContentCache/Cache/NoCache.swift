@@ -1,0 +1,20 @@
+/// Keeps nothing: every request goes to the network.
+public struct NoCache: Cache {
+  /// A cache that is always empty.
+  public init() {}
+
+  /// Always nil.
+  public func entry(forKey key: String) async throws(CacheError) -> CacheEntry? { nil }
+  /// Keeps nothing.
+  public func store(_ entry: CacheEntry, forKey key: String) async throws(CacheError) {}
+  /// Does nothing.
+  public func removeEntry(forKey key: String) async throws(CacheError) {}
+  /// Does nothing.
+  public func removeAll() async throws(CacheError) {}
+  /// Does nothing.
+  public func update(_ entry: CacheEntry, to metadata: CacheMetadata, forKey key: String) async throws(CacheError) {}
+  /// A writer that refuses the first byte with `tooLarge`, so that nothing waits in vain.
+  public func makeWriter() async throws(CacheError) -> any CacheWriter {
+    SpoolWriter(for: self, limit: 0)
+  }
+}

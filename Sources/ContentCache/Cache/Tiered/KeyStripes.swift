@@ -1,0 +1,98 @@
+import Synchronization
+
+/// Lets one change at a time be made under a key, and tells readers whether one was made meanwhile.
+///
+/// Keys share a fixed number of stripes, so that nothing grows. Who waits, waits without blocking a thread, in turn.
+final class KeyStripes: Sendable {
+  private typealias Waiting = CheckedContinuation<Void, Never>
+
+  private struct Stripe {
+    var isHeld = false
+    /// Raised by every change, while it holds the stripe.
+    var generation: UInt64 = 0
+    var waiting: [Waiting] = []
+  }
+
+  /// A state of a stripe that a reader remembers.
+  struct Mark: Sendable {
+    fileprivate let index: Int
+    fileprivate let generation: UInt64
+  }
+
+  private static let count = 64
+  private let stripes: Mutex<[Stripe]> = Mutex(Array(repeating: Stripe(), count: KeyStripes.count))
+
+  private func index(_ key: String) -> Int { Int(UInt(bitPattern: key.hashValue) % UInt(KeyStripes.count)) }
+
+  /// Makes a change under a key while no other one is made there.
+  func change<Value>(
+    _ key: String, _ work: () async throws(CacheError) -> Value
+  ) async throws(CacheError) -> Value {
+    let index = index(key)
+    await acquire(index)
+    defer { release(index) }
+    return try await work()
+  }
+
+  /// Makes a change under all keys.
+  func changeAll<Value>(_ work: () async throws(CacheError) -> Value) async throws(CacheError) -> Value {
+    // Always in the same order, so that two of them cannot wait for each other.
+    for index in 0..<KeyStripes.count { await acquire(index) }
+    defer { for index in 0..<KeyStripes.count { release(index) } }
+    return try await work()
+  }
+
+  /// What to remember before something is read; nil while a change is being made.
+  func mark(_ key: String) -> Mark? {
+    let index = index(key)
+    return stripes.withLock { stripes in
+      stripes[index].isHeld ? nil : Mark(index: index, generation: stripes[index].generation)
+    }
+  }
+
+  /// Runs `work` where no change has been made since the mark, and keeps changes out meanwhile; else does nothing.
+  func unlessChanged(since mark: Mark, _ work: () async -> Void) async {
+    let isMine = stripes.withLock { stripes in
+      guard !stripes[mark.index].isHeld, stripes[mark.index].generation == mark.generation else { return false }
+      stripes[mark.index].isHeld = true
+      return true
+    }
+    guard isMine else { return }
+    await work()
+    release(mark.index)
+  }
+
+  private func acquire(_ index: Int) async {
+    let isMine = stripes.withLock { stripes in
+      if stripes[index].isHeld { return false }
+      stripes[index].isHeld = true
+      stripes[index].generation &+= 1
+      return true
+    }
+    if isMine { return }
+    await withCheckedContinuation { waiting in
+      let isFree = stripes.withLock { stripes in
+        stripes[index].generation &+= 1
+        if stripes[index].isHeld {
+          stripes[index].waiting.append(waiting)
+          return false
+        }
+        stripes[index].isHeld = true
+        return true
+      }
+      if isFree { waiting.resume() }
+    }
+  }
+
+  /// Hands the stripe to the next that waits for it.
+  private func release(_ index: Int) {
+    let next = stripes.withLock { stripes -> Waiting? in
+      guard !stripes[index].waiting.isEmpty else {
+        stripes[index].isHeld = false
+        return nil
+      }
+      return stripes[index].waiting.removeFirst()
+    }
+    next?.resume()
+  }
+}

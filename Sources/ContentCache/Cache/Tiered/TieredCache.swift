@@ -1,0 +1,154 @@
+/// Two caches as one: a fast one before a lasting one.
+///
+/// What the first has is answered from there. What only the second has is answered from there, and kept in the first too
+/// where its content is in memory anyway. Changes are made in the second, then in the first, one at a time under a key:
+/// what this object's second cache has replaced or removed, the first does not hold. What another process does to the
+/// second's files, the first does not see before its own entry goes.
+///
+/// Where the second fails (a full or read-only disk) the error is thrown, and the first has the change all the same; what
+/// the second still holds under that key is not used any more. So the memory goes on while the disk cannot.
+public final class TieredCache: Cache {
+  let memory: any Cache
+  let disk: any Cache
+  /// The most bytes of content that are kept in the first.
+  let promotionLimit: Int
+  let stripes = KeyStripes()
+  let distrust = Distrust()
+
+  /// Joins two caches, which nothing else should change meanwhile.
+  ///
+  /// - Parameters:
+  ///   - memory: asked first.
+  ///   - disk: holds everything.
+  ///   - promotionLimit: the most bytes of content of one entry that are kept in `memory`; 256 KiB by default.
+  public init(memory: any Cache, disk: any Cache, promotionLimit: Int = 256 << 10) {
+    self.memory = memory
+    self.disk = disk
+    self.promotionLimit = max(0, promotionLimit)
+  }
+
+  /// The first cache's entry, else the second's.
+  public func entry(forKey key: String) async throws(CacheError) -> CacheEntry? {
+    // A failing first cache is no reason not to ask the second.
+    if let found = try? await memory.entry(forKey: key) { return found }
+    guard !distrust.contains(key) else { return nil }
+    let mark = stripes.mark(key)
+    let found = try await disk.entry(forKey: key)
+    // A change that began meanwhile may have failed for the second.
+    guard let found, !distrust.contains(key) else { return nil }
+    if let mark, found.bytesInMemory != nil, found.length <= promotionLimit {
+      // Kept out by a change or refused for its size, it is read from the second again.
+      await stripes.unlessChanged(since: mark) { try? await memory.store(found.moved(to: .memory), forKey: key) }
+    }
+    return found
+  }
+
+  /// Keeps an entry in the second, and in the first where its content is in memory and small enough.
+  public func store(_ entry: CacheEntry, forKey key: String) async throws(CacheError) {
+    try await stripes.change(key) { () throws(CacheError) in
+      let failure = await changeDisk(key) { () throws(CacheError) in try await disk.store(entry, forKey: key) }
+      await keepInMemory(entry, forKey: key)
+      if let failure { throw failure }
+    }
+  }
+
+  /// Forgets an entry in both.
+  public func removeEntry(forKey key: String) async throws(CacheError) {
+    try await stripes.change(key) { () throws(CacheError) in
+      let failure = await changeDisk(key) { () throws(CacheError) in try await disk.removeEntry(forKey: key) }
+      try await memory.removeEntry(forKey: key)
+      if let failure { throw failure }
+    }
+  }
+
+  /// Forgets everything in both.
+  public func removeAll() async throws(CacheError) {
+    try await stripes.changeAll { () throws(CacheError) in
+      var failure: CacheError?
+      do throws(CacheError) {
+        try await disk.removeAll()
+        distrust.clear()
+      } catch {
+        distrust.addAll()
+        failure = error
+      }
+      try await memory.removeAll()
+      if let failure { throw failure }
+    }
+  }
+
+  /// Replaces an entry's metadata in both.
+  ///
+  /// Where the second fails, the old metadata stay in both; those that only say that the entry must be validated are
+  /// taken into the first, and the second's are not used any more.
+  public func update(
+    _ entry: CacheEntry, to metadata: CacheMetadata, forKey key: String
+  ) async throws(CacheError) {
+    try await stripes.change(key) { () throws(CacheError) in
+      if distrust.contains(key) {
+        // Only the first has what the caller can have seen.
+        try await memory.update(entry, to: metadata, forKey: key)
+        return
+      }
+      do throws(CacheError) {
+        try await disk.update(entry, to: metadata, forKey: key)
+      } catch {
+        if metadata.isInvalidated {
+          distrust.add(key)
+          try? await memory.update(entry, to: metadata, forKey: key)
+        }
+        throw error
+      }
+      try await follow(entry, forKey: key)
+    }
+  }
+
+  /// The second's writer; at the commit the first gets the content too where it is small enough.
+  public func makeWriter() async throws(CacheError) -> any CacheWriter {
+    do throws(CacheError) { return TieredWriter(for: self, disk: try await disk.makeWriter()) } catch {
+      return TieredWriter(for: self, failed: error)
+    }
+  }
+
+  // MARK: Inside, with the key's stripe held
+
+  /// Changes the second, and notes whether what it holds under the key can be used.
+  func changeDisk(_ key: String, _ change: () async throws(CacheError) -> Void) async -> CacheError? {
+    do throws(CacheError) {
+      try await change()
+      distrust.remove(key)
+      return nil
+    } catch {
+      distrust.add(key)
+      return error
+    }
+  }
+
+  /// Puts an entry into the first where it fits there; else what the first has under the key goes.
+  func keepInMemory(_ entry: CacheEntry, forKey key: String) async {
+    if entry.bytesInMemory != nil, entry.length <= promotionLimit {
+      do throws(CacheError) {
+        try await memory.store(entry.moved(to: .memory), forKey: key)
+        return
+      } catch {}  // Too large for it: as below.
+    }
+    try? await memory.removeEntry(forKey: key)
+  }
+
+  /// Brings the first to what the second has after an update, which may have found something else there.
+  private func follow(_ seen: CacheEntry, forKey key: String) async throws(CacheError) {
+    let present: CacheEntry?
+    do throws(CacheError) { present = try await disk.entry(forKey: key) } catch {
+      try await memory.removeEntry(forKey: key)
+      throw error
+    }
+    guard let present else { return try await memory.removeEntry(forKey: key) }
+    if present.bytesInMemory == nil, present.length == seen.length, present.length <= promotionLimit,
+      let held = try await memory.entry(forKey: key), held.isSame(as: seen)
+    {
+      // The second would have to read what the first holds already.
+      return await keepInMemory(held.with(present.metadata), forKey: key)
+    }
+    await keepInMemory(present, forKey: key)
+  }
+}

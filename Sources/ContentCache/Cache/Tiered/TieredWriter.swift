@@ -1,0 +1,81 @@
+import Synchronization
+
+/// Writes into the second of two caches, and holds what is small for the first.
+///
+/// Where the second fails while the content is still small, the first alone is written.
+final class TieredWriter: CacheWriter {
+  private struct State {
+    var phase = WriterPhase.open
+    /// All content so far; nil once it is more than the first takes.
+    var bytes: [UInt8]? = []
+    /// The second's writer; nil where there is none.
+    var disk: (any CacheWriter)?
+    /// Why the second takes in no more.
+    var failure: CacheError?
+  }
+
+  private let cache: TieredCache
+  private let state: Mutex<State>
+
+  init(for cache: TieredCache, disk: any CacheWriter) {
+    self.cache = cache
+    state = Mutex(State(disk: disk))
+  }
+
+  init(for cache: TieredCache, failed failure: CacheError) {
+    self.cache = cache
+    state = Mutex(State(failure: failure))
+  }
+
+  func append(_ new: [UInt8]) async throws(CacheError) {
+    let disk = try state.withLock { (state) throws(CacheError) -> (any CacheWriter)? in
+      try state.phase.requireOpen()
+      return state.failure == nil ? state.disk : nil
+    }
+    do throws(CacheError) { try await disk?.append(new) } catch { state.withLock { $0.failure = error } }
+    try state.withLock { (state) throws(CacheError) in
+      if let held = state.bytes?.count, new.count <= cache.promotionLimit - held {
+        state.bytes?.append(contentsOf: new)
+        return
+      }
+      if let failure = state.failure {
+        // The content so far stays readable where it is.
+        state.phase = .failed(failure)
+        throw failure
+      }
+      state.bytes = nil
+    }
+  }
+
+  func read(_ range: Range<Int>) async throws(CacheError) -> [UInt8] {
+    let (bytes, disk) = state.withLock { state in
+      (state.bytes.map { Array($0[range.clamped(to: 0..<$0.count)]) }, state.disk)
+    }
+    if let bytes { return bytes }
+    guard let disk else { throw .gone }
+    return try await disk.read(range)
+  }
+
+  func commit(_ metadata: CacheMetadata, forKey key: String) async throws(CacheError) -> CacheEntry {
+    let (bytes, disk, failure) = try state.withLock { (state) throws(CacheError) in
+      try state.phase.beginCommit()
+      return (state.bytes?.trimmed(), state.disk, state.failure)
+    }
+    return try await cache.stripes.change(key) { () throws(CacheError) in
+      let small = bytes.map { CacheEntry(metadata: metadata, bytes: $0) }
+      var kept: CacheEntry?
+      let refusal = await cache.changeDisk(key) { () throws(CacheError) in
+        if let failure { throw failure }
+        kept = try await disk?.commit(metadata, forKey: key)
+      }
+      if let entry = small ?? kept {
+        await cache.keepInMemory(entry, forKey: key)
+      } else {
+        try await cache.memory.removeEntry(forKey: key)
+      }
+      if let refusal { throw refusal }
+      guard let kept else { throw .gone }
+      return kept
+    }
+  }
+}
