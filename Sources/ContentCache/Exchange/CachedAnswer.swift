@@ -43,24 +43,20 @@ public enum ContentOrigin: Sendable, Hashable {
 /// A stored response's validation that is due but need not be waited for (RFC 5861 §3).
 public struct Revalidation: Sendable {
   private let engine: HTTPCache
-  private let request: HTTPRequest
-  private let override: FreshnessOverride
+  private let inquiry: Inquiry
 
-  init(engine: HTTPCache, request: HTTPRequest, override: FreshnessOverride) {
+  init(engine: HTTPCache, inquiry: Inquiry) {
     self.engine = engine
-    self.request = request
-    self.override = override
+    self.inquiry = inquiry
   }
 
   /// Asks the server and waits for its answer; shares the transfer where one is under way.
   public func answer() async throws(HTTPTransportError) -> CachedAnswer {
-    try await engine.answer(request, policy: .reload, override: override)
+    try await engine.revalidate(inquiry)
   }
 
   /// Asks the server on the engine's account: the stored response is renewed, its content goes to nobody.
   ///
   /// Returns at once. ``HTTPCache/close()`` ends it.
-  public func runInBackground() {
-    engine.runInBackground(request, override: override)
-  }
+  public func runInBackground() { engine.revalidateInBackground(inquiry) }
 }

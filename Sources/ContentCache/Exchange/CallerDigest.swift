@@ -74,6 +74,9 @@ final class CallerDigest: Sendable {
     return try await stored(in: cache) ?? made
   }
 
+  /// A salt for this process alone, where the cache keeps none.
+  static func passingSalt() -> [UInt8] { Digest.randomBytes(Digest.byteCount) }
+
   private static func stored(in cache: any Cache) async throws(CacheError) -> [UInt8]? {
     guard let entry = try await cache.entry(forKey: saltKey), entry.length == Digest.byteCount else { return nil }
     return try await entry.read(0..<Digest.byteCount)

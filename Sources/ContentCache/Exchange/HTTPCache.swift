@@ -17,17 +17,24 @@ public final class HTTPCache: Sendable {
   /// As set at the beginning.
   public let options: HTTPCacheOptions
 
+  let transfers: Transfers
+  let callers: CallerDigest
+  /// Held while the record under a key is read, changed and written back.
+  let records = KeyedLock()
+
   /// Joins a cache and a network.
   public init(cache: any Cache, transport: any HTTPTransport, options: HTTPCacheOptions = .init()) {
     self.cache = cache
     self.transport = transport
     self.options = options
+    transfers = Transfers(window: options.window, finishing: options.finishesAbandoned)
+    callers = CallerDigest(names: options.credentialFields)
   }
 
   /// Answers a request: from the cache, from the network, or from the cache after asking the network.
   ///
-  /// A cache that fails never fails the request: see ``HTTPCacheOptions/onDiagnostic``. Cancelling the task leaves the
-  /// transfer to others who wait for it.
+  /// A cache that fails never fails the request: see ``HTTPCacheOptions/onDiagnostic``. Requests for the same resource
+  /// share a transfer where its answer can be used for all of them; cancelling the task leaves it to the others.
   ///
   /// - Parameters:
   ///   - request: its `followsRedirects` is taken to be false. Its own conditions and ranges are honoured.
@@ -36,17 +43,67 @@ public final class HTTPCache: Sendable {
   public func answer(
     _ request: HTTPRequest, policy: ContentPolicy = .standard, override: FreshnessOverride = .none
   ) async throws(HTTPTransportError) -> CachedAnswer {
-    var request = request
-    request.followsRedirects = false
-    var response = try await transport.send(request)
-    response.fields.append("Cache-Status", "\(options.name); fwd=uri-miss; fwd-status=\(response.status)")
-    return CachedAnswer(response: response, origin: .network)
+    try await answer(inquiry(request, policy, override))
   }
 
   /// Ends all transfers and validations in the background, and waits until they have ended.
   ///
-  /// Requests that come later go to the network and are not stored.
-  public func close() async {}
+  /// Requests that come later are still answered, and nothing more is stored.
+  public func close() async { await transfers.close() }
 
-  func runInBackground(_ request: HTTPRequest, override: FreshnessOverride) {}
+  func inquiry(
+    _ request: HTTPRequest, _ policy: ContentPolicy, _ override: FreshnessOverride
+  ) async -> Inquiry {
+    var request = request
+    request.followsRedirects = false
+    let resource = ResourceKey.normalised(request.url)
+    let caller = await callers.suffix(for: request.fields, identity: transport.identity, salt: loadSalt)
+    return Inquiry(
+      request, policy: policy, override: override, resource: resource,
+      key: caller.isEmpty ? resource : resource + caller)
+  }
+
+  private func loadSalt() async -> [UInt8] {
+    do throws(CacheError) {
+      return try await CallerDigest.salt(in: cache, now: options.now())
+    } catch {
+      report(.read, "", error)
+      return CallerDigest.passingSalt()
+    }
+  }
+
+  func answer(_ inquiry: Inquiry) async throws(HTTPTransportError) -> CachedAnswer {
+    guard inquiry.rules.method == .get || inquiry.rules.method == .head, inquiry.request.body.length == 0 else {
+      return try await pass(inquiry, .method)
+    }
+    let found = await lookup(inquiry)
+    let context = inquiry.context(now: options.now(), found: found)
+    switch LookupDecision.of(inquiry.rules, stored: found.entry?.rules, context) {
+    case .reuse(let freshness):
+      return try await reuse(found, inquiry, freshness, isFinal: true)
+    case .reuseWhileRevalidating(let freshness):
+      return try await reuse(found, inquiry, freshness, isFinal: false)
+    case .validate(let reason, _):
+      return try await ask(inquiry, found, reason)
+    case .forward(let reason):
+      var found = found
+      found.entry = nil
+      return try await ask(inquiry, found, reason)
+    case .unsatisfiable:
+      return unsatisfiable(inquiry)
+    }
+  }
+
+  /// 504: only the cache was allowed to answer (RFC 9111 §5.2.1.7).
+  private func unsatisfiable(_ inquiry: Inquiry) -> CachedAnswer {
+    var status = CacheStatus(options.name)
+    status.detail = "only-if-cached"
+    let fields: HTTPFields = [.cacheStatus: status.text, .contentLength: "0"]
+    return CachedAnswer(
+      response: HTTPResponse(status: 504, fields: fields, url: inquiry.request.url), origin: .generated)
+  }
+
+  func report(_ operation: CacheDiagnostic.Operation, _ url: String, _ error: CacheError) {
+    options.onDiagnostic(CacheDiagnostic(operation: operation, url: url, error: error))
+  }
 }

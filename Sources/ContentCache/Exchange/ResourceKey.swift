@@ -24,6 +24,24 @@ enum ResourceKey {
     return String(decoding: key, as: UTF8.self)
   }
 
+  /// A reference of a response as a key; nil where it is no URL.
+  static func resolved(_ reference: String, against base: URL) -> String? {
+    URL(string: reference, relativeTo: base).map { normalised($0.absoluteURL) }
+  }
+
+  /// The key of a group's record: a group belongs to an origin (RFC 9875 §2).
+  static func group(_ name: String, of resource: String) -> String { " @\(origin(of: resource)) \(name)" }
+
+  /// Scheme, host and port of a normalised URL.
+  static func origin(of resource: String) -> Substring {
+    var slashes = 0
+    let end = resource.utf8.firstIndex { byte in
+      if byte == UInt8(ascii: "/") { slashes += 1 }
+      return slashes == 3
+    }
+    return resource[..<(end ?? resource.endIndex)]
+  }
+
   private static func isUpper(_ byte: UInt8) -> Bool { byte >= 0x41 && byte <= 0x5A }
 
   /// Where the parts of a URL's text end.

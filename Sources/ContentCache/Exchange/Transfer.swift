@@ -1,12 +1,6 @@
 import HTTPCore
 import Synchronization
 
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
-
 /// What the network's answer turned out to be, for all who wait for it.
 enum TransferOutcome: Sendable {
   /// An answer whose content follows: read it.
@@ -19,13 +13,22 @@ enum TransferOutcome: Sendable {
 struct TransferHead: Sendable {
   var status: Int
   var fields: HTTPFields
-  var url: URL
   /// The content's length, where the server said it.
   var length: Int?
-  /// What will be stored of it; nil where nothing is.
-  var metadata: CacheMetadata?
-  /// The status that a validation got, where it was one.
-  var wasConditional = false
+  /// What is stored of it, or would be; nil where it must not be.
+  let metadata: CacheMetadata?
+  /// The rules of that, where there is some.
+  let rules: StoredRules?
+  /// True where a cache takes it in.
+  var isStored = false
+
+  init(status: Int, fields: HTTPFields, length: Int?, metadata: CacheMetadata?) {
+    self.status = status
+    self.fields = fields
+    self.length = length
+    self.metadata = metadata
+    rules = metadata.map(StoredRules.init)
+  }
 }
 
 /// One exchange with the network, shared by the requests that wait for the same thing.
@@ -83,9 +86,13 @@ final class Transfer: Sendable {
     HTTPBodyStream(length: length, next: { try await self.read(id) }, abandon: { self.leave(id) })
   }
 
-  /// Waits until the content has ended, well or not.
-  func end(for id: Int) async {
-    while case .wait = state.withLock({ $0.step(of: id) }) { await wait(id) }
+  /// Waits for the end of an answer that is stored, without reading; leaves at once where it is not.
+  func settled(for id: Int) async {
+    do {
+      if case .content(let head) = try await outcome(for: id), head.isStored {
+        while case .wait = state.withLock({ $0.step(of: id) }) { await wait(id) }
+      }
+    } catch {}
     leave(id)
   }
 

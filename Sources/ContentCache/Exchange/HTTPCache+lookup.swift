@@ -1,0 +1,52 @@
+import HTTPCore
+
+extension HTTPCache {
+  /// What the cache has for a request. What it cannot read counts as absent.
+  func lookup(_ inquiry: Inquiry) async -> Found {
+    guard !inquiry.ignoresStored else { return Found(key: inquiry.key) }
+    guard let entry = await entry(inquiry.key, inquiry) else { return Found(key: inquiry.key) }
+    var found = Found(entry: entry, key: inquiry.key)
+    if entry.rules.isIndex { found = await lookup(variantsOf: entry, inquiry) }
+    guard let entry = found.entry else { return found }
+    if entry.rules.isPartial { found.covers = false }
+    if entry.rules.hasGroups { found.groupsAreValid = await areValid(entry.metadata.groups, inquiry) }
+    return found
+  }
+
+  /// The latest variant that fits and is still there.
+  private func lookup(variantsOf index: CacheEntry, _ inquiry: Inquiry) async -> Found {
+    let variants = index.metadata.variants
+    var found = Found(key: inquiry.key, variants: variants, miss: .varyMiss)
+    guard let selected = VariantIndex.selected(variants, inquiry.request.fields) else { return found }
+    if let entry = await entry(selected.key, inquiry) {
+      found.entry = entry
+      found.key = selected.key
+      return found
+    }
+    for variant in VariantIndex.matching(variants, inquiry.request.fields) where variant.key != selected.key {
+      guard let entry = await entry(variant.key, inquiry) else { continue }
+      found.entry = entry
+      found.key = variant.key
+      return found
+    }
+    return found
+  }
+
+  private func entry(_ key: String, _ inquiry: Inquiry) async -> CacheEntry? {
+    do throws(CacheError) {
+      return try await cache.entry(forKey: key)
+    } catch {
+      report(.read, inquiry.resource, error)
+      return nil
+    }
+  }
+
+  /// True where each group's record is there and has the generation that the response was stored under (RFC 9875).
+  private func areValid(_ groups: [CacheGroup], _ inquiry: Inquiry) async -> Bool {
+    for group in groups {
+      guard let record = await entry(ResourceKey.group(group.name, of: inquiry.resource), inquiry) else { return false }
+      if record.metadata.groups.first?.generation != group.generation { return false }
+    }
+    return true
+  }
+}

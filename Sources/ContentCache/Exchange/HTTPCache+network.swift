@@ -1,0 +1,197 @@
+import HTTPCore
+
+extension HTTPCache {
+  /// Gets the answer from the network, in a transfer that others may share.
+  func ask(
+    _ inquiry: Inquiry, _ found: Found, _ reason: ForwardReason
+  ) async throws(HTTPTransportError) -> CachedAnswer {
+    // A HEAD brings no content, and what must not be stored nobody else may have: both go straight through.
+    if inquiry.rules.method == .head || inquiry.rules.cacheControl.contains(.noStore) {
+      return try await pass(inquiry, reason)
+    }
+    let place = transfers.place(
+      key: inquiry.key, shareKey: Errand.shareKey(inquiry, found), timeouts: inquiry.request.timeouts, asReader: true)
+    switch place {
+    case .begun(let transfer, let member):
+      let errand = Errand(inquiry, found, reason)
+      transfer.start { [self] in await run($0, errand) }
+      return try await lead(transfer, member, inquiry, found, reason)
+    case .joined(let transfer, let member):
+      return try await follow(transfer, member, inquiry, found, reason)
+    case .closed:
+      return try await pass(inquiry, reason)
+    }
+  }
+
+  /// The request that began a transfer takes its answer whatever it is.
+  private func lead(
+    _ transfer: Transfer, _ member: Int, _ inquiry: Inquiry, _ found: Found, _ reason: ForwardReason
+  ) async throws(HTTPTransportError) -> CachedAnswer {
+    let outcome: TransferOutcome
+    do {
+      outcome = try await transfer.outcome(for: member)
+    } catch {
+      if let answer = try await staleAnswer(.unreachable, inquiry, found, reason) { return answer }
+      throw error
+    }
+    switch outcome {
+    case .validated(let entry):
+      transfer.leave(member)
+      return try await validated(entry, inquiry, found, reason, isCollapsed: false)
+    case .content(let head):
+      if let answer = try await staleAnswer(.status(head.status), inquiry, found, reason) {
+        transfer.leave(member)
+        return answer
+      }
+      return fromNetwork(transfer, member, head, inquiry, reason, isCollapsed: false)
+    }
+  }
+
+  /// A request that joined takes the answer where its own rules allow that, and else goes on by itself.
+  private func follow(
+    _ transfer: Transfer, _ member: Int, _ inquiry: Inquiry, _ found: Found, _ reason: ForwardReason
+  ) async throws(HTTPTransportError) -> CachedAnswer {
+    let outcome: TransferOutcome
+    do {
+      outcome = try await transfer.outcome(for: member)
+    } catch {
+      if Task.isCancelled { throw .cancelled }
+      if let answer = try await staleAnswer(.unreachable, inquiry, found, reason) { return answer }
+      return try await alone(inquiry)
+    }
+    switch outcome {
+    case .validated(let entry):
+      transfer.leave(member)
+      guard matches(entry.rules, entry.metadata.selecting, inquiry), allows(entry.rules, inquiry) else {
+        return try await alone(inquiry)
+      }
+      return try await validated(entry, inquiry, found, reason, isCollapsed: true)
+    case .content(let head):
+      return try await share(head, of: transfer, member, inquiry, found, reason)
+    }
+  }
+
+  private func share(
+    _ head: TransferHead, of transfer: Transfer, _ member: Int, _ inquiry: Inquiry, _ found: Found,
+    _ reason: ForwardReason
+  ) async throws(HTTPTransportError) -> CachedAnswer {
+    if let metadata = head.metadata, let rules = head.rules {
+      guard matches(rules, metadata.selecting, inquiry) else {
+        transfer.leave(member)
+        return try await otherVariant(inquiry, rules.vary?.names ?? [])
+      }
+      if allows(rules, inquiry) {
+        return fromNetwork(transfer, member, head, inquiry, reason, isCollapsed: true)
+      }
+    }
+    transfer.leave(member)
+    if let answer = try await staleAnswer(.status(head.status), inquiry, found, reason) { return answer }
+    return try await alone(inquiry)
+  }
+
+  /// Asks once more, together with those who select the same variant.
+  private func otherVariant(
+    _ inquiry: Inquiry, _ names: [String]
+  ) async throws(HTTPTransportError) -> CachedAnswer {
+    guard inquiry.varyNames.isEmpty else { return try await alone(inquiry) }
+    var inquiry = inquiry
+    inquiry.varyNames = names
+    return try await answer(inquiry)
+  }
+
+  private func alone(_ inquiry: Inquiry) async throws(HTTPTransportError) -> CachedAnswer {
+    var inquiry = inquiry
+    inquiry.mayShare = false
+    return try await answer(inquiry)
+  }
+
+  private func matches(_ rules: StoredRules, _ selecting: HTTPFields, _ inquiry: Inquiry) -> Bool {
+    (rules.vary?.selecting(inquiry.request.fields) ?? [:]) == selecting
+  }
+
+  /// True where a response that another request has just got may answer this one (RFC 9111 §4).
+  private func allows(_ rules: StoredRules, _ inquiry: Inquiry) -> Bool {
+    // A revalidation wants what the server says now, and that is what came.
+    let policy = inquiry.policy == .reload ? ContentPolicy.standard : inquiry.policy
+    let context = LookupContext(now: options.now(), policy: policy, override: inquiry.override)
+    switch LookupDecision.of(inquiry.rules, stored: rules, context) {
+    case .reuse, .reuseWhileRevalidating: return true
+    case .validate, .forward, .unsatisfiable: return false
+    }
+  }
+
+  // MARK: Answers
+
+  func fromNetwork(
+    _ transfer: Transfer, _ member: Int, _ head: TransferHead, _ inquiry: Inquiry, _ reason: ForwardReason,
+    isCollapsed: Bool
+  ) -> CachedAnswer {
+    var status = CacheStatus(options.name)
+    status.forward = reason
+    status.isStored = head.isStored
+    status.isCollapsed = isCollapsed
+    var fields = head.fields
+    status.append(to: &fields)
+    let response = HTTPResponse(
+      status: head.status, fields: fields, url: inquiry.request.url,
+      body: transfer.body(for: member, length: head.length))
+    return CachedAnswer(response: response, origin: .network)
+  }
+
+  private func validated(
+    _ entry: CacheEntry, _ inquiry: Inquiry, _ found: Found, _ reason: ForwardReason, isCollapsed: Bool
+  ) async throws(HTTPTransportError) -> CachedAnswer {
+    var found = found
+    found.entry = entry
+    let freshness =
+      entry.rules.freshness(at: options.now(), inquiry.override) ?? Freshness(age: 0, softLifetime: 0, lifetime: 0)
+    var status = CacheStatus(options.name)
+    status.forward = reason
+    status.forwardStatus = 304
+    status.timeToLive = freshness.remainingSeconds
+    status.isStored = true
+    status.isCollapsed = isCollapsed
+    return try await reuse(found, inquiry, freshness, isFinal: true, status: status, origin: .validated)
+  }
+
+  /// The stored response in place of a failure, where the rules allow it (RFC 5861 §4); nil where they do not.
+  private func staleAnswer(
+    _ failure: StaleVerdict.Failure, _ inquiry: Inquiry, _ found: Found, _ reason: ForwardReason
+  ) async throws(HTTPTransportError) -> CachedAnswer? {
+    guard let entry = found.entry, !Task.isCancelled else { return nil }
+    let context = inquiry.context(now: options.now(), found: found)
+    guard case .serve(let freshness) = StaleVerdict.of(failure, inquiry.rules, stored: entry.rules, context) else {
+      return nil
+    }
+    var status = CacheStatus(options.name)
+    status.forward = reason
+    status.timeToLive = freshness.remainingSeconds
+    if case .status(let code) = failure { status.forwardStatus = code }
+    return try await reuse(found, inquiry, freshness, isFinal: true, status: status)
+  }
+
+  // MARK: Revalidation
+
+  /// Asks the server about an intermediate answer; shares the transfer where one is under way.
+  func revalidate(_ inquiry: Inquiry) async throws(HTTPTransportError) -> CachedAnswer {
+    try await answer(inquiry.revalidating)
+  }
+
+  func revalidateInBackground(_ inquiry: Inquiry) {
+    transfers.runInBackground(inquiry.key) { [self] in
+      let inquiry = inquiry.revalidating
+      let found = await lookup(inquiry)
+      let place = transfers.place(
+        key: inquiry.key, shareKey: Errand.shareKey(inquiry, found), timeouts: inquiry.request.timeouts,
+        asReader: false)
+      switch place {
+      case .joined(let transfer, let member): transfer.leave(member)
+      case .closed: break
+      case .begun(let transfer, let member):
+        let errand = Errand(inquiry, found, .stale)
+        transfer.start { [self] in await run($0, errand) }
+        await transfer.settled(for: member)
+      }
+    }
+  }
+}

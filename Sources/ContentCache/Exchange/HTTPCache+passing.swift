@@ -1,0 +1,111 @@
+import HTTPCore
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+extension HTTPCache {
+  /// Sends a request that is not answered from the cache, and does to the cache what its answer says.
+  func pass(_ inquiry: Inquiry, _ reason: ForwardReason) async throws(HTTPTransportError) -> CachedAnswer {
+    let sent = options.now()
+    let response = try await transport.send(inquiry.request)
+    let arrival = Arrival(response, requestTime: sent, responseTime: options.now())
+    switch inquiry.rules.method {
+    case .head: await learn(fromHead: arrival, inquiry)
+    case .unsafe: await invalidate(arrival, inquiry)
+    case .get, .safe: break
+    }
+    return await keep(response, arrival, inquiry, reason)
+  }
+
+  /// Passes an answer on; that of a POST which stands for the resource itself is stored on the way.
+  private func keep(
+    _ response: HTTPResponse, _ arrival: Arrival, _ inquiry: Inquiry, _ reason: ForwardReason
+  ) async -> CachedAnswer {
+    let errand = Errand(inquiry, Found(key: inquiry.key), reason)
+    if inquiry.request.method == .post, let metadata = await metadata(toStore: arrival, errand),
+      case .begun(let transfer, let member) = transfers.place(
+        key: inquiry.key, shareKey: nil, timeouts: inquiry.request.timeouts, asReader: true)
+    {
+      let head = TransferHead(
+        status: response.status, fields: response.fields, length: HTTPCache.length(of: response), metadata: metadata)
+      transfer.start { [self] transfer in
+        var pump = Pump(engine: self, transfer: transfer, errand: errand, arrival: arrival, head: head)
+        await pump.run(response.body)
+        transfers.remove(transfer)
+      }
+      return fromNetwork(transfer, member, head, inquiry, reason, isCollapsed: false)
+    }
+    var response = response
+    var status = CacheStatus(options.name)
+    status.forward = reason
+    status.append(to: &response.fields)
+    return CachedAnswer(response: response, origin: .network)
+  }
+
+  // MARK: HEAD
+
+  /// An answer to HEAD tells whether the stored answer to GET still holds (RFC 9111 §4.3.5).
+  private func learn(fromHead arrival: Arrival, _ inquiry: Inquiry) async {
+    let found = await lookup(inquiry)
+    guard let entry = found.entry else { return }
+    let verdict = HeadAnswer.of(
+      arrival.rules, fields: arrival.fields, stored: entry.rules, metadata: entry.metadata)
+    switch verdict {
+    case .none: break
+    case .invalidate: await update(entry, to: entry.metadata.invalidated, forKey: found.key, inquiry.resource)
+    case .update:
+      let metadata = entry.metadata.confirmed(
+        by: arrival.fields, requestTime: arrival.requestTime, responseTime: arrival.responseTime)
+      await update(entry, to: metadata, forKey: found.key, inquiry.resource)
+    }
+  }
+
+  // MARK: Invalidation
+
+  /// What an answer to an unsafe request makes invalid (RFC 9111 §4.4, RFC 9875 §3).
+  private func invalidate(_ arrival: Arrival, _ inquiry: Inquiry) async {
+    let invalid = Invalidation(
+      method: inquiry.request.method, url: inquiry.request.url, status: arrival.status, fields: arrival.fields)
+    for url in invalid.urls { await invalidate(ResourceKey.normalised(url), caller: inquiry.caller) }
+    if !invalid.groups.isEmpty {
+      let origin = ResourceKey.origin(of: inquiry.resource)
+      transfers.markOutdated { ResourceKey.origin(of: $0) == origin }
+    }
+    for name in invalid.groups {
+      let key = ResourceKey.group(name, of: inquiry.resource)
+      do throws(CacheError) {
+        _ = try await records.run(key) { () async throws(CacheError) in try await renew(group: name, key) }
+      } catch {
+        report(.update, inquiry.resource, error)
+        await remove(key, inquiry.resource)
+      }
+    }
+  }
+
+  /// Marks what is stored of a resource for this caller, and for nobody in particular.
+  private func invalidate(_ resource: String, caller: String) async {
+    for key in caller.isEmpty ? [resource] : [resource, resource + caller] {
+      transfers.markOutdated { $0 == key }
+      await invalidate(key, resource)
+    }
+  }
+
+  private func invalidate(_ key: String, _ resource: String) async {
+    do throws(CacheError) {
+      guard let entry = try await cache.entry(forKey: key) else { return }
+      guard entry.rules.isIndex else {
+        return try await cache.update(entry, to: entry.metadata.invalidated, forKey: key)
+      }
+      for variant in entry.metadata.variants {
+        guard let entry = try await cache.entry(forKey: variant.key) else { continue }
+        try await cache.update(entry, to: entry.metadata.invalidated, forKey: variant.key)
+      }
+    } catch {
+      report(.update, resource, error)
+      await remove(key, resource)
+    }
+  }
+}

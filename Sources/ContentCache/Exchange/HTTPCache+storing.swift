@@ -1,0 +1,150 @@
+import HTTPCore
+import Storage
+
+extension HTTPCache {
+  /// What is to be stored of an answer; nil where nothing is.
+  func metadata(toStore arrival: Arrival, _ errand: Errand) async -> CacheMetadata? {
+    let inquiry = errand.inquiry
+    let verdict = StorageVerdict.of(
+      inquiry.rules, method: inquiry.request.method, response: arrival.rules, override: inquiry.override,
+      url: inquiry.resource, contentLocation: contentLocation(arrival, inquiry))
+    guard case .store = verdict else { return nil }
+    // An error of the server changes nothing of what is there.
+    if arrival.status >= 500, errand.stored != nil { return nil }
+    let groups = await generations(CacheGroups.names(of: arrival.fields), inquiry)
+    return CacheMetadata(
+      url: inquiry.resource, request: inquiry.request.fields, response: arrival.rules, fields: arrival.fields,
+      requestTime: arrival.requestTime, groups: groups)
+  }
+
+  private func contentLocation(_ arrival: Arrival, _ inquiry: Inquiry) -> String? {
+    guard inquiry.request.method == .post, let said = arrival.fields["Content-Location"] else { return nil }
+    return ResourceKey.resolved(said, against: inquiry.request.url)
+  }
+
+  /// Makes content an entry, and an entry of the URL's index where the answer varies; nil where the cache failed.
+  func commit(
+    _ writer: any CacheWriter, _ metadata: CacheMetadata, _ errand: Errand, _ arrival: Arrival
+  ) async -> CacheEntry? {
+    let key = errand.inquiry.key
+    let variant = VariantIndex.variant(of: arrival.rules, request: errand.inquiry.request.fields, under: key)
+    do throws(CacheError) {
+      guard let variant else {
+        let former = errand.hadVariants ? try await cache.entry(forKey: key)?.metadata.variants ?? [] : []
+        let entry = try await writer.commit(metadata, forKey: key)
+        for variant in former { try await cache.removeEntry(forKey: variant.key) }
+        return entry
+      }
+      let entry = try await writer.commit(metadata, forKey: variant.key)
+      try await index(variant, errand.inquiry)
+      return entry
+    } catch {
+      report(.store, errand.inquiry.resource, error)
+      return nil
+    }
+  }
+
+  /// Enters a variant into the URL's index.
+  private func index(_ variant: CacheVariant, _ inquiry: Inquiry) async throws(CacheError) {
+    try await records.run(inquiry.key) { () async throws(CacheError) in
+      let known = try await cache.entry(forKey: inquiry.key)?.metadata.variants ?? []
+      let (variants, dropped) = VariantIndex.adding(variant, to: known)
+      let now = options.now()
+      let metadata = CacheMetadata(
+        url: inquiry.resource, status: 0, requestTime: now, responseTime: now, variants: variants)
+      try await cache.store(CacheEntry(metadata: metadata, bytes: []), forKey: inquiry.key)
+      for variant in dropped { try await cache.removeEntry(forKey: variant.key) }
+    }
+  }
+
+  // MARK: Confirming
+
+  /// Renews what a 304 confirms (RFC 9111 §4.3.4); nil where it confirms nothing that is there.
+  func confirm(_ errand: Errand, _ arrival: Arrival, isOutdated: Bool) async -> CacheEntry? {
+    guard let stored = errand.stored else { return await confirmVariant(errand, arrival) }
+    guard !Validation.confirmed([stored.rules], by: arrival.rules).isEmpty else { return nil }
+    let metadata = stored.metadata.confirmed(
+      by: arrival.fields, requestTime: arrival.requestTime, responseTime: arrival.responseTime)
+    if !isOutdated { await update(stored, to: metadata, forKey: errand.storedKey, errand.inquiry.resource) }
+    return stored.with(metadata)
+  }
+
+  /// A 304 that names another variant by its tag: that one is right for this request too.
+  private func confirmVariant(_ errand: Errand, _ arrival: Arrival) async -> CacheEntry? {
+    guard let tag = arrival.rules.etag else { return nil }
+    let fitting = errand.variants.filter { $0.etag.map { EntityTag.matchesWeakly($0, tag) } ?? false }
+    guard let variant = fitting.max(by: { $0.date < $1.date }) else { return nil }
+    let inquiry = errand.inquiry
+    do throws(CacheError) {
+      guard let entry = try await cache.entry(forKey: variant.key), !entry.rules.isPartial else { return nil }
+      var metadata = entry.metadata.confirmed(
+        by: arrival.fields, requestTime: arrival.requestTime, responseTime: arrival.responseTime)
+      metadata.selecting = Vary.selecting(variant.names, inquiry.request.fields)
+      let renewed = entry.with(metadata)
+      guard
+        let another = VariantIndex.variant(of: renewed.rules, request: inquiry.request.fields, under: inquiry.key)
+      else { return renewed }
+      try await cache.store(renewed, forKey: another.key)
+      try await index(another, inquiry)
+      return renewed
+    } catch {
+      report(.update, inquiry.resource, error)
+      return nil
+    }
+  }
+
+  func update(_ entry: CacheEntry, to metadata: CacheMetadata, forKey key: String, _ resource: String) async {
+    do throws(CacheError) {
+      try await cache.update(entry, to: metadata, forKey: key)
+    } catch {
+      report(.update, resource, error)
+    }
+  }
+
+  /// The stored response is older than an answer that cannot be stored: it is not used any more.
+  func discardOutdated(_ errand: Errand, _ arrival: Arrival) async {
+    guard errand.stored != nil, HTTPCache.supersedes(arrival.status) else { return }
+    await remove(errand.storedKey, errand.inquiry.resource)
+  }
+
+  private static func supersedes(_ status: Int) -> Bool {
+    switch status {
+    case 200, 203, 204, 300, 301, 302, 303, 307, 308, 404, 410: true
+    default: false
+    }
+  }
+
+  // MARK: Groups
+
+  /// The present generation of each group; a group that has no record gets one.
+  private func generations(_ names: [String], _ inquiry: Inquiry) async -> [CacheGroup] {
+    var groups: [CacheGroup] = []
+    for name in names {
+      let key = ResourceKey.group(name, of: inquiry.resource)
+      do throws(CacheError) {
+        let generation = try await records.run(key) { () async throws(CacheError) -> String in
+          let record = try await cache.entry(forKey: key)?.metadata.groups.first
+          if let record { return record.generation }
+          return try await renew(group: name, key)
+        }
+        groups.append(CacheGroup(name: name, generation: generation))
+      } catch {
+        report(.store, inquiry.resource, error)
+        // Without a record the entry counts as outdated, which is safe.
+        groups.append(CacheGroup(name: name, generation: ""))
+      }
+    }
+    return groups
+  }
+
+  /// Gives a group a new generation: nothing that was stored before belongs to it any more.
+  func renew(group name: String, _ key: String) async throws(CacheError) -> String {
+    let generation = Digest.hexadecimal(Digest.randomBytes(8))
+    let now = options.now()
+    let metadata = CacheMetadata(
+      url: "", status: 0, requestTime: now, responseTime: now,
+      groups: [CacheGroup(name: name, generation: generation)])
+    try await cache.store(CacheEntry(metadata: metadata, bytes: []), forKey: key)
+    return generation
+  }
+}

@@ -1,0 +1,69 @@
+import HTTPCore
+
+/// A request on its way through the cache: what was asked, and what was found for it.
+struct Inquiry: Sendable {
+  /// The request as the caller made it, without following redirects.
+  var request: HTTPRequest
+  let rules: RequestRules
+  private(set) var policy: ContentPolicy
+  let override: FreshnessOverride
+  /// The normalised URL.
+  let resource: String
+  /// The key of the resource for this caller.
+  let key: String
+  /// True where what is stored must not be used, because it could not be read.
+  var ignoresStored = false
+  /// False where the request asks the network by itself, whoever else is asking for the same.
+  var mayShare = true
+  /// Names that the resource's `Vary` held when last seen on the way.
+  var varyNames: [String] = []
+
+  init(
+    _ request: HTTPRequest, policy: ContentPolicy, override: FreshnessOverride, resource: String, key: String
+  ) {
+    self.request = request
+    self.policy = policy
+    self.override = override
+    self.resource = resource
+    self.key = key
+    rules = RequestRules(request)
+    let control = rules.cacheControl
+    mayShare =
+      rules.method == .get && !rules.hasRange && !rules.isConditional && policy != .reload
+      && !control.contains(.noCache) && control.maxAge != 0
+  }
+
+  /// What tells the caller apart in keys; empty where the request says nothing of it.
+  var caller: String { String(key.dropFirst(resource.count)) }
+
+  /// The same request, to be answered by the server: together with others who want that too.
+  var revalidating: Inquiry {
+    var inquiry = self
+    inquiry.policy = .reload
+    inquiry.mayShare = rules.method == .get && !rules.hasRange && !rules.isConditional
+    return inquiry
+  }
+
+  /// What the rules of a lookup need besides the request and the response.
+  func context(now: Int64, found: Found) -> LookupContext {
+    LookupContext(
+      now: now, policy: policy, override: override, miss: found.miss, covers: found.covers,
+      groupsAreValid: found.groupsAreValid)
+  }
+}
+
+/// What the cache has for a request.
+struct Found: Sendable {
+  /// The response that fits the request.
+  var entry: CacheEntry?
+  /// The key that it lies under.
+  var key: String
+  /// The variants of the URL, where it has some.
+  var variants: [CacheVariant] = []
+  /// Why there is no entry.
+  var miss = ForwardReason.uriMiss
+  /// False where the entry is some ranges, and not those that are asked for.
+  var covers = true
+  /// False where one of the entry's groups has been invalidated.
+  var groupsAreValid = true
+}

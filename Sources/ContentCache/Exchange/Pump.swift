@@ -1,0 +1,94 @@
+import HTTPCore
+
+/// Carries one answer's content from the network into the cache and to those who read it.
+struct Pump {
+  private let engine: HTTPCache
+  private let transfer: Transfer
+  private let errand: Errand
+  private let arrival: Arrival
+  private var head: TransferHead
+  /// Where content is kept; nil from the first failure on, and where nothing is stored.
+  private var writer: (any CacheWriter)?
+  private var received = 0
+  /// The last piece of content, which is told to readers after it is stored: who asks again then finds it.
+  private var last: [UInt8]?
+
+  init(engine: HTTPCache, transfer: Transfer, errand: Errand, arrival: Arrival, head: TransferHead) {
+    self.engine = engine
+    self.transfer = transfer
+    self.errand = errand
+    self.arrival = arrival
+    self.head = head
+  }
+
+  /// Runs to the end of the content.
+  mutating func run(_ content: HTTPBodyStream) async {
+    await open()
+    // An answer without content is complete with its head: it is stored before anybody hears of it.
+    if writer == nil || head.length != 0 { transfer.publish(.success(.content(head))) }
+    do {
+      for try await bytes in content {
+        await take(bytes)
+        if writer == nil, !transfer.hasReaders { throw HTTPTransportError.cancelled }
+      }
+      try await complete()
+    } catch {
+      breakOff(error as? HTTPTransportError ?? .other("\(error)"))
+    }
+  }
+
+  private mutating func open() async {
+    guard head.metadata != nil else {
+      engine.transfers.detach(transfer, isShareable: false)
+      return transfer.stopSpooling()
+    }
+    do throws(CacheError) {
+      let writer = try await engine.cache.makeWriter()
+      transfer.spool(to: writer)
+      self.writer = writer
+      head.isStored = true
+    } catch {
+      engine.report(.store, errand.inquiry.resource, error)
+      transfer.stopSpooling()
+    }
+  }
+
+  private mutating func take(_ bytes: [UInt8]) async {
+    received += bytes.count
+    if let writer {
+      do throws(CacheError) {
+        try await writer.append(bytes)
+      } catch {
+        engine.report(.store, errand.inquiry.resource, error)
+        transfer.stopSpooling()
+        self.writer = nil
+      }
+    }
+    if writer != nil, received == head.length {
+      last = bytes
+    } else {
+      transfer.publish(bytes)
+      await transfer.waitForRoom()
+    }
+  }
+
+  private mutating func complete() async throws {
+    if let length = head.length, received != length {
+      throw HTTPTransportError.connectionLost(reason: "\(received) of \(length) bytes came")
+    }
+    if let writer, let metadata = head.metadata, !transfer.isOutdated {
+      if let entry = await engine.commit(writer, metadata, errand, arrival) { transfer.spool(is: entry) }
+    }
+    engine.transfers.detach(transfer, isShareable: head.metadata != nil)
+    transfer.publish(.success(.content(head)))
+    if let last { transfer.publish(last) }
+    transfer.end(.complete)
+  }
+
+  private func breakOff(_ error: HTTPTransportError) {
+    engine.transfers.detach(transfer, isShareable: true)
+    transfer.publish(.success(.content(head)))
+    if let last { transfer.publish(last) }
+    transfer.end(.failed(error))
+  }
+}

@@ -1,0 +1,124 @@
+import HTTPCore
+import Synchronization
+
+/// The transfers under way: which of them a request may join, and all of them, for the end.
+final class Transfers: Sendable {
+  private struct Running {
+    let transfer: Transfer
+    /// The key of the resource for this caller.
+    let key: String
+    /// What others find it by; nil where nobody else may join.
+    var shareKey: String?
+    let timeouts: HTTPTimeouts
+  }
+
+  private struct State {
+    var isClosed = false
+    var shared: [String: ObjectIdentifier] = [:]
+    var running: [ObjectIdentifier: Running] = [:]
+    /// Keys whose last answer nobody could share: who asks for one of them does not wait for others.
+    var unshareable: Set<String> = []
+    var background: [String: Task<Void, Never>] = [:]
+  }
+
+  /// What a request gets.
+  enum Place {
+    /// A part in a transfer that another one has begun.
+    case joined(Transfer, member: Int)
+    /// A transfer of its own that it has to start.
+    case begun(Transfer, member: Int)
+    case closed
+  }
+
+  private static let unshareableLimit = 4096
+
+  private let window: Int
+  private let finishing: Int
+  private let state = Mutex(State())
+
+  init(window: Int, finishing: Int) {
+    self.window = window
+    self.finishing = finishing
+  }
+
+  /// Joins the transfer under `shareKey`, or makes one; with nil it always makes one that nobody else joins.
+  func place(key: String, shareKey: String?, timeouts: HTTPTimeouts, asReader: Bool) -> Place {
+    state.withLock { state in
+      if state.isClosed { return .closed }
+      var shareKey = shareKey
+      if let wanted = shareKey {
+        if let id = state.shared[wanted], let running = state.running[id] {
+          if running.timeouts == timeouts, let member = running.transfer.join(asReader: asReader) {
+            return .joined(running.transfer, member: member)
+          }
+        }
+        if state.unshareable.contains(wanted) { shareKey = nil }
+      }
+      let transfer = Transfer(window: window, finishing: finishing)
+      guard let member = transfer.join(asReader: asReader) else { return .closed }
+      let id = ObjectIdentifier(transfer)
+      state.running[id] = Running(transfer: transfer, key: key, shareKey: shareKey, timeouts: timeouts)
+      if let shareKey { state.shared[shareKey] = id }
+      return .begun(transfer, member: member)
+    }
+  }
+
+  /// From here on nobody joins a transfer; what it is good for is known for the next time.
+  func detach(_ transfer: Transfer, isShareable: Bool) {
+    state.withLock { state in
+      let id = ObjectIdentifier(transfer)
+      guard let shareKey = state.running[id]?.shareKey else { return }
+      state.running[id]?.shareKey = nil
+      if state.shared[shareKey] == id { state.shared[shareKey] = nil }
+      if !isShareable {
+        if state.unshareable.count >= Transfers.unshareableLimit { state.unshareable.removeAll() }
+        state.unshareable.insert(shareKey)
+      }
+    }
+  }
+
+  /// An answer that can be shared came for a request that asked by itself.
+  func noteShareable(_ shareKey: String) {
+    _ = state.withLock { $0.unshareable.remove(shareKey) }
+  }
+
+  /// Takes a transfer out whose task ends.
+  func remove(_ transfer: Transfer) {
+    detach(transfer, isShareable: true)
+    _ = state.withLock { $0.running.removeValue(forKey: ObjectIdentifier(transfer)) }
+  }
+
+  /// Marks transfers whose answers may be older than a change that has just been made.
+  func markOutdated(_ isConcerned: (_ key: String) -> Bool) {
+    let concerned = state.withLock { $0.running.values.filter { isConcerned($0.key) }.map(\.transfer) }
+    for transfer in concerned {
+      transfer.markOutdated()
+      detach(transfer, isShareable: true)
+    }
+  }
+
+  // MARK: Work on the engine's account
+
+  /// Runs a function in the background, unless one runs under that name already.
+  func runInBackground(_ name: String, _ work: @escaping @Sendable () async -> Void) {
+    state.withLock { state in
+      if state.isClosed || state.background[name] != nil { return }
+      state.background[name] = Task { [self] in
+        await work()
+        _ = self.state.withLock { $0.background.removeValue(forKey: name) }
+      }
+    }
+  }
+
+  /// Ends everything and waits until it has ended; nothing begins afterwards.
+  func close() async {
+    let (running, background) = state.withLock { state in
+      state.isClosed = true
+      return (state.running.values.map(\.transfer), Array(state.background.values))
+    }
+    for task in background { task.cancel() }
+    for transfer in running { transfer.cancel() }
+    for task in background { await task.value }
+    for transfer in running { await transfer.finished() }
+  }
+}
