@@ -1,0 +1,133 @@
+import Synchronization
+
+/// A content in a file of its own, open: read in pieces, each block checked before any byte of it is handed out.
+///
+/// It stays readable when the cache drops it meanwhile: the system keeps the file until it is closed.
+final class BlobFile: Sendable {
+  private let file: Descriptor
+  private let disk: Disk
+  private let path: String
+  private let id: BlobID
+  private let length: Int
+  private let sums: [UInt64]
+  /// Called once a block is found damaged.
+  private let onDamage: @Sendable () -> Void
+  /// The block that the last read ended in the midst of: where pieces are smaller than blocks, the next begins there.
+  private let last = Mutex<(place: Int, bytes: [UInt8])?>(nil)
+
+  /// Blocks read at once: few calls, and the bytes are still near the processor when they are checked.
+  private static let run = 4
+
+  init(
+    _ file: Descriptor, disk: Disk, path: String, id: BlobID, length: Int, sums: [UInt64],
+    onDamage: @escaping @Sendable () -> Void
+  ) {
+    self.file = file
+    self.disk = disk
+    self.path = path
+    self.id = id
+    self.length = length
+    self.sums = sums
+    self.onDamage = onDamage
+  }
+
+  /// The bytes of a range within the content; throws `corrupt` where a block of them is not what was written.
+  func read(_ range: Range<Int>) throws(CacheError) -> [UInt8] {
+    let range = range.clamped(to: 0..<length)
+    if range.isEmpty { return [] }
+    var failure: CacheError?
+    let bytes = unsafe [UInt8](unsafeUninitializedCapacity: range.count) { buffer, count in
+      do throws(CacheError) {
+        try unsafe fill(
+          UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(buffer)[..<range.count]), range)
+        count = range.count
+      } catch {
+        failure = error
+      }
+    }
+    if let failure { throw failure }
+    return bytes
+  }
+
+  private func fill(_ buffer: UnsafeMutableRawBufferPointer, _ range: Range<Int>) throws(CacheError) {
+    var position = range.lowerBound
+    while position < range.upperBound {
+      let place = position / EntryFile.blockLength
+      let block = blockRange(place)
+      // `position` is in the range, and the buffer as long as the range.
+      let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[(position - range.lowerBound)...])
+      if position == block.lowerBound, block.upperBound <= range.upperBound {
+        position += try unsafe readWhole(place, rest)
+      } else {
+        let end = min(block.upperBound, range.upperBound)
+        let bytes = try edge(place, block, keeping: end < block.upperBound)
+        let part = position - block.lowerBound..<end - block.lowerBound
+        unsafe rest.copyBytes(from: bytes[part])
+        position = end
+      }
+    }
+  }
+
+  private func blockRange(_ place: Int) -> Range<Int> {
+    let start = min(place * EntryFile.blockLength, length)
+    return start..<min(start + EntryFile.blockLength, length)
+  }
+
+  /// Reads as many whole blocks as fit and are read at once; answers their length.
+  private func readWhole(_ place: Int, _ rest: UnsafeMutableRawBufferPointer) throws(CacheError) -> Int {
+    let start = place * EntryFile.blockLength
+    var end = start
+    for next in place..<place + BlobFile.run {
+      let block = blockRange(next)
+      if block.isEmpty || block.upperBound - start > rest.count { break }
+      end = block.upperBound
+    }
+    let target = unsafe UnsafeMutableRawBufferPointer(rebasing: rest[..<(end - start)])
+    try unsafe read(into: target, at: start)
+    for offset in stride(from: 0, to: end - start, by: EntryFile.blockLength) {
+      let part = unsafe target[offset..<min(offset + EntryFile.blockLength, end - start)]
+      try unsafe check(UnsafeRawBufferPointer(rebasing: part), place + offset / EntryFile.blockLength)
+    }
+    return end - start
+  }
+
+  /// A block that is wanted in part.
+  private func edge(_ place: Int, _ block: Range<Int>, keeping: Bool) throws(CacheError) -> [UInt8] {
+    if let held = last.withLock({ $0?.place == place ? $0?.bytes : nil }) { return held }
+    var failure: CacheError?
+    let bytes = unsafe [UInt8](unsafeUninitializedCapacity: block.count) { buffer, count in
+      do throws(CacheError) {
+        let raw = unsafe UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(buffer)[..<block.count])
+        try unsafe read(into: raw, at: block.lowerBound)
+        try unsafe check(UnsafeRawBufferPointer(raw), place)
+        count = block.count
+      } catch {
+        failure = error
+      }
+    }
+    if let failure { throw failure }
+    last.withLock { $0 = keeping ? (place, bytes) : nil }
+    return bytes
+  }
+
+  private func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(CacheError) {
+    let count: Int
+    do throws(Errno) {
+      count = try unsafe disk.read(file.number, into: buffer, at: offset)
+    } catch {
+      throw error.cacheError(path)
+    }
+    guard count == buffer.count else { throw damage("it ends at byte \(offset + count)") }
+  }
+
+  private func check(_ raw: UnsafeRawBufferPointer, _ place: Int) throws(CacheError) {
+    guard sums.indices.contains(place), unsafe EntryFile.blockSum(raw, of: id, at: place) == sums[place] else {
+      throw damage("block \(place) has a wrong sum")
+    }
+  }
+
+  private func damage(_ reason: String) -> CacheError {
+    onDamage()
+    return .corrupt(path: path, reason: reason)
+  }
+}

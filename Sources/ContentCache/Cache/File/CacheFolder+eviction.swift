@@ -1,0 +1,83 @@
+import Synchronization
+
+// Which entry was used last is written on its file: the time it was last modified. So no index is in memory, and a hit
+// costs no write where the recorded time is recent enough. When the files take more than the limit, some shelves are
+// looked through, from one drawn at random on, until a thousand entries were seen; of these, those go that were not used
+// for longest. A small folder is looked through as a whole, so there the order is exact.
+extension CacheFolder {
+  /// So many entries are looked at before some go.
+  private static let sampleSize = 1024
+  /// So many go at most at once.
+  private static let victimCount = 64
+
+  /// Below the limit by this, so that the next entries find room.
+  private var slack: Int { limit / 64 }
+
+  /// Removes entries until the files take no more than the limit. Answers true where more has to go: call again.
+  ///
+  /// `kept` stays: it was stored just now.
+  func evict(keeping kept: String) -> Bool {
+    guard let usage = try? usage(), usage.bytes > limit else { return false }
+    guard isEvicting.compareExchange(expected: false, desired: true, ordering: .acquiringAndReleasing).exchanged else {
+      return false
+    }
+    defer { isEvicting.store(false, ordering: .releasing) }
+    do throws(CacheError) {
+      let name = EntryName(key: kept, seed: header.seed)
+      if try removeOldest(usage.shelves, besides: name) > 0 { return true }
+      // Nothing went, so the numbers are wrong, or all that is left was used meanwhile.
+      for shelf in 0..<EntryName.shelves { try recount(shelf) }
+      guard let now = try? self.usage(), now.bytes > limit else { return false }
+      return try removeOldest(now.shelves, besides: name) > 0
+    } catch {
+      diagnose(error)
+      return false
+    }
+  }
+
+  /// Removes the oldest of a sample; answers the bytes that are free then.
+  private func removeOldest(_ shelves: [ShelfUsage?], besides kept: EntryName) throws(CacheError) -> Int {
+    var sample = EvictionSample(capacity: CacheFolder.victimCount)
+    let start = Int.random(in: 0..<EntryName.shelves)
+    var isAll = true
+    for step in 0..<EntryName.shelves {
+      let shelf = (start + step) % EntryName.shelves
+      // A damaged slot may stand for anything.
+      if let usage = shelves[shelf], usage.entries == 0 { continue }
+      if sample.seen >= CacheFolder.sampleSize {
+        isAll = false
+        break
+      }
+      look(through: shelf, besides: kept, &sample)
+    }
+    var freed = 0
+    for victim in sample.victims(isAll: isAll) {
+      freed += try remove(victim)
+      guard let usage = try? usage(), usage.bytes > limit - slack else { break }
+    }
+    return freed
+  }
+
+  private func look(through shelf: Int, besides kept: EntryName, _ sample: inout EvictionSample) {
+    let folder = FolderNames.shelf(shelf)
+    try? unsafe disk.list(root.number, folder) { bytes in
+      guard case .entry(let name)? = unsafe ShelfItem(shelf: shelf, name: bytes), name != kept,
+        let status = try? disk.status(root.number, name.path), status.kind == .file
+      else { return true }
+      sample.add(.init(name: name, time: clock.seen(status.time), recorded: status.time))
+      return !isStopped.load(ordering: .relaxed)
+    }
+  }
+
+  /// Removes one, unless it was used or replaced since it was looked at.
+  private func remove(_ victim: EvictionSample.Candidate) throws(CacheError) -> Int {
+    try exclusively { () throws(CacheError) in
+      guard let status = try? disk.status(root.number, victim.name.path), status.time == victim.recorded else {
+        return 0
+      }
+      let freed = try remove(victim.name)
+      if freed > 0 { _ = horizon.max(victim.time, ordering: .relaxed) }
+      return freed
+    }
+  }
+}

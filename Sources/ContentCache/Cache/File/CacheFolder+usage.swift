@@ -1,0 +1,74 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+extension CacheFolder {
+  /// What all files take; a damaged slot counts as nothing until its shelf is counted again.
+  func usage() throws(Errno) -> (bytes: Int, entries: Int, shelves: [ShelfUsage?]) {
+    let slots = try disk.read(state.number, FolderState.length - FolderState.headerLength, at: FolderState.headerLength)
+    var total = ShelfUsage()
+    var entries = 0
+    var shelves: [ShelfUsage?] = []
+    shelves.reserveCapacity(EntryName.shelves)
+    for shelf in 0..<EntryName.shelves {
+      let usage = FolderState.usage(slots, shelf)
+      shelves.append(usage)
+      total.add(bytes: usage?.bytes ?? 0, entries: 0)
+      entries += usage?.entries ?? 0
+    }
+    return (total.bytes, entries, shelves)
+  }
+
+  /// Changes a shelf's slot; called with the lock held.
+  func change(_ shelf: Int, bytes: Int, entries: Int) throws(Errno) {
+    let old = try disk.read(state.number, FolderState.slotLength, at: FolderState.slotOffset(shelf))
+    var usage: ShelfUsage
+    if let known = FolderState.singleUsage(old, shelf) { usage = known } else { usage = try count(shelf) }
+    usage.add(bytes: bytes, entries: entries)
+    try disk.write(state.number, FolderState.slot(usage, shelf), at: FolderState.slotOffset(shelf))
+  }
+
+  /// Counts one shelf's files anew, removes contents that no entry is of, and writes the slot.
+  func recount(_ shelf: Int) throws(CacheError) {
+    try exclusively { () throws(CacheError) in
+      do throws(Errno) {
+        let usage = try count(shelf)
+        try disk.write(state.number, FolderState.slot(usage, shelf), at: FolderState.slotOffset(shelf))
+      } catch {
+        throw error.cacheError(path)
+      }
+    }
+  }
+
+  /// Counts a shelf; called with the lock held. Contents that no entry is of are removed.
+  private func count(_ shelf: Int) throws(Errno) -> ShelfUsage {
+    var usage = ShelfUsage()
+    let folder = FolderNames.shelf(shelf)
+    do throws(Errno) {
+      try unsafe disk.list(root.number, folder) { bytes in
+        // Another's file is not counted: it is none of the cache's.
+        guard let item = unsafe ShelfItem(shelf: shelf, name: bytes) else { return true }
+        switch item {
+        case .entry(let name):
+          guard let status = try? disk.status(root.number, name.path), status.kind == .file else { break }
+          usage.add(bytes: status.size, entries: 1)
+        case .blob(let id, let name):
+          let path = id.path(of: name)
+          if let old = occupant(name), old.blob == id {
+            usage.add(bytes: old.blobLength, entries: 0)
+          } else {
+            try? disk.unlink(root.number, path)
+          }
+        }
+        return true
+      }
+    } catch {
+      if error.code != ENOENT && error.code != ENOTDIR && error.code != ELOOP { throw error }
+    }
+    return usage
+  }
+}

@@ -1,0 +1,201 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+/// A content's file on its way to its shelf.
+struct BlobOnItsWay: Sendable {
+  let file: FolderSession.File
+  let id: BlobID
+  let length: Int
+}
+
+/// What lies under an entry's name.
+struct Occupant: Sendable {
+  let status: Disk.Status
+  let blob: BlobID?
+  let blobLength: Int
+
+  /// The bytes of its files.
+  var bytes: Int { (status.kind == .file ? status.size : 0) + blobLength }
+}
+
+extension CacheFolder {
+  /// Writes an entry's file and makes it visible, with its content's where that is a file of its own.
+  func publish(_ key: String, _ bytes: [UInt8], blob: BlobOnItsWay? = nil) throws(CacheError) {
+    let session = try writable()
+    let total = bytes.count + (blob?.length ?? 0)
+    guard total <= limit else { throw CacheError.tooLarge(limit: limit) }
+    let name = EntryName(key: key, seed: header.seed)
+    let file = try write(bytes, session)
+    do throws(CacheError) {
+      try exclusively { () throws(CacheError) in try replace(name, by: file, bytes.count, blob, session) }
+      if synchronizes { try syncShelf(name) }
+    } catch {
+      session.remove(file.name)
+      throw error
+    }
+  }
+
+  /// Writes a new file for an entry, not visible yet.
+  private func write(_ bytes: [UInt8], _ session: FolderSession) throws(CacheError) -> FolderSession.File {
+    var made: FolderSession.File?
+    do throws(Errno) {
+      let file = try session.makeFile()
+      made = file
+      try disk.write(file.descriptor.number, bytes, at: 0)
+      try? disk.setTime(file.descriptor.number, clock.now)
+      if synchronizes { try disk.sync(file.descriptor.number) }
+      return file
+    } catch {
+      if let made { session.remove(made.name) }
+      throw error.cacheError(path)
+    }
+  }
+
+  /// Gives a file the name of an entry; called with the lock held.
+  private func replace(
+    _ name: EntryName, by file: FolderSession.File, _ length: Int, _ blob: BlobOnItsWay?, _ session: FolderSession
+  ) throws(CacheError) {
+    let old = occupant(name)
+    let added = length + (blob?.length ?? 0)
+    let entries = old?.status.kind == .file ? 0 : 1
+    var isMoved = false
+    do throws(Errno) {
+      try change(name.shelf, bytes: added, entries: entries)
+      do throws(Errno) {
+        if let blob { try move(blob.file.name, to: blob.id.path(of: name), session) }
+        isMoved = true
+        try move(file.name, to: name.path, session)
+      } catch {
+        if isMoved, let blob { try? disk.unlink(root.number, blob.id.path(of: name)) }
+        try? change(name.shelf, bytes: -added, entries: -entries)
+        throw error
+      }
+    } catch {
+      throw error.cacheError(path)
+    }
+    guard let old else { return }
+    do throws(Errno) {
+      if let blob = old.blob { try disk.unlink(root.number, blob.path(of: name)) }
+      try change(name.shelf, bytes: -old.bytes, entries: 0)
+    } catch {
+      // The new entry is there; only the old one's bytes stay counted until the folder is counted again.
+      diagnose(error.cacheError(path))
+    }
+  }
+
+  /// Moves a file to its place; makes the folders there and clears what has no business there.
+  private func move(_ file: String, to path: String, _ session: FolderSession) throws(Errno) {
+    do throws(Errno) {
+      try session.move(file, to: path)
+    } catch {
+      switch error.code {
+      case ENOENT: break
+      case ENOTDIR: discard(String(path.prefix(FolderNames.shelf(0).count)))
+      case EISDIR, ENOTEMPTY, EEXIST: discard(path)
+      default: throw error
+      }
+      try disk.makeFolder(root.number, FolderNames.entries)
+      try disk.makeFolder(root.number, String(path.prefix(FolderNames.shelf(0).count)))
+      try session.move(file, to: path)
+    }
+  }
+
+  private func syncShelf(_ name: EntryName) throws(CacheError) {
+    do throws(Errno) {
+      let shelf = Descriptor(try disk.openFolder(root.number, FolderNames.shelf(name.shelf)))
+      try disk.sync(shelf.number)
+    } catch {
+      throw error.cacheError(path)
+    }
+  }
+
+  /// What lies under a name; nil where nothing does.
+  func occupant(_ name: EntryName) -> Occupant? {
+    let path = name.path
+    guard let status = try? disk.status(root.number, path) else { return nil }
+    guard status.kind == .file, let file = try? Descriptor(disk.open(root.number, path)),
+      let bytes = try? disk.read(file.number, EntryFile.headerLength, at: 0),
+      let header = unsafe bytes.withUnsafeBytes({ unsafe try? EntryFile.Header($0, size: status.size) }),
+      let blob = header.blob
+    else { return Occupant(status: status, blob: nil, blobLength: 0) }
+    let length = (try? disk.status(root.number, blob.path(of: name)))?.size
+    return Occupant(status: status, blob: length == nil ? nil : blob, blobLength: length ?? 0)
+  }
+
+  /// Removes an entry; called with the lock held. Answers the bytes that are free then.
+  @discardableResult
+  func remove(_ name: EntryName) throws(CacheError) -> Int {
+    guard let old = occupant(name) else { return 0 }
+    do throws(Errno) {
+      if old.status.kind == .folder {
+        discard(name.path)
+        return 0
+      }
+      try disk.unlink(root.number, name.path)
+      if let blob = old.blob { try? disk.unlink(root.number, blob.path(of: name)) }
+      if old.status.kind == .file { try change(name.shelf, bytes: -old.bytes, entries: -1) }
+      return old.bytes
+    } catch {
+      if error.code == ENOENT { return 0 }
+      throw error.cacheError(fullPath(name.path))
+    }
+  }
+
+  /// Forgets an entry.
+  func removeEntry(_ key: String) throws(CacheError) {
+    _ = try writable()
+    let name = EntryName(key: key, seed: header.seed)
+    _ = try exclusively { () throws(CacheError) in try remove(name) }
+  }
+
+  /// Replaces an entry's metadata where the entry is still the one that `seen` is of; its content stays where it is.
+  func update(_ seen: CacheMetadata, length: Int, to metadata: CacheMetadata, _ key: String) throws(CacheError) {
+    let session = try writable()
+    let name = EntryName(key: key, seed: header.seed)
+    try exclusively { () throws(CacheError) in
+      guard case .entry(let old, let status) = try find(name.path, key), old.metadata == seen, old.length == length
+      else { return }
+      let bytes = try EntryFile.bytes(key: key, metadata: metadata, length: old.length, body: old.body)
+      let file = try write(bytes, session)
+      do throws(Errno) {
+        try change(name.shelf, bytes: bytes.count, entries: 0)
+        do throws(Errno) {
+          try move(file.name, to: name.path, session)
+        } catch {
+          try? change(name.shelf, bytes: -bytes.count, entries: 0)
+          throw error
+        }
+        try change(name.shelf, bytes: -status.size, entries: 0)
+      } catch {
+        session.remove(file.name)
+        throw error.cacheError(path)
+      }
+    }
+    if synchronizes { try syncShelf(name) }
+  }
+
+  /// Forgets everything: one rename; the files are deleted later.
+  func removeAll() throws(CacheError) {
+    _ = try writable()
+    try exclusively { () throws(CacheError) in
+      do throws(Errno) {
+        try disk.makeFolder(root.number, FolderNames.removed)
+        let target = FolderNames.removed + "/" + HexadecimalText.text(.random(in: 0 ... .max), digits: 16, from: 0)
+        do throws(Errno) {
+          try disk.rename(root.number, FolderNames.entries, to: root.number, target)
+        } catch {
+          if error.code != ENOENT { throw error }
+        }
+        try disk.makeFolder(root.number, FolderNames.entries)
+        try disk.write(state.number, FolderState.emptySlots, at: FolderState.headerLength)
+      } catch {
+        throw error.cacheError(path)
+      }
+    }
+  }
+}

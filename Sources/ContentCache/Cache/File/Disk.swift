@@ -1,0 +1,274 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+/// A system call's error number.
+struct Errno: Error, Hashable, Sendable {
+  let code: Int32
+
+  init(_ code: Int32) { self.code = code }
+
+  /// The cache's word for it; `path` is what was worked on.
+  func cacheError(_ path: String) -> CacheError {
+    switch code {
+    // The process's or the file system's limit on a file's size.
+    case EFBIG: .full(path: path)
+    case EMFILE, ENFILE: .failed(path: path, reason: "Too many files are open. Raise the limit, or hold fewer entries.")
+    case ENOENT, ENOTDIR:
+      .failed(
+        path: path, reason: "The cache's folder was removed while it was open. Close the cache and open it again.")
+    default: CacheError(errno: code, path: path)
+    }
+  }
+}
+
+/// What a system call is for, so that a test can make it fail.
+package enum DiskStep: Sendable, Hashable, CaseIterable {
+  case open, create, read, write, rename, remove, makeFolder, status, setTime, sync, lock, list
+}
+
+/// Makes system calls fail: answers the error number that a step ends with instead of being done, or nil.
+package typealias DiskFaults = @Sendable (DiskStep) -> Int32?
+
+/// The system calls that the cache makes, each retried where a signal interrupts it.
+///
+/// Names are relative to an open folder; no call follows a symbolic link at the end of a name, none waits for a pipe.
+struct Disk: Sendable {
+  let faults: DiskFaults?
+
+  /// What is known of a file.
+  struct Status: Hashable, Sendable {
+    enum Kind: Sendable { case file, folder, other }
+    let kind: Kind
+    let size: Int
+    let device: UInt64
+    let inode: UInt64
+    let links: UInt64
+    /// Last modified: nanoseconds since 1970.
+    let time: Int64
+
+    /// True where both are of one file.
+    func isSame(as other: Status) -> Bool { inode == other.inode && device == other.device }
+  }
+
+  @inline(__always)
+  private func check(_ step: DiskStep) throws(Errno) {
+    if let faults, let code = faults(step) { throw Errno(code) }
+  }
+
+  /// The result of a call that answers -1 for an error, again while signals interrupt it.
+  @inline(__always)
+  private func retried<Number: SignedInteger>(_ call: () -> Number) throws(Errno) -> Number {
+    while true {
+      let result = call()
+      if result >= 0 { return result }
+      let code = errno
+      if code != EINTR { throw Errno(code) }
+    }
+  }
+
+  /// Opens a file that is there. `folder` is an open folder, or `AT_FDCWD`.
+  func open(_ folder: Int32, _ name: String, _ flags: Int32 = O_RDONLY) throws(Errno) -> Int32 {
+    try check(.open)
+    // The name's bytes outlive the call; so below.
+    return try retried { unsafe openat(folder, name, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0) }
+  }
+
+  /// Makes a file that must not be there yet, or with `isNew` false opens it where it is.
+  func create(_ folder: Int32, _ name: String, isNew: Bool = true) throws(Errno) -> Int32 {
+    try check(.create)
+    let flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | (isNew ? O_EXCL : 0)
+    return try retried { unsafe openat(folder, name, flags, 0o600) }
+  }
+
+  /// Opens a folder.
+  func openFolder(_ folder: Int32, _ name: String, isLink: Bool = false) throws(Errno) -> Int32 {
+    try check(.open)
+    let flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC | (isLink ? 0 : O_NOFOLLOW)
+    return try retried { unsafe openat(folder, name, flags, 0) }
+  }
+
+  /// Fills the buffer from an offset on; answers fewer bytes only at the file's end.
+  func read(_ file: Int32, into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(Errno) -> Int {
+    try check(.read)
+    guard let base = buffer.baseAddress else { return 0 }
+    var done = 0
+    while done < buffer.count {
+      // `done` bytes of the buffer are filled; the rest is offered.
+      let count = try retried { unsafe pread(file, base + done, buffer.count &- done, off_t(offset &+ done)) }
+      if count == 0 { break }
+      done &+= count
+    }
+    return done
+  }
+
+  /// Writes all bytes at an offset.
+  func write(_ file: Int32, _ bytes: UnsafeRawBufferPointer, at offset: Int) throws(Errno) {
+    try check(.write)
+    guard let base = bytes.baseAddress else { return }
+    var done = 0
+    while done < bytes.count {
+      // `done` bytes are written; the rest is offered.
+      let count = try retried { unsafe pwrite(file, base + done, bytes.count &- done, off_t(offset &+ done)) }
+      if count == 0 { throw Errno(EIO) }
+      done &+= count
+    }
+  }
+
+  /// Writes an array at an offset.
+  func write(_ file: Int32, _ bytes: [UInt8], at offset: Int) throws(Errno) {
+    let result: Result<Void, Errno> = unsafe bytes.withUnsafeBytes { raw in
+      do throws(Errno) { return .success(try unsafe write(file, raw, at: offset)) } catch { return .failure(error) }
+    }
+    try result.get()
+  }
+
+  /// Up to `count` bytes from an offset on; fewer at the file's end.
+  func read(_ file: Int32, _ count: Int, at offset: Int) throws(Errno) -> [UInt8] {
+    var failure: Errno?
+    let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
+      do throws(Errno) {
+        initialized = try unsafe read(file, into: UnsafeMutableRawBufferPointer(buffer), at: offset)
+      } catch {
+        failure = error
+      }
+    }
+    if let failure { throw failure }
+    return bytes
+  }
+
+  /// Renames, in place of what has the new name.
+  func rename(_ from: Int32, _ name: String, to: Int32, _ newName: String) throws(Errno) {
+    try check(.rename)
+    _ = try retried { unsafe renameat(from, name, to, newName) }
+  }
+
+  /// Removes a file's name.
+  func unlink(_ folder: Int32, _ name: String) throws(Errno) {
+    try check(.remove)
+    _ = try retried { unsafe unlinkat(folder, name, 0) }
+  }
+
+  /// Removes an empty folder.
+  func removeFolder(_ folder: Int32, _ name: String) throws(Errno) {
+    try check(.remove)
+    _ = try retried { unsafe unlinkat(folder, name, AT_REMOVEDIR) }
+  }
+
+  /// Makes a folder that only its owner reads; fine where it is there.
+  func makeFolder(_ folder: Int32, _ name: String) throws(Errno) {
+    try check(.makeFolder)
+    do throws(Errno) {
+      _ = try retried { unsafe mkdirat(folder, name, 0o700) }
+    } catch {
+      if error.code != EEXIST { throw error }
+    }
+  }
+
+  /// What is known of an open file.
+  func status(_ file: Int32) throws(Errno) -> Status {
+    try check(.status)
+    var buffer = stat()
+    // The buffer is a local variable.
+    _ = try retried { unsafe fstat(file, &buffer) }
+    return Disk.status(buffer)
+  }
+
+  /// What is known of a name.
+  func status(_ folder: Int32, _ name: String) throws(Errno) -> Status {
+    try check(.status)
+    var buffer = stat()
+    // The buffer is a local variable.
+    _ = try retried { unsafe fstatat(folder, name, &buffer, AT_SYMLINK_NOFOLLOW) }
+    return Disk.status(buffer)
+  }
+
+  private static func status(_ buffer: stat) -> Status {
+    #if canImport(Darwin)
+      let time = buffer.st_mtimespec
+    #else
+      let time = buffer.st_mtim
+    #endif
+    let format = UInt32(buffer.st_mode) & UInt32(S_IFMT)
+    return Status(
+      kind: format == UInt32(S_IFREG) ? .file : format == UInt32(S_IFDIR) ? .folder : .other,
+      size: Int(buffer.st_size), device: UInt64(truncatingIfNeeded: buffer.st_dev),
+      inode: UInt64(truncatingIfNeeded: buffer.st_ino), links: UInt64(truncatingIfNeeded: buffer.st_nlink),
+      time: UseClock.nanoseconds(seconds: Int64(time.tv_sec), nanoseconds: Int64(time.tv_nsec)))
+  }
+
+  /// Sets when a file was last modified: nanoseconds since 1970.
+  func setTime(_ file: Int32, _ time: Int64) throws(Errno) {
+    try check(.setTime)
+    let value = timespec(tv_sec: Int(time / 1_000_000_000), tv_nsec: Int(time % 1_000_000_000))
+    // Both elements are there: access, modification.
+    let both = [value, value]
+    _ = try retried { unsafe futimens(file, both) }
+  }
+
+  /// Waits until a file is on the disk itself.
+  func sync(_ file: Int32) throws(Errno) {
+    try check(.sync)
+    _ = try retried { fsync(file) }
+  }
+
+  /// Takes a file's advisory lock; false where another holds it.
+  func lock(_ file: Int32) throws(Errno) -> Bool {
+    try check(.lock)
+    do throws(Errno) {
+      _ = try retried { flock(file, LOCK_EX | LOCK_NB) }
+      return true
+    } catch {
+      if error.code == EWOULDBLOCK { return false }
+      throw error
+    }
+  }
+
+  /// Gives the lock back.
+  func unlock(_ file: Int32) { _ = flock(file, LOCK_UN) }
+
+  /// Calls with the name of each item of a folder until `body` answers false; `.` and `..` are left out.
+  func list(_ folder: Int32, _ name: String, _ body: (UnsafeBufferPointer<UInt8>) -> Bool) throws(Errno) {
+    try check(.list)
+    let opened = try openFolder(folder, name)
+    guard let stream = unsafe fdopendir(opened) else {
+      let code = errno
+      _ = close(opened)
+      throw Errno(code)
+    }
+    defer { _ = unsafe closedir(stream) }
+    // The record that `readdir` answers lives until the next call; its name ends with a zero.
+    while let item = unsafe readdir(stream), let characters = unsafe item.pointer(to: \.d_name) {
+      let first = unsafe UnsafeRawPointer(characters).assumingMemoryBound(to: CChar.self)
+      let bytes = unsafe UnsafeBufferPointer(
+        start: UnsafeRawPointer(characters).assumingMemoryBound(to: UInt8.self), count: strlen(first))
+      if unsafe bytes.first == UInt8(ascii: "."), unsafe bytes.count == 1 || (bytes.count == 2 && bytes[1] == 0x2E) {
+        continue
+      }
+      if !(unsafe body(bytes)) { return }
+    }
+  }
+
+  /// The names in a folder, at most `most`.
+  func names(_ folder: Int32, _ name: String, atMost most: Int) throws(Errno) -> [String] {
+    var names: [String] = []
+    try unsafe list(folder, name) { bytes in
+      names.append(unsafe String(decoding: bytes, as: UTF8.self))
+      return names.count < most
+    }
+    return names
+  }
+}
+
+/// An open file or folder; closed with the last reference to it.
+final class Descriptor: Sendable {
+  let number: Int32
+
+  init(_ number: Int32) { self.number = number }
+
+  deinit { _ = close(number) }
+}

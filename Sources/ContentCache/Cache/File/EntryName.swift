@@ -1,0 +1,129 @@
+/// Where the entry of a key lies: 128 bits made of the key under the folder's seed, so that names cannot be foreseen.
+///
+/// The first byte names the shelf (one of 256 sub-folders), the others the file in it.
+struct EntryName: Hashable, Sendable {
+  let high: UInt64
+  let low: UInt64
+
+  /// How many sub-folders there are.
+  static let shelves = 256
+
+  /// The name of a key.
+  init(key: String, seed: FolderSeed) {
+    var key = key
+    self = key.withUTF8 { bytes in
+      // Read during this call alone.
+      let raw = UnsafeRawBufferPointer(bytes)
+      return unsafe EntryName(
+        high: ContentSum.of(raw, seed: seed.high), low: ContentSum.of(raw, seed: seed.low))
+    }
+  }
+
+  init(high: UInt64, low: UInt64) {
+    self.high = high
+    self.low = low
+  }
+
+  /// The shelf, 0 to 255.
+  var shelf: Int { Int(high &>> 56) }
+
+  /// The path below the cache's folder.
+  var path: String { FolderNames.entries + "/" + HexadecimalText.text(high, digits: 2, from: 56) + "/" + file }
+
+  /// The file's name on its shelf: 30 digits.
+  var file: String { HexadecimalText.text(high, digits: 14, from: 0) + HexadecimalText.text(low, digits: 16, from: 0) }
+}
+
+/// The random number that a folder's names begin with.
+struct FolderSeed: Hashable, Sendable {
+  let high: UInt64
+  let low: UInt64
+}
+
+/// The name of a file that holds one content alone; chosen at random, never used twice.
+struct BlobID: Hashable, Sendable {
+  let high: UInt64
+  let low: UInt64
+
+  init(high: UInt64, low: UInt64) {
+    self.high = high
+    self.low = low
+  }
+
+  /// A new one. Both halves zero mean none, so that is never drawn.
+  static func random() -> BlobID { BlobID(high: UInt64.random(in: 1 ... .max), low: UInt64.random(in: 1 ... .max)) }
+
+  /// The file's path below the cache's folder: on the entry's shelf, with its name and the number.
+  func path(of name: EntryName) -> String {
+    name.path + "." + HexadecimalText.text(high, digits: 16, from: 0) + HexadecimalText.text(low, digits: 16, from: 0)
+  }
+}
+
+/// What a file's name on a shelf says.
+enum ShelfItem: Hashable, Sendable {
+  case entry(EntryName)
+  case blob(BlobID, of: EntryName)
+
+  /// Nil for a name that the cache does not give.
+  init?(shelf: Int, name: some Collection<UInt8>) {
+    guard name.count == 30 || name.count == 63, let upper = HexadecimalText.number(name.prefix(14)),
+      let low = HexadecimalText.number(name.dropFirst(14).prefix(16))
+    else { return nil }
+    let entry = EntryName(high: UInt64(shelf) &<< 56 | upper, low: low)
+    if name.count == 30 {
+      self = .entry(entry)
+      return
+    }
+    let rest = name.dropFirst(30)
+    guard rest.first == UInt8(ascii: "."), let idHigh = HexadecimalText.number(rest.dropFirst().prefix(16)),
+      let idLow = HexadecimalText.number(rest.dropFirst(17))
+    else { return nil }
+    self = .blob(BlobID(high: idHigh, low: idLow), of: entry)
+  }
+}
+
+/// Names of the folders and files that are the cache's own, within its folder.
+enum FolderNames {
+  /// The shelves with what is stored.
+  static let entries = "larder.entries"
+  /// A folder for each process that writes, with what is not complete.
+  static let temporary = "larder.temporary"
+  /// What is thrown away, bit by bit.
+  static let removed = "larder.removed"
+  /// Seed, usage and lock.
+  static let state = "larder.state"
+
+  /// The path of a shelf below the cache's folder.
+  static func shelf(_ number: Int) -> String {
+    entries + "/" + HexadecimalText.text(UInt64(number), digits: 2, from: 0)
+  }
+}
+
+/// Numbers in lower-case hexadecimal digits of fixed width.
+enum HexadecimalText {
+  /// `digits` digits, the lowest standing for the four bits from bit `from` on.
+  static func text(_ value: UInt64, digits: Int, from bit: UInt64) -> String {
+    unsafe String(unsafeUninitializedCapacity: digits) { buffer in
+      for place in 0..<digits {
+        let nibble = UInt8(truncatingIfNeeded: value &>> (bit &+ UInt64(4 &* (digits &- 1 &- place)))) & 0xF
+        // `place` is below the capacity asked for.
+        unsafe buffer[place] = nibble < 10 ? 0x30 &+ nibble : 0x57 &+ nibble
+      }
+      return digits
+    }
+  }
+
+  /// The number that at most 16 digits say; nil where another character is among them or none is there.
+  static func number(_ digits: some Collection<UInt8>) -> UInt64? {
+    guard !digits.isEmpty, digits.count <= 16 else { return nil }
+    var value: UInt64 = 0
+    for digit in digits {
+      switch digit {
+      case 0x30...0x39: value = value &<< 4 | UInt64(digit &- 0x30)
+      case 0x61...0x66: value = value &<< 4 | UInt64(digit &- 0x57)
+      default: return nil
+      }
+    }
+    return value
+  }
+}

@@ -1,0 +1,167 @@
+import Dispatch
+import Synchronization
+
+/// Keeps each entry in files of its own, within a limit of bytes.
+///
+/// Metadata and content become visible together: both are written under other names, and one rename is the commit. A
+/// process that is killed at any moment leaves whole entries, and others not at all; what it had begun is cleared up when
+/// the folder is next opened. Every byte is checked before it is handed out: what the disk has damaged is removed, and
+/// throws ``CacheError/corrupt(path:reason:)`` once.
+///
+/// When the files take more than the limit, entries go that were not used for long. There is no index in memory, whatever
+/// the number of entries: the last use stands on the file, recorded with an exactness that suits how long entries stay
+/// (from a second on), and a sample of a thousand decides. Up to that number the order is exact but for that.
+///
+/// Contents up to 64 KiB are read when the entry is looked up; larger ones in pieces, from a file that the entry holds
+/// open. Several caches and processes may use one folder at once.
+public final class FileCache: Cache {
+  /// The folder.
+  public let path: String
+  /// The most bytes that the files take.
+  public let limit: Int
+
+  private let folder: Mutex<CacheFolder?>
+  /// Where what is not urgent is done: clearing up, deleting.
+  private let background = DispatchQueue(label: "larder.file-cache", qos: .utility)
+
+  /// Opens a folder; makes it where it is missing.
+  ///
+  /// - Parameters:
+  ///   - path: a folder for the cache alone. Names that begin with `larder.` are its own in there.
+  ///   - limit: in bytes: the sum of the lengths of the files. Larger contents throw `tooLarge`.
+  ///   - synchronizes: true waits at each entry until the disk itself has it. Without, an entry outlives the process, however
+  ///     that ends, but where power is lost the last ones may be missing. A damaged one is served in neither case.
+  ///   - key: encrypts the files; throws `notSupported` in this version.
+  ///   - onDiagnostic: is told what went wrong where no call can throw it: while room was made, or in the background.
+  /// - Throws: `readOnly` where the folder neither can be written nor is a cache's already, `full`, `failed`,
+  ///   `notSupported` for the folder of a later version. A cache's folder that cannot be written opens and gives what it
+  ///   holds; all that would change it throws `readOnly`.
+  public convenience init(
+    path: String, limit: Int = 512 << 20, synchronizes: Bool = false, key: [UInt8]? = nil,
+    onDiagnostic: (@Sendable (CacheError) -> Void)? = nil
+  ) throws(CacheError) {
+    guard key == nil else { throw CacheError.notSupported("encryption of cache files") }
+    try self.init(
+      path, CacheFolder.Options(limit: max(0, limit), synchronizes: synchronizes, onDiagnostic: onDiagnostic))
+  }
+
+  /// Opens a folder with clocks and failures of a test's making.
+  package convenience init(
+    path: String, limit: Int, synchronizes: Bool = false, clock: UseClock.Source = .system, faults: DiskFaults?,
+    onDiagnostic: (@Sendable (CacheError) -> Void)? = nil
+  ) throws(CacheError) {
+    try self.init(
+      path,
+      CacheFolder.Options(
+        limit: limit, synchronizes: synchronizes, faults: faults, clock: clock, onDiagnostic: onDiagnostic))
+  }
+
+  private init(_ path: String, _ options: CacheFolder.Options) throws(CacheError) {
+    let opened = try CacheFolder(path, options)
+    self.path = path
+    limit = options.limit
+    folder = Mutex(opened)
+    background.async {
+      do throws(CacheError) { try opened.sweep() } catch {
+        if !opened.isStopped.load(ordering: .relaxed) { opened.diagnose(error) }
+      }
+    }
+  }
+
+  deinit { stop()?.session?.end() }
+
+  private func open() throws(CacheError) -> CacheFolder {
+    guard let folder = folder.withLock({ $0 }) else { throw CacheError.closed }
+    return folder
+  }
+
+  public func entry(forKey key: String) async throws(CacheError) -> CacheEntry? { try open().entry(key) }
+
+  public func store(_ entry: CacheEntry, forKey key: String) async throws(CacheError) {
+    let folder = try open()
+    guard entry.length <= folder.limit else { throw CacheError.tooLarge(limit: folder.limit) }
+    if entry.length <= EntryFile.inlineLimit {
+      let content = try await entry.read(0..<entry.length)
+      guard content.count == entry.length else {
+        throw CacheError.failed(path: path, reason: "The entry gave too little.")
+      }
+      let bytes = try EntryFile.bytes(key: key, metadata: entry.metadata, length: entry.length, body: .inline(content))
+      try folder.publish(key, bytes)
+      while folder.evict(keeping: key) { await Task.yield() }
+      return
+    }
+    let writer = try FileCacheWriter(folder)
+    let piece = 16 * EntryFile.blockLength
+    if let content = entry.bytesInMemory {
+      try writer.take(content)
+    } else {
+      for start in stride(from: 0, to: entry.length, by: piece) {
+        let range = start..<min(start + piece, entry.length)
+        let content = try await entry.read(range)
+        guard content.count == range.count else {
+          throw CacheError.failed(path: path, reason: "The entry gave too little.")
+        }
+        try writer.take(content)
+      }
+    }
+    _ = try await writer.commit(entry.metadata, forKey: key)
+  }
+
+  public func removeEntry(forKey key: String) async throws(CacheError) { try open().removeEntry(key) }
+
+  /// Forgets everything at once; the files are deleted in the background.
+  public func removeAll() async throws(CacheError) {
+    let folder = try open()
+    try folder.removeAll()
+    background.async { try? folder.emptyRemoved() }
+  }
+
+  public func update(_ entry: CacheEntry, to metadata: CacheMetadata, forKey key: String) async throws(CacheError) {
+    let folder = try open()
+    try folder.update(entry.metadata, length: entry.length, to: metadata, key)
+    while folder.evict(keeping: key) { await Task.yield() }
+  }
+
+  public func makeWriter() async throws(CacheError) -> any CacheWriter { try FileCacheWriter(open()) }
+
+  /// The sum of the lengths of all files in use, in bytes: exact, but for what a process that died had begun, until that
+  /// is cleared up.
+  public var usedBytes: Int {
+    get throws(CacheError) { try usage().bytes }
+  }
+
+  /// How many entries there are, as exact as ``usedBytes``. Two keys of one URL count as two.
+  public var count: Int {
+    get throws(CacheError) { try usage().entries }
+  }
+
+  private func usage() throws(CacheError) -> (bytes: Int, entries: Int) {
+    let folder = try open()
+    do throws(Errno) {
+      let usage = try folder.usage()
+      return (usage.bytes, usage.entries)
+    } catch {
+      throw error.cacheError(path)
+    }
+  }
+
+  /// Ends the use of the folder; what is in it stays. Entries that are held stay readable; all other calls throw `closed`.
+  public func close() async {
+    guard let closing = stop() else { return }
+    await drained()
+    closing.session?.end()
+  }
+
+  /// Waits until what is done in the background is done.
+  package func drained() async {
+    await withCheckedContinuation { continuation in background.async { continuation.resume() } }
+  }
+
+  private func stop() -> CacheFolder? {
+    folder.withLock { held in
+      let folder = held.take()
+      folder?.isStopped.store(true, ordering: .relaxed)
+      return folder
+    }
+  }
+}

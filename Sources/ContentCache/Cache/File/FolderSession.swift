@@ -1,0 +1,78 @@
+import Synchronization
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+/// One cache's folder for files that are not complete, and the lock that shows others that it is alive.
+///
+/// The system drops the lock when the process ends, however it ends. The lock's file is there before the folder and is
+/// removed after it: a folder whose lock is free or missing belongs to a dead process.
+final class FolderSession: Sendable {
+  private let root: Descriptor
+  private let disk: Disk
+  private let identifier: String
+  private let lock: Descriptor
+  private let folder: Descriptor
+  private let counter = Atomic<UInt64>(0)
+
+  private var path: String { FolderNames.temporary + "/" + identifier }
+
+  /// Makes the folder.
+  init(_ root: Descriptor, _ disk: Disk) throws(Errno) {
+    self.root = root
+    self.disk = disk
+    try disk.makeFolder(root.number, FolderNames.temporary)
+    while true {
+      let identifier = HexadecimalText.text(UInt64.random(in: 0 ... .max), digits: 16, from: 0)
+      let path = FolderNames.temporary + "/" + identifier
+      let lock = Descriptor(try disk.create(root.number, path + ".lock"))
+      // Another process that sweeps may have seen the file before it was locked, and removed it.
+      guard try disk.lock(lock.number), try disk.status(lock.number).links > 0 else { continue }
+      do throws(Errno) {
+        try disk.makeFolder(root.number, path)
+        folder = Descriptor(try disk.openFolder(root.number, path))
+      } catch {
+        try? disk.unlink(root.number, path + ".lock")
+        throw error
+      }
+      self.identifier = identifier
+      self.lock = lock
+      return
+    }
+  }
+
+  /// A file on its way.
+  struct File: Sendable {
+    let descriptor: Descriptor
+    let name: String
+  }
+
+  /// Makes a file.
+  func makeFile() throws(Errno) -> File {
+    let number = counter.wrappingAdd(1, ordering: .relaxed).newValue
+    let name = HexadecimalText.text(number, digits: 16, from: 0)
+    return File(descriptor: Descriptor(try disk.create(folder.number, name)), name: name)
+  }
+
+  /// Gives a file its place below the cache's folder.
+  func move(_ name: String, to path: String) throws(Errno) {
+    try disk.rename(folder.number, name, to: root.number, path)
+  }
+
+  /// Removes a file that is not wanted.
+  func remove(_ name: String) { try? disk.unlink(folder.number, name) }
+
+  /// Removes the folder with what is in it. Files that are open stay readable.
+  func end() {
+    if let names = try? disk.names(root.number, path, atMost: .max) {
+      for name in names { remove(name) }
+    }
+    try? disk.removeFolder(root.number, path)
+    try? disk.unlink(root.number, path + ".lock")
+  }
+}

@@ -1,0 +1,117 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+// The state file: a header of 64 bytes, then a slot of 16 bytes for each shelf. Numbers are little-endian.
+//
+//   0  magic "LARDERC1"   8, 16  seed   24  when the folder was made   32  zero   56  sum of the 56 bytes before
+//
+// A slot holds the bytes of all files on its shelf (8), the number of entries (4) and a check of both (4). It is changed
+// by who holds the file's lock; before a file comes and after it has gone, so that a process that is killed in between
+// leaves a number that is too large, never one too small. Who finds that a process has died counts again.
+
+/// What the files of one shelf take.
+struct ShelfUsage: Hashable, Sendable {
+  var bytes = 0
+  var entries = 0
+
+  /// Never below zero: the numbers come from a file.
+  mutating func add(bytes more: Int, entries moreEntries: Int) {
+    let sum = bytes.addingReportingOverflow(more)
+    bytes = sum.overflow ? .max : max(0, sum.partialValue)
+    entries = min(max(0, entries + moreEntries), Int(UInt32.max))
+  }
+}
+
+/// The state file's bytes; the file itself is the folder's lock.
+enum FolderState {
+  static let headerLength = 64
+  static let slotLength = 16
+  static let length = headerLength + EntryName.shelves * slotLength
+  private static let magic: UInt64 = 0x3143_5245_4452_414C
+  private static let seed: UInt64 = 2
+
+  struct Header: Hashable, Sendable {
+    let seed: FolderSeed
+    /// When the folder was made: nanoseconds since 1970.
+    let created: Int64
+  }
+
+  /// The header that bytes begin with; nil where they are no state of this version.
+  static func header(_ bytes: [UInt8]) -> Header? {
+    guard bytes.count >= headerLength, number(bytes, 0) == magic,
+      number(bytes, 56) == ContentSum.of(Array(bytes[..<56]), seed: seed)
+    else { return nil }
+    return Header(
+      seed: FolderSeed(high: number(bytes, 8), low: number(bytes, 16)),
+      created: Int64(bitPattern: number(bytes, 24)))
+  }
+
+  /// True for the state of a version that this code does not know.
+  static func isLater(_ bytes: [UInt8]) -> Bool {
+    guard bytes.count >= 8 else { return false }
+    let found = number(bytes, 0)
+    let versionless: UInt64 = 0x00FF_FFFF_FFFF_FFFF
+    return found & versionless == magic & versionless && (0x32...0x39).contains(found &>> 56)
+  }
+
+  /// A new folder's state: nothing on any shelf.
+  static func bytes(_ header: Header) -> [UInt8] {
+    var bytes: [UInt8] = []
+    for value in [magic, header.seed.high, header.seed.low, UInt64(bitPattern: header.created), 0, 0, 0] {
+      append(value, to: &bytes)
+    }
+    append(ContentSum.of(bytes, seed: seed), to: &bytes)
+    return bytes + emptySlots
+  }
+
+  /// The slots of empty shelves.
+  static var emptySlots: [UInt8] { (0..<EntryName.shelves).flatMap { slot(ShelfUsage(), $0) } }
+
+  static func slotOffset(_ shelf: Int) -> Int { headerLength + shelf * slotLength }
+
+  static func slot(_ usage: ShelfUsage, _ shelf: Int) -> [UInt8] {
+    var bytes: [UInt8] = []
+    append(UInt64(usage.bytes), to: &bytes)
+    append(UInt64(usage.entries) | check(UInt64(usage.bytes), UInt64(usage.entries), shelf) &<< 32, to: &bytes)
+    return bytes
+  }
+
+  /// The usage of a shelf; nil where the slot is damaged. `slots` begins behind the header.
+  static func usage(_ slots: [UInt8], _ shelf: Int) -> ShelfUsage? {
+    let offset = shelf * slotLength
+    guard slots.count >= offset + slotLength else { return nil }
+    return usage(slots, at: offset, shelf)
+  }
+
+  /// The usage that one slot's bytes say; nil where they are damaged.
+  static func singleUsage(_ slot: [UInt8], _ shelf: Int) -> ShelfUsage? {
+    slot.count == slotLength ? usage(slot, at: 0, shelf) : nil
+  }
+
+  private static func usage(_ bytes: [UInt8], at offset: Int, _ shelf: Int) -> ShelfUsage? {
+    guard let size = Int(exactly: number(bytes, offset)) else { return nil }
+    let word = number(bytes, offset + 8)
+    guard word &>> 32 == check(UInt64(size), word & 0xFFFF_FFFF, shelf) else { return nil }
+    return ShelfUsage(bytes: size, entries: Int(word & 0xFFFF_FFFF))
+  }
+
+  private static func check(_ bytes: UInt64, _ entries: UInt64, _ shelf: Int) -> UInt64 {
+    ContentSum.mix(bytes ^ 0x6A09_E667_F3BC_C909, entries ^ UInt64(shelf) &<< 40 ^ 0xBB67_AE85_84CA_A73B) & 0xFFFF_FFFF
+  }
+
+  private static func append(_ value: UInt64, to bytes: inout [UInt8]) {
+    for shift in stride(from: UInt64(0), to: 64, by: 8) { bytes.append(UInt8(truncatingIfNeeded: value &>> shift)) }
+  }
+
+  /// Eight bytes that the caller knows are there.
+  private static func number(_ bytes: [UInt8], _ offset: Int) -> UInt64 {
+    var value: UInt64 = 0
+    for place in 0..<8 { value |= UInt64(bytes[offset + place]) &<< UInt64(8 * place) }
+    return value
+  }
+}

@@ -1,0 +1,94 @@
+import ContentCache
+import Foundation
+import HTTPCore
+import Synchronization
+import TestSupport
+
+/// A cache in a folder of its own.
+struct FileCacheRig {
+  let folder: TemporaryFolder
+  let path: String
+  let diagnostics = Log()
+
+  init() throws {
+    folder = try TemporaryFolder()
+    path = folder.file("cache")
+  }
+
+  /// What was diagnosed.
+  final class Log: Sendable {
+    private let errors = Mutex<[CacheError]>([])
+    var all: [CacheError] { errors.withLock { $0 } }
+    func add(_ error: CacheError) { errors.withLock { $0.append(error) } }
+  }
+
+  func open(
+    limit: Int = 1 << 30, clock: UseClock.Source = .system, synchronizes: Bool = false, faults: DiskFaults? = nil
+  ) throws(CacheError) -> FileCache {
+    try FileCache(
+      path: path, limit: limit, synchronizes: synchronizes, clock: clock, faults: faults,
+      onDiagnostic: { [diagnostics] in diagnostics.add($0) })
+  }
+
+  static func metadata(_ url: String = "https://example.com/a", _ note: String = "") -> CacheMetadata {
+    CacheMetadata(
+      url: url, status: 200, fields: ["Content-Type": "text/plain", "ETag": "\"\(note)\"", "X-Own": note],
+      requestTime: 1_700_000_000_000, responseTime: 1_700_000_000_100)
+  }
+
+  /// Bytes that differ at every length and seed.
+  static func bytes(_ count: Int, seed: UInt64 = 1) -> [UInt8] {
+    var random = PrintedSeed(seed: seed)
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(count + 8)
+    while bytes.count < count {
+      var word = random.next()
+      for _ in 0..<8 {
+        bytes.append(UInt8(truncatingIfNeeded: word))
+        word >>= 8
+      }
+    }
+    return Array(bytes[..<count])
+  }
+
+  static func entry(_ count: Int, seed: UInt64 = 1, note: String = "") -> CacheEntry {
+    CacheEntry(metadata: metadata("https://example.com/a", note), bytes: bytes(count, seed: seed))
+  }
+
+  /// Every regular file below one of the cache's own folders, with its length.
+  func files(below name: String = "larder.entries") -> [String: Int] {
+    var found: [String: Int] = [:]
+    let root = path + "/" + name
+    guard let walker = FileManager.default.enumerator(atPath: root) else { return [:] }
+    while let item = walker.nextObject() as? String {
+      let attributes = try? FileManager.default.attributesOfItem(atPath: root + "/" + item)
+      if attributes?[.type] as? FileAttributeType == .typeRegular {
+        found[name + "/" + item] = (attributes?[.size] as? NSNumber)?.intValue ?? -1
+      }
+    }
+    return found
+  }
+
+  /// The entries' own files; those with a dot are contents.
+  var entryFiles: [String] { files().keys.filter { !($0.split(separator: "/").last ?? "").contains(".") }.sorted() }
+  var blobFiles: [String] { files().keys.filter { ($0.split(separator: "/").last ?? "").contains(".") }.sorted() }
+  var bytesOnDisk: Int { files().values.reduce(0, +) }
+
+  func read(_ file: String) throws -> [UInt8] { try [UInt8](Data(contentsOf: URL(filePath: path + "/" + file))) }
+
+  /// Changes a file in place.
+  func write(_ bytes: [UInt8], to file: String) throws {
+    let handle = try FileHandle(forWritingTo: URL(filePath: path + "/" + file))
+    try handle.truncate(atOffset: 0)
+    try handle.write(contentsOf: Data(bytes))
+    try handle.close()
+  }
+}
+
+extension FileCache {
+  /// All of what is under a key: metadata and content.
+  func whole(_ key: String) async throws(CacheError) -> (metadata: CacheMetadata, bytes: [UInt8])? {
+    guard let entry = try await entry(forKey: key) else { return nil }
+    return (entry.metadata, try await entry.read(0..<entry.length))
+  }
+}
