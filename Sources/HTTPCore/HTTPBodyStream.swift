@@ -67,7 +67,7 @@ public struct HTTPBodyStream: AsyncSequence, Sendable {
   }
 
   /// Reads chunks; dropped before the end, it ends the transfer.
-  public struct Iterator: AsyncIteratorProtocol {
+  public struct Iterator: AsyncIteratorProtocol, Sendable {
     fileprivate let reading: Reading?
 
     /// The next chunk, or `nil` at the end; after an error the same error again.

@@ -1,0 +1,142 @@
+import CMicroHTTPD
+import Synchronization
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// A client's connection, from accepting to closing.
+///
+/// libmicrohttpd owns the descriptor and closes it after the connection has left ``ConnectionTable``: whoever finds the
+/// connection there, and holds the table's lock, may use the descriptor.
+final class ClientConnection: Sendable {
+  let descriptor: Int32
+  /// The client's address, without port.
+  let client: String
+  /// Which of the server's threads serves it.
+  let thread: Int
+  /// Since when the head of a request is waited for, in the clock's milliseconds; 0 while an exchange runs.
+  let awaitingSince: Atomic<Int64>
+  /// True once a request has been answered here.
+  private let isKept = Atomic(false)
+  private let current = Mutex<Exchange?>(nil)
+
+  init(descriptor: Int32, client: String, thread: Int, now: Int64) {
+    self.descriptor = descriptor
+    self.client = client
+    self.thread = thread
+    awaitingSince = Atomic(now)
+  }
+
+  /// The exchange under way.
+  var exchange: Exchange? { current.withLock { $0 } }
+
+  func begin(_ exchange: Exchange) {
+    awaitingSince.store(0, ordering: .relaxed)
+    current.withLock { $0 = exchange }
+  }
+
+  func end(now: Int64) {
+    isKept.store(true, ordering: .relaxed)
+    current.withLock { $0 = nil }
+    awaitingSince.store(now, ordering: .relaxed)
+  }
+
+  /// True where the head of a request is overdue. A kept connection may be idle before the head begins, and nothing tells
+  /// when it began: it gets the time of both.
+  func isLate(now: Int64, head: Int64, idle: Int64) -> Bool {
+    let since = awaitingSince.load(ordering: .relaxed)
+    guard since != 0 else { return false }
+    return now - since > (isKept.load(ordering: .relaxed) ? head + idle : head)
+  }
+
+  /// True where the client has ended its side. Whoever asks keeps the connection from being closed meanwhile.
+  var isPeerGone: Bool {
+    var request = pollfd(fd: descriptor, events: Int16(larder_poll_peer_closed), revents: 0)
+    // The pointer is to a local value, for the call alone.
+    return unsafe poll(&request, 1, 0) > 0
+  }
+
+  /// Ends the flow of bytes, in one direction or in both; libmicrohttpd then closes the connection.
+  func shut(_ direction: Direction) { _ = shutdown(descriptor, direction.flag) }
+
+  enum Direction {
+    /// What has arrived is still read.
+    case receiving
+    case both
+
+    fileprivate var flag: Int32 {
+      switch self {
+      case .receiving: Int32(SHUT_RD)
+      case .both: Int32(SHUT_RDWR)
+      }
+    }
+  }
+}
+
+/// The open connections by descriptor.
+final class ConnectionTable: Sendable {
+  private struct State {
+    var open: [Int32: ClientConnection] = [:]
+    var perClient: [String: Int] = [:]
+    var perThread: [Int]
+    var whenEmpty: (@Sendable () -> Void)?
+  }
+
+  private let state: Mutex<State>
+
+  init(threads: Int) { state = Mutex(State(perThread: Array(repeating: 0, count: threads))) }
+
+  var count: Int { state.withLock { $0.open.count } }
+
+  /// How many connections each thread has.
+  var perThread: [Int] { state.withLock { $0.perThread } }
+
+  func count(of client: String) -> Int { state.withLock { $0.perClient[client] ?? 0 } }
+
+  func insert(_ connection: ClientConnection) {
+    state.withLock { state in
+      state.open[connection.descriptor] = connection
+      state.perClient[connection.client, default: 0] += 1
+      state.perThread[connection.thread] += 1
+    }
+  }
+
+  func remove(_ connection: ClientConnection) {
+    let whenEmpty = state.withLock { state -> (@Sendable () -> Void)? in
+      guard state.open[connection.descriptor] === connection else { return nil }
+      state.open[connection.descriptor] = nil
+      state.perThread[connection.thread] -= 1
+      let left = (state.perClient[connection.client] ?? 1) - 1
+      state.perClient[connection.client] = left > 0 ? left : nil
+      return state.open.isEmpty ? state.whenEmpty : nil
+    }
+    whenEmpty?()
+  }
+
+  subscript(descriptor: Int32) -> ClientConnection? { state.withLock { $0.open[descriptor] } }
+
+  var all: [ClientConnection] { state.withLock { Array($0.open.values) } }
+
+  /// Calls a function for each while none of them can be closed; it must not block.
+  func forEach(_ body: (ClientConnection) -> Void) {
+    state.withLock { state in
+      for connection in state.open.values { body(connection) }
+    }
+  }
+
+  /// Is called each time the last connection goes.
+  func onEmpty(_ handler: @escaping @Sendable () -> Void) { state.withLock { $0.whenEmpty = handler } }
+}
+
+/// Milliseconds of a clock that never goes back; read on every request, so the coarse one.
+enum CoarseClock {
+  static var now: Int64 {
+    var time = timespec()
+    // The pointer is to a local value, for the call alone.
+    _ = unsafe clock_gettime(CLOCK_MONOTONIC_COARSE, &time)
+    return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
+  }
+}

@@ -1,0 +1,100 @@
+import HTTPCore
+import Synchronization
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+// What libmicrohttpd's calls for a request do, on the connection's thread.
+extension Exchange {
+  /// The head is there; it is called again where the connection was suspended meanwhile.
+  func handleHead(_ head: () -> Result<RequestHead, HeadRefusal>) -> Step {
+    if state.withLock({ $0.isStarted }) { return continueHead() }
+    switch head() {
+    case .failure(let refusal):
+      return .respond(HTTPServerResponse(status: refusal.status, text: refusal.text))
+    case .success(let head):
+      let content = content(head)
+      state.withLock { state in
+        state.isStarted = true
+        state.method = head.method.rawValue
+        state.expectsContinue = head.expectsContinue
+        if content == nil { state.stage = .whole }
+      }
+      start(
+        HTTPServerRequest(
+          method: head.method, target: target, fields: head.fields, client: connection.client, content: content))
+      // Without content libmicrohttpd calls a second time at once: an answer to this call would close the connection.
+      return content == nil ? .proceed : continueHead()
+    }
+  }
+
+  private func content(_ head: RequestHead) -> HTTPBodyStream? {
+    switch head.framing {
+    case .none: nil
+    case .length(let length): makeContentStream(length: length)
+    case .chunked: makeContentStream(length: nil)
+    }
+  }
+
+  /// Content is received as soon as it is wanted, or once nobody wants it any more.
+  private func continueHead() -> Step {
+    state.withLock { state in
+      if state.isAborted { return .close }
+      if state.expectsContinue, let answer = state.answer.take() {
+        // The client has not been told to go on: the answer takes the place of 100 (Continue), and ends the connection.
+        return .respond(answer)
+      }
+      if state.incoming.isAwaited || (state.incoming.isUnwanted && !state.expectsContinue) {
+        state.stage = .content
+        return .proceed
+      }
+      return suspend(&state)
+    }
+  }
+
+  /// A piece of content; false in `isTaken` where it has to come again.
+  func handleContent(_ bytes: UnsafeRawBufferPointer) -> (step: Step, isTaken: Bool) {
+    let limit = engine.options.maximumContent
+    let result = state.withLock {
+      state -> (step: Step, isTaken: Bool, reader: IncomingContent.Reader?, chunk: [UInt8]) in
+      if state.isAborted { return (.close, false, nil, []) }
+      state.stage = .content
+      switch unsafe state.incoming.receive(bytes, limit: limit) {
+      case .taken(let reader, let chunk): return (.proceed, true, reader, chunk)
+      case .later: return (suspend(&state), false, nil, [])
+      case .tooMuch: return (.close, true, nil, [])
+      }
+    }
+    result.reader?.resume(returning: .success(result.chunk))
+    if case .close = result.step, result.isTaken { breakOff(limit: limit) }
+    return (result.step, result.isTaken)
+  }
+
+  /// Content of unknown length has gone past the limit. libmicrohttpd takes no answer in the middle of content, so it
+  /// goes to the socket directly; nothing else is sent there at this time.
+  private func breakOff(limit: Int) {
+    let answer = "HTTP/1.1 413 Content Too Large\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
+    // The descriptor belongs to this call's connection; the text is read during the call.
+    var text = answer
+    _ = text.withUTF8 { unsafe send(connection.descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+    let reader = state.withLock { $0.incoming.fail(.bodyTooLarge(limit: limit)) }
+    reader?.resume(returning: .failure(.bodyTooLarge(limit: limit)))
+    abort()
+  }
+
+  /// The request is whole; it is called again after the connection was suspended.
+  func handleEnd() -> Step {
+    let (step, reader) = state.withLock { state -> (Step, IncomingContent.Reader?) in
+      if state.isAborted { return (.close, nil) }
+      state.stage = .whole
+      let reader = state.incoming.finish()
+      if let answer = state.answer.take() { return (.respond(answer), reader) }
+      return (suspend(&state), reader)
+    }
+    reader?.resume(returning: .success(nil))
+    return step
+  }
+}

@@ -1,0 +1,174 @@
+import CMicroHTTPD
+import HTTPCore
+import Synchronization
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+// A response on its way out, on the connection's thread.
+extension Exchange {
+  /// Content up to this size is copied to libmicrohttpd and goes out with the head in one call; more goes piece by piece.
+  private static let copiedAtOnce = 64 << 10
+  private static let pieceSize = 64 << 10
+
+  /// Hands a response to libmicrohttpd; false where it refuses, and the connection is to be closed.
+  func queue(_ response: HTTPServerResponse, on pointer: OpaquePointer, isHead: Bool) -> Bool {
+    var response = response
+    if !(200...999).contains(response.status) {
+      response.giveUp()
+      response = HTTPServerResponse(status: 500, text: "The responder gave no final status.\n")
+    }
+    guard let made = unsafe make(response, isHead: isHead) else { return false }
+    // The one reference that making it gave; queueing takes another.
+    defer { unsafe MHD_destroy_response(made) }
+    unsafe addFields(response.fields, to: made)
+    return unsafe MHD_queue_response(pointer, UInt32(response.status), made) == .YES
+  }
+
+  private func make(_ response: HTTPServerResponse, isHead: Bool) -> OpaquePointer? {
+    if isHead || response.status == 304 || response.status == 204 {
+      return unsafe makeWithoutContent(response)
+    }
+    switch response.body {
+    case .none:
+      state.withLock { $0.onEnd = response.onEnd }
+      return unsafe Exchange.empty()
+    case .bytes(let bytes) where bytes.count <= Exchange.copiedAtOnce:
+      state.withLock { state in
+        state.outgoing = OutgoingContent(held: bytes.count)
+        state.onEnd = response.onEnd
+      }
+      // Copied during the call; libmicrohttpd does not write to it.
+      return unsafe bytes.withUnsafeBytes { bytes in
+        unsafe larder_mhd_response(bytes.baseAddress, bytes.count)
+      }
+    case .bytes(let bytes):
+      return unsafe makeReading(OutgoingContent(bytes), length: bytes.count, response.onEnd)
+    case .stream(let stream):
+      if stream.length == 0 {
+        stream.cancel()
+        state.withLock { $0.onEnd = response.onEnd }
+        return unsafe Exchange.empty()
+      }
+      return unsafe makeReading(OutgoingContent(stream, length: stream.length), length: stream.length, response.onEnd)
+    }
+  }
+
+  private static func empty() -> OpaquePointer? {
+    unsafe larder_mhd_response(nil, 0)
+  }
+
+  /// The length that content would have had is said where it is known (RFC 9110 §8.6). Where it is not, libmicrohttpd
+  /// can only leave it out by ending the connection.
+  private func makeWithoutContent(_ response: HTTPServerResponse) -> OpaquePointer? {
+    var length = response.fields[.contentLength].flatMap { Int($0) }
+    switch response.body {
+    case .none: break
+    case .bytes(let bytes): length = bytes.count
+    case .stream(let stream):
+      length = stream.length ?? length
+      stream.cancel()
+    }
+    if response.status == 204 {
+      state.withLock { $0.onEnd = response.onEnd }
+      return unsafe Exchange.empty()
+    }
+    let made = unsafe makeReading(OutgoingContent(), length: length, response.onEnd)
+    if let made = unsafe made, length == nil { unsafe larder_mhd_ends_connection(made) }
+    return unsafe made
+  }
+
+  private func makeReading(
+    _ content: OutgoingContent, length: Int?, _ onEnd: (@Sendable (HTTPServerResponse.End) -> Void)?
+  ) -> OpaquePointer? {
+    state.withLock { state in
+      state.outgoing = content
+      state.onEnd = onEnd
+    }
+    // Content in chunks is read into libmicrohttpd's own buffer.
+    let size = length.map { min(max($0, 1), Exchange.pieceSize) } ?? 4096
+    let total = length.flatMap { UInt64(exactly: $0) } ?? UInt64.max
+    // The response holds the exchange until it calls serverReleasesContent.
+    let context = unsafe Unmanaged.passRetained(self).toOpaque()
+    let made = unsafe MHD_create_response_from_callback(total, size, serverReadsContent, context, serverReleasesContent)
+    if unsafe made == nil { unsafe Unmanaged<Exchange>.fromOpaque(context).release() }
+    return unsafe made
+  }
+
+  private func addFields(_ fields: HTTPFields, to response: OpaquePointer) {
+    var closes = engine.isStopping
+    for field in fields {
+      switch FramingField(field.name) {
+      case .connection: if field.value.lowercased().contains("close") { closes = true }
+      case .dropped: continue
+      // libmicrohttpd takes no empty value; white space around a value means nothing. What it refuses (line ends) is left out.
+      case nil:
+        unsafe _ = MHD_add_response_header(response, field.name.rawName, field.value.isEmpty ? " " : field.value)
+      }
+    }
+    if closes { unsafe _ = MHD_add_response_header(response, "Connection", "close") }
+  }
+
+  /// Fills libmicrohttpd's buffer, or makes the connection wait for content.
+  func readContent(into buffer: UnsafeMutableRawBufferPointer) -> Int {
+    while true {
+      let reading = state.withLock { state -> OutgoingContent.Reading in
+        if state.isAborted || engine.isClosing { return .failure }
+        return unsafe state.outgoing.read(into: buffer)
+      }
+      switch reading {
+      case .bytes(let count): return count
+      case .end: return Int(larder_mhd_end_of_stream)
+      case .failure: return Int(larder_mhd_end_with_error)
+      case .pull(let iterator): pull(iterator)
+      case .pulling: break
+      }
+      let waits = state.withLock { state -> Bool? in
+        guard state.outgoing.isPulling else { return false }
+        if case .close = suspend(&state) { return nil }
+        return true
+      }
+      guard let waits else { return Int(larder_mhd_end_with_error) }
+      if waits { return 0 }
+    }
+  }
+
+  /// Fetches the next piece; a stream that has it at hand delivers before this returns.
+  private func pull(_ iterator: HTTPBodyStream.Iterator) {
+    let task = Task.immediate {
+      var iterator = iterator
+      do { deliver(.success(try await iterator.next())) } catch { deliver(.failure(error)) }
+    }
+    state.withLock { state in
+      if state.outgoing.isPulling { state.task = task }
+      if state.isAborted || state.stage == .over { task.cancel() }
+    }
+  }
+
+  private func deliver(_ piece: Result<[UInt8]?, any Error>) {
+    state.withLock { state in
+      state.task = nil
+      state.outgoing.deliver(piece)
+      resume(&state)
+    }
+  }
+}
+
+/// Fields of the connection, which the server sends itself (RFC 9110 §7.6.1).
+private enum FramingField {
+  case connection, dropped
+
+  init?(_ name: HTTPFieldName) {
+    let text = name.canonicalName
+    switch text.utf8.count {
+    case 2 where text == "te", 7 where text == "trailer" || text == "upgrade", 10 where text == "keep-alive",
+      14 where text == "content-length", 16 where text == "proxy-connection", 17 where text == "transfer-encoding":
+      self = .dropped
+    case 10 where text == "connection": self = .connection
+    default: return nil
+    }
+  }
+}

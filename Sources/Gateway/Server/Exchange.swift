@@ -1,0 +1,206 @@
+import CMicroHTTPD
+import HTTPCore
+import Synchronization
+
+/// One request and its response, between libmicrohttpd's thread and the responder's task.
+///
+/// libmicrohttpd calls from the connection's thread: the head, pieces of content, the end, and later for pieces of the
+/// response. Where it has to wait, the connection is suspended; who changes the state so that the waiting has an end
+/// resumes it, under the same lock, so that it happens once. A connection that is suspended is known to ``Listener``, which
+/// notices a client that leaves.
+///
+/// libmicrohttpd's functions are called under the lock: suspending and resuming call nothing back.
+final class Exchange: Sendable {
+  /// How far the request is.
+  enum Stage {
+    /// The head is there; content, where there is any, has not been asked for.
+    case head
+    /// Content comes in.
+    case content
+    /// The request is whole.
+    case whole
+    /// libmicrohttpd has ended the exchange; its connection must not be touched any more.
+    case over
+  }
+
+  struct State {
+    var stage = Stage.head
+    var isStarted = false
+    var isSuspended = false
+    /// The connection is to be closed at the next call.
+    var isAborted = false
+    var expectsContinue = false
+    /// The responder's, later that of a piece of the response.
+    var task: Task<Void, Never>?
+    /// What has been answered and not been queued yet.
+    var answer: HTTPServerResponse?
+    var hasAnswered = false
+    var incoming = IncomingContent()
+    var outgoing = OutgoingContent()
+    var onEnd: (@Sendable (HTTPServerResponse.End) -> Void)?
+    /// For the log of refusals.
+    var method = ""
+  }
+
+  /// The target as sent.
+  let target: String
+  let connection: ClientConnection
+  let engine: ServerEngine
+  private let handle: ConnectionHandle
+  let state = Mutex(State())
+
+  init(target: String, connection: ClientConnection, engine: ServerEngine, handle: ConnectionHandle) {
+    self.target = target
+    self.connection = connection
+    self.engine = engine
+    self.handle = handle
+  }
+
+  /// True where the head has not been dealt with.
+  var isAtHead: Bool {
+    state.withLock { state in
+      if case .head = state.stage { return true }
+      return !state.isStarted
+    }
+  }
+
+  // Waiting, under the lock
+
+  /// What a call of libmicrohttpd does next.
+  enum Step {
+    /// Returns; libmicrohttpd goes on, or waits where the connection was suspended.
+    case proceed
+    case respond(HTTPServerResponse)
+    case close
+  }
+
+  /// Makes the connection wait, on its own thread.
+  func suspend(_ state: inout State) -> Step {
+    if engine.isClosing || state.isAborted { return .close }
+    state.isSuspended = true
+    handle.suspend()
+    engine.listener.watch(connection)
+    return .proceed
+  }
+
+  /// Ends the waiting, from any thread; nothing where the connection does not wait.
+  func resume(_ state: inout State) {
+    guard state.isSuspended else { return }
+    state.isSuspended = false
+    engine.listener.unwatch(connection)
+    handle.resume()
+  }
+
+  // The responder's side
+
+  /// Starts the responder; where it does not suspend, its answer is there when this returns.
+  func start(_ request: HTTPServerRequest) {
+    let task = Task.immediate {
+      let response = await engine.responder(request)
+      answer(response)
+    }
+    state.withLock { state in
+      if !state.hasAnswered { state.task = task }
+      if state.isAborted || state.stage == .over { task.cancel() }
+    }
+  }
+
+  private func answer(_ response: HTTPServerResponse) {
+    let (isWanted, reader) = state.withLock { state -> (Bool, IncomingContent.Reader?) in
+      state.task = nil
+      state.hasAnswered = true
+      guard state.stage != .over, !state.isAborted else { return (false, nil) }
+      state.answer = response
+      state.incoming.isUnwanted = true
+      let reader = state.incoming.fail(.cancelled)
+      resume(&state)
+      return (true, reader)
+    }
+    reader?.resume(returning: .failure(.cancelled))
+    if !isWanted { response.giveUp() }
+  }
+
+  // The end
+
+  /// Breaks the exchange off: its client has left, or the server ends.
+  func abort() {
+    let leftover = state.withLock { state -> Leftover? in
+      guard state.stage != .over, !state.isAborted else { return nil }
+      state.isAborted = true
+      let leftover = Leftover(&state, error: .connectionLost(reason: "the client has left"))
+      resume(&state)
+      return leftover
+    }
+    leftover?.release()
+  }
+
+  /// True where the client is gone, though its connection waits: called when its socket said so.
+  func abortIfDeparted() {
+    let isGone = state.withLock { state in state.isSuspended && connection.isPeerGone }
+    if isGone { abort() }
+  }
+
+  /// libmicrohttpd is done with the exchange.
+  func end(isComplete: Bool, status: Int) {
+    let (leftover, onEnd, end, refused) = state.withLock { state in
+      state.stage = .over
+      let end = HTTPServerResponse.End(
+        contentBytes: state.outgoing.sentBytes(isComplete: isComplete),
+        isComplete: isComplete && !state.isAborted && !state.outgoing.hasFailed)
+      let leftover = Leftover(&state, error: .connectionLost(reason: "the client has left"))
+      return (leftover, state.onEnd.take(), end, state.isStarted ? nil : Optional(state.method))
+    }
+    leftover.release()
+    onEnd?(end)
+    if let method = refused, let report = engine.options.onRefusal {
+      report(HTTPServerRefusal(client: connection.client, method: method, target: target, status: status))
+    }
+  }
+}
+
+/// What is taken out of an exchange that ends, to be let go without the lock.
+struct Leftover {
+  private let task: Task<Void, Never>?
+  private let answer: HTTPServerResponse?
+  private let body: HTTPBodyStream?
+  private let reader: IncomingContent.Reader?
+  private let error: HTTPTransportError
+
+  init(_ state: inout Exchange.State, error: HTTPTransportError) {
+    self.error = error
+    task = state.task
+    answer = state.answer
+    body = state.outgoing.giveUp()
+    state.task = nil
+    state.answer = nil
+    reader = state.incoming.fail(error)
+  }
+
+  func release() {
+    task?.cancel()
+    answer?.giveUp()
+    body?.cancel()
+    reader?.resume(returning: .failure(error))
+  }
+}
+
+extension HTTPServerResponse {
+  /// Lets go of a response that nobody will get.
+  func giveUp() {
+    if case .stream(let stream) = body { stream.cancel() }
+    onEnd?(End(contentBytes: 0, isComplete: false))
+  }
+}
+
+/// libmicrohttpd's connection.
+///
+/// Sendable: the two functions are called under the exchange's lock and while its connection exists, `suspend` on the
+/// connection's thread, `resume` from any, which libmicrohttpd allows.
+@safe struct ConnectionHandle: @unchecked Sendable {
+  private let pointer: OpaquePointer
+
+  init(_ pointer: OpaquePointer) { unsafe self.pointer = pointer }
+
+  func suspend() { unsafe MHD_suspend_connection(pointer) }
+  func resume() { unsafe MHD_resume_connection(pointer) }
+}

@@ -1,0 +1,28 @@
+/// Why a server could not start.
+public enum HTTPServerError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// Another program listens there.
+  case addressInUse(host: String, port: Int)
+  /// The address is none of this machine's.
+  case addressNotAvailable(host: String)
+  /// The system does not let this user listen there (ports below 1024, as a rule).
+  case notPermitted(host: String, port: Int)
+  /// The text is no IP address.
+  case invalidAddress(String)
+  /// An option is out of its range; the text names it.
+  case invalidOption(String)
+  /// Anything else that the system reports.
+  case failed(String)
+
+  /// What happened and what helps.
+  public var description: String {
+    switch self {
+    case .addressInUse(let host, let port):
+      "Port \(port) of \(host) is in use. Choose another port, or 0 for any that is free."
+    case .addressNotAvailable(let host): "\(host) is not an address of this machine."
+    case .notPermitted(let host, let port): "Not permitted to listen on port \(port) of \(host)."
+    case .invalidAddress(let text): "\(text) is not an IP address. Use 127.0.0.1 or ::1."
+    case .invalidOption(let what): "The server cannot start: \(what)."
+    case .failed(let reason): "The server cannot start: \(reason)."
+    }
+  }
+}

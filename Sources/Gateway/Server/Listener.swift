@@ -1,0 +1,218 @@
+import CMicroHTTPD
+import Synchronization
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// The thread that accepts connections, keeps their limits, and watches those that libmicrohttpd does not watch itself:
+/// a suspended connection would not notice that its client has left, and a head that trickles in never looks idle.
+final class Listener: Sendable {
+  private struct State {
+    var stopDeadline: ContinuousClock.Instant?
+    var isGone = false
+    var waiters: [CheckedContinuation<Void, Never>] = []
+  }
+
+  private enum Mark {
+    static let listening = UInt64.max
+    static let wake = UInt64.max - 1
+  }
+
+  private let poller: Int32
+  private let waker: Int32
+  private let state = Mutex(State())
+  /// Too many connections: nothing is accepted until one goes.
+  private let isFull = Atomic(false)
+
+  init() throws(HTTPServerError) {
+    poller = epoll_create1(Int32(EPOLL_CLOEXEC))
+    waker = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
+    guard poller >= 0, waker >= 0 else { throw .failed(ListeningSocket.text(errno)) }
+    change(EPOLL_CTL_ADD, waker, EPOLLIN.rawValue, mark: Mark.wake)
+  }
+
+  deinit {
+    close(poller)
+    close(waker)
+  }
+
+  // From any thread
+
+  /// Begins to notice that a suspended connection's client leaves.
+  func watch(_ connection: ClientConnection) {
+    change(
+      EPOLL_CTL_ADD, connection.descriptor, UInt32(larder_epoll_peer_closed) | EPOLLONESHOT.rawValue,
+      mark: UInt64(connection.descriptor))
+  }
+
+  func unwatch(_ connection: ClientConnection) { change(EPOLL_CTL_DEL, connection.descriptor, 0, mark: 0) }
+
+  /// A connection has gone.
+  func noteRoom() { if isFull.load(ordering: .relaxed) { wake() } }
+
+  func wake() { eventfd_write(waker, 1) }
+
+  func requestStop(grace: Duration) {
+    state.withLock { state in
+      let deadline = ContinuousClock.now + grace
+      state.stopDeadline = state.stopDeadline.map { min($0, deadline) } ?? deadline
+    }
+    wake()
+  }
+
+  func stop(grace: Duration) async {
+    requestStop(grace: grace)
+    await withCheckedContinuation { continuation in
+      let isGone = state.withLock { state in
+        if !state.isGone { state.waiters.append(continuation) }
+        return state.isGone
+      }
+      if isGone { continuation.resume() }
+    }
+  }
+
+  private func change(_ operation: Int32, _ descriptor: Int32, _ events: UInt32, mark: UInt64) {
+    var event = unsafe epoll_event()
+    // A union with only numbers in it, and a pointer to a local value for the call alone.
+    unsafe event.events = events
+    unsafe event.data.u64 = mark
+    _ = unsafe epoll_ctl(poller, operation, descriptor, &event)
+  }
+
+  // The thread
+
+  /// Starts the thread, which holds the engine until all has ended.
+  func start(_ engine: ServerEngine, _ socket: ListeningSocket) throws(HTTPServerError) {
+    let start = unsafe Unmanaged.passRetained(ThreadStart(engine, socket))
+    guard unsafe startThread(start.toOpaque()) else {
+      unsafe start.release()
+      throw .failed("the system gives no thread")
+    }
+  }
+
+  fileprivate func run(_ engine: ServerEngine, _ socket: ListeningSocket) {
+    var isListening = listen(socket, true)
+    var isStopping = false
+    var lastSweep = CoarseClock.now
+    let tick = min(500, max(10, engine.options.headTimeout.milliseconds / 4))
+    while true {
+      let isIdle = engine.connections.count == 0 && isListening && !isStopping
+      if wait(isIdle ? -1 : Int32(tick), engine) { acceptAll(engine, socket) }
+      if let deadline = state.withLock({ $0.stopDeadline }) {
+        if !isStopping {
+          isStopping = true
+          if isListening { isListening = listen(socket, false) }
+          close(socket.descriptor)
+          engine.beginStopping()
+        }
+        if engine.connections.count == 0 || ContinuousClock.now >= deadline { break }
+      } else {
+        isListening = keepLimit(engine, socket, isListening)
+      }
+      let now = CoarseClock.now
+      if now - lastSweep >= tick {
+        lastSweep = now
+        engine.closeLate()
+        if isStopping { engine.closeIdle() }
+      }
+    }
+    engine.finish()
+    let waiters = state.withLock { state in
+      state.isGone = true
+      defer { state.waiters = [] }
+      return state.waiters
+    }
+    for waiter in waiters { waiter.resume() }
+  }
+
+  /// Waits for something to happen; true where clients want to connect.
+  private func wait(_ milliseconds: Int32, _ engine: ServerEngine) -> Bool {
+    unsafe withUnsafeTemporaryAllocation(of: epoll_event.self, capacity: 64) { events in
+      let count = unsafe Int(epoll_wait(poller, events.baseAddress, Int32(events.count), milliseconds))
+      var wantsAccept = false
+      for index in 0..<max(count, 0) {
+        switch unsafe events[index].data.u64 {
+        case Mark.listening: wantsAccept = true
+        case Mark.wake:
+          var number = eventfd_t()
+          unsafe _ = eventfd_read(waker, &number)
+        case let descriptor:
+          engine.connections[Int32(truncatingIfNeeded: descriptor)]?.exchange?.abortIfDeparted()
+        }
+      }
+      return wantsAccept
+    }
+  }
+
+  private func acceptAll(_ engine: ServerEngine, _ socket: ListeningSocket) {
+    let options = engine.options
+    while engine.connections.count < options.maximumConnections {
+      var address = SocketAddress()
+      let descriptor = unsafe address.withMutablePointer { address, length in
+        unsafe larder_accept(socket.descriptor, address, length)
+      }
+      if descriptor < 0 {
+        // Out of descriptors: the ones there are must go first.
+        if errno == EMFILE || errno == ENFILE { isFull.store(true, ordering: .relaxed) }
+        if errno == EINTR || errno == ECONNABORTED { continue }
+        return
+      }
+      if let limit = options.maximumConnectionsPerClient, engine.connections.count(of: address.text) >= limit {
+        close(descriptor)
+      } else {
+        engine.add(descriptor, address)
+      }
+    }
+    isFull.store(true, ordering: .relaxed)
+  }
+
+  /// Stops listening where there is no room, and begins again where there is.
+  private func keepLimit(_ engine: ServerEngine, _ socket: ListeningSocket, _ isListening: Bool) -> Bool {
+    guard isFull.load(ordering: .relaxed) else { return isListening }
+    if isListening { return listen(socket, false) }
+    guard engine.connections.count < engine.options.maximumConnections else { return false }
+    isFull.store(false, ordering: .relaxed)
+    return listen(socket, true)
+  }
+
+  private func listen(_ socket: ListeningSocket, _ listens: Bool) -> Bool {
+    change(listens ? EPOLL_CTL_ADD : EPOLL_CTL_DEL, socket.descriptor, EPOLLIN.rawValue, mark: Mark.listening)
+    return listens
+  }
+}
+
+/// What the thread is given.
+private final class ThreadStart {
+  let engine: ServerEngine
+  let socket: ListeningSocket
+
+  init(_ engine: ServerEngine, _ socket: ListeningSocket) {
+    self.engine = engine
+    self.socket = socket
+  }
+}
+
+/// Starts a detached thread that owns what is passed to it.
+private func startThread(_ start: UnsafeMutableRawPointer) -> Bool {
+  var attributes = pthread_attr_t()
+  // Pointers to local values, for the calls alone.
+  guard unsafe pthread_attr_init(&attributes) == 0 else { return false }
+  defer { unsafe pthread_attr_destroy(&attributes) }
+  guard unsafe pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED)) == 0 else { return false }
+  #if canImport(Glibc)
+    var thread = pthread_t()
+  #else
+    var thread: pthread_t?
+  #endif
+  return unsafe pthread_create(&thread, &attributes, runListener, start) == 0
+}
+
+private func runListener(_ start: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+  guard let pointer = unsafe start else { return nil }
+  let start = unsafe Unmanaged<ThreadStart>.fromOpaque(pointer).takeRetainedValue()
+  start.engine.listener.run(start.engine, start.socket)
+  return nil
+}

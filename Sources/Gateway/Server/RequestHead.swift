@@ -1,0 +1,232 @@
+import CMicroHTTPD
+import HTTPCore
+
+/// The head of a request, checked.
+struct RequestHead {
+  var method: HTTPMethod
+  var fields: HTTPFields
+  var framing: Framing
+  /// True where the client waits for 100 (Continue) before it sends its content.
+  var expectsContinue: Bool
+  /// True for HTTP/1.0.
+  var isOld: Bool
+
+  /// How the content is delimited (RFC 9112 §6).
+  enum Framing: Equatable {
+    case none
+    case length(Int)
+    case chunked
+  }
+}
+
+/// Why a request is refused without asking anybody.
+enum HeadRefusal: Error, Equatable {
+  case malformed(String)
+  case contentTooLarge
+  case targetTooLong
+  case unknownExpectation
+  case unknownTransferCoding
+
+  var status: Int {
+    switch self {
+    case .malformed: 400
+    case .contentTooLarge: 413
+    case .targetTooLong: 414
+    case .unknownExpectation: 417
+    case .unknownTransferCoding: 501
+    }
+  }
+
+  var text: String {
+    switch self {
+    case .malformed(let what): "The request is malformed: \(what).\n"
+    case .contentTooLarge: "The content is larger than this server takes.\n"
+    case .targetTooLong: "The request target is longer than this server takes.\n"
+    case .unknownExpectation: "This server knows no expectation but 100-continue.\n"
+    case .unknownTransferCoding: "This server knows no transfer coding but chunked.\n"
+    }
+  }
+}
+
+/// Reads a head out of libmicrohttpd's memory, and refuses what it let pass.
+///
+/// libmicrohttpd puts zeros in the place of line ends and colons, in one buffer, and keeps the parts where they were
+/// received. So the places tell what has been there: the name of a field stands exactly two zeros behind the value
+/// before it, unless a line ended in a line feed alone, held NUL, or was folded, which it joins elsewhere.
+struct HeadReader {
+  private var fields: [HTTPField] = []
+  private var refusal: HeadRefusal?
+  /// Where the next field's name has to stand.
+  private var expectedPlace: UInt
+  private let start: UInt
+
+  private var lengths = 0
+  private var length: Int?
+  private var codings = 0
+  private var isChunked = false
+  private var hosts = 0
+  private var expectsContinue = false
+
+  private let method: HTTPMethod
+  private let isOld: Bool
+
+  /// Takes the request line's parts as libmicrohttpd gives them; `target` is its copy of the text as it was sent.
+  init(method: UnsafePointer<CChar>, target: String, version: UnsafePointer<CChar>, maximumTarget: Int) {
+    let methodLength = unsafe HeadReader.length(method)
+    unsafe self.method = HeadReader.method(method, methodLength)
+    // "HTTP/1.0"
+    unsafe isOld = version[7] == 0x30
+    start = UInt(bitPattern: method)
+    expectedPlace = UInt(bitPattern: version) + 8 + 2
+    let isTight = start + UInt(methodLength + 1 + target.utf8.count + 1) == UInt(bitPattern: version)
+    if !isTight {
+      refusal = .malformed("its first line holds NUL, or other white space than two single spaces")
+    } else if target.utf8.count > maximumTarget {
+      refusal = .targetTooLong
+    } else if target.isEmpty || !target.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) {
+      refusal = .malformed("its target holds other characters than a URI may")
+    } else if !self.method.rawValue.utf8.allSatisfy(isTokenByte) {
+      refusal = .malformed("its method is no token")
+    }
+  }
+
+  /// Takes the next field. Its two texts end in zeros.
+  mutating func take(
+    name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer
+  ) {
+    guard refusal == nil, let nameStart = name.baseAddress, let valueStart = value.baseAddress else { return }
+    guard UInt(bitPattern: nameStart) == expectedPlace else {
+      refusal = .malformed("a field line is folded, holds NUL, or ends without CR LF")
+      return
+    }
+    expectedPlace = UInt(bitPattern: valueStart) + UInt(value.count) + 2
+    guard let fieldName = unsafe FieldNames.name(name) else {
+      refusal = .malformed("the name of a field is no token")
+      return
+    }
+    guard let text = unsafe HeadReader.text(value) else {
+      refusal = .malformed("the value of a field holds control characters")
+      return
+    }
+    note(fieldName, text)
+    fields.append(HTTPField(name: fieldName, value: text))
+  }
+
+  private mutating func note(_ name: HTTPFieldName, _ value: String) {
+    switch name.canonicalName {
+    case "host": hosts += 1
+    case "content-length":
+      lengths += 1
+      length = Int(value)
+      if length == nil || !value.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }) {
+        refusal = .malformed("Content-Length is no number")
+      }
+    case "transfer-encoding":
+      codings += 1
+      isChunked = value.utf8.count == 7 && value.lowercased() == "chunked"
+    case "expect":
+      if value.lowercased() == "100-continue" { expectsContinue = !isOld } else { refusal = .unknownExpectation }
+    default: break
+    }
+  }
+
+  /// The head, once all fields are taken.
+  ///
+  /// - Parameter size: the head's bytes in all.
+  consuming func head(size: Int, maximumContent: Int) -> Result<RequestHead, HeadRefusal> {
+    if let refusal { return .failure(refusal) }
+    // The empty line's two zeros end the head.
+    guard start + UInt(size) == expectedPlace + 2 else {
+      return .failure(.malformed("a field line is folded, holds NUL, or ends without CR LF"))
+    }
+    if hosts > 1 || (hosts == 0 && !isOld) { return .failure(.malformed("it needs one Host field")) }
+    if lengths > 1 { return .failure(.malformed("it has several Content-Length fields")) }
+    if codings > 0 && (lengths > 0 || isOld || codings > 1) {
+      return .failure(.malformed("Transfer-Encoding stands twice, or where it must not"))
+    }
+    if codings > 0 && !isChunked { return .failure(.unknownTransferCoding) }
+    var framing = RequestHead.Framing.none
+    if isChunked {
+      framing = .chunked
+    } else if let length, length > 0 {
+      if length > maximumContent { return .failure(.contentTooLarge) }
+      framing = .length(length)
+    }
+    return .success(
+      RequestHead(
+        method: method, fields: HTTPFields(fields), framing: framing,
+        expectsContinue: expectsContinue && framing != .none, isOld: isOld))
+  }
+
+  private static func length(_ text: UnsafePointer<CChar>) -> Int {
+    var count = 0
+    while unsafe text[count] != 0 { count += 1 }
+    return count
+  }
+
+  private static func method(_ text: UnsafePointer<CChar>, _ count: Int) -> HTTPMethod {
+    let bytes = unsafe UnsafeRawBufferPointer(start: text, count: count)
+    if unsafe bytes.elementsEqual("GET".utf8) { return .get }
+    if unsafe bytes.elementsEqual("HEAD".utf8) { return .head }
+    return unsafe HTTPMethod(rawValue: String(decoding: bytes, as: UTF8.self))
+  }
+
+  /// A value without white space behind it (before it there is none): UTF-8 where it is, otherwise every byte its Latin-1
+  /// letter. Nil for control characters other than the tab (RFC 9110 §5.5).
+  private static func text(_ value: UnsafeRawBufferPointer) -> String? {
+    var count = value.count
+    while unsafe count > 0 && (value[count - 1] == 0x20 || value[count - 1] == 0x09) { count -= 1 }
+    let bytes = unsafe UnsafeRawBufferPointer(rebasing: value[..<count])
+    for unsafebyte in unsafe bytes where (byte < 0x20 && byte != 0x09) || byte == 0x7F { return nil }
+    return unsafe String(validating: bytes, as: UTF8.self)
+      ?? String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
+  }
+}
+
+/// A byte of a token (RFC 9110 §5.6.2).
+func isTokenByte(_ byte: UInt8) -> Bool {
+  switch byte {
+  case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
+  case 0x21, 0x23...0x27, 0x2A, 0x2B, 0x2D, 0x2E, 0x5E...0x60, 0x7C, 0x7E: true
+  default: false
+  }
+}
+
+/// Field names that clients send all the time, made once.
+enum FieldNames {
+  /// The name in these bytes; nil where they are no token.
+  static func name(_ bytes: UnsafeRawBufferPointer) -> HTTPFieldName? {
+    guard unsafe !bytes.isEmpty else { return nil }
+    if let known = unsafe known[slot(bytes)], unsafe known.rawName.utf8.elementsEqual(bytes) { return known }
+    guard unsafe bytes.allSatisfy(isTokenByte) else { return nil }
+    return unsafe HTTPFieldName(String(decoding: bytes, as: UTF8.self))
+  }
+
+  /// One name a slot; of two that meet, the first stays.
+  private static let known: [HTTPFieldName?] = makeTable()
+
+  private static func makeTable() -> [HTTPFieldName?] {
+    var table = [HTTPFieldName?](repeating: nil, count: 256)
+    for name in common {
+      let bytes = Array(name.utf8)
+      let place = unsafe bytes.withUnsafeBytes { unsafe slot($0) }
+      if table[place] == nil { table[place] = HTTPFieldName(name) }
+    }
+    return table
+  }
+
+  private static func slot(_ bytes: UnsafeRawBufferPointer) -> Int {
+    let first = unsafe Int(bytes[0])
+    let last = unsafe Int(bytes[bytes.count - 1])
+    return (bytes.count &* 31 &+ first &* 7 &+ last &* 3) & 0xFF
+  }
+
+  private static let common = [
+    "Host", "User-Agent", "Accept", "Accept-Encoding", "Accept-Language", "Connection", "Cache-Control", "Pragma",
+    "Cookie", "Authorization", "Referer", "Origin", "Range", "If-None-Match", "If-Modified-Since", "If-Match",
+    "If-Range", "Content-Type", "Content-Length", "Transfer-Encoding", "Expect", "Upgrade-Insecure-Requests",
+    "Sec-Fetch-Mode", "Sec-Fetch-Site", "Sec-Fetch-Dest", "host", "user-agent", "accept", "accept-encoding",
+    "accept-language", "connection", "cache-control", "pragma", "cookie", "authorization", "referer", "origin", "range",
+    "if-none-match", "if-modified-since", "content-type", "content-length", "sec-fetch-mode",
+  ]
+}
