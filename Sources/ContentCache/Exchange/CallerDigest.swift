@@ -53,6 +53,9 @@ final class CallerDigest: Sendable {
     return said
   }
 
+  /// The cache holds no salt any more; the next one is put there anew.
+  func forgetSalt() { state.withLock { $0 = State() } }
+
   /// The first salt that is there stays, whoever brings another one.
   private func salt(_ load: () async -> [UInt8]) async -> [UInt8] {
     if let salt = state.withLock({ $0.salt }) { return salt }

@@ -13,6 +13,7 @@ extension HTTPCache {
     guard let entry = found.entry, let body = await body(of: entry, inquiry, under: found.key) else {
       var inquiry = inquiry
       inquiry.ignoresStored = true
+      inquiry.mayShare = false
       return try await answer(inquiry)
     }
     let age = max(0, freshness.ageInSeconds)

@@ -17,6 +17,8 @@ public final class HTTPCache: Sendable {
   /// As set at the beginning.
   public let options: HTTPCacheOptions
 
+  /// False where the cache never keeps anything.
+  let keepsContent: Bool
   let transfers: Transfers
   let callers: CallerDigest
   /// Held while the record under a key is read, changed and written back.
@@ -27,6 +29,7 @@ public final class HTTPCache: Sendable {
     self.cache = cache
     self.transport = transport
     self.options = options
+    keepsContent = !(cache is NoCache)
     transfers = Transfers(window: options.window, finishing: options.finishesAbandoned)
     callers = CallerDigest(names: options.credentialFields)
   }

@@ -42,6 +42,7 @@ struct Pump {
       engine.transfers.detach(transfer, isShareable: false)
       return transfer.stopSpooling()
     }
+    guard engine.keepsContent else { return transfer.stopSpooling() }
     do throws(CacheError) {
       let writer = try await engine.cache.makeWriter()
       transfer.spool(to: writer)
@@ -59,7 +60,8 @@ struct Pump {
       do throws(CacheError) {
         try await writer.append(bytes)
       } catch {
-        engine.report(.store, errand.inquiry.resource, error)
+        // That a cache does not keep so much is no failure.
+        if case .tooLarge = error {} else { engine.report(.store, errand.inquiry.resource, error) }
         transfer.stopSpooling()
         self.writer = nil
       }

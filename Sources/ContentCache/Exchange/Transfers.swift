@@ -19,6 +19,8 @@ final class Transfers: Sendable {
     /// Keys whose last answer nobody could share: who asks for one of them does not wait for others.
     var unshareable: Set<String> = []
     var background: [String: Task<Void, Never>] = [:]
+    var lastTask = 0
+    var tasks: [Int: Task<Void, Never>] = [:]
   }
 
   /// What a request gets.
@@ -110,11 +112,31 @@ final class Transfers: Sendable {
     }
   }
 
+  /// Runs a function in a task that the end ends; `begun` has the task before anything else happens.
+  ///
+  /// After the end the function runs in a task that is cancelled already, so that whoever waits for it is told.
+  func runTracked(
+    begun: (Task<Void, Never>) -> Void, work: @escaping @Sendable () async -> Void
+  ) {
+    let (task, isClosed) = state.withLock { state in
+      state.lastTask += 1
+      let id = state.lastTask
+      let task = Task { [self] in
+        await work()
+        _ = self.state.withLock { $0.tasks.removeValue(forKey: id) }
+      }
+      if !state.isClosed { state.tasks[id] = task }
+      return (task, state.isClosed)
+    }
+    begun(task)
+    if isClosed { task.cancel() }
+  }
+
   /// Ends everything and waits until it has ended; nothing begins afterwards.
   func close() async {
     let (running, background) = state.withLock { state in
       state.isClosed = true
-      return (state.running.values.map(\.transfer), Array(state.background.values))
+      return (state.running.values.map(\.transfer), Array(state.background.values) + Array(state.tasks.values))
     }
     for task in background { task.cancel() }
     for transfer in running { transfer.cancel() }

@@ -1,0 +1,117 @@
+public import HTTPCore
+
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
+/// Why a query has no (final) response.
+public struct ContentError: Error, Sendable, CustomStringConvertible {
+  /// What kind of failure it is.
+  public enum Kind: Sendable {
+    /// No answer came, or not all of it.
+    case transport(HTTPTransportError)
+    /// The server answered with a status that is no success.
+    case status(Int)
+    /// The parser did not take the content; what it threw is here.
+    case parse(any Error)
+    /// The content is larger than the query takes into memory. Use ``ContentManager/stream(_:)`` or a larger
+    /// ``ContentQuery/memoryLimit``.
+    case tooLarge(limit: Int)
+    /// Only the cache was allowed to answer, and it has nothing.
+    case notCached
+    /// A file could not be written; the text says why.
+    case file(path: String, reason: String)
+  }
+
+  /// The most bytes of an error's content that are kept.
+  public static let contentLimit = 1 << 16
+
+  /// What happened.
+  public let kind: Kind
+  /// The URL that was asked last, after redirects.
+  public let url: URL
+  /// The answer's status, nil where none came.
+  public let status: Int?
+  /// The answer's header fields.
+  public let fields: HTTPFields
+  /// The beginning of the answer's content, at most ``contentLimit`` bytes.
+  public let content: Data
+
+  /// Describes a failure.
+  public init(_ kind: Kind, url: URL, status: Int? = nil, fields: HTTPFields = [:], content: Data = Data()) {
+    self.kind = kind
+    self.url = url
+    self.status = status
+    self.fields = fields
+    self.content = content
+  }
+
+  /// The error below: the transport's or the parser's.
+  public var underlying: (any Error)? {
+    switch kind {
+    case .transport(let error): error
+    case .parse(let error): error
+    case .status, .tooLarge, .notCached, .file: nil
+    }
+  }
+
+  /// True for the statuses 401 and 403: the caller has to say who it is, or is not allowed to.
+  public var isAuthenticationError: Bool {
+    if case .status(let status) = kind { status == 401 || status == 403 } else { false }
+  }
+
+  /// True where the answer did not come, or broke off: no connection, time-out, a broken or refused connection.
+  ///
+  /// Includes ``isNoConnectionError`` and ``isTimeoutError``; not a cancelled request, nor one that cannot be sent.
+  public var isNetworkError: Bool {
+    guard case .transport(let error) = kind else { return false }
+    switch error {
+    case .hostNotFound, .cannotConnect, .tls, .timeout, .connectionLost, .protocolViolation, .other: return true
+    case .tooManyRedirects, .redirectRefused, .bodyTooLarge, .bodyConsumed, .invalidRequest, .notSupported, .cancelled:
+      return false
+    }
+  }
+
+  /// True where no connection to the server could be made.
+  public var isNoConnectionError: Bool {
+    switch kind {
+    case .transport(.hostNotFound), .transport(.cannotConnect): true
+    default: false
+    }
+  }
+
+  /// True where the content came, and the parser did not take it.
+  public var isParseError: Bool {
+    if case .parse = kind { true } else { false }
+  }
+
+  /// True where the server answered with anything but 2xx, 401 and 403.
+  public var isServerError: Bool {
+    guard case .status(let status) = kind else { return false }
+    return !(200...299).contains(status) && !isAuthenticationError
+  }
+
+  /// True where the time allowed for connecting, for silence or in all ran out.
+  public var isTimeoutError: Bool {
+    if case .transport(.timeout) = kind { true } else { false }
+  }
+
+  /// True where the caller ended the request.
+  public var isCancelled: Bool {
+    if case .transport(.cancelled) = kind { true } else { false }
+  }
+
+  /// One sentence, safe to show: without URL, fields and content.
+  public var description: String {
+    switch kind {
+    case .transport(let error): error.description
+    case .status(let status): "The server answered with status \(status)."
+    case .parse(let error): "The content is not what was expected: \(error)"
+    case .tooLarge(let limit): "The content is larger than the \(limit) bytes that are taken into memory."
+    case .notCached: "Nothing is stored for this query, and the network was not to be asked."
+    case .file(let path, let reason): "\(path): \(reason)"
+    }
+  }
+}

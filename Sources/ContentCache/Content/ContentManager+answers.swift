@@ -1,0 +1,186 @@
+import HTTPCore
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+extension ContentManager {
+  /// The first response; nil where there is an intermediate answer that is not worth a response.
+  func first<Value>(_ query: ContentQuery<Value>) async throws(ContentError) -> ContentResponse<Value>? {
+    let answer = try await answer(to: query, isSettled: false)
+    if answer.isFinal { return try await final(answer, query) }
+    do {
+      let data = try await content(of: answer, query)
+      return try response(answer, data, query)
+    } catch {
+      // What is stored is no success, cannot be read or makes no sense: the final response decides.
+      return nil
+    }
+  }
+
+  /// The final response.
+  func settled<Value>(_ query: ContentQuery<Value>) async throws(ContentError) -> ContentResponse<Value> {
+    try await final(try await answer(to: query, isSettled: true), query)
+  }
+
+  /// Makes the final response. What the parser does not take is not kept, so that no later query fails for it; where it
+  /// came from the cache, the server is asked once for something better.
+  private func final<Value>(
+    _ answer: CachedAnswer, _ query: ContentQuery<Value>
+  ) async throws(ContentError) -> ContentResponse<Value> {
+    let data = try await content(of: answer, query)
+    do {
+      return try response(answer, data, query)
+    } catch {
+      guard query.policy != .cacheOnly, answer.origin != .generated else { throw error }
+      if answer.origin == .network {
+        await forget(answer, query)
+        throw error
+      }
+      return try await replaced(query, error)
+    }
+  }
+
+  /// Asks the server without a word of what is stored. Where it does not answer, nothing better is known, and what is
+  /// stored stays.
+  private func replaced<Value>(
+    _ query: ContentQuery<Value>, _ error: ContentError
+  ) async throws(ContentError) -> ContentResponse<Value> {
+    let answer: CachedAnswer
+    do {
+      answer = try await self.answer(to: query, isSettled: true, ignoresStored: true)
+    } catch let failure {
+      throw failure.isCancelled ? failure : error
+    }
+    let data = try await content(of: answer, query)
+    do {
+      return try response(answer, data, query)
+    } catch let second {
+      await forget(answer, query)
+      throw second
+    }
+  }
+
+  private func forget<Value>(_ answer: CachedAnswer, _ query: ContentQuery<Value>) async {
+    var request = query.request
+    request.url = answer.response.url
+    do throws(CacheError) {
+      try await engine.removeContent(of: request)
+    } catch {
+      engine.report(.remove, request.url.absoluteString, error)
+    }
+  }
+
+  // MARK: One answer
+
+  /// Content in memory, of an answer that is a success.
+  private func content<Value>(
+    of answer: CachedAnswer, _ query: ContentQuery<Value>
+  ) async throws(ContentError) -> Data {
+    try await check(answer)
+    do {
+      return Data(try await answer.response.body.collect(upTo: query.memoryLimit))
+    } catch {
+      switch error as? HTTPTransportError ?? .other("\(error)") {
+      case .bodyTooLarge(let limit): throw ContentError(.tooLarge(limit: limit), answer)
+      case let error: throw ContentError(.transport(error), answer)
+      }
+    }
+  }
+
+  private func response<Value>(
+    _ answer: CachedAnswer, _ data: Data, _ query: ContentQuery<Value>
+  ) throws(ContentError) -> ContentResponse<Value> {
+    let value: Value
+    do {
+      value = try query.parser(data)
+    } catch {
+      throw ContentError(.parse(error), answer, content: data.prefix(ContentError.contentLimit))
+    }
+    let response = answer.response
+    return ContentResponse(
+      value: value, data: data, status: response.status, fields: response.fields, url: response.url,
+      origin: answer.origin, age: answer.age, isIntermediate: !answer.isFinal)
+  }
+
+  /// Throws where an answer is no success, with the beginning of its content.
+  func check(_ answer: CachedAnswer) async throws(ContentError) {
+    let response = answer.response
+    if answer.origin == .generated { throw ContentError(.notCached, url: response.url, fields: response.fields) }
+    if (200...299).contains(response.status) { return }
+    throw ContentError(.status(response.status), answer, content: await beginning(of: response.body))
+  }
+
+  private func beginning(of body: HTTPBodyStream) async -> Data {
+    var data = Data()
+    do {
+      for try await bytes in body {
+        data.append(contentsOf: bytes.prefix(ContentError.contentLimit - data.count))
+        if data.count == ContentError.contentLimit { break }
+      }
+    } catch {
+      // The status says what went wrong; of its content what came is enough.
+    }
+    return data
+  }
+
+  // MARK: Redirects
+
+  /// Asks the engine, and follows redirects through it: each of them is stored by its own rules.
+  ///
+  /// - Parameter isSettled: waits for the final answer where an intermediate one would come first.
+  func answer<Value>(
+    to query: ContentQuery<Value>, isSettled: Bool, ignoresStored: Bool = false
+  ) async throws(ContentError) -> CachedAnswer {
+    var request = query.request
+    do throws(HTTPTransportError) {
+      var redirection = HTTPRedirection()
+      let deadline = request.timeouts.total.map { ContinuousClock.now + $0 }
+      while true {
+        let answer = try await step(request, query, isSettled, ignoresStored)
+        guard query.followsRedirects, let next = try redirection.next(after: request, of: answer) else { return answer }
+        await engine.finish(answer.response.body)
+        if Task.isCancelled { throw .cancelled }
+        // A hop that is due for validation is renewed on the way, and the one after it still comes at once.
+        answer.revalidation?.runInBackground()
+        request = next
+        if let deadline {
+          let left = deadline - .now
+          if left <= .zero { throw .timeout(phase: "total") }
+          request.timeouts.total = left
+        }
+      }
+    } catch {
+      throw ContentError(.transport(error), url: request.url)
+    }
+  }
+
+  private func step<Value>(
+    _ request: HTTPRequest, _ query: ContentQuery<Value>, _ isSettled: Bool, _ ignoresStored: Bool
+  ) async throws(HTTPTransportError) -> CachedAnswer {
+    try request.validate()
+    let answer = try await engine.answer(request, query.policy, query.freshness, ignoresStored: ignoresStored)
+    guard isSettled, let revalidation = answer.revalidation else { return answer }
+    answer.response.body.cancel()
+    return try await revalidation.answer()
+  }
+}
+
+extension HTTPRedirection {
+  fileprivate mutating func next(
+    after request: HTTPRequest, of answer: CachedAnswer
+  ) throws(HTTPTransportError) -> HTTPRequest? {
+    try next(after: request, status: answer.response.status, fields: answer.response.fields)
+  }
+}
+
+extension ContentError {
+  /// A failure of an answer.
+  init(_ kind: Kind, _ answer: CachedAnswer, content: Data = Data()) {
+    self.init(
+      kind, url: answer.response.url, status: answer.response.status, fields: answer.response.fields,
+      content: content)
+  }
+}

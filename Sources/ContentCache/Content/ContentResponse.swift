@@ -1,0 +1,32 @@
+public import HTTPCore
+
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
+/// An answer to a ``ContentQuery``: the value, and where it comes from.
+public struct ContentResponse<Value: Sendable>: Sendable {
+  /// What the query's parser made of the content.
+  public let value: Value
+  /// The content itself.
+  public let data: Data
+  /// The status, always 2xx.
+  public let status: Int
+  /// The header fields, `Age` and `Cache-Status` among them.
+  public let fields: HTTPFields
+  /// The URL that answered, after redirects.
+  public let url: URL
+  /// Where the content comes from.
+  public let origin: ContentOrigin
+  /// Seconds since the server made or validated the content; nil where that has just happened.
+  public let age: Int?
+  /// True where a newer response, or an error, follows.
+  public let isIntermediate: Bool
+
+  /// True where this is the last response.
+  public var isFinal: Bool { !isIntermediate }
+  /// What each cache on the way did, this one last (RFC 9211).
+  public var cacheStatus: String? { fields["Cache-Status"] }
+}

@@ -1,0 +1,31 @@
+package import HTTPCore
+
+extension HTTPCache {
+  /// Forgets what is stored for a request: its response, or all variants of its URL. Answers under way are not stored.
+  package func removeContent(of request: HTTPRequest) async throws(CacheError) {
+    let inquiry = await inquiry(request, .standard, .none)
+    transfers.markOutdated { $0 == inquiry.key }
+    let variants = try await cache.entry(forKey: inquiry.key)?.metadata.variants ?? []
+    try await cache.removeEntry(forKey: inquiry.key)
+    for variant in variants { try await cache.removeEntry(forKey: variant.key) }
+  }
+
+  /// Forgets everything. Answers under way are not stored.
+  package func removeAll() async throws(CacheError) {
+    transfers.markOutdated { _ in true }
+    try await cache.removeAll()
+    callers.forgetSalt()
+  }
+
+  /// The answer to a request; with `ignoresStored` from the network, without a condition.
+  func answer(
+    _ request: HTTPRequest, _ policy: ContentPolicy, _ override: FreshnessOverride, ignoresStored: Bool
+  ) async throws(HTTPTransportError) -> CachedAnswer {
+    var inquiry = await inquiry(request, policy, override)
+    if ignoresStored {
+      inquiry.ignoresStored = true
+      inquiry.mayShare = false
+    }
+    return try await answer(inquiry)
+  }
+}
