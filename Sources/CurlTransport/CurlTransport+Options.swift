@@ -13,6 +13,8 @@ extension CurlTransport {
     public var maximumConnectionsPerHost = 32
     /// The `User-Agent` of requests that bring none; `nil` sends none.
     public var userAgent: String? = "Larder"
+    /// Whether content codings are asked for and undone. False hands everything on as it is: for a proxy.
+    public var decodesContent = true
     /// The newest version of HTTP to speak.
     public var highestVersion = Version.http2
 

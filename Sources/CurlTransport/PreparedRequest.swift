@@ -35,13 +35,13 @@ struct PreparedRequest: Sendable {
     isSecure = request.url.scheme?.lowercased() == "https"
     method = request.method
     timeouts = request.timeouts
-    decodes = !request.fields.contains("Accept-Encoding")
+    decodes = settings.options.decodesContent && !request.fields.contains("Accept-Encoding")
     proxy = settings.proxies.proxy(forScheme: request.url.scheme)
     if proxy.utf8.contains(0) { throw .invalidRequest("the proxy's URL holds NUL") }
     let said = request.fields[.contentLength].flatMap { Int($0) }
     contentLength = request.body.length ?? said
     hasContent = contentLength != 0 || PreparedRequest.announcesEmptyContent(request.method)
-    fieldLines = PreparedRequest.lines(request.fields, settings.options.userAgent)
+    fieldLines = PreparedRequest.lines(request.fields, settings.options)
   }
 
   /// The methods that anticipate content say `Content-Length: 0` (RFC 9110 §8.6).
@@ -49,7 +49,7 @@ struct PreparedRequest: Sendable {
     [.post, .put, .patch, .merge].contains(method)
   }
 
-  private static func lines(_ fields: HTTPFields, _ userAgent: String?) -> [String] {
+  private static func lines(_ fields: HTTPFields, _ options: CurlTransport.Options) -> [String] {
     var lines: [String] = []
     for field in fields where field.name != .contentLength && field.name != "Expect" {
       // `Name;` is libcurl's way to send a field without a value; `Name:` would leave the field out.
@@ -58,11 +58,11 @@ struct PreparedRequest: Sendable {
     // Not sent unless the caller does: a wait for 100 (Continue), and the field that libcurl adds by itself.
     lines.append("Expect:")
     if !fields.contains(.accept) { lines.append("Accept:") }
-    if !fields.contains("Accept-Encoding") {
+    if options.decodesContent && !fields.contains("Accept-Encoding") {
       // A range counts coded bytes (RFC 9110 §14.1.2), and a part of them cannot be undone.
       lines.append("Accept-Encoding: \(fields.contains("Range") ? "identity" : ContentCoding.accepted)")
     }
-    if let userAgent, !fields.contains(.userAgent) { lines.append("User-Agent: \(userAgent)") }
+    if let userAgent = options.userAgent, !fields.contains(.userAgent) { lines.append("User-Agent: \(userAgent)") }
     return lines
   }
 }

@@ -25,7 +25,8 @@ extension Exchange {
       }
       start(
         HTTPServerRequest(
-          method: head.method, target: target, fields: head.fields, client: connection.client, content: content))
+          method: head.method, target: target, fields: head.fields, minorVersion: head.isOld ? 0 : 1,
+          client: connection.client, content: content))
       // Without content libmicrohttpd calls a second time at once: an answer to this call would close the connection.
       return content == nil ? .proceed : continueHead()
     }

@@ -8,6 +8,8 @@ public struct HTTPServerRequest: Sendable {
   public let target: String
   /// The header fields in their order, those of the connection too.
   public let fields: HTTPFields
+  /// The version of HTTP is 1, and this: 0 for HTTP/1.0, otherwise 1.
+  public let minorVersion: Int
   /// The client's address without the port, such as `127.0.0.1` or `::1`.
   public let client: String
   /// The content; nil where the request has none.
@@ -19,12 +21,13 @@ public struct HTTPServerRequest: Sendable {
 
   /// Makes a request, as a server would.
   public init(
-    method: HTTPMethod, target: String, fields: HTTPFields = [:], client: String = "127.0.0.1",
-    content: HTTPBodyStream? = nil
+    method: HTTPMethod, target: String, fields: HTTPFields = [:], minorVersion: Int = 1,
+    client: String = "127.0.0.1", content: HTTPBodyStream? = nil
   ) {
     self.method = method
     self.target = target
     self.fields = fields
+    self.minorVersion = minorVersion
     self.client = client
     self.content = content
   }

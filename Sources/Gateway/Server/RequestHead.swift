@@ -177,7 +177,7 @@ struct HeadReader {
     var count = value.count
     while unsafe count > 0 && (value[count - 1] == 0x20 || value[count - 1] == 0x09) { count -= 1 }
     let bytes = unsafe UnsafeRawBufferPointer(rebasing: value[..<count])
-    for unsafebyte in unsafe bytes where (byte < 0x20 && byte != 0x09) || byte == 0x7F { return nil }
+    if unsafe bytes.contains(where: { ($0 < 0x20 && $0 != 0x09) || $0 == 0x7F }) { return nil }
     return unsafe String(validating: bytes, as: UTF8.self)
       ?? String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
   }

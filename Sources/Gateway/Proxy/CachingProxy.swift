@@ -1,0 +1,179 @@
+public import ContentCache
+public import HTTPCore
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// A reverse proxy: gives clients the resources of one upstream server, by way of a content cache.
+///
+/// ```swift
+/// let engine = HTTPCache(cache: MemoryCache(), transport: transport)
+/// let proxy = CachingProxy(engine, upstream: try Upstream(url))
+/// let server = try HTTPServer { await proxy.respond(to: $0) }
+/// ```
+///
+/// The transport must hand content on as it is (`CurlTransport.Options.decodesContent = false`) and add no fields of its own.
+///
+/// What passes and what changes:
+/// - Fields of the connection stay on each side, those that `Connection` names too (RFC 9110 §7.6.1). `Host` becomes
+///   upstream's. `Via` is added to requests. `Forwarded` (RFC 7239) only on demand: a server that trusts it would take
+///   every client for a local one.
+/// - Ranges, conditions and codings are the client's own and are answered by the cache's rules; content is never recoded.
+/// - `Location` and `Content-Location` that lead to upstream lead to the proxy. Cookies pass as they are.
+/// - Redirects are answers. Interim responses (1xx) of upstream stay here.
+/// - 502: upstream cannot be reached or does not speak HTTP; 504: it took too long, or `only-if-cached` was not;
+///   a stored response takes their place where the rules allow it. Content that breaks off breaks off at the client too.
+/// - 405: `CONNECT` and `TRACE`. 421: a target of another host. `OPTIONS *` is answered here.
+/// - A stored response whose validation is due but not urgent (`stale-while-revalidate`) is renewed in the background.
+public final class CachingProxy: Sendable {
+  /// How a proxy forwards.
+  public struct Options: Sendable {
+    /// Limits on the time of an exchange with upstream.
+    public var timeouts = HTTPTimeouts()
+    /// The name in `Via`: a token.
+    public var name = "larder"
+    /// Adds `Forwarded` with the client's address, the host it asked for and the scheme.
+    public var addsForwarded = false
+    /// Content up to this size is read before it is forwarded, so that it can be sent again where a kept connection to
+    /// upstream turns out to be closed.
+    public var readsContentFirst = 64 << 10
+    /// Is told of each request when its response has been sent.
+    public var onExchange: (@Sendable (ProxyRecord) -> Void)?
+
+    /// The defaults.
+    public init() {}
+  }
+
+  private let engine: HTTPCache
+  private let upstream: Upstream
+  private let options: Options
+
+  /// Joins an engine and an upstream server.
+  public init(_ engine: HTTPCache, upstream: Upstream, options: Options = Options()) {
+    self.engine = engine
+    self.upstream = upstream
+    self.options = options
+  }
+
+  /// Answers one request. It does not suspend where the answer is in memory.
+  public func respond(to request: HTTPServerRequest) async -> HTTPServerResponse {
+    let start = options.onExchange == nil ? nil : Optional(ContinuousClock.now)
+    var response: HTTPServerResponse
+    do throws(Refusal) {
+      response = try await answer(request)
+    } catch {
+      request.content?.cancel()
+      response = error.response ?? error.failure.response(cache: engine.options.name)
+    }
+    if let onExchange = options.onExchange, let start {
+      let word = ProxyRecord.word(cacheStatus: response.fields.values(of: "Cache-Status").last)
+      let status = response.status
+      response.onEnd = { end in
+        onExchange(
+          ProxyRecord(
+            request, status: status, contentBytes: end.contentBytes, isComplete: end.isComplete,
+            duration: ContinuousClock.now - start, cacheStatus: word))
+      }
+    }
+    return response
+  }
+
+  /// An answer of the proxy's own.
+  private struct Refusal: Error {
+    var failure = ProxyFailure(500, "")
+    var response: HTTPServerResponse?
+
+    init(_ status: Int, _ text: String) { failure = ProxyFailure(status, text) }
+    init(_ error: HTTPTransportError) { failure = ProxyFailure(error) }
+    init(_ response: HTTPServerResponse) { self.response = response }
+  }
+
+  private func answer(_ request: HTTPServerRequest) async throws(Refusal) -> HTTPServerResponse {
+    let forwarded = try await forward(request)
+    let answer: CachedAnswer
+    do throws(HTTPTransportError) { answer = try await engine.answer(forwarded) } catch { throw Refusal(error) }
+    answer.revalidation?.runInBackground()
+    var fields = answer.response.fields
+    ForwardedFields.dropConnection(&fields)
+    redirect(&fields)
+    return HTTPServerResponse(status: answer.response.status, fields: fields, body: .stream(answer.response.body))
+  }
+
+  // To upstream
+
+  private func forward(_ request: HTTPServerRequest) async throws(Refusal) -> HTTPRequest {
+    if request.method.rawValue == "CONNECT" || request.method.rawValue == "TRACE" {
+      throw Refusal(405, "Method Not Allowed: \(request.method)")
+    }
+    var fields = ForwardedFields.request(request.fields)
+    if request.method == .options { try countForwards(&fields, request) }
+    let target = try originForm(request)
+    guard let url = upstream.url(target: target) else {
+      throw Refusal(400, "Bad Request: the target is no path of a URL")
+    }
+    fields.append("Via", "1.\(request.minorVersion) \(options.name)")
+    if options.addsForwarded { fields.append("Forwarded", CachingProxy.forwarded(request)) }
+    return HTTPRequest(
+      method: request.method, url: url, fields: fields, body: try await body(request), timeouts: options.timeouts,
+      followsRedirects: false)
+  }
+
+  /// OPTIONS may be meant for one on the way (RFC 9110 §7.6.2); `*` is meant for the server that hears it.
+  private func countForwards(_ fields: inout HTTPFields, _ request: HTTPServerRequest) throws(Refusal) {
+    let left = fields["Max-Forwards"].flatMap { Int($0) }
+    if request.target == "*" || left == 0 { throw Refusal(HTTPServerResponse(status: 204)) }
+    if let left, left > 0 { fields["Max-Forwards"] = "\(left - 1)" }
+  }
+
+  /// The target as path and query. In absolute form it must name this host, as the client knows it, or upstream.
+  private func originForm(_ request: HTTPServerRequest) throws(Refusal) -> String {
+    if request.target.utf8.first == UInt8(ascii: "/") { return request.target }
+    guard let (origin, rest) = Upstream.splitOrigin(request.target) else {
+      throw Refusal(400, "Bad Request: the target is no path of a URL")
+    }
+    let path = rest.hasPrefix("/") ? String(rest) : "/" + rest
+    if origin == upstream.origin {
+      if upstream.basePath.isEmpty { return path }
+      if let own = upstream.ownReference(request.target) { return own }
+    } else if let host = request.fields["Host"], Upstream.splitOrigin("http://\(host)")?.origin == origin,
+      CachingProxy.isLoopback(host)
+    {
+      return path
+    }
+    throw Refusal(421, "Misdirected Request: this proxy is for one server")
+  }
+
+  private static func isLoopback(_ host: String) -> Bool {
+    let name = host.hasPrefix("[") ? host.prefix { $0 != "]" } + "]" : host.prefix { $0 != ":" }
+    return name == "[::1]" || name.hasPrefix("127.") || name.lowercased() == "localhost"
+  }
+
+  private func body(_ request: HTTPServerRequest) async throws(Refusal) -> HTTPBody {
+    guard let content = request.content else { return .none }
+    guard let length = content.length, length <= options.readsContentFirst else {
+      return .stream(length: content.length, open: { content })
+    }
+    do { return .bytes(try await content.collect(upTo: length)) } catch {
+      throw Refusal(error as? HTTPTransportError ?? .cancelled)
+    }
+  }
+
+  private static func forwarded(_ request: HTTPServerRequest) -> String {
+    let address = request.client.contains(":") ? "\"[\(request.client)]\"" : request.client
+    let host = (request.fields["Host"] ?? "").filter { $0 != "\"" && $0 != "\\" }
+    return "for=\(address);host=\"\(host)\";proto=http"
+  }
+
+  // To the client
+
+  private func redirect(_ fields: inout HTTPFields) {
+    for name in CachingProxy.references where fields.contains(name) {
+      if let reference = fields[name], let own = upstream.ownReference(reference) { fields[name] = own }
+    }
+  }
+
+  private static let references: [HTTPFieldName] = [.location, "Content-Location"]
+}

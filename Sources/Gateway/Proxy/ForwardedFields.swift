@@ -1,0 +1,54 @@
+import HTTPCore
+
+/// What becomes of header fields when a message passes a proxy (RFC 9110 §7.6).
+enum ForwardedFields {
+  /// A request's fields for upstream: without those of the connection, and without `Host`, `Content-Length` and `Expect`,
+  /// which the transport and the server deal with.
+  static func request(_ fields: HTTPFields) -> HTTPFields {
+    let named = connectionNames(fields)
+    var kept: [HTTPField] = []
+    kept.reserveCapacity(fields.count + 2)
+    for field in fields where !isDropped(field.name.canonicalName) && !named.contains(field.name.canonicalName) {
+      kept.append(field)
+    }
+    return HTTPFields(kept)
+  }
+
+  /// A response's fields for the client, in place where nothing is to be dropped: the server leaves out the usual fields
+  /// of a connection by itself, and `Content-Length` it still wants to see.
+  static func dropConnection(_ fields: inout HTTPFields) {
+    guard fields.contains("Connection") else { return }
+    let named = connectionNames(fields).subtracting(neverNamed)
+    fields = HTTPFields(fields.filter { $0.name != "Connection" && !named.contains($0.name.canonicalName) })
+  }
+
+  /// The names that `Connection` lists.
+  private static func connectionNames(_ fields: HTTPFields) -> Set<String> {
+    var names: Set<String> = []
+    for field in fields where field.name == "Connection" {
+      // The common ones name no field.
+      if field.value == "keep-alive" || field.value == "close" || field.value == "Keep-Alive" { continue }
+      for name in field.value.split(whereSeparator: { $0 == "," || $0 == " " || $0 == "\t" }) {
+        names.insert(HTTPFieldName(String(name)).canonicalName)
+      }
+    }
+    return names
+  }
+
+  /// A peer that names one of these for its connection is mistaken (RFC 9110 §7.6.1).
+  private static let neverNamed: Set<String> = ["cache-control", "content-length", "date", "age", "cache-status"]
+
+  private static func isDropped(_ name: String) -> Bool {
+    switch name.utf8.count {
+    case 2: name == "te"
+    case 4: name == "host"
+    case 6: name == "expect"
+    case 7: name == "trailer" || name == "upgrade"
+    case 10: name == "connection" || name == "keep-alive"
+    case 14: name == "content-length"
+    case 16: name == "proxy-connection"
+    case 17: name == "transfer-encoding"
+    default: false
+    }
+  }
+}

@@ -1,0 +1,31 @@
+import HTTPCore
+
+/// What a client is told where there is no answer from upstream.
+struct ProxyFailure {
+  let status: Int
+  let text: String
+
+  init(_ status: Int, _ text: String) {
+    self.status = status
+    self.text = text
+  }
+
+  /// Reads the failure of an exchange with upstream.
+  init(_ error: HTTPTransportError) {
+    switch error {
+    case .timeout: self.init(504, "Gateway Timeout: \(error)")
+    case .invalidRequest(let what): self.init(400, "Bad Request: \(what)")
+    case .bodyTooLarge(let limit): self.init(413, "Content Too Large: more than \(limit) bytes")
+    case .notSupported: self.init(501, "Not Implemented: \(error)")
+    case .cancelled: self.init(503, "Service Unavailable: the proxy is shutting down")
+    default: self.init(502, "Bad Gateway: \(error)")
+    }
+  }
+
+  func response(cache: String) -> HTTPServerResponse {
+    var response = HTTPServerResponse(status: status, text: text + "\n")
+    response.fields["Cache-Status"] = "\(cache); detail=proxy-error"
+    if status == 405 { response.fields["Allow"] = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS" }
+    return response
+  }
+}

@@ -1,0 +1,96 @@
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
+/// The server that a proxy stands before: an `http` or `https` URL, whose path begins every path there.
+public struct Upstream: Sendable {
+  /// Why a URL is no upstream server.
+  public struct Invalid: Error, Hashable, Sendable, CustomStringConvertible {
+    /// What is wrong, and how it is right.
+    public let description: String
+  }
+
+  /// Scheme and authority in lower case, without a default port.
+  let origin: String
+  /// Where all paths begin: empty, or `/…` without a slash at its end.
+  let basePath: String
+  private let base: String
+
+  /// Checks a URL.
+  public init(_ url: URL) throws(Invalid) {
+    guard let scheme = url.scheme?.lowercased(), scheme == "http" || scheme == "https" else {
+      throw Invalid(description: "its scheme must be http or https")
+    }
+    guard let host = url.host(percentEncoded: true), !host.isEmpty else { throw Invalid(description: "it has no host") }
+    guard url.user() == nil, url.password() == nil else {
+      throw Invalid(description: "it carries credentials: clients send them as Authorization")
+    }
+    guard url.query() == nil, url.fragment() == nil else {
+      throw Invalid(description: "it has a query or a fragment, which no path can be added to")
+    }
+    if let port = url.port, !(1...65_535).contains(port) { throw Invalid(description: "its port is out of range") }
+    let isDefault = url.port == nil || url.port == (scheme == "https" ? 443 : 80)
+    let name = host.contains(":") && !host.hasPrefix("[") ? "[\(host)]" : host
+    origin = "\(scheme)://\(name.lowercased())\(isDefault ? "" : ":\(url.port ?? 0)")"
+    var path = url.path(percentEncoded: true)
+    while path.hasSuffix("/") { path.removeLast() }
+    basePath = path
+    base = origin + path
+  }
+
+  /// The URL of a request target in origin form; nil where it is none, or leads out of the base path.
+  func url(target: String) -> URL? {
+    guard target.utf8.first == UInt8(ascii: "/"), !target.utf8.contains(UInt8(ascii: "#")) else { return nil }
+    if !basePath.isEmpty && Upstream.leadsOut(target) { return nil }
+    return URL(string: base + target)
+  }
+
+  /// Where a reference to something on this server is found by clients of the proxy: the path and what follows it. Nil
+  /// where it leads elsewhere, or is relative to a path that both share.
+  func ownReference(_ reference: String) -> String? {
+    var rest = Substring(reference)
+    if let authority = Upstream.splitOrigin(reference) {
+      guard authority.origin == origin else { return nil }
+      rest = authority.rest
+    } else if basePath.isEmpty || !reference.hasPrefix("/") || reference.hasPrefix("//") {
+      return nil
+    }
+    guard rest.hasPrefix(basePath) else { return nil }
+    rest = rest.dropFirst(basePath.count)
+    if rest.isEmpty || rest.first == "?" || rest.first == "#" { return "/" + rest }
+    return rest.first == "/" ? String(rest) : nil
+  }
+
+  /// An absolute reference's origin in the form of ``origin``, and what stands behind it.
+  static func splitOrigin(_ reference: String) -> (origin: String, rest: Substring)? {
+    guard let colon = reference.firstIndex(of: ":") else { return nil }
+    let scheme = reference[..<colon].lowercased()
+    let hierarchy = reference[colon...]
+    guard scheme == "http" || scheme == "https", hierarchy.hasPrefix("://") else { return nil }
+    let behind = hierarchy.dropFirst(3)
+    let end = behind.firstIndex(where: { (character: Character) in "/?#".contains(character) }) ?? behind.endIndex
+    var authority = behind[..<end].lowercased()
+    let standard = scheme == "https" ? ":443" : ":80"
+    if authority.hasSuffix(standard) { authority.removeLast(standard.count) }
+    return ("\(scheme)://\(authority)", behind[end...])
+  }
+
+  /// True where the path's dot segments (RFC 3986 §5.2.4), also percent-encoded, climb above its beginning.
+  private static func leadsOut(_ target: String) -> Bool {
+    guard target.contains(".") || target.contains("%") else { return false }
+    var depth = 0
+    for segment in target.prefix(while: { $0 != "?" }).dropFirst().split(
+      separator: "/", omittingEmptySubsequences: false)
+    {
+      switch segment.replacing("%2e", with: ".").replacing("%2E", with: ".") {
+      case "..": depth -= 1
+      case ".", "": break
+      default: depth += 1
+      }
+      if depth < 0 { return true }
+    }
+    return false
+  }
+}
