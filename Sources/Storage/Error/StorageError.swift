@@ -95,6 +95,11 @@ extension StorageError {
     StorageError(.cannotOpen, message: message, file: file)
   }
 
+  /// A file whose content is damaged.
+  package static func damaged(_ file: String, _ message: String) -> StorageError {
+    StorageError(.corrupt, message: message, file: file)
+  }
+
   /// A file that belongs to something else.
   package static func foreign(_ file: String) -> StorageError {
     StorageError(.foreignFile, message: "The file is not one of this library's", file: file)

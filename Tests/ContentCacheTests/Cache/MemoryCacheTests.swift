@@ -8,8 +8,8 @@ import Testing
 struct MemoryCacheTests {
   /// A dictionary with an order of use, written down as simply as can be.
   struct Model {
-    let maximumBytes: Int
-    let maximumEntryBytes: Int
+    let limit: Int
+    let entryLimit: Int
     /// The one used last first.
     var entries: [(key: String, entry: CacheEntry, cost: Int)] = []
     var total: Int { entries.reduce(0) { $0 + $1.cost } }
@@ -22,10 +22,10 @@ struct MemoryCacheTests {
 
     mutating func store(_ entry: CacheEntry, _ key: String) -> Bool {
       let cost = MemoryCache.cost(entry.length, entry.metadata, key)
-      guard entry.length <= maximumEntryBytes, cost <= maximumBytes else { return false }
+      guard entry.length <= entryLimit, cost <= limit else { return false }
       entries.removeAll { $0.key == key }
       entries.insert((key, entry, cost), at: 0)
-      while total > maximumBytes { entries.removeLast() }
+      while total > limit { entries.removeLast() }
       return true
     }
 
@@ -37,10 +37,10 @@ struct MemoryCacheTests {
 
   @Test(
     "it does what a dictionary with an order of use does", arguments: [(20_000, 6000), (5000, 5000), (100_000, 9000)])
-  func model(maximumBytes: Int, maximumEntryBytes: Int) async throws {
+  func model(limit: Int, entryLimit: Int) async throws {
     var generator = PrintedSeed(for: "the memory cache's model")
-    let cache = MemoryCache(maximumBytes: maximumBytes, maximumEntryBytes: maximumEntryBytes)
-    var model = Model(maximumBytes: maximumBytes, maximumEntryBytes: maximumEntryBytes)
+    let cache = MemoryCache(limit: limit, entryLimit: entryLimit)
+    var model = Model(limit: limit, entryLimit: entryLimit)
     for number in 0..<4000 {
       let key = "key \(Int.random(in: 0..<30, using: &generator))"
       switch Int.random(in: 0..<100, using: &generator) {
@@ -64,14 +64,14 @@ struct MemoryCacheTests {
         model.entries = []
       }
       try #require(cache.keys == model.entries.map(\.key), "after \(number) steps")
-      try #require(cache.byteCount == model.total)
-      #expect(cache.count == model.entries.count && cache.byteCount <= maximumBytes)
+      try #require(cache.usedBytes == model.total)
+      #expect(cache.count == model.entries.count && cache.usedBytes <= limit)
     }
   }
 
   @Test("content past the limit of one entry is refused, by the cache and by its writer")
   func tooLarge() async throws {
-    let cache = MemoryCache(maximumBytes: 10_000, maximumEntryBytes: 1000)
+    let cache = MemoryCache(limit: 10_000, entryLimit: 1000)
     try await cache.store(sampleEntry(1, count: 1000), forKey: "a")
     #expect(
       await cacheError { try await cache.store(sampleEntry(2, count: 1001), forKey: "a") } == .tooLarge(limit: 1000))
@@ -87,7 +87,7 @@ struct MemoryCacheTests {
 
   @Test("metadata count too")
   func metadataCount() async throws {
-    let cache = MemoryCache(maximumBytes: 4000, maximumEntryBytes: 4000)
+    let cache = MemoryCache(limit: 4000, entryLimit: 4000)
     var metadata = sampleMetadata(1)
     metadata.fields["X-Long"] = String(repeating: "x", count: 5000)
     let entry = CacheEntry(metadata: metadata, bytes: [])
@@ -101,7 +101,7 @@ struct MemoryCacheTests {
   @Test("limits of nothing, or less, keep nothing")
   func nothing() async throws {
     for limit in [0, -1, .min] {
-      let cache = MemoryCache(maximumBytes: limit, maximumEntryBytes: limit)
+      let cache = MemoryCache(limit: limit, entryLimit: limit)
       #expect(await cacheError { try await cache.store(sampleEntry(1, count: 0), forKey: "a") } == .tooLarge(limit: 0))
     }
   }

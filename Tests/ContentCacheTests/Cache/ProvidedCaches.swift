@@ -10,6 +10,8 @@ enum ProvidedCache: String, CaseIterable, CustomTestStringConvertible, Sendable 
   case memory
   case tiered
   case own
+  case sqlite
+  case tieredSQLite
 
   var testDescription: String { rawValue }
 
@@ -17,9 +19,16 @@ enum ProvidedCache: String, CaseIterable, CustomTestStringConvertible, Sendable 
   func make() async throws -> Rig {
     switch self {
     case .memory: Rig(cache: MemoryCache())
-    case .tiered: Rig(cache: TieredCache(memory: MemoryCache(maximumBytes: 2 << 20), disk: MemoryCache()))
+    case .tiered: Rig(cache: TieredCache(memory: MemoryCache(limit: 2 << 20), disk: MemoryCache()))
     case .own: Rig(cache: ShelfCache())
+    case .sqlite: try await sqlite { $0 }
+    case .tieredSQLite: try await sqlite { TieredCache(memory: MemoryCache(limit: 1 << 20), disk: $0) }
     }
+  }
+
+  private func sqlite(_ wrap: (SQLiteCache) -> any Cache) async throws -> Rig {
+    let folder = try TemporaryFolder()
+    return Rig(cache: wrap(try await SQLiteCache(path: folder.file("cache"))), folder: folder)
   }
 
   struct Rig: Sendable {

@@ -149,7 +149,7 @@ struct TieredCacheTests {
   func freshness(round: Int) async throws {
     let seed = PrintedSeed(for: "reads beside changes, round \(round)").seed &+ UInt64(round)
     // A first cache that is small, so that it forgets and promotes all the time.
-    let memory = RestlessCache(MemoryCache(maximumBytes: 2500, maximumEntryBytes: 1000), seed: seed)
+    let memory = RestlessCache(MemoryCache(limit: 2500, entryLimit: 1000), seed: seed)
     let cache = TieredCache(memory: memory, disk: RestlessCache(seed: seed &+ 1))
     let course = Course()
     try await withThrowingTaskGroup(of: Void.self) { group in

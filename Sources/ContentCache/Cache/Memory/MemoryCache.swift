@@ -5,26 +5,26 @@ import Synchronization
 /// What an entry costs is its content, its key and about what its metadata take. It is gone with the process.
 public final class MemoryCache: Cache {
   /// The most bytes that all entries take together.
-  public let maximumBytes: Int
+  public let limit: Int
   /// The most bytes of content that one entry may have.
-  public let maximumEntryBytes: Int
+  public let entryLimit: Int
 
   private let entries = Mutex(RecentEntries())
 
   /// An empty cache.
   ///
   /// - Parameters:
-  ///   - maximumBytes: the most bytes that all entries take together; 64 MiB by default.
-  ///   - maximumEntryBytes: the most bytes of content of one entry; a quarter of `maximumBytes` by default.
-  public init(maximumBytes: Int = 64 << 20, maximumEntryBytes: Int? = nil) {
-    self.maximumBytes = max(0, maximumBytes)
-    self.maximumEntryBytes = min(max(0, maximumEntryBytes ?? maximumBytes / 4), self.maximumBytes)
+  ///   - limit: the most bytes that all entries take together; 64 MiB by default.
+  ///   - entryLimit: the most bytes of content of one entry; a quarter of `limit` by default.
+  public init(limit: Int = 64 << 20, entryLimit: Int? = nil) {
+    self.limit = max(0, limit)
+    self.entryLimit = min(max(0, entryLimit ?? limit / 4), self.limit)
   }
 
   /// How many entries there are.
   public var count: Int { entries.withLock { $0.count } }
   /// What they cost together, in bytes.
-  public var byteCount: Int { entries.withLock { $0.total } }
+  public var usedBytes: Int { entries.withLock { $0.total } }
 
   /// The entry under a key, at the cost of a look into a dictionary.
   public func entry(forKey key: String) async throws(CacheError) -> CacheEntry? {
@@ -35,9 +35,9 @@ public final class MemoryCache: Cache {
   ///
   /// Content that is not in memory is read into it. Throws `tooLarge`, which changes nothing.
   public func store(_ entry: CacheEntry, forKey key: String) async throws(CacheError) {
-    guard entry.length <= maximumEntryBytes else { throw .tooLarge(limit: maximumEntryBytes) }
+    guard entry.length <= entryLimit else { throw .tooLarge(limit: entryLimit) }
     let cost = MemoryCache.cost(entry.length, entry.metadata, key)
-    guard cost <= maximumBytes else { throw .tooLarge(limit: maximumBytes) }
+    guard cost <= limit else { throw .tooLarge(limit: limit) }
     let kept = try await MemoryCache.inMemory(entry)
     put(kept, cost, key)
   }
@@ -64,14 +64,14 @@ public final class MemoryCache: Cache {
     while let present = entries.withLock({ $0.peek(key) }), present.isSame(as: entry) {
       let renewed = present.with(metadata)
       let cost = MemoryCache.cost(present.length, metadata, key)
-      guard cost <= maximumBytes else { throw .tooLarge(limit: maximumBytes) }
+      guard cost <= limit else { throw .tooLarge(limit: limit) }
       if put(renewed, cost, key, inPlaceOf: present) { return }
     }
   }
 
   /// A writer that holds the content in memory and refuses more than an entry may have.
   public func makeWriter() async throws(CacheError) -> any CacheWriter {
-    SpoolWriter(for: self, limit: maximumEntryBytes, spool: Spool(memoryLimit: .max))
+    SpoolWriter(for: self, limit: entryLimit, spool: Spool(memoryLimit: .max))
   }
 
   // MARK: Inside
@@ -96,7 +96,7 @@ public final class MemoryCache: Cache {
       var dropped: [CacheEntry] = []
       if let old = entries.set(entry, cost: cost, for: key) { dropped.append(old) }
       // What was just put there is the last to go, and fits by itself.
-      while entries.total > maximumBytes, let old = entries.removeOldest() { dropped.append(old) }
+      while entries.total > limit, let old = entries.removeOldest() { dropped.append(old) }
       return dropped
     }
     return dropped != nil

@@ -1,0 +1,17 @@
+import Storage
+
+extension CacheError {
+  /// What the engine says of the cache's file.
+  init(_ error: StorageError, path: String) {
+    switch error.category {
+    case .full: self = .full(path: path)
+    case .readOnly: self = .readOnly(path: path)
+    case .corrupt, .notADatabase, .unexpectedValue: self = .corrupt(path: path, reason: error.message)
+    case .foreignFile, .newerSchema: self = .foreign(path: path)
+    case .closed: self = .closed
+    case .notSupported: self = .notSupported(error.message)
+    case .busy, .inUse, .cannotOpen, .inputOutput, .constraint, .tooLarge, .misuse, .interrupted, .other:
+      self = .failed(path: path, reason: error.description)
+    }
+  }
+}

@@ -1,0 +1,143 @@
+import Storage
+
+/// Keeps responses in one SQLite file, within a limit of bytes.
+///
+/// A look-up is one point read, on the caller's thread. Content up to 64 KiB comes with it; larger content is read in
+/// pieces, and written in pieces too, so that neither fills memory nor keeps others from writing. Every byte is checked
+/// before it is handed out: an entry that the disk has damaged is removed, and throws
+/// ``CacheError/corrupt(path:reason:)`` once.
+///
+/// An entry stays readable while it is held, also where it has been replaced or removed meanwhile by this process. Where
+/// another process has removed it, its content may be gone from then on, which throws ``CacheError/gone``.
+///
+/// When entries go that were not used for longest, a use counts that a process has noted but not written yet: uses are
+/// written with other changes, in the background, and by ``close()``. The file does not shrink; its pages are used again.
+/// Several caches and processes may have one file open at once.
+///
+/// What a call has stored outlives the process, however that ends. See `synchronizes` for a loss of power.
+public final class SQLiteCache: Cache {
+  /// The file's path.
+  public let path: String
+  /// The most bytes that the entries take.
+  public let limit: Int
+  /// The most bytes of content that one entry may have.
+  public let entryLimit: Int
+  /// Why the file was damaged in whose place a new one was made at opening; nil where that did not happen.
+  public let replacedDamage: String?
+
+  let store: SQLiteStore
+
+  /// Opens a file; makes it where it is missing, and its folder.
+  ///
+  /// A cache's file that is damaged is replaced by an empty one, where nothing else has it open; one whose header is so
+  /// damaged that it might be another's is kept beside it, with `.damaged` behind its name. Files up to 64 MiB are looked
+  /// through for damage each time, larger ones after some was met.
+  ///
+  /// - Parameters:
+  ///   - path: the file; `-wal`, `-shm` and `.lock` behind its name are taken too.
+  ///   - limit: in bytes; what entries are counted with is their content, metadata and key, in whole pages of 4 KiB where
+  ///     they are larger than most of one.
+  ///   - entryLimit: the most bytes of content of one entry; by default `limit`.
+  ///   - synchronizes: true waits at each change until the disk itself has it. Without, the last changes may be missing
+  ///     after a loss of power; the file is whole all the same.
+  ///   - key: encrypts the file; throws `notSupported` in this version.
+  ///   - onDiagnostic: is told what went wrong where no call can throw it: in the background.
+  /// - Throws: `foreign` for a file of something else or of a later version, which is left as it is; `corrupt` for a
+  ///   damaged one that something else has open; `readOnly`, `full`, `failed`.
+  public convenience init(
+    path: String, limit: Int = 512 << 20, entryLimit: Int? = nil, synchronizes: Bool = false, key: [UInt8]? = nil,
+    onDiagnostic: (@Sendable (CacheError) -> Void)? = nil
+  ) async throws(CacheError) {
+    guard key == nil else { throw CacheError.notSupported("encryption of cache files") }
+    try await self.init(
+      path: path, limit: limit, entryLimit: entryLimit, maximumPageCount: nil, synchronizes: synchronizes,
+      onDiagnostic: onDiagnostic)
+  }
+
+  /// - Parameter maximumPageCount: the most pages of 4 KiB that the file may have, as a disk that is full would have it.
+  package init(
+    path: String, limit: Int, entryLimit: Int? = nil, maximumPageCount: Int?, synchronizes: Bool = false,
+    onDiagnostic: (@Sendable (CacheError) -> Void)? = nil
+  ) async throws(CacheError) {
+    self.path = path
+    self.limit = max(0, limit)
+    self.entryLimit = min(max(0, entryLimit ?? limit), max(0, limit), SQLiteCacheSchema.bodyLimit)
+    let options = DatabaseOptions(
+      synchronous: synchronizes ? .full : .normal, readers: 3, maximumPageCount: maximumPageCount)
+    let opened = try await SQLiteOpening(path: path, options: options).open()
+    replacedDamage = opened.replaced
+    do throws(StorageError) {
+      let lastUse = try await opened.database.read { (connection) throws(StorageError) in
+        try SQLiteStore.lastUse(connection)
+      }
+      store = SQLiteStore(opened, path: path, limit: max(0, limit), lastUse: lastUse, onDiagnostic: onDiagnostic)
+    } catch {
+      try? await opened.database.close()
+      opened.claim.release()
+      throw CacheError(error, path: path)
+    }
+    do throws(CacheError) { try await store.clearUp() } catch {
+      // The file is full, or somebody else writes for long: the next opening clears up.
+      onDiagnostic?(error)
+    }
+  }
+
+  /// The entry under a key.
+  public func entry(forKey key: String) async throws(CacheError) -> CacheEntry? { try store.entry(key) }
+
+  /// Keeps an entry and removes those that were not used for longest, as far as it needs their room.
+  ///
+  /// Throws `tooLarge`, `full`, `readOnly`, `closed`, `failed`; what was under the key is still there then.
+  public func store(_ entry: CacheEntry, forKey key: String) async throws(CacheError) {
+    guard entry.length <= entryLimit else { throw .tooLarge(limit: entryLimit) }
+    if entry.length <= SQLiteCacheSchema.inlineLimit { return try await store.put(entry, key) }
+    let writer = SQLiteCacheWriter(store, limit: entryLimit)
+    var start = 0
+    while start < entry.length {
+      let end = min(entry.length, start + (256 << 10))
+      try await writer.append(try await entry.read(start..<end))
+      start = end
+    }
+    _ = try await writer.commit(entry.metadata, forKey: key)
+  }
+
+  /// Forgets one entry.
+  public func removeEntry(forKey key: String) async throws(CacheError) {
+    try await store.change { [store] (connection, doomed) throws(StorageError) in
+      try store.remove("key = ?", .text(key), connection, &doomed)
+    }
+  }
+
+  /// Forgets everything; the file keeps its length, its pages are used again.
+  public func removeAll() async throws(CacheError) {
+    try await store.change { [store] (connection, doomed) throws(StorageError) in
+      try store.removeEverything(connection, &doomed)
+    }
+  }
+
+  /// Replaces the metadata where the entry under the key is the one seen, as one step; the content is not written again.
+  public func update(
+    _ entry: CacheEntry, to metadata: CacheMetadata, forKey key: String
+  ) async throws(CacheError) {
+    guard StoredRow.cost(key: key, metadata: metadata.encoded().count, size: entry.length) <= Int64(limit) else {
+      throw .tooLarge(limit: limit)
+    }
+    try await store.change { [store] (connection, doomed) throws(StorageError) in
+      try store.replace(metadata, of: entry, key, connection, &doomed)
+    }
+  }
+
+  /// A writer that stages what is large in the file, 256 KiB at a time, and makes it visible by one short transaction.
+  public func makeWriter() async throws(CacheError) -> any CacheWriter {
+    SQLiteCacheWriter(store, limit: entryLimit)
+  }
+
+  /// How many bytes the entries take, as `limit` counts them.
+  public func usedBytes() throws(CacheError) -> Int { try store.number("SELECT total FROM usage") }
+
+  /// How many entries there are.
+  public func count() throws(CacheError) -> Int { try store.number("SELECT count(*) FROM entry") }
+
+  /// Writes what is noted in memory and closes the file; calls from then on throw `closed`. A second call does nothing.
+  public func close() async throws(CacheError) { try await store.close() }
+}

@@ -1,0 +1,95 @@
+import Storage
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// Looks at a cache's file before it is trusted, opens it, and puts a new one in the place of a damaged one.
+struct SQLiteOpening: Sendable {
+  let path: String
+  let options: DatabaseOptions
+
+  /// An open file.
+  struct Opened: Sendable {
+    let database: Database
+    let claim: FileClaim
+    /// Why a new file was made in the place of a damaged one; nil where none was.
+    let replaced: String?
+  }
+
+  /// Files up to this size are looked through for damage each time; larger ones after some was met.
+  private static let checkedBytes = 64 << 20
+
+  func open() async throws(CacheError) -> Opened {
+    try makeFolder()
+    let claim = try await FileClaim.make(path + ".lock")
+    do throws(StorageError) {
+      let opened = try await open(claim)
+      claim.unmark()
+      claim.share()
+      return opened
+    } catch {
+      claim.release()
+      throw CacheError(error, path: path)
+    }
+  }
+
+  private func open(_ claim: FileClaim) async throws(StorageError) -> Opened {
+    switch try DatabaseFile(path).content() {
+    case .absent: try makeFile()
+    case .database(SQLiteCacheSchema.applicationID): break
+    case .database(0): break  // Cut off before its first transaction, or another's: the schema tells.
+    case .damaged: return try await replaced(claim, because: "its header is damaged", isOurs: false)
+    case .database, .other: throw StorageError.foreign(path)
+    }
+    do throws(StorageError) {
+      let database = try await connect()
+      do throws(StorageError) {
+        if claim.isAlone, claim.isMarked || DatabaseFile(path).byteCount <= SQLiteOpening.checkedBytes {
+          try await database.checkIntegrity()
+        }
+        return Opened(database: database, claim: claim, replaced: nil)
+      } catch {
+        try? await database.close()
+        throw error
+      }
+    } catch {
+      guard error.category == .corrupt || error.category == .notADatabase else { throw error }
+      return try await replaced(claim, because: error.message, isOurs: true)
+    }
+  }
+
+  private func connect() async throws(StorageError) -> Database {
+    try await Database.open(path, schema: SQLiteCacheSchema.schema, options: options)
+  }
+
+  /// What cannot be told from another's file is kept under another name; a cache's own content is fetched again.
+  private func replaced(_ claim: FileClaim, because reason: String, isOurs: Bool) async throws(StorageError) -> Opened {
+    guard claim.isAlone else {
+      throw StorageError.damaged(path, "\(reason); it is replaced when nothing else has it open")
+    }
+    let aside = try DatabaseFile(path).setAside()
+    if isOurs { try? FileManager.default.removeItem(atPath: aside) }
+    try makeFile()
+    return Opened(database: try await connect(), claim: claim, replaced: reason)
+  }
+
+  private func makeFolder() throws(CacheError) {
+    guard let slash = path.lastIndex(of: "/"), slash > path.startIndex else { return }
+    let folder = String(path[..<slash])
+    guard !FileManager.default.fileExists(atPath: folder) else { return }
+    do {
+      try FileManager.default.createDirectory(
+        atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    } catch { throw CacheError.failed(path: folder, reason: "The folder cannot be made") }
+  }
+
+  /// Stored responses are their reader's alone: the file, and so its log, can be read by nobody else.
+  private func makeFile() throws(StorageError) {
+    guard !FileManager.default.fileExists(atPath: path) else { return }
+    let made = FileManager.default.createFile(atPath: path, contents: nil, attributes: [.posixPermissions: 0o600])
+    guard made else { throw StorageError.cannotOpen(path, "The cache's file cannot be made") }
+  }
+}

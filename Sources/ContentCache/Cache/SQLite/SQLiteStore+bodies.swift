@@ -1,0 +1,131 @@
+import Storage
+
+// Large content: written piece by piece where no reader looks, deleted piece by piece when nobody reads it any more.
+extension SQLiteStore {
+  /// Chunks that one transaction deletes.
+  private static let deletionSlice = 32
+  /// After so many seconds what is staged or doomed is nobody's, whoever has the file open.
+  private static let orphanAge: Int64 = 3600
+
+  /// Writes chunks of a staged body, from number `first` on; makes the body where there is none yet. Answers its id.
+  func stage(_ chunks: [[UInt8]], first: Int, of body: Int64?) async throws(CacheError) -> Int64 {
+    let made = MadeBody()
+    try await change(weight: chunks.reduce(0) { $0 + $1.count }) { (connection, _) throws(StorageError) in
+      let id: Int64
+      if let body { id = body } else { id = try SQLiteStore.makeBody(connection) }
+      try SQLiteStore.insert(chunks, first: first, of: id, connection)
+      made.id = id
+    }
+    return made.id
+  }
+
+  private static func makeBody(_ connection: Connection) throws(StorageError) -> Int64 {
+    try connection.run(
+      "INSERT INTO body(state, touched) VALUES(?, ?)", .integer(SQLiteCacheSchema.BodyState.staged.rawValue),
+      .integer(seconds))
+    return connection.lastInsertedRow
+  }
+
+  private static func insert(
+    _ chunks: [[UInt8]], first: Int, of body: Int64, _ connection: Connection
+  ) throws(StorageError) {
+    for (offset, chunk) in chunks.enumerated() {
+      let id = SQLiteCacheSchema.chunk(first + offset, of: body)
+      try connection.run(
+        "INSERT INTO chunk(id, checksum, bytes) VALUES(?, ?, ?)", .integer(id),
+        .integer(StoredRow.checksum(chunk: id, chunk)), .blob(chunk))
+    }
+    try connection.run("UPDATE body SET touched = ? WHERE id = ?", .integer(seconds), .integer(body))
+  }
+
+  /// Writes the last chunks of a staged body and makes it an entry, in one step; throws `gone` where it is staged no more.
+  func commit(_ chunks: [[UInt8]], first: Int, _ row: NewRow) async throws(CacheError) {
+    let wasStaged = MadeBody()
+    try await change(weight: chunks.reduce(0) { $0 + $1.count }) { [self] (connection, doomed) throws(StorageError) in
+      try connection.run(
+        "UPDATE body SET state = ? WHERE id = ? AND state = ?",
+        .integer(SQLiteCacheSchema.BodyState.live.rawValue), .integer(row.body),
+        .integer(SQLiteCacheSchema.BodyState.staged.rawValue))
+      guard connection.changes == 1 else { return }
+      try SQLiteStore.insert(chunks, first: first, of: row.body, connection)
+      try put(row, connection, &doomed)
+      wasStaged.id = row.body
+    }
+    if wasStaged.id == 0 { throw .gone }
+  }
+
+  /// Gives up a body that was staged.
+  func abandon(_ body: Int64) {
+    if holds.doom([body]) { database.whereWriting { [self] turn in deleteChunks(turn) } }
+  }
+
+  /// Lets go of a hold.
+  func release(_ body: Int64) {
+    if holds.release(body) { database.whereWriting { [self] turn in deleteChunks(turn) } }
+  }
+
+  /// Removes a damaged entry, soon.
+  func discard(_ condition: String, _ value: Int64) {
+    database.whereWriting { [self] turn in
+      do throws(StorageError) {
+        let doomed = try turn.write { (connection) throws(StorageError) in
+          var doomed: [Int64] = []
+          try remove(condition, .integer(value), connection, &doomed)
+          return doomed
+        }
+        if holds.doom(doomed) { deleteChunks(turn) }
+      } catch { diagnose(error) }
+    }
+  }
+
+  /// Deletes some chunks, and the others in turns of their own, so that changes come in between.
+  func deleteChunks(_ turn: Database.WriterTurn) {
+    guard let body = holds.current() else { return }
+    do throws(StorageError) {
+      let isDone = try turn.write { (connection) throws(StorageError) in
+        try connection.run(
+          "DELETE FROM chunk WHERE id IN (SELECT id FROM chunk WHERE id >= ? AND id < ? LIMIT ?)",
+          .integer(SQLiteCacheSchema.chunk(0, of: body)), .integer(SQLiteCacheSchema.chunk(0, of: body + 1)),
+          .integer(Int64(SQLiteStore.deletionSlice)))
+        guard connection.changes < SQLiteStore.deletionSlice else { return false }
+        try connection.run("DELETE FROM body WHERE id = ?", .integer(body))
+        return true
+      }
+      if isDone { holds.finish(body) }
+    } catch {
+      diagnose(error)
+      holds.finish(body)
+    }
+    database.whereWriting { [self] turn in deleteChunks(turn) }
+  }
+
+  /// Dooms what killed processes left staged or doomed: everything where nothing else has the file open, else what has
+  /// not been touched for an hour.
+  func clearUp() async throws(CacheError) {
+    let before = claim.isAlone ? Int64.max : SQLiteStore.seconds - SQLiteStore.orphanAge
+    try await change { (connection, doomed) throws(StorageError) in
+      let left = try connection.rows(
+        "SELECT id FROM body WHERE state <> ? AND touched < ?",
+        .integer(SQLiteCacheSchema.BodyState.live.rawValue), .integer(before)
+      ) { (row) throws(StorageError) in try row.int64(0) }
+      for body in left {
+        // So that whoever still writes it finds it gone.
+        try connection.run(
+          "UPDATE body SET state = ? WHERE id = ?", .integer(SQLiteCacheSchema.BodyState.doomed.rawValue),
+          .integer(body))
+      }
+      doomed += left
+    }
+  }
+
+  /// Writes some of the noted uses in the background.
+  func flushSomeUses() {
+    database.whereWriting { [self] turn in
+      let slice = uses.takeSlice()
+      do throws(StorageError) {
+        try turn.write { (connection) throws(StorageError) in try SQLiteStore.write(slice, connection) }
+      } catch { diagnose(error) }
+      if uses.goesOn() { flushSomeUses() }
+    }
+  }
+}

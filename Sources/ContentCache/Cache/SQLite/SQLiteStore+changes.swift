@@ -1,0 +1,186 @@
+import Storage
+import Synchronization
+
+/// A change that waits for the writer.
+struct WaitingChange {
+  /// Makes the change and adds the bodies that it dooms.
+  var work: @Sendable (Connection, inout [Int64]) throws(StorageError) -> Void
+  /// About how many bytes it writes.
+  var weight: Int
+  var done: CheckedContinuation<StorageError?, Never>
+}
+
+// Changes share transactions, and those that fail do not take others along.
+extension SQLiteStore {
+  /// How many bytes one shared transaction writes: the lock is never held for long.
+  private static let transactionBytes = 1 << 20
+
+  /// Makes a change, after all that were asked for before; committed when it returns.
+  func change(
+    weight: Int = 0, _ work: @escaping @Sendable (Connection, inout [Int64]) throws(StorageError) -> Void
+  ) async throws(CacheError) {
+    let error = await withCheckedContinuation { done in
+      let isFirst = waiting.withLock { waiting in
+        waiting.append(WaitingChange(work: work, weight: weight, done: done))
+        return waiting.count == 1
+      }
+      // Whoever comes while the writer is busy is taken along in its next transaction.
+      if isFirst { database.whereWriting { [self] turn in writeWaiting(turn) } }
+    }
+    if let error { throw failure(error) }
+  }
+
+  private func writeWaiting(_ turn: Database.WriterTurn) {
+    var (rest, all) = waiting.withLock { waiting in
+      defer { waiting = [] }
+      return (waiting[...], waiting.count)
+    }
+    while all > 0 {
+      var weight = 0
+      let share = rest.prefix { change in
+        defer { weight += change.weight }
+        return weight < SQLiteStore.transactionBytes
+      }
+      rest = rest.dropFirst(share.count)
+      all -= share.count
+      let error = write(share, turn)
+      if error != nil, share.count > 1 {
+        // One of them may be at fault: each gets a transaction of its own.
+        for change in share { change.done.resume(returning: write([change], turn)) }
+      } else {
+        for change in share { change.done.resume(returning: error) }
+      }
+    }
+  }
+
+  private func write(_ changes: ArraySlice<WaitingChange>, _ turn: Database.WriterTurn) -> StorageError? {
+    do throws(StorageError) {
+      let doomed = try turn.write { (connection) throws(StorageError) in
+        var doomed: [Int64] = []
+        for change in changes { try change.work(connection, &doomed) }
+        return doomed
+      }
+      if holds.doom(doomed) { deleteChunks(turn) }
+      return nil
+    } catch { return error }
+  }
+
+  // MARK: The changes
+
+  /// Puts a row in place of what is under the key.
+  func put(_ new: NewRow, _ connection: Connection, _ doomed: inout [Int64]) throws(StorageError) {
+    try remove("key = ?", .text(new.key), connection, &doomed)
+    let moment = uses.next(after: try SQLiteStore.lastUse(connection))
+    let size = Int64(new.size)
+    try connection.run(
+      """
+      INSERT INTO entry(key, used, cost, size, body, checksum, metadata, content) VALUES(?, ?, ?, ?, ?, ?, ?, ?)
+      """, .text(new.key), .integer(moment), .integer(new.cost), .integer(size),
+      .integer(new.body),
+      .integer(
+        StoredRow.checksum(
+          key: new.key, size: size, body: new.body, metadata: new.metadata, content: new.content)),
+      .blob(new.metadata), .blob(new.content))
+    let id = connection.lastInsertedRow
+    try connection.run("UPDATE usage SET total = total + ?", .integer(new.cost))
+    try makeRoom(keeping: id, connection, &doomed)
+  }
+
+  /// Replaces the metadata of the row that `seen` was read from, where it is still there.
+  func replace(
+    _ metadata: CacheMetadata, of seen: CacheEntry, _ key: String, _ connection: Connection, _ doomed: inout [Int64]
+  ) throws(StorageError) {
+    let found = try connection.first(StoredRow.query, .text(key)) {
+      (row) throws(StorageError) in (try StoredRow(row), try row.int64(6))
+    }
+    guard let (row, cost) = found, row.size == Int64(seen.length), row.checkedMetadata(key) == seen.metadata else {
+      return
+    }
+    if row.body == 0, let bytes = seen.bytesInMemory, bytes != row.content { return }
+    let encoded = metadata.encoded()
+    let newCost = StoredRow.cost(key: key, metadata: encoded.count, size: seen.length)
+    let checksum = StoredRow.checksum(
+      key: key, size: row.size, body: row.body, metadata: encoded, content: row.content)
+    try connection.run(
+      "UPDATE entry SET metadata = ?, checksum = ?, cost = ?, used = ? WHERE id = ?", .blob(encoded),
+      .integer(checksum), .integer(newCost), .integer(uses.next(after: try SQLiteStore.lastUse(connection))),
+      .integer(row.id))
+    _ = uses.take(row.id)
+    try connection.run("UPDATE usage SET total = total + ?", .integer(newCost - cost))
+    try makeRoom(keeping: row.id, connection, &doomed)
+  }
+
+  /// Deletes rows, and dooms their bodies.
+  func remove(
+    _ condition: String, _ value: SQLValue, _ connection: Connection, _ doomed: inout [Int64]
+  ) throws(StorageError) {
+    var (gone, bodies) = (Int64(0), [Int64]())
+    try connection.forEachRow("DELETE FROM entry WHERE \(condition) RETURNING cost, body", [value]) {
+      (row) throws(StorageError) in
+      gone += try row.int64(0)
+      if try row.int64(1) != 0 { bodies.append(try row.int64(1)) }
+      return true
+    }
+    if gone != 0 { try connection.run("UPDATE usage SET total = total - ?", .integer(gone)) }
+    for body in bodies { try doom(body, connection, &doomed) }
+  }
+
+  /// Deletes every row, and dooms every body that one of them named.
+  func removeEverything(_ connection: Connection, _ doomed: inout [Int64]) throws(StorageError) {
+    let bodies = try connection.rows("SELECT body FROM entry WHERE body <> 0") { (row) throws(StorageError) in
+      try row.int64(0)
+    }
+    for body in bodies { try doom(body, connection, &doomed) }
+    try connection.run("DELETE FROM entry")
+    try connection.run("UPDATE usage SET total = 0")
+  }
+
+  private func doom(_ body: Int64, _ connection: Connection, _ doomed: inout [Int64]) throws(StorageError) {
+    try connection.run(
+      "UPDATE body SET state = ?, touched = ? WHERE id = ?", .integer(SQLiteCacheSchema.BodyState.doomed.rawValue),
+      .integer(SQLiteStore.seconds), .integer(body))
+    doomed.append(body)
+  }
+
+  /// Past the limit, removes what was not used for longest; the row `kept` stays.
+  private func makeRoom(
+    keeping kept: Int64, _ connection: Connection, _ doomed: inout [Int64]
+  ) throws(StorageError) {
+    while try total(connection) > Int64(limit) {
+      let oldest = try connection.first(
+        "SELECT id, used FROM entry WHERE id <> ? ORDER BY used LIMIT 1", .integer(kept)
+      ) { (row) throws(StorageError) in (id: try row.int64(0), used: try row.int64(1)) }
+      guard let oldest else { return }
+      if let moment = uses.take(oldest.id), moment > oldest.used {
+        // Used since: it takes its later place, where it is met again if need be.
+        try connection.run("UPDATE entry SET used = ? WHERE id = ?", .integer(moment), .integer(oldest.id))
+      } else {
+        try remove("id = ?", .integer(oldest.id), connection, &doomed)
+      }
+    }
+  }
+
+  /// The latest use that the file knows.
+  static func lastUse(_ connection: Connection) throws(StorageError) -> Int64 {
+    let last = try connection.first("SELECT used FROM entry ORDER BY used DESC LIMIT 1") { (row) throws(StorageError) in
+      try row.int64(0)
+    }
+    return last ?? 0
+  }
+
+  private func total(_ connection: Connection) throws(StorageError) -> Int64 {
+    try connection.first("SELECT total FROM usage") { (row) throws(StorageError) in try row.int64(0) } ?? 0
+  }
+}
+
+/// A row to be put into `entry`.
+struct NewRow: Sendable {
+  let key: String
+  let metadata: [UInt8]
+  let size: Int
+  /// The body with the content; 0 where `content` is it.
+  let body: Int64
+  let content: [UInt8]
+
+  var cost: Int64 { StoredRow.cost(key: key, metadata: metadata.count, size: size) }
+}

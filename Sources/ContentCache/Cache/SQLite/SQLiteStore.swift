@@ -1,0 +1,197 @@
+import Storage
+import Synchronization
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// An open cache file: look-ups on the caller's thread, changes on the writer's.
+///
+/// A look-up is one point read: shorter than a way to another thread. Changes asked for at the same time share a
+/// transaction.
+final class SQLiteStore: Sendable {
+  let path: String
+  let limit: Int
+  let database: Database
+  let claim: FileClaim
+  let holds = BodyHolds()
+  let uses: RecentUses
+  let waiting = Mutex<[WaitingChange]>([])
+  private let onDiagnostic: (@Sendable (CacheError) -> Void)?
+
+  init(
+    _ opened: SQLiteOpening.Opened, path: String, limit: Int, lastUse: Int64,
+    onDiagnostic: (@Sendable (CacheError) -> Void)?
+  ) {
+    self.path = path
+    self.limit = limit
+    database = opened.database
+    claim = opened.claim
+    uses = RecentUses(after: lastUse)
+    self.onDiagnostic = onDiagnostic
+  }
+
+  // MARK: Look-ups
+
+  /// The entry under a key, checked. A damaged one is removed and throws `corrupt`.
+  func entry(_ key: String) throws(CacheError) -> CacheEntry? {
+    var seen: Int64 = 0
+    while let row = try row(key) {
+      guard let metadata = row.checkedMetadata(key) else {
+        discard("id = ?", row.id)
+        throw damage("an entry is not what was written")
+      }
+      if uses.note(row.id) { flushSomeUses() }
+      if row.body == 0 { return CacheEntry(metadata: metadata, bytes: row.content, tier: .disk) }
+      // Held first, then looked at: what is live now cannot be deleted any more. Else it has been replaced meanwhile.
+      let hold = BodyHold(row.body, in: self)
+      if try isLive(row.body) { return SQLiteStore.entry(metadata, length: Int(clamping: row.size), hold) }
+      if row.id == seen {
+        discard("id = ?", row.id)
+        throw damage("an entry has no content")
+      }
+      seen = row.id
+    }
+    return nil
+  }
+
+  /// An entry that reads a body.
+  static func entry(_ metadata: CacheMetadata, length: Int, _ hold: BodyHold) -> CacheEntry {
+    CacheEntry(metadata: metadata, length: length) { (range) throws(CacheError) in
+      try hold.read(range, length: length)
+    }
+  }
+
+  private func row(_ key: String) throws(CacheError) -> StoredRow? {
+    try reading { (connection) throws(StorageError) in
+      try connection.first(StoredRow.query, .text(key)) {
+        (row) throws(StorageError) in try StoredRow(row)
+      }
+    }
+  }
+
+  private func isLive(_ body: Int64) throws(CacheError) -> Bool {
+    try reading { (connection) throws(StorageError) in
+      try connection.first("SELECT state FROM body WHERE id = ?", .integer(body)) { (row) throws(StorageError) in
+        try row.int64(0) == SQLiteCacheSchema.BodyState.live.rawValue
+      } ?? false
+    }
+  }
+
+  /// A single number.
+  func number(_ sql: String) throws(CacheError) -> Int {
+    let number = try reading { (connection) throws(StorageError) in
+      try connection.first(sql) { (row) throws(StorageError) in try row.int64(0) }
+    }
+    return Int(clamping: number ?? 0)
+  }
+
+  /// Runs point reads, blocking for their short time.
+  private func reading<Value>(
+    _ body: (Connection) throws(StorageError) -> Value
+  ) throws(CacheError) -> Value {
+    do throws(StorageError) { return try database.readNow(body) } catch { throw failure(error) }
+  }
+
+  // MARK: Content
+
+  /// How many bytes one statement reads.
+  private static let readBytes = 1 << 20
+
+  /// Bytes of a body that has `length` so far; the range lies within them.
+  func read(_ range: Range<Int>, ofBody body: Int64, length: Int) throws(CacheError) -> [UInt8] {
+    let range = range.clamped(to: 0..<length)
+    var all: [UInt8] = []
+    var start = range.lowerBound
+    while start < range.upperBound {
+      let end = min(range.upperBound, start + SQLiteStore.readBytes)
+      let part = try reading { (connection) throws(StorageError) in
+        try ChunkReading(body: body, length: length, range: start..<end).read(connection)
+      }
+      switch part {
+      case .missing: throw CacheError.gone
+      case .damaged:
+        discard("body = ?", body)
+        throw damage("a piece of content is not what was written")
+      case .bytes(let bytes):
+        if start == range.lowerBound, end == range.upperBound { return bytes }
+        if all.isEmpty { all.reserveCapacity(range.count) }
+        all += bytes
+      }
+      start = end
+    }
+    return all
+  }
+
+  // MARK: Storing
+
+  /// Keeps an entry with its content in its own row.
+  func put(_ entry: CacheEntry, _ key: String) async throws(CacheError) {
+    let content: [UInt8]
+    if let bytes = entry.bytesInMemory { content = bytes } else { content = try await entry.read(0..<entry.length) }
+    let row = NewRow(
+      key: key, metadata: entry.metadata.encoded(), size: content.count, body: 0, content: content)
+    try checkFits(row)
+    try await change(weight: content.count) { [self] (connection, doomed) throws(StorageError) in
+      try put(row, connection, &doomed)
+    }
+  }
+
+  func checkFits(_ row: NewRow) throws(CacheError) {
+    if row.cost > Int64(limit) { throw .tooLarge(limit: limit) }
+  }
+
+  // MARK: Failures
+
+  /// An engine's error as the cache's; damage is noted for the next opening.
+  func failure(_ error: StorageError) -> CacheError {
+    if error.category == .corrupt || error.category == .notADatabase { claim.mark() }
+    return CacheError(error, path: path)
+  }
+
+  /// Whole seconds since 1970.
+  static var seconds: Int64 { Int64(Date().timeIntervalSince1970) }
+
+  private func damage(_ reason: String) -> CacheError { .corrupt(path: path, reason: reason) }
+
+  /// Tells what no call can throw.
+  func diagnose(_ error: StorageError) {
+    let error = failure(error)
+    if error != .closed { onDiagnostic?(error) }
+  }
+
+  // MARK: Ending
+
+  /// Writes the uses and closes the file.
+  func close() async throws(CacheError) {
+    var uses = uses.takeSlice()
+    while !uses.isEmpty {
+      let slice = uses
+      let isWritten = await failing { () throws(StorageError) in
+        try await self.database.write { (connection) throws(StorageError) in try SQLiteStore.write(slice, connection) }
+      }
+      uses = isWritten ? self.uses.takeSlice() : []
+    }
+    defer { claim.release() }
+    do throws(StorageError) { try await database.close() } catch { throw failure(error) }
+  }
+
+  /// False where it failed, which is told.
+  private func failing(_ work: () async throws(StorageError) -> Void) async -> Bool {
+    do throws(StorageError) {
+      try await work()
+      return true
+    } catch {
+      diagnose(error)
+      return false
+    }
+  }
+
+  static func write(_ uses: [(row: Int64, moment: Int64)], _ connection: Connection) throws(StorageError) {
+    for use in uses {
+      try connection.run("UPDATE entry SET used = max(used, ?) WHERE id = ?", .integer(use.moment), .integer(use.row))
+    }
+  }
+}
