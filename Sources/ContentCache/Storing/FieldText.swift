@@ -1,41 +1,55 @@
-/// Pieces of field values.
+/// Pieces of field values, as places in their bytes.
 enum FieldText {
-  /// Without white space at either end.
-  static func trimmed(_ text: Substring.UTF8View) -> Substring.UTF8View {
-    var text = text
-    while let first = text.first, isBlank(first) { text.removeFirst() }
-    while let last = text.last, isBlank(last) { text.removeLast() }
-    return text
-  }
-
   static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
 
-  /// The elements of a comma-separated list, without white space around them, empty ones left out; commas inside quotes
-  /// do not separate (RFC 9110 §5.6.1).
-  static func elements(_ value: String) -> [Substring] {
-    var elements: [Substring] = []
-    let bytes = value.utf8
-    var start = bytes.startIndex
-    var position = start
+  /// The bytes of a value, A to Z in lower case.
+  static func lowercased(_ value: String) -> [UInt8] {
+    var bytes = Array(value.utf8)
+    for index in bytes.indices where bytes[index] >= 0x41 && bytes[index] <= 0x5A { bytes[index] |= 0x20 }
+    return bytes
+  }
+
+  /// A range of bytes without white space at either end.
+  static func trimmed(_ bytes: [UInt8], _ range: Range<Int>) -> Range<Int> {
+    var start = range.lowerBound
+    var end = range.upperBound
+    while start < end, isBlank(bytes[start]) { start += 1 }
+    while end > start, isBlank(bytes[end - 1]) { end -= 1 }
+    return start..<end
+  }
+
+  /// The elements of a comma-separated list, without white space around them, empty ones left out (RFC 9110 §5.6.1).
+  ///
+  /// - Parameter quotes: whether commas in quoted strings belong to their element (§5.6.4).
+  static func ranges(_ bytes: [UInt8], quotes: Bool) -> [Range<Int>] {
+    var ranges: [Range<Int>] = []
+    var start = 0
+    var position = 0
     var isQuoted = false
-    func take(_ end: String.Index) {
-      let element = trimmed(value[start..<end].utf8)
-      if !element.isEmpty { elements.append(Substring(element)) }
+    func take() {
+      let element = trimmed(bytes, start..<position)
+      if !element.isEmpty { ranges.append(element) }
     }
-    while position < bytes.endIndex {
+    while position < bytes.count {
       let byte = bytes[position]
       if isQuoted, byte == 0x5C {
-        bytes.formIndex(after: &position)
-        if position == bytes.endIndex { break }
-      } else if byte == 0x22 {
+        position += 1
+      } else if quotes, byte == 0x22 {
         isQuoted.toggle()
       } else if byte == 0x2C, !isQuoted {
-        take(position)
-        start = bytes.index(after: position)
+        take()
+        start = position + 1
       }
-      bytes.formIndex(after: &position)
+      position += 1
     }
-    take(bytes.endIndex)
-    return elements
+    position = bytes.count
+    if start < position { take() }
+    return ranges
+  }
+
+  /// The elements of a comma-separated list as texts; commas inside quotes do not separate.
+  static func elements(_ value: String) -> [String] {
+    let bytes = Array(value.utf8)
+    return ranges(bytes, quotes: true).map { String(decoding: bytes[$0], as: UTF8.self) }
   }
 }

@@ -14,28 +14,42 @@ enum SelectingField {
     }
     guard let joined else { return nil }
     switch name {
-    case "accept-encoding", "accept-language", "accept-charset":
-      return preferences(HTTPFieldName(joined).canonicalName).sorted().joined(separator: ",")
-    case "accept":
-      return preferences(joined).sorted().joined(separator: ",")
+    case "accept-encoding", "accept-language", "accept-charset": return preferences(FieldText.lowercased(joined))
+    case "accept": return preferences(Array(joined.utf8))
     case "user-agent", "cookie", "authorization", "proxy-authorization", "referer", "from", "origin", "host", "date":
-      return String(FieldText.trimmed(Substring(joined).utf8)) ?? joined
+      let bytes = Array(joined.utf8)
+      return String(decoding: bytes[FieldText.trimmed(bytes, 0..<bytes.count)], as: UTF8.self)
     default:
-      return FieldText.elements(joined).joined(separator: ",")
+      let bytes = Array(joined.utf8)
+      return text(bytes, FieldText.ranges(bytes, quotes: true))
     }
   }
 
-  /// The elements of a list of preferences, without any white space outside quotes.
-  private static func preferences(_ value: String) -> [String] {
-    FieldText.elements(value).map { element in
-      guard element.utf8.contains(where: FieldText.isBlank) else { return String(element) }
+  /// A list of preferences: its elements without any white space outside quotes, sorted.
+  private static func preferences(_ bytes: [UInt8]) -> String {
+    var bytes = bytes
+    if bytes.contains(where: FieldText.isBlank) {
       var isQuoted = false
-      let kept = element.utf8.filter { byte in
+      bytes.removeAll { byte in
         if byte == 0x22 { isQuoted.toggle() }
-        return isQuoted || !FieldText.isBlank(byte)
+        return !isQuoted && FieldText.isBlank(byte)
       }
-      return String(decoding: kept, as: UTF8.self)
     }
+    var ranges = FieldText.ranges(bytes, quotes: true)
+    if ranges.count > 1 { ranges.sort { bytes[$0].lexicographicallyPrecedes(bytes[$1]) } }
+    return text(bytes, ranges)
+  }
+
+  /// Elements joined by commas.
+  private static func text(_ bytes: [UInt8], _ ranges: [Range<Int>]) -> String {
+    if let only = ranges.first, ranges.count == 1 { return String(decoding: bytes[only], as: UTF8.self) }
+    var joined: [UInt8] = []
+    joined.reserveCapacity(bytes.count)
+    for range in ranges {
+      if !joined.isEmpty { joined.append(0x2C) }
+      joined += bytes[range]
+    }
+    return String(decoding: joined, as: UTF8.self)
   }
 
   /// The one language that a normalised `Accept-Language` prefers to all others (RFC 9110 §12.5.4); nil where several

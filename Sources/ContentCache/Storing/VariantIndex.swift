@@ -44,39 +44,48 @@ package enum VariantIndex {
 
   /// The variants that a request selects, the latest first.
   package static func matching(_ variants: [CacheVariant], _ request: HTTPFields) -> [CacheVariant] {
-    var normalised: [[String]: HTTPFields] = [:]
-    var found: [CacheVariant] = []
-    for variant in variants {
-      let presented = normalised[variant.names] ?? Vary.selecting(variant.names, request)
-      normalised[variant.names] = presented
-      if matches(variant, presented) { found.append(variant) }
-    }
+    var presented = Presented(request)
+    let found = variants.filter { presented.selects($0) }
     return found.count < 2 ? found : found.sorted { $0.date > $1.date }
   }
 
   /// The variant that answers a request: of those that match the latest; nil where none does.
   package static func selected(_ variants: [CacheVariant], _ request: HTTPFields) -> CacheVariant? {
-    if let only = variants.first, variants.count == 1 {
-      return matches(only, Vary.selecting(only.names, request)) ? only : nil
+    var presented = Presented(request)
+    var latest: CacheVariant?
+    for variant in variants where latest.map({ variant.date > $0.date }) ?? true {
+      if presented.selects(variant) { latest = variant }
     }
-    return matching(variants, request).first
+    return latest
   }
 
-  private static func matches(_ variant: CacheVariant, _ presented: HTTPFields) -> Bool {
-    if presented == variant.selecting { return true }
-    guard !variant.names.contains("content-language"), let language = variant.selecting["Content-Language"] else {
-      return false
+  /// A request's fields, each normalised when it is first asked for.
+  private struct Presented {
+    let request: HTTPFields
+    var known: [(name: String, value: String?)] = []
+
+    init(_ request: HTTPFields) { self.request = request }
+
+    mutating func value(_ name: String) -> String? {
+      if let found = known.first(where: { $0.name == name }) { return found.value }
+      let value = SelectingField.value(of: name, in: request)
+      known.append((name, value))
+      return value
     }
-    var stored = variant.selecting
-    stored["Content-Language"] = nil
-    if presented == stored { return true }
-    guard let wanted = presented[.acceptLanguage], SelectingField.preferredLanguage(wanted) == language else {
-      return false
+
+    /// True where every selecting field is the same, or differs by a language that means the same choice.
+    mutating func selects(_ variant: CacheVariant) -> Bool {
+      for name in variant.names {
+        let stored = variant.selecting[HTTPFieldName(name)]
+        let presented = value(name)
+        if stored == presented { continue }
+        guard name == "accept-language", stored != nil, let presented, !variant.names.contains("content-language"),
+          let language = variant.selecting["Content-Language"],
+          SelectingField.preferredLanguage(presented) == language
+        else { return false }
+      }
+      return true
     }
-    var presented = presented
-    presented[.acceptLanguage] = nil
-    stored[.acceptLanguage] = nil
-    return presented == stored
   }
 
   /// The index with a variant added, in place of one under the same key; what had to make room is to be removed.

@@ -29,14 +29,13 @@ package struct Vary: Sendable, Hashable {
 
   /// Takes in one field line.
   mutating func add(_ value: String) {
-    for element in value.utf8.split(separator: 0x2C) {
-      let name = FieldText.trimmed(element)
-      if name.isEmpty { continue }
-      let text = HTTPFieldName(String(decoding: name, as: UTF8.self)).canonicalName
-      if text == "*" { matchesNothing = true }
-      if !names.contains(text) { names.append(text) }
+    let bytes = FieldText.lowercased(value)
+    for range in FieldText.ranges(bytes, quotes: false) {
+      let name = String(decoding: bytes[range], as: UTF8.self)
+      if name == "*" { matchesNothing = true }
+      if !names.contains(name) { names.append(name) }
     }
-    names.sort()
+    if names.count > 1 { names.sort() }
   }
 
   /// The request's fields of these names, normalised, for storing beside the response; what it lacks is not in it.
