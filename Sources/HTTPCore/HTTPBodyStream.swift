@@ -54,14 +54,18 @@ public struct HTTPBodyStream: AsyncSequence, Sendable {
       throw HTTPTransportError.bodyTooLarge(limit: limit)
     }
     var all: [UInt8] = []
-    // What the sender says is not trusted with more memory than this at once.
-    if let length, length > 0 { all.reserveCapacity(Swift.min(length, 1 << 20)) }
     for try await chunk in self {
       if chunk.count > limit - all.count {
         cancel()
         throw HTTPTransportError.bodyTooLarge(limit: limit)
       }
-      if all.isEmpty { all = chunk } else { all.append(contentsOf: chunk) }
+      if all.isEmpty {
+        all = chunk
+        // What the sender says is not trusted with more memory than this at once.
+        if let length, length > chunk.count { all.reserveCapacity(Swift.min(length, 1 << 20)) }
+      } else {
+        all.append(contentsOf: chunk)
+      }
     }
     return all
   }
@@ -72,6 +76,12 @@ public struct HTTPBodyStream: AsyncSequence, Sendable {
 
     /// The next chunk, or `nil` at the end; after an error the same error again.
     public mutating func next() async throws -> [UInt8]? {
+      guard let reading else { throw HTTPTransportError.bodyConsumed }
+      return try await reading.source.read()
+    }
+
+    /// The same on the caller's actor: a loop there does not change threads for a chunk that is at hand.
+    public mutating func next(isolation actor: isolated (any Actor)?) async throws -> [UInt8]? {
       guard let reading else { throw HTTPTransportError.bodyConsumed }
       return try await reading.source.read()
     }

@@ -33,6 +33,18 @@ struct HTTPBodyStreamTests {
     #expect(producer.asked.load(ordering: .relaxed) == 3)
   }
 
+  @Test("Content at hand is read on the reader's actor: no other work of it comes between")
+  @MainActor
+  func staysOnActor() async throws {
+    var hasRun = false
+    let other = Task { @MainActor in hasRun = true }
+    #expect(try await HTTPBodyStream([1, 2, 3]).collect() == [1, 2, 3])
+    for try await _ in Producer().stream([[1], [2]]) {}
+    #expect(!hasRun)
+    await other.value
+    #expect(hasRun)
+  }
+
   @Test("After the end the end stays, without asking again")
   func endStays() async throws {
     let producer = Producer()
