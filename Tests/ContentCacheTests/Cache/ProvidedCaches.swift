@@ -20,7 +20,7 @@ enum ProvidedCache: String, CaseIterable, CustomTestStringConvertible, Sendable 
     switch self {
     case .memory: Rig(cache: MemoryCache())
     case .tiered: Rig(cache: TieredCache(memory: MemoryCache(limit: 2 << 20), disk: MemoryCache()))
-    case .own: Rig(cache: ShelfCache())
+    case .own: Rig(cache: DictionaryCache())
     case .sqlite: try await sqlite { $0 }
     case .tieredSQLite: try await sqlite { TieredCache(memory: MemoryCache(limit: 1 << 20), disk: $0) }
     }
@@ -38,7 +38,7 @@ enum ProvidedCache: String, CaseIterable, CustomTestStringConvertible, Sendable 
 }
 
 /// A cache as a user writes one: three functions over a dictionary, which reads into memory what it is given.
-final class ShelfCache: Cache {
+final class DictionaryCache: Cache {
   private let entries = Mutex<[String: CacheEntry]>([:])
 
   func entry(forKey key: String) async throws(CacheError) -> CacheEntry? { entries.withLock { $0[key] } }
@@ -64,7 +64,7 @@ final class RestlessCache: Cache {
     var failure: CacheError?
   }
 
-  init(_ inner: any Cache = ShelfCache(), seed: UInt64 = 1) {
+  init(_ inner: any Cache = DictionaryCache(), seed: UInt64 = 1) {
     self.inner = inner
     state = Mutex(State(generator: PrintedSeed(seed: seed)))
   }
