@@ -7,7 +7,7 @@ import Testing
 @Suite("Entries in files", .timeLimit(.minutes(1)))
 struct FileCacheTests {
   /// Around the limits between one file and two, and between blocks.
-  static let lengths = [0, 1, 1000, 65_535, 65_536, 65_537, 100_000, 131_072, 196_608, 262_145, 1_000_000]
+  static let lengths = [0, 1, 1000, 20_000, 65_536, 100_000, 131_071, 131_072, 131_073, 196_608, 262_145, 1_000_000]
 
   @Test("come back whole, also from a cache that is opened later", arguments: lengths)
   func roundTrip(length: Int) async throws {
@@ -59,7 +59,7 @@ struct FileCacheTests {
       #expect(try await before?.read(0..<before!.length) == old)
       #expect(try cache.usedBytes == rig.bytesOnDisk)
       #expect(try cache.count == 1)
-      #expect(rig.blobFiles.count == (length > 65_536 ? 1 : 0))
+      #expect(rig.blobFiles.count == (length > 131_072 ? 1 : 0))
     }
   }
 
@@ -175,7 +175,7 @@ struct FileCacheWriterTests {
   func appending(piece: Int) async throws {
     let rig = try FileCacheRig()
     let cache = try rig.open()
-    let bytes = FileCacheRig.bytes(piece == 1 ? 66_000 : 500_000)
+    let bytes = FileCacheRig.bytes(piece == 1 ? 133_000 : 500_000)
     let writer = try await cache.makeWriter()
     for start in stride(from: 0, to: bytes.count, by: piece) {
       let end = min(start + piece, bytes.count)

@@ -11,9 +11,10 @@ extension CacheFolder {
   func entry(_ key: String) throws(CacheError) -> CacheEntry? {
     let name = EntryName(key: key, seed: header.seed)
     let path = name.path
+    var missing: BlobID?
     // Between the two files of an entry another process may replace it; the next look sees the new one.
     for _ in 0..<8 {
-      guard let (file, status) = try load(name, path, key) else { return nil }
+      guard let file = try load(name, path, key) else { return nil }
       switch file.body {
       case .inline(let bytes): return CacheEntry(metadata: file.metadata, bytes: bytes, tier: .disk)
       case .blob(let id, let sums):
@@ -22,32 +23,31 @@ extension CacheFolder {
             try blob.read(range)
           }
         }
-        if let now = try? disk.status(root.number, path), now.isSame(as: status) {
-          throw damage(name, status, "the file of its content is missing")
-        }
+        missing = id
       }
     }
-    return nil
+    if let missing { drop(name, blob: missing) }
+    throw .corrupt(path: fullPath(path), reason: "the file of its content is missing")
   }
 
   /// What lies under an entry's name.
   enum Finding: Sendable {
     case none
-    case entry(EntryFile, Disk.Status)
+    case entry(EntryFile)
     case damaged(Disk.Status?, reason: String)
   }
 
   /// Reads an entry's file and records the use; nil where there is none or it is of another key.
-  private func load(_ name: EntryName, _ path: String, _ key: String) throws(CacheError) -> (EntryFile, Disk.Status)? {
-    switch try find(path, key) {
+  private func load(_ name: EntryName, _ path: String, _ key: String) throws(CacheError) -> EntryFile? {
+    switch try find(name, path, key) {
     case .none: return nil
-    case .entry(let file, let status): return (file, status)
+    case .entry(let file): return file
     case .damaged(let status, let reason): throw damage(name, status, reason)
     }
   }
 
   /// Reads an entry's file and records the use. Changes nothing else.
-  func find(_ path: String, _ key: String) throws(CacheError) -> Finding {
+  func find(_ name: EntryName, _ path: String, _ key: String) throws(CacheError) -> Finding {
     let file: Int32
     do throws(Errno) {
       file = try disk.open(root.number, path)
@@ -62,45 +62,104 @@ extension CacheFolder {
     }
     defer { _ = close(file) }
     do throws(Errno) {
-      let status = try disk.status(file)
-      switch try read(file, status, key) {
-      case .failure(let found): return .damaged(status, reason: found.reason)
+      switch try read(file, key) {
+      case .failure(let found): return .damaged(try disk.status(file), reason: found.reason)
       case .success(nil): return .none
       case .success(let entry?):
-        touch(file, status.time)
-        return .entry(entry, status)
+        touch(file, name)
+        return .entry(entry)
       }
     } catch {
       throw error.cacheError(fullPath(path))
     }
   }
 
-  private func read(
-    _ file: Int32, _ status: Disk.Status, _ key: String
-  ) throws(Errno) -> Result<EntryFile?, EntryFile.Damage> {
-    guard status.kind == .file else { return .failure(EntryFile.Damage(reason: "it is no file")) }
-    guard status.size <= longestEntryFile else {
-      return .failure(EntryFile.Damage(reason: "it is longer than any entry"))
-    }
-    if status.size > 1 << 20 {
-      // So much memory is taken only for what begins like an entry of that length.
-      let head = try disk.read(file, EntryFile.headerLength, at: 0)
-      do throws(EntryFile.Damage) {
-        try EntryFile.checkHeader(head, size: status.size)
-      } catch {
-        return .failure(error)
-      }
-    }
-    // Freed at the end of this function; nothing of it is kept.
-    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: status.size, alignment: 16)
+  private func read(_ file: Int32, _ key: String) throws(Errno) -> Result<EntryFile?, EntryFile.Damage> {
+    // Freed at the end of this function; nothing of it is kept. So is the other.
+    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: CacheFolder.firstRead, alignment: 16)
     defer { unsafe buffer.deallocate() }
-    let count = try unsafe disk.read(file, into: buffer, at: 0)
+    let first: Int
+    do throws(Errno) {
+      first = try unsafe disk.readOnce(file, into: buffer)
+    } catch {
+      // A folder, a pipe, a terminal: there is no place in it to read from.
+      guard [EISDIR, ESPIPE, EAGAIN, EINVAL].contains(error.code) else { throw error }
+      return .failure(EntryFile.Damage(reason: "it is no file"))
+    }
+    // A regular file gives less than was asked for only where it ends.
+    let size = first < buffer.count ? first : try disk.status(file).size
+    guard size <= longestEntryFile else { return .failure(EntryFile.Damage(reason: "it is longer than any entry")) }
+    let begun = unsafe UnsafeRawBufferPointer(rebasing: buffer[..<first])
+    let header: EntryFile.Header
     do throws(EntryFile.Damage) {
-      guard count == status.size else { throw EntryFile.Damage(reason: "it was cut while it was read") }
-      return .success(try unsafe EntryFile(UnsafeRawBufferPointer(buffer), key: key))
+      header = try unsafe EntryFile.Header(begun, size: size)
     } catch {
       return .failure(error)
     }
+    if header.headLength <= first { return try unsafe read(file, header, begun, key) }
+    let longer = UnsafeMutableRawBufferPointer.allocate(byteCount: header.headLength, alignment: 16)
+    defer { unsafe longer.deallocate() }
+    guard try unsafe disk.read(file, into: longer, at: 0) == header.headLength else {
+      return .failure(EntryFile.Damage(reason: "it was cut while it was read"))
+    }
+    return try unsafe read(file, header, UnsafeRawBufferPointer(longer), key)
+  }
+
+  /// So much is read at first: many entries are no longer.
+  private static let firstRead = 20_480
+
+  /// Reads the rest of an entry of which the beginning was read, with the whole head.
+  private func read(
+    _ file: Int32, _ header: EntryFile.Header, _ begun: UnsafeRawBufferPointer, _ key: String
+  ) throws(Errno) -> Result<EntryFile?, EntryFile.Damage> {
+    let head: EntryFile.Head?
+    do throws(EntryFile.Damage) {
+      // The header's length is within what was read.
+      let raw = unsafe UnsafeRawBufferPointer(rebasing: begun[..<header.headLength])
+      head = try unsafe EntryFile.Head(raw, header, key: key)
+    } catch {
+      return .failure(error)
+    }
+    guard let head else { return .success(nil) }
+    if let blob = header.blob {
+      let body = EntryFile.Body.blob(blob, sums: head.sums)
+      return .success(
+        EntryFile(metadata: head.metadata, length: header.contentLength, fileLength: header.headLength, body: body))
+    }
+    var failure: Errno?
+    var isWhole = false
+    let rest = unsafe UnsafeRawBufferPointer(rebasing: begun[header.headLength...])
+    let content = unsafe [UInt8](unsafeUninitializedCapacity: header.contentLength) { target, count in
+      do throws(Errno) {
+        // The array has room for so much.
+        let all = unsafe UnsafeMutableRawBufferPointer(
+          rebasing: UnsafeMutableRawBufferPointer(target)[..<header.contentLength])
+        isWhole = try unsafe fill(all, from: rest, file, header)
+        count = all.count
+      } catch {
+        failure = error
+      }
+    }
+    if let failure { throw failure }
+    guard isWhole else { return .failure(EntryFile.Damage(reason: "its content's sum is wrong")) }
+    let fileLength = header.headLength + content.count
+    return .success(
+      EntryFile(metadata: head.metadata, length: content.count, fileLength: fileLength, body: .inline(content)))
+  }
+
+  /// Copies what was read of a content, which is no longer than that, and reads the rest; answers whether the sum is right.
+  private func fill(
+    _ content: UnsafeMutableRawBufferPointer, from begun: UnsafeRawBufferPointer, _ file: Int32,
+    _ header: EntryFile.Header
+  ) throws(Errno) -> Bool {
+    unsafe content.copyMemory(from: begun)
+    if begun.count < content.count {
+      let missing = unsafe UnsafeMutableRawBufferPointer(rebasing: content[begun.count...])
+      let count = try unsafe disk.read(file, into: missing, at: header.headLength + begun.count)
+      // The array must be filled whatever happens; the sum tells.
+      if count < missing.count { unsafe missing[count...].initializeMemory(as: UInt8.self, repeating: 0) }
+    }
+    return unsafe ContentSum.of(UnsafeRawBufferPointer(content), seed: EntryFile.contentSeed) == header.contentSum
   }
 
   /// The longest file of an entry: other processes may have set a larger limit, up to a tebibyte.
@@ -110,10 +169,19 @@ extension CacheFolder {
   }
 
   /// Records that an entry is used now, where the last record is not recent enough.
-  private func touch(_ file: Int32, _ time: Int64) {
-    let used = clock.seen(time)
+  private func touch(_ file: Int32, _ name: EntryName) {
+    guard session != nil else { return }
     let now = clock.now
-    if session != nil, UseClock.difference(now, used) > granularity { try? disk.setTime(file, now) }
+    if uses.isRecent(name, now) { return }
+    guard let time = try? disk.status(file).time else { return }
+    let used = clock.seen(time)
+    let step = granularity
+    if UseClock.difference(now, used) > step {
+      try? disk.setTime(file, now)
+      uses.note(name, until: UseClock.sum(now, step))
+    } else {
+      uses.note(name, until: UseClock.sum(used, step))
+    }
   }
 
   /// Opens a content's file; nil where it is not there.
@@ -154,7 +222,7 @@ extension CacheFolder {
   func drop(_ name: EntryName, blob: BlobID) {
     guard session != nil else { return }
     try? exclusively { () throws(CacheError) in
-      guard occupant(name)?.blob == blob else { return }
+      guard occupant(name)?.claimed == blob else { return }
       try remove(name)
     }
   }

@@ -58,7 +58,7 @@ extension CacheFolder {
           usage.add(bytes: status.size, entries: 1)
         case .blob(let id, let name):
           let path = id.path(of: name)
-          if let old = occupant(name), old.blob == id {
+          if let old = occupant(name), old.claimed == id {
             usage.add(bytes: old.blobLength, entries: 0)
           } else {
             try? disk.unlink(root.number, path)

@@ -16,7 +16,9 @@ struct BlobOnItsWay: Sendable {
 /// What lies under an entry's name.
 struct Occupant: Sendable {
   let status: Disk.Status
-  let blob: BlobID?
+  /// The content's file that it speaks of.
+  let claimed: BlobID?
+  /// That file's length; 0 where it is not there.
   let blobLength: Int
 
   /// The bytes of its files.
@@ -80,7 +82,7 @@ extension CacheFolder {
     }
     guard let old else { return }
     do throws(Errno) {
-      if let blob = old.blob { try disk.unlink(root.number, blob.path(of: name)) }
+      if let blob = old.claimed, old.blobLength > 0 { try disk.unlink(root.number, blob.path(of: name)) }
       try change(name.shelf, bytes: -old.bytes, entries: 0)
     } catch {
       // The new entry is there; only the old one's bytes stay counted until the folder is counted again.
@@ -122,9 +124,9 @@ extension CacheFolder {
       let bytes = try? disk.read(file.number, EntryFile.headerLength, at: 0),
       let header = unsafe bytes.withUnsafeBytes({ unsafe try? EntryFile.Header($0, size: status.size) }),
       let blob = header.blob
-    else { return Occupant(status: status, blob: nil, blobLength: 0) }
-    let length = (try? disk.status(root.number, blob.path(of: name)))?.size
-    return Occupant(status: status, blob: length == nil ? nil : blob, blobLength: length ?? 0)
+    else { return Occupant(status: status, claimed: nil, blobLength: 0) }
+    let found = try? disk.status(root.number, blob.path(of: name))
+    return Occupant(status: status, claimed: blob, blobLength: found?.kind == .file ? found?.size ?? 0 : 0)
   }
 
   /// Removes an entry; called with the lock held. Answers the bytes that are free then.
@@ -137,7 +139,7 @@ extension CacheFolder {
         return 0
       }
       try disk.unlink(root.number, name.path)
-      if let blob = old.blob { try? disk.unlink(root.number, blob.path(of: name)) }
+      if let blob = old.claimed { try? disk.unlink(root.number, blob.path(of: name)) }
       if old.status.kind == .file { try change(name.shelf, bytes: -old.bytes, entries: -1) }
       return old.bytes
     } catch {
@@ -158,7 +160,7 @@ extension CacheFolder {
     let session = try writable()
     let name = EntryName(key: key, seed: header.seed)
     try exclusively { () throws(CacheError) in
-      guard case .entry(let old, let status) = try find(name.path, key), old.metadata == seen, old.length == length
+      guard case .entry(let old) = try find(name, name.path, key), old.metadata == seen, old.length == length
       else { return }
       let bytes = try EntryFile.bytes(key: key, metadata: metadata, length: old.length, body: old.body)
       let file = try write(bytes, session)
@@ -170,7 +172,7 @@ extension CacheFolder {
           try? change(name.shelf, bytes: -bytes.count, entries: 0)
           throw error
         }
-        try change(name.shelf, bytes: -status.size, entries: 0)
+        try change(name.shelf, bytes: -old.fileLength, entries: 0)
       } catch {
         session.remove(file.name)
         throw error.cacheError(path)
@@ -185,7 +187,7 @@ extension CacheFolder {
     try exclusively { () throws(CacheError) in
       do throws(Errno) {
         try disk.makeFolder(root.number, FolderNames.removed)
-        let target = FolderNames.removed + "/" + HexadecimalText.text(.random(in: 0 ... .max), digits: 16, from: 0)
+        let target = FolderNames.removed + "/" + HexadecimalText.text(.random(in: 0 ... .max), digits: 16)
         do throws(Errno) {
           try disk.rename(root.number, FolderNames.entries, to: root.number, target)
         } catch {

@@ -21,6 +21,7 @@ final class CacheFolder: Sendable {
   let limit: Int
   let synchronizes: Bool
   let clock: UseClock
+  let uses = RecentUses()
   /// The last use of what was evicted last, else when the folder was made: uses much nearer than that need no exactness.
   let horizon: Atomic<Int64>
   /// Nil where the folder cannot be written.
@@ -162,7 +163,7 @@ final class CacheFolder: Sendable {
 
   /// Puts something out of the way, to be deleted later.
   static func discard(_ name: String, _ root: Descriptor, _ disk: Disk) {
-    let target = FolderNames.removed + "/" + HexadecimalText.text(UInt64.random(in: 0 ... .max), digits: 16, from: 0)
+    let target = FolderNames.removed + "/" + HexadecimalText.text(UInt64.random(in: 0 ... .max), digits: 16)
     try? disk.rename(root.number, name, to: root.number, target)
   }
 

@@ -106,6 +106,13 @@ struct Disk: Sendable {
     return done
   }
 
+  /// Reads from the file's beginning, in one call.
+  func readOnce(_ file: Int32, into buffer: UnsafeMutableRawBufferPointer) throws(Errno) -> Int {
+    try check(.read)
+    // The buffer takes as many bytes as it says.
+    return try retried { unsafe pread(file, buffer.baseAddress, buffer.count, 0) }
+  }
+
   /// Writes all bytes at an offset.
   func write(_ file: Int32, _ bytes: UnsafeRawBufferPointer, at offset: Int) throws(Errno) {
     try check(.write)

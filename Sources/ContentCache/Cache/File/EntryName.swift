@@ -28,10 +28,23 @@ struct EntryName: Hashable, Sendable {
   var shelf: Int { Int(high &>> 56) }
 
   /// The path below the cache's folder.
-  var path: String { FolderNames.entries + "/" + HexadecimalText.text(high, digits: 2, from: 56) + "/" + file }
-
-  /// The file's name on its shelf: 30 digits.
-  var file: String { HexadecimalText.text(high, digits: 14, from: 0) + HexadecimalText.text(low, digits: 16, from: 0) }
+  var path: String {
+    let prefix = FolderNames.entries.utf8.count &+ 1
+    return unsafe String(unsafeUninitializedCapacity: prefix &+ 33) { buffer in
+      // One allocation: the folder's name, a slash, two digits, a slash, 30 digits; the buffer has room for all.
+      var place = 0
+      for byte in FolderNames.entries.utf8 {
+        unsafe buffer[place] = byte
+        place &+= 1
+      }
+      unsafe buffer[place] = UInt8(ascii: "/")
+      unsafe buffer[place &+ 3] = UInt8(ascii: "/")
+      unsafe HexadecimalText.write(high &>> 56, digits: 2, to: buffer, at: place &+ 1)
+      unsafe HexadecimalText.write(high, digits: 14, to: buffer, at: place &+ 4)
+      unsafe HexadecimalText.write(low, digits: 16, to: buffer, at: place &+ 18)
+      return prefix &+ 33
+    }
+  }
 }
 
 /// The random number that a folder's names begin with.
@@ -55,7 +68,7 @@ struct BlobID: Hashable, Sendable {
 
   /// The file's path below the cache's folder: on the entry's shelf, with its name and the number.
   func path(of name: EntryName) -> String {
-    name.path + "." + HexadecimalText.text(high, digits: 16, from: 0) + HexadecimalText.text(low, digits: 16, from: 0)
+    name.path + "." + HexadecimalText.text(high, digits: 16) + HexadecimalText.text(low, digits: 16)
   }
 }
 
@@ -95,21 +108,31 @@ enum FolderNames {
 
   /// The path of a shelf below the cache's folder.
   static func shelf(_ number: Int) -> String {
-    entries + "/" + HexadecimalText.text(UInt64(number), digits: 2, from: 0)
+    entries + "/" + HexadecimalText.text(UInt64(number), digits: 2)
   }
 }
 
 /// Numbers in lower-case hexadecimal digits of fixed width.
 enum HexadecimalText {
-  /// `digits` digits, the lowest standing for the four bits from bit `from` on.
-  static func text(_ value: UInt64, digits: Int, from bit: UInt64) -> String {
+  /// The lowest digits of a number.
+  static func text(_ value: UInt64, digits: Int) -> String {
     unsafe String(unsafeUninitializedCapacity: digits) { buffer in
-      for place in 0..<digits {
-        let nibble = UInt8(truncatingIfNeeded: value &>> (bit &+ UInt64(4 &* (digits &- 1 &- place)))) & 0xF
-        // `place` is below the capacity asked for.
-        unsafe buffer[place] = nibble < 10 ? 0x30 &+ nibble : 0x57 &+ nibble
-      }
+      unsafe write(value, digits: digits, to: buffer, at: 0)
       return digits
+    }
+  }
+
+  /// Writes the lowest digits of a number; the buffer has room for them.
+  @inline(__always)
+  static func write(_ value: UInt64, digits: Int, to buffer: UnsafeMutableBufferPointer<UInt8>, at start: Int) {
+    var rest = value
+    var place = start &+ digits
+    while place > start {
+      place &-= 1
+      let nibble = UInt8(truncatingIfNeeded: rest) & 0xF
+      // `place` is within the digits that the caller has room for.
+      unsafe buffer[place] = nibble < 10 ? 0x30 &+ nibble : 0x57 &+ nibble
+      rest &>>= 4
     }
   }
 

@@ -12,7 +12,7 @@ import Synchronization
 /// the number of entries: the last use stands on the file, recorded with an exactness that suits how long entries stay
 /// (from a second on), and a sample of a thousand decides. Up to that number the order is exact but for that.
 ///
-/// Contents up to 64 KiB are read when the entry is looked up; larger ones in pieces, from a file that the entry holds
+/// Contents up to 128 KiB are read when the entry is looked up; larger ones in pieces, from a file that the entry holds
 /// open. Several caches and processes may use one folder at once.
 public final class FileCache: Cache {
   /// The folder.
@@ -75,8 +75,10 @@ public final class FileCache: Cache {
     return folder
   }
 
+  /// The entry under a key, or nil where there is none (any more); never waits but for the disk.
   public func entry(forKey key: String) async throws(CacheError) -> CacheEntry? { try open().entry(key) }
 
+  /// Keeps an entry, in place of what was under that key, and makes room for it where that is needed.
   public func store(_ entry: CacheEntry, forKey key: String) async throws(CacheError) {
     let folder = try open()
     guard entry.length <= folder.limit else { throw CacheError.tooLarge(limit: folder.limit) }
@@ -107,6 +109,7 @@ public final class FileCache: Cache {
     _ = try await writer.commit(entry.metadata, forKey: key)
   }
 
+  /// Forgets one entry; nothing happens where there is none.
   public func removeEntry(forKey key: String) async throws(CacheError) { try open().removeEntry(key) }
 
   /// Forgets everything at once; the files are deleted in the background.
@@ -116,12 +119,14 @@ public final class FileCache: Cache {
     background.async { try? folder.emptyRemoved() }
   }
 
+  /// Replaces an entry's metadata where it is still the entry that was seen; the file of a large content is left alone.
   public func update(_ entry: CacheEntry, to metadata: CacheMetadata, forKey key: String) async throws(CacheError) {
     let folder = try open()
     try folder.update(entry.metadata, length: entry.length, to: metadata, key)
     while folder.evict(keeping: key) { await Task.yield() }
   }
 
+  /// Begins to take in content: in memory up to 128 KiB, then in a file.
   public func makeWriter() async throws(CacheError) -> any CacheWriter { try FileCacheWriter(open()) }
 
   /// The sum of the lengths of all files in use, in bytes: exact, but for what a process that died had begun, until that

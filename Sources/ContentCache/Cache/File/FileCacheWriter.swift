@@ -69,16 +69,18 @@ final class FileCacheWriter: CacheWriter {
     }
     var offset = 0
     if !state.pending.isEmpty {
-      offset = block - state.pending.count
-      try write(state.pending + bytes[..<offset], &state)
-      state.pending = []
+      offset = min(bytes.count, (block - state.pending.count % block) % block)
+      let joined = state.pending + bytes[..<offset]
+      let blocks = joined.count / block * block
+      try write(Array(joined[..<blocks]), &state)
+      state.pending = Array(joined[blocks...])
     }
     let whole = (bytes.count - offset) / block * block
     if whole > 0 {
       try write(whole == bytes.count ? bytes : Array(bytes[offset..<offset + whole]), &state)
       offset += whole
     }
-    state.pending = Array(bytes[offset...])
+    state.pending += bytes[offset...]
   }
 
   /// Writes blocks at the end of the file, the last of which may be shorter.

@@ -28,7 +28,7 @@ final class FolderSession: Sendable {
     self.disk = disk
     try disk.makeFolder(root.number, FolderNames.temporary)
     while true {
-      let identifier = HexadecimalText.text(UInt64.random(in: 0 ... .max), digits: 16, from: 0)
+      let identifier = HexadecimalText.text(UInt64.random(in: 0 ... .max), digits: 16)
       let path = FolderNames.temporary + "/" + identifier
       let lock = Descriptor(try disk.create(root.number, path + ".lock"))
       // Another process that sweeps may have seen the file before it was locked, and removed it.
@@ -55,7 +55,7 @@ final class FolderSession: Sendable {
   /// Makes a file.
   func makeFile() throws(Errno) -> File {
     let number = counter.wrappingAdd(1, ordering: .relaxed).newValue
-    let name = HexadecimalText.text(number, digits: 16, from: 0)
+    let name = HexadecimalText.text(number, digits: 16)
     return File(descriptor: Descriptor(try disk.create(folder.number, name)), name: name)
   }
 
