@@ -63,6 +63,8 @@ package struct ConnectionSettings: Sendable, Hashable {
   package var key: String?
   /// What decrypts the key.
   package var passphrase: String?
+  /// True for a proxy: content and fields are handed on as they are.
+  package var passesContent = false
 
   /// Nothing beyond the system's settings.
   package init(authorities: String? = nil, certificate: String? = nil, key: String? = nil, passphrase: String? = nil) {

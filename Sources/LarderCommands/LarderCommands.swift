@@ -6,7 +6,8 @@
 // 2. Verbs/    one file a verb: what it takes, and its work.
 // 3. Access/   from a URL and options to a conversation or an open store: credentials, certificates, the service root.
 // 4. Answer/   one answer on its way to a stream or a file, and the events of a request; Batch/ a batch's file and answers;
-//              Model/ a model, Payload/ what a service sent, for people and as JSON; Demo/ what `make demo` shows.
+//              Model/ a model, Payload/ what a service sent, for people and as JSON; Demo/ what `make demo` shows;
+//              Proxy/ a server that runs until it is told to end.
 // 5. Output/   streams, files, indentation; what comes from outside is made harmless for terminals here.
 // 6. `CommandFailure` turns every error into one line, a hint and a `CommandStatus`.
 // 7. Process/  the real process: standard streams, signals.
@@ -24,7 +25,7 @@ package enum Larder {
       "larder get --cache ~/.larder 'https://host/service/Products?$top=5'",
     ],
     subcommands: [
-      .metadata, .get, .send, .batch, .cache, .payload, .completion, .helpCommand, .demo,
+      .metadata, .get, .send, .batch, .cache, .payload, .proxy, .completion, .helpCommand, .demo,
     ])
 
   /// Runs one command line and says how it ended; never throws.

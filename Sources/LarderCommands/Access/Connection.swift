@@ -5,7 +5,8 @@ internal import HTTPCore
 enum Connection {
   static func transport(_ settings: ConnectionSettings) throws -> any HTTPTransport {
     var options = CurlTransport.Options()
-    options.userAgent = "larder/\(Larder.version)"
+    options.userAgent = settings.passesContent ? nil : "larder/\(Larder.version)"
+    options.decodesContent = !settings.passesContent
     if let file = settings.authorities { options.certificateAuthorities = [.file(file)] }
     if let file = settings.certificate {
       let isPKCS12 = [".p12", ".pfx"].contains { file.lowercased().hasSuffix($0) }

@@ -67,7 +67,8 @@ struct ServiceAccess: Sendable {
     return HTTPTimeouts(connect: min(usual.connect, limit), idle: max(usual.idle, limit), total: limit)
   }
 
-  private static func settings(_ arguments: ParsedArguments, _ context: CommandContext) throws -> ConnectionSettings {
+  /// Certificates and keys, from options and the environment.
+  static func settings(_ arguments: ParsedArguments, _ context: CommandContext) throws -> ConnectionSettings {
     let key = arguments[.key]
     if key != nil, arguments[.certificate] == nil { throw arguments.usage("--key needs --cert") }
     for file in [arguments[.authorities], arguments[.certificate], key] {

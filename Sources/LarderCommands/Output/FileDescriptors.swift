@@ -69,6 +69,19 @@ enum FileDescriptors {
     #endif
   }
 
+  /// Allows the process as many open files and connections as the system lets it have, up to 65,536.
+  static func raiseLimit() {
+    #if canImport(Glibc)
+      let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+    #else
+      let resource = RLIMIT_NOFILE
+    #endif
+    var limit = rlimit()
+    guard getrlimit(resource, &limit) == 0, limit.rlim_cur < 65_536 else { return }
+    limit.rlim_cur = min(limit.rlim_max, 65_536)
+    _ = setrlimit(resource, &limit)
+  }
+
   private static func waitUntilWritable(_ descriptor: Int32) {
     var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
     _ = poll(&entry, 1, -1)

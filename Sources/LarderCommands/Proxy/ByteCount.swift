@@ -1,0 +1,20 @@
+/// A number of bytes as people give it: `65536`, `64k`, `512M`, `2G`, in powers of 1024.
+enum ByteCount {
+  /// The number; nil for another text, and for more than fits.
+  static func parse(_ text: String) -> Int? {
+    var digits = Substring(text)
+    var shift = 0
+    switch digits.last {
+    case "k", "K": shift = 10
+    case "m", "M": shift = 20
+    case "g", "G": shift = 30
+    default: break
+    }
+    if shift > 0 { digits.removeLast() }
+    guard !digits.isEmpty, digits.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }), let number = Int(digits) else {
+      return nil
+    }
+    let (bytes, overflows) = number.multipliedReportingOverflow(by: 1 << shift)
+    return overflows ? nil : bytes
+  }
+}

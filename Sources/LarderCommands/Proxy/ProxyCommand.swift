@@ -1,0 +1,168 @@
+internal import ContentCache
+internal import Gateway
+internal import HTTPCore
+
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
+
+/// One run of the proxy: from the arguments to its end.
+struct ProxyCommand {
+  private let upstream: Upstream
+  private let server: HTTPServer.Options
+  private let timeouts: HTTPTimeouts
+  private let addsForwarded: Bool
+  private let cacheFolder: String?
+  private let diskLimit: Int
+  private let memoryLimit: Int
+  private let settings: ConnectionSettings
+  private let asJSON: Bool
+  private let isQuiet: Bool
+  private let context: CommandContext
+
+  /// How long exchanges may go on after the wish to end.
+  private static let grace = Duration.seconds(10)
+
+  init(_ arguments: ParsedArguments, _ context: CommandContext) throws {
+    self.context = context
+    upstream = try ProxyCommand.upstream(arguments)
+    server = try ProxyCommand.server(arguments)
+    timeouts = try ProxyCommand.timeouts(arguments)
+    addsForwarded = arguments.has(.forwarded)
+    cacheFolder = arguments[.proxyCache].map(context.path)
+    diskLimit = try ProxyCommand.bytes(.maximumSize, arguments) ?? 512 << 20
+    memoryLimit = try ProxyCommand.bytes(.memory, arguments) ?? 64 << 20
+    if cacheFolder == nil, arguments.has(.maximumSize) { throw arguments.usage("--max-size needs --cache") }
+    var settings = try ServiceAccess.settings(arguments, context)
+    settings.passesContent = true
+    self.settings = settings
+    asJSON = arguments.has(.json)
+    isQuiet = arguments.has(.quiet)
+  }
+
+  private static func upstream(_ arguments: ParsedArguments) throws -> Upstream {
+    let text = try arguments.required(.upstream)
+    guard let url = URL(string: text) else { throw arguments.usage("--upstream '\(text)' is no URL") }
+    do throws(Upstream.Invalid) { return try Upstream(url) } catch {
+      throw arguments.usage("--upstream '\(text)': \(error.description)", hint: "It is written http://host/path.")
+    }
+  }
+
+  private static func server(_ arguments: ParsedArguments) throws -> HTTPServer.Options {
+    var options = HTTPServer.Options()
+    options.port = 8080
+    if let text = arguments[.port] {
+      guard let port = Int(text), (0...65_535).contains(port) else {
+        throw arguments.usage("--port is a number from 0 to 65535, not '\(text)'")
+      }
+      options.port = port
+    }
+    if let host = arguments[.host] { options.host = host == "localhost" ? "127.0.0.1" : host }
+    options.maximumContent = try bytes(.maximumBody, arguments) ?? 1 << 30
+    if let text = arguments[.maximumConnections] {
+      guard let count = Int(text), (1...1_000_000).contains(count) else {
+        throw arguments.usage("--max-connections is a number from 1 to 1000000, not '\(text)'")
+      }
+      options.maximumConnections = count
+    }
+    return options
+  }
+
+  private static func timeouts(_ arguments: ParsedArguments) throws -> HTTPTimeouts {
+    guard let text = arguments[.upstreamTimeout] else { return HTTPTimeouts() }
+    guard let seconds = Double(text), seconds >= 0.001, seconds <= 86_400 else {
+      throw arguments.usage("--timeout is a number of seconds from 0.001 to 86400, not '\(text)'")
+    }
+    let limit = Duration.seconds(seconds)
+    return HTTPTimeouts(connect: min(HTTPTimeouts().connect, limit), idle: limit)
+  }
+
+  private static func bytes(_ option: OptionSyntax, _ arguments: ParsedArguments) throws -> Int? {
+    guard let text = arguments[option] else { return nil }
+    guard let count = ByteCount.parse(text) else {
+      throw arguments.usage("\(option.name) is a number of bytes such as 512M, not '\(text)'")
+    }
+    return count
+  }
+
+  // The run
+
+  /// Serves until the task is cancelled.
+  func run() async throws -> CommandStatus {
+    FileDescriptors.raiseLimit()
+    let engine = HTTPCache(cache: try openCache(), transport: try context.connect(settings), options: engineOptions)
+    let log = ProxyLog(context.output, asJSON: asJSON)
+    let listening = try start(engine, log)
+    do {
+      try announce(listening)
+      while !Task.isCancelled { try? await Task.sleep(for: .seconds(3600)) }
+    } catch {
+      await ProxyCommand.end(listening, engine, log)
+      throw error
+    }
+    await ProxyCommand.end(listening, engine, log)
+    return .done
+  }
+
+  private func start(_ engine: HTTPCache, _ log: ProxyLog) throws -> HTTPServer {
+    var options = CachingProxy.Options()
+    options.timeouts = timeouts
+    options.addsForwarded = addsForwarded
+    var server = server
+    if !isQuiet {
+      options.onExchange = { log.write($0) }
+      server.onRefusal = { log.write(ProxyRecord($0)) }
+    }
+    let proxy = CachingProxy(engine, upstream: upstream, options: options)
+    do throws(HTTPServerError) {
+      return try HTTPServer(server) { await proxy.respond(to: $0) }
+    } catch {
+      throw ProxyCommand.failure(error)
+    }
+  }
+
+  private static func failure(_ error: HTTPServerError) -> CommandFailure {
+    switch error {
+    case .invalidAddress, .invalidOption: CommandFailure(.usage, error.description)
+    default: CommandFailure(.network, error.description)
+    }
+  }
+
+  private func announce(_ listening: HTTPServer) throws {
+    let host = server.host.contains(":") ? "[\(server.host)]" : server.host
+    let url = "http://\(host):\(listening.port)/"
+    try context.output.line(asJSON ? #"{"listening":"\#(url)"}"# : "Listening on \(url)")
+  }
+
+  /// In order: no new requests, then what runs, then the cache. The cancellation that began it does not reach in here.
+  private static func end(_ server: HTTPServer, _ engine: HTTPCache, _ log: ProxyLog) async {
+    let end = Task {
+      await server.stop(grace: grace)
+      await engine.close()
+      await log.flush()
+    }
+    await end.value
+  }
+
+  private func openCache() throws -> any Cache {
+    let memory = MemoryCache(limit: memoryLimit)
+    guard let cacheFolder else { return memory }
+    let warn = warning
+    let disk = try FileCache(path: cacheFolder, limit: diskLimit) { warn($0.description) }
+    return memoryLimit == 0 ? disk : TieredCache(memory: memory, disk: disk)
+  }
+
+  private var engineOptions: HTTPCacheOptions {
+    var options = HTTPCacheOptions()
+    let warn = warning
+    options.onDiagnostic = { warn($0.description) }
+    return options
+  }
+
+  private var warning: @Sendable (String) -> Void {
+    let context = context
+    return { context.warn($0) }
+  }
+}

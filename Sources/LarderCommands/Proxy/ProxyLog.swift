@@ -1,0 +1,161 @@
+internal import Dispatch
+internal import Gateway
+internal import HTTPCore
+internal import Synchronization
+
+#if canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
+#else
+  internal import Darwin
+#endif
+
+/// One line a request. Lines gather for a moment and go out together: the connections' threads never wait for the output.
+///
+/// A reader that has gone ends the log, not the proxy. Where the output does not keep up, lines are left out and counted.
+final class ProxyLog: Sendable {
+  private struct State {
+    var lines: [UInt8] = []
+    var dropped = 0
+    var isScheduled = false
+    var isClosed = false
+  }
+
+  private static let limit = 4 << 20
+  private static let delay = DispatchTimeInterval.milliseconds(50)
+
+  private let port: OutputPort
+  private let asJSON: Bool
+  private let state = Mutex(State())
+  private let queue = DispatchQueue(label: "larder.proxy-log")
+
+  init(_ port: OutputPort, asJSON: Bool) {
+    self.port = port
+    self.asJSON = asJSON
+  }
+
+  func write(_ record: ProxyRecord) {
+    let line = ProxyLine(record, at: LogTime.now())
+    append(Array((asJSON ? line.json : TerminalText.line(line.text)).utf8))
+  }
+
+  private func append(_ line: [UInt8]) {
+    let schedules = state.withLock { state in
+      if state.isClosed { return false }
+      if state.lines.count > ProxyLog.limit {
+        state.dropped += 1
+        return false
+      }
+      state.lines += line
+      state.lines.append(0x0A)
+      defer { state.isScheduled = true }
+      return !state.isScheduled
+    }
+    if schedules { queue.asyncAfter(deadline: .now() + ProxyLog.delay) { self.drain() } }
+  }
+
+  private func drain() {
+    let (lines, dropped) = state.withLock { state in
+      defer {
+        state.lines = []
+        state.dropped = 0
+        state.isScheduled = false
+      }
+      return (state.lines, state.dropped)
+    }
+    do throws(OutputError) {
+      try port.write(lines)
+      if dropped > 0 { try port.line(asJSON ? "{\"droppedLines\":\(dropped)}" : "(\(dropped) lines left out)") }
+    } catch {
+      state.withLock { $0.isClosed = true }
+    }
+  }
+
+  /// Lets everything out.
+  func flush() async {
+    await withCheckedContinuation { continuation in
+      queue.async {
+        self.drain()
+        continuation.resume()
+      }
+    }
+  }
+}
+
+/// A request's line.
+struct ProxyLine {
+  private let record: ProxyRecord
+  private let time: LogTime
+
+  init(_ record: ProxyRecord, at time: LogTime) {
+    self.record = record
+    self.time = time
+  }
+
+  /// Time, client, method, target, status, bytes of content, milliseconds, what the cache did.
+  var text: String {
+    let target = record.target.isEmpty ? "-" : record.target
+    let broken = record.isComplete ? "" : " broken"
+    return "\(time.text) \(record.client) \(record.method) \(target) \(record.status) \(record.contentBytes)"
+      + " \(milliseconds)ms \(record.cacheStatus)\(broken)"
+  }
+
+  /// The same as an object on one line.
+  var json: String {
+    #"{"time":"\#(time.text)","client":"\#(record.client)","method":\#(ProxyLine.quoted(record.method.rawValue)),"#
+      + #""target":\#(ProxyLine.quoted(record.target)),"status":\#(record.status),"bytes":\#(record.contentBytes),"#
+      + #""milliseconds":\#(milliseconds),"cache":"\#(record.cacheStatus)","complete":\#(record.isComplete)}"#
+  }
+
+  /// With three digits behind the point.
+  private var milliseconds: String {
+    let (seconds, attoseconds) = record.duration.components
+    let micros = seconds * 1_000_000 + attoseconds / 1_000_000_000_000
+    let rest = String(micros % 1000)
+    return "\(micros / 1000)." + String(repeating: "0", count: max(0, 3 - rest.count)) + rest
+  }
+
+  private static func quoted(_ text: String) -> String {
+    var quoted = "\""
+    for scalar in text.unicodeScalars {
+      switch scalar {
+      case "\"": quoted += "\\\""
+      case "\\": quoted += "\\\\"
+      case _ where scalar.value < 0x20 || scalar.value == 0x7F:
+        let digits = String(scalar.value, radix: 16)
+        quoted += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+      default: quoted.unicodeScalars.append(scalar)
+      }
+    }
+    return quoted + "\""
+  }
+}
+
+/// A moment as logs write it: `2026-01-15T10:00:00.000Z`.
+struct LogTime {
+  let text: String
+
+  static func now() -> LogTime {
+    var time = timespec()
+    clock_gettime(CLOCK_REALTIME, &time)
+    return LogTime(seconds: Int(time.tv_sec), milliseconds: Int(time.tv_nsec) / 1_000_000)
+  }
+
+  /// From seconds since 1970 and milliseconds of the next.
+  init(seconds: Int, milliseconds: Int) {
+    var time = time_t(seconds)
+    var parts = tm()
+    gmtime_r(&time, &parts)
+    text =
+      LogTime.digits(Int(parts.tm_year) + 1900, 4) + "-" + LogTime.digits(Int(parts.tm_mon) + 1, 2) + "-"
+      + LogTime.digits(Int(parts.tm_mday), 2) + "T" + LogTime.digits(Int(parts.tm_hour), 2) + ":"
+      + LogTime.digits(Int(parts.tm_min), 2) + ":" + LogTime.digits(Int(parts.tm_sec), 2) + "."
+      + LogTime.digits(milliseconds, 3) + "Z"
+  }
+
+  private static func digits(_ number: Int, _ count: Int) -> String {
+    let text = String(number)
+    return String(repeating: "0", count: max(0, count - text.utf8.count)) + text
+  }
+}

@@ -1,0 +1,47 @@
+extension CommandSyntax {
+  /// `larder proxy --upstream URL`.
+  static let proxy: CommandSyntax = .init(
+    "proxy", summary: "serve another server's resources on this machine, through a cache",
+    discussion: [
+      "A reverse proxy: whatever is asked of it is asked of the upstream server, unless the cache may answer by the rules "
+        + "of HTTP. Answers say what the cache did in Cache-Status. Where the upstream server cannot be reached, a stored "
+        + "answer is given if the rules allow it, else 502 or 504.",
+      "With --cache answers are kept in DIR and survive the process; several proxies may share DIR. Without, they are kept "
+        + "in memory. Sizes are numbers of bytes, or of kibibytes and so on with k, M or G.",
+      "Each request is a line of standard output: time, client, method, target, status, bytes, milliseconds, and what the "
+        + "cache did (hit, or why it asked: uri-miss, stale, ...). The first line tells the address. The proxy ends on "
+        + "SIGINT or SIGTERM, after the requests that are under way, with status 0.",
+      "The proxy speaks plain HTTP to its clients and is meant for this machine: --host opens it to others, who could read "
+        + "what it answers.",
+    ],
+    examples: [
+      "larder proxy --upstream https://api.example.com --port 8080 --cache ~/.cache/larder-proxy",
+      "curl -i http://127.0.0.1:8080/resource",
+    ],
+    options: [
+      .upstream, .port, .host, .proxyCache, .maximumSize, .memory, .upstreamTimeout, .maximumBody, .maximumConnections,
+      .forwarded, .quiet, .json, .authorities, .certificate, .key,
+    ]
+  ) { arguments, context in
+    try await ProxyCommand(arguments, context).run()
+  }
+}
+
+extension OptionSyntax {
+  static let upstream = OptionSyntax("--upstream", valueName: "URL", .text, "the server that requests are for")
+  static let port = OptionSyntax("--port", valueName: "N", .text, "listen on port N (default 8080); 0 takes a free one")
+  static let host = OptionSyntax("--host", valueName: "ADDRESS", .text, "listen on ADDRESS (default 127.0.0.1)")
+  static let proxyCache = OptionSyntax("--cache", valueName: "DIR", .directory, "keep answers in DIR")
+  static let maximumSize = OptionSyntax(
+    "--max-size", valueName: "SIZE", .text, "keep at most SIZE in DIR (default 512M)")
+  static let memory = OptionSyntax("--memory", valueName: "SIZE", .text, "keep at most SIZE in memory (default 64M)")
+  static let upstreamTimeout = OptionSyntax(
+    "--timeout", valueName: "SECONDS", .text,
+    "give up on the upstream server after so many seconds of silence (default 60)")
+  static let maximumBody = OptionSyntax(
+    "--max-body", valueName: "SIZE", .text, "refuse requests with more content than SIZE (default 1G)")
+  static let maximumConnections = OptionSyntax(
+    "--max-connections", valueName: "N", .text, "serve at most N connections at once (default 4096)")
+  static let forwarded = OptionSyntax(flag: "--forwarded", "tell the upstream server who asked, in Forwarded")
+  static let quiet = OptionSyntax(flag: "--quiet", short: "-q", "print no line for each request")
+}
