@@ -14,7 +14,19 @@ package enum EntityTag {
   /// Equal, whether weak or not (§8.8.3.2).
   package static func matchesWeakly(_ left: String, _ right: String) -> Bool { opaque(left) == opaque(right) }
 
-  /// A tag that may be sent: one that its server has forgotten to quote is quoted, as the grammar asks.
+  /// False for what would break a list of tags: a comma or white space outside quotes.
+  ///
+  /// A tag that its server has forgotten to quote goes back as it came: such a server compares it so.
+  package static func canBeSent(_ tag: String) -> Bool {
+    var isQuoted = false
+    for byte in tag.utf8 {
+      if byte == 0x22 { isQuoted.toggle() }
+      if !isQuoted, byte == 0x2C || FieldText.isBlank(byte) { return false }
+    }
+    return !isQuoted && !tag.isEmpty
+  }
+
+  /// A tag in quotes, for comparing with one that its server has forgotten to quote.
   package static func wellFormed(_ tag: String) -> String {
     let bytes = tag.utf8
     if bytes.contains(0x22) || bytes.isEmpty { return tag }

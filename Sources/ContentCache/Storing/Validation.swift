@@ -18,11 +18,11 @@ package enum Validation {
     fields[.ifNoneMatch] = nil
     fields[.ifModifiedSince] = nil
     var known: [String] = []
-    if let tag = selected?.etag { known.append(EntityTag.wellFormed(tag)) }
-    for tag in tags.map(EntityTag.wellFormed) where !known.contains(tag) { known.append(tag) }
+    if let tag = selected?.etag, EntityTag.canBeSent(tag) { known.append(tag) }
+    for tag in tags where !known.contains(tag) && EntityTag.canBeSent(tag) { known.append(tag) }
     if !known.isEmpty { fields[.ifNoneMatch] = known.joined(separator: ", ") }
     // With several tags a date could not tell which one it stands for.
-    guard let selected, known.count <= 1, known.isEmpty || selected.etag != nil else { return fields }
+    guard let selected, known.isEmpty || known == [selected.etag] else { return fields }
     if let changed = selected.lastModified {
       fields[.ifModifiedSince] = HTTPDate.text(changed)
     } else if known.isEmpty {

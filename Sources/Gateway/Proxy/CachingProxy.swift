@@ -35,6 +35,8 @@ public final class CachingProxy: Sendable {
     public var timeouts = HTTPTimeouts()
     /// The name in `Via`: a token.
     public var name = "larder"
+    /// How far stored responses are relied on; by default stale ones answer where upstream does not.
+    public var policy = ContentPolicy.staleWhenUnreachable
     /// Adds `Forwarded` with the client's address, the host it asked for and the scheme.
     public var addsForwarded = false
     /// Content up to this size is read before it is forwarded, so that it can be sent again where a kept connection to
@@ -94,7 +96,11 @@ public final class CachingProxy: Sendable {
   private func answer(_ request: HTTPServerRequest) async throws(Refusal) -> HTTPServerResponse {
     let forwarded = try await forward(request)
     let answer: CachedAnswer
-    do throws(HTTPTransportError) { answer = try await engine.answer(forwarded) } catch { throw Refusal(error) }
+    do throws(HTTPTransportError) {
+      answer = try await engine.answer(forwarded, policy: options.policy)
+    } catch {
+      throw Refusal(error)
+    }
     answer.revalidation?.runInBackground()
     var fields = answer.response.fields
     ForwardedFields.dropConnection(&fields)
