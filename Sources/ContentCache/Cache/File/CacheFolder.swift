@@ -21,7 +21,7 @@ final class CacheFolder: Sendable {
   let limit: Int
   let synchronizes: Bool
   let clock: UseClock
-  let uses = RecentUses()
+  let uses = RecordedUses()
   /// The last use of what was evicted last, else when the folder was made: uses much nearer than that need no exactness.
   let horizon: Atomic<Int64>
   /// Nil where the folder cannot be written.
