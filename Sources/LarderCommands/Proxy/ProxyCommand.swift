@@ -14,6 +14,7 @@ struct ProxyCommand {
   private let server: HTTPServer.Options
   private let timeouts: HTTPTimeouts
   private let addsForwarded: Bool
+  private let keepsCookiesApart: Bool
   private let cacheFolder: String?
   private let diskLimit: Int
   private let memoryLimit: Int
@@ -31,6 +32,7 @@ struct ProxyCommand {
     server = try ProxyCommand.server(arguments)
     timeouts = try ProxyCommand.timeouts(arguments)
     addsForwarded = arguments.has(.forwarded)
+    keepsCookiesApart = arguments.has(.byCookie)
     cacheFolder = arguments[.proxyCache].map(context.path)
     diskLimit = try ProxyCommand.bytes(.maximumSize, arguments) ?? 512 << 20
     memoryLimit = try ProxyCommand.bytes(.memory, arguments) ?? 64 << 20
@@ -156,6 +158,8 @@ struct ProxyCommand {
 
   private var engineOptions: HTTPCacheOptions {
     var options = HTTPCacheOptions()
+    // One person's cache, as a browser's is: what depends on a cookie says so by Vary, no-store or its own URL.
+    if !keepsCookiesApart { options.credentialFields.removeAll { $0 == .cookie } }
     let warn = warning
     options.onDiagnostic = { warn($0.description) }
     return options

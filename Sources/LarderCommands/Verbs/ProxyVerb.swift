@@ -8,6 +8,8 @@ extension CommandSyntax {
         + "answer is given if the rules allow it, else 502 or 504.",
       "With --cache answers are kept in DIR and survive the process; several proxies may share DIR. Without, they are kept "
         + "in memory. Sizes are numbers of bytes, or of kibibytes and so on with k, M or G.",
+      "Answers to different Authorization fields and API keys are never exchanged. Cookies decide nothing by themselves, "
+        + "as in a browser, unless --by-cookie is given: do that where several people use one proxy.",
       "Each request is a line of standard output: time, client, method, target, status, bytes, milliseconds, and what the "
         + "cache did (hit, or why it asked: uri-miss, stale, ...). The first line tells the address. The proxy ends on "
         + "SIGINT or SIGTERM, after the requests that are under way, with status 0.",
@@ -20,7 +22,7 @@ extension CommandSyntax {
     ],
     options: [
       .upstream, .port, .host, .proxyCache, .maximumSize, .memory, .upstreamTimeout, .maximumBody, .maximumConnections,
-      .forwarded, .quiet, .json, .authorities, .certificate, .key,
+      .forwarded, .byCookie, .quiet, .json, .authorities, .certificate, .key,
     ]
   ) { arguments, context in
     try await ProxyCommand(arguments, context).run()
@@ -43,5 +45,7 @@ extension OptionSyntax {
   static let maximumConnections = OptionSyntax(
     "--max-connections", valueName: "N", .text, "serve at most N connections at once (default 4096)")
   static let forwarded = OptionSyntax(flag: "--forwarded", "tell the upstream server who asked, in Forwarded")
+  static let byCookie = OptionSyntax(
+    flag: "--by-cookie", "keep the answers to requests with different cookies apart")
   static let quiet = OptionSyntax(flag: "--quiet", short: "-q", "print no line for each request")
 }
