@@ -76,6 +76,9 @@ struct FileCacheRig {
 
   func read(_ file: String) throws -> [UInt8] { try [UInt8](Data(contentsOf: URL(filePath: path + "/" + file))) }
 
+  /// Puts a file where there may be none.
+  func put(_ bytes: [UInt8], at file: String) throws { try Data(bytes).write(to: URL(filePath: path + "/" + file)) }
+
   /// Changes a file in place.
   func write(_ bytes: [UInt8], to file: String) throws {
     let handle = try FileHandle(forWritingTo: URL(filePath: path + "/" + file))
