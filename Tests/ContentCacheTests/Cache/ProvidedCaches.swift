@@ -12,6 +12,8 @@ enum ProvidedCache: String, CaseIterable, CustomTestStringConvertible, Sendable 
   case own
   case sqlite
   case tieredSQLite
+  case files
+  case tieredFiles
 
   var testDescription: String { rawValue }
 
@@ -23,7 +25,14 @@ enum ProvidedCache: String, CaseIterable, CustomTestStringConvertible, Sendable 
     case .own: Rig(cache: DictionaryCache())
     case .sqlite: try await sqlite { $0 }
     case .tieredSQLite: try await sqlite { TieredCache(memory: MemoryCache(limit: 1 << 20), disk: $0) }
+    case .files: try files { $0 }
+    case .tieredFiles: try files { TieredCache(memory: MemoryCache(limit: 1 << 20), disk: $0) }
     }
+  }
+
+  private func files(_ wrap: (FileCache) -> any Cache) throws -> Rig {
+    let folder = try TemporaryFolder()
+    return Rig(cache: wrap(try FileCache(path: folder.file("cache"))), folder: folder)
   }
 
   private func sqlite(_ wrap: (SQLiteCache) -> any Cache) async throws -> Rig {
