@@ -1,46 +1,79 @@
 import HTTPCore
 
-/// What is sent to the network for an inquiry, and what its answer may confirm.
+/// What is sent to the network for an inquiry, and what its answer may confirm or complete.
 struct Errand: Sendable {
   let inquiry: Inquiry
   /// The request as it goes to the network, with the cache's own preconditions where it has some.
-  var request: HTTPRequest
-  /// The stored response that fits the request and that a 304 may confirm, with its key.
+  private(set) var request: HTTPRequest
+  /// What lies under ``storedKey``: validated, completed, or replaced by what comes.
   let stored: CacheEntry?
   let storedKey: String
   /// The URL's other variants, of which a 304 may name one by its entity tag.
-  let variants: [CacheVariant]
+  private(set) var variants: [CacheVariant] = []
   /// True where the URL had an index of variants.
   let hadVariants: Bool
   let reason: ForwardReason
-  /// True where the preconditions are the cache's own: a 304 then is not for the caller.
-  private(set) var isValidation: Bool
+  /// What the request asks beyond the caller's own question.
+  private(set) var purpose = Purpose.plain
+  /// The caller's entity tags beside the cache's, where both are sent.
+  private(set) var conditions: ForwardedConditions?
+
+  /// What an answer is for.
+  enum Purpose: Sendable {
+    /// For the caller alone: its own request.
+    case plain
+    /// The preconditions are the cache's: a 304 is for the cache.
+    case validation
+    /// The range is the cache's: a 206 completes what is stored.
+    case completion
+  }
 
   /// How many variants' entity tags one request carries.
   private static let tagLimit = 16
 
-  /// Makes the request for what was found: the entry is validated where there is one.
-  init(_ inquiry: Inquiry, _ found: Found, _ reason: ForwardReason) {
+  /// Makes the request for what was found.
+  ///
+  /// - Parameter validates: asks whether the entry that was found is still right.
+  init(_ inquiry: Inquiry, _ found: Found, _ reason: ForwardReason, validates: Bool = false) {
     self.inquiry = inquiry
     self.reason = reason
     request = inquiry.request
     stored = found.entry
     storedKey = found.key
     hadVariants = !found.variants.isEmpty
-    let tagged = inquiry.rules.isConditional ? [] : found.variants.suffix(Errand.tagLimit).filter { $0.etag != nil }
-    variants = found.entry == nil ? Array(tagged) : []
-    isValidation = stored != nil || !variants.isEmpty
-    if isValidation {
-      request.fields = Validation.fields(
-        request.fields, selected: stored?.rules, tags: variants.compactMap(\.etag))
+    if reason == .partial, case .fetch(let fetch) = found.range {
+      purpose = .completion
+      request.fields = fetch.fields
+    } else if validates, let stored {
+      validate(stored)
+    } else if stored == nil, inquiry.rules.method == .get, !inquiry.rules.isConditional, !inquiry.ignoresStored {
+      offer(found.variants)
     }
   }
 
-  /// The same without preconditions of the cache.
-  var unconditional: Errand {
+  private mutating func validate(_ stored: CacheEntry) {
+    purpose = .validation
+    let fields = Validation.fields(request.fields, selected: stored.rules)
+    guard inquiry.rules.isConditional else { return request.fields = fields }
+    let conditions = ForwardedConditions(request.fields, validation: fields, stored: stored.rules)
+    request.fields = conditions.fields
+    self.conditions = conditions
+  }
+
+  /// No variant fits; the server may still name one whose content is right for this request too (RFC 9111 §4.3.1).
+  private mutating func offer(_ known: [CacheVariant]) {
+    variants = known.suffix(Errand.tagLimit).filter { $0.etag != nil }
+    guard !variants.isEmpty else { return }
+    purpose = .validation
+    request.fields = Validation.fields(request.fields, selected: nil, tags: variants.compactMap(\.etag))
+  }
+
+  /// The caller's own request, without preconditions and ranges of the cache.
+  var plain: Errand {
     var errand = self
     errand.request = inquiry.request
-    errand.isValidation = false
+    errand.purpose = .plain
+    errand.conditions = nil
     return errand
   }
 
@@ -69,5 +102,12 @@ struct Arrival: Sendable {
     self.responseTime = responseTime
     rules = StoredRules(
       status: response.status, fields: response.fields, requestTime: requestTime, responseTime: responseTime)
+  }
+
+  /// As it would be stored, but for what becomes of its content.
+  func metadata(_ inquiry: Inquiry, groups: [CacheGroup] = []) -> CacheMetadata {
+    CacheMetadata(
+      url: inquiry.resource, request: inquiry.request.fields, response: rules, fields: fields,
+      requestTime: requestTime, groups: groups)
   }
 }

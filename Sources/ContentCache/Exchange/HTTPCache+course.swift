@@ -15,17 +15,54 @@ extension HTTPCache {
         return transfer.publish(.failure(error))
       }
       let arrival = Arrival(response, requestTime: sent, responseTime: options.now())
-      guard response.status == 304, errand.isValidation else {
-        return await receive(response, arrival, errand, transfer)
-      }
+      if await settle(response, arrival, errand, transfer) { return }
+      // The answer was to the cache's own conditions or range, and of no use: the caller's request is sent as it is.
       await finish(response.body)
-      if let entry = await confirm(errand, arrival, isOutdated: transfer.isOutdated) {
-        transfers.detach(transfer, isShareable: true)
-        return transfer.publish(.success(.validated(entry)))
-      }
-      // The 304 is about nothing that is (still) there.
-      errand = errand.unconditional
+      errand = errand.plain
     }
+  }
+
+  /// Does with an answer what the errand was for; false where the request has to be sent again.
+  private func settle(
+    _ response: HTTPResponse, _ arrival: Arrival, _ errand: Errand, _ transfer: Transfer
+  ) async -> Bool {
+    switch errand.purpose {
+    case .plain: break
+    case .validation:
+      guard response.status == 304 else { break }
+      return await notModified(response, arrival, errand, transfer)
+    case .completion:
+      guard let stored = errand.stored else { break }
+      switch CompletionOutcome.of(arrival.metadata(errand.inquiry), arrival.rules, to: stored) {
+      case .combine(let combination, _):
+        return await complete(combination, stored, response, arrival, errand, transfer)
+      case .askAgain: return false
+      case .replace, .forward: break
+      }
+    }
+    await receive(response, arrival, errand, transfer)
+    return true
+  }
+
+  private func notModified(
+    _ response: HTTPResponse, _ arrival: Arrival, _ errand: Errand, _ transfer: Transfer
+  ) async -> Bool {
+    if let conditions = errand.conditions, let stored = errand.stored {
+      switch conditions.notModified(arrival.rules, stored: stored.rules) {
+      case .stored: break
+      case .unclear: return false
+      case .client:
+        // The caller has what the server has, and the cache has not.
+        await update(stored, to: stored.metadata.invalidated, forKey: errand.storedKey, errand.inquiry.resource)
+        await receive(response, arrival, errand.plain, transfer)
+        return true
+      }
+    }
+    guard let entry = await confirm(errand, arrival, isOutdated: transfer.isOutdated) else { return false }
+    await finish(response.body)
+    transfers.detach(transfer, isShareable: true)
+    transfer.publish(.success(.validated(entry)))
+    return true
   }
 
   private func receive(_ response: HTTPResponse, _ arrival: Arrival, _ errand: Errand, _ transfer: Transfer) async {
@@ -35,6 +72,28 @@ extension HTTPCache {
       status: response.status, fields: response.fields, length: HTTPCache.length(of: response), metadata: metadata)
     var pump = Pump(engine: self, transfer: transfer, errand: errand, arrival: arrival, head: head)
     await pump.run(response.body)
+  }
+
+  /// Completes what is stored. A whole representation that was asked for is told as it comes; for anything else the
+  /// combined entry is made first, and the answer then taken from it.
+  private func complete(
+    _ combination: Combination, _ stored: CacheEntry, _ response: HTTPResponse, _ arrival: Arrival,
+    _ errand: Errand, _ transfer: Transfer
+  ) async -> Bool {
+    guard await metadata(toStore: arrival, errand) != nil else { return false }
+    let combined = CombinedContent(combination, stored: stored, received: response.body)
+    let metadata = combination.metadata
+    if metadata.content == .whole, !errand.inquiry.rules.hasRange {
+      let head = TransferHead(
+        status: metadata.status, fields: metadata.fields, length: combination.length, metadata: metadata)
+      var pump = Pump(engine: self, transfer: transfer, errand: errand, arrival: arrival, head: head)
+      await pump.run(HTTPBodyStream(length: combination.length, next: combined.next))
+      return true
+    }
+    guard let entry = await store(combined, metadata, errand, isOutdated: transfer.isOutdated) else { return false }
+    transfers.detach(transfer, isShareable: true)
+    transfer.publish(.success(.validated(entry)))
+    return true
   }
 
   /// The content's length, where the head says it.

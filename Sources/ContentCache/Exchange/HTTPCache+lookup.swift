@@ -8,7 +8,11 @@ extension HTTPCache {
     var found = Found(entry: entry, key: inquiry.key)
     if entry.rules.isIndex { found = await lookup(variantsOf: entry, inquiry) }
     guard let entry = found.entry else { return found }
-    if entry.rules.isPartial { found.covers = false }
+    if entry.rules.isPartial, inquiry.rules.method == .head {
+      found.range = .forward
+    } else if entry.rules.isPartial || inquiry.rules.hasRange {
+      found.range = RangeOutcome.of(inquiry.request.fields, entry, boundary: "")
+    }
     if entry.rules.hasGroups { found.groupsAreValid = await areValid(entry.metadata.groups, inquiry) }
     return found
   }

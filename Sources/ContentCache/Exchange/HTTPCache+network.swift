@@ -3,9 +3,12 @@ import HTTPCore
 extension HTTPCache {
   /// Gets the answer from the network, in a transfer that others may share.
   func ask(
-    _ inquiry: Inquiry, _ found: Found, _ reason: ForwardReason
+    _ inquiry: Inquiry, _ found: Found, _ reason: ForwardReason, validates: Bool
   ) async throws(HTTPTransportError) -> CachedAnswer {
     // A HEAD brings no content, and what must not be stored nobody else may have: both go straight through.
+    var found = found
+    // What is neither validated nor completed says nothing about this request.
+    if !validates, reason != .partial { found.entry = nil }
     if inquiry.rules.method == .head || inquiry.rules.cacheControl.contains(.noStore) {
       return try await pass(inquiry, reason)
     }
@@ -13,7 +16,7 @@ extension HTTPCache {
       key: inquiry.key, shareKey: Errand.shareKey(inquiry, found), timeouts: inquiry.request.timeouts, asReader: true)
     switch place {
     case .begun(let transfer, let member):
-      let errand = Errand(inquiry, found, reason)
+      let errand = Errand(inquiry, found, reason, validates: validates)
       transfer.start { [self] in await run($0, errand) }
       return try await lead(transfer, member, inquiry, found, reason)
     case .joined(let transfer, let member):
@@ -43,8 +46,25 @@ extension HTTPCache {
         transfer.leave(member)
         return answer
       }
+      if let answer = notModified(head, inquiry, reason) {
+        transfer.leave(member)
+        return answer
+      }
       return fromNetwork(transfer, member, head, inquiry, reason, isCollapsed: false)
     }
+  }
+
+  /// 304 where a new answer is what the caller has already: its condition gave way to the cache's own on the way.
+  private func notModified(_ head: TransferHead, _ inquiry: Inquiry, _ reason: ForwardReason) -> CachedAnswer? {
+    guard inquiry.rules.isConditional, head.status == 200, let metadata = head.metadata, let rules = head.rules,
+      case .notModified(var fields) = ConditionalOutcome.of(inquiry.request.fields, metadata, rules)
+    else { return nil }
+    var status = CacheStatus(options.name)
+    status.forward = reason
+    status.forwardStatus = head.status
+    status.append(to: &fields)
+    return CachedAnswer(
+      response: HTTPResponse(status: 304, fields: fields, url: inquiry.request.url), origin: .network)
   }
 
   /// A request that joined takes the answer where its own rules allow that, and else goes on by itself.
@@ -188,7 +208,7 @@ extension HTTPCache {
       case .joined(let transfer, let member): transfer.leave(member)
       case .closed: break
       case .begun(let transfer, let member):
-        let errand = Errand(inquiry, found, .stale)
+        let errand = Errand(inquiry, found, .stale, validates: true)
         transfer.start { [self] in await run($0, errand) }
         await transfer.settled(for: member)
       }

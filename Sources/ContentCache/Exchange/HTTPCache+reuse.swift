@@ -1,65 +1,71 @@
 import HTTPCore
-import Synchronization
+import Storage
 
 extension HTTPCache {
-  /// How much of a stored response is read at once; what is no longer is read before the answer is given.
-  static let readStep = 1 << 16
-
-  /// Answers with a stored response. Where its content cannot be read, the network is asked as if there were none.
+  /// Answers with a stored response: whole, in ranges, or 304, as the request's own conditions want it.
+  ///
+  /// Where its content cannot be read, the network is asked as if there were none.
   func reuse(
     _ found: Found, _ inquiry: Inquiry, _ freshness: Freshness, isFinal: Bool, status: CacheStatus? = nil,
     origin: ContentOrigin? = nil
   ) async throws(HTTPTransportError) -> CachedAnswer {
-    guard let entry = found.entry, let body = await body(of: entry, inquiry, under: found.key) else {
+    guard let entry = found.entry, var response = await response(of: entry, inquiry, under: found.key) else {
       var inquiry = inquiry
       inquiry.ignoresStored = true
       inquiry.mayShare = false
       return try await answer(inquiry)
     }
     let age = max(0, freshness.ageInSeconds)
-    var fields = entry.metadata.fields
-    fields["Age"] = String(age)
-    fields.append(
+    response.fields[.age] = String(age)
+    response.fields.append(
       .cacheStatus, status?.text ?? CacheStatus.hit(options.name, timeToLive: freshness.remainingSeconds))
-    let response = HTTPResponse(
-      status: entry.metadata.status, fields: fields, url: inquiry.request.url, body: body)
-    let revalidation = isFinal ? nil : Revalidation(engine: self, inquiry: inquiry)
     return CachedAnswer(
       response: response, origin: origin ?? (entry.tier == .memory ? .memory : .disk), age: Int(clamping: age),
-      revalidation: revalidation)
+      revalidation: isFinal ? nil : Revalidation(engine: self, inquiry: inquiry))
   }
 
-  /// An entry's content, with its beginning read already; nil where that failed: the entry is then dropped.
-  private func body(of entry: CacheEntry, _ inquiry: Inquiry, under key: String) async -> HTTPBodyStream? {
-    if inquiry.rules.method == .head { return HTTPBodyStream([]) }
-    if let bytes = entry.bytesInMemory { return HTTPBodyStream(bytes) }
+  /// A stored response as it is sent; nil where its content cannot be read, or is not what is asked for.
+  private func response(of entry: CacheEntry, _ inquiry: Inquiry, under key: String) async -> HTTPResponse? {
+    let metadata = entry.metadata
+    let url = inquiry.request.url
+    if inquiry.rules.isConditional {
+      let outcome = ConditionalOutcome.of(inquiry.request.fields, metadata, entry.rules)
+      if case .notModified(let fields) = outcome { return HTTPResponse(status: 304, fields: fields, url: url) }
+    }
+    if inquiry.rules.method == .head {
+      return HTTPResponse(status: metadata.status, fields: metadata.fields, url: url)
+    }
+    if inquiry.rules.hasRange || entry.rules.isPartial {
+      switch RangeOutcome.of(inquiry.request.fields, entry, boundary: HTTPCache.boundary()) {
+      case .whole: break
+      case .fetch, .forward: return nil
+      case .answer(let answer):
+        let content = StoredContent(entry, answer.pieces, length: answer.length)
+        guard let body = await body(content, inquiry.resource, under: key) else { return nil }
+        return HTTPResponse(status: answer.status, fields: answer.fields, url: url, body: body)
+      }
+    }
+    if let bytes = entry.bytesInMemory {
+      return HTTPResponse(status: metadata.status, fields: metadata.fields, url: url, body: HTTPBodyStream(bytes))
+    }
+    guard let body = await body(StoredContent(entry), inquiry.resource, under: key) else { return nil }
+    return HTTPResponse(status: metadata.status, fields: metadata.fields, url: url, body: body)
+  }
+
+  /// Content of an entry, with its beginning read already; nil where that failed: the entry is then dropped.
+  private func body(_ content: StoredContent, _ resource: String, under key: String) async -> HTTPBodyStream? {
     do throws(CacheError) {
-      let first = try await entry.read(0..<min(entry.length, HTTPCache.readStep))
-      if first.count == entry.length { return HTTPBodyStream(first) }
-      return stream(entry, after: first, inquiry.resource)
+      try await content.start()
     } catch {
-      report(.read, inquiry.resource, error)
-      await remove(key, inquiry.resource)
+      report(.read, resource, error)
+      await remove(key, resource)
       return nil
     }
-  }
-
-  /// The rest is read as it is wanted.
-  private func stream(_ entry: CacheEntry, after first: [UInt8], _ resource: String) -> HTTPBodyStream {
-    let place = Mutex<(first: [UInt8]?, offset: Int)>((first, 0))
     return HTTPBodyStream(
-      length: entry.length,
+      length: content.length,
       next: { [self] in
-        let (ready, range) = place.withLock { place in
-          let ready = place.first.take()
-          let start = place.offset
-          place.offset = min(entry.length, start + (ready?.count ?? HTTPCache.readStep))
-          return (ready, start..<place.offset)
-        }
-        if let ready { return ready }
-        if range.isEmpty { return nil }
         do throws(CacheError) {
-          return try await entry.read(range)
+          return try await content.next()
         } catch {
           report(.read, resource, error)
           throw HTTPTransportError.other("the cached content could not be read on: \(error)")
@@ -67,7 +73,15 @@ extension HTTPCache {
       })
   }
 
+  /// Separates the parts of a multipart: nothing that content would hold by chance.
+  static func boundary() -> String { Digest.hexadecimal(Digest.randomBytes(16)) }
+
   func remove(_ key: String, _ resource: String) async {
     do throws(CacheError) { try await cache.removeEntry(forKey: key) } catch { report(.remove, resource, error) }
   }
+}
+
+extension HTTPFieldName {
+  /// RFC 9111 §5.1.
+  static let age: HTTPFieldName = "Age"
 }

@@ -7,14 +7,12 @@ extension HTTPCache {
     let inquiry = errand.inquiry
     let verdict = StorageVerdict.of(
       inquiry.rules, method: inquiry.request.method, response: arrival.rules, override: inquiry.override,
+      storesPartial: ReceivedPart(status: arrival.status, fields: arrival.fields) != nil,
       url: inquiry.resource, contentLocation: contentLocation(arrival, inquiry))
     guard case .store = verdict else { return nil }
     // An error of the server changes nothing of what is there.
     if arrival.status >= 500, errand.stored != nil { return nil }
-    let groups = await generations(CacheGroups.names(of: arrival.fields), inquiry)
-    return CacheMetadata(
-      url: inquiry.resource, request: inquiry.request.fields, response: arrival.rules, fields: arrival.fields,
-      requestTime: arrival.requestTime, groups: groups)
+    return arrival.metadata(inquiry, groups: await generations(CacheGroups.names(of: arrival.fields), inquiry))
   }
 
   private func contentLocation(_ arrival: Arrival, _ inquiry: Inquiry) -> String? {
@@ -22,24 +20,24 @@ extension HTTPCache {
     return ResourceKey.resolved(said, against: inquiry.request.url)
   }
 
-  /// Makes content an entry, and an entry of the URL's index where the answer varies; nil where the cache failed.
+  /// Makes whole content an entry, and an entry of the URL's index where the answer varies; nil where the cache failed.
   func commit(
-    _ writer: any CacheWriter, _ metadata: CacheMetadata, _ errand: Errand, _ arrival: Arrival
+    _ writer: any CacheWriter, _ metadata: CacheMetadata, _ errand: Errand
   ) async -> CacheEntry? {
-    let key = errand.inquiry.key
-    let variant = VariantIndex.variant(of: arrival.rules, request: errand.inquiry.request.fields, under: key)
+    let inquiry = errand.inquiry
+    let rules = StoredRules(metadata)
     do throws(CacheError) {
-      guard let variant else {
-        let former = errand.hadVariants ? try await cache.entry(forKey: key)?.metadata.variants ?? [] : []
-        let entry = try await writer.commit(metadata, forKey: key)
+      guard let variant = VariantIndex.variant(of: rules, request: inquiry.request.fields, under: inquiry.key) else {
+        let former = errand.hadVariants ? try await cache.entry(forKey: inquiry.key)?.metadata.variants ?? [] : []
+        let entry = try await writer.commit(metadata, forKey: inquiry.key)
         for variant in former { try await cache.removeEntry(forKey: variant.key) }
         return entry
       }
       let entry = try await writer.commit(metadata, forKey: variant.key)
-      try await index(variant, errand.inquiry)
+      try await index(variant, inquiry)
       return entry
     } catch {
-      report(.store, errand.inquiry.resource, error)
+      report(.store, inquiry.resource, error)
       return nil
     }
   }

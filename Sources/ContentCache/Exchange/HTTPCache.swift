@@ -79,6 +79,10 @@ public final class HTTPCache: Sendable {
     guard inquiry.rules.method == .get || inquiry.rules.method == .head, inquiry.request.body.length == 0 else {
       return try await pass(inquiry, .method)
     }
+    if inquiry.rules.isConditional, ConditionalOutcome.isForOrigin(inquiry.request.fields) {
+      // RFC 9110 §13.1.1: these preconditions are the origin server's.
+      return try await ask(inquiry, Found(key: inquiry.key), .bypass, validates: false)
+    }
     let found = await lookup(inquiry)
     let context = inquiry.context(now: options.now(), found: found)
     switch LookupDecision.of(inquiry.rules, stored: found.entry?.rules, context) {
@@ -87,11 +91,9 @@ public final class HTTPCache: Sendable {
     case .reuseWhileRevalidating(let freshness):
       return try await reuse(found, inquiry, freshness, isFinal: false)
     case .validate(let reason, _):
-      return try await ask(inquiry, found, reason)
+      return try await ask(inquiry, found, reason, validates: true)
     case .forward(let reason):
-      var found = found
-      found.entry = nil
-      return try await ask(inquiry, found, reason)
+      return try await ask(inquiry, found, reason, validates: false)
     case .unsatisfiable:
       return unsatisfiable(inquiry)
     }

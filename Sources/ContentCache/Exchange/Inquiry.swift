@@ -62,8 +62,15 @@ struct Found: Sendable {
   var variants: [CacheVariant] = []
   /// Why there is no entry.
   var miss = ForwardReason.uriMiss
+  /// What the entry can do for a request of ranges, or as a response stored in ranges.
+  var range = RangeOutcome.whole
   /// False where the entry is some ranges, and not those that are asked for.
-  var covers = true
+  var covers: Bool {
+    switch range {
+    case .whole, .answer: true
+    case .fetch, .forward: false
+    }
+  }
   /// False where one of the entry's groups has been invalidated.
   var groupsAreValid = true
 }

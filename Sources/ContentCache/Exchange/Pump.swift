@@ -33,7 +33,7 @@ struct Pump {
       }
       try await complete()
     } catch {
-      breakOff(error as? HTTPTransportError ?? .other("\(error)"))
+      await breakOff(error as? HTTPTransportError ?? .other("\(error)"))
     }
   }
 
@@ -79,7 +79,10 @@ struct Pump {
       throw HTTPTransportError.connectionLost(reason: "\(received) of \(length) bytes came")
     }
     if let writer, let metadata = head.metadata, !transfer.isOutdated {
-      if let entry = await engine.commit(writer, metadata, errand, arrival) { transfer.spool(is: entry) }
+      let entry =
+        metadata.status == 206
+        ? await engine.keep(part: writer, received, metadata, errand) : await engine.commit(writer, metadata, errand)
+      if let entry, entry.length == received { transfer.spool(is: entry) }
     }
     engine.transfers.detach(transfer, isShareable: head.metadata != nil)
     transfer.publish(.success(.content(head)))
@@ -87,7 +90,14 @@ struct Pump {
     transfer.end(.complete)
   }
 
-  private func breakOff(_ error: HTTPTransportError) {
+  private func breakOff(_ error: HTTPTransportError) async {
+    if let writer, let metadata = head.metadata, !transfer.isOutdated, received > 0 {
+      if metadata.status == 206 {
+        _ = await engine.keep(part: writer, received, metadata, errand)
+      } else {
+        await engine.keep(beginning: writer, received, metadata, errand)
+      }
+    }
     engine.transfers.detach(transfer, isShareable: true)
     transfer.publish(.success(.content(head)))
     if let last { transfer.publish(last) }

@@ -1,0 +1,116 @@
+import HTTPCore
+import Synchronization
+
+/// Stored and received bytes of one representation, in the order of the whole (RFC 9111 §3.4).
+final class CombinedContent: Sendable {
+  private struct Place {
+    var segment = 0
+    /// How much of the present segment has been given.
+    var given = 0
+    /// How much of the received content has been taken.
+    var taken = 0
+    /// Received bytes that have not been given yet.
+    var left: ArraySlice<UInt8> = []
+  }
+
+  private enum Next {
+    case bytes([UInt8])
+    case stored(Range<Int>)
+    case receive
+    case end
+  }
+
+  private let segments: [Combination.Segment]
+  private let stored: CacheEntry
+  /// The next bytes that come, nil at their end; called by one reader at a time.
+  private let receive: @Sendable () async throws -> [UInt8]?
+  private let place = Mutex(Place())
+
+  /// With received content that is still on its way.
+  convenience init(_ combination: Combination, stored: CacheEntry, received: HTTPBodyStream) {
+    let iterator = Puller(received)
+    self.init(combination, stored: stored) { try await iterator.next() }
+  }
+
+  init(
+    _ combination: Combination, stored: CacheEntry, receive: @escaping @Sendable () async throws -> [UInt8]?
+  ) {
+    segments = combination.segments
+    self.stored = stored
+    self.receive = receive
+  }
+
+  /// The next bytes of the whole; nil at the end.
+  func next() async throws -> [UInt8]? {
+    while true {
+      switch place.withLock({ step(&$0) }) {
+      case .bytes(let bytes): return bytes
+      case .end: return nil
+      case .stored(let range):
+        do {
+          return try await stored.read(range)
+        } catch {
+          throw HTTPTransportError.other("stored content could not be read: \(error)")
+        }
+      case .receive:
+        guard let bytes = try await receive() else {
+          throw HTTPTransportError.connectionLost(reason: "a part of the content is missing")
+        }
+        place.withLock { $0.left = bytes[...] }
+      }
+    }
+  }
+
+  private func step(_ place: inout Place) -> Next {
+    while place.segment < segments.count {
+      switch segments[place.segment] {
+      case .stored(let range):
+        let start = range.lowerBound + place.given
+        let end = min(range.upperBound, start + StoredContent.step)
+        move(&place, by: end - start, of: range)
+        if start < end { return .stored(start..<end) }
+      case .received(let range):
+        guard !place.left.isEmpty else {
+          if range.isEmpty {
+            place.segment += 1
+            continue
+          }
+          return .receive
+        }
+        let start = range.lowerBound + place.given
+        // What lies before is stored already.
+        let skipped = min(max(0, start - place.taken), place.left.count)
+        place.left = place.left.dropFirst(skipped)
+        place.taken += skipped
+        let bytes = Array(place.left.prefix(range.upperBound - start))
+        place.left = place.left.dropFirst(bytes.count)
+        place.taken += bytes.count
+        if bytes.isEmpty { continue }
+        move(&place, by: bytes.count, of: range)
+        return .bytes(bytes)
+      }
+    }
+    return .end
+  }
+
+  private func move(_ place: inout Place, by count: Int, of range: Range<Int>) {
+    place.given += count
+    if place.given >= range.count {
+      place.segment += 1
+      place.given = 0
+    }
+  }
+}
+
+/// Pulls a stream's chunks from wherever they are wanted, one reader at a time.
+private actor Puller {
+  private var iterator: HTTPBodyStream.Iterator?
+
+  init(_ stream: HTTPBodyStream) { iterator = stream.makeAsyncIterator() }
+
+  func next() async throws -> [UInt8]? {
+    var own = iterator.take()
+    defer { iterator = own }
+    return try await own?.next()
+  }
+}

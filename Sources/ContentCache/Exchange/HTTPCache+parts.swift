@@ -1,0 +1,87 @@
+import HTTPCore
+import Synchronization
+
+extension HTTPCache {
+  /// Content that is copied to combine it may be this many times as long as what came new, or as long as
+  /// ``combinedAlways``: else many small parts of a long resource would cost more than they are worth.
+  private static let combinedShare = 16
+  private static let combinedAlways = 16 << 20
+
+  /// Keeps what came of a 206: with what is stored of the same representation, or by itself (RFC 9111 §3.3, §3.4).
+  ///
+  /// - Parameter count: how much of the announced part has come.
+  func keep(
+    part writer: any CacheWriter, _ count: Int, _ metadata: CacheMetadata, _ errand: Errand
+  ) async -> CacheEntry? {
+    guard let part = ReceivedPart(status: 206, fields: metadata.fields)?.prefix(count) else { return nil }
+    let present = await present(errand)
+    if let present, let combination = Combination(present.entry, with: part, metadata, StoredRules(metadata)) {
+      if combination.changesMetadataOnly || !HTTPCache.isWorthwhile(combination, count) {
+        await update(
+          present.entry, to: combination.changesMetadataOnly ? combination.metadata : present.entry.metadata,
+          forKey: present.key, errand.inquiry.resource)
+        return nil
+      }
+      let combined = CombinedContent(combination, stored: present.entry, receive: HTTPCache.reader(writer, count))
+      return await store(combined, combination.metadata, present.key, errand.inquiry.resource)
+    }
+    guard let stored = metadata.storing(part, answering: errand.request.fields) else { return nil }
+    return await commit(writer, stored, errand)
+  }
+
+  private static func isWorthwhile(_ combination: Combination, _ count: Int) -> Bool {
+    combination.length <= combinedAlways || combination.length / combinedShare <= count
+  }
+
+  /// Keeps the beginning of a whole answer that broke off, where it can be completed later.
+  func keep(beginning writer: any CacheWriter, _ count: Int, _ metadata: CacheMetadata, _ errand: Errand) async {
+    guard let stored = metadata.interrupted(after: count, StoredRules(metadata)) else { return }
+    // The same representation may be there already, with more of it.
+    if let present = await present(errand)?.entry, present.rules.etag == metadata.fields[.etag],
+      present.rules.lastModified == StoredRules(metadata).lastModified, present.length >= count
+    {
+      return
+    }
+    _ = await commit(writer, stored, errand)
+  }
+
+  /// What is stored now for the errand's request.
+  private func present(_ errand: Errand) async -> (entry: CacheEntry, key: String)? {
+    if let stored = errand.stored { return (stored, errand.storedKey) }
+    let found = await lookup(errand.inquiry)
+    return found.entry.map { ($0, found.key) }
+  }
+
+  /// Stores combined content in place of what was under the errand's key; nil where something failed.
+  func store(
+    _ content: CombinedContent, _ metadata: CacheMetadata, _ errand: Errand, isOutdated: Bool
+  ) async -> CacheEntry? {
+    isOutdated ? nil : await store(content, metadata, errand.storedKey, errand.inquiry.resource)
+  }
+
+  private func store(
+    _ content: CombinedContent, _ metadata: CacheMetadata, _ key: String, _ resource: String
+  ) async -> CacheEntry? {
+    do {
+      let writer = try await cache.makeWriter()
+      while let bytes = try await content.next() { try await writer.append(bytes) }
+      return try await writer.commit(metadata, forKey: key)
+    } catch {
+      if let error = error as? CacheError { report(.store, resource, error) }
+      return nil
+    }
+  }
+
+  /// Reads what a writer has taken in, from the beginning.
+  private static func reader(_ writer: any CacheWriter, _ count: Int) -> @Sendable () async throws -> [UInt8]? {
+    let offset = Mutex(0)
+    return {
+      let range = offset.withLock { offset in
+        let start = offset
+        offset = min(count, start + StoredContent.step)
+        return start..<offset
+      }
+      return range.isEmpty ? nil : try await writer.read(range)
+    }
+  }
+}
