@@ -13,7 +13,8 @@ extension HTTPCache {
       return try await pass(inquiry, reason)
     }
     let place = transfers.place(
-      key: inquiry.key, shareKey: Errand.shareKey(inquiry, found), timeouts: inquiry.request.timeouts, asReader: true)
+      key: inquiry.key, shareKey: Errand.shareKey(inquiry, found), timeouts: inquiry.request.timeouts, asReader: true,
+      seen: inquiry.seen == -1 ? nil : inquiry.seen)
     switch place {
     case .begun(let transfer, let member):
       let errand = Errand(inquiry, found, reason, validates: validates)
@@ -21,6 +22,8 @@ extension HTTPCache {
       return try await lead(transfer, member, inquiry, found, reason)
     case .joined(let transfer, let member):
       return try await follow(transfer, member, inquiry, found, reason)
+    case .late:
+      return try await answer(inquiry)
     case .closed:
       return try await pass(inquiry, reason)
     }
@@ -75,7 +78,8 @@ extension HTTPCache {
     do {
       outcome = try await transfer.outcome(for: member)
     } catch {
-      if Task.isCancelled { throw .cancelled }
+      // That of the transfer itself comes when the engine is closed.
+      if Task.isCancelled || error == .cancelled { throw .cancelled }
       if let answer = try await staleAnswer(.unreachable, inquiry, found, reason) { return answer }
       return try await alone(inquiry)
     }
@@ -116,6 +120,7 @@ extension HTTPCache {
     guard inquiry.varyNames.isEmpty else { return try await alone(inquiry) }
     var inquiry = inquiry
     inquiry.varyNames = names
+    inquiry.seen = nil
     return try await answer(inquiry)
   }
 
@@ -206,7 +211,7 @@ extension HTTPCache {
         asReader: false)
       switch place {
       case .joined(let transfer, let member): transfer.leave(member)
-      case .closed: break
+      case .closed, .late: break
       case .begun(let transfer, let member):
         let errand = Errand(inquiry, found, .stale, validates: true)
         transfer.start { [self] in await run($0, errand) }

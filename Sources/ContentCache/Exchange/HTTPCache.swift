@@ -54,6 +54,9 @@ public final class HTTPCache: Sendable {
   /// Requests that come later are still answered, and nothing more is stored.
   public func close() async { await transfers.close() }
 
+  /// Waits until what is under way at this moment, for callers and in the background, has ended by itself.
+  package func settled() async { await transfers.settled() }
+
   func inquiry(
     _ request: HTTPRequest, _ policy: ContentPolicy, _ override: FreshnessOverride
   ) async -> Inquiry {
@@ -83,6 +86,9 @@ public final class HTTPCache: Sendable {
       // RFC 9110 §13.1.1: these preconditions are the origin server's.
       return try await ask(inquiry, Found(key: inquiry.key), .bypass, validates: false)
     }
+    var inquiry = inquiry
+    // At most twice, so that much traffic elsewhere keeps nobody looking for ever.
+    inquiry.seen = inquiry.seen == nil ? transfers.endedCount : -1
     let found = await lookup(inquiry)
     let context = inquiry.context(now: options.now(), found: found)
     switch LookupDecision.of(inquiry.rules, stored: found.entry?.rules, context) {

@@ -15,6 +15,8 @@ struct Inquiry: Sendable {
   var ignoresStored = false
   /// False where the request asks the network by itself, whoever else is asking for the same.
   var mayShare = true
+  /// How many transfers had ended when the cache was asked first; -1 from the second time on.
+  var seen: Int?
   /// Names that the resource's `Vary` held when last seen on the way.
   var varyNames: [String] = []
 

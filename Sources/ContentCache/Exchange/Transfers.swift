@@ -29,6 +29,8 @@ final class Transfers: Sendable {
     case joined(Transfer, member: Int)
     /// A transfer of its own that it has to start.
     case begun(Transfer, member: Int)
+    /// None: a transfer has ended since the cache was asked, and may have stored what is wanted.
+    case late
     case closed
   }
 
@@ -37,14 +39,20 @@ final class Transfers: Sendable {
   private let window: Int
   private let finishing: Int
   private let state = Mutex(State())
+  private let ended = Atomic(0)
 
   init(window: Int, finishing: Int) {
     self.window = window
     self.finishing = finishing
   }
 
+  /// How many transfers have ended that others could join.
+  var endedCount: Int { ended.load(ordering: .acquiring) }
+
   /// Joins the transfer under `shareKey`, or makes one; with nil it always makes one that nobody else joins.
-  func place(key: String, shareKey: String?, timeouts: HTTPTimeouts, asReader: Bool) -> Place {
+  ///
+  /// - Parameter seen: ``endedCount`` before the cache was asked; nil where it need not be asked again.
+  func place(key: String, shareKey: String?, timeouts: HTTPTimeouts, asReader: Bool, seen: Int? = nil) -> Place {
     state.withLock { state in
       if state.isClosed { return .closed }
       var shareKey = shareKey
@@ -54,6 +62,7 @@ final class Transfers: Sendable {
             return .joined(running.transfer, member: member)
           }
         }
+        if let seen, seen != endedCount { return .late }
         if state.unshareable.contains(wanted) { shareKey = nil }
       }
       let transfer = Transfer(window: window, finishing: finishing)
@@ -71,6 +80,7 @@ final class Transfers: Sendable {
       let id = ObjectIdentifier(transfer)
       guard let shareKey = state.running[id]?.shareKey else { return }
       state.running[id]?.shareKey = nil
+      ended.add(1, ordering: .releasing)
       if state.shared[shareKey] == id { state.shared[shareKey] = nil }
       if !isShareable {
         if state.unshareable.count >= Transfers.unshareableLimit { state.unshareable.removeAll() }
@@ -130,6 +140,15 @@ final class Transfers: Sendable {
     }
     begun(task)
     if isClosed { task.cancel() }
+  }
+
+  /// Waits until all transfers and all work in the background of this moment have ended by themselves.
+  func settled() async {
+    let (running, background) = state.withLock { state in
+      (state.running.values.map(\.transfer), Array(state.background.values))
+    }
+    for task in background { await task.value }
+    for transfer in running { await transfer.finished() }
   }
 
   /// Ends everything and waits until it has ended; nothing begins afterwards.
