@@ -36,20 +36,18 @@ struct FileCacheRig {
       requestTime: 1_700_000_000_000, responseTime: 1_700_000_000_100)
   }
 
-  /// Bytes that differ at every length and seed.
+  /// Bytes without pattern, others for each seed.
   static func bytes(_ count: Int, seed: UInt64 = 1) -> [UInt8] {
-    var random = PrintedSeed(seed: seed)
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(count + 8)
-    while bytes.count < count {
-      var word = random.next()
-      for _ in 0..<8 {
-        bytes.append(UInt8(truncatingIfNeeded: word))
-        word >>= 8
-      }
-    }
-    return Array(bytes[..<count])
+    var bytes = Array(noise[Int(seed % 1000)..<Int(seed % 1000) + count])
+    if !bytes.isEmpty { bytes[count / 2] = UInt8(truncatingIfNeeded: seed) }
+    return bytes
   }
+
+  private static let noise: [UInt8] = {
+    var random = PrintedSeed(seed: 1)
+    let words = (0..<131_072).map { _ in random.next() }
+    return words.flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> (8 * UInt64($0))) } }
+  }()
 
   static func entry(_ count: Int, seed: UInt64 = 1, note: String = "") -> CacheEntry {
     CacheEntry(metadata: metadata("https://example.com/a", note), bytes: bytes(count, seed: seed))
@@ -73,6 +71,11 @@ struct FileCacheRig {
   var entryFiles: [String] { files().keys.filter { !($0.split(separator: "/").last ?? "").contains(".") }.sorted() }
   var blobFiles: [String] { files().keys.filter { ($0.split(separator: "/").last ?? "").contains(".") }.sorted() }
   var bytesOnDisk: Int { files().values.reduce(0, +) }
+
+  /// True where an entry's file is there; unlike a look-up this is no use of it.
+  func holds(_ cache: FileCache, _ key: String) throws -> Bool {
+    FileManager.default.fileExists(atPath: path + "/" + (try cache.place(of: key)))
+  }
 
   func read(_ file: String) throws -> [UInt8] { try [UInt8](Data(contentsOf: URL(filePath: path + "/" + file))) }
 

@@ -48,25 +48,32 @@ extension CacheFolder {
         isAll = false
         break
       }
-      look(through: shelf, besides: kept, &sample)
+      let seen = look(through: shelf, besides: kept, &sample)
+      // Files were deleted by hand, or stored at this moment.
+      if let usage = shelves[shelf], usage.entries != seen { try recount(shelf) }
     }
     var freed = 0
     for victim in sample.victims(isAll: isAll) {
+      guard let usage = try? usage(), usage.bytes > limit - (freed > 0 ? slack : 0) else { break }
       freed += try remove(victim)
-      guard let usage = try? usage(), usage.bytes > limit - slack else { break }
     }
     return freed
   }
 
-  private func look(through shelf: Int, besides kept: EntryName, _ sample: inout EvictionSample) {
-    let folder = FolderNames.shelf(shelf)
-    try? unsafe disk.list(root.number, folder) { bytes in
-      guard case .entry(let name)? = unsafe ShelfItem(shelf: shelf, name: bytes), name != kept,
+  /// Answers how many entries are on the shelf.
+  private func look(through shelf: Int, besides kept: EntryName, _ sample: inout EvictionSample) -> Int {
+    var seen = 0
+    try? unsafe disk.list(root.number, FolderNames.shelf(shelf)) { bytes in
+      guard case .entry(let name)? = unsafe ShelfItem(shelf: shelf, name: bytes),
         let status = try? disk.status(root.number, name.path), status.kind == .file
       else { return true }
-      sample.add(.init(name: name, time: clock.seen(status.time), recorded: status.time))
+      seen += 1
+      if name != kept {
+        sample.add(.init(name: name, time: clock.seen(status.time), recorded: status.time))
+      }
       return !isStopped.load(ordering: .relaxed)
     }
+    return seen
   }
 
   /// Removes one, unless it was used or replaced since it was looked at.

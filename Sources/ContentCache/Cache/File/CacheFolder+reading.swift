@@ -172,15 +172,15 @@ extension CacheFolder {
   private func touch(_ file: Int32, _ name: EntryName) {
     guard session != nil else { return }
     let now = clock.now
-    if uses.isRecent(name, now) { return }
+    let step = granularity(now)
+    if let recorded = uses.recorded(name), UseClock.difference(now, recorded) <= step { return }
     guard let time = try? disk.status(file).time else { return }
     let used = clock.seen(time)
-    let step = granularity
     if UseClock.difference(now, used) > step {
       try? disk.setTime(file, now)
-      uses.note(name, until: UseClock.sum(now, step))
+      uses.note(name, recorded: now)
     } else {
-      uses.note(name, until: UseClock.sum(used, step))
+      uses.note(name, recorded: used)
     }
   }
 
@@ -222,7 +222,7 @@ extension CacheFolder {
   func drop(_ name: EntryName, blob: BlobID) {
     guard session != nil else { return }
     try? exclusively { () throws(CacheError) in
-      guard occupant(name)?.claimed == blob else { return }
+      guard let found = try? occupant(name), found.claimed == blob else { return }
       try remove(name)
     }
   }

@@ -44,31 +44,40 @@ extension CacheFolder {
     }
   }
 
-  /// Counts a shelf; called with the lock held. Contents that no entry is of are removed.
+  /// Counts a shelf; called with the lock held. Contents of which it is certain that no entry is of them are removed.
   private func count(_ shelf: Int) throws(Errno) -> ShelfUsage {
     var usage = ShelfUsage()
-    let folder = FolderNames.shelf(shelf)
+    var failure: Errno?
     do throws(Errno) {
-      try unsafe disk.list(root.number, folder) { bytes in
+      try unsafe disk.list(root.number, FolderNames.shelf(shelf)) { bytes in
         // Another's file is not counted: it is none of the cache's.
         guard let item = unsafe ShelfItem(shelf: shelf, name: bytes) else { return true }
-        switch item {
-        case .entry(let name):
-          guard let status = try? disk.status(root.number, name.path), status.kind == .file else { break }
-          usage.add(bytes: status.size, entries: 1)
-        case .blob(let id, let name):
-          let path = id.path(of: name)
-          if let old = occupant(name), old.claimed == id {
-            usage.add(bytes: old.blobLength, entries: 0)
-          } else {
-            try? disk.unlink(root.number, path)
-          }
+        do throws(Errno) {
+          try count(item, &usage)
+          return true
+        } catch {
+          failure = error
+          return false
         }
-        return true
       }
     } catch {
       if error.code != ENOENT && error.code != ENOTDIR && error.code != ELOOP { throw error }
     }
+    if let failure { throw failure }
     return usage
+  }
+
+  private func count(_ item: ShelfItem, _ usage: inout ShelfUsage) throws(Errno) {
+    switch item {
+    case .entry(let name):
+      let status = try disk.status(root.number, name.path)
+      if status.kind == .file { usage.add(bytes: status.size, entries: 1) }
+    case .blob(let id, let name):
+      if let old = try occupant(name), old.claimed == id {
+        usage.add(bytes: old.blobLength, entries: 0)
+      } else {
+        try disk.unlink(root.number, id.path(of: name))
+      }
+    }
   }
 }

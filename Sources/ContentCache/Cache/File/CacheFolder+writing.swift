@@ -62,7 +62,8 @@ extension CacheFolder {
   private func replace(
     _ name: EntryName, by file: FolderSession.File, _ length: Int, _ blob: BlobOnItsWay?, _ session: FolderSession
   ) throws(CacheError) {
-    let old = occupant(name)
+    let old: Occupant?
+    do throws(Errno) { old = try occupant(name) } catch { throw error.cacheError(path) }
     let added = length + (blob?.length ?? 0)
     let entries = old?.status.kind == .file ? 0 : 1
     var isMoved = false
@@ -116,32 +117,46 @@ extension CacheFolder {
     }
   }
 
-  /// What lies under a name; nil where nothing does.
-  func occupant(_ name: EntryName) -> Occupant? {
+  /// What lies under a name; nil where nothing does. Throws where that cannot be known.
+  func occupant(_ name: EntryName) throws(Errno) -> Occupant? {
     let path = name.path
-    guard let status = try? disk.status(root.number, path) else { return nil }
-    guard status.kind == .file, let file = try? Descriptor(disk.open(root.number, path)),
-      let bytes = try? disk.read(file.number, EntryFile.headerLength, at: 0),
-      let header = unsafe bytes.withUnsafeBytes({ unsafe try? EntryFile.Header($0, size: status.size) }),
+    let status: Disk.Status
+    do throws(Errno) {
+      status = try disk.status(root.number, path)
+    } catch {
+      if error.code == ENOENT || error.code == ENOTDIR { return nil }
+      throw error
+    }
+    guard status.kind == .file else { return Occupant(status: status, claimed: nil, blobLength: 0) }
+    let file = Descriptor(try disk.open(root.number, path))
+    let bytes = try disk.read(file.number, EntryFile.headerLength, at: 0)
+    guard let header = unsafe bytes.withUnsafeBytes({ unsafe try? EntryFile.Header($0, size: status.size) }),
       let blob = header.blob
     else { return Occupant(status: status, claimed: nil, blobLength: 0) }
-    let found = try? disk.status(root.number, blob.path(of: name))
-    return Occupant(status: status, claimed: blob, blobLength: found?.kind == .file ? found?.size ?? 0 : 0)
+    do throws(Errno) {
+      let found = try disk.status(root.number, blob.path(of: name))
+      return Occupant(status: status, claimed: blob, blobLength: found.kind == .file ? found.size : 0)
+    } catch {
+      if error.code != ENOENT { throw error }
+      return Occupant(status: status, claimed: blob, blobLength: 0)
+    }
   }
 
   /// Removes an entry; called with the lock held. Answers the bytes that are free then.
   @discardableResult
   func remove(_ name: EntryName) throws(CacheError) -> Int {
-    guard let old = occupant(name) else { return 0 }
     do throws(Errno) {
+      guard let old = try occupant(name) else { return 0 }
       if old.status.kind == .folder {
         discard(name.path)
         return 0
       }
       try disk.unlink(root.number, name.path)
-      if let blob = old.claimed { try? disk.unlink(root.number, blob.path(of: name)) }
-      if old.status.kind == .file { try change(name.shelf, bytes: -old.bytes, entries: -1) }
-      return old.bytes
+      var freed = old.status.kind == .file ? old.status.size : 0
+      // Where this one stays it is counted on, and found when the folder is counted again.
+      if let blob = old.claimed, (try? disk.unlink(root.number, blob.path(of: name))) != nil { freed += old.blobLength }
+      if old.status.kind == .file { try change(name.shelf, bytes: -freed, entries: -1) }
+      return freed
     } catch {
       if error.code == ENOENT { return 0 }
       throw error.cacheError(fullPath(name.path))

@@ -22,7 +22,7 @@ final class CacheFolder: Sendable {
   let synchronizes: Bool
   let clock: UseClock
   let uses = RecordedUses()
-  /// The last use of what was evicted last, else when the folder was made: uses much nearer than that need no exactness.
+  /// The last use of what was evicted last, or when the folder was opened: entries have stayed for so long at least.
   let horizon: Atomic<Int64>
   /// Nil where the folder cannot be written.
   let session: FolderSession?
@@ -55,18 +55,17 @@ final class CacheFolder: Sendable {
       root = Descriptor(try disk.openFolder(AT_FDCWD, path, isLink: true))
       let opened = try CacheFolder.openState(root, disk)
       state = opened.file
-      let made = options.clock.wall()
       if opened.isWritable {
-        header = try CacheFolder.prepare(root, state, disk, now: made, synchronizes: options.synchronizes)
+        header = try CacheFolder.prepare(root, state, disk, synchronizes: options.synchronizes)
         session = try FolderSession(root, disk)
       } else {
         let bytes = try disk.read(state.number, FolderState.headerLength, at: 0)
-        header = FolderState.header(bytes) ?? FolderState.Header(seed: .random(), created: made)
+        header = FolderState.header(bytes) ?? FolderState.Header(seed: .random())
         session = nil
       }
       let used = try disk.status(state.number).time
       clock = UseClock(options.clock, after: used)
-      horizon = Atomic(min(header.created, clock.now))
+      horizon = Atomic(clock.now)
     } catch {
       throw error.code == ENOTSUP
         ? CacheError.notSupported("the cache folder \(path) was made by a later version") : error.cacheError(path)
@@ -99,7 +98,7 @@ final class CacheFolder: Sendable {
 
   /// Reads the state under its lock, or writes a new one where there is none or a damaged one.
   private static func prepare(
-    _ root: Descriptor, _ state: Descriptor, _ disk: Disk, now: Int64, synchronizes: Bool
+    _ root: Descriptor, _ state: Descriptor, _ disk: Disk, synchronizes: Bool
   ) throws(Errno) -> FolderState.Header {
     try lock(state, disk)
     defer { disk.unlock(state.number) }
@@ -110,7 +109,7 @@ final class CacheFolder: Sendable {
     try disk.makeFolder(root.number, FolderNames.removed)
     CacheFolder.discard(FolderNames.entries, root, disk)
     try disk.makeFolder(root.number, FolderNames.entries)
-    let header = FolderState.Header(seed: .random(), created: now)
+    let header = FolderState.Header(seed: .random())
     try disk.write(state.number, FolderState.bytes(header), at: 0)
     if synchronizes { try disk.sync(state.number) }
     return header
@@ -156,8 +155,8 @@ final class CacheFolder: Sendable {
   func diagnose(_ error: CacheError) { onDiagnostic?(error) }
 
   /// How far back a recorded use may be before a new one is recorded: a sixteenth of how long entries stay.
-  var granularity: Int64 {
-    let span = UseClock.difference(clock.now, horizon.load(ordering: .relaxed)) / 16
+  func granularity(_ now: Int64) -> Int64 {
+    let span = UseClock.difference(now, horizon.load(ordering: .relaxed)) / 16
     return min(max(span, 1_000_000_000), 3_600_000_000_000)
   }
 

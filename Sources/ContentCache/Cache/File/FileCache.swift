@@ -162,6 +162,11 @@ public final class FileCache: Cache {
     await withCheckedContinuation { continuation in background.async { continuation.resume() } }
   }
 
+  /// The path below the folder of the file that a key's entry has, or would have.
+  package func place(of key: String) throws(CacheError) -> String {
+    EntryName(key: key, seed: try open().header.seed).path
+  }
+
   private func stop() -> CacheFolder? {
     folder.withLock { held in
       let folder = held.take()

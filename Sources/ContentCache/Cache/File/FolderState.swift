@@ -8,7 +8,7 @@
 
 // The state file: a header of 64 bytes, then a slot of 16 bytes for each shelf. Numbers are little-endian.
 //
-//   0  magic "LARDERC1"   8, 16  seed   24  when the folder was made   32  zero   56  sum of the 56 bytes before
+//   0  magic "LARDERC1"   8, 16  seed   24  zero   56  sum of the 56 bytes before
 //
 // A slot holds the bytes of all files on its shelf (8), the number of entries (4) and a check of both (4). It is changed
 // by who holds the file's lock; before a file comes and after it has gone, so that a process that is killed in between
@@ -37,8 +37,6 @@ enum FolderState {
 
   struct Header: Hashable, Sendable {
     let seed: FolderSeed
-    /// When the folder was made: nanoseconds since 1970.
-    let created: Int64
   }
 
   /// The header that bytes begin with; nil where they are no state of this version.
@@ -46,9 +44,7 @@ enum FolderState {
     guard bytes.count >= headerLength, number(bytes, 0) == magic,
       number(bytes, 56) == ContentSum.of(Array(bytes[..<56]), seed: seed)
     else { return nil }
-    return Header(
-      seed: FolderSeed(high: number(bytes, 8), low: number(bytes, 16)),
-      created: Int64(bitPattern: number(bytes, 24)))
+    return Header(seed: FolderSeed(high: number(bytes, 8), low: number(bytes, 16)))
   }
 
   /// True for the state of a version that this code does not know.
@@ -62,9 +58,7 @@ enum FolderState {
   /// A new folder's state: nothing on any shelf.
   static func bytes(_ header: Header) -> [UInt8] {
     var bytes: [UInt8] = []
-    for value in [magic, header.seed.high, header.seed.low, UInt64(bitPattern: header.created), 0, 0, 0] {
-      append(value, to: &bytes)
-    }
+    for value in [magic, header.seed.high, header.seed.low, 0, 0, 0, 0] { append(value, to: &bytes) }
     append(ContentSum.of(bytes, seed: seed), to: &bytes)
     return bytes + emptySlots
   }
