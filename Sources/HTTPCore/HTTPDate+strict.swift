@@ -6,7 +6,7 @@ extension HTTPDate {
   ///
   /// - Parameter now: seconds since 1970: a year of two digits that would lie more than 50 years after it is taken for
   ///   the same year of the century before.
-  package static func strictUnixTime(_ text: String, now: Int64 = 0) -> Int64? {
+  package static func strictUnixTime(_ text: String, now: Int64) -> Int64? {
     var text = text
     return text.withUTF8 { bytes in
       if bytes.count == 29, bytes[3] == 0x2C { return fixed(bytes) }

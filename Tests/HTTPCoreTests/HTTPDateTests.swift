@@ -63,7 +63,7 @@ struct HTTPDateTests {
       let seconds = index &* step
       let text = HTTPDate.text(seconds)
       #expect(text.utf8.count == 29)
-      #expect(HTTPDate.strictUnixTime(text) == seconds)
+      #expect(HTTPDate.strictUnixTime(text, now: 0) == seconds)
       // The lenient reader begins in 1601 and agrees from there on.
       if seconds > -11_000_000_000 { #expect(HTTPDate.unixTime(text) == seconds) }
     }

@@ -10,10 +10,11 @@ extension HTTPCache {
   /// Sends a request that is not answered from the cache, and does to the cache what its answer says.
   func pass(_ inquiry: Inquiry, _ reason: ForwardReason) async throws(HTTPTransportError) -> CachedAnswer {
     let sent = options.now()
-    let response = try await transport.send(inquiry.request)
+    var response = try await transport.send(inquiry.request)
     let arrival = Arrival(response, requestTime: sent, responseTime: options.now())
     switch inquiry.rules.method {
-    case .head: await learn(fromHead: arrival, inquiry)
+    case .head:
+      if let known = await learn(fromHead: arrival, inquiry) { response.fields = known }
     case .unsafe: await invalidate(arrival, inquiry)
     case .get, .safe: break
     }
@@ -48,18 +49,23 @@ extension HTTPCache {
   // MARK: HEAD
 
   /// An answer to HEAD tells whether the stored answer to GET still holds (RFC 9111 §4.3.5).
-  private func learn(fromHead arrival: Arrival, _ inquiry: Inquiry) async {
+  ///
+  /// Where it does, all fields that are known of the representation by now are returned: they answer the HEAD.
+  private func learn(fromHead arrival: Arrival, _ inquiry: Inquiry) async -> HTTPFields? {
     let found = await lookup(inquiry)
-    guard let entry = found.entry else { return }
+    guard let entry = found.entry else { return nil }
     let verdict = HeadAnswer.of(
       arrival.rules, fields: arrival.fields, stored: entry.rules, metadata: entry.metadata)
     switch verdict {
-    case .none: break
-    case .invalidate: await update(entry, to: entry.metadata.invalidated, forKey: found.key, inquiry.resource)
+    case .none: return nil
+    case .invalidate:
+      await update(entry, to: entry.metadata.invalidated, forKey: found.key, inquiry.resource)
+      return nil
     case .update:
       let metadata = entry.metadata.confirmed(
         by: arrival.fields, requestTime: arrival.requestTime, responseTime: arrival.responseTime)
       await update(entry, to: metadata, forKey: found.key, inquiry.resource)
+      return entry.rules.isPartial ? nil : metadata.fields
     }
   }
 

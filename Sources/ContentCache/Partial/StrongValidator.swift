@@ -46,7 +46,7 @@ package enum IfRange {
     guard let validator = StrongValidator(stored) else { return false }
     switch validator {
     case .tag(let tag): return tag == text
-    case .date(let changed): return HTTPDate.strictUnixTime(text) == changed
+    case .date(let changed): return HTTPDate.strictUnixTime(text, now: stored.responseTime / 1000) == changed
     }
   }
 }

@@ -19,7 +19,9 @@ package enum ConditionalOutcome: Hashable, Sendable {
     let isUnchanged: Bool
     if let text = request[.ifNoneMatch] {
       isUnchanged = text == rules.etag || EntityTagList(text).matchesWeakly(rules.etag)
-    } else if let text = request[.ifModifiedSince], let since = HTTPDate.strictUnixTime(text) {
+    } else if let text = request[.ifModifiedSince],
+      let since = HTTPDate.strictUnixTime(text, now: rules.responseTime / 1000)
+    {
       // RFC 9111 §4.3.2: Last-Modified, else Date, else when it came.
       isUnchanged = (rules.lastModified ?? rules.date ?? rules.responseTime / 1000) <= since
     } else {
