@@ -2,7 +2,10 @@ import Foundation
 public import Testing
 
 /// `mock-sap` 0.22.0: SAP Gateway shapes, V2 and V4 on one set of data, deterministic by seed and clock.
-public final class MockSAP: Sendable {
+public final class MockSAP: SharedService {
+  /// `.mockSAP()`.
+  public static let trait = ".mockSAP()"
+
   /// The service's process: stop it, restart it, read what it printed.
   public let process: ServiceProcess
 
@@ -42,35 +45,9 @@ public final class MockSAP: Sendable {
   public func stop() { process.stop() }
   /// Starts it again on its port, with fresh data.
   public func restart() throws(ServiceStartError) { try process.restart() }
-
-  @TaskLocal private static var shared: MockSAP?
-
-  /// The instance of the suite that this test belongs to; the suite has the trait `.mockSAP()`.
-  public static var ofSuite: MockSAP {
-    get throws(ServiceStartError) {
-      guard let shared else {
-        throw ServiceStartError(service: "mock-sap", reason: "the suite lacks the trait .mockSAP()", output: "")
-      }
-      return shared
-    }
-  }
-
-  /// Runs one ``MockSAP`` for the suite (or the test) it is put on.
-  public struct SuiteService: SuiteTrait, TestTrait, TestScoping {
-    let arguments: [String]
-
-    /// Starts the service, runs the tests, stops it.
-    @concurrent public func provideScope(
-      for test: Test, testCase: Test.Case?, performing function: @concurrent @Sendable () async throws -> Void
-    ) async throws {
-      let service = try await onOwnThread { [arguments] in try MockSAP(arguments) }
-      defer { service.stop() }
-      try await MockSAP.$shared.withValue(service) { try await function() }
-    }
-  }
 }
 
-extension Trait where Self == MockSAP.SuiteService {
-  /// One `mock-sap` for all tests of the suite, as ``MockSAP/ofSuite``; the suite fails where it cannot start.
+extension Trait where Self == SharedServiceTrait<MockSAP> {
+  /// One `mock-sap` for all tests of the suite, as `MockSAP.ofSuite`; the suite fails where it cannot start.
   public static func mockSAP(_ arguments: String...) -> Self { Self(arguments: arguments) }
 }

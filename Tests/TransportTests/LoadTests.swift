@@ -22,14 +22,17 @@ struct LoadTests {
     let gate = ScriptedServer.Gate()
     gate.release(64)
     let pieces = Array(repeating: String(repeating: "x", count: 1 << 20), count: 64)
-    try await withServer({ _ in .chunked(pieces: pieces, gate: gate) }, options: options) { server async throws in
+    let script: ScriptedServer.Handler = { request in
+      request.target == "/other" ? .large(pattern: mebibyte, times: 128) : .chunked(pieces: pieces, gate: gate)
+    }
+    try await withServer(script, options: options) { server async throws in
       try await rig.run { transport async throws in
         let response = try await transport.send(HTTPRequest(url: server.url))
         var iterator = response.body.makeAsyncIterator()
         sent.store(try await iterator.next()?.count ?? 0, ordering: .relaxed)
         // The server comes to the gate before each piece: without back-pressure it would come for all of them at once.
         try await gate.waitUntilReached(2)
-        try await Task.sleep(for: .milliseconds(300))
+        try await readOther(transport, server)
         let reached = gate.arrivalCount
         print("\(rig): the server was stopped before piece \(reached) of 64")
         // Foundation on Linux has no back-pressure that keeps the bytes right.
@@ -58,7 +61,10 @@ struct LoadTests {
     options.receiveBuffer = 1 << 16
     let made = Atomic(0)
     let stalled = Tally("chunks made")
-    try await withServer({ _ in .response(201) }, options: options) { server async throws in
+    let script: ScriptedServer.Handler = { request in
+      request.target == "/other" ? .large(pattern: mebibyte, times: 128) : .response(201)
+    }
+    try await withServer(script, options: options) { server async throws in
       try await Rig.curl.run { transport async throws in
         let body = HTTPBody.stream(length: nil) {
           HTTPBodyStream(next: {
@@ -69,13 +75,13 @@ struct LoadTests {
         }
         async let answer = transport.exchange(HTTPRequest(method: .put, url: server.url, body: body))
         try await gate.waitUntilReached()
-        try await Task.sleep(for: .milliseconds(300))
+        try await readOther(transport, server)
         let before = stalled.value
         print("an unread upload: \(before) of 64 MiB were asked of the producer")
         #expect(before < 40)
         gate.open()
         #expect(try await answer.response.status == 201)
-        #expect(server.requests.first?.contentLength == 64 << 20)
+        #expect(server.requests.first { $0.method == .put }?.contentLength == 64 << 20)
       }
     }
   }
@@ -145,6 +151,13 @@ struct LoadTests {
       #expect(before.count == after.count, "\(after.filter { before[$0.key] == nil })")
     }
   }
+}
+
+/// Reads 128 MiB on another connection of the same transport: twice what a transfer beside it would have had time for.
+private func readOther(_ transport: any HTTPTransport, _ server: ScriptedServer) async throws {
+  var count = 0
+  for try await chunk in try await transport.send(HTTPRequest(url: server.url("/other"))).body { count += chunk.count }
+  #expect(count == 128 << 20)
 }
 
 private let mebibyte = [UInt8](repeating: 0x5A, count: 1 << 20)

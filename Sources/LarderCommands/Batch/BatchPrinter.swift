@@ -10,12 +10,13 @@ struct BatchPrinter {
     let response: BatchResponse?
   }
 
-  /// One row a request; a change set that failed as a whole is one row.
-  static func rows(_ answers: [BatchAnswer], _ parts: [BatchRequestPart]) -> [Row] {
+  /// One row a request; a change set that failed as a whole is one row, and a part without an answer none.
+  static func rows(_ answers: [BatchAnswer?], _ parts: [BatchRequestPart]) -> [Row] {
     zip(parts, answers).enumerated().flatMap { number, pair -> [Row] in
       let place = "\(number + 1)"
       let requests = pair.0.requests
-      switch pair.1 {
+      guard let answer = pair.1 else { return [] }
+      switch answer {
       case .single(let response): return [Row(place: place, request: requests.first, response: response)]
       case .changeSet(let responses):
         return zip(requests, responses).enumerated().map { index, pair in

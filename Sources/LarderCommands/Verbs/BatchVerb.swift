@@ -11,7 +11,7 @@ extension CommandSyntax {
         + "line such as GET Products(1), header lines, and after an empty line the content, with --- alone on a line "
         + "between blocks. changeset { and } alone on their lines enclose requests that succeed or fail together. Lines "
         + "that begin with # before a request line are comments.",
-      "A request that fails makes 1 the exit status.",
+      "A request that fails makes 1 the exit status. Of an answer that breaks off, the parts before are shown; then 3 is.",
     ],
     examples: [
       "larder batch https://host/service/ requests.txt",
@@ -28,14 +28,17 @@ extension CommandSyntax {
     var request = ODataSingleRequest(
       .invokeAction, "$batch", body: .bytes(file.body, contentType: file.contentType), fields: access.fields)
     request.fields.setDefault(.accept, file.accept)
-    let response = try await conversation.send(request)
-    let answers = try answers(response, file)
+    let response = try await conversation.streamAnswer(to: request)
+    let (body, cut) = await collect(response.body, upTo: conversation.options.maximumPayloadBytes)
+    if let cut, cut is CancellationError || cut as? HTTPTransportError == .cancelled { throw cut }
+    let (answers, problem) = try answers(response, body, cut, file)
     let rows = BatchPrinter.rows(answers, file.parts)
     if arguments.has(.json) {
       try BatchPrinter.writeJSON(rows, to: context.output)
     } else {
       try BatchPrinter.write(rows, to: context.output)
     }
+    if let problem { throw problem }
     return rows.allSatisfy { $0.response.map { !$0.isError } ?? false } ? .done : .negative
   }
 
@@ -48,16 +51,47 @@ extension CommandSyntax {
     }
   }
 
-  private static func answers(_ response: ODataSingleResponse, _ file: BatchFile) throws -> [BatchAnswer] {
+  /// What came of an answer, and what ended it before its end.
+  private static func collect(_ body: HTTPBodyStream, upTo limit: Int) async -> ([UInt8], (any Error)?) {
+    var bytes: [UInt8] = []
+    do {
+      for try await chunk in body {
+        guard chunk.count <= limit - bytes.count else {
+          body.cancel()
+          throw HTTPTransportError.bodyTooLarge(limit: limit)
+        }
+        bytes.append(contentsOf: chunk)
+      }
+      return (bytes, nil)
+    } catch {
+      return (bytes, error)
+    }
+  }
+
+  /// The answers that are there, one slot a part, and why there are no more.
+  private static func answers(
+    _ response: ODataMediaResponse, _ body: [UInt8], _ cut: (any Error)?, _ file: BatchFile
+  ) throws -> ([BatchAnswer?], CommandFailure?) {
     let found: BatchAnswers
     do throws(BatchError) {
       found = try BatchAnswers.read(
-        status: response.httpStatus ?? 200, fields: response.fields, body: response.payloadBytes, requests: file.parts)
+        status: response.httpStatus, fields: response.fields, body: body, requests: file.parts)
     } catch {
+      if let cut { throw cut }
       throw CommandFailure(.network, "the answer cannot be read: \(error)")
     }
+    let failure = cut.map { CommandFailure($0) }
     switch found {
-    case .parts(let answers): return answers
+    case .parts(let answers): return (answers, failure)
+    case .incomplete(let answers, let error):
+      let count = answers.count { $0 != nil }
+      let reason = failure.map(\.message) ?? error.description
+      return (
+        answers,
+        CommandFailure(
+          .network, "\(count) of \(answers.count) parts were answered: \(reason)",
+          hint: "What the other parts change may be done: look before sending them again.")
+      )
     case .refused(let refusal):
       let status = CommandFailure.status(ofHTTP: refusal.status)
       throw CommandFailure(status, "the service refused the batch: HTTP \(refusal.status)")

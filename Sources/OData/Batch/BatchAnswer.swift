@@ -72,17 +72,32 @@ extension BatchAnswer {
   public static func match(
     json responses: [BatchResponse], to requests: [BatchRequestPart]
   ) throws(BatchError) -> [BatchAnswer] {
+    let answers = try slots(json: responses, in: requests)
+    let total = requests.reduce(0) { $0 + $1.requests.count }
+    let hasError = responses.contains(where: \.isError)
+    var all: [BatchAnswer] = []
+    for (index, answer) in answers.enumerated() {
+      guard answer != nil || hasError else {
+        throw BatchError(.countMismatch(expected: total, found: responses.count), part: "\(index + 1)")
+      }
+      all.append(answer ?? .notProcessed)
+    }
+    return all
+  }
+
+  /// The answer to each part of a JSON batch, nil where there is none.
+  private static func slots(
+    json responses: [BatchResponse], in requests: [BatchRequestPart]
+  ) throws(BatchError) -> [BatchAnswer?] {
     var byID: [String: BatchResponse] = [:]
     for response in responses {
       guard let id = response.id, byID.updateValue(response, forKey: id) == nil else {
         throw BatchError(.unknownID(response.id ?? ""))
       }
     }
-    var total = 0
     var answers: [BatchAnswer?] = []
     for request in requests {
       let members = request.requests
-      total += members.count
       let found = members.compactMap { $0.id.flatMap { byID.removeValue(forKey: $0) } }
       switch request {
       case .single: answers.append(found.first.map(BatchAnswer.single))
@@ -95,14 +110,21 @@ extension BatchAnswer {
       }
     }
     if let id = byID.keys.min() { throw BatchError(.unknownID(id)) }
-    let hasError = responses.contains(where: \.isError)
-    var all: [BatchAnswer] = []
-    for (index, answer) in answers.enumerated() {
-      guard answer != nil || hasError else {
-        throw BatchError(.countMismatch(expected: total, found: responses.count), part: "\(index + 1)")
-      }
-      all.append(answer ?? .notProcessed)
+    return answers
+  }
+}
+
+// Answers of which something is missing.
+extension BatchAnswer {
+  /// The answers that a multipart batch has for its parts; nil from the first part on that has none.
+  static func whole(_ responses: [BatchResponsePart], in requests: [BatchRequestPart]) -> [BatchAnswer?] {
+    requests.enumerated().map { index, request in
+      index < responses.count ? try? match(responses[index], to: request, part: index + 1) : nil
     }
-    return all
+  }
+
+  /// The answers that a JSON batch has for its parts; nil for parts that have none.
+  static func whole(json responses: [BatchResponse], in requests: [BatchRequestPart]) -> [BatchAnswer?] {
+    (try? slots(json: responses, in: requests)) ?? requests.map { _ in nil }
   }
 }

@@ -56,19 +56,31 @@ extension MultipartBatchReader {
   public static func responses(
     _ body: [UInt8], contentType: String, limits: BatchLimits = BatchLimits()
   ) throws(BatchError) -> [BatchResponsePart] {
-    let collector = try collect(body, contentType: contentType, limits: limits)
+    let (responses, error) = try wholeResponses(body, contentType: contentType, limits: limits)
+    if let error { throw error }
+    return responses
+  }
+
+  /// The whole parts of a batch answer, and what ended it before its end.
+  static func wholeResponses(
+    _ body: [UInt8], contentType: String, limits: BatchLimits
+  ) throws(BatchError) -> (parts: [BatchResponsePart], error: BatchError?) {
+    var reader = try MultipartBatchReader(contentType: contentType, limits: limits)
+    let (collector, error) = collect(body, with: &reader, limits: limits)
     guard collector.requests.flatMap(\.requests).isEmpty else {
       throw BatchError(.malformedLine("a request among answers"))
     }
     // An empty change set holds neither; it is an answer to one.
-    return collector.responses
+    return (collector.responses, error)
   }
 
   /// Reads a whole batch request.
   public static func requests(
     _ body: [UInt8], contentType: String, limits: BatchLimits = BatchLimits()
   ) throws(BatchError) -> [BatchRequestPart] {
-    let collector = try collect(body, contentType: contentType, limits: limits)
+    var reader = try MultipartBatchReader(contentType: contentType, limits: limits)
+    let (collector, error) = collect(body, with: &reader, limits: limits)
+    if let error { throw error }
     guard collector.responses.flatMap(\.responses).isEmpty else {
       throw BatchError(.malformedLine("an answer among requests"))
     }
@@ -76,12 +88,19 @@ extension MultipartBatchReader {
   }
 
   private static func collect(
-    _ body: [UInt8], contentType: String, limits: BatchLimits
-  ) throws(BatchError) -> BatchCollector {
-    var reader = try MultipartBatchReader(contentType: contentType, limits: limits)
+    _ body: [UInt8], with reader: inout MultipartBatchReader, limits: BatchLimits
+  ) -> (BatchCollector, BatchError?) {
     var collector = BatchCollector(limits: limits)
-    for event in try reader.read(body) { try collector.take(event) }
-    for event in try reader.finish() { try collector.take(event) }
-    return collector
+    do throws(BatchError) {
+      for event in try reader.read(body) { try collector.take(event) }
+      for event in try reader.finish() { try collector.take(event) }
+      return (collector, nil)
+    } catch {
+      // The collector's own errors come behind the reader's last event, or leave parts that the limits refuse.
+      do throws(BatchError) { for event in reader.completed() { try collector.take(event) } } catch {
+        return (collector, error)
+      }
+      return (collector, error)
+    }
   }
 }

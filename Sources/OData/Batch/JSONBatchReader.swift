@@ -38,6 +38,7 @@ public struct JSONBatchReader {
   /// Where the last token ends: what follows may be the beginning of a content.
   private var taken = 0
   private var bodyStart: Int?
+  private var found: [Item] = []
 
   /// Starts reading.
   public init(limits: BatchLimits = BatchLimits()) {
@@ -47,39 +48,55 @@ public struct JSONBatchReader {
     scanner = JSONScanner(limits: json)
   }
 
-  /// Reads a chunk and answers the items that it completed.
+  /// Reads a chunk and answers the items that it completed; after an error ``completed()`` has those before it.
   public mutating func read(_ chunk: [UInt8]) throws(BatchError) -> [Item] {
     raw.append(contentsOf: chunk)
     received += chunk.count
     scanner.feed(chunk)
-    let found = try run()
+    try run()
     if let bodyStart, received - bodyStart > limits.bodyBytes {
       throw BatchError(.tooLarge(what: "bytes in a part's content", limit: limits.bodyBytes), part: "\(items)")
     }
     let needed = bodyStart ?? taken
     raw.removeFirst(max(0, min(raw.count, needed - rawBase)))
     rawBase = needed
+    return completed()
+  }
+
+  /// The items that were found before an error and not given out yet; empty where nothing was thrown.
+  public mutating func completed() -> [Item] {
+    defer { found = [] }
     return found
   }
 
   /// Tells that nothing follows.
   public mutating func finish() throws(BatchError) -> [Item] {
     scanner.finish()
-    let last = try run()
+    try run()
     guard hasList else { throw malformed("it has no member 'requests' or 'responses'") }
-    return last
+    return completed()
   }
 
   /// Reads a whole batch answer.
   public static func responses(
     _ body: [UInt8], limits: BatchLimits = BatchLimits()
   ) throws(BatchError) -> [BatchResponse] {
+    let (responses, error) = try wholeResponses(body, limits: limits)
+    if let error { throw error }
+    return responses
+  }
+
+  /// The whole items of a batch answer, and what ended it before its end.
+  static func wholeResponses(
+    _ body: [UInt8], limits: BatchLimits
+  ) throws(BatchError) -> (responses: [BatchResponse], error: BatchError?) {
+    let (items, error) = items(body, limits: limits)
     var responses: [BatchResponse] = []
-    for item in try items(body, limits: limits) {
+    for item in items {
       guard case .response(let response) = item else { throw BatchError(.malformedJSON("it holds requests")) }
       responses.append(response)
     }
-    return responses
+    return (responses, error)
   }
 
   /// Reads a whole batch request; neighbours of one atomicity group make one part.
@@ -88,7 +105,9 @@ public struct JSONBatchReader {
   ) throws(BatchError) -> [BatchRequestPart] {
     var parts: [BatchRequestPart] = []
     var openGroup: String?
-    for item in try items(body, limits: limits) {
+    let (items, error) = items(body, limits: limits)
+    if let error { throw error }
+    for item in items {
       guard case .request(let request, let group) = item else { throw BatchError(.malformedJSON("it holds answers")) }
       if let group, group == openGroup, case .changeSet(let members) = parts.last {
         parts[parts.count - 1] = .changeSet(members + [request])
@@ -100,18 +119,23 @@ public struct JSONBatchReader {
     return parts
   }
 
-  private static func items(_ body: [UInt8], limits: BatchLimits) throws(BatchError) -> [Item] {
+  private static func items(_ body: [UInt8], limits: BatchLimits) -> ([Item], BatchError?) {
     var reader = JSONBatchReader(limits: limits)
-    return try reader.read(body) + reader.finish()
+    var items: [Item] = []
+    do throws(BatchError) {
+      items = try reader.read(body)
+      items += try reader.finish()
+      return (items, nil)
+    } catch {
+      return (items + reader.completed(), error)
+    }
   }
 
-  private mutating func run() throws(BatchError) -> [Item] {
-    var found: [Item] = []
+  private mutating func run() throws(BatchError) {
     while let token = try nextToken() {
       taken = end(of: token)
       if let item = try step(token) { found.append(item) }
     }
-    return found
   }
 
   private mutating func nextToken() throws(BatchError) -> JSONToken? {

@@ -87,16 +87,23 @@ public struct MultipartBatchReader: Sendable {
     boundaries = [Array(boundary.utf8)]
   }
 
-  /// Reads a chunk and answers what it completed.
+  /// Reads a chunk and answers what it completed; after an error ``completed()`` has what came before it.
   public mutating func read(_ chunk: [UInt8]) throws(BatchError) -> [BatchEvent] {
     if position == buffer.count { buffer = chunk } else { buffer.append(contentsOf: chunk) }
-    return try run()
+    try run()
+    return completed()
+  }
+
+  /// What was found before an error and not given out yet; empty where nothing was thrown.
+  public mutating func completed() -> [BatchEvent] {
+    defer { events = [] }
+    return events
   }
 
   /// Tells that nothing follows; throws ``BatchError/Problem/truncated`` where the content ends inside a part.
   public mutating func finish() throws(BatchError) -> [BatchEvent] {
     isFinished = true
-    var last = try run()
+    try run()
     switch state {
     case .epilogue, .betweenParts: break
     case .content:
@@ -108,19 +115,15 @@ public struct MultipartBatchReader: Sendable {
     default: throw error(.truncated)
     }
     state = .epilogue
-    last.append(contentsOf: events)
-    events = []
-    return last
+    return completed()
   }
 
-  private mutating func run() throws(BatchError) -> [BatchEvent] {
+  private mutating func run() throws(BatchError) {
     while try step() {}
     base += position
     if position == buffer.count { buffer = [] } else { buffer.removeFirst(position) }
     position = 0
     flushContent()
-    defer { events = [] }
-    return events
   }
 
   /// One step; false where more bytes are needed.

@@ -164,6 +164,7 @@ struct EdmIndexBuilder {
   private mutating func index(_ container: EdmEntityContainer) {
     var next: EdmEntityContainer? = container
     var seen: Set<String> = []
+    complainAboutChildren(of: container)
     while let current = next, seen.insert(current.qualifiedName).inserted {
       for prefix in ["", container.name + ".", container.qualifiedName + "."] {
         for set in current.entitySets { entitySets.updateIfAbsent(prefix + set.name, set) }
@@ -173,6 +174,26 @@ struct EdmIndexBuilder {
       }
       guard let base = current.extends, case .container(let schema, let place)? = declarations[base] else { return }
       next = schemas[schema].containers[place]
+    }
+  }
+
+  /// All children of a container share one space of names (CSDL 4.01 §13); before V4 the overloads of a function import
+  /// share theirs ([MC-CSDL] §2.1.15).
+  private mutating func complainAboutChildren(of container: EdmEntityContainer) {
+    var kinds: [String: String] = [:]
+    let children =
+      container.entitySets.map { ("entity set", $0.name, false) }
+      + container.singletons.map { ("singleton", $0.name, false) }
+      + container.functionImports.map { ("function import", $0.name, $0.function == nil) }
+      + container.actionImports.map { ("action import", $0.name, false) }
+    for (kind, name, isOverload) in children {
+      guard let other = kinds[name] else {
+        kinds[name] = kind
+        continue
+      }
+      if isOverload, kind == other { continue }
+      let what = kind == other ? "the \(kind) \(name) is declared twice" : "\(name) is \(other) and \(kind)"
+      complain(.duplicateName, what, at: container.qualifiedName + "/" + name)
     }
   }
 }

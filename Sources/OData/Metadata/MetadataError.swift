@@ -101,6 +101,8 @@ public struct EdmDiagnostic: Sendable, Hashable, CustomStringConvertible {
     case missingAttribute
     /// A value that the attribute cannot have; it was left out.
     case invalidValue
+    /// Text where CSDL has only elements; it was passed over.
+    case unexpectedText
     /// A name that nothing in the document declares.
     case unresolvedName
     /// A second declaration of a name; look-ups find the first.

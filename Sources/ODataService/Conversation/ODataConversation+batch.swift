@@ -83,6 +83,7 @@ extension ODataConversation {
     do throws(BatchError) {
       answers = try BatchAnswers.read(
         status: response.status, fields: response.fields, body: response.bytes, requests: exchange.written)
+      if case .incomplete(_, let error) = answers { throw error }
     } catch {
       throw outgoing.error(.malformedAnswer("\(error)"), cause: error, response: self.response(response, outgoing))
     }

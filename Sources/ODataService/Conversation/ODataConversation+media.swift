@@ -19,6 +19,22 @@ extension ODataConversation {
       outgoing.fields["Range"] = "bytes=\(offset)-"
       if let etag { outgoing.fields["If-Range"] = etag }
     }
+    return try await streamed(outgoing, from: offset)
+  }
+
+  /// Sends any request and reads the content of a success as it comes, so that what came before a broken connection
+  /// is known.
+  package func streamAnswer(
+    to request: ODataSingleRequest
+  ) async throws(ODataServiceError) -> ODataMediaResponse {
+    var outgoing = try await outgoing(request, operation: request.operationName)
+    outgoing.wantsStream = true
+    return try await streamed(outgoing, from: 0)
+  }
+
+  private func streamed(
+    _ outgoing: OutgoingRequest, from offset: Int
+  ) async throws(ODataServiceError) -> ODataMediaResponse {
     let incoming = try await exchange(outgoing)
     guard incoming.isSuccess, let body = incoming.stream else { throw refused(incoming, outgoing) }
     let start = try ODataMediaResponse.start(incoming, asked: offset, outgoing)

@@ -5,6 +5,8 @@ class CSDLFrame {
   /// The element's name and what tells it apart, for places in messages.
   let name: String
   let identity: String?
+  /// Whether text was found where none belongs.
+  var hasStrayText = false
 
   init(_ name: String, _ identity: String? = nil) {
     self.name = name

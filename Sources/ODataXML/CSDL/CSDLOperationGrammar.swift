@@ -57,7 +57,7 @@ enum CSDLOperationGrammar {
     parameter.foreignAttributes = element.rest(reading)
     let start = element
     return ElementFrame("Parameter", name, parameter) { element, frame, reading in
-      CSDLTypeGrammar.typeElement(&element, reading) { frame.element.type = $0 }
+      CSDLTypeElement.frame(&element, reading) { $0.apply(to: &frame.element) }
     } deliver: { parameter in
       if type == nil, parameter.type.item == .abstract(.untyped) {
         reading.complain(.missingAttribute, "\(name) has no Type; it is taken as Edm.Untyped", at: start)
@@ -76,7 +76,7 @@ enum CSDLOperationGrammar {
     result.foreignAttributes = element.rest(reading)
     let start = element
     return ElementFrame("ReturnType", nil, result) { element, frame, reading in
-      CSDLTypeGrammar.typeElement(&element, reading) { frame.element.type = $0 }
+      CSDLTypeElement.frame(&element, reading) { $0.apply(to: &frame.element) }
     } deliver: { result in
       if type == nil, result.type.item == .abstract(.untyped) {
         reading.complain(.missingAttribute, "ReturnType has no Type; it is taken as Edm.Untyped", at: start)

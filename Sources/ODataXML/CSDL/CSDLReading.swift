@@ -33,6 +33,16 @@ final class CSDLReading: XMLContentHandler {
 
   func text(_ text: String) throws { stack.last?.text(text) }
 
+  func strayText(line: Int, column: Int) {
+    // One run of text comes in pieces, and what was passed over has been complained about.
+    guard let frame = stack.last, !(frame is SkippedFrame), !frame.hasStrayText else { return }
+    frame.hasStrayText = true
+    let place = MetadataLocation(line: line, column: column, path: path)
+    diagnostics.append(
+      EdmDiagnostic(.unexpectedText, "\(frame.name) has text, which has no meaning here; it was passed over", at: place)
+    )
+  }
+
   func oddity(_ message: String, line: Int, column: Int) {
     diagnostics.append(
       EdmDiagnostic(.unusualForm, message, at: MetadataLocation(line: line, column: column, path: path)))

@@ -86,29 +86,12 @@ enum CSDLTypeGrammar {
     property.foreignAttributes = element.rest(reading)
     let start = element
     return ElementFrame("Property", name, property) { element, frame, reading in
-      typeElement(&element, reading) { frame.element.type = $0 }
+      CSDLTypeElement.frame(&element, reading) { $0.apply(to: &frame.element) }
     } deliver: { property in
       if type == nil, property.type.item == .abstract(.untyped) {
         reading.complain(.missingAttribute, "\(name) has no Type; it is taken as Edm.Untyped", at: start)
       }
       deliver(property)
-    }
-  }
-
-  /// V2 and V3 may write a type as an element: `TypeRef`, `CollectionType`, `ReferenceType`.
-  static func typeElement(
-    _ element: inout CSDLElement, _ reading: CSDLReading, deliver: @escaping (EdmTypeReference) -> Void
-  ) -> CSDLFrame? {
-    switch element.name {
-    case "TypeRef", "ReferenceType":
-      if let type = element.takeType() { deliver(type) }
-      return BracketFrame(element.name)
-    case "CollectionType":
-      if let type = element.takeType("ElementType") { deliver(.collection(type.item)) }
-      return BracketFrame("CollectionType") { element, reading in
-        typeElement(&element, reading) { deliver(.collection($0.item)) }
-      }
-    default: return nil
     }
   }
 

@@ -42,8 +42,15 @@ protocol XMLContentHandler: AnyObject {
   func end(_ name: XMLName) throws
   /// Text; one run may come in several pieces.
   func text(_ text: String) throws
+  /// Text that is more than white space, where none is wanted.
+  func strayText(line: Int, column: Int)
   /// Something odd that does not keep the document from being read.
   func oddity(_ message: String, line: Int, column: Int)
+}
+
+extension XMLContentHandler {
+  /// Passes it over.
+  func strayText(line: Int, column: Int) {}
 }
 
 /// Why a document cannot be read as XML.

@@ -230,8 +230,13 @@ extension XMLPushParser {
 
   fileprivate func characters(_ start: UnsafePointer<xmlChar>?, _ count: Int) {
     attempt {
-      guard handler.wantsText, let start = unsafe start else { return }
-      try unsafe handler.text(String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self))
+      guard let start = unsafe start else { return }
+      // The bytes live as long as the callback.
+      let bytes = unsafe UnsafeBufferPointer(start: start, count: count)
+      if handler.wantsText { return try unsafe handler.text(String(decoding: bytes, as: UTF8.self)) }
+      guard unsafe !bytes.allSatisfy(isSpace) else { return }
+      let place = position
+      handler.strayText(line: place.line, column: place.column)
     }
   }
 

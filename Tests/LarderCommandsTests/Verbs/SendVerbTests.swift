@@ -132,6 +132,29 @@ struct SendVerbTests {
     #expect(items[1]["body"]?.string == "made")
   }
 
+  @Test(
+    "Of an answer that breaks off, the whole parts are shown, and the status is 3",
+    arguments: [
+      "{}\r\n--b\r\nContent-Type: application/http\r\n\r\nHTTP/1.1 204 No", "{}\r\n--b\r\n", "{}\r\n--b--",
+    ], [1, 0])
+  func cutOff(end: String, missing: Int) async throws {
+    let body = "--b\r\nContent-Type: application/http\r\n\r\nHTTP/1.1 200 OK\r\n\r\n" + end
+    let head = """
+      HTTP/1.1 200 OK\r\nContent-Type: multipart/mixed; boundary=b\r\nContent-Length: \(body.utf8.count + missing)\r\n\r\n
+      """
+    let server = try ScriptedServer { _ in .raw(head + body) }
+    defer { server.stop() }
+    let input = Array("GET P(1)\n---\nPATCH P(2)\n\n{}".utf8)
+    let outcome = await Rig(input: input).run("batch", server.text("/svc/"), "-")
+    #expect(outcome.status == .network)
+    #expect(outcome.output == "1  GET P(1)  200  2 bytes\n{}\n")
+    #expect(outcome.diagnostics.contains("1 of 2 parts were answered: "))
+    #expect(outcome.diagnostics.contains("may be done"))
+    #expect(outcome.diagnostics.contains("broke off") == (missing > 0))
+    let json = await Rig(input: input).run("batch", server.text("/svc/"), "-", "--json")
+    #expect(try JSONNode(json.outputBytes).items?.count == 1)
+  }
+
   @Test("A recorded batch is sent as it is, multipart with or without its head, and JSON")
   func recorded() async throws {
     let multipart =

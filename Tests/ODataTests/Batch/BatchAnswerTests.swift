@@ -90,4 +90,65 @@ struct BatchAnswerTests {
       requests: [.single(BatchRequest(url: "A"))])
     #expect(parts == .parts([.single(Self.ok())]))
   }
+
+  private static func read(_ text: String, _ type: String) throws(BatchError) -> BatchAnswers {
+    try BatchAnswers.read(
+      status: 200, fields: ["Content-Type": type], body: Array(text.utf8), requests: Self.requests)
+  }
+
+  @Test(
+    "Of a multipart that is cut off, the parts before are there, and the place of the cut",
+    arguments: [
+      ("--b\r\nContent-Type: application/http\r\n\r\nHTTP/1.1 20", 1),
+      ("--b\r\nContent-Type: multipart/mixed; boundary=c\r\n\r\n--c\r\nContent-Type: application/http\r\n\r\n", 1),
+      (
+        "--b\r\nContent-Type: multipart/mixed; boundary=c\r\n\r\n--c\r\n\r\nHTTP/1.1 200 OK\r\n\r\n\r\n--c\r\n\r\n"
+          + "HTTP/1.1 200 OK\r\n\r\n\r\n--c--\r\n--b\r\n", 2
+      ), ("--b\r\nContent-Type: application/http\r\nno field\r\n", 1), ("--b--", 1),
+    ])
+  func cutMultipart(rest: String, whole: Int) throws {
+    let text = "--b\r\n\r\nHTTP/1.1 200 OK\r\n\r\n\r\n" + rest
+    guard case .incomplete(let slots, let error) = try Self.read(text, "multipart/mixed; boundary=b") else {
+      Issue.record("nothing is missed")
+      return
+    }
+    #expect(slots.map { $0 != nil } == [true, whole > 1, false])
+    #expect(slots[0] == .single(Self.ok()))
+    #expect(error.part?.first == (whole > 1 ? "3" : "2"))
+  }
+
+  @Test("Of a JSON answer that is cut off, the items before are there, in whatever order")
+  func cutJSON() throws {
+    let requests: [BatchRequestPart] = [
+      .single(BatchRequest(id: "1", url: "A")), .single(BatchRequest(id: "2", url: "B")),
+    ]
+    for end in ["", ",", #",{"id":"1","sta"#, "]}", "x"] {
+      let text = #"{"responses":[{"id":"2","status":204}"# + end
+      let found = try BatchAnswers.read(
+        status: 200, fields: ["Content-Type": "application/json"], body: Array(text.utf8), requests: requests)
+      guard case .incomplete(let slots, _) = found else {
+        Issue.record("nothing is missed")
+        return
+      }
+      #expect(slots == [nil, .single(Self.ok("2", 204))])
+    }
+  }
+
+  @Test("Where no part is whole, or there are more than were asked for, the error is thrown")
+  func nothingWhole() {
+    for text in ["", "--b\r\n", "--b\r\n\r\nHTTP/1.1 200 OK\r\nA: b", "--b--"] {
+      #expect(throws: BatchError.self) { try Self.read(text, "multipart/mixed; boundary=b") }
+    }
+    let four = String(repeating: "--b\r\n\r\nHTTP/1.1 200 OK\r\n\r\n\r\n", count: 4)
+    #expect(throws: BatchError.self) { try Self.read(four + "--b--", "multipart/mixed; boundary=b") }
+    #expect(throws: BatchError.self) { try Self.read(#"{"responses":["#, "application/json") }
+  }
+
+  @Test("A reader that has thrown still gives out what came before in the same chunk")
+  func completed() throws {
+    var reader = try MultipartBatchReader(contentType: "multipart/mixed; boundary=b")
+    let text = "--b\r\n\r\nHTTP/1.1 200 OK\r\n\r\nhi\r\n--b\r\n\r\nHTTP/1.1 x\r\n"
+    #expect(throws: BatchError.self) { try reader.read(Array(text.utf8)) }
+    #expect(reader.completed().count == 3 && reader.completed().isEmpty)
+  }
 }

@@ -122,4 +122,21 @@ struct CSDLAnnotationTests {
     #expect(type.annotation("T.B")?.value == .unknown(element: "ParameterReference", text: "p"))
     #expect(model.diagnostics.map(\.kind) == [.invalidValue, .unknownElement])
   }
+
+  @Test(
+    "Text where only elements belong is told once, with its place; white space is none",
+    arguments: [
+      ("<Annotation Term='T.A'>true</Annotation>", "Annotation"),
+      ("<Annotation Term='T.A'> x &amp; y <Null/> z</Annotation>", "Annotation"),
+      ("<Annotation Term='T.A'><Record>x</Record></Annotation>", "Record"), ("Key", "EntityType"),
+      ("<Annotation Term='T.A'>\n \t<Null/>\r\n</Annotation>", nil),
+      ("<Annotation Term='T.A'><String>x</String></Annotation>", nil),
+    ])
+  func strayText(_ content: String, _ place: String?) throws {
+    let model = try CSDLText.read(CSDLText.v4("<EntityType Name='E'>\n\(content)</EntityType>"))
+    #expect(model.diagnostics.map(\.kind) == (place == nil ? [] : [.unexpectedText]))
+    #expect(model.diagnostics.first?.message.hasPrefix(place ?? "") ?? true)
+    #expect(model.diagnostics.first.map { $0.location.line ?? 0 >= 3 } ?? true)
+    #expect(model.entityType("NS.E") != nil)
+  }
 }

@@ -216,4 +216,28 @@ struct CSDLTypeTests {
     #expect(type.foreignAttributes == [EdmForeignAttribute(namespace: "", name: "Colour", value: "red")])
     #expect(type.properties.map(\.name) == ["p", "u"])
   }
+
+  @Test("Two children of a container with one name are told, with both their kinds (§13)")
+  func duplicateChildren() throws {
+    let model = try CSDLText.read(
+      CSDLText.v4(
+        """
+        <EntityType Name='E'><Key><PropertyRef Name='k'/></Key><Property Name='k' Type='Edm.Int32'/></EntityType>
+        <Function Name='F'><ReturnType Type='Edm.Int32'/></Function><Action Name='A'/>
+        <EntityContainer Name='C'><EntitySet Name='a' EntityType='self.E'/><EntitySet Name='a' EntityType='self.E'/>
+        <Singleton Name='a' Type='self.E'/><Singleton Name='s' Type='self.E'/><Singleton Name='s' Type='self.E'/>
+        <FunctionImport Name='f' Function='self.F'/><FunctionImport Name='f' Function='self.F'/>
+        <ActionImport Name='f' Action='self.A'/><ActionImport Name='x' Action='self.A'/></EntityContainer>
+        """))
+    #expect(
+      model.diagnostics.map(\.message) == [
+        "the entity set a is declared twice", "a is entity set and singleton", "the singleton s is declared twice",
+        "the function import f is declared twice", "f is function import and action import",
+      ])
+    #expect(model.diagnostics.allSatisfy { $0.kind == .duplicateName && $0.location.path.hasPrefix("NS.C/") })
+    // Before V4, imports of one name are overloads ([MC-CSDL] §2.1.20).
+    let overloads = try CSDLText.read(
+      CSDLText.v2("<EntityContainer Name='C'><FunctionImport Name='f'/><FunctionImport Name='f'/></EntityContainer>"))
+    #expect(overloads.diagnostics.isEmpty)
+  }
 }

@@ -130,4 +130,28 @@ struct CSDLVersionTests {
     #expect(model.complexType("NS.C")?.annotation("Org.OData.Core.V1.Description")?.value?.string == "Short")
     #expect(model.diagnostics.isEmpty)
   }
+
+  @Test(
+    "Facets on a type that is written as an element are those of the property",
+    arguments: [
+      "<CollectionType ElementType='Edm.String' MaxLength='20' Nullable='false' Unicode='false'/>",
+      "<CollectionType><TypeRef Type='Edm.String' MaxLength='20' Nullable='false' Unicode='false'/></CollectionType>",
+      "<CollectionType MaxLength='7' Unicode='false'><TypeRef Type='Edm.String' MaxLength='20' Nullable='false'/></CollectionType>",
+    ])
+  func typeElementFacets(_ text: String) throws {
+    let model = try CSDLText.read(
+      CSDLText.v2("<ComplexType Name='C'><Property Name='c'>\(text)</Property></ComplexType>"))
+    let property = try #require(model.structure("NS.C")?.property("c"))
+    #expect(property.type == .collection(.primitive(.string)))
+    #expect(property.facets.maxLength == .limit(20) && property.facets.isUnicode == false && property.nullable == false)
+    #expect(model.diagnostics.isEmpty)
+  }
+
+  @Test("An attribute that a type's element does not have is told")
+  func typeElementRest() throws {
+    let model = try CSDLText.read(
+      CSDLText.v2(
+        "<ComplexType Name='C'><Property Name='c'><TypeRef Type='Edm.Guid' Colour='red'/></Property></ComplexType>"))
+    #expect(model.diagnostics.map(\.kind) == [.unknownAttribute])
+  }
 }

@@ -1,0 +1,69 @@
+internal import OData
+
+/// A type that is written as an element, with the facets that stand there: V2's and V3's `TypeRef`, `CollectionType` and
+/// `ReferenceType`. Those of a collection are its items', as on V4's `Collection(…)` (CSDL XML 4.01 §7.2).
+struct CSDLTypeElement {
+  private var type: EdmTypeReference
+  private var facets: EdmFacets
+  private var nullable: Bool?
+
+  /// The frame of such an element; nil where it is none.
+  static func frame(
+    _ element: inout CSDLElement, _ reading: CSDLReading, deliver: @escaping (CSDLTypeElement) -> Void
+  ) -> CSDLFrame? {
+    let isCollection = element.name == "CollectionType"
+    guard isCollection || element.name == "TypeRef" || element.name == "ReferenceType" else { return nil }
+    let type = element.takeType(isCollection ? "ElementType" : "Type")
+    var found = CSDLTypeElement(
+      type: type ?? .abstract(.untyped), facets: element.takeFacets(reading),
+      nullable: element.takeBool("Nullable", reading))
+    _ = element.rest(reading)
+    guard isCollection else {
+      if type != nil { deliver(found) }
+      return BracketFrame(element.name)
+    }
+    found.type = .collection(found.type.item)
+    if type != nil { deliver(found) }
+    return BracketFrame("CollectionType") { element, reading in
+      frame(&element, reading) { inner in
+        let facets = inner.facets.completed(by: found.facets)
+        deliver(
+          CSDLTypeElement(
+            type: .collection(inner.type.item), facets: facets, nullable: inner.nullable ?? found.nullable))
+      }
+    }
+  }
+
+  /// Puts the type in place; facets that stand elsewhere stay where the element has none of its own.
+  func apply(to target: inout some CSDLTyped) {
+    target.type = type
+    target.facets = facets.completed(by: target.facets)
+    target.nullable = nullable ?? target.nullable
+  }
+}
+
+/// What has a type with facets.
+protocol CSDLTyped {
+  var type: EdmTypeReference { get set }
+  var facets: EdmFacets { get set }
+  var nullable: Bool? { get set }
+}
+
+extension EdmProperty: CSDLTyped {}
+extension EdmParameter: CSDLTyped {}
+extension EdmReturnType: CSDLTyped {}
+
+extension EdmFacets {
+  /// These facets, and those of `other` where there are none of these.
+  fileprivate func completed(by other: EdmFacets) -> EdmFacets {
+    var all = self
+    all.maxLength = maxLength ?? other.maxLength
+    all.precision = precision ?? other.precision
+    all.scale = scale ?? other.scale
+    all.isUnicode = isUnicode ?? other.isUnicode
+    all.srid = srid ?? other.srid
+    all.isFixedLength = isFixedLength ?? other.isFixedLength
+    all.collation = collation ?? other.collation
+    return all
+  }
+}
