@@ -28,6 +28,7 @@ package struct CommandFailure: Error, Sendable, Hashable {
     case let error as FileError: self.init(.storage, error.description)
     case is CancellationError: self.init(.interrupted, "interrupted")
     case let error as HTTPTransportError: self.init(Self.status(of: error), error.description)
+    case let error as ContentError: self = ContentFailure.failure(error)
     case let error as CacheError: self.init(.storage, error.description)
     case let error as OutputError: self.init(error == .closed ? .done : .storage, error.description)
     case let error as ODataServiceError: self = ServiceFailure.failure(error)

@@ -7,7 +7,7 @@
 // 3. Access/   from a URL and options to a conversation or an open store: credentials, certificates, the service root.
 // 4. Answer/   one answer on its way to a stream or a file, and the events of a request; Batch/ a batch's file and answers;
 //              Model/ a model, Payload/ what a service sent, for people and as JSON; Demo/ what `make demo` shows;
-//              Proxy/ a server that runs until it is told to end.
+//              Fetch/ any resource through the content cache; Proxy/ a server that runs until it is told to end.
 // 5. Output/   streams, files, indentation; what comes from outside is made harmless for terminals here.
 // 6. `CommandFailure` turns every error into one line, a hint and a `CommandStatus`.
 // 7. Process/  the real process: standard streams, signals.
@@ -19,13 +19,14 @@ package enum Larder {
 
   /// The tree of commands.
   package static let syntax: CommandSyntax = .init(
-    "larder", summary: "read and change OData services, with a cache that outlives the network",
+    "larder", summary: "read and change OData services, get any resource, keep it offline",
     examples: [
       "larder metadata https://host/service/",
       "larder get --cache ~/.larder 'https://host/service/Products?$top=5'",
+      "larder fetch https://host/photo.jpg -o photo.jpg",
     ],
     subcommands: [
-      .metadata, .get, .send, .batch, .cache, .payload, .proxy, .completion, .helpCommand, .demo,
+      .metadata, .get, .send, .batch, .cache, .fetch, .proxy, .payload, .completion, .helpCommand, .demo,
     ])
 
   /// Runs one command line and says how it ended; never throws.

@@ -84,6 +84,41 @@ struct BinaryTests {
     #expect(ending.diagnostics.isEmpty)
   }
 
+  @Test("A reader of fetch that leaves early is no failure either")
+  func fetchPipe() async throws {
+    let server = try ScriptedServer { _ in .large(pattern: Array(repeating: 0x61, count: 1000), times: 20_000) }
+    defer { server.stop() }
+    let folder = try TemporaryFolder()
+    let line =
+      "\"$larder\" fetch --cache '\(folder.path)' '\(server.text("/x"))' | head -c 10; echo; echo ${PIPESTATUS[0]}"
+    let ending = try await Binary.shell(line)
+    #expect(ending.text == "aaaaaaaaaa\n0\n")
+    #expect(ending.diagnostics.isEmpty)
+  }
+
+  @Test("Past the soft TTL the reader of fetch has everything before the server is done")
+  func fetchAtOnce() async throws {
+    let gate = ScriptedServer.Gate()
+    let server = try ScriptedServer { request in
+      if request.target == "/open" {
+        gate.open()
+        return .response(200)
+      }
+      let fields: HTTPFields = ["Cache-Control": "max-age=60"]
+      return request.index == 0
+        ? .response(200, fields: fields, body: "one") : .chunked(200, fields: fields, pieces: ["two"], gate: gate)
+    }
+    defer { server.stop() }
+    let folder = try TemporaryFolder()
+    let fetch = "\"$larder\" fetch --cache '\(folder.path)' --ttl 1h --soft-ttl 0 '\(server.text("/x"))'"
+    // The server ends its second answer only when the reader has come to the end of its input.
+    let ending = try await Binary.shell(
+      "\(fetch); \(fetch) | { cat; \"$larder\" get '\(server.text("/open"))'; }; \"$larder\" fetch --offline --cache '\(folder.path)' '\(server.text("/x"))'"
+    )
+    #expect(ending.text == "oneonetwo")
+    #expect(ending.code == 0 && ending.diagnostics.isEmpty)
+  }
+
   @Test("A full disk ends with 4 and says so")
   func full() async throws {
     guard FileManager.default.fileExists(atPath: "/dev/full") else {

@@ -73,8 +73,18 @@ public final class ContentManager: Sendable {
   /// Waits for the final answer's head and gives its content as it comes, whatever its length.
   ///
   /// Read the content or cancel it. A status that is no success is an error, as in the other forms.
-  public func stream<Value>(_ query: ContentQuery<Value>) async throws(ContentError) -> CachedAnswer {
-    let answer = try await answer(to: query, isSettled: true)
+  ///
+  /// - Parameter takesIntermediate: true gives the intermediate answer where there is one, whose
+  ///   ``CachedAnswer/revalidation`` leads to the final one.
+  public func stream<Value>(
+    _ query: ContentQuery<Value>, takesIntermediate: Bool = false
+  ) async throws(ContentError) -> CachedAnswer {
+    let answer = try await answer(to: query, isSettled: !takesIntermediate)
+    if !answer.isFinal, !(200...299).contains(answer.response.status) {
+      // What is stored is no success: the final answer decides.
+      answer.response.body.cancel()
+      return try await stream(query)
+    }
     try await check(answer)
     return answer
   }

@@ -13,11 +13,17 @@ struct AnswerOutput: Sendable {
   private let file: String?
   private let includesHead: Bool
 
-  init(_ arguments: ParsedArguments, _ context: CommandContext) {
+  init(_ arguments: ParsedArguments, _ context: CommandContext, includesHead: Bool = false) {
     self.context = context
     file = arguments[.output]
-    includesHead = arguments.has(.include)
+    self.includesHead = includesHead || arguments.has(.include)
   }
+
+  /// Whether content goes into a file.
+  static func writesFile(_ arguments: ParsedArguments) -> Bool { arguments.has(.output) }
+
+  /// Whether status and fields were asked for.
+  static func includesHead(_ arguments: ParsedArguments) -> Bool { arguments.has(.include) }
 
   /// Prints an answer whose content is in memory.
   func print(_ response: ODataSingleResponse) async throws {
@@ -25,29 +31,37 @@ struct AnswerOutput: Sendable {
     try await print(status: response.httpStatus, fields: response.fields, body: body)
   }
 
-  /// Prints an answer whose content is still on its way; for a file or a pipe it never is in memory as a whole.
-  func print(status: Int?, fields: HTTPFields, body: HTTPBodyStream) async throws {
+  /// Prints an answer whose content is still on its way, and says how many bytes that was; for a file or a pipe it never
+  /// is in memory as a whole.
+  @discardableResult
+  func print(status: Int?, fields: HTTPFields, body: HTTPBodyStream) async throws -> Int {
     showMessages(fields)
     let head = includesHead ? Self.head(status: status, fields: fields) : []
+    var count = 0
     if let file {
       let output = try OutputFile.create(context.path(file), shownAs: file)
       try output.write(head)
       var progress = TransferProgress(context, total: body.length)
       for try await chunk in body {
         try output.write(chunk)
+        count += chunk.count
         progress.add(chunk.count)
       }
       progress.end()
       try output.finish()
     } else if context.output.isTerminal {
-      try await show(head, fields: fields, body: body)
+      count = try await show(head, fields: fields, body: body)
     } else {
       try context.output.write(head)
-      for try await chunk in body { try context.output.write(chunk) }
+      for try await chunk in body {
+        try context.output.write(chunk)
+        count += chunk.count
+      }
     }
+    return count
   }
 
-  private func show(_ head: [UInt8], fields: HTTPFields, body: HTTPBodyStream) async throws {
+  private func show(_ head: [UInt8], fields: HTTPFields, body: HTTPBodyStream) async throws -> Int {
     let lines = head.filter { $0 != 0x0D }
     try context.output.write(TerminalText.safe(String(decoding: lines, as: UTF8.self)))
     let bytes = try await body.collect(upTo: 1 << 28)
@@ -59,6 +73,7 @@ struct AnswerOutput: Sendable {
     var shown = PayloadPrinter.indented(bytes, contentType: fields[.contentType])
     if let last = shown.last, last != 0x0A { shown.append(0x0A) }
     try context.output.write(shown)
+    return bytes.count
   }
 
   private func showMessages(_ fields: HTTPFields) {

@@ -69,6 +69,14 @@ enum FileDescriptors {
     #endif
   }
 
+  /// Lets go of what a descriptor stands for; what is written to it later goes nowhere.
+  static func detach(_ descriptor: Int32) {
+    let nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC)
+    guard nowhere >= 0 else { return }
+    dup2(nowhere, descriptor)
+    close(nowhere)
+  }
+
   /// Allows the process as many open files and connections as the system lets it have, up to 65,536.
   static func raiseLimit() {
     #if canImport(Glibc)

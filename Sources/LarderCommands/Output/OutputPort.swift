@@ -5,15 +5,21 @@ package struct OutputPort: Sendable {
   /// Whether colour and bold may be used.
   package let style: TextStyle
   private let sink: @Sendable ([UInt8]) throws(OutputError) -> Void
+  private let end: @Sendable () -> Void
 
-  /// A port on a function that takes all bytes it is given or throws.
+  /// A port on a function that takes all bytes it is given or throws, and one that is told when nothing follows.
   package init(
-    isTerminal: Bool = false, style: TextStyle = .plain, sink: @escaping @Sendable ([UInt8]) throws(OutputError) -> Void
+    isTerminal: Bool = false, style: TextStyle = .plain, end: @escaping @Sendable () -> Void = {},
+    sink: @escaping @Sendable ([UInt8]) throws(OutputError) -> Void
   ) {
     self.isTerminal = isTerminal
     self.style = style
+    self.end = end
     self.sink = sink
   }
+
+  /// Nothing follows: who reads it need not wait for the end of the process.
+  package func close() { end() }
 
   /// Writes bytes as they are.
   package func write(_ bytes: [UInt8]) throws(OutputError) { if !bytes.isEmpty { try sink(bytes) } }

@@ -34,9 +34,9 @@ public enum LarderProcess {
   private static func port(_ descriptor: Int32, _ environment: [String: String]) -> OutputPort {
     let isTerminal = FileDescriptors.isTerminal(descriptor)
     let style = isTerminal ? TextStyle.forTerminal(environment: environment) : .plain
-    return OutputPort(isTerminal: isTerminal, style: style) { (bytes) throws(OutputError) in
-      try FileDescriptors.write(bytes, to: descriptor)
-    }
+    return OutputPort(
+      isTerminal: isTerminal, style: style, end: { if !isTerminal { FileDescriptors.detach(descriptor) } },
+      sink: { (bytes) throws(OutputError) in try FileDescriptors.write(bytes, to: descriptor) })
   }
 
   private static func standardInput(limit: Int) throws(FileError) -> [UInt8]? {

@@ -1,0 +1,55 @@
+internal import HTTPCore
+internal import ODataService
+
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
+
+/// A network that signs requests to one origin.
+///
+/// It stands below the cache, which thus keeps content by who asks (``identity``), not by a token that changes, and
+/// finds it offline without a token.
+struct SigningTransport: HTTPTransport {
+  let transport: any HTTPTransport
+  let authentication: any Authentication
+  /// The only place that credentials go to.
+  let root: ODataServiceRoot
+
+  /// Whom the connection and the credentials say.
+  var identity: String {
+    transport.identity.isEmpty ? authentication.identity : transport.identity + "\n" + authentication.identity
+  }
+
+  func send(_ request: HTTPRequest) async throws(HTTPTransportError) -> HTTPResponse {
+    guard root.isSameOrigin(request.url), !request.fields.contains(.authorization) else {
+      return try await transport.send(request)
+    }
+    let value = try await credentials { () throws(AuthenticationFailure) in try await authentication.authorization() }
+    let response = try await transport.send(signed(request, value))
+    guard response.status == 401 else { return response }
+    let challenge = response.fields[.wwwAuthenticate]
+    let newer = try await credentials { () throws(AuthenticationFailure) in
+      try await authentication.authorization(after: value, challenge: challenge)
+    }
+    guard let newer else { return response }
+    response.body.cancel()
+    return try await transport.send(signed(request, newer))
+  }
+
+  private func signed(_ request: HTTPRequest, _ value: String?) -> HTTPRequest {
+    var request = request
+    if let value { request.fields[.authorization] = value }
+    return request
+  }
+
+  private func credentials(
+    _ ask: () async throws(AuthenticationFailure) -> String?
+  ) async throws(HTTPTransportError) -> String? {
+    do throws(AuthenticationFailure) { return try await ask() } catch {
+      if case .unreachable(let failure) = error { throw failure }
+      throw .other(error.description)
+    }
+  }
+}

@@ -1,0 +1,221 @@
+internal import ContentCache
+internal import HTTPCore
+internal import ODataService
+internal import Synchronization
+
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
+
+/// One `larder fetch`: from the arguments to content in its place, and a cache that is renewed.
+struct FetchCommand: Sendable {
+  private let arguments: ParsedArguments
+  private let context: CommandContext
+  private let target: RequestTarget
+  private let access: ServiceAccess
+  private let folder: ContentFolder
+  private let limit: Int
+  private let query: ContentQuery<Data>
+
+  init(_ arguments: ParsedArguments, _ context: CommandContext) throws {
+    self.arguments = arguments
+    self.context = context
+    target = try RequestTarget(try arguments.required(FetchQuery.url), in: arguments)
+    query = try FetchQuery.read(arguments, context, target)
+    folder = try ContentFolder(arguments, context)
+    limit = try FetchQuery.limit(arguments)
+    if arguments.has(.fetchJSON), AnswerOutput.includesHead(arguments) {
+      throw arguments.usage("--json shows status and fields anyway; leave --include out")
+    }
+    if arguments.has(.wait), query.policy == .cacheOnly { throw arguments.usage("--wait waits for nobody offline") }
+    access = try ServiceAccess(arguments, context)
+  }
+
+  /// Gets and delivers.
+  func run() async throws -> CommandStatus {
+    let isOffline = query.policy == .cacheOnly
+    let cache = try folder.open(limit: limit, isNeeded: isOffline, context)
+    let diagnostics = StoreDiagnostics(context)
+    let manager = ContentManager(
+      cache: cache, transport: try await transport(isOffline: isOffline), options: diagnostics.options)
+    do {
+      try await fetch(manager, diagnostics)
+      await manager.close()
+      return .done
+    } catch {
+      await manager.close()
+      throw error
+    }
+  }
+
+  private func transport(isOffline: Bool) async throws -> any HTTPTransport {
+    guard let authentication = try await access.authentication(isOffline: isOffline, context) else {
+      return access.transport
+    }
+    return SigningTransport(
+      transport: access.transport, authentication: authentication, root: try ODataServiceRoot(target.origin))
+  }
+
+  private func fetch(_ manager: ContentManager, _ diagnostics: StoreDiagnostics) async throws {
+    var query = query
+    for field in access.fields { query.fields.append(field.name, field.value) }
+    query.timeouts = access.options.timeouts
+    let start = ContinuousClock.now
+    let answer: CachedAnswer
+    do throws(ContentError) {
+      answer = try await manager.stream(query, takesIntermediate: !arguments.has(.wait))
+    } catch {
+      throw await withHint(error, query, manager)
+    }
+    let showsReport = arguments.has(.fetchJSON)
+    var bytes = 0
+    if showsReport, !AnswerOutput.writesFile(arguments) {
+      for try await chunk in answer.response.body { bytes += chunk.count }
+    } else {
+      bytes = try await AnswerOutput(arguments, context, includesHead: arguments.has(.head) && !showsReport).print(
+        status: answer.response.status, fields: answer.response.fields, body: answer.response.body)
+    }
+    let report = FetchReport(
+      answer, bytes: bytes, elapsed: ContinuousClock.now - start, isKept: bytes <= limit && !diagnostics.hasRefused)
+    if showsReport {
+      try report.write(to: context.output)
+    } else if context.diagnostics.isTerminal {
+      context.note(report.line)
+    }
+    // Who reads the output shall not wait for what follows.
+    context.output.close()
+    if let revalidation = answer.revalidation { try await renew(revalidation) }
+  }
+
+  /// Lets the server's answer replace what was printed, in the cache.
+  private func renew(_ revalidation: Revalidation) async throws {
+    do {
+      let answer = try await revalidation.answer()
+      let status = answer.response.status
+      for try await _ in answer.response.body {}
+      guard (200...299).contains(status) else {
+        return context.warn("the kept content is not renewed: the server answered with status \(status)")
+      }
+      if context.diagnostics.isTerminal {
+        context.note(answer.origin == .validated ? "renewed: not modified" : "renewed: new content")
+      }
+    } catch {
+      if Task.isCancelled || error as? HTTPTransportError == .cancelled { throw CancellationError() }
+      context.warn("the kept content is not renewed: \(error)")
+    }
+  }
+
+  /// What the network cannot give is perhaps kept.
+  private func withHint(
+    _ error: ContentError, _ query: ContentQuery<Data>, _ manager: ContentManager
+  ) async -> CommandFailure {
+    let failure = CommandFailure(error)
+    guard error.isNetworkError, query.method == .get || query.method == .head else { return failure }
+    var query = query
+    query.policy = .cacheOnly
+    guard let kept = try? await manager.stream(query) else { return failure }
+    kept.response.body.cancel()
+    let age = kept.age.map { ", \(FetchReport.span($0)) old" } ?? ""
+    return CommandFailure(
+      failure.status, failure.message, hint: "The cache holds content of it\(age): --offline prints it.")
+  }
+}
+
+/// The query that the options describe.
+enum FetchQuery {
+  static let url = OperandSyntax("URL", .one, .text, "what to get")
+
+  static func read(
+    _ arguments: ParsedArguments, _ context: CommandContext, _ target: RequestTarget
+  ) throws -> ContentQuery<Data> {
+    guard let url = URL(string: target.url) else { throw arguments.usage("'\(target.url)' is no URL") }
+    var query = ContentQuery<Data>(url)
+    query.policy = try policy(arguments)
+    query.method = try method(arguments)
+    query.ttl = try time(.ttl, arguments)
+    query.softTTL = try time(.softTTL, arguments)
+    if let soft = query.softTTL, let ttl = query.ttl, soft > ttl {
+      throw arguments.usage("--soft-ttl is longer than --ttl")
+    }
+    let isRead = query.method == .get || query.method == .head
+    guard isRead || query.policy == .standard else {
+      throw arguments.usage("\(query.method) always goes to the server: it takes no policy")
+    }
+    try addData(to: &query, arguments, context)
+    return query
+  }
+
+  static func limit(_ arguments: ParsedArguments) throws(UsageError) -> Int {
+    guard let text = arguments[.maximumSize] else { return 512 << 20 }
+    guard let limit = ByteCount.parse(text) else {
+      throw arguments.usage("--max-size is a number of bytes such as 512M, not '\(text)'")
+    }
+    return limit
+  }
+
+  private static func policy(_ arguments: ParsedArguments) throws(UsageError) -> ContentPolicy {
+    let given = [OptionSyntax.offline, .refresh, .policy].filter { arguments.has($0) }
+    guard given.count < 2 else { throw arguments.usage("\(given[0].name) and \(given[1].name) exclude each other") }
+    if arguments.has(.offline) { return .cacheOnly }
+    if arguments.has(.refresh) { return .reload }
+    return ContentPolicy.words.first { $0.word == arguments[.policy] }?.policy ?? .standard
+  }
+
+  private static func method(_ arguments: ParsedArguments) throws(UsageError) -> HTTPMethod {
+    let named = arguments[.fetchMethod]
+    if arguments.has(.head) {
+      guard named == nil || named == "HEAD" else { throw arguments.usage("--head and --method exclude each other") }
+      return .head
+    }
+    return named.map { HTTPMethod(rawValue: $0) } ?? .get
+  }
+
+  private static func time(_ option: OptionSyntax, _ arguments: ParsedArguments) throws(UsageError) -> Duration? {
+    guard let text = arguments[option] else { return nil }
+    guard let time = TimeSpan.parse(text) else {
+      throw arguments.usage("\(option.name) is a time such as 90, 15m, 12h or 7d, not '\(text)'")
+    }
+    return time
+  }
+
+  private static func addData(
+    to query: inout ContentQuery<Data>, _ arguments: ParsedArguments, _ context: CommandContext
+  ) throws {
+    guard let file = arguments[.fetchData] else {
+      if arguments.has(.fetchType) { throw arguments.usage("--content-type needs --data FILE") }
+      return
+    }
+    guard ["POST", "PUT", "PATCH"].contains(query.method.rawValue) else {
+      throw arguments.usage("\(query.method) takes no --data", hint: "Name the method, such as --method POST.")
+    }
+    let bytes = try context.read(file)
+    let type = arguments[.fetchType] ?? "application/octet-stream"
+    guard HTTPField(name: .contentType, value: type).isValid else {
+      throw arguments.usage("--content-type holds characters that no header may have")
+    }
+    query.body = .bytes(bytes)
+    query.fields[.contentType] = type
+  }
+}
+
+/// Warns of what the cache could not do, and remembers whether it kept what came.
+private final class StoreDiagnostics: Sendable {
+  private let context: CommandContext
+  private let refused = Atomic(false)
+
+  init(_ context: CommandContext) { self.context = context }
+
+  /// True once something could not be kept.
+  var hasRefused: Bool { refused.load(ordering: .relaxed) }
+
+  var options: HTTPCacheOptions {
+    var options = HTTPCacheOptions()
+    options.onDiagnostic = { diagnostic in
+      if diagnostic.operation == .store { self.refused.store(true, ordering: .relaxed) }
+      self.context.warn(diagnostic.description)
+    }
+    return options
+  }
+}

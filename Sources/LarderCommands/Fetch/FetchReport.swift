@@ -1,0 +1,108 @@
+internal import ContentCache
+internal import HTTPCore
+
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
+
+/// What is known of an answer when its content has been delivered.
+struct FetchReport: Sendable {
+  private let answer: CachedAnswer
+  private let bytes: Int
+  private let elapsed: Duration
+  private let isStored: Bool
+
+  /// - Parameter isKept: false where the cache did not take what it was given.
+  init(_ answer: CachedAnswer, bytes: Int, elapsed: Duration, isKept: Bool) {
+    self.answer = answer
+    self.bytes = bytes
+    self.elapsed = elapsed
+    // The field says what the cache set out to do; a full disk or its limit may have come between.
+    let said = answer.response.fields.values(of: .cacheStatus).joined(separator: ", ")
+    let own = (try? CacheStatus.list(said))?.last
+    isStored = answer.origin != .network || (own?.isStored ?? false) && isKept
+  }
+
+  /// For a person: `from disk, 12 s old: 4711 bytes in 1.3 ms`.
+  var line: String {
+    var text: String
+    switch answer.origin {
+    case .memory: text = "from memory"
+    case .disk: text = "from disk"
+    case .validated: text = "from disk, confirmed by the server"
+    case .network, .generated: text = isStored ? "from the network, kept" : "from the network, not kept"
+    }
+    if answer.origin != .network, let age = answer.age { text += ", \(Self.span(age)) old" }
+    if !answer.isFinal { text += ", to be renewed" }
+    return text + ": \(bytes) bytes in \(Milliseconds.text(elapsed)) ms"
+  }
+
+  /// As one JSON object.
+  func write(to port: OutputPort) throws(OutputError) {
+    let response = answer.response
+    var json = JSONOutput(port)
+    json.beginObject()
+    json.member("url", response.url.absoluteString)
+    json.member("status", response.status)
+    json.member("origin", Self.word(answer.origin))
+    json.member("stored", isStored)
+    json.member("intermediate", !answer.isFinal)
+    json.name("age")
+    if let age = answer.age { json.integer(age) } else { json.null() }
+    json.member("bytes", bytes)
+    json.name("milliseconds")
+    json.raw(Milliseconds.text(elapsed))
+    json.member("cacheStatus", response.fields[.cacheStatus])
+    json.name("headers")
+    json.beginObject()
+    var seen: Set<HTTPFieldName> = []
+    for field in response.fields where seen.insert(field.name).inserted {
+      json.member(field.name.rawName, response.fields.values(of: field.name).joined(separator: ", "))
+    }
+    json.endObject()
+    json.endObject()
+    try json.endLine()
+  }
+
+  private static func word(_ origin: ContentOrigin) -> String {
+    switch origin {
+    case .memory: "memory"
+    case .disk: "disk"
+    case .network: "network"
+    case .validated: "validated"
+    case .generated: "generated"
+    }
+  }
+
+  /// Seconds as a person counts them.
+  static func span(_ seconds: Int) -> String {
+    switch seconds {
+    case ..<120: "\(seconds) s"
+    case ..<7200: "\(seconds / 60) min"
+    case ..<172_800: "\(seconds / 3600) h"
+    default: "\(seconds / 86_400) days"
+    }
+  }
+}
+
+/// A query's failure, in words for the command line.
+enum ContentFailure {
+  static func failure(_ error: ContentError) -> CommandFailure {
+    let status: CommandStatus
+    switch error.kind {
+    case .transport(let error): status = CommandFailure.status(of: error)
+    case .status(let number): status = CommandFailure.status(ofHTTP: number)
+    case .file: status = .storage
+    case .parse, .tooLarge, .notCached: status = .negative
+    }
+    return CommandFailure(status, error.description, hint: hint(error))
+  }
+
+  private static func hint(_ error: ContentError) -> String? {
+    if case .notCached = error.kind { return "Fetch it once without --offline." }
+    return error.isAuthenticationError
+      ? "Credentials come from --user-file FILE or LARDER_USER and LARDER_PASSWORD." : nil
+  }
+}

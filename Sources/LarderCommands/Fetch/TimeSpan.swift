@@ -1,0 +1,23 @@
+/// A time as people give it: `90`, `90s`, `15m`, `12h`, `7d`.
+enum TimeSpan {
+  /// A hundred years are enough, and fit wherever seconds or milliseconds are counted.
+  private static let limit = 36_525 * 86_400
+
+  /// Nil for another text, and for more than a hundred years.
+  static func parse(_ text: String) -> Duration? {
+    var digits = Substring(text)
+    var unit = 1
+    switch digits.last {
+    case "s": break
+    case "m": unit = 60
+    case "h": unit = 3600
+    case "d": unit = 86_400
+    default: digits.append("s")
+    }
+    digits.removeLast()
+    guard !digits.isEmpty, digits.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }), let number = Int(digits),
+      number <= limit / unit
+    else { return nil }
+    return .seconds(number * unit)
+  }
+}

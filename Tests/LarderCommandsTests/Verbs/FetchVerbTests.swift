@@ -1,0 +1,293 @@
+import HTTPCore
+import OData
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import LarderCommands
+
+@Suite("larder fetch", .timeLimit(.minutes(1)))
+struct FetchVerbTests {
+  /// A server with one content at all its paths, and a folder for the cache.
+  final class Site: Sendable {
+    private final class Content: Sendable {
+      let text: Mutex<String>
+      init(_ text: String) { self.text = Mutex(text) }
+    }
+
+    let server: ScriptedServer
+    let folder: TemporaryFolder
+    private let content: Content
+
+    init(_ text: String = "one", cacheControl: String = "max-age=60", hasTag: Bool = true) throws {
+      let content = Content(text)
+      self.content = content
+      folder = try TemporaryFolder()
+      server = try ScriptedServer { request in
+        let text = content.text.withLock { $0 }
+        var fields: HTTPFields = ["Content-Type": "text/plain", "Cache-Control": cacheControl]
+        if hasTag { fields[.etag] = "\"\(text.prefix(9))\"" }
+        if let asked = request.fields[.ifNoneMatch], asked == fields[.etag] { return .response(304, fields: fields) }
+        return .response(200, fields: fields, body: text)
+      }
+    }
+
+    deinit { server.stop() }
+
+    func change(to text: String) { content.text.withLock { $0 = text } }
+
+    func fetch(_ options: String..., rig: Rig = Rig(), path: String = "/a") async -> Outcome {
+      await rig.run(["fetch", "--cache", folder.file("cache"), server.text(path)] + options)
+    }
+
+    func report(_ options: String..., path: String = "/a") async throws -> JSONNode {
+      let outcome = await Rig().run(
+        ["fetch", "--cache", folder.file("cache"), "--json", server.text(path)] + options)
+      return try JSONNode(outcome.outputBytes)
+    }
+  }
+
+  @Test("What is fresh comes from the cache and asks nobody; what has expired is confirmed or replaced")
+  func fresh() async throws {
+    let site = try Site()
+    #expect(await site.fetch().output == "one")
+    let hit = try await site.report()
+    #expect(hit["origin"]?.string == "disk" && hit["stored"]?.text == "true")
+    #expect((hit["age"]?.text).flatMap(Int.init).map { (0..<60).contains($0) } ?? false)
+    #expect(hit["bytes"]?.text == "3" && hit["status"]?.text == "200" && hit["intermediate"]?.text == "false")
+    #expect(hit["headers"]?["ETag"]?.string == "\"one\"")
+    #expect(hit["cacheStatus"]?.string?.contains("hit") == true)
+    #expect(site.server.requests.count == 1)
+    let confirmed = try await site.report("--ttl", "0")
+    #expect(confirmed["origin"]?.string == "validated" && confirmed["stored"]?.text == "true")
+    #expect(site.server.requests.last?.fields[.ifNoneMatch] == "\"one\"")
+    site.change(to: "two")
+    let replaced = try await site.report("--refresh")
+    #expect(replaced["origin"]?.string == "network" && replaced["stored"]?.text == "true")
+    #expect(replaced["age"] == .null)
+    #expect(await site.fetch().output == "two")
+    #expect(site.server.requests.count == 3)
+  }
+
+  @Test("--ttl keeps what the server gives no time for, and never what it says not to store", arguments: [false, true])
+  func ttl(forbidden: Bool) async throws {
+    let site = try Site(cacheControl: forbidden ? "no-store" : "no-cache", hasTag: false)
+    let first = try await site.report("--ttl", "1h")
+    #expect(first["stored"]?.text == (forbidden ? "false" : "true"))
+    site.change(to: "two")
+    #expect(await site.fetch("--ttl", "1h").output == (forbidden ? "two" : "one"))
+    #expect(site.server.requests.count == (forbidden ? 2 : 1))
+  }
+
+  @Test("Past the soft TTL the kept content comes at once and is renewed; --wait prints the server's")
+  func softTTL() async throws {
+    let site = try Site()
+    #expect(await site.fetch("--soft-ttl", "0", "--ttl", "1d").output == "one")
+    site.change(to: "two")
+    let soft = try await site.report("--soft-ttl", "0", "--ttl", "1d")
+    #expect(soft["intermediate"]?.text == "true" && soft["origin"]?.string == "disk")
+    #expect(site.server.requests.count == 2)
+    #expect(await site.fetch().output == "two")
+    #expect(site.server.requests.count == 2)
+    site.change(to: "three")
+    #expect(await site.fetch("--soft-ttl", "0", "--ttl", "1d", "--wait").output == "three")
+  }
+
+  @Test("Where renewing fails, what was printed was right: 0 and a warning")
+  func notRenewed() async throws {
+    let site = try Site()
+    _ = await site.fetch()
+    site.server.stop()
+    let outcome = await site.fetch("--soft-ttl", "0", "--ttl", "1d")
+    #expect(outcome.status == .done && outcome.output == "one")
+    #expect(outcome.diagnostics.contains("warning: the kept content is not renewed: "))
+    let waiting = await site.fetch("--soft-ttl", "0", "--ttl", "1d", "--wait")
+    #expect(waiting.status == .network && waiting.output.isEmpty)
+    #expect(waiting.diagnostics.contains("--offline prints it"))
+  }
+
+  @Test("Offline what has expired is printed and nothing is sent; what is not kept is 1")
+  func offline() async throws {
+    let site = try Site(cacheControl: "max-age=0, must-revalidate")
+    _ = await site.fetch()
+    site.change(to: "two")
+    let kept = await site.fetch("--offline")
+    #expect(kept.status == .done && kept.output == "one")
+    #expect(site.server.requests.count == 1)
+    let miss = await site.fetch("--offline", path: "/b")
+    #expect(miss.status == .negative && miss.output.isEmpty)
+    #expect(miss.diagnostics.contains("Nothing is stored"))
+    site.server.stop()
+    #expect(await site.fetch("--policy", "cache-only").output == "one")
+    let gone = await site.fetch()
+    #expect(gone.status == .network)
+    #expect(gone.diagnostics.contains("The cache holds content of it"))
+    #expect(await site.fetch(path: "/b").diagnostics.contains("--offline") == false)
+    #expect(await site.fetch("--policy", "cache-else-network").output == "one")
+  }
+
+  @Test("A server that cannot be reached is bridged where the policy says so")
+  func unreachable() async throws {
+    let site = try Site(cacheControl: "max-age=0")
+    _ = await site.fetch()
+    site.server.stop()
+    let outcome = await site.fetch("--policy", "stale-when-unreachable")
+    #expect(outcome.status == .done && outcome.output == "one")
+  }
+
+  @Test(
+    "An answer that is no success is an error, with the status that it stands for",
+    arguments: [(404, 1), (410, 1), (401, 3), (403, 1), (500, 3), (503, 3), (304, 3)])
+  func failures(status: Int, code: Int32) async throws {
+    let server = try ScriptedServer { _ in .response(status, body: status == 304 ? "" : "sorry") }
+    defer { server.stop() }
+    let folder = try TemporaryFolder()
+    let outcome = await Rig().run("fetch", "--cache", folder.path, server.text("/x"))
+    #expect(outcome.status.code == code && outcome.output.isEmpty)
+    #expect(outcome.diagnostics.contains("The server answered with status \(status)."))
+    #expect(outcome.diagnostics.contains("--user-file") == [401, 403].contains(status))
+  }
+
+  @Test("Redirects are followed through the cache, and credentials stay with their origin")
+  func redirects() async throws {
+    let other = try ScriptedServer { request in
+      .response(200, fields: ["Cache-Control": "max-age=60"], body: request.fields[.authorization] ?? "nobody")
+    }
+    defer { other.stop() }
+    let server = try ScriptedServer { _ in
+      .response(301, fields: ["Location": other.text("/moved"), "Cache-Control": "max-age=60"])
+    }
+    let folder = try TemporaryFolder()
+    let rig = Rig(environment: ["LARDER_TOKEN": "T", "LARDER_USER": "u"])
+    let line = ["fetch", "--cache", folder.path, server.text("/x")]
+    #expect(await rig.run(line).output == "nobody")
+    #expect(server.requests.first?.fields[.authorization] == "Bearer T")
+    server.stop()
+    other.stop()
+    #expect(await rig.run(line).output == "nobody")
+    let report = try JSONNode(await rig.run(line + ["--json"]).outputBytes)
+    #expect(report["url"]?.string == other.text("/moved"))
+  }
+
+  @Test("What is kept for one caller is not another's; a new token of the same user finds it")
+  func callers() async throws {
+    let site = try Site()
+    let one = Rig(environment: ["LARDER_TOKEN": "1", "LARDER_USER": "u"])
+    let same = Rig(environment: ["LARDER_TOKEN": "2", "LARDER_USER": "u"])
+    let other = Rig(environment: ["LARDER_TOKEN": "1", "LARDER_USER": "v"])
+    #expect(await one.run("fetch", "--cache", site.folder.path, site.server.text("/a")).status == .done)
+    #expect(site.server.requests.first?.fields[.authorization] == "Bearer 1")
+    #expect(await same.run("fetch", "--offline", "--cache", site.folder.path, site.server.text("/a")).output == "one")
+    for rig in [other, Rig()] {
+      let outcome = await rig.run("fetch", "--offline", "--cache", site.folder.path, site.server.text("/a"))
+      #expect(outcome.status == .negative)
+    }
+    #expect(site.server.requests.count == 1)
+  }
+
+  @Test("--output writes a file whole or not at all")
+  func output() async throws {
+    let site = try Site()
+    let file = site.folder.file("out")
+    let outcome = await site.fetch("-o", file, "--json")
+    #expect(try InputFile.read(file, shownAs: file) == Array("one".utf8))
+    #expect(try JSONNode(outcome.outputBytes)["bytes"]?.text == "3")
+    let broken = try ScriptedServer { _ in .raw("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nshort") }
+    defer { broken.stop() }
+    let other = site.folder.file("other")
+    let cut = await Rig().run("fetch", "--cache", site.folder.file("cache"), broken.text("/x"), "-o", other)
+    #expect(cut.status == .network)
+    #expect(!InputFile.exists(other))
+    let again = await Rig().run("fetch", "--cache", site.folder.file("cache"), broken.text("/x"), "--offline")
+    #expect(again.status == .negative)
+  }
+
+  @Test("--head prints status and fields alone; --include prints them before the content")
+  func head() async throws {
+    let site = try Site()
+    let head = await site.fetch("--head")
+    #expect(head.output.hasPrefix("HTTP/1.1 200") && head.output.hasSuffix("\r\n\r\n"))
+    #expect(site.server.requests.map(\.method) == [.head])
+    let both = await site.fetch("-i")
+    #expect(both.output.hasPrefix("HTTP/1.1 200\r\n") && both.output.hasSuffix("\r\n\r\none"))
+    #expect(both.output.contains("Cache-Status: larder; "))
+    // A HEAD is answered from what a GET has brought.
+    #expect(await site.fetch("--method", "HEAD").output.isEmpty)
+    #expect(site.server.requests.count == 2)
+  }
+
+  @Test("Another method goes to the server, and what it may have changed is fetched again")
+  func unsafe() async throws {
+    let site = try Site()
+    _ = await site.fetch()
+    let post = await Rig(input: Array("x=1".utf8)).run(
+      "fetch", "--cache", site.folder.file("cache"), site.server.text("/a"), "-X", "POST", "-d", "-",
+      "--content-type", "text/x")
+    #expect(post.status == .done)
+    #expect(site.server.requests.last?.text == "x=1")
+    #expect(site.server.requests.last?.fields[.contentType] == "text/x")
+    site.change(to: "two")
+    #expect(await site.fetch().output == "two")
+  }
+
+  @Test("A terminal gets no binary content, a summary of each answer, and the content is kept all the same")
+  func terminal() async throws {
+    let server = try ScriptedServer { _ in .response(200, fields: ["Cache-Control": "max-age=60"], bytes: [0, 1, 2]) }
+    defer { server.stop() }
+    let folder = try TemporaryFolder()
+    let outcome = await Rig(isTerminal: true).run("fetch", "--cache", folder.path, server.text("/x"))
+    #expect(outcome.status == .usage && outcome.output.isEmpty)
+    #expect(outcome.diagnostics.contains("--output FILE"))
+    #expect(await Rig().run("fetch", "--cache", folder.path, "--offline", server.text("/x")).outputBytes == [0, 1, 2])
+  }
+
+  @Test("Content beyond --max-size is delivered and not kept")
+  func tooLarge() async throws {
+    let site = try Site(String(repeating: "x", count: 5000))
+    let report = try await site.report("--max-size", "1k")
+    #expect(report["bytes"]?.text == "5000" && report["stored"]?.text == "false")
+    #expect(await site.fetch("--offline").status == .negative)
+  }
+
+  @Test("Without --cache content is kept in the user's caches; where that cannot be, it is delivered all the same")
+  func usualFolder() async throws {
+    let site = try Site()
+    let rig = Rig(environment: ["XDG_CACHE_HOME": site.folder.path, "HOME": "/nowhere"])
+    #expect(await rig.run("fetch", site.server.text("/a")).output == "one")
+    #expect(InputFile.isDirectory(site.folder.file("larder/content")))
+    #expect(await rig.run("fetch", site.server.text("/a"), "--offline").output == "one")
+    let blocked = Rig(environment: ["HOME": "/proc"])
+    let outcome = await blocked.run("fetch", site.server.text("/a"))
+    #expect(outcome.status == .done && outcome.output == "one")
+    #expect(outcome.diagnostics.contains("warning: nothing is kept: "))
+    #expect(await blocked.run("fetch", site.server.text("/a"), "--offline").status == .storage)
+    #expect(await Rig().run("fetch", site.server.text("/a")).status == .usage)
+    #expect(await Rig().run("fetch", "--cache", "/proc/none", site.server.text("/a")).status == .storage)
+    #expect(ContentFolder.usual(["XDG_CACHE_HOME": "relative", "HOME": "/h"])?.hasPrefix("/h/") == true)
+  }
+
+  @Test(
+    "Wrong use ends with 2",
+    arguments: [
+      ["fetch"], ["fetch", "ftp://h/x"], ["fetch", "http://u:p@h/x"], ["fetch", "--ttl", "soon", "http://h/x"],
+      ["fetch", "--ttl=-1", "http://h/x"], ["fetch", "--soft-ttl", "2h", "--ttl", "1h", "http://h/x"],
+      ["fetch", "--offline", "--refresh", "http://h/x"], ["fetch", "--offline", "--policy", "reload", "http://h/x"],
+      ["fetch", "--policy", "always", "http://h/x"], ["fetch", "--offline", "-X", "POST", "http://h/x"],
+      ["fetch", "-d", "-", "http://h/x"], ["fetch", "-X", "POST", "--content-type", "a/b", "http://h/x"],
+      ["fetch", "--head", "-X", "GET", "http://h/x"], ["fetch", "--json", "-i", "http://h/x"],
+      ["fetch", "--wait", "--offline", "http://h/x"], ["fetch", "--max-size", "big", "http://h/x"],
+      ["fetch", "-H", "Authorization: Bearer T", "http://h/x"], ["fetch", "--retry", "1", "http://h/x"],
+      ["fetch", "http://h/x", "http://h/y"],
+    ])
+  func usage(line: [String]) async throws {
+    let folder = try TemporaryFolder()
+    #expect(await Rig(environment: ["XDG_CACHE_HOME": folder.path]).run(line).status == .usage)
+  }
+
+  @Test(
+    "Times", arguments: [("0", 0), ("90", 90), ("90s", 90), ("15m", 900), ("12h", 43_200), ("7d", 604_800)])
+  func times(text: String, seconds: Int) { #expect(TimeSpan.parse(text) == .seconds(seconds)) }
+
+  @Test("No times", arguments: ["", "s", "-1", "1.5", "1w", "1 h", "99999999999999999999", "36526d", "٣"])
+  func noTimes(text: String) { #expect(TimeSpan.parse(text) == nil) }
+}
