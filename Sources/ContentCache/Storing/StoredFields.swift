@@ -5,11 +5,12 @@ package enum StoredFields {
   /// The fields to store of a response: all but those of the connection and the proxy, those that `Connection` names,
   /// and those that `no-cache="…"` names.
   package static func toStore(_ fields: HTTPFields, _ cacheControl: CacheControl) -> HTTPFields {
-    let named = connectionNames(fields)
+    var named = connectionNames(fields)
+    for name in cacheControl.noCacheFields { named.insert(name.canonicalName) }
     return HTTPFields(
       fields.filter { field in
         let name = field.name.canonicalName
-        return !isOfConnection(name) && !named.contains(name) && !cacheControl.noCacheFields.contains(field.name)
+        return !isOfConnection(name) && !named.contains(name)
       })
   }
 

@@ -7,6 +7,9 @@ package struct Vary: Sendable, Hashable {
   /// True where `*` is among them: no request but the first is known to match.
   package private(set) var matchesNothing: Bool
 
+  /// How many names are followed; a response with more matches nothing.
+  package static let limit = 64
+
   /// Names nothing.
   package init() {
     names = []
@@ -33,7 +36,13 @@ package struct Vary: Sendable, Hashable {
     for range in FieldText.ranges(bytes, quotes: false) {
       let name = String(decoding: bytes[range], as: UTF8.self)
       if name == "*" { matchesNothing = true }
-      if !names.contains(name) { names.append(name) }
+      if names.contains(name) { continue }
+      // So many fields are never all the same again.
+      if names.count == Vary.limit {
+        matchesNothing = true
+        break
+      }
+      names.append(name)
     }
     if names.count > 1 { names.sort() }
   }

@@ -133,6 +133,20 @@ struct VaryTests {
     #expect(VariantIndex.variant(of: FreshnessTests.rules(), request: [:], under: "k") == nil)
   }
 
+  @Test("very long fields cost time by their length alone, and too many names match nothing")
+  func long() {
+    let names = (0..<20_000).map { "f\($0)" }.joined(separator: ",")
+    #expect(Vary(["Vary": names])?.matchesNothing == true)
+    #expect(Vary(["Vary": names])?.names.count == Vary.limit)
+    #expect(Vary(["Vary": String(repeating: "a,", count: 100_000)])?.names == ["a"])
+    let fields: HTTPFields = ["Connection": names, "Cache-Control": "no-cache=\"\(names)\"", "f19999": "x", "g": "y"]
+    let kept = StoredFields.toStore(fields, CacheControl(fields))
+    #expect(kept.map(\.name.rawName) == ["Cache-Control", "g"])
+    let languages = (0..<5_000).map { "l\($0);q=0.5" }.joined(separator: ",") + ",de"
+    #expect(SelectingField.preferredLanguage(languages) == "de")
+    #expect(SelectingField.value(of: "accept-language", in: [.acceptLanguage: languages])?.hasPrefix("de,") == true)
+  }
+
   @Test("3,000 requests of bad pieces: a stored request matches itself")
   func garbage() throws {
     var generator = PrintedSeed(for: "Vary garbage")
