@@ -16,7 +16,7 @@ public struct ContentError: Error, Sendable, CustomStringConvertible {
     case status(Int)
     /// The parser did not take the content; what it threw is here.
     case parse(any Error)
-    /// The content is larger than the query takes into memory. Use ``ContentManager/stream(_:)`` or a larger
+    /// The content is larger than the query takes into memory. Use ``ContentManager/stream(_:takesIntermediate:)`` or a larger
     /// ``ContentQuery/memoryLimit``.
     case tooLarge(limit: Int)
     /// Only the cache was allowed to answer, and it has nothing.

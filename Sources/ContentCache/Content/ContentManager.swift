@@ -74,8 +74,10 @@ public final class ContentManager: Sendable {
   ///
   /// Read the content or cancel it. A status that is no success is an error, as in the other forms.
   ///
-  /// - Parameter takesIntermediate: true gives the intermediate answer where there is one, whose
-  ///   ``CachedAnswer/revalidation`` leads to the final one.
+  /// - Parameters:
+  ///   - query: what is wanted; its parser is not called.
+  ///   - takesIntermediate: true gives the intermediate answer where there is one, whose ``CachedAnswer/revalidation``
+  ///     leads to the final one.
   public func stream<Value>(
     _ query: ContentQuery<Value>, takesIntermediate: Bool = false
   ) async throws(ContentError) -> CachedAnswer {

@@ -39,7 +39,7 @@ public struct ContentQuery<Value: Sendable>: Sendable {
   public var followsRedirects = true
   /// The most bytes of content that are taken into memory for the parser; more is ``ContentError/Kind/tooLarge(limit:)``.
   public var memoryLimit = 64 << 20
-  /// Turns content into a value; what it throws becomes ``ContentError/Kind/parse``.
+  /// Turns content into a value; what it throws becomes ``ContentError/Kind/parse(_:)``.
   ///
   /// Called once for each response, on the task that waits for it.
   public var parser: @Sendable (Data) throws -> Value
@@ -77,7 +77,9 @@ extension ContentQuery where Value == String {
 extension ContentQuery where Value: Decodable {
   /// Asks for JSON.
   ///
-  /// - Parameter decoder: makes the decoder, once a response; set its strategies here.
+  /// - Parameters:
+  ///   - url: the absolute URL, `http` or `https`.
+  ///   - decoder: makes the decoder, once a response; set its strategies here.
   public static func json(
     _ url: URL, decoder: @escaping @Sendable () -> JSONDecoder = { JSONDecoder() }
   ) -> ContentQuery {

@@ -9,7 +9,7 @@ public import HTTPCore
 /// A network that is not there, and says of everything that it has not changed.
 ///
 /// It answers 304 to every GET and HEAD that asks whether something has changed, so that expired content is used offline
-/// as if the server had just confirmed it. Anything else fails with ``HTTPTransportError/cannotConnect(host:reason:)``.
+/// as if the server had just confirmed it. Anything else fails with `HTTPTransportError.cannotConnect`.
 ///
 /// The cache renews what is confirmed: give it a ``Cache`` that may keep it, or use ``ContentPolicy/cacheOnly`` where what
 /// is stored must stay as old as it is.
@@ -38,7 +38,7 @@ public struct NotModifiedTransport: HTTPTransport {
   }
 }
 
-/// A network that is not there: every request fails with ``HTTPTransportError/cannotConnect(host:reason:)``.
+/// A network that is not there: every request fails with `HTTPTransportError.cannotConnect`.
 ///
 /// For an application's offline mode, and for tests of it.
 public struct OfflineTransport: HTTPTransport {
