@@ -46,19 +46,18 @@ final class BodyHolds: Sendable {
     return true
   }
 
-  /// The body to delete chunks of; nil ends the deletion.
-  func current() -> Int64? {
+  /// Some of the bodies to delete chunks of; none ends the deletion.
+  func deletable(_ count: Int) -> [Int64] {
     state.withLock { state in
       if state.deletable.isEmpty { state.isDeleting = false }
-      return state.deletable.last
+      return Array(state.deletable.suffix(count))
     }
   }
 
-  /// A body is gone, or cannot be deleted now: the next one that opens the file alone tries again.
-  func finish(_ body: Int64) {
-    state.withLock { state in
-      if let place = state.deletable.lastIndex(of: body) { state.deletable.remove(at: place) }
-    }
+  /// Bodies are gone, or cannot be deleted now: the next one that opens the file alone tries again.
+  func finish(_ bodies: [Int64]) {
+    let bodies = Set(bodies)
+    state.withLock { $0.deletable.removeAll(where: bodies.contains) }
   }
 }
 

@@ -80,23 +80,46 @@ extension SQLiteStore {
 
   /// Deletes some chunks, and the others in turns of their own, so that changes come in between.
   func deleteChunks(_ turn: Database.WriterTurn) {
-    guard let body = holds.current() else { return }
+    let bodies = holds.deletable(SQLiteStore.deletionSlice)
+    guard !bodies.isEmpty else { return }
     do throws(StorageError) {
-      let isDone = try turn.write { (connection) throws(StorageError) in
-        try connection.run(
-          "DELETE FROM chunk WHERE id IN (SELECT id FROM chunk WHERE id >= ? AND id < ? LIMIT ?)",
-          .integer(SQLiteCacheSchema.chunk(0, of: body)), .integer(SQLiteCacheSchema.chunk(0, of: body + 1)),
-          .integer(Int64(SQLiteStore.deletionSlice)))
-        guard connection.changes < SQLiteStore.deletionSlice else { return false }
-        try connection.run("DELETE FROM body WHERE id = ?", .integer(body))
-        return true
+      let done = try turn.write { (connection) throws(StorageError) in
+        var left = SQLiteStore.deletionSlice
+        var done: [Int64] = []
+        for body in bodies where left > 0 {
+          let count = try SQLiteStore.deleteChunks(of: body, most: left, connection)
+          if count < left { done.append(body) }
+          left -= max(1, count)
+        }
+        return done
       }
-      if isDone { holds.finish(body) }
+      holds.finish(done)
     } catch {
       diagnose(error)
-      holds.finish(body)
+      holds.finish(bodies)
     }
     database.whereWriting { [self] turn in deleteChunks(turn) }
+  }
+
+  /// Deletes chunks of a body, and the body where there are fewer than that many left; answers how many there were.
+  private static func deleteChunks(
+    of body: Int64, most: Int, _ connection: Connection
+  ) throws(StorageError) -> Int {
+    try connection.run(
+      "DELETE FROM chunk WHERE id IN (SELECT id FROM chunk WHERE id >= ? AND id < ? LIMIT ?)",
+      .integer(SQLiteCacheSchema.chunk(0, of: body)), .integer(SQLiteCacheSchema.chunk(0, of: body + 1)),
+      .integer(Int64(most)))
+    let count = connection.changes
+    if count < most { try connection.run("DELETE FROM body WHERE id = ?", .integer(body)) }
+    return count
+  }
+
+  /// Lets what is being deleted go, up to some hundred megabytes: what is left the next opening deletes.
+  func finishDeletion() async throws(CacheError) {
+    for _ in 0..<64 where !holds.isIdle {
+      // It waits for the turns that were asked for before it.
+      try await change { (_, _) in }
+    }
   }
 
   /// Dooms what killed processes left staged or doomed: everything where nothing else has the file open, else what has

@@ -175,6 +175,9 @@ final class SQLiteStore: Sendable {
       uses = isWritten ? self.uses.takeSlice() : []
     }
     defer { claim.release() }
+    do throws(CacheError) { try await finishDeletion() } catch {
+      // Closed already, or the next opening deletes it.
+    }
     do throws(StorageError) { try await database.close() } catch { throw failure(error) }
   }
 
