@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Two clocks that a test sets.
-final class HandClock: Sendable {
+final class EvictionClock: Sendable {
   private let times = Mutex((wall: Int64(2_000_000_000_000_000_000), steady: Int64(5_000_000_000)))
 
   var source: UseClock.Source {
@@ -48,7 +48,7 @@ struct FileEvictionTests {
   @Test("is made by the entries that were not used for longest, exactly where there are few")
   func exactOrder() async throws {
     let rig = try FileCacheRig()
-    let clock = HandClock()
+    let clock = EvictionClock()
     let cache = try rig.open(limit: 100_000, clock: clock.source)
     // Nine entries of somewhat more than 10,000 bytes.
     for number in 0..<9 {
@@ -75,7 +75,7 @@ struct FileEvictionTests {
   @Test("hot entries stay while thousands pass, by samples and without an index")
   func hotEntries() async throws {
     let rig = try FileCacheRig()
-    let clock = HandClock()
+    let clock = EvictionClock()
     let cache = try rig.open(limit: 1_600_000, clock: clock.source)
     var random = PrintedSeed(for: "hot entries")
     for number in 0..<60 { try await cache.store(FileCacheRig.entry(600), forKey: "hot\(number)") }
@@ -109,7 +109,7 @@ struct FileEvictionTests {
     ])
   func jumps(jumps: [Int64]) async throws {
     let rig = try FileCacheRig()
-    let clock = HandClock()
+    let clock = EvictionClock()
     var cache = try rig.open(limit: 200_000, clock: clock.source)
     for number in 0..<15 { try await cache.store(FileCacheRig.entry(10_000), forKey: "k\(number)") }
     try await cache.store(FileCacheRig.entry(10_000), forKey: "hot")
