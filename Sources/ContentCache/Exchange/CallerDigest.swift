@@ -17,9 +17,27 @@ final class CallerDigest: Sendable {
   }
 
   private let names: [HTTPFieldName]
+  /// A bit for each length that a name has, up to 63.
+  private let lengths: UInt64
   private let state = Mutex(State())
 
-  init(names: [HTTPFieldName]) { self.names = names }
+  init(names: [HTTPFieldName]) {
+    self.names = names
+    lengths = names.reduce(0) { $0 | CallerDigest.bit($1) }
+  }
+
+  private static func bit(_ name: HTTPFieldName) -> UInt64 { 1 << UInt64(min(63, name.canonicalName.utf8.count)) }
+
+  private func isCredential(_ name: HTTPFieldName) -> Bool {
+    lengths & CallerDigest.bit(name) != 0 && names.contains(name)
+  }
+
+  /// The suffix where it is known without asking the cache; nil where ``suffix(for:identity:salt:)`` has to make it.
+  func known(_ fields: HTTPFields, identity: String) -> String? {
+    if identity.isEmpty, !fields.contains(where: { isCredential($0.name) }) { return "" }
+    let said = statements(fields, identity)
+    return state.withLock { $0.known[said] }
+  }
 
   /// What is added to the key of a request's resource; empty where the request says nothing of its caller.
   func suffix(
@@ -46,7 +64,7 @@ final class CallerDigest: Sendable {
   private func statements(_ fields: HTTPFields, _ identity: String) -> [String] {
     var said: [String] = []
     if !identity.isEmpty { said = ["", identity] }
-    guard fields.contains(where: { names.contains($0.name) }) else { return said }
+    guard fields.contains(where: { isCredential($0.name) }) else { return said }
     for name in names {
       for value in fields.values(of: name) { said += [name.canonicalName, value] }
     }

@@ -11,7 +11,7 @@ extension HTTPCache {
       do {
         response = try await transport.send(errand.request)
       } catch {
-        transfers.detach(transfer, isShareable: true)
+        transfers.detach(transfer, isShareable: nil)
         return transfer.publish(.failure(error))
       }
       let arrival = Arrival(response, requestTime: sent, responseTime: options.now())
@@ -60,7 +60,7 @@ extension HTTPCache {
     }
     guard let entry = await confirm(errand, arrival, isOutdated: transfer.isOutdated) else { return false }
     await finish(response.body)
-    transfers.detach(transfer, isShareable: true)
+    transfers.detach(transfer, isShareable: isReusable(entry.rules))
     transfer.publish(.success(.validated(entry)))
     return true
   }
@@ -91,9 +91,18 @@ extension HTTPCache {
       return true
     }
     guard let entry = await store(combined, metadata, errand, isOutdated: transfer.isOutdated) else { return false }
-    transfers.detach(transfer, isShareable: true)
+    transfers.detach(transfer, isShareable: nil)
     transfer.publish(.success(.validated(entry)))
     return true
+  }
+
+  /// True where a response that has just come answers other requests too.
+  func isReusable(_ rules: StoredRules) -> Bool {
+    let context = LookupContext(now: options.now())
+    return switch LookupDecision.of(RequestRules(method: .get, fields: [:]), stored: rules, context) {
+    case .reuse, .reuseWhileRevalidating: true
+    case .validate, .forward, .unsatisfiable: false
+    }
   }
 
   /// The content's length, where the head says it.

@@ -3,8 +3,12 @@ import HTTPCore
 extension HTTPCache {
   /// What the cache has for a request. What it cannot read counts as absent.
   func lookup(_ inquiry: Inquiry) async -> Found {
-    guard !inquiry.ignoresStored else { return Found(key: inquiry.key) }
-    guard let entry = await entry(inquiry.key, inquiry) else { return Found(key: inquiry.key) }
+    await lookup(inquiry, first: inquiry.ignoresStored ? nil : await entry(inquiry.key, inquiry.resource))
+  }
+
+  /// The same, with what lies under the inquiry's key.
+  func lookup(_ inquiry: Inquiry, first: CacheEntry?) async -> Found {
+    guard let entry = first else { return Found(key: inquiry.key) }
     var found = Found(entry: entry, key: inquiry.key)
     if entry.rules.isIndex { found = await lookup(variantsOf: entry, inquiry) }
     guard let entry = found.entry else { return found }
@@ -22,13 +26,13 @@ extension HTTPCache {
     let variants = index.metadata.variants
     var found = Found(key: inquiry.key, variants: variants, miss: .varyMiss)
     guard let selected = VariantIndex.selected(variants, inquiry.request.fields) else { return found }
-    if let entry = await entry(selected.key, inquiry) {
+    if let entry = await entry(selected.key, inquiry.resource) {
       found.entry = entry
       found.key = selected.key
       return found
     }
     for variant in VariantIndex.matching(variants, inquiry.request.fields) where variant.key != selected.key {
-      guard let entry = await entry(variant.key, inquiry) else { continue }
+      guard let entry = await entry(variant.key, inquiry.resource) else { continue }
       found.entry = entry
       found.key = variant.key
       return found
@@ -36,11 +40,11 @@ extension HTTPCache {
     return found
   }
 
-  private func entry(_ key: String, _ inquiry: Inquiry) async -> CacheEntry? {
+  func entry(_ key: String, _ resource: String) async -> CacheEntry? {
     do throws(CacheError) {
       return try await cache.entry(forKey: key)
     } catch {
-      report(.read, inquiry.resource, error)
+      report(.read, resource, error)
       return nil
     }
   }
@@ -48,7 +52,8 @@ extension HTTPCache {
   /// True where each group's record is there and has the generation that the response was stored under (RFC 9875).
   private func areValid(_ groups: [CacheGroup], _ inquiry: Inquiry) async -> Bool {
     for group in groups {
-      guard let record = await entry(ResourceKey.group(group.name, of: inquiry.resource), inquiry) else { return false }
+      guard let record = await entry(ResourceKey.group(group.name, of: inquiry.resource), inquiry.resource)
+      else { return false }
       if record.metadata.groups.first?.generation != group.generation { return false }
     }
     return true

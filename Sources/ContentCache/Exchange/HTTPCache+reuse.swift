@@ -2,6 +2,33 @@ import HTTPCore
 import Storage
 
 extension HTTPCache {
+  /// The answer to a plain GET, where an entry is one as it is; nil where more has to be looked at.
+  func hit(
+    _ entry: CacheEntry, _ rules: RequestRules, _ request: HTTPRequest, _ policy: ContentPolicy,
+    _ override: FreshnessOverride
+  ) async -> CachedAnswer? {
+    let stored = entry.rules
+    guard !stored.isIndex, !stored.isPartial, !stored.hasGroups, stored.vary == nil else { return nil }
+    let context = LookupContext(now: options.now(), policy: policy, override: override)
+    guard case .reuse(let freshness) = LookupDecision.of(rules, stored: stored, context) else { return nil }
+    let bytes: [UInt8]
+    if let ready = entry.bytesInMemory {
+      bytes = ready
+    } else {
+      guard entry.length <= StoredContent.step else { return nil }
+      // A failure is met again on the long way, which drops the entry.
+      do { bytes = try await entry.read(0..<entry.length) } catch { return nil }
+    }
+    let age = max(0, freshness.ageInSeconds)
+    var fields = entry.metadata.fields
+    fields[.age] = String(age)
+    fields.append(.cacheStatus, hitStatus + String(freshness.remainingSeconds))
+    let response = HTTPResponse(
+      status: entry.metadata.status, fields: fields, url: request.url, body: HTTPBodyStream(bytes))
+    return CachedAnswer(
+      response: response, origin: entry.tier == .memory ? .memory : .disk, age: Int(clamping: age))
+  }
+
   /// Answers with a stored response: whole, in ranges, or 304, as the request's own conditions want it.
   ///
   /// Where its content cannot be read, the network is asked as if there were none.

@@ -21,6 +21,8 @@ public final class HTTPCache: Sendable {
   let keepsContent: Bool
   let transfers: Transfers
   let callers: CallerDigest
+  /// What `Cache-Status` says of a hit, up to the seconds.
+  let hitStatus: String
   /// Held while the record under a key is read, changed and written back.
   let records = KeyedLock()
 
@@ -31,6 +33,7 @@ public final class HTTPCache: Sendable {
     self.options = options
     keepsContent = !(cache is NoCache)
     transfers = Transfers(window: options.window, finishing: options.finishesAbandoned)
+    hitStatus = String(CacheStatus.hit(options.name, timeToLive: 0).dropLast())
     callers = CallerDigest(names: options.credentialFields)
   }
 
@@ -46,7 +49,22 @@ public final class HTTPCache: Sendable {
   public func answer(
     _ request: HTTPRequest, policy: ContentPolicy = .standard, override: FreshnessOverride = .none
   ) async throws(HTTPTransportError) -> CachedAnswer {
-    try await answer(inquiry(request, policy, override))
+    let rules = RequestRules(request)
+    guard let caller = callers.known(request.fields, identity: transport.identity) else {
+      return try await answer(inquiry(request, policy, override))
+    }
+    let resource = ResourceKey.normalised(request.url)
+    let key = caller.isEmpty ? resource : resource + caller
+    guard rules.isPlainGet, request.body.length == 0 else {
+      return try await answer(Inquiry(request, rules, policy: policy, override: override, resource: resource, key: key))
+    }
+    // The way of a hit: one question to the cache, and nothing made that it does not need.
+    let seen = transfers.endedCount
+    let entry = await entry(key, resource)
+    if let entry, let hit = await hit(entry, rules, request, policy, override) { return hit }
+    var inquiry = Inquiry(request, rules, policy: policy, override: override, resource: resource, key: key)
+    inquiry.seen = seen
+    return try await answer(inquiry, first: entry)
   }
 
   /// Ends all transfers and validations in the background, and waits until they have ended.
@@ -60,12 +78,10 @@ public final class HTTPCache: Sendable {
   func inquiry(
     _ request: HTTPRequest, _ policy: ContentPolicy, _ override: FreshnessOverride
   ) async -> Inquiry {
-    var request = request
-    request.followsRedirects = false
     let resource = ResourceKey.normalised(request.url)
     let caller = await callers.suffix(for: request.fields, identity: transport.identity, salt: loadSalt)
     return Inquiry(
-      request, policy: policy, override: override, resource: resource,
+      request, RequestRules(request), policy: policy, override: override, resource: resource,
       key: caller.isEmpty ? resource : resource + caller)
   }
 
@@ -89,7 +105,15 @@ public final class HTTPCache: Sendable {
     var inquiry = inquiry
     // At most twice, so that much traffic elsewhere keeps nobody looking for ever.
     inquiry.seen = inquiry.seen == nil ? transfers.endedCount : -1
-    let found = await lookup(inquiry)
+    let first = inquiry.ignoresStored ? nil : await entry(inquiry.key, inquiry.resource)
+    return try await answer(inquiry, first: first)
+  }
+
+  /// Goes on with what lies under the inquiry's key.
+  private func answer(
+    _ inquiry: Inquiry, first: CacheEntry?
+  ) async throws(HTTPTransportError) -> CachedAnswer {
+    let found = await lookup(inquiry, first: first)
     let context = inquiry.context(now: options.now(), found: found)
     switch LookupDecision.of(inquiry.rules, stored: found.entry?.rules, context) {
     case .reuse(let freshness):

@@ -21,14 +21,16 @@ struct Inquiry: Sendable {
   var varyNames: [String] = []
 
   init(
-    _ request: HTTPRequest, policy: ContentPolicy, override: FreshnessOverride, resource: String, key: String
+    _ request: HTTPRequest, _ rules: RequestRules, policy: ContentPolicy, override: FreshnessOverride, resource: String,
+    key: String
   ) {
     self.request = request
+    self.request.followsRedirects = false
     self.policy = policy
     self.override = override
     self.resource = resource
     self.key = key
-    rules = RequestRules(request)
+    self.rules = rules
     let control = rules.cacheControl
     mayShare =
       rules.method == .get && !rules.hasRange && !rules.isConditional && policy != .reload
@@ -75,4 +77,9 @@ struct Found: Sendable {
   }
   /// False where one of the entry's groups has been invalidated.
   var groupsAreValid = true
+}
+
+extension RequestRules {
+  /// True for a GET without ranges and preconditions: what a stored response answers as it is.
+  var isPlainGet: Bool { method == .get && !hasRange && !isConditional }
 }

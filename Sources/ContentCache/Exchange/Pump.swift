@@ -84,7 +84,7 @@ struct Pump {
         ? await engine.keep(part: writer, received, metadata, errand) : await engine.commit(writer, metadata, errand)
       if let entry, entry.length == received { transfer.spool(is: entry) }
     }
-    engine.transfers.detach(transfer, isShareable: head.metadata != nil)
+    engine.transfers.detach(transfer, isShareable: head.rules.map(engine.isReusable) ?? false)
     transfer.publish(.success(.content(head)))
     if let last { transfer.publish(last) }
     transfer.end(.complete)
@@ -98,7 +98,7 @@ struct Pump {
         await engine.keep(beginning: writer, received, metadata, errand)
       }
     }
-    engine.transfers.detach(transfer, isShareable: true)
+    engine.transfers.detach(transfer, isShareable: nil)
     transfer.publish(.success(.content(head)))
     if let last { transfer.publish(last) }
     transfer.end(.failed(error))

@@ -7,7 +7,9 @@ final class Transfers: Sendable {
     let transfer: Transfer
     /// The key of the resource for this caller.
     let key: String
-    /// What others find it by; nil where nobody else may join.
+    /// What others would find it by; nil where its request asks by itself in any case.
+    let name: String?
+    /// What others find it by; nil where nobody else may join any more.
     var shareKey: String?
     let timeouts: HTTPTimeouts
   }
@@ -21,6 +23,15 @@ final class Transfers: Sendable {
     var background: [String: Task<Void, Never>] = [:]
     var lastTask = 0
     var tasks: [Int: Task<Void, Never>] = [:]
+
+    mutating func note(_ name: String, _ isShareable: Bool) {
+      if isShareable {
+        unshareable.remove(name)
+      } else {
+        if unshareable.count >= Transfers.unshareableLimit { unshareable.removeAll() }
+        unshareable.insert(name)
+      }
+    }
   }
 
   /// What a request gets.
@@ -55,6 +66,7 @@ final class Transfers: Sendable {
   func place(key: String, shareKey: String?, timeouts: HTTPTimeouts, asReader: Bool, seen: Int? = nil) -> Place {
     state.withLock { state in
       if state.isClosed { return .closed }
+      let name = shareKey
       var shareKey = shareKey
       if let wanted = shareKey {
         if let id = state.shared[wanted], let running = state.running[id] {
@@ -68,35 +80,30 @@ final class Transfers: Sendable {
       let transfer = Transfer(window: window, finishing: finishing)
       guard let member = transfer.join(asReader: asReader) else { return .closed }
       let id = ObjectIdentifier(transfer)
-      state.running[id] = Running(transfer: transfer, key: key, shareKey: shareKey, timeouts: timeouts)
+      state.running[id] = Running(transfer: transfer, key: key, name: name, shareKey: shareKey, timeouts: timeouts)
       if let shareKey { state.shared[shareKey] = id }
       return .begun(transfer, member: member)
     }
   }
 
-  /// From here on nobody joins a transfer; what it is good for is known for the next time.
-  func detach(_ transfer: Transfer, isShareable: Bool) {
+  /// From here on nobody joins a transfer.
+  ///
+  /// - Parameter isShareable: whether its answer is good for others, as is remembered for the next time; nil where nobody
+  ///   can tell.
+  func detach(_ transfer: Transfer, isShareable: Bool?) {
     state.withLock { state in
       let id = ObjectIdentifier(transfer)
+      if let isShareable, let name = state.running[id]?.name { state.note(name, isShareable) }
       guard let shareKey = state.running[id]?.shareKey else { return }
       state.running[id]?.shareKey = nil
       ended.add(1, ordering: .releasing)
       if state.shared[shareKey] == id { state.shared[shareKey] = nil }
-      if !isShareable {
-        if state.unshareable.count >= Transfers.unshareableLimit { state.unshareable.removeAll() }
-        state.unshareable.insert(shareKey)
-      }
     }
-  }
-
-  /// An answer that can be shared came for a request that asked by itself.
-  func noteShareable(_ shareKey: String) {
-    _ = state.withLock { $0.unshareable.remove(shareKey) }
   }
 
   /// Takes a transfer out whose task ends.
   func remove(_ transfer: Transfer) {
-    detach(transfer, isShareable: true)
+    detach(transfer, isShareable: nil)
     _ = state.withLock { $0.running.removeValue(forKey: ObjectIdentifier(transfer)) }
   }
 
@@ -105,7 +112,7 @@ final class Transfers: Sendable {
     let concerned = state.withLock { $0.running.values.filter { isConcerned($0.key) }.map(\.transfer) }
     for transfer in concerned {
       transfer.markOutdated()
-      detach(transfer, isShareable: true)
+      detach(transfer, isShareable: nil)
     }
   }
 

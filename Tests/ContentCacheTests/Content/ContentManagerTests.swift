@@ -1,6 +1,7 @@
 import ContentCache
 import Foundation
 import HTTPCore
+import TestSupport
 import Testing
 
 @Suite("Content manager", .timeLimit(.minutes(1)))
@@ -146,5 +147,42 @@ struct ContentManagerTests {
     #expect(await rig.trace(rig.query()) == ["final v1 network"])
     try await rig.manager.removeAll()
     #expect(await rig.trace(rig.query()) == ["final v2 network"])
+  }
+}
+
+@Suite("Downloads", .timeLimit(.minutes(1)))
+struct DownloadTests {
+  @Test("content comes into a file when all of it is there")
+  func download() async throws {
+    let folder = try TemporaryFolder()
+    let rig = ManagerRig { _, index in .init(200, ["Cache-Control": "max-age=100"], "v\(index)") }
+    let path = folder.file("a")
+    try await rig.manager.download(rig.query(), toFile: path)
+    #expect(try String(contentsOfFile: path, encoding: .utf8) == "v0")
+    #expect(try await rig.manager.download(rig.query(), toFile: path).origin == .memory)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["a"])
+  }
+
+  @Test("content that breaks off leaves no file, and a folder that is not there is an error with its reason")
+  func failures() async throws {
+    let folder = try TemporaryFolder()
+    let rig = ManagerRig()
+    let path = folder.file("a")
+    let task = Task.immediate { try await rig.manager.download(rig.query(), toFile: path) }
+    let asked = await rig.rig.network.asked(0)
+    asked.answer(200, length: 6)
+    asked.send("one")
+    asked.breakOff()
+    let error = await #expect(throws: ContentError.self) { try await task.value }
+    #expect(error?.isNetworkError == true)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
+    let other = ManagerRig { _, _ in .init(200, [:], "x") }
+    let second = await #expect(throws: ContentError.self) {
+      try await other.manager.download(other.query(), toFile: folder.file("no/such/folder"))
+    }
+    guard case .file? = second?.kind else {
+      Issue.record("\(String(describing: second))")
+      return
+    }
   }
 }

@@ -8,7 +8,7 @@ struct EngineRig: Sendable {
   let shelf = ShelfCache()
   let network: HandNetwork
   let engine: HTTPCache
-  let clock: HandClock
+  let clock: RigClock
   let diagnostics = Notes()
 
   init(
@@ -16,7 +16,7 @@ struct EngineRig: Sendable {
     configure: (inout HTTPCacheOptions) -> Void = { _ in }
   ) {
     network = HandNetwork(automatic)
-    let clock = HandClock()
+    let clock = RigClock()
     let diagnostics = diagnostics
     self.clock = clock
     var options = HTTPCacheOptions()
@@ -53,7 +53,7 @@ struct EngineRig: Sendable {
 }
 
 /// Milliseconds that pass when the test says so.
-final class HandClock: Sendable {
+final class RigClock: Sendable {
   private let time = Atomic<Int64>(1_800_000_000_000)
   var now: Int64 { time.load(ordering: .relaxed) }
   func pass(seconds: Int64) { time.add(seconds * 1000, ordering: .relaxed) }
