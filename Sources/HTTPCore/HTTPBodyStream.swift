@@ -15,6 +15,8 @@ public struct HTTPBodyStream: AsyncSequence, Sendable {
   public let length: Int?
 
   private let source: Source
+  /// The content, where it is in memory.
+  private var bytes: [UInt8]?
 
   /// A stream from a function that answers the next chunk, or `nil` at the end.
   ///
@@ -35,6 +37,13 @@ public struct HTTPBodyStream: AsyncSequence, Sendable {
   public init(_ bytes: [UInt8]) {
     let rest = Mutex(bytes.isEmpty ? nil : bytes)
     self.init(length: bytes.count, next: { rest.withLock { $0.take() } })
+    self.bytes = bytes
+  }
+
+  /// All of the content at once, where it is in memory and has not been read; the stream counts as read then.
+  package func takeBytes() -> [UInt8]? {
+    guard let bytes, source.claim() else { return nil }
+    return bytes
   }
 
   /// Starts reading.

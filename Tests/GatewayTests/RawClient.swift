@@ -1,4 +1,4 @@
-import Dispatch
+import Foundation
 import HTTPCore
 import Synchronization
 
@@ -10,7 +10,7 @@ import Synchronization
 
 /// A client that sends exactly the bytes it is told to, over a socket to the loopback.
 ///
-/// Its calls block a thread of Dispatch, never one of Swift's tasks. Each read may take 20 seconds, which only a failing
+/// Its calls block threads of their own: those of Dispatch also run Swift's tasks on Linux. Each read may take 20 seconds, which only a failing
 /// test reaches.
 final class RawClient: Sendable {
   struct Failure: Error, CustomStringConvertible {
@@ -51,6 +51,17 @@ final class RawClient: Sendable {
   }
 
   deinit { close() }
+
+  /// Raises the process's limit of open files where it is lower.
+  static func allowDescriptors(_ count: rlim_t) throws {
+    var limit = rlimit()
+    getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+    guard limit.rlim_cur < count else { return }
+    limit.rlim_cur = count
+    guard setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else {
+      throw Failure(description: "\(count) open files are not allowed here")
+    }
+  }
 
   /// Ends the connection in order.
   func close() {
@@ -103,9 +114,22 @@ final class RawClient: Sendable {
     }
   }
 
+  /// Sends byte after byte, as many milliseconds apart, until the server closes; answers how many went out.
+  func trickle(_ bytes: [UInt8], every milliseconds: Int32) async throws -> Int {
+    try await onThread {
+      for (index, byte) in bytes.enumerated() {
+        // A connection without errors is not readable here: this is the pause, and the look whether it has ended.
+        var request = pollfd(fd: self.descriptor, events: Int16(POLLIN), revents: 0)
+        if poll(&request, 1, milliseconds) > 0 { return index }
+        do { try self.write([byte]) } catch { return index }
+      }
+      return bytes.count
+    }
+  }
+
   private func onThread<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
     try await withCheckedThrowingContinuation { continuation in
-      DispatchQueue.global().async { continuation.resume(with: Result { try work() }) }
+      Thread.detachNewThread { continuation.resume(with: Result { try work() }) }
     }
   }
 

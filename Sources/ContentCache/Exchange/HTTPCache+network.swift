@@ -62,6 +62,7 @@ extension HTTPCache {
     guard inquiry.rules.isConditional, head.status == 200, let metadata = head.metadata, let rules = head.rules,
       case .notModified(var fields) = ConditionalOutcome.of(inquiry.request.fields, metadata, rules)
     else { return nil }
+    fields[.contentLength] = metadata.fields[.contentLength]
     var status = CacheStatus(options.name)
     status.forward = reason
     status.forwardStatus = head.status

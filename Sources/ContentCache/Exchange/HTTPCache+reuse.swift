@@ -57,7 +57,11 @@ extension HTTPCache {
     let url = inquiry.request.url
     if inquiry.rules.isConditional {
       let outcome = ConditionalOutcome.of(inquiry.request.fields, metadata, entry.rules)
-      if case .notModified(let fields) = outcome { return HTTPResponse(status: 304, fields: fields, url: url) }
+      if case .notModified(var fields) = outcome {
+        // As the 200 would say it (RFC 9110 §8.6); a server that cannot leave it out would have to end the connection.
+        if !entry.rules.isPartial { fields[.contentLength] = String(entry.length) }
+        return HTTPResponse(status: 304, fields: fields, url: url)
+      }
     }
     if inquiry.rules.method == .head {
       return HTTPResponse(status: metadata.status, fields: metadata.fields, url: url)

@@ -105,7 +105,9 @@ public final class CachingProxy: Sendable {
     var fields = answer.response.fields
     ForwardedFields.dropConnection(&fields)
     redirect(&fields)
-    return HTTPServerResponse(status: answer.response.status, fields: fields, body: .stream(answer.response.body))
+    let content = answer.response.body
+    return HTTPServerResponse(
+      status: answer.response.status, fields: fields, body: content.takeBytes().map { .bytes($0) } ?? .stream(content))
   }
 
   // To upstream

@@ -44,7 +44,39 @@ public struct Upstream: Sendable {
   func url(target: String) -> URL? {
     guard target.utf8.first == UInt8(ascii: "/"), !target.utf8.contains(UInt8(ascii: "#")) else { return nil }
     if !basePath.isEmpty && Upstream.leadsOut(target) { return nil }
-    return URL(string: base + target)
+    return URL(string: base + Upstream.encoded(target))
+  }
+
+  /// The target with what no URI may hold percent-encoded (RFC 3986 §2), and all else as it is. Left to the parser of
+  /// URLs, one such character would have the escapes beside it encoded again.
+  private static func encoded(_ target: String) -> String {
+    let bytes = Array(target.utf8)
+    func isDigit(_ place: Int) -> Bool {
+      guard place < bytes.count else { return false }
+      switch bytes[place] {
+      case 0x30...0x39, 0x41...0x46, 0x61...0x66: return true
+      default: return false
+      }
+    }
+    func isKept(_ place: Int) -> Bool {
+      switch bytes[place] {
+      case 0x25: isDigit(place + 1) && isDigit(place + 2)
+      // Quotation mark, less-than, greater-than, brackets, backslash, circumflex, grave accent, braces and bar.
+      case 0x22, 0x3C, 0x3E, 0x5B...0x5E, 0x60, 0x7B...0x7D: false
+      default: true
+      }
+    }
+    if bytes.indices.allSatisfy(isKept) { return target }
+    var encoded: [UInt8] = []
+    let digits = Array("0123456789ABCDEF".utf8)
+    for place in bytes.indices {
+      if isKept(place) {
+        encoded.append(bytes[place])
+      } else {
+        encoded += [0x25, digits[Int(bytes[place] >> 4)], digits[Int(bytes[place] & 15)]]
+      }
+    }
+    return String(decoding: encoded, as: UTF8.self)
   }
 
   /// Where a reference to something on this server is found by clients of the proxy: the path and what follows it. Nil

@@ -33,10 +33,11 @@ final class ClientConnection: Sendable {
   /// The exchange under way.
   var exchange: Exchange? { current.withLock { $0 } }
 
-  func begin(_ exchange: Exchange) {
-    awaitingSince.store(0, ordering: .relaxed)
-    current.withLock { $0 = exchange }
-  }
+  /// The first line of a request is there.
+  func begin(_ exchange: Exchange) { current.withLock { $0 = exchange } }
+
+  /// All of its head is.
+  func headIsWhole() { awaitingSince.store(0, ordering: .relaxed) }
 
   func end(now: Int64) {
     isKept.store(true, ordering: .relaxed)

@@ -12,6 +12,7 @@ extension Exchange {
   /// The head is there; it is called again where the connection was suspended meanwhile.
   func handleHead(_ head: () -> Result<RequestHead, HeadRefusal>) -> Step {
     if state.withLock({ $0.isStarted }) { return continueHead() }
+    connection.headIsWhole()
     switch head() {
     case .failure(let refusal):
       return .respond(HTTPServerResponse(status: refusal.status, text: refusal.text))

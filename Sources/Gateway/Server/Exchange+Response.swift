@@ -67,9 +67,10 @@ extension Exchange {
     var length = response.fields[.contentLength].flatMap { Int($0) }
     switch response.body {
     case .none: break
-    case .bytes(let bytes): length = bytes.count
+    case .bytes(let bytes): if !bytes.isEmpty { length = bytes.count }
     case .stream(let stream):
-      length = stream.length ?? length
+      // Of an answer that came without its content, only the field tells.
+      length = length ?? stream.length.flatMap { $0 > 0 ? $0 : nil }
       stream.cancel()
     }
     if response.status == 204 {

@@ -1,0 +1,183 @@
+import Gateway
+import HTTPCore
+import Synchronization
+import TestSupport
+import Testing
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+@Suite("What passes a proxy", .timeLimit(.minutes(1)))
+struct ProxyForwardingTests {
+  @Test("A request goes on without the fields of its connection (RFC 9110 §7.6.1)")
+  func requestFields() async throws {
+    let rig = try ProxyRig { _ in .response(200, body: "ok") }
+    _ = try await rig.exchange(
+      "GET", "/a%2Fb//c;d?x=%20+&&y=|",
+      """
+      Connection: keep-alive, X-Private\r
+      Keep-Alive: timeout=5\r
+      X-Private: 1\r
+      TE: trailers\r
+      Upgrade: websocket\r
+      Proxy-Connection: keep-alive\r
+      X-Kept: 1\r
+      x-kept: 2\r
+      X-Empty:\r
+      Via: 1.0 other\r
+
+      """)
+    let request = try #require(rig.upstream.requests.first)
+    #expect(request.target == "/a%2Fb//c;d?x=%20+&&y=%7C")
+    #expect(
+      Array(request.fields).map { "\($0.name): \($0.value)" } == [
+        "Host: 127.0.0.1:\(rig.upstream.port)", "X-Kept: 1", "x-kept: 2", "X-Empty: ", "Via: 1.0 other",
+        "Via: 1.1 larder",
+      ])
+    await rig.stop()
+  }
+
+  @Test(
+    "A target goes on as it is; what no URI may hold is percent-encoded (RFC 3986 §2)",
+    arguments: [
+      ("/a%2Fb?%41|", "/a%2Fb?%41%7C"), ("/a[1]?b[]=%20", "/a%5B1%5D?b%5B%5D=%20"), ("/%zz%4", "/%25zz%254"),
+      ("/a^`{}\"<>\\", "/a%5E%60%7B%7D%22%3C%3E%5C"), ("//x//y/?", "//x//y/?"), ("/?a=b?c&%c3%a9", "/?a=b?c&%c3%a9"),
+      ("/.well-known/./x/../y", "/.well-known/./x/../y"),
+    ])
+  func target(_ sent: String, _ heard: String) async throws {
+    let rig = try ProxyRig { _ in .response(200) }
+    #expect(try await rig.exchange("GET", sent).status == 200)
+    #expect(rig.upstream.requests.map(\.target) == [heard])
+    await rig.stop()
+  }
+
+  @Test("A response comes back as it is: fields, several of one name, date, coded content")
+  func responseFields() async throws {
+    let coded: [UInt8] = [0x1F, 0x8B, 0x08, 0, 1, 2, 3]
+    let rig = try ProxyRig { _ in
+      .response(
+        206,
+        fields: HTTPFields([
+          HTTPField(name: "Set-Cookie", value: "a=1"), HTTPField(name: "Set-Cookie", value: "b=2"),
+          HTTPField(name: "Date", value: "Mon, 01 Jan 2024 00:00:00 GMT"),
+          HTTPField(name: "Content-Encoding", value: "gzip"), HTTPField(name: "Content-Range", value: "bytes 0-6/9"),
+          HTTPField(name: "Connection", value: "X-Private"), HTTPField(name: "X-Private", value: "1"),
+          HTTPField(name: "Cache-Control", value: "no-store"),
+        ]), bytes: coded)
+    }
+    let response = try await rig.exchange("GET", "/", "Accept-Encoding: gzip\r\nRange: bytes=0-6\r\n")
+    #expect(response.status == 206)
+    #expect(response.body == coded)
+    #expect(response.fields.values(of: "Set-Cookie") == ["a=1", "b=2"])
+    #expect(response.fields.values(of: "Date") == ["Mon, 01 Jan 2024 00:00:00 GMT"])
+    #expect(response.fields[.contentEncoding] == "gzip")
+    #expect(response.fields[.contentLength] == "7")
+    for name in ["X-Private", "Connection", "Content-Type", "Transfer-Encoding"] {
+      #expect(!response.fields.contains(HTTPFieldName(name)), "\(name)")
+    }
+    #expect(response.fields["Cache-Status"]?.hasPrefix("larder; fwd=") == true)
+    let request = try #require(rig.upstream.requests.first)
+    #expect(request.fields.values(of: "Accept-Encoding") == ["gzip"])
+    #expect(request.fields.values(of: "User-Agent") == [])
+    await rig.stop()
+  }
+
+  @Test("Content without a length streams through, both ways")
+  func streams() async throws {
+    let rig = try ProxyRig { request in
+      .chunked(200, pieces: ["got ", request.text, "!"])
+    }
+    let chunked = try await rig.exchange(
+      "POST", "/", "Transfer-Encoding: chunked\r\n", content: "5\r\nhello\r\n6\r\n world\r\n0\r\n\r\n")
+    #expect(chunked.text == "got hello world!")
+    #expect(chunked.fields["Transfer-Encoding"] == "chunked")
+    let large = String(repeating: "x", count: 500_000)
+    let sized = try await rig.exchange("PUT", "/", "Content-Length: \(large.utf8.count)\r\n", content: large)
+    #expect(sized.text == "got \(large)!")
+    #expect(rig.upstream.requests.last?.fields[.contentLength] == "500000")
+    let small = try await rig.exchange("PATCH", "/", "Content-Length: 3\r\nExpect: 100-continue\r\n", content: "abc")
+    #expect(small.status == 100)
+    await rig.stop()
+  }
+
+  @Test(
+    "Methods and forms of targets",
+    arguments: [
+      ("CONNECT", "/", 405), ("TRACE", "/", 405), ("OPTIONS", "*", 204), ("OPTIONS", "/x", 200), ("PURGE", "/x", 200),
+      ("GET", "http://elsewhere.example/x", 421), ("GET", "http://127.0.0.1:PORT/x", 200),
+      ("GET", "http://127.0.0.1:UPSTREAM/x", 200), ("GET", "http://127.0.0.1:UPSTREAM", 200), ("GET", "x", 400),
+      ("GET", "/x#y", 400), ("GET", "ftp://127.0.0.1/x", 400), ("GET", "/../x", 200),
+    ])
+  func targets(_ method: String, _ target: String, _ status: Int) async throws {
+    let rig = try ProxyRig { _ in .response(200, body: "ok") }
+    let target = target.replacing("PORT", with: "\(rig.server.port)").replacing(
+      "UPSTREAM", with: "\(rig.upstream.port)")
+    let response = try await rig.exchange(method, target)
+    #expect(response.status == status)
+    #expect(rig.upstream.requests.count == (status == 200 ? 1 : 0))
+    if status == 405 { #expect(response.fields["Allow"]?.contains("GET") == true) }
+    await rig.stop()
+  }
+
+  @Test("OPTIONS counts Max-Forwards (RFC 9110 §7.6.2)")
+  func maximumForwards() async throws {
+    let rig = try ProxyRig { _ in .response(200) }
+    #expect(try await rig.exchange("OPTIONS", "/", "Max-Forwards: 0\r\n").status == 204)
+    #expect(try await rig.exchange("OPTIONS", "/", "Max-Forwards: 3\r\n").status == 200)
+    #expect(rig.upstream.requests.map { $0.fields["Max-Forwards"] } == ["2"])
+    await rig.stop()
+  }
+
+  @Test("Paths begin at upstream's base path and stay below it; references come back without it")
+  func basePath() async throws {
+    let location = Mutex("")
+    let rig = try ProxyRig(base: "/base/") { _ in
+      .response(302, fields: ["Location": location.withLock { $0 }, "Cache-Control": "no-store"])
+    }
+    let origin = "http://127.0.0.1:\(rig.upstream.port)"
+    let references = [
+      ("\(origin)/base/a?b#c", "/a?b#c"), ("\(origin)/base", "/"), ("\(origin)/other", "\(origin)/other"),
+      ("/base/a", "/a"), ("/basement", "/basement"), ("a/b", "a/b"),
+      ("HTTP://127.0.0.1:\(rig.upstream.port)/base/x", "/x"),
+      ("http://elsewhere.example/base/a", "http://elsewhere.example/base/a"),
+      ("//elsewhere/base/a", "//elsewhere/base/a"),
+    ]
+    for (given, expected) in references {
+      location.withLock { $0 = given }
+      #expect(try await rig.exchange("GET", "/x").fields[.location] == expected)
+    }
+    #expect(rig.upstream.requests.allSatisfy { $0.target == "/base/x" })
+    for target in ["/../admin", "/a/../../admin", "/%2e%2E/admin", "/a/%2e./%2E%2e/x"] {
+      #expect(try await rig.exchange("GET", target).status == 400, "\(target)")
+    }
+    #expect(try await rig.exchange("GET", "/a/../b?..").status == 302)
+    #expect(rig.upstream.requests.last?.target == "/base/a/../b?..")
+    await rig.stop()
+  }
+
+  @Test("Forwarded is added where it is wanted (RFC 7239)")
+  func forwarded() async throws {
+    var options = CachingProxy.Options()
+    options.addsForwarded = true
+    let rig = try ProxyRig(options: options) { _ in .response(200) }
+    _ = try await rig.exchange("GET", "/", "Forwarded: for=10.0.0.1\r\n")
+    #expect(
+      rig.upstream.requests.first?.fields.values(of: "Forwarded") == [
+        "for=10.0.0.1", "for=127.0.0.1;host=\"127.0.0.1:\(rig.server.port)\";proto=http",
+      ])
+    await rig.stop()
+  }
+
+  @Test(
+    "What is no upstream server",
+    arguments: [
+      "ftp://host/", "http:///x", "http://user:secret@host/", "http://host/?query", "http://host/#fragment", "/path",
+    ])
+  func invalidUpstream(_ text: String) throws {
+    let url = try #require(URL(string: text))
+    #expect(throws: Upstream.Invalid.self) { _ = try Upstream(url) }
+  }
+}

@@ -1,0 +1,124 @@
+import Gateway
+import HTTPCore
+import Synchronization
+import TestSupport
+import Testing
+
+@Suite("The server's end", .timeLimit(.minutes(1)))
+struct ServerShutdownTests {
+  @Test("Running exchanges end by themselves within the grace, and idle connections go at once")
+  func grace() async throws {
+    let reached = Tally("responders that wait")
+    let opened = Tally("openings of the gate")
+    let server = try HTTPServer { request in
+      if request.target == "/wait" {
+        reached.add()
+        try? await opened.wait(for: 1)
+      }
+      return HTTPServerResponse(status: 200, text: "whole")
+    }
+    let idle = try RawClient(port: server.port)
+    #expect(try await idle.exchange("GET / HTTP/1.1\r\nHost: a\r\n\r\n").text == "whole")
+    let busy = try RawClient(port: server.port)
+    try await busy.send("GET /wait HTTP/1.1\r\nHost: a\r\n\r\n")
+    try await reached.wait(for: 1)
+    async let end: Void = server.stop(grace: .seconds(30))
+    #expect(try await idle.readToEnd() == [])
+    #expect(throws: RawClient.Failure.self) { _ = try RawClient(port: server.port) }
+    opened.add()
+    let response = try await busy.response()
+    #expect(response.text == "whole")
+    #expect(response.fields["Connection"] == "close")
+    await end
+  }
+
+  @Test("What does not end is cancelled: suspended, sending, receiving, and twice the same end")
+  func cancellation() async throws {
+    let reached = Tally("responders that wait")
+    let ended = Tally("cancelled responders")
+    let server = try HTTPServer { request in
+      if request.target == "/stream" {
+        let stream = HTTPBodyStream(
+          next: {
+            reached.add()
+            await forever()
+            throw HTTPTransportError.cancelled
+          }, abandon: { ended.add() })
+        return HTTPServerResponse(status: 200, body: .stream(stream))
+      }
+      reached.add()
+      if request.target == "/content" {
+        _ = try? await request.content?.collect()
+      } else {
+        await forever()
+      }
+      ended.add()
+      return HTTPServerResponse(status: 200)
+    }
+    let requests = [
+      "GET /wait HTTP/1.1\r\nHost: a\r\n\r\n", "GET /stream HTTP/1.1\r\nHost: a\r\n\r\n",
+      "PUT /content HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\npart",
+    ]
+    var clients: [RawClient] = []
+    for (index, request) in requests.enumerated() {
+      clients.append(try RawClient(port: server.port))
+      try await clients[index].send(request)
+      try await reached.wait(for: index + 1)
+    }
+    async let first: Void = server.stop(grace: .seconds(3600))
+    await server.stop(grace: .zero)
+    await first
+    try await ended.wait(for: 3)
+    #expect(server.connectionCount == 0)
+    await server.stop()
+  }
+
+  @Test("A server that is dropped ends by itself")
+  func dropped() async throws {
+    let client: RawClient
+    do {
+      let server = try HTTPServer { _ in HTTPServerResponse(status: 200, text: "ok") }
+      client = try RawClient(port: server.port)
+      #expect(try await client.exchange("GET / HTTP/1.1\r\nHost: a\r\n\r\n").text == "ok")
+    }
+    #expect(try await client.readToEnd() == [])
+  }
+
+  @Test("Clients that come and go at random, and an end in the middle of them", arguments: 0..<6)
+  func chaos(_ round: UInt64) async throws {
+    var generator = PrintedSeed(for: "server chaos \(round)", default: round)
+    let server = try HTTPServer { request in
+      for _ in 0..<(request.target.utf8.count % 4) { await Task.yield() }
+      if request.target.contains("read") { _ = try? await request.content?.collect() }
+      let left = Mutex(request.target.utf8.count * 3)
+      let stream = HTTPBodyStream(
+        next: {
+          if left.withLock({ $0 }) % 2 == 0 { await Task.yield() }
+          return left.withLock { left in
+            left -= 1
+            return left < 0 ? nil : [UInt8](repeating: 1, count: 20_000)
+          }
+        })
+      return HTTPServerResponse(status: 200, body: .stream(stream))
+    }
+    let plans = (0..<60).map { _ in (0..<4).map { _ in Int.random(in: 0..<100, using: &generator) } }
+    await withTaskGroup(of: Void.self) { group in
+      for plan in plans {
+        group.addTask {
+          guard let client = try? RawClient(port: server.port) else { return }
+          for step in plan {
+            let path = "/" + String(repeating: step % 2 == 0 ? "read" : "x", count: step % 7)
+            try? await client.send(
+              "PUT \(path) HTTP/1.1\r\nHost: a\r\nContent-Length: 30000\r\n\r\n"
+                + String(repeating: "a", count: step % 5 == 0 ? 100 : 30_000))
+            if step % 5 == 0 { return step % 2 == 0 ? client.reset() : client.close() }
+            if step % 3 == 0 { _ = try? await client.response() }
+          }
+        }
+      }
+      group.addTask { await server.stop(grace: .milliseconds(Int(round) * 20)) }
+    }
+    await server.stop()
+    #expect(server.connectionCount == 0)
+  }
+}

@@ -1,0 +1,154 @@
+import Gateway
+import HTTPCore
+import Synchronization
+import TestSupport
+import Testing
+
+@Suite("Content on its way through the server", .timeLimit(.minutes(2)))
+struct ServerStreamTests {
+  /// What may be between sender and reader: the buffers of two sockets and of the server.
+  private static let between = 16 << 20
+
+  @Test("A 200 MB upload waits for its reader")
+  func upload() async throws {
+    let size = 200_000_000
+    let sent = Atomic(0)
+    let read = Atomic(0)
+    let worst = Atomic(0)
+    let server = try HTTPServer { request in
+      guard let content = request.content else { return HTTPServerResponse(status: 400) }
+      do {
+        for try await chunk in content {
+          read.add(chunk.count, ordering: .relaxed)
+          worst.max(sent.load(ordering: .relaxed) - read.load(ordering: .relaxed), ordering: .relaxed)
+          // Others get on with their work before the next one.
+          await Task.yield()
+        }
+      } catch { return HTTPServerResponse(status: 500, text: "\(error)") }
+      return HTTPServerResponse(status: 200, text: "\(read.load(ordering: .relaxed))")
+    }
+    let client = try RawClient(port: server.port)
+    try await client.send("PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: \(size)\r\n\r\n")
+    let piece = [UInt8](repeating: 7, count: 1_000_000)
+    for _ in 0..<(size / piece.count) {
+      try await client.send(piece)
+      sent.add(piece.count, ordering: .relaxed)
+    }
+    #expect(try await client.response().text == "\(size)")
+    #expect(worst.load(ordering: .relaxed) < Self.between)
+    await server.stop()
+  }
+
+  @Test("A 1 GB response is made as it is taken, with and without a length", arguments: [true, false])
+  func download(_ hasLength: Bool) async throws {
+    let chunk = [UInt8](repeating: 9, count: 256 << 10)
+    let size = chunk.count * 4096
+    let made = Atomic(0)
+    let server = try HTTPServer { _ in
+      let stream = HTTPBodyStream(
+        length: hasLength ? size : nil,
+        next: {
+          guard made.load(ordering: .relaxed) < size else { return nil }
+          made.add(chunk.count, ordering: .relaxed)
+          // Every other one takes the long way, over a suspended connection.
+          if made.load(ordering: .relaxed) / chunk.count % 2 == 0 { await Task.yield() }
+          return chunk
+        })
+      return HTTPServerResponse(status: 200, body: .stream(stream))
+    }
+    let client = try RawClient(port: server.port, receiveBuffer: 256 << 10)
+    try await client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+    var taken = 0
+    var worst = 0
+    while taken < size {
+      taken += try await client.read(atLeast: min(8 << 20, size - taken))
+      worst = max(worst, made.load(ordering: .relaxed) - taken)
+    }
+    #expect(worst < Self.between)
+    #expect(made.load(ordering: .relaxed) == size)
+    await server.stop(grace: .zero)
+  }
+
+  @Test("Content that fails, or ends too early, is seen to be cut off", arguments: [nil, 20, 9] as [Int?])
+  func broken(_ length: Int?) async throws {
+    let server = try HTTPServer { request in
+      let pieces = Mutex(["first", "last"])
+      let stream = HTTPBodyStream(
+        length: length,
+        next: {
+          await Task.yield()
+          if let piece = pieces.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) { return Array(piece.utf8) }
+          if length == 9 { return nil }
+          if length == 20 { return nil }
+          throw HTTPTransportError.connectionLost(reason: "as scripted")
+        })
+      return HTTPServerResponse(status: 200, body: .stream(stream))
+    }
+    let client = try RawClient(port: server.port)
+    try await client.send("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+    let answer = String(decoding: try await client.readToEnd(), as: UTF8.self)
+    #expect(answer.contains("first"))
+    if length == 9 {
+      #expect(answer.hasSuffix("firstlast"))
+    } else {
+      #expect(!answer.hasSuffix("0\r\n\r\n"))
+      #expect(length == nil || answer.contains("Content-Length: 20"))
+    }
+    await server.stop()
+  }
+
+  @Test("A client that leaves cancels the responder, wherever it is", arguments: [true, false])
+  func departure(_ resets: Bool) async throws {
+    let reached = Tally("responders that wait")
+    let ended = Tally("cancelled responders")
+    let server = try HTTPServer { request in
+      if request.target == "/stream" {
+        let isFirst = Atomic(true)
+        let stream = HTTPBodyStream(
+          next: {
+            if isFirst.exchange(false, ordering: .relaxed) { return Array("begun".utf8) }
+            reached.add()
+            await forever()
+            throw HTTPTransportError.cancelled
+          }, abandon: { ended.add() })
+        return HTTPServerResponse(status: 200, body: .stream(stream))
+      }
+      if request.target == "/content" {
+        reached.add()
+        do { _ = try await request.content?.collect() } catch {
+          if error as? HTTPTransportError == .connectionLost(reason: "the client has left") { ended.add() }
+        }
+        return HTTPServerResponse(status: 200)
+      }
+      reached.add()
+      await forever()
+      ended.add()
+      return HTTPServerResponse(status: 200)
+    }
+    let requests = [
+      "GET /wait HTTP/1.1\r\nHost: a\r\n\r\n", "GET /stream HTTP/1.1\r\nHost: a\r\n\r\n",
+      "PUT /content HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\npart",
+      "PUT /wait HTTP/1.1\r\nHost: a\r\nContent-Length: 100000000\r\n\r\npart",
+      "PUT /wait HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\nExpect: 100-continue\r\n\r\n",
+    ]
+    for (index, request) in requests.enumerated() {
+      let client = try RawClient(port: server.port)
+      try await client.send(request)
+      try await reached.wait(for: index + 1)
+      if resets { client.reset() } else { client.close() }
+      try await ended.wait(for: index + 1)
+    }
+    await server.stop()
+    #expect(server.connectionCount == 0)
+  }
+}
+
+/// Suspends until the task is cancelled.
+func forever() async {
+  let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
+  await withTaskCancellationHandler {
+    for await _ in stream {}
+  } onCancel: {
+    continuation.finish()
+  }
+}
