@@ -1,7 +1,8 @@
 // A program to be killed: it reads through a store with a technical cache as fast as it can, and says on standard output
 // which answers the store has acknowledged. Whoever kills it looks at what the cache then holds.
 //
-// Arguments: the cache's folder, the service root, a seed, the number of the first round.
+// Arguments: the cache's folder, the service root, a seed, the number of the first round. Or `content`, a kind of content
+// cache, a folder, its limit in bytes, the number of the first round: ``CacheRig``.
 
 import Foundation
 import HTTPCore
@@ -42,10 +43,16 @@ struct SelfCheckingService: HTTPTransport {
 struct CrashRig {
   static func main() async throws {
     let arguments = CommandLine.arguments
+    if arguments.count == 6, arguments[1] == "content", let kind = CacheRig.Kind(rawValue: arguments[2]),
+      let limit = Int(arguments[4]), let round = Int(arguments[5])
+    {
+      return try await CacheRig.run(kind, arguments[3], limit: limit, from: round)
+    }
     guard arguments.count == 5, let root = URL(string: arguments[2]), let seed = UInt64(arguments[3]),
       let first = Int(arguments[4])
     else {
-      FileHandle.standardError.write(Data("usage: CrashRig FOLDER ROOT SEED ROUND\n".utf8))
+      FileHandle.standardError.write(
+        Data("usage: CrashRig FOLDER ROOT SEED ROUND | content KIND FOLDER LIMIT ROUND\n".utf8))
       exit(2)
     }
     var random = seed

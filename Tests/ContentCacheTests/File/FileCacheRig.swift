@@ -15,6 +15,12 @@ struct FileCacheRig {
     path = folder.file("cache")
   }
 
+  /// A cache's folder that is there already.
+  init(folder: TemporaryFolder, path: String) {
+    self.folder = folder
+    self.path = path
+  }
+
   /// What was diagnosed.
   final class Log: Sendable {
     private let errors = Mutex<[CacheError]>([])
