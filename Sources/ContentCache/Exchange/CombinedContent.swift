@@ -103,7 +103,7 @@ final class CombinedContent: Sendable {
 }
 
 /// Pulls a stream's chunks from wherever they are wanted, one reader at a time.
-private actor Puller {
+actor Puller {
   private var iterator: HTTPBodyStream.Iterator?
 
   init(_ stream: HTTPBodyStream) { iterator = stream.makeAsyncIterator() }

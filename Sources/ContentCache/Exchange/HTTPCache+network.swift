@@ -1,4 +1,5 @@
 import HTTPCore
+import Synchronization
 
 extension HTTPCache {
   /// Gets the answer from the network, in a transfer that others may share.
@@ -160,8 +161,37 @@ extension HTTPCache {
     status.append(to: &fields)
     let response = HTTPResponse(
       status: head.status, fields: fields, url: inquiry.request.url,
-      body: transfer.body(for: member, length: head.length))
+      body: transfer.body(for: member, length: head.length) { [self] position in
+        try await rest(of: head, from: position, inquiry)
+      })
     return CachedAnswer(response: response, origin: .network)
+  }
+
+  /// The content of an answer from a position on, got from the server once more: what was spooled of it is lost.
+  private func rest(
+    of head: TransferHead, from position: Int, _ inquiry: Inquiry
+  ) async throws(HTTPTransportError) -> HTTPBodyStream {
+    let response = try await transport.send(inquiry.request)
+    let validator = head.rules.flatMap { StrongValidator($0) }
+    let news = Arrival(response, requestTime: 0, responseTime: 0).rules
+    let isSame = position == 0 ? head.length == nil || response.body.length == head.length : validator != nil
+    guard response.status == head.status, isSame, validator == StrongValidator(news) else {
+      response.body.cancel()
+      throw .other("what was received could not be read back, and the server has something else by now")
+    }
+    let source = Puller(response.body)
+    let skipping = Mutex(position)
+    return HTTPBodyStream(next: {
+      while let bytes = try await source.next() {
+        let skipped = skipping.withLock { left in
+          let skipped = min(left, bytes.count)
+          left -= skipped
+          return skipped
+        }
+        if skipped < bytes.count { return skipped == 0 ? bytes : Array(bytes[skipped...]) }
+      }
+      return nil
+    })
   }
 
   private func validated(

@@ -32,7 +32,9 @@ public final class HTTPCache: Sendable {
     self.transport = transport
     self.options = options
     keepsContent = !(cache is NoCache)
-    transfers = Transfers(window: options.window, finishing: options.finishesAbandoned)
+    transfers = Transfers(window: options.window, finishing: options.finishesAbandoned) {
+      options.onDiagnostic(CacheDiagnostic(operation: .read, url: "", error: $0))
+    }
     hitStatus = String(CacheStatus.hit(options.name, timeToLive: 0).dropLast())
     callers = CallerDigest(names: options.credentialFields)
   }

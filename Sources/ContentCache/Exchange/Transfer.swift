@@ -49,8 +49,12 @@ final class Transfer: Sendable {
   /// True where something happened that the answer under way may not know of, such as a change of the resource.
   private let outdated = Atomic(false)
 
-  init(window: Int, finishing: Int) {
+  /// Is told why spooled content cannot be read back.
+  private let onUnreadable: @Sendable (CacheError) -> Void
+
+  init(window: Int, finishing: Int, onUnreadable: @escaping @Sendable (CacheError) -> Void) {
     state = Mutex(TransferState(window: window))
+    self.onUnreadable = onUnreadable
     self.finishing = finishing
   }
 
@@ -82,8 +86,33 @@ final class Transfer: Sendable {
   }
 
   /// A member's content. It leaves at the end, on an error, and where the content is given up.
-  func body(for id: Int, length: Int?) -> HTTPBodyStream {
-    HTTPBodyStream(length: length, next: { try await self.read(id) }, abandon: { self.leave(id) })
+  ///
+  /// - Parameter recover: gives the content from a position on, where what was spooled cannot be read back.
+  func body(
+    for id: Int, length: Int?, recover: @escaping @Sendable (Int) async throws -> HTTPBodyStream
+  ) -> HTTPBodyStream {
+    let detour = Mutex<Puller?>(nil)
+    return HTTPBodyStream(
+      length: length,
+      next: {
+        if let detour = detour.withLock({ $0 }) { return try await detour.next() }
+        switch try await self.read(id) {
+        case .bytes(let bytes): return bytes
+        case .end: return nil
+        case .unreadable(let position):
+          self.leave(id)
+          let rest = Puller(try await recover(position))
+          detour.withLock { $0 = rest }
+          return try await rest.next()
+        }
+      },
+      abandon: { self.leave(id) })
+  }
+
+  private enum Reading {
+    case bytes([UInt8])
+    case unreadable(from: Int)
+    case end
   }
 
   /// Waits for the end of an answer that is stored, without reading; leaves at once where it is not.
@@ -96,20 +125,20 @@ final class Transfer: Sendable {
     leave(id)
   }
 
-  private func read(_ id: Int) async throws(HTTPTransportError) -> [UInt8]? {
+  private func read(_ id: Int) async throws(HTTPTransportError) -> Reading {
     while true {
       switch state.withLock({ $0.step(of: id) }) {
       case .take(let bytes):
         advance(id, by: bytes.count)
-        return bytes
+        return .bytes(bytes)
       case .readSpool(let range):
-        let bytes = try await readSpool(range, for: id)
+        guard let bytes = await readSpool(range) else { return .unreadable(from: range.lowerBound) }
         advance(id, by: bytes.count)
-        return bytes
+        return .bytes(bytes)
       case .wait: await wait(id)
       case .end:
         leave(id)
-        return nil
+        return .end
       case .fail(let error):
         leave(id)
         throw error
@@ -117,16 +146,16 @@ final class Transfer: Sendable {
     }
   }
 
-  private func readSpool(_ range: Range<Int>, for id: Int) async throws(HTTPTransportError) -> [UInt8] {
+  private func readSpool(_ range: Range<Int>) async -> [UInt8]? {
     do throws(CacheError) {
       switch source.withLock({ $0 }) {
-      case .none: throw CacheError.gone
+      case .none: return nil
       case .writer(let writer): return try await writer.read(range)
       case .entry(let entry): return try await entry.read(range)
       }
     } catch {
-      leave(id)
-      throw .other("what was received could not be read back: \(error)")
+      onUnreadable(error)
+      return nil
     }
   }
 

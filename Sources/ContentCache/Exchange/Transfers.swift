@@ -52,7 +52,10 @@ final class Transfers: Sendable {
   private let state = Mutex(State())
   private let ended = Atomic(0)
 
-  init(window: Int, finishing: Int) {
+  private let onUnreadable: @Sendable (CacheError) -> Void
+
+  init(window: Int, finishing: Int, onUnreadable: @escaping @Sendable (CacheError) -> Void) {
+    self.onUnreadable = onUnreadable
     self.window = window
     self.finishing = finishing
   }
@@ -77,7 +80,7 @@ final class Transfers: Sendable {
         if let seen, seen != endedCount { return .late }
         if state.unshareable.contains(wanted) { shareKey = nil }
       }
-      let transfer = Transfer(window: window, finishing: finishing)
+      let transfer = Transfer(window: window, finishing: finishing, onUnreadable: onUnreadable)
       guard let member = transfer.join(asReader: asReader) else { return .closed }
       let id = ObjectIdentifier(transfer)
       state.running[id] = Running(transfer: transfer, key: key, name: name, shareKey: shareKey, timeouts: timeouts)

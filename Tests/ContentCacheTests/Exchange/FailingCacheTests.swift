@@ -53,6 +53,29 @@ struct FailingCacheTests {
     #expect(rig.diagnostics.all.count == 1)
   }
 
+  @Test("whoever is behind when spooled content cannot be read back gets it from the server once more")
+  func unreadableSpool() async throws {
+    let rig = EngineRig()
+    let fields: HTTPFields = ["Cache-Control": "max-age=60", "ETag": "\"1\""]
+    let first = Task.immediate { try await rig.line() }
+    let asked = await rig.network.asked(0)
+    asked.answer(200, fields, length: 9)
+    asked.send("one")
+    asked.send("two")
+    await asked.taken(but: 0)
+    rig.shelf.fail(.read)
+    let late = Task.immediate { try await rig.line() }
+    let again = await rig.network.asked(1)
+    again.answer(200, fields, length: 9)
+    again.send("onetwoend")
+    again.finish()
+    #expect(try await late.value == "200 onetwoend network")
+    asked.send("end")
+    asked.finish()
+    #expect(try await first.value == "200 onetwoend network")
+    #expect(rig.diagnostics.all.count == 1)
+  }
+
   @Test("content that cannot be read is dropped and fetched again")
   func unreadable() async throws {
     let rig = EngineRig { _, _ in .init(200, ["Cache-Control": "max-age=60"], "new") }
