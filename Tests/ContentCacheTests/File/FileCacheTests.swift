@@ -160,6 +160,30 @@ struct FileCacheTests {
     #expect(rig.diagnostics.all.isEmpty)
   }
 
+  @Test("need a path that can be a folder's", arguments: ["", "file", "file/below", "a\0b", "link"])
+  func paths(name: String) throws {
+    let folder = try TemporaryFolder()
+    try folder.write([1], to: "file")
+    try FileManager.default.createSymbolicLink(atPath: folder.file("link"), withDestinationPath: "/nowhere/at/all")
+    let path = name.isEmpty ? "" : folder.path + "/" + name
+    let failure = #expect(throws: CacheError.self) { try FileCache(path: path) }
+    guard case .failed(path, _)? = failure else {
+      Issue.record("\(String(describing: failure))")
+      return
+    }
+    #expect(failure?.description.contains("no path of a folder") == true)
+  }
+
+  @Test("lie in a folder that is made with those above it, or behind a link")
+  func deepPaths() async throws {
+    let folder = try TemporaryFolder()
+    let cache = try FileCache(path: folder.file("a/b/c/d/"))
+    try await cache.store(FileCacheRig.entry(10), forKey: "k")
+    try FileManager.default.createSymbolicLink(atPath: folder.file("link"), withDestinationPath: folder.file("a/b/c/d"))
+    let other = try FileCache(path: folder.file("link"))
+    #expect(try await other.whole("k")?.bytes == FileCacheRig.bytes(10))
+  }
+
   @Test("are not encrypted: a key is refused by name")
   func encryption() throws {
     let rig = try FileCacheRig()

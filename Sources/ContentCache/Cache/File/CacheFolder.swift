@@ -51,6 +51,8 @@ final class CacheFolder: Sendable {
     synchronizes = options.synchronizes
     onDiagnostic = options.onDiagnostic
     do throws(Errno) {
+      // The system would take such a path for a shorter one.
+      if path.utf8.contains(0) { throw Errno(EINVAL) }
       try CacheFolder.makeFolders(path, disk)
       root = Descriptor(try disk.openFolder(AT_FDCWD, path, isLink: true))
       let opened = try CacheFolder.openState(root, disk)
@@ -67,8 +69,16 @@ final class CacheFolder: Sendable {
       clock = UseClock(options.clock, after: used)
       horizon = Atomic(clock.now)
     } catch {
-      throw error.code == ENOTSUP
-        ? CacheError.notSupported("the cache folder \(path) was made by a later version") : error.cacheError(path)
+      throw CacheFolder.openingError(error, path)
+    }
+  }
+
+  private static func openingError(_ error: Errno, _ path: String) -> CacheError {
+    switch error.code {
+    case ENOTSUP: .notSupported("the cache folder \(path), which was made by a later version")
+    case ENOENT, ENOTDIR, EINVAL:
+      .failed(path: path, reason: "This is no path of a folder, and none can be made there.")
+    default: error.cacheError(path)
     }
   }
 
