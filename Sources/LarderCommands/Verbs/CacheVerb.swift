@@ -1,3 +1,4 @@
+internal import ContentCache
 internal import HTTPCore
 internal import ODataService
 internal import OnlineOData
@@ -12,6 +13,10 @@ extension CommandSyntax {
   /// `larder cache list|show|reset`.
   static let cache: CommandSyntax = .init(
     "cache", summary: "look into a cache, without a network",
+    discussion: [
+      "DIR is the folder of larder get, or of larder fetch or larder proxy. Of the latter two the entries are counted: they lie "
+        + "by digests of their URLs."
+    ],
     examples: [
       "larder cache list --cache ~/.cache/larder",
       "larder cache show --cache ~/.cache/larder 'https://host/service/Products(1)'",
@@ -34,6 +39,7 @@ extension CommandSyntax {
 /// The bodies of the three.
 private enum CacheListing {
   @Sendable static func list(_ arguments: ParsedArguments, _ context: CommandContext) async throws -> CommandStatus {
+    if let content = try content(arguments, context) { return try await count(content, arguments, context) }
     var entries: [TechnicalCacheFile.Entry] = []
     for file in try files(arguments, context) { entries += try await file.entries() }
     entries.sort { ($0.url, $0.stored) < ($1.url, $1.stored) }
@@ -86,6 +92,10 @@ private enum CacheListing {
 
   @Sendable static func show(_ arguments: ParsedArguments, _ context: CommandContext) async throws -> CommandStatus {
     let target = try RequestTarget(try arguments.required(OperandSyntax.keptURL), in: arguments)
+    guard try content(arguments, context) == nil else {
+      throw arguments.usage(
+        "the folder holds content of larder fetch or larder proxy", hint: "'larder fetch --offline URL' prints it.")
+    }
     var found: [ODataSingleResponse] = []
     for file in try files(arguments, context) { found += try await file.responses(to: target.url) }
     guard let response = found.first else {
@@ -100,7 +110,38 @@ private enum CacheListing {
   }
 
   @Sendable static func reset(_ arguments: ParsedArguments, _ context: CommandContext) async throws -> CommandStatus {
+    if let content = try content(arguments, context) {
+      try await content.removeAll()
+      await content.close()
+    }
     for file in try files(arguments, context) { try await file.reset() }
+    return .done
+  }
+
+  /// The cache of `larder fetch` or `larder proxy` in the folder; nil where there is none.
+  private static func content(_ arguments: ParsedArguments, _ context: CommandContext) throws -> FileCache? {
+    let folder = context.path(try arguments.required(OptionSyntax.cacheFolder))
+    guard FileCache.isPresent(at: folder) else { return nil }
+    // Looking on shall remove nothing, whatever limit it was filled by.
+    return try FileCache(path: folder, limit: .max)
+  }
+
+  /// Entries lie by digests of their URLs: they are counted, not listed.
+  private static func count(
+    _ content: FileCache, _ arguments: ParsedArguments, _ context: CommandContext
+  ) async throws -> CommandStatus {
+    let (entries, bytes) = (try content.count, try content.usedBytes)
+    await content.close()
+    if arguments.has(.json) {
+      var json = JSONOutput(context.output)
+      json.beginObject()
+      json.member("contentEntries", entries)
+      json.member("bytes", bytes)
+      json.endObject()
+      try json.endLine()
+    } else {
+      try context.output.line("content: \(entries) entries, \(bytes) bytes")
+    }
     return .done
   }
 

@@ -266,6 +266,21 @@ struct FetchVerbTests {
     #expect(ContentFolder.usual(["XDG_CACHE_HOME": "relative", "HOME": "/h"])?.hasPrefix("/h/") == true)
   }
 
+  @Test("larder cache counts and forgets what fetch keeps, and says how to print it")
+  func cacheVerb() async throws {
+    let site = try Site()
+    _ = await site.fetch()
+    let folder = site.folder.file("cache")
+    #expect(await Rig().run("cache", "list", "--cache", folder).output.hasPrefix("content: 1 entries, "))
+    let json = try JSONNode(await Rig().run("cache", "list", "--json", "--cache", folder).outputBytes)
+    #expect(json["contentEntries"]?.text == "1")
+    let show = await Rig().run("cache", "show", "--cache", folder, site.server.text("/a"))
+    #expect(show.status == .usage && show.diagnostics.contains("larder fetch --offline"))
+    #expect(await site.fetch("--offline").output == "one")
+    #expect(await Rig().run("cache", "reset", "--cache", folder).status == .done)
+    #expect(await site.fetch("--offline").status == .negative)
+  }
+
   @Test(
     "Wrong use ends with 2",
     arguments: [

@@ -182,6 +182,13 @@ final class CacheFolder: Sendable {
   }
 }
 
+extension FileCache {
+  /// Whether a folder is a cache's already.
+  package static func isPresent(at path: String) -> Bool {
+    (try? Disk(faults: nil).status(AT_FDCWD, path + "/" + FolderNames.state)) != nil
+  }
+}
+
 extension FolderSeed {
   /// A new one.
   static func random() -> FolderSeed {
