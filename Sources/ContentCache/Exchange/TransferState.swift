@@ -54,6 +54,8 @@ struct TransferState {
   let window: Int
   private(set) var outcome: Result<TransferOutcome, HTTPTransportError>?
   private(set) var ending = Ending.open
+  /// True once the last member has left and the transfer is to be cancelled: nobody may take part any more.
+  private var isAbandoned = false
   /// Bytes published, in the spool or not.
   private(set) var published = 0
   private var spooled = 0
@@ -68,8 +70,9 @@ struct TransferState {
 
   // MARK: Members
 
-  /// Takes part from the first byte on; nil where that is no longer held, or the transfer has failed.
+  /// Takes part from the first byte on; nil where that is no longer held, or the transfer has failed or is abandoned.
   mutating func join(asReader isReader: Bool) -> Int? {
+    if isAbandoned { return nil }
     if case .failed = ending { return nil }
     if case .failure = outcome { return nil }
     if (pieces.first?.start ?? published) > spooled { return nil }
@@ -84,7 +87,10 @@ struct TransferState {
     var departure = Departure()
     if let waiting = member.waiting { departure.resumed.append(waiting) }
     departure.resumed += dropTaken()
-    if members.isEmpty, case .open = ending { departure.isAbandoned = !isNearlyDone(finishing) }
+    if members.isEmpty, case .open = ending {
+      isAbandoned = !isNearlyDone(finishing)
+      departure.isAbandoned = isAbandoned
+    }
     return departure
   }
 

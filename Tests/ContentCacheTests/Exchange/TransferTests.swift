@@ -83,6 +83,32 @@ struct TransferTests {
     #expect(await lines(next) == ["200 x network"])
   }
 
+  @Test("who comes when the last one has just left begins anew, and is not told that it was cancelled")
+  func comingAsTheLastLeaves() async throws {
+    let fresh = fresh
+    let rig = EngineRig { _, index in index == 0 ? nil : .init(200, fresh, "x") }
+    let leaving = start(1, rig)
+    _ = await rig.network.asked(0)
+    leaving[0].cancel()
+    // The first transfer has been told to end, and has hardly done so.
+    #expect(await lines(start(1, rig)) == ["200 x network"])
+  }
+
+  @Test("who comes when the last one has just left the content begins anew, and gets all of it")
+  func comingAsTheLastLeavesContent() async throws {
+    let fresh = fresh
+    let rig = EngineRig({ _, index in index == 0 ? nil : .init(200, fresh, "all of it") }) { $0.finishesAbandoned = 4 }
+    let task = Task.immediate { try await rig.answer() }
+    let asked = await rig.network.asked(0)
+    asked.answer(200, fresh, length: 9)
+    let answer = try await task.value
+    asked.send("all")
+    var iterator = answer.response.body.makeAsyncIterator()
+    _ = try await iterator.next()
+    answer.response.body.cancel()
+    #expect(await lines(start(1, rig)) == ["200 all of it network"])
+  }
+
   @Test("an abandoned transfer goes on where little is missing, and is stored")
   func nearlyDone() async throws {
     let rig = EngineRig(nil) { $0.finishesAbandoned = 4 }
