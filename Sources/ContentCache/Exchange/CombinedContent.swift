@@ -45,7 +45,10 @@ final class CombinedContent: Sendable {
     while true {
       switch place.withLock({ step(&$0) }) {
       case .bytes(let bytes): return bytes
-      case .end: return nil
+      case .end:
+        // To the end of what comes, which leaves the connection free; all that is needed is there.
+        while (try? await receive()) != nil {}
+        return nil
       case .stored(let range):
         do {
           return try await stored.read(range)

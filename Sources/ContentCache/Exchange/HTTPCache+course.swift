@@ -34,8 +34,10 @@ extension HTTPCache {
     case .completion:
       guard let stored = errand.stored else { break }
       switch CompletionOutcome.of(arrival.metadata(errand.inquiry), arrival.rules, to: stored) {
-      case .combine(let combination, _):
-        return await complete(combination, stored, response, arrival, errand, transfer)
+      case .combine(let combination, let part):
+        let metadata = arrival.metadata(errand.inquiry)
+        let completion = Completion(combination, stored, part, metadata, arrival.rules)
+        return await complete(completion, response, arrival, errand, transfer)
       case .askAgain: return false
       case .replace, .forward: break
       }
@@ -68,32 +70,11 @@ extension HTTPCache {
   private func receive(_ response: HTTPResponse, _ arrival: Arrival, _ errand: Errand, _ transfer: Transfer) async {
     let metadata = await metadata(toStore: arrival, errand)
     if metadata == nil { await discardOutdated(errand, arrival) }
-    let head = TransferHead(
+    var head = TransferHead(
       status: response.status, fields: response.fields, length: HTTPCache.length(of: response), metadata: metadata)
+    if errand.purpose == .completion { cut(&head, errand.inquiry) }
     var pump = Pump(engine: self, transfer: transfer, errand: errand, arrival: arrival, head: head)
     await pump.run(response.body)
-  }
-
-  /// Completes what is stored. A whole representation that was asked for is told as it comes; for anything else the
-  /// combined entry is made first, and the answer then taken from it.
-  private func complete(
-    _ combination: Combination, _ stored: CacheEntry, _ response: HTTPResponse, _ arrival: Arrival,
-    _ errand: Errand, _ transfer: Transfer
-  ) async -> Bool {
-    guard await metadata(toStore: arrival, errand) != nil else { return false }
-    let combined = CombinedContent(combination, stored: stored, received: response.body)
-    let metadata = combination.metadata
-    if metadata.content == .whole, !errand.inquiry.rules.hasRange {
-      let head = TransferHead(
-        status: metadata.status, fields: metadata.fields, length: combination.length, metadata: metadata)
-      var pump = Pump(engine: self, transfer: transfer, errand: errand, arrival: arrival, head: head)
-      await pump.run(HTTPBodyStream(length: combination.length, next: combined.next))
-      return true
-    }
-    guard let entry = await store(combined, metadata, errand, isOutdated: transfer.isOutdated) else { return false }
-    transfers.detach(transfer, isShareable: nil)
-    transfer.publish(.success(.validated(entry)))
-    return true
   }
 
   /// True where a response that has just come answers other requests too.

@@ -155,16 +155,24 @@ extension HTTPCache {
   ) -> CachedAnswer {
     var status = CacheStatus(options.name)
     status.forward = reason
+    status.forwardStatus = head.forwardStatus
     status.isStored = head.isStored
     status.isCollapsed = isCollapsed
     var fields = head.fields
     status.append(to: &fields)
     let response = HTTPResponse(
       status: head.status, fields: fields, url: inquiry.request.url,
-      body: transfer.body(for: member, length: head.length) { [self] position in
-        try await rest(of: head, from: position, inquiry)
-      })
+      body: body(of: head, transfer, member, inquiry))
     return CachedAnswer(response: response, origin: .network)
+  }
+
+  private func body(
+    of head: TransferHead, _ transfer: Transfer, _ member: Int, _ inquiry: Inquiry
+  ) -> HTTPBodyStream {
+    if let view = head.view { return transfer.body(for: member, range: view) }
+    return transfer.body(for: member, length: head.length) { [self] position in
+      try await rest(of: head, from: position, inquiry)
+    }
   }
 
   /// The content of an answer from a position on, got from the server once more: what was spooled of it is lost.

@@ -34,13 +34,13 @@ extension HTTPCache {
   }
 
   /// Keeps the beginning of a whole answer that broke off, where it can be completed later.
+  ///
+  /// Not in place of a whole response, which may still serve where the server does not, nor of as much of the same.
   func keep(beginning writer: any CacheWriter, _ count: Int, _ metadata: CacheMetadata, _ errand: Errand) async {
     guard let stored = metadata.interrupted(after: count, StoredRules(metadata)) else { return }
-    // The same representation may be there already, with more of it.
-    if let present = await present(errand)?.entry, present.rules.etag == metadata.fields[.etag],
-      present.rules.lastModified == StoredRules(metadata).lastModified, present.length >= count
-    {
-      return
+    if let present = await present(errand)?.entry {
+      let isSame = StrongValidator(present.rules) == StrongValidator(StoredRules(metadata))
+      if !present.rules.isPartial || (isSame && present.length >= count) { return }
     }
     _ = await commit(writer, stored, errand)
   }
@@ -52,13 +52,7 @@ extension HTTPCache {
     return found.entry.map { ($0, found.key) }
   }
 
-  /// Stores combined content in place of what was under the errand's key; nil where something failed.
-  func store(
-    _ content: CombinedContent, _ metadata: CacheMetadata, _ errand: Errand, isOutdated: Bool
-  ) async -> CacheEntry? {
-    isOutdated ? nil : await store(content, metadata, errand.storedKey, errand.inquiry.resource)
-  }
-
+  /// Stores combined content in place of what was under a key; nil where something failed.
   private func store(
     _ content: CombinedContent, _ metadata: CacheMetadata, _ key: String, _ resource: String
   ) async -> CacheEntry? {

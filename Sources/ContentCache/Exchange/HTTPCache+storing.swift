@@ -7,7 +7,8 @@ extension HTTPCache {
     let inquiry = errand.inquiry
     let verdict = StorageVerdict.of(
       inquiry.rules, method: inquiry.request.method, response: arrival.rules, override: inquiry.override,
-      storesPartial: ReceivedPart(status: arrival.status, fields: arrival.fields) != nil,
+      storesPartial: errand.request.fields.contains(.range)
+        && ReceivedPart(status: arrival.status, fields: arrival.fields) != nil,
       url: inquiry.resource, contentLocation: contentLocation(arrival, inquiry))
     guard case .store = verdict else { return nil }
     // An error of the server changes nothing of what is there.

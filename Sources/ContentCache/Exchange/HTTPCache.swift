@@ -100,7 +100,7 @@ public final class HTTPCache: Sendable {
     guard inquiry.rules.method == .get || inquiry.rules.method == .head, inquiry.request.body.length == 0 else {
       return try await pass(inquiry, .method)
     }
-    if inquiry.rules.isConditional, ConditionalOutcome.isForOrigin(inquiry.request.fields) {
+    if inquiry.isForOrigin {
       // RFC 9110 §13.1.1: these preconditions are the origin server's.
       return try await ask(inquiry, Found(key: inquiry.key), .bypass, validates: false)
     }

@@ -37,6 +37,12 @@ struct Inquiry: Sendable {
       && !control.contains(.noCache) && control.maxAge != 0
   }
 
+  /// True where the request has a condition that only the origin server may evaluate, and may be sent there.
+  var isForOrigin: Bool {
+    rules.isConditional && policy != .cacheOnly && !rules.cacheControl.contains(.onlyIfCached)
+      && ConditionalOutcome.isForOrigin(request.fields)
+  }
+
   /// What tells the caller apart in keys; empty where the request says nothing of it.
   var caller: String { String(key.dropFirst(resource.count)) }
 

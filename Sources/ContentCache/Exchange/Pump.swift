@@ -7,18 +7,24 @@ struct Pump {
   private let errand: Errand
   private let arrival: Arrival
   private var head: TransferHead
+  /// What the content completes; nil where it stands for itself.
+  private let completion: Completion?
   /// Where content is kept; nil from the first failure on, and where nothing is stored.
   private var writer: (any CacheWriter)?
   private var received = 0
   /// The last piece of content, which is told to readers after it is stored: who asks again then finds it.
   private var last: [UInt8]?
 
-  init(engine: HTTPCache, transfer: Transfer, errand: Errand, arrival: Arrival, head: TransferHead) {
+  init(
+    engine: HTTPCache, transfer: Transfer, errand: Errand, arrival: Arrival, head: TransferHead,
+    completion: Completion? = nil
+  ) {
     self.engine = engine
     self.transfer = transfer
     self.errand = errand
     self.arrival = arrival
     self.head = head
+    self.completion = completion
   }
 
   /// Runs to the end of the content.
@@ -80,8 +86,13 @@ struct Pump {
     }
     if let writer, let metadata = head.metadata, !transfer.isOutdated {
       let entry =
-        metadata.status == 206
-        ? await engine.keep(part: writer, received, metadata, errand) : await engine.commit(writer, metadata, errand)
+        if completion != nil {
+          await engine.commit(writer, completing: errand, metadata)
+        } else if metadata.status == 206 {
+          await engine.keep(part: writer, received, metadata, errand)
+        } else {
+          await engine.commit(writer, metadata, errand)
+        }
       if let entry, entry.length == received { transfer.spool(is: entry) }
     }
     engine.transfers.detach(transfer, isShareable: head.rules.map(engine.isReusable) ?? false)
@@ -92,7 +103,9 @@ struct Pump {
 
   private func breakOff(_ error: HTTPTransportError) async {
     if let writer, let metadata = head.metadata, !transfer.isOutdated, received > 0 {
-      if metadata.status == 206 {
+      if let completion {
+        await engine.keep(beginning: writer, received, of: completion, errand)
+      } else if metadata.status == 206 {
         _ = await engine.keep(part: writer, received, metadata, errand)
       } else {
         await engine.keep(beginning: writer, received, metadata, errand)

@@ -21,6 +21,10 @@ struct TransferHead: Sendable {
   let rules: StoredRules?
   /// True where a cache takes it in.
   var isStored = false
+  /// The bytes of the content that the request asked for, where it is not all of them.
+  var view: Range<Int>?
+  /// What the server's status was, where it was another.
+  var forwardStatus: Int?
 
   init(status: Int, fields: HTTPFields, length: Int?, metadata: CacheMetadata?) {
     self.status = status
@@ -113,6 +117,26 @@ final class Transfer: Sendable {
     case bytes([UInt8])
     case unreadable(from: Int)
     case end
+  }
+
+  /// Some of the content, for a member that has not read yet.
+  func body(for id: Int, range: Range<Int>) -> HTTPBodyStream {
+    advance(id, by: range.lowerBound)
+    let left = Mutex(range.count)
+    return HTTPBodyStream(
+      length: range.count,
+      next: { [self] in
+        let wanted = left.withLock { $0 }
+        let reading = wanted > 0 ? try await read(id) : .end
+        guard case .bytes(let bytes) = reading else {
+          leave(id)
+          if case .unreadable = reading { throw HTTPTransportError.other("what was received could not be read back") }
+          return nil
+        }
+        let taken = min(wanted, bytes.count)
+        left.withLock { $0 -= taken }
+        return taken == bytes.count ? bytes : Array(bytes[..<taken])
+      }, abandon: { self.leave(id) })
   }
 
   /// Waits for the end of an answer that is stored, without reading; leaves at once where it is not.

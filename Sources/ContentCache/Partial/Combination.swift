@@ -21,9 +21,7 @@ package struct Combination: Hashable, Sendable {
 
   /// True where the new content adds nothing, so that only the metadata change.
   package var changesMetadataOnly: Bool {
-    segments.allSatisfy { segment in
-      if case .stored = segment { true } else { false }
-    }
+    segments.allSatisfy(\.isStored)
   }
 
   /// Combines a stored entry with a 206; nil where they are not known to be of one representation.

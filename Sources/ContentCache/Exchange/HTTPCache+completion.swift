@@ -1,0 +1,103 @@
+import HTTPCore
+
+extension HTTPCache {
+  /// Completes what is stored; the request is answered while the content comes. False where it still lacks something
+  /// afterwards, or where what is stored cannot be read.
+  func complete(
+    _ completion: Completion, _ response: HTTPResponse, _ arrival: Arrival, _ errand: Errand, _ transfer: Transfer
+  ) async -> Bool {
+    let combination = completion.combination
+    let isKept = await metadata(toStore: arrival, errand) != nil
+    guard var head = head(of: combination, errand.inquiry, isKept: isKept) else { return false }
+    guard await isReadable(completion, errand) else { return false }
+    head.forwardStatus = arrival.status
+    let content = CombinedContent(combination, stored: completion.entry, received: response.body)
+    var pump = Pump(
+      engine: self, transfer: transfer, errand: errand, arrival: arrival, head: head, completion: completion)
+    await pump.run(HTTPBodyStream(length: combination.length, next: content.next))
+    return true
+  }
+
+  /// The head of combined content as the request wants it; nil where it still lacks something.
+  private func head(of combination: Combination, _ inquiry: Inquiry, isKept: Bool) -> TransferHead? {
+    let metadata = combination.metadata
+    let kept = isKept ? metadata : nil
+    let outcome = RangeOutcome.of(
+      inquiry.request.fields, metadata, StoredRules(metadata), length: combination.length, boundary: "")
+    switch outcome {
+    case .whole:
+      return TransferHead(
+        status: metadata.status, fields: metadata.fields, length: combination.length, metadata: kept)
+    case .answer(let answer):
+      guard let view = answer.singleRange else { return nil }
+      var head = TransferHead(
+        status: answer.status, fields: answer.fields, length: combination.length, metadata: kept)
+      head.view = view
+      return head
+    case .fetch, .forward: return nil
+    }
+  }
+
+  /// Where the server sends all instead of what is missing, the request still gets the range that it wanted.
+  func cut(_ head: inout TransferHead, _ inquiry: Inquiry) {
+    guard head.status == 200, let metadata = head.metadata, let rules = head.rules, let length = head.length else {
+      return
+    }
+    let outcome = RangeOutcome.of(inquiry.request.fields, metadata, rules, length: length, boundary: "")
+    guard case .answer(let answer) = outcome, let view = answer.singleRange else { return }
+    head.forwardStatus = head.status
+    head.status = answer.status
+    head.fields = answer.fields
+    head.view = view
+  }
+
+  /// Reads a little of what is stored, before anybody is told that it is there.
+  private func isReadable(_ completion: Completion, _ errand: Errand) async -> Bool {
+    guard case .stored(let range)? = completion.combination.segments.first(where: \.isStored) else { return true }
+    do throws(CacheError) {
+      return try await completion.entry.read(range.prefix(1)).count == 1
+    } catch {
+      report(.read, errand.inquiry.resource, error)
+      await remove(errand.storedKey, errand.inquiry.resource)
+      return false
+    }
+  }
+
+  /// Stores what came of combined content that broke off, with what is stored behind it.
+  func keep(
+    beginning writer: any CacheWriter, _ count: Int, of completion: Completion, _ errand: Errand
+  ) async {
+    guard let (metadata, rest) = completion.interrupted(after: count) else { return }
+    do throws(CacheError) {
+      for range in rest {
+        var left = range
+        while !left.isEmpty {
+          let bytes = try await completion.entry.read(left.prefix(StoredContent.step))
+          if bytes.isEmpty { throw CacheError.gone }
+          try await writer.append(bytes)
+          left = left.dropFirst(bytes.count)
+        }
+      }
+      _ = try await writer.commit(metadata, forKey: errand.storedKey)
+    } catch {
+      report(.store, errand.inquiry.resource, error)
+    }
+  }
+
+  /// Makes combined content the entry in place of what was completed; nil where the cache failed.
+  func commit(_ writer: any CacheWriter, completing errand: Errand, _ metadata: CacheMetadata) async -> CacheEntry? {
+    do throws(CacheError) {
+      return try await writer.commit(metadata, forKey: errand.storedKey)
+    } catch {
+      report(.store, errand.inquiry.resource, error)
+      return nil
+    }
+  }
+}
+
+extension PartialAnswer {
+  /// The bytes of the stored content that are sent, where those of one range are all that is.
+  fileprivate var singleRange: Range<Int>? {
+    if status == 206, pieces.count == 1, case .stored(let range)? = pieces.first { range } else { nil }
+  }
+}

@@ -1,0 +1,82 @@
+/// The combining of a stored response with a part that is on its way: what may be stored of it, whether the part comes as
+/// announced or breaks off (RFC 9111 §3.3, §3.4).
+package struct Completion: Sendable {
+  /// What comes of it where all arrives that was announced.
+  package let combination: Combination
+  /// What is stored.
+  package let entry: CacheEntry
+  private let part: ReceivedPart
+  private let answer: CacheMetadata
+  private let rules: StoredRules
+
+  /// Joins a combination with what it was made of: `answer` and `rules` are the metadata and rules of the new part.
+  package init(
+    _ combination: Combination, _ entry: CacheEntry, _ part: ReceivedPart, _ answer: CacheMetadata, _ rules: StoredRules
+  ) {
+    self.combination = combination
+    self.entry = entry
+    self.part = part
+    self.answer = answer
+    self.rules = rules
+  }
+
+  /// What is stored of combined content that broke off after `count` bytes; nil where that adds nothing.
+  ///
+  /// - Returns: the metadata, and the bytes of the stored content, by their offsets in it, that belong behind those that
+  ///   came.
+  package func interrupted(after count: Int) -> (metadata: CacheMetadata, rest: [Range<Int>])? {
+    guard count < combination.length, combination.isWithinLimit,
+      let part = part.prefix(combination.received(within: count)),
+      let shorter = Combination(entry, with: part, answer, rules), shorter.isWithinLimit,
+      let rest = shorter.stored(behind: count)
+    else { return nil }
+    return (shorter.metadata, rest)
+  }
+}
+
+extension Combination {
+  /// False where ranges may have been left out.
+  fileprivate var isWithinLimit: Bool {
+    if case .parts(let ranges, _) = metadata.content { ranges.count < Combination.limit } else { true }
+  }
+
+  /// How many bytes of the received content are among the first `count` of the combined.
+  fileprivate func received(within count: Int) -> Int {
+    var position = 0
+    var received = 0
+    for segment in segments where position < count {
+      if case .received(let range) = segment { received = range.lowerBound + min(range.count, count - position) }
+      position += segment.count
+    }
+    return received
+  }
+
+  /// The stored bytes behind the first `count`; nil where others are missing there too.
+  fileprivate func stored(behind count: Int) -> [Range<Int>]? {
+    guard count <= length else { return nil }
+    var position = 0
+    var rest: [Range<Int>] = []
+    for segment in segments {
+      let skipped = min(max(0, count - position), segment.count)
+      position += segment.count
+      if skipped == segment.count { continue }
+      guard case .stored(let range) = segment else { return nil }
+      rest.append((range.lowerBound + skipped)..<range.upperBound)
+    }
+    return rest
+  }
+}
+
+extension Combination.Segment {
+  /// True for what is there already.
+  package var isStored: Bool {
+    if case .stored = self { true } else { false }
+  }
+
+  /// How many bytes it has.
+  package var count: Int {
+    switch self {
+    case .stored(let range), .received(let range): range.count
+    }
+  }
+}
