@@ -27,7 +27,7 @@ docs: ## the documentation as a DocC archive in .build/docs; warnings are errors
 	@Scripts/setup build
 	@Scripts/docs
 
-bench: ## measure the cache beside bare SQLite and Python's caches, in release mode
+bench: ## measure the caches and the proxy beside SQLite, nginx and Python's caches, in release mode
 	@Scripts/bench
 
 check: ## every gate in order: format, clean build, tests of the architecture, documentation

@@ -18,5 +18,9 @@ let package = Package(
         .product(name: "HTTPCore", package: "larder"),
         .product(name: "ODataService", package: "larder"),
       ], swiftSettings: [.swiftLanguageMode(.v6)]),
+    .executableTarget(
+      name: "ContentBenchmark",
+      dependencies: [.product(name: "ContentCache", package: "larder"), .product(name: "HTTPCore", package: "larder")],
+      swiftSettings: [.swiftLanguageMode(.v6), .enableUpcomingFeature("NonisolatedNonsendingByDefault")]),
   ]
 )

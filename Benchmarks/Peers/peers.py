@@ -2,7 +2,7 @@
 
 usage: peers.py BYTES SECONDS
 
-Prints one JSON object: {"hishel": hits/s, "requests-cache": hits/s}. Every timed call is a cache hit: the server
+Prints one JSON object: {"hishel": hits/s, "requests-cache": hits/s, ...}. Every timed call is a cache hit: the server
 counts its requests, and the run fails if one of them reached it.
 """
 
@@ -68,6 +68,11 @@ def main():
         storage = hishel.SqliteStorage(database_path=str(Path(folder) / "hishel.db"))
         client = hishel.httpx.CacheClient(storage=storage)
         rates["hishel"] = hits_a_second("hishel", lambda address: client.get(address).content, url, size, seconds)
+        client.close()
+        storage = hishel.SqliteStorage(database_path=str(Path(folder) / "hishel-rules.db"))
+        client = hishel.httpx.CacheClient(storage=storage, rfc=True)
+        rates["hishel, rules of RFC 9111"] = hits_a_second(
+            "hishel", lambda address: client.get(address).content, url, size, seconds)
         client.close()
         session = requests_cache.CachedSession(str(Path(folder) / "requests-cache"), backend="sqlite")
         rates["requests-cache"] = hits_a_second(
