@@ -94,11 +94,12 @@ extension HTTPCache {
     }
     return HTTPBodyStream(
       length: content.length,
-      next: { [self] in
+      next: {
+        // Without a list of captures: with one, the closure would leave the reader's actor, and change threads twice a piece.
         do throws(CacheError) {
           return try await content.next()
         } catch {
-          report(.read, resource, error)
+          self.report(.read, resource, error)
           throw HTTPTransportError.other("the cached content could not be read on: \(error)")
         }
       })
