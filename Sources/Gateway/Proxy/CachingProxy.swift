@@ -122,7 +122,7 @@ public final class CachingProxy: Sendable {
     guard let url = upstream.url(target: target) else {
       throw Refusal(400, "Bad Request: the target is no path of a URL")
     }
-    fields.append("Via", "1.\(request.minorVersion) \(options.name)")
+    fields.append(ForwardedFields.via, "1.\(request.minorVersion) \(options.name)")
     if options.addsForwarded { fields.append("Forwarded", CachingProxy.forwarded(request)) }
     return HTTPRequest(
       method: request.method, url: url, fields: fields, body: try await body(request), timeouts: options.timeouts,

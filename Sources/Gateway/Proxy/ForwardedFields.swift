@@ -17,15 +17,19 @@ enum ForwardedFields {
   /// A response's fields for the client, in place where nothing is to be dropped: the server leaves out the usual fields
   /// of a connection by itself, and `Content-Length` it still wants to see.
   static func dropConnection(_ fields: inout HTTPFields) {
-    guard fields.contains("Connection") else { return }
+    guard fields.contains(connection) else { return }
     let named = connectionNames(fields).subtracting(neverNamed)
-    fields = HTTPFields(fields.filter { $0.name != "Connection" && !named.contains($0.name.canonicalName) })
+    fields = HTTPFields(fields.filter { $0.name != connection && !named.contains($0.name.canonicalName) })
   }
+
+  /// Made once: a name from a literal costs an allocation.
+  static let connection: HTTPFieldName = "Connection"
+  static let via: HTTPFieldName = "Via"
 
   /// The names that `Connection` lists.
   private static func connectionNames(_ fields: HTTPFields) -> Set<String> {
     var names: Set<String> = []
-    for field in fields where field.name == "Connection" {
+    for field in fields where field.name == connection {
       // The common ones name no field.
       if field.value == "keep-alive" || field.value == "close" || field.value == "Keep-Alive" { continue }
       for name in field.value.split(whereSeparator: { $0 == "," || $0 == " " || $0 == "\t" }) {
