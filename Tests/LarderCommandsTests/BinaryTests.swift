@@ -169,6 +169,28 @@ struct BinaryTests {
     #expect(ending.diagnostics.contains("larder: interrupted\n"))
   }
 
+  @Test("A proxy serves until it is told to end: 0, its port free again")
+  func proxy() async throws {
+    let server = try ScriptedServer { _ in .response(200, fields: ["Cache-Control": "max-age=60"], body: "kept") }
+    defer { server.stop() }
+    let folder = try TemporaryFolder()
+    let log = try folder.write([], to: "log")
+    let line = """
+      "$larder" proxy --upstream '\(server.text("/base"))' --port 0 --cache '\(folder.file("c"))' > '\(log)' &
+      while [ "$(wc -l < '\(log)')" -lt 1 ]; do sleep 0.05; done
+      url=$(sed -n 's/^Listening on //p' '\(log)')
+      for i in 1 2; do "$larder" get "${url}x"; done
+      kill -TERM $!; wait $!; echo " $?"
+      "$larder" get "${url}x"; echo $?
+      """
+    let ending = try await Binary.shell(line)
+    #expect(ending.text == "keptkept 0\n3\n")
+    #expect(server.requests.map(\.target) == ["/base/x"])
+    let lines = String(decoding: try InputFile.read(log, shownAs: "log"), as: UTF8.self).split(separator: "\n")
+    #expect(lines.count == 3)
+    #expect(lines.dropFirst().map { $0.split(separator: " ").last } == ["uri-miss", "hit"])
+  }
+
   @Test("Secrets in the environment reach the server, and a readable user file is warned of")
   func secrets() async throws {
     let server = try ScriptedServer { request in .response(200, body: request.fields[.authorization] ?? "none") }

@@ -1,3 +1,4 @@
+import CurlTransport
 import HTTPCore
 import TestSupport
 import Testing
@@ -89,6 +90,22 @@ struct CompressedAnswerTests {
     try await undecoded(own, ["Accept-Encoding": "br, gzip"], coding: "gzip", accepted: "br, gzip")
     let part = gzip(Array(Compressed.gzip[5..<30]), 206)
     try await undecoded(part, ["Range": "bytes=5-29"], coding: "gzip", accepted: "identity")
+  }
+
+  @Test("A transport that decodes nothing asks for no coding and hands everything on")
+  func handedOn() async throws {
+    var options = CurlTransport.Options()
+    options.decodesContent = false
+    options.userAgent = nil
+    let transport = try CurlTransport(options)
+    try await withServer({ _ in gzip(Compressed.gzip) }) { server async throws in
+      let response = try await transport.send(HTTPRequest(url: server.url))
+      #expect(response.fields[.contentEncoding] == "gzip")
+      #expect(response.fields[.contentLength] == "\(Compressed.gzip.count)")
+      #expect(try await response.body.collect() == Compressed.gzip)
+      #expect(server.requests.map { Array($0.fields).map(\.name.canonicalName) } == [["host"]])
+    }
+    await transport.shutdown()
   }
 
   private func undecoded(
