@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// The gates, run on the project as it is. Each has a test in `GateTests` that it fails on a bad sample.
-@Suite("Architecture", .timeLimit(.minutes(1)))
+@Suite("Architecture", .timeLimit(.minutes(5)))
 struct ArchitectureTests {
   @Test("imports go down only, as the matrix says")
   func imports() {

@@ -1,7 +1,7 @@
 import Testing
 
 /// Each gate is shown bad samples: a gate that lets everything pass is no gate.
-@Suite("The gates themselves", .timeLimit(.minutes(1)))
+@Suite("The gates themselves", .timeLimit(.minutes(5)))
 struct GateTests {
   private func file(_ text: String, path: String = "Sources/OData/Sample.swift") -> SourceFile {
     SourceFile(path: path, text: text)
@@ -134,7 +134,7 @@ struct GateTests {
   func timeLimits() {
     let bad = file("@Suite(\"a\", .serialized)\nstruct A {}\n@Suite struct B {}", path: "Tests/ODataTests/A.swift")
     #expect(Traps.unlimitedSuites(in: bad).count == 2)
-    let good = file("@Suite(\"a ) b\", .timeLimit(.minutes(1)))\nstruct A {}")
+    let good = file("@Suite(\"a ) b\", .timeLimit(.minutes(5)))\nstruct A {}")
     #expect(Traps.unlimitedSuites(in: good).isEmpty)
   }
 

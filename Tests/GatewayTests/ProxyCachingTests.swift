@@ -4,7 +4,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite("A proxy's cache, and an upstream server that fails", .timeLimit(.minutes(1)))
+@Suite("A proxy's cache, and an upstream server that fails", .timeLimit(.minutes(5)))
 struct ProxyCachingTests {
   @Test("What is fresh is asked for once, whatever the client's connection")
   func hit() async throws {

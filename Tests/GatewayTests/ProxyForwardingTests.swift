@@ -10,7 +10,7 @@ import Testing
   import Foundation
 #endif
 
-@Suite("What passes a proxy", .timeLimit(.minutes(1)))
+@Suite("What passes a proxy", .timeLimit(.minutes(5)))
 struct ProxyForwardingTests {
   @Test("A request goes on without the fields of its connection (RFC 9110 §7.6.1)")
   func requestFields() async throws {

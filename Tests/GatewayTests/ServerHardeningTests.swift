@@ -77,7 +77,7 @@ private struct Shape: Sendable, CustomTestStringConvertible {
   }
 }
 
-@Suite("What the server refuses", .timeLimit(.minutes(1)))
+@Suite("What the server refuses", .timeLimit(.minutes(5)))
 struct ServerHardeningTests {
   private static func options() -> HTTPServer.Options {
     var options = HTTPServer.Options()

@@ -4,7 +4,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite("The server's end", .timeLimit(.minutes(1)))
+@Suite("The server's end", .timeLimit(.minutes(5)))
 struct ServerShutdownTests {
   @Test("Running exchanges end by themselves within the grace, and idle connections go at once")
   func grace() async throws {

@@ -2,7 +2,7 @@ import HTTPCore
 import Synchronization
 import Testing
 
-@Suite("Body streams", .timeLimit(.minutes(1)))
+@Suite("Body streams", .timeLimit(.minutes(5)))
 struct HTTPBodyStreamTests {
   /// Counts what a stream asks of its producer.
   final class Producer: Sendable {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import HTTPCore
 
-@Suite("Redirects", .timeLimit(.minutes(1)))
+@Suite("Redirects", .timeLimit(.minutes(5)))
 struct HTTPRedirectionTests {
   private func next(_ request: HTTPRequest, _ status: Int, _ location: String?) throws -> HTTPRequest? {
     var redirection = HTTPRedirection()
@@ -135,7 +135,7 @@ struct HTTPRedirectionTests {
   }
 }
 
-@Suite("What a request may be", .timeLimit(.minutes(1)))
+@Suite("What a request may be", .timeLimit(.minutes(5)))
 struct HTTPRequestValidationTests {
   @Test(
     "A URL is absolute, http or https, with a host and without credentials",

@@ -2,7 +2,7 @@ import HTTPCore
 import TestSupport
 import Testing
 
-@Suite("Structured fields (RFC 9651)", .timeLimit(.minutes(1)))
+@Suite("Structured fields (RFC 9651)", .timeLimit(.minutes(5)))
 struct StructuredFieldTests {
   typealias Value = StructuredField.Value
 

@@ -24,7 +24,7 @@ private func entity(_ response: ODataSingleResponse, _ model: EdmModel) throws -
   return entity
 }
 
-@Suite("A conversation with mock-sap", .mockSAP("--require-if-match"), .timeLimit(.minutes(1)))
+@Suite("A conversation with mock-sap", .mockSAP("--require-if-match"), .timeLimit(.minutes(5)))
 struct ODataServiceConversationTests {
   @Test("metadata, a collection and an entity of V2 and of V4, every value by its declared type")
   func reads() async throws {
@@ -157,7 +157,7 @@ struct ODataServiceConversationTests {
   }
 }
 
-@Suite("Signing in at mock-sap", .timeLimit(.minutes(1)))
+@Suite("Signing in at mock-sap", .timeLimit(.minutes(5)))
 struct ODataServiceSignInTests {
   @Test(
     "basic: let in with the password, refused without, typed and without the secret", .mockSAP("--auth", "ann:s3cret"))
@@ -222,7 +222,7 @@ struct ODataServiceSignInTests {
   }
 }
 
-@Suite("A conversation with odatapy", .odataPy(), .timeLimit(.minutes(1)))
+@Suite("A conversation with odatapy", .odataPy(), .timeLimit(.minutes(5)))
 struct ODataServiceShopTests {
   @Test("the model and the sets of a 4.01 service are read, every row by the model")
   func reads() async throws {

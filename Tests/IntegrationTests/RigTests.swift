@@ -3,7 +3,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite("The rig: mock-sap", .mockSAP("--no-csrf"), .timeLimit(.minutes(1)))
+@Suite("The rig: mock-sap", .mockSAP("--no-csrf"), .timeLimit(.minutes(5)))
 struct RigMockSAPTests {
   @Test("one instance serves the suite, and answers with the data of its seed")
   func answers() throws {
@@ -39,7 +39,7 @@ struct RigMockSAPTests {
   }
 }
 
-@Suite("The rig: life of a service", .timeLimit(.minutes(1)))
+@Suite("The rig: life of a service", .timeLimit(.minutes(5)))
 struct RigLifeTests {
   @Test("stopped it refuses, restarted it answers on the same port with fresh data")
   func stopsAndRestarts() async throws {
@@ -106,7 +106,7 @@ struct RigLifeTests {
   }
 }
 
-@Suite("The rig: folders and seeds", .timeLimit(.minutes(1)))
+@Suite("The rig: folders and seeds", .timeLimit(.minutes(5)))
 struct RigFileTests {
   @Test("a temporary folder goes with its value")
   func temporaryFolder() throws {
@@ -131,7 +131,7 @@ struct RigFileTests {
   }
 }
 
-@Suite("The rig: odatapy", .odataPy("--page-size", "25"), .timeLimit(.minutes(1)))
+@Suite("The rig: odatapy", .odataPy("--page-size", "25"), .timeLimit(.minutes(5)))
 struct RigODataPyTests {
   private func object(_ target: String, accept: String = "application/json") throws -> [String: Any] {
     let answer = try ODataPyService.ofSuite.process.ask(target, fields: ["Accept": accept])

@@ -5,7 +5,7 @@ import Testing
 
 @testable import LarderCommands
 
-@Suite("Roots and credentials", .timeLimit(.minutes(1)))
+@Suite("Roots and credentials", .timeLimit(.minutes(5)))
 struct AccessTests {
   @Test(
     "The root is judged by the URL's shape",

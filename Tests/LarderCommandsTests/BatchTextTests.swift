@@ -3,7 +3,7 @@ import Testing
 
 @testable import LarderCommands
 
-@Suite("The readable form of a batch", .timeLimit(.minutes(1)))
+@Suite("The readable form of a batch", .timeLimit(.minutes(5)))
 struct BatchTextTests {
   static func read(_ text: String) throws(BatchText.Problem) -> [BatchText.Part] {
     try BatchText.read(Array(text.utf8))

@@ -58,7 +58,7 @@ private struct Binary {
   }
 }
 
-@Suite("The larder process", .timeLimit(.minutes(1)))
+@Suite("The larder process", .timeLimit(.minutes(5)))
 struct BinaryTests {
   @Test(
     "Ends with the status of the command",

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Batches on the scripted service: each part is answered as a request of its own, in multipart as V4 writes it.
-@Suite("Batches and the cache", .timeLimit(.minutes(1)))
+@Suite("Batches and the cache", .timeLimit(.minutes(5)))
 struct BatchTests {
   /// Answers every part of a multipart batch by its first line and its conditions.
   static func answer(_ request: HTTPRequest, part: (String, Bool) -> (Int, String)) -> StubService.Answer {

@@ -7,7 +7,7 @@ import Testing
 
 @testable import OnlineOData
 
-@Suite("The cache's file", .timeLimit(.minutes(1)))
+@Suite("The cache's file", .timeLimit(.minutes(5)))
 struct CacheFileTests {
   @Test("answers outlive the store, and a store opens while its server is away")
   func persistence() async throws {

@@ -7,7 +7,7 @@ import Testing
 @testable import OnlineOData
 
 /// The two tables of the technical cache: what a request calls by mode, store and cache.
-@Suite("The technical cache's table", .timeLimit(.minutes(1)))
+@Suite("The technical cache's table", .timeLimit(.minutes(5)))
 struct CacheTableTests {
   enum Outcome: String, Sendable { case cacheAndServer, server, cache, failure, cannotHappen }
   enum Kind: String, Sendable, CaseIterable { case read, batchWithRead, change, uncachedRead, batchWithoutRead }

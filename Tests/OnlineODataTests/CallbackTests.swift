@@ -6,7 +6,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite("Callbacks and their responses", .timeLimit(.minutes(1)))
+@Suite("Callbacks and their responses", .timeLimit(.minutes(5)))
 struct CallbackTests {
   @Test("two URLs read twice: first each a miss, then each a hit")
   func fourReads() async throws {

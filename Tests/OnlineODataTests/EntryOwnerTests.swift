@@ -5,7 +5,7 @@ import OnlineOData
 import TestSupport
 import Testing
 
-@Suite("Whose entries they are", .timeLimit(.minutes(1)))
+@Suite("Whose entries they are", .timeLimit(.minutes(5)))
 struct EntryOwnerTests {
   @Test("one name with two passwords is two users: their entries do not meet")
   func passwords() async throws {

@@ -5,7 +5,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite("Opening with a listener", .timeLimit(.minutes(1)))
+@Suite("Opening with a listener", .timeLimit(.minutes(5)))
 struct OpeningListenerTests {
   final class Listener: OnlineODataStoreListener {
     let calls: AsyncStream<String>

@@ -6,7 +6,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite("Openings and closings that overlap", .timeLimit(.minutes(1)))
+@Suite("Openings and closings that overlap", .timeLimit(.minutes(5)))
 struct OpeningOrderTests {
   /// A service whose requests wait at a gate before they are sent.
   private final class GatedTransport: HTTPTransport {

@@ -6,7 +6,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite("Revalidation", .timeLimit(.minutes(1)))
+@Suite("Revalidation", .timeLimit(.minutes(5)))
 struct RevalidationTests {
   @Test("an entry with validators is asked for under them, and a 304 delivers the known content")
   func notModified() async throws {

@@ -6,7 +6,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite("A late 304 and the rows of the cache", .timeLimit(.minutes(1)))
+@Suite("A late 304 and the rows of the cache", .timeLimit(.minutes(5)))
 struct RowReuseTests {
   @Test(
     "a 304 for a row that was removed or replaced meanwhile leaves every other row as it is", arguments: [404, 200])
@@ -42,7 +42,7 @@ struct RowReuseTests {
   }
 }
 
-@Suite("A 304 that the cache did not ask for", .timeLimit(.minutes(1)))
+@Suite("A 304 that the cache did not ask for", .timeLimit(.minutes(5)))
 struct UnaskedNotModifiedTests {
   @Test("the caller's own condition gets its 304, with and without a cache", arguments: [true, false])
   func ownCondition(_ usesCache: Bool) async throws {

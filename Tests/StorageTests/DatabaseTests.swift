@@ -3,7 +3,7 @@ import Storage
 import TestSupport
 import Testing
 
-@Suite("Databases", .timeLimit(.minutes(1)))
+@Suite("Databases", .timeLimit(.minutes(5)))
 struct DatabaseTests {
   let folder: TemporaryFolder
   var path: String { folder.file("test.db") }

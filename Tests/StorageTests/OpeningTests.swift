@@ -3,7 +3,7 @@ import Storage
 import TestSupport
 import Testing
 
-@Suite("Opening files", .timeLimit(.minutes(1)))
+@Suite("Opening files", .timeLimit(.minutes(5)))
 struct OpeningTests {
   let folder: TemporaryFolder
   var path: String { folder.file("test.db") }
@@ -141,7 +141,7 @@ struct OpeningTests {
   }
 }
 
-@Suite("Digests", .timeLimit(.minutes(1)))
+@Suite("Digests", .timeLimit(.minutes(5)))
 struct DigestTests {
   @Test(
     "SHA-256 of the standard's examples (FIPS 180-4)",

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 // On libcurl alone: URLSession undoes codings by itself, and cannot be told not to.
-@Suite("Compressed answers", .timeLimit(.minutes(1)))
+@Suite("Compressed answers", .timeLimit(.minutes(5)))
 struct CompressedAnswerTests {
   private func gzip(_ bytes: [UInt8], _ status: Int = 200, coding: String = "gzip") -> ScriptedServer.Answer {
     .response(status, fields: ["Content-Encoding": coding, "ETag": "\"1\""], bytes: bytes)

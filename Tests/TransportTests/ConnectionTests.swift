@@ -4,7 +4,7 @@ import HTTPCore
 import TestSupport
 import Testing
 
-@Suite("Connections", .timeLimit(.minutes(1)))
+@Suite("Connections", .timeLimit(.minutes(5)))
 struct ConnectionTests {
   @Test("One after another, requests share a connection", arguments: Rig.allCases)
   func reuse(rig: Rig) async throws {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import CurlTransport
 
-@Suite("Content codings", .timeLimit(.minutes(1)))
+@Suite("Content codings", .timeLimit(.minutes(5)))
 struct ContentDecoderTests {
   /// All content, fed in chunks of a size.
   private func decode(

@@ -3,7 +3,7 @@ import HTTPCore
 import TestSupport
 import Testing
 
-@Suite("An exchange", .timeLimit(.minutes(1)))
+@Suite("An exchange", .timeLimit(.minutes(5)))
 struct ExchangeTests {
   @Test(
     "Every method reaches the server as it is (RFC 9110 §9.1)", arguments: Rig.allCases,

@@ -3,7 +3,7 @@ import HTTPCore
 import TestSupport
 import Testing
 
-@Suite("Faults", .timeLimit(.minutes(1)))
+@Suite("Faults", .timeLimit(.minutes(5)))
 struct FaultTests {
   struct Fault: Sendable, CustomTestStringConvertible {
     let testDescription: String

@@ -2,7 +2,7 @@ import CurlTransport
 import HTTPCore
 import Testing
 
-@Suite("Who a connection says the caller is", .timeLimit(.minutes(1)))
+@Suite("Who a connection says the caller is", .timeLimit(.minutes(5)))
 struct IdentityTests {
   @Test("two client certificates are two callers, none is nobody")
   func certificates() throws {

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// One test at a time, as they look at what the whole process holds.
-@Suite("Under load", .serialized, .timeLimit(.minutes(1)))
+@Suite("Under load", .serialized, .timeLimit(.minutes(5)))
 struct LoadTests {
   @Test("256 MiB to a reader that is slower than the server stay out of memory, and arrive whole")
   func slowReader() async {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import CurlTransport
 
-@Suite("Proxies", .timeLimit(.minutes(1)))
+@Suite("Proxies", .timeLimit(.minutes(5)))
 struct ProxyTests {
   @Test(
     "What the environment says",

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 import URLSessionTransport
 
-@Suite("Against nginx", .timeLimit(.minutes(1)))
+@Suite("Against nginx", .timeLimit(.minutes(5)))
 final class RealServerTests {
   let nginx: Nginx
 

@@ -3,7 +3,7 @@ import HTTPCore
 import TestSupport
 import Testing
 
-@Suite("Redirects over the wire", .timeLimit(.minutes(1)))
+@Suite("Redirects over the wire", .timeLimit(.minutes(5)))
 struct RedirectTests {
   private static let secrets: HTTPFields = [
     .authorization: "Bearer secret", .cookie: "session=1", .csrfToken: "t", .accept: "text/plain",

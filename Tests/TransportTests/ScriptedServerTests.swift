@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// The server is a tool of every other suite, so it is tested without any transport: over `curl`'s own program.
-@Suite("The scripted server", .timeLimit(.minutes(1)))
+@Suite("The scripted server", .timeLimit(.minutes(5)))
 struct ScriptedServerTests {
   private func curl(_ arguments: String...) async throws -> (status: Int32, output: String) {
     let process = Process()

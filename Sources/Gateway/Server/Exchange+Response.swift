@@ -14,12 +14,28 @@ extension Exchange {
   private static let copiedAtOnce = 64 << 10
   private static let pieceSize = 64 << 10
 
+  /// What the status line, the framing and libmicrohttpd's own fields take of a head at most.
+  private static let ownHead = 1 << 10
+
+  /// What fields take of a head.
+  private static func headSize(_ fields: HTTPFields) -> Int {
+    var size = 0
+    for field in fields { size += field.name.rawName.utf8.count + field.value.utf8.count + 4 }
+    return size
+  }
+
   /// Hands a response to libmicrohttpd; false where it refuses, and the connection is to be closed.
   func queue(_ response: HTTPServerResponse, on pointer: OpaquePointer, isHead: Bool) -> Bool {
     var response = response
     if !(200...999).contains(response.status) {
       response.giveUp()
       response = HTTPServerResponse(status: 500, text: "The responder gave no final status.\n")
+    }
+    // libmicrohttpd would close the connection without a word.
+    if Exchange.headSize(response.fields) > engine.options.maximumHead - Exchange.ownHead {
+      response.giveUp()
+      response = HTTPServerResponse(
+        status: 502, text: "The head of the response is larger than this server hands on.\n")
     }
     guard let made = unsafe make(response, isHead: isHead) else { return false }
     // The one reference that making it gave; queueing takes another.

@@ -24,6 +24,7 @@ enum HeadRefusal: Error, Equatable {
   case malformed(String)
   case contentTooLarge
   case targetTooLong
+  case headTooLarge
   case unknownExpectation
   case unknownTransferCoding
 
@@ -32,6 +33,7 @@ enum HeadRefusal: Error, Equatable {
     case .malformed: 400
     case .contentTooLarge: 413
     case .targetTooLong: 414
+    case .headTooLarge: 431
     case .unknownExpectation: 417
     case .unknownTransferCoding: 501
     }
@@ -42,6 +44,7 @@ enum HeadRefusal: Error, Equatable {
     case .malformed(let what): "The request is malformed: \(what).\n"
     case .contentTooLarge: "The content is larger than this server takes.\n"
     case .targetTooLong: "The request target is longer than this server takes.\n"
+    case .headTooLarge: "The head of the request is larger than this server takes.\n"
     case .unknownExpectation: "This server knows no expectation but 100-continue.\n"
     case .unknownTransferCoding: "This server knows no transfer coding but chunked.\n"
     }
@@ -133,8 +136,9 @@ struct HeadReader {
   /// The head, once all fields are taken.
   ///
   /// - Parameter size: the head's bytes in all.
-  consuming func head(size: Int, maximumContent: Int) -> Result<RequestHead, HeadRefusal> {
+  consuming func head(size: Int, maximumHead: Int, maximumContent: Int) -> Result<RequestHead, HeadRefusal> {
     if let refusal { return .failure(refusal) }
+    if size > maximumHead { return .failure(.headTooLarge) }
     // The empty line's two zeros end the head.
     guard start + UInt(size) == expectedPlace + 2 else {
       return .failure(.malformed("a field line is folded, holds NUL, or ends without CR LF"))

@@ -103,7 +103,8 @@ private func readHead(
   unsafe withUnsafeMutablePointer(to: &reader) { reader in
     _ = unsafe larder_mhd_each_field(connection, serverReadsField, reader)
   }
-  return unsafe reader.head(size: larder_mhd_head_size(connection), maximumContent: options.maximumContent)
+  return unsafe reader.head(
+    size: larder_mhd_head_size(connection), maximumHead: options.maximumHead, maximumContent: options.maximumContent)
 }
 
 private func serverReadsField(

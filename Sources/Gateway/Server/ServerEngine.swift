@@ -128,8 +128,10 @@ final class ServerEngine: Sendable {
     let callbacks = unsafe larder_mhd_callbacks(
       target: serverReadsTarget, handler: serverHandles, completed: serverCompletes, connection: serverNotesConnection,
       unescape: serverUnescapes)
+    // A request's head and that of its response share a connection's memory.
+    let memory = 2 * options.maximumHead
     let seconds = UInt32(min(idleSeconds, Int64(Int32.max / 1000)))
-    guard let pointer = unsafe larder_mhd_start(callbacks, context, options.maximumHead, seconds) else { return nil }
+    guard let pointer = unsafe larder_mhd_start(callbacks, context, memory, seconds) else { return nil }
     unsafe self.pointer = pointer
   }
 

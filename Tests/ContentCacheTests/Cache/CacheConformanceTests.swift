@@ -5,7 +5,7 @@ import Testing
 @testable import ContentCache
 
 /// What the documentation of `Cache`, `CacheWriter` and `CacheEntry` says, sentence by sentence, for every cache.
-@Suite("Every cache keeps to the protocol", .timeLimit(.minutes(1)))
+@Suite("Every cache keeps to the protocol", .timeLimit(.minutes(5)))
 struct CacheConformanceTests {
   private static let sizes = [0, 1, 4096, 65_535, 65_536, 65_537, 300_000, 1_200_001]
 

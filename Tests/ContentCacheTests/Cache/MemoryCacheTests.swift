@@ -4,7 +4,7 @@ import Testing
 
 @testable import ContentCache
 
-@Suite("The cache in memory", .timeLimit(.minutes(1)))
+@Suite("The cache in memory", .timeLimit(.minutes(5)))
 struct MemoryCacheTests {
   /// A dictionary with an order of use, written down as simply as can be.
   struct Model {

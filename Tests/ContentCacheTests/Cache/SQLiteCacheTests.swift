@@ -6,7 +6,7 @@ import Testing
 
 @testable import ContentCache
 
-@Suite("The cache in a SQLite file", .timeLimit(.minutes(1)))
+@Suite("The cache in a SQLite file", .timeLimit(.minutes(5)))
 struct SQLiteCacheTests {
   private let folder: TemporaryFolder
   private var path: String { folder.file("cache") }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ContentCache
 
-@Suite("A SQLite cache whose file is damaged, or another's", .timeLimit(.minutes(1)))
+@Suite("A SQLite cache whose file is damaged, or another's", .timeLimit(.minutes(5)))
 struct SQLiteDamageTests {
   private let folder: TemporaryFolder
   private var path: String { folder.file("cache") }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ContentCache
 
-@Suite("Content on its way into a cache that has no writer of its own", .timeLimit(.minutes(1)))
+@Suite("Content on its way into a cache that has no writer of its own", .timeLimit(.minutes(5)))
 struct SpoolTests {
   /// A cache of three functions, which has the defaults for the rest.
   final class Shelf: Cache {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ContentCache
 
-@Suite("Two caches as one", .timeLimit(.minutes(1)))
+@Suite("Two caches as one", .timeLimit(.minutes(5)))
 struct TieredCacheTests {
   private let memory = MemoryCache()
   private let disk = RestlessCache()

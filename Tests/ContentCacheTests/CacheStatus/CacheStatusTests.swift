@@ -2,7 +2,7 @@ import ContentCache
 import HTTPCore
 import Testing
 
-@Suite("Cache-Status (RFC 9211)", .timeLimit(.minutes(1)))
+@Suite("Cache-Status (RFC 9211)", .timeLimit(.minutes(5)))
 struct CacheStatusTests {
   static func make(_ cache: String, _ change: (inout CacheStatus) -> Void) -> CacheStatus {
     var status = CacheStatus(cache)

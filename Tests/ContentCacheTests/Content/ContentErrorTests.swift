@@ -3,7 +3,7 @@ import Foundation
 import HTTPCore
 import Testing
 
-@Suite("Content errors", .timeLimit(.minutes(1)))
+@Suite("Content errors", .timeLimit(.minutes(5)))
 struct ContentErrorTests {
   /// Authentication, network, no connection, parse, server, time-out.
   private static func answers(_ error: ContentError) -> [Bool] {

@@ -4,7 +4,7 @@ import HTTPCore
 import TestSupport
 import Testing
 
-@Suite("Content manager", .timeLimit(.minutes(1)))
+@Suite("Content manager", .timeLimit(.minutes(5)))
 struct ContentManagerTests {
   /// Answers each request with its number, and never with a lifetime of its own.
   private static let counting: @Sendable (HTTPRequest, Int) -> HandNetwork.Scripted? = { _, index in
@@ -150,7 +150,7 @@ struct ContentManagerTests {
   }
 }
 
-@Suite("Downloads", .timeLimit(.minutes(1)))
+@Suite("Downloads", .timeLimit(.minutes(5)))
 struct DownloadTests {
   @Test("content comes into a file when all of it is there")
   func download() async throws {

@@ -3,7 +3,7 @@ import Foundation
 import HTTPCore
 import Testing
 
-@Suite("Networks that are not there", .timeLimit(.minutes(1)))
+@Suite("Networks that are not there", .timeLimit(.minutes(5)))
 struct PluggedNetworkTests {
   /// A shelf that holds one response, got long ago.
   private func shelf(_ fields: HTTPFields) async throws -> (ShelfCache, HTTPRequest) {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ContentCache
 
-@Suite("Age and the request's fields (RFC 9111 §5.1, §5.2.1)", .timeLimit(.minutes(1)))
+@Suite("Age and the request's fields (RFC 9111 §5.1, §5.2.1)", .timeLimit(.minutes(5)))
 struct AgeTests {
   @Test(
     "the first member of Age, where it is a number",

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ContentCache
 
-@Suite("Cache-Control (RFC 9111 §5.2)", .timeLimit(.minutes(1)))
+@Suite("Cache-Control (RFC 9111 §5.2)", .timeLimit(.minutes(5)))
 struct CacheControlTests {
   static func read(_ lines: String...) -> CacheControl {
     CacheControl(HTTPFields(lines.map { HTTPField(name: .cacheControl, value: $0) }))

@@ -3,7 +3,7 @@ import Foundation
 import HTTPCore
 import Testing
 
-@Suite("Answers of the engine", .timeLimit(.minutes(1)))
+@Suite("Answers of the engine", .timeLimit(.minutes(5)))
 struct AnswerTests {
   @Test("a fresh response is stored and used; a stale one is validated; a 304 renews it")
   func lifeOfAnEntry() async throws {

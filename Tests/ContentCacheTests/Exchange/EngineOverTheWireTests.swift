@@ -5,7 +5,7 @@ import HTTPCore
 import TestSupport
 import Testing
 
-@Suite("The engine over real connections", .timeLimit(.minutes(1)))
+@Suite("The engine over real connections", .timeLimit(.minutes(5)))
 struct EngineOverTheWireTests {
   private func withEngine(
     _ handler: @escaping ScriptedServer.Handler, _ work: (ScriptedServer, HTTPCache) async throws -> Void

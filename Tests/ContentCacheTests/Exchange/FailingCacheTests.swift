@@ -3,7 +3,7 @@ import Foundation
 import HTTPCore
 import Testing
 
-@Suite("A cache that fails fails no request", .timeLimit(.minutes(1)))
+@Suite("A cache that fails fails no request", .timeLimit(.minutes(5)))
 struct FailingCacheTests {
   @Test(
     "whatever step fails, answers come",

@@ -3,7 +3,7 @@ import Foundation
 import HTTPCore
 import Testing
 
-@Suite("Shared transfers", .timeLimit(.minutes(1)))
+@Suite("Shared transfers", .timeLimit(.minutes(5)))
 struct TransferTests {
   private let fresh: HTTPFields = ["Cache-Control": "max-age=60"]
 

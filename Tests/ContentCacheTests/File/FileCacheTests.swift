@@ -4,7 +4,7 @@ import HTTPCore
 import TestSupport
 import Testing
 
-@Suite("Entries in files", .timeLimit(.minutes(1)))
+@Suite("Entries in files", .timeLimit(.minutes(5)))
 struct FileCacheTests {
   /// Around the limits between one file and two, and between blocks.
   static let lengths = [0, 1, 1000, 20_000, 65_536, 100_000, 131_071, 131_072, 131_073, 196_608, 262_145, 1_000_000]
@@ -193,7 +193,7 @@ struct FileCacheTests {
   }
 }
 
-@Suite("Content on its way into files", .timeLimit(.minutes(1)))
+@Suite("Content on its way into files", .timeLimit(.minutes(5)))
 struct FileCacheWriterTests {
   @Test("is readable while it comes, whatever the pieces, and then is the entry", arguments: [1, 777, 65_536, 200_000])
   func appending(piece: Int) async throws {

@@ -207,7 +207,7 @@ struct FileDamageTests {
   }
 }
 
-@Suite("Files that others put into the cache's folder", .timeLimit(.minutes(1)))
+@Suite("Files that others put into the cache's folder", .timeLimit(.minutes(5)))
 struct ForeignFileTests {
   enum Guest: String, CaseIterable, Sendable {
     case emptyFile, text, emptyFolder, fullFolder, deepFolder, danglingLink, linkToEntry, linkToFolder, pipe, huge

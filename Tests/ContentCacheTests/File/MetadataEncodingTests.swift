@@ -3,7 +3,7 @@ import HTTPCore
 import TestSupport
 import Testing
 
-@Suite("Metadata as bytes", .timeLimit(.minutes(1)))
+@Suite("Metadata as bytes", .timeLimit(.minutes(5)))
 struct MetadataEncodingTests {
   static let rich = CacheMetadata(
     url: "https://example.com/ä?b=1", status: 206,

@@ -33,7 +33,7 @@ private final class SmallDisk {
 }
 
 /// Where no disk can be mounted the same tests run with system calls that fail as those of such a disk do.
-@Suite("Disks that are full, read-only or gone", .serialized, .timeLimit(.minutes(1)))
+@Suite("Disks that are full, read-only or gone", .serialized, .timeLimit(.minutes(5)))
 struct RealDiskTests {
   @Test("a full disk fails with its name; what was complete is whole, and room makes it work again")
   func full() async throws {

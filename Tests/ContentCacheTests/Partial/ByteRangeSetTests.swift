@@ -2,7 +2,7 @@ import ContentCache
 import TestSupport
 import Testing
 
-@Suite("Sets of byte ranges", .timeLimit(.minutes(1)))
+@Suite("Sets of byte ranges", .timeLimit(.minutes(5)))
 struct ByteRangeSetTests {
   @Test("ranges that overlap or touch are one, empty ones none")
   func union() {

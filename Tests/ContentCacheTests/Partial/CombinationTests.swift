@@ -2,7 +2,7 @@ import ContentCache
 import HTTPCore
 import Testing
 
-@Suite("Combining partial content (RFC 9111 §3.4)", .timeLimit(.minutes(1)))
+@Suite("Combining partial content (RFC 9111 §3.4)", .timeLimit(.minutes(5)))
 struct CombinationTests {
   static let content = PartialSamples.bytes(26)
 
@@ -146,7 +146,7 @@ struct CombinationTests {
 
 enum PartialTestError: Error { case notInParts }
 
-@Suite("Storing parts (RFC 9111 §3.3)", .timeLimit(.minutes(1)))
+@Suite("Storing parts (RFC 9111 §3.3)", .timeLimit(.minutes(5)))
 struct PartialStoringTests {
   @Test("a 206 is kept as its range, its Content-Range and Content-Length as that")
   func part() throws {
@@ -210,7 +210,7 @@ struct PartialStoringTests {
   }
 }
 
-@Suite("Answers to a request for what is missing", .timeLimit(.minutes(1)))
+@Suite("Answers to a request for what is missing", .timeLimit(.minutes(5)))
 struct CompletionOutcomeTests {
   static let entry = PartialSamples.parts([0..<5], of: PartialSamples.bytes(26), length: 26)
 

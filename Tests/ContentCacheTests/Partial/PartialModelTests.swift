@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Compared with a model: a representation as an array of bytes, and a server that sends slices of it.
-@Suite("Partial content against a model", .timeLimit(.minutes(1)))
+@Suite("Partial content against a model", .timeLimit(.minutes(5)))
 struct PartialModelTests {
   typealias Generator = PrintedSeed
 

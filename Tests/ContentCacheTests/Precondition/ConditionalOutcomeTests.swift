@@ -2,7 +2,7 @@ import ContentCache
 import HTTPCore
 import Testing
 
-@Suite("Lists of entity tags (RFC 9110 §8.8.3, §13.1.2)", .timeLimit(.minutes(1)))
+@Suite("Lists of entity tags (RFC 9110 §8.8.3, §13.1.2)", .timeLimit(.minutes(5)))
 struct EntityTagListTests {
   static let rows: [(String, EntityTagList)] = [
     ("\"xyzzy\"", .tags(["\"xyzzy\""])), ("W/\"xyzzy\"", .tags(["W/\"xyzzy\""])), ("*", .any), (" * ", .any),
@@ -28,7 +28,7 @@ struct EntityTagListTests {
   }
 }
 
-@Suite("The client's preconditions on what is stored (RFC 9110 §13.2.2)", .timeLimit(.minutes(1)))
+@Suite("The client's preconditions on what is stored (RFC 9110 §13.2.2)", .timeLimit(.minutes(5)))
 struct ConditionalOutcomeTests {
   static func isNotModified(_ request: HTTPFields, _ fields: HTTPFields, status: Int = 200) -> Bool {
     let metadata = CacheMetadata(
@@ -122,7 +122,7 @@ struct ConditionalOutcomeTests {
   }
 }
 
-@Suite("Validations with the client's tags (RFC 9111 §4.3)", .timeLimit(.minutes(1)))
+@Suite("Validations with the client's tags (RFC 9111 §4.3)", .timeLimit(.minutes(5)))
 struct ForwardedConditionsTests {
   static func rules(_ fields: HTTPFields, status: Int = 200) -> StoredRules {
     StoredRules(

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ContentCache
 
-@Suite("Invalidation (RFC 9111 §4.4) and cache groups (RFC 9875)", .timeLimit(.minutes(1)))
+@Suite("Invalidation (RFC 9111 §4.4) and cache groups (RFC 9875)", .timeLimit(.minutes(5)))
 struct InvalidationTests {
   static func invalidation(
     _ method: String = "POST", status: Int = 201, _ fields: HTTPFields = [:], url: String = "http://h.example/a/b?c"

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ContentCache
 
-@Suite("Which responses are stored (RFC 9111 §3)", .timeLimit(.minutes(1)))
+@Suite("Which responses are stored (RFC 9111 §3)", .timeLimit(.minutes(5)))
 struct StorageVerdictTests {
   static func verdict(
     status: Int = 200, _ said: String? = nil, asked: String? = nil, method: HTTPMethod = .get, vary: String? = nil,

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ContentCache
 
-@Suite("Which fields are stored and updated (RFC 9111 §3.1, §3.2)", .timeLimit(.minutes(1)))
+@Suite("Which fields are stored and updated (RFC 9111 §3.1, §3.2)", .timeLimit(.minutes(5)))
 struct StoredFieldsTests {
   static func names(_ fields: HTTPFields) -> [String] { fields.map(\.name.rawName) }
 

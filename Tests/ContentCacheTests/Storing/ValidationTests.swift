@@ -3,7 +3,7 @@ import Testing
 
 @testable import ContentCache
 
-@Suite("Validation (RFC 9111 §4.3)", .timeLimit(.minutes(1)))
+@Suite("Validation (RFC 9111 §4.3)", .timeLimit(.minutes(5)))
 struct ValidationTests {
   static func rules(
     etag: String? = nil, changed: Int64? = nil, date: Int64? = 0, status: Int = 200
@@ -81,7 +81,7 @@ struct ValidationTests {
   }
 }
 
-@Suite("Answers to HEAD (RFC 9111 §4.3.5)", .timeLimit(.minutes(1)))
+@Suite("Answers to HEAD (RFC 9111 §4.3.5)", .timeLimit(.minutes(5)))
 struct HeadAnswerTests {
   static func outcome(
     _ fields: HTTPFields, status: Int = 200, stored: HTTPFields, storedStatus: Int = 200,

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ContentCache
 
-@Suite("Vary and variants (RFC 9111 §4.1)", .timeLimit(.minutes(1)))
+@Suite("Vary and variants (RFC 9111 §4.1)", .timeLimit(.minutes(5)))
 struct VaryTests {
   static func variant(
     _ vary: String, _ request: HTTPFields, date: Int64 = 0, language: String? = nil, etag: String? = nil

@@ -2,7 +2,7 @@ import Testing
 
 @testable import LarderCommands
 
-@Suite("Output", .timeLimit(.minutes(1)))
+@Suite("Output", .timeLimit(.minutes(5)))
 struct OutputTests {
   static func pretty(_ text: String, _ type: String? = nil) -> String {
     String(decoding: PayloadPrinter.indented(Array(text.utf8), contentType: type), as: UTF8.self)

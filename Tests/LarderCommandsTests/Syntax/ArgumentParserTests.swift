@@ -38,7 +38,7 @@ private enum Sample {
   }
 }
 
-@Suite("Argument parsing", .timeLimit(.minutes(1)))
+@Suite("Argument parsing", .timeLimit(.minutes(5)))
 struct ArgumentParserTests {
   @Test(
     "A value stands behind its option or after an equals sign, before or after operands",

@@ -2,7 +2,7 @@ import Testing
 
 @testable import LarderCommands
 
-@Suite("The larder command", .timeLimit(.minutes(1)))
+@Suite("The larder command", .timeLimit(.minutes(5)))
 struct LarderSyntaxTests {
   static let all = PlacedCommand.all(below: Larder.syntax)
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import LarderCommands
 
-@Suite("larder get --cache and larder cache", .timeLimit(.minutes(1)))
+@Suite("larder get --cache and larder cache", .timeLimit(.minutes(5)))
 struct CachedGetTests {
   /// One entity with an ETag, and 404 for everything else.
   static func server() throws -> ScriptedServer {

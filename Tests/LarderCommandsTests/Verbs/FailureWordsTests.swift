@@ -4,7 +4,7 @@ import Testing
 
 @testable import LarderCommands
 
-@Suite("Failures in words, and their exit status", .timeLimit(.minutes(1)))
+@Suite("Failures in words, and their exit status", .timeLimit(.minutes(5)))
 struct FailureWordsTests {
   @Test("An answer 3xx that is an error is the server's fault, not success", arguments: [304, 300, 305])
   func bareRedirect(_ status: Int) async throws {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import LarderCommands
 
-@Suite("larder fetch", .timeLimit(.minutes(1)))
+@Suite("larder fetch", .timeLimit(.minutes(5)))
 struct FetchVerbTests {
   /// A server with one content at all its paths, and a folder for the cache.
   final class Site: Sendable {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import LarderCommands
 
-@Suite("larder get", .timeLimit(.minutes(1)))
+@Suite("larder get", .timeLimit(.minutes(5)))
 struct GetVerbTests {
   @Test("Into a pipe the payload goes byte for byte, and nothing but the URL is asked")
   func pipe() async throws {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import LarderCommands
 
-@Suite("larder metadata", .timeLimit(.minutes(1)))
+@Suite("larder metadata", .timeLimit(.minutes(5)))
 struct MetadataVerbTests {
   static let v4 = """
     <edmx:Edmx Version="4.0" xmlns:edmx="http://docs.oasis-open.org/odata/ns/edmx"><edmx:DataServices>

@@ -4,7 +4,7 @@ import Testing
 
 @testable import LarderCommands
 
-@Suite("larder payload", .timeLimit(.minutes(1)))
+@Suite("larder payload", .timeLimit(.minutes(5)))
 struct PayloadVerbTests {
   @Test(
     "Every form becomes normalised JSON",

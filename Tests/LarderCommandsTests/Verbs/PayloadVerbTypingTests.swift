@@ -4,7 +4,7 @@ import Testing
 
 @testable import LarderCommands
 
-@Suite("larder payload with a model and a URL", .timeLimit(.minutes(1)))
+@Suite("larder payload with a model and a URL", .timeLimit(.minutes(5)))
 struct PayloadVerbTypingTests {
   private static let v2 = """
     <edmx:Edmx Version="1.0" xmlns:edmx="http://schemas.microsoft.com/ado/2007/06/edmx"><edmx:DataServices \

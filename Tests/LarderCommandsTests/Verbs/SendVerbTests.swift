@@ -5,7 +5,7 @@ import Testing
 
 @testable import LarderCommands
 
-@Suite("larder send and larder batch", .timeLimit(.minutes(1)))
+@Suite("larder send and larder batch", .timeLimit(.minutes(5)))
 struct SendVerbTests {
   @Test(
     "The method, the data and its type go out as given, without metadata",

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ODataService
 
-@Suite("The life of a token", .timeLimit(.minutes(1)))
+@Suite("The life of a token", .timeLimit(.minutes(5)))
 struct OAuth2StateMachineTests {
   typealias Machine = OAuth2Authentication.StateMachine
 

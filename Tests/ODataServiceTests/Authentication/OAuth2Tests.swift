@@ -4,7 +4,7 @@ import ODataService
 import Synchronization
 import Testing
 
-@Suite("OAuth 2.0 at the token endpoint", .timeLimit(.minutes(1)))
+@Suite("OAuth 2.0 at the token endpoint", .timeLimit(.minutes(5)))
 struct OAuth2Tests {
   static func client(_ proof: OAuth2Client.Proof, scope: String? = nil) throws -> OAuth2Client {
     try OAuth2Client(

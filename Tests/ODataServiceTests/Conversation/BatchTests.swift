@@ -5,7 +5,7 @@ import Testing
 
 @testable import ODataService
 
-@Suite("Batches", .timeLimit(.minutes(1)))
+@Suite("Batches", .timeLimit(.minutes(5)))
 struct BatchTests {
   static let raw = ODataRequestBody.bytes(Array(#"{"ID":1}"#.utf8), contentType: "application/json")
 

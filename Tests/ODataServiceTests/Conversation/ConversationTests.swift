@@ -5,7 +5,7 @@ import Testing
 
 @testable import ODataService
 
-@Suite("A conversation", .timeLimit(.minutes(1)))
+@Suite("A conversation", .timeLimit(.minutes(5)))
 struct ConversationTests {
   static let metadataV4 = """
     <edmx:Edmx Version="4.0" xmlns:edmx="http://docs.oasis-open.org/odata/ns/edmx"><edmx:DataServices>\

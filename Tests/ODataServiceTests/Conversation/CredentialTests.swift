@@ -4,7 +4,7 @@ import ODataService
 import Synchronization
 import Testing
 
-@Suite("Credentials, cookies and tokens on their way", .timeLimit(.minutes(1)))
+@Suite("Credentials, cookies and tokens on their way", .timeLimit(.minutes(5)))
 struct CredentialTests {
   static let change = ODataSingleRequest(.create, "P", body: .bytes(Array("{}".utf8), contentType: "application/json"))
 

@@ -7,7 +7,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite("A conversation over real connections", .timeLimit(.minutes(1)))
+@Suite("A conversation over real connections", .timeLimit(.minutes(5)))
 struct OverTheWireTests {
   static func conversation(
     _ server: ScriptedServer, authentication: (any Authentication)? = nil, clock: TestClock = TestClock()

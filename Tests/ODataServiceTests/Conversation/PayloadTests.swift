@@ -6,7 +6,7 @@ import Testing
 
 @testable import ODataService
 
-@Suite("What is written and what is read", .timeLimit(.minutes(1)))
+@Suite("What is written and what is read", .timeLimit(.minutes(5)))
 struct PayloadTests {
   static let model = """
     <edmx:Edmx Version="4.0" xmlns:edmx="http://docs.oasis-open.org/odata/ns/edmx"><edmx:DataServices>\
@@ -101,7 +101,7 @@ struct PayloadTests {
   }
 }
 
-@Suite("A service that speaks Atom alone", .timeLimit(.minutes(1)))
+@Suite("A service that speaks Atom alone", .timeLimit(.minutes(5)))
 struct AtomServiceTests {
   static let model = """
     <edmx:Edmx Version="1.0" xmlns:edmx="http://schemas.microsoft.com/ado/2007/06/edmx"><edmx:DataServices \

@@ -2,7 +2,7 @@ import HTTPCore
 import ODataService
 import Testing
 
-@Suite("Changes that are redirected", .timeLimit(.minutes(1)))
+@Suite("Changes that are redirected", .timeLimit(.minutes(5)))
 struct RedirectedChangeTests {
   /// Follows a redirect to a log-in page where the request lets it, as a transport does.
   static func portal() -> FakeTransport {

@@ -2,7 +2,7 @@ import Foundation
 import ODataService
 import Testing
 
-@Suite("Resource paths become URLs", .timeLimit(.minutes(1)))
+@Suite("Resource paths become URLs", .timeLimit(.minutes(5)))
 struct ServiceRootTests {
   @Test(
     "a path continues the root; what a URL cannot hold is encoded once (RFC 3986 §2.1, §5.2)",

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ODataService
 
-@Suite("Repetition", .timeLimit(.minutes(1)))
+@Suite("Repetition", .timeLimit(.minutes(5)))
 struct RetryTests {
   typealias Machine = RetryStateMachine
 

@@ -2,7 +2,7 @@ import Testing
 
 @testable import ODataService
 
-@Suite("The token against request forgery", .timeLimit(.minutes(1)))
+@Suite("The token against request forgery", .timeLimit(.minutes(5)))
 struct CSRFStateMachineTests {
   @Test("automatic: nothing before the service asks, then always")
   func automatic() {

@@ -2,7 +2,7 @@ import Testing
 
 @testable import ODataService
 
-@Suite("Session cookies", .timeLimit(.minutes(1)))
+@Suite("Session cookies", .timeLimit(.minutes(5)))
 struct CookieJarTests {
   static func field(
     _ cookies: [String], host: String = "erp.example", from: String = "/sap/S/P", to: String = "/sap/S/P",

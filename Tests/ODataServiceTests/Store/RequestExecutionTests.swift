@@ -46,7 +46,7 @@ final class OverlapLog: ODataRequestListener {
   }
 }
 
-@Suite("An execution and its callbacks", .timeLimit(.minutes(1)))
+@Suite("An execution and its callbacks", .timeLimit(.minutes(5)))
 struct RequestExecutionTests {
   static func response(_ status: Int) -> ODataResponse { .single(ODataSingleResponse(httpStatus: status, url: "u")) }
   static let failure = ODataServiceError(.notOpen, operation: "read")

@@ -2,7 +2,7 @@ import HTTPCore
 import OData
 import Testing
 
-@Suite("Answers of a batch find their requests", .timeLimit(.minutes(1)))
+@Suite("Answers of a batch find their requests", .timeLimit(.minutes(5)))
 struct BatchAnswerTests {
   static let requests: [BatchRequestPart] = [
     .single(BatchRequest(url: "A")),

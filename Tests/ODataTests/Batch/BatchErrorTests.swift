@@ -1,7 +1,7 @@
 import OData
 import Testing
 
-@Suite("What a batch error advises", .timeLimit(.minutes(1)))
+@Suite("What a batch error advises", .timeLimit(.minutes(5)))
 struct BatchErrorTests {
   @Test("an answer that is cut off says that changes may be done, and not simply to send again")
   func truncated() throws {

@@ -4,7 +4,7 @@ import OData
 import TestSupport
 import Testing
 
-@Suite("Batches are understood by real services", .timeLimit(.minutes(1)), .odataPy(), .mockSAP("--no-csrf"))
+@Suite("Batches are understood by real services", .timeLimit(.minutes(5)), .odataPy(), .mockSAP("--no-csrf"))
 struct BatchServiceTests {
   private static func fields(_ answer: PlainResponse) -> HTTPFields {
     HTTPFields(answer.fields.map { HTTPField(name: HTTPFieldName($0.key), value: $0.value) })

@@ -3,7 +3,7 @@ import OData
 import TestSupport
 import Testing
 
-@Suite("JSON batches are written and read", .timeLimit(.minutes(1)))
+@Suite("JSON batches are written and read", .timeLimit(.minutes(5)))
 struct JSONBatchTests {
   static let parts: [BatchRequestPart] = [
     .single(BatchRequest(id: "0", url: "Products?$top=1", fields: ["Accept": "application/json"])),

@@ -4,7 +4,7 @@ import OData
 import TestSupport
 import Testing
 
-@Suite("Multipart batches are read", .timeLimit(.minutes(1)))
+@Suite("Multipart batches are read", .timeLimit(.minutes(5)))
 struct MultipartBatchReaderTests {
   /// A read, a change set of two, a failed read: the shapes of Protocol 4.01 §11.7.7.4.
   static let answer = [

@@ -2,7 +2,7 @@ import HTTPCore
 import OData
 import Testing
 
-@Suite("Multipart batches are written", .timeLimit(.minutes(1)))
+@Suite("Multipart batches are written", .timeLimit(.minutes(5)))
 struct MultipartBatchWriterTests {
   static let parts: [BatchRequestPart] = [
     .single(BatchRequest(url: "Products?$top=1", fields: ["Accept": "application/json"])),

@@ -2,7 +2,7 @@ import Testing
 
 @testable import OData
 
-@Suite("JSON trees and writer", .timeLimit(.minutes(1)))
+@Suite("JSON trees and writer", .timeLimit(.minutes(5)))
 struct JSONNodeTests {
   @Test("A tree keeps order and the characters of numbers, and is written back as it was")
   func roundTrip() throws {

@@ -2,7 +2,7 @@ import Testing
 
 @testable import OData
 
-@Suite("JSON scanner", .timeLimit(.minutes(1)))
+@Suite("JSON scanner", .timeLimit(.minutes(5)))
 struct JSONScannerTests {
   /// The tokens of a text, each as `kind:text`.
   static func tokens(_ chunks: [[UInt8]], limits: JSONLimits = JSONLimits()) throws(JSONError) -> [String] {

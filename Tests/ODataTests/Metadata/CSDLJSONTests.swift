@@ -1,7 +1,7 @@
 import OData
 import Testing
 
-@Suite("CSDL JSON", .timeLimit(.minutes(1)))
+@Suite("CSDL JSON", .timeLimit(.minutes(5)))
 struct CSDLJSONTests {
   private static func read(_ text: String) throws(MetadataError) -> EdmModel {
     try CSDLJSONReader.read(Array(text.utf8))

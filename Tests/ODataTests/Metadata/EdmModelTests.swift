@@ -1,7 +1,7 @@
 import OData
 import Testing
 
-@Suite("Edm model made from schemas", .timeLimit(.minutes(1)))
+@Suite("Edm model made from schemas", .timeLimit(.minutes(5)))
 struct EdmModelTests {
   @Test(
     "A type reference reads back what it writes",

@@ -2,7 +2,7 @@ import Testing
 
 @testable import OData
 
-@Suite("Context URLs", .timeLimit(.minutes(1)))
+@Suite("Context URLs", .timeLimit(.minutes(5)))
 struct ContextURLTests {
   /// OData Protocol 4.01 §10.1 to §10.18, one template each.
   @Test(

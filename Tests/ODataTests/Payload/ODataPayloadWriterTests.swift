@@ -2,7 +2,7 @@ import Testing
 
 @testable import OData
 
-@Suite("Request bodies", .timeLimit(.minutes(1)))
+@Suite("Request bodies", .timeLimit(.minutes(5)))
 struct ODataPayloadWriterTests {
   static func entity() throws -> ODataEntity {
     var entity = ODataEntity(

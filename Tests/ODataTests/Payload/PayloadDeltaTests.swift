@@ -2,7 +2,7 @@ import Testing
 
 @testable import OData
 
-@Suite("V4 deltas", .timeLimit(.minutes(1)))
+@Suite("V4 deltas", .timeLimit(.minutes(5)))
 struct PayloadDeltaTests {
   @Test("The forms of 4.0 (JSON Format 4.0 §14)")
   func v40() throws {

@@ -2,7 +2,7 @@ import Testing
 
 @testable import OData
 
-@Suite("Rows of a delta and their own sets", .timeLimit(.minutes(1)))
+@Suite("Rows of a delta and their own sets", .timeLimit(.minutes(5)))
 struct PayloadDeltaTypingTests {
   private static let model: EdmModel = {
     var schema = EdmSchema(namespace: "N")

@@ -2,7 +2,7 @@ import Testing
 
 @testable import OData
 
-@Suite("Error payloads and messages", .timeLimit(.minutes(1)))
+@Suite("Error payloads and messages", .timeLimit(.minutes(5)))
 struct PayloadErrorTests {
   @Test("V4 (JSON Format 4.01 §21.1)")
   func v4() throws {

@@ -3,7 +3,7 @@ import Testing
 @testable import OData
 
 /// Answers in the shapes of an SAP Gateway, shortened: what such a system sends in V2 and V4.
-@Suite("Payloads as an SAP Gateway sends them", .timeLimit(.minutes(1)))
+@Suite("Payloads as an SAP Gateway sends them", .timeLimit(.minutes(5)))
 struct PayloadGatewayTests {
   @Test("V2: a page with the count, items in line, decimals and dates as text")
   func v2Page() throws {

@@ -2,7 +2,7 @@ import Testing
 
 @testable import OData
 
-@Suite("Recorded payloads", .timeLimit(.minutes(1)))
+@Suite("Recorded payloads", .timeLimit(.minutes(5)))
 struct PayloadSampleTests {
   static let seed: UInt64 = 20_260_115
   /// What no reader can take: the service broke off in the middle; Latin-1 bytes; a raw line break inside a string.

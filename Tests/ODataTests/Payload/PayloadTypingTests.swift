@@ -2,7 +2,7 @@ import Testing
 
 @testable import OData
 
-@Suite("Values typed by a model", .timeLimit(.minutes(1)))
+@Suite("Values typed by a model", .timeLimit(.minutes(5)))
 struct PayloadTypingTests {
   /// A base and a derived entity type, a complex type, an enumeration, a type definition, V4.
   static let model: EdmModel = {
@@ -169,7 +169,7 @@ extension ODataValue {
   var complex: ODataComplexValue? { if case .complex(let value) = self { value } else { nil } }
 }
 
-@Suite("Values on their way through a payload", .timeLimit(.minutes(1)))
+@Suite("Values on their way through a payload", .timeLimit(.minutes(5)))
 struct PayloadValueTextTests {
   @Test(
     "What is read is written with the same characters",

@@ -2,7 +2,7 @@ import Testing
 
 @testable import OData
 
-@Suite("V4 and V3 light JSON", .timeLimit(.minutes(1)))
+@Suite("V4 and V3 light JSON", .timeLimit(.minutes(5)))
 struct PayloadV4Tests {
   @Test(
     "A collection: context, count, links, rows (JSON Format 4.01 §12), in 4.0 and 4.01 spelling",

@@ -3,7 +3,7 @@ import Testing
 @testable import OData
 
 /// Cases follow the page "JSON Format (OData Version 2.0)" of odata.org, and V3's where named.
-@Suite("V1 to V3 verbose JSON", .timeLimit(.minutes(1)))
+@Suite("V1 to V3 verbose JSON", .timeLimit(.minutes(5)))
 struct PayloadVerboseTests {
   static let entry = ##"""
     {"__metadata":{"id":"http://h/C('A')","uri":"http://h/C('A')","type":"N.Customer","etag":"W/\"1\"",

@@ -2,7 +2,7 @@ import OData
 import TestSupport
 import Testing
 
-@Suite("Edm.Decimal", .timeLimit(.minutes(1)))
+@Suite("Edm.Decimal", .timeLimit(.minutes(5)))
 struct DecimalTests {
   /// CSDL 4.01 §3.3, ABNF `decimalValue`: text, and how it is printed.
   static let printed: [(String, String)] = [

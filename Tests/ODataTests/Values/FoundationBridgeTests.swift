@@ -2,7 +2,7 @@ import Foundation
 import OData
 import Testing
 
-@Suite("Bridges to Foundation", .timeLimit(.minutes(1)))
+@Suite("Bridges to Foundation", .timeLimit(.minutes(5)))
 struct FoundationBridgeTests {
   @Test("Dates go to the microsecond and back")
   func dates() throws {

@@ -2,7 +2,7 @@ import Testing
 
 @testable import OData
 
-@Suite("Geography and geometry", .timeLimit(.minutes(1)))
+@Suite("Geography and geometry", .timeLimit(.minutes(5)))
 struct GeoTests {
   /// Well-known text as it is printed, its GeoJSON, and its type.
   static let shapes: [(String, String, EdmPrimitiveType)] = [

@@ -5,7 +5,7 @@ import Testing
 @testable import OData
 
 /// The grammar's own test cases for scalar rules, read from beside the project where they are there.
-@Suite("The grammar's cases for scalars", .timeLimit(.minutes(1)))
+@Suite("The grammar's cases for scalars", .timeLimit(.minutes(5)))
 struct GrammarCaseTests {
   struct Case: Decodable {
     let name: String

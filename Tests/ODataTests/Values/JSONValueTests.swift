@@ -3,7 +3,7 @@ import Testing
 
 @testable import OData
 
-@Suite("Values in JSON", .timeLimit(.minutes(1)))
+@Suite("Values in JSON", .timeLimit(.minutes(5)))
 struct JSONValueTests {
   struct Row: CustomTestStringConvertible, Sendable {
     let type: EdmPrimitiveType

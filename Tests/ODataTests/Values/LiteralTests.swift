@@ -3,7 +3,7 @@ import Testing
 
 @testable import OData
 
-@Suite("Values in URLs", .timeLimit(.minutes(1)))
+@Suite("Values in URLs", .timeLimit(.minutes(5)))
 struct LiteralTests {
   private static func value(_ text: String, _ type: EdmPrimitiveType) -> ODataValue {
     (try? ODataValue(text: text, type: type)) ?? .null

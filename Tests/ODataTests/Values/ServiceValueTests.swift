@@ -4,7 +4,7 @@ import Testing
 @testable import OData
 
 /// One entity type with a property of every primitive type, on a service of another project.
-@Suite("Values go to and from a real service", .timeLimit(.minutes(1)), .odataPy())
+@Suite("Values go to and from a real service", .timeLimit(.minutes(5)), .odataPy())
 struct ServiceValueTests {
   static let types: [EdmPrimitiveType] = [
     .binary, .boolean, .byte, .date, .dateTimeOffset, .decimal, .double, .duration, .guid, .int16, .int32, .int64,

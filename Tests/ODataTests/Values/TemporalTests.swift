@@ -2,7 +2,7 @@ import OData
 import TestSupport
 import Testing
 
-@Suite("Dates, times, moments and durations", .timeLimit(.minutes(1)))
+@Suite("Dates, times, moments and durations", .timeLimit(.minutes(5)))
 struct TemporalTests {
   @Test(
     "A date prints as it was read (ABNF dateValue)",

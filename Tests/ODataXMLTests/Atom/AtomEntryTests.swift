@@ -2,7 +2,7 @@ import OData
 import ODataXML
 import Testing
 
-@Suite("Atom: entries and feeds", .timeLimit(.minutes(1)))
+@Suite("Atom: entries and feeds", .timeLimit(.minutes(5)))
 struct AtomEntryTests {
   private static let related = AtomText.related
   private static let root = "http://schemas.microsoft.com/ado/2007/08/dataservices/"

@@ -2,7 +2,7 @@ import OData
 import ODataXML
 import Testing
 
-@Suite("Atom: values", .timeLimit(.minutes(1)))
+@Suite("Atom: values", .timeLimit(.minutes(5)))
 struct AtomValueTests {
   @Test(
     "Primitive values of V2 and V3 ([MS-ODATA] §2.2.2, §2.2.6.2.4)",

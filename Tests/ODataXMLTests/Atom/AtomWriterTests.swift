@@ -2,7 +2,7 @@ import OData
 import ODataXML
 import Testing
 
-@Suite("Atom: writing", .timeLimit(.minutes(1)))
+@Suite("Atom: writing", .timeLimit(.minutes(5)))
 struct AtomWriterTests {
   private static func values(_ version: ODataVersion) throws -> [ODataProperty] {
     var values = [

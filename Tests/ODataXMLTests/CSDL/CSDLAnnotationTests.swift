@@ -2,7 +2,7 @@ import OData
 import ODataXML
 import Testing
 
-@Suite("CSDL XML: annotations", .timeLimit(.minutes(1)))
+@Suite("CSDL XML: annotations", .timeLimit(.minutes(5)))
 struct CSDLAnnotationTests {
   @Test(
     "Constants and paths, as attributes and as elements (CSDL XML 4.01 §14.3, §14.4.1)",

@@ -2,7 +2,7 @@ import OData
 import ODataXML
 import Testing
 
-@Suite("CSDL XML: types and properties", .timeLimit(.minutes(1)))
+@Suite("CSDL XML: types and properties", .timeLimit(.minutes(5)))
 struct CSDLTypeTests {
   @Test(
     "Facets of a property (CSDL XML 4.01 §7.2)",

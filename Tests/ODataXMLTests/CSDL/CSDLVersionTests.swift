@@ -2,7 +2,7 @@ import OData
 import ODataXML
 import Testing
 
-@Suite("CSDL XML: V1 to V3", .timeLimit(.minutes(1)))
+@Suite("CSDL XML: V1 to V3", .timeLimit(.minutes(5)))
 struct CSDLVersionTests {
   private static let orders = """
     <EntityType Name='Order'><Key><PropertyRef Name='ID'/></Key>

@@ -21,7 +21,7 @@ enum Samples {
   static func bytes(_ file: URL) throws -> [UInt8] { Array(try Data(contentsOf: file)) }
 }
 
-@Suite("CSDL of real products", .timeLimit(.minutes(1)))
+@Suite("CSDL of real products", .timeLimit(.minutes(5)))
 struct RealDocumentTests {
   @Test(
     "Every sample document is read whole", arguments: Samples.files(in: ["v2", "v3", "v4", "bulk-sap-v2", "csdl-json"]))

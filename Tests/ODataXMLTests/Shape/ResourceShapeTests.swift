@@ -2,7 +2,7 @@ import OData
 import ODataXML
 import Testing
 
-@Suite("What a URL leads to", .timeLimit(.minutes(1)))
+@Suite("What a URL leads to", .timeLimit(.minutes(5)))
 struct ResourceShapeTests {
   private static let v4 = """
     <edmx:Edmx Version="4.0" xmlns:edmx="http://docs.oasis-open.org/odata/ns/edmx"><edmx:DataServices>\
