@@ -15,6 +15,14 @@ let common: [SwiftSetting] = [
 // Targets that touch C say at each place why it is safe.
 let touchingC = common + [.strictMemorySafety()]
 
+// The HTTP server waits for its sockets by epoll, which is Linux's: elsewhere there is no proxy.
+#if os(Linux)
+  let notHere: [String] = []
+#else
+  let notHere = ["Proxy"]
+#endif
+func onLinux(_ dependency: Target.Dependency) -> Target.Dependency? { notHere.isEmpty ? dependency : nil }
+
 let package = Package(
   name: "larder",
   platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
@@ -40,9 +48,6 @@ let package = Package(
       name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
     .systemLibrary(
       name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"]), .brew(["openssl"])]),
-    .systemLibrary(
-      name: "CMicroHTTPD", pkgConfig: "libmicrohttpd",
-      providers: [.apt(["libmicrohttpd-dev"]), .brew(["libmicrohttpd"])]),
 
     // The language and the wire.
     .target(name: "HTTPCore", swiftSettings: common),
@@ -64,19 +69,17 @@ let package = Package(
       name: "OnlineOData", dependencies: ["ODataService", "OData", "ODataXML", "HTTPCore", "Storage"],
       swiftSettings: common),
 
-    // Resources of any kind, and the server that gives them to other programs.
+    // Resources of any kind.
     .target(name: "ContentCache", dependencies: ["HTTPCore", "Storage"], swiftSettings: touchingC),
-    .target(
-      name: "Gateway", dependencies: ["ContentCache", "HTTPCore", "CMicroHTTPD"], swiftSettings: touchingC),
 
     // The command line.
     .target(
       name: "LarderCommands",
       dependencies: [
         "OnlineOData", "ODataService", "OData", "ODataXML", "HTTPCore", "CurlTransport", "ContentCache",
-        .target(name: "Gateway", condition: .when(platforms: [.linux])),
-      ],
-      swiftSettings: common),
+        onLinux("Gateway"),
+      ].compactMap { $0 },
+      exclude: notHere, swiftSettings: common),
     .executableTarget(name: "larder", dependencies: ["LarderCommands"], swiftSettings: common),
 
     // Tests mirror Sources; TestSupport holds the rigs (scripted server, real services, temporary folders).
@@ -107,9 +110,6 @@ let package = Package(
       dependencies: ["ContentCache", "HTTPCore", "Storage", "CurlTransport", "TestSupport", "CrashRig"],
       swiftSettings: common),
     .testTarget(
-      name: "GatewayTests",
-      dependencies: ["Gateway", "ContentCache", "HTTPCore", "CurlTransport", "TestSupport"], swiftSettings: common),
-    .testTarget(
       name: "LarderCommandsTests",
       dependencies: ["LarderCommands", "OData", "HTTPCore", "TestSupport"], swiftSettings: common),
     .testTarget(
@@ -120,3 +120,15 @@ let package = Package(
     .testTarget(name: "ArchitectureTests", dependencies: ["TestSupport"], swiftSettings: common),
   ]
 )
+
+#if os(Linux)
+  package.products.append(.library(name: "Gateway", targets: ["Gateway"]))
+  package.targets += [
+    .systemLibrary(name: "CMicroHTTPD", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
+    .target(
+      name: "Gateway", dependencies: ["ContentCache", "HTTPCore", "CMicroHTTPD"], swiftSettings: touchingC),
+    .testTarget(
+      name: "GatewayTests",
+      dependencies: ["Gateway", "ContentCache", "HTTPCore", "CurlTransport", "TestSupport"], swiftSettings: common),
+  ]
+#endif

@@ -31,7 +31,10 @@ extension CommandSyntax {
         options: [.cacheFolder] + AnswerOutput.options, operands: [.keptURL], body: CacheListing.show),
       CommandSyntax(
         "reset", summary: "forget all kept answers",
-        discussion: ["A cache that a process is using is left alone, and 4 is the exit status."],
+        discussion: [
+          "A cache of larder get that a process is using is left alone, and 4 is the exit status. One of larder fetch or larder "
+            + "proxy is emptied also while they run: they fetch again."
+        ],
         options: [.cacheFolder], body: CacheListing.reset),
     ])
 }

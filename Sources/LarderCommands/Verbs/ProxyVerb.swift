@@ -25,7 +25,12 @@ extension CommandSyntax {
       .forwarded, .byCookie, .quiet, .json, .authorities, .certificate, .key,
     ]
   ) { arguments, context in
-    try await ProxyCommand(arguments, context).run()
+    #if canImport(Gateway)
+      try await ProxyCommand(arguments, context).run()
+    #else
+      throw CommandFailure(
+        .negative, "larder proxy is not supported on this system: notSupported(proxy)", hint: "It runs on Linux.")
+    #endif
   }
 }
 
