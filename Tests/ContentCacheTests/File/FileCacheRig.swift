@@ -29,10 +29,11 @@ struct FileCacheRig {
   }
 
   func open(
-    limit: Int = 1 << 30, clock: UseClock.Source = .system, synchronizes: Bool = false, faults: DiskFaults? = nil
+    limit: Int = 1 << 30, clock: UseClock.Source = .system, synchronizes: Bool = false, faults: DiskFaults? = nil,
+    draw: (@Sendable () -> UInt64)? = nil
   ) throws(CacheError) -> FileCache {
     try FileCache(
-      path: path, limit: limit, synchronizes: synchronizes, clock: clock, faults: faults,
+      path: path, limit: limit, synchronizes: synchronizes, clock: clock, faults: faults, draw: draw,
       onDiagnostic: { [diagnostics] in diagnostics.add($0) })
   }
 

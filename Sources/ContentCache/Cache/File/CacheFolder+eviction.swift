@@ -2,8 +2,10 @@ import Synchronization
 
 // Which entry was used last is written on its file: the time it was last modified. So no index is in memory, and a hit
 // costs no write where the recorded time is recent enough. When the files take more than the limit, some shelves are
-// looked through, from one drawn at random on, until a thousand entries were seen; of these, those go that were not used
-// for longest. A small folder is looked through as a whole, so there the order is exact.
+// looked through until a thousand entries were seen; of these, those go that were not used for longest. The next sample
+// begins with the shelf behind the last one's, like the hand of a clock, so that each shelf has its turn before any has a
+// second. Where the hand stands when a folder is opened is chance. A small folder is looked through as a whole, so there
+// the order is exact.
 extension CacheFolder {
   /// So many entries are looked at before some go.
   private static let sampleSize = 1024
@@ -38,7 +40,7 @@ extension CacheFolder {
   /// Removes the oldest of a sample; answers the bytes that are free then.
   private func removeOldest(_ shelves: [ShelfUsage?], besides kept: EntryName) throws(CacheError) -> Int {
     var sample = EvictionSample(capacity: CacheFolder.victimCount)
-    let start = Int.random(in: 0..<EntryName.shelves)
+    let start = hand.load(ordering: .relaxed)
     var isAll = true
     for step in 0..<EntryName.shelves {
       let shelf = (start + step) % EntryName.shelves
@@ -46,6 +48,7 @@ extension CacheFolder {
       if let usage = shelves[shelf], usage.entries == 0 { continue }
       if sample.seen >= CacheFolder.sampleSize {
         isAll = false
+        hand.store(shelf, ordering: .relaxed)
         break
       }
       let seen = look(through: shelf, besides: kept, &sample)

@@ -24,6 +24,8 @@ final class CacheFolder: Sendable {
   let uses = RecordedUses()
   /// The last use of what was evicted last, or when the folder was opened: entries have stayed for so long at least.
   let horizon: Atomic<Int64>
+  /// The shelf that the next sample begins with: where the last one ended.
+  let hand: Atomic<Int>
   /// Nil where the folder cannot be written.
   let session: FolderSession?
   let onDiagnostic: (@Sendable (CacheError) -> Void)?
@@ -39,6 +41,8 @@ final class CacheFolder: Sendable {
     var synchronizes = false
     var faults: DiskFaults?
     var clock = UseClock.Source.system
+    /// Draws random numbers for what decides which entries go: the seed of their names, and the hand's first place.
+    var draw: @Sendable () -> UInt64 = { UInt64.random(in: 0 ... .max) }
     var onDiagnostic: (@Sendable (CacheError) -> Void)?
   }
 
@@ -50,6 +54,7 @@ final class CacheFolder: Sendable {
     limit = options.limit
     synchronizes = options.synchronizes
     onDiagnostic = options.onDiagnostic
+    hand = Atomic(Int(options.draw() % UInt64(EntryName.shelves)))
     do throws(Errno) {
       // The system would take such a path for a shorter one.
       if path.utf8.contains(0) { throw Errno(EINVAL) }
@@ -58,11 +63,11 @@ final class CacheFolder: Sendable {
       let opened = try CacheFolder.openState(root, disk)
       state = opened.file
       if opened.isWritable {
-        header = try CacheFolder.prepare(root, state, disk, synchronizes: options.synchronizes)
+        header = try CacheFolder.prepare(root, state, disk, options)
         session = try FolderSession(root, disk)
       } else {
         let bytes = try disk.read(state.number, FolderState.headerLength, at: 0)
-        header = FolderState.header(bytes) ?? FolderState.Header(seed: .random())
+        header = FolderState.header(bytes) ?? FolderState.Header(seed: FolderSeed(options.draw))
         session = nil
       }
       let used = try disk.status(state.number).time
@@ -108,7 +113,7 @@ final class CacheFolder: Sendable {
 
   /// Reads the state under its lock, or writes a new one where there is none or a damaged one.
   private static func prepare(
-    _ root: Descriptor, _ state: Descriptor, _ disk: Disk, synchronizes: Bool
+    _ root: Descriptor, _ state: Descriptor, _ disk: Disk, _ options: Options
   ) throws(Errno) -> FolderState.Header {
     try lock(state, disk)
     defer { disk.unlock(state.number) }
@@ -119,9 +124,9 @@ final class CacheFolder: Sendable {
     try disk.makeFolder(root.number, FolderNames.removed)
     CacheFolder.discard(FolderNames.entries, root, disk)
     try disk.makeFolder(root.number, FolderNames.entries)
-    let header = FolderState.Header(seed: .random())
+    let header = FolderState.Header(seed: FolderSeed(options.draw))
     try disk.write(state.number, FolderState.bytes(header), at: 0)
-    if synchronizes { try disk.sync(state.number) }
+    if options.synchronizes { try disk.sync(state.number) }
     return header
   }
 
@@ -191,7 +196,5 @@ extension FileCache {
 
 extension FolderSeed {
   /// A new one.
-  static func random() -> FolderSeed {
-    FolderSeed(high: UInt64.random(in: 0 ... .max), low: UInt64.random(in: 0 ... .max))
-  }
+  init(_ draw: () -> UInt64) { self.init(high: draw(), low: draw()) }
 }

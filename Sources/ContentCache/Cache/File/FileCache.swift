@@ -45,15 +45,15 @@ public final class FileCache: Cache {
       path, CacheFolder.Options(limit: max(0, limit), synchronizes: synchronizes, onDiagnostic: onDiagnostic))
   }
 
-  /// Opens a folder with clocks and failures of a test's making.
+  /// Opens a folder with clocks, failures and chance of a test's making.
   package convenience init(
     path: String, limit: Int, synchronizes: Bool = false, clock: UseClock.Source = .system, faults: DiskFaults?,
-    onDiagnostic: (@Sendable (CacheError) -> Void)? = nil
+    draw: (@Sendable () -> UInt64)? = nil, onDiagnostic: (@Sendable (CacheError) -> Void)? = nil
   ) throws(CacheError) {
-    try self.init(
-      path,
-      CacheFolder.Options(
-        limit: limit, synchronizes: synchronizes, faults: faults, clock: clock, onDiagnostic: onDiagnostic))
+    var options = CacheFolder.Options(
+      limit: limit, synchronizes: synchronizes, faults: faults, clock: clock, onDiagnostic: onDiagnostic)
+    if let draw { options.draw = draw }
+    try self.init(path, options)
   }
 
   private init(_ path: String, _ options: CacheFolder.Options) throws(CacheError) {
