@@ -34,6 +34,7 @@ let package = Package(
     .library(name: "CurlTransport", targets: ["CurlTransport"]),
     .library(name: "URLSessionTransport", targets: ["URLSessionTransport"]),
     .library(name: "ContentCache", targets: ["ContentCache"]),
+    .library(name: "ObjectStore", targets: ["ObjectStore"]),
     .executable(name: "larder", targets: ["larder"]),
   ],
   targets: [
@@ -71,13 +72,15 @@ let package = Package(
 
     // Resources of any kind.
     .target(name: "ContentCache", dependencies: ["HTTPCore", "Storage"], swiftSettings: touchingC),
+    // Values by key and label; knows no network.
+    .target(name: "ObjectStore", dependencies: ["Storage"], swiftSettings: touchingC),
 
     // The command line.
     .target(
       name: "LarderCommands",
       dependencies: [
         "OnlineOData", "ODataService", "OData", "ODataXML", "HTTPCore", "CurlTransport", "ContentCache",
-        onLinux("Gateway"),
+        "ObjectStore", onLinux("Gateway"),
       ].compactMap { $0 },
       exclude: notHere, swiftSettings: common),
     .executableTarget(name: "larder", dependencies: ["LarderCommands"], swiftSettings: common),
@@ -102,12 +105,15 @@ let package = Package(
         "OnlineOData", "ODataService", "OData", "HTTPCore", "Storage", "CurlTransport", "TestSupport", "CrashRig",
       ], swiftSettings: common),
     .executableTarget(
-      name: "CrashRig", dependencies: ["OnlineOData", "ODataService", "ContentCache", "HTTPCore"],
+      name: "CrashRig", dependencies: ["OnlineOData", "ODataService", "ContentCache", "ObjectStore", "HTTPCore"],
       path: "Tests/CrashRig",
       swiftSettings: common),
     .testTarget(
       name: "ContentCacheTests",
       dependencies: ["ContentCache", "HTTPCore", "Storage", "CurlTransport", "TestSupport", "CrashRig"],
+      swiftSettings: common),
+    .testTarget(
+      name: "ObjectStoreTests", dependencies: ["ObjectStore", "Storage", "TestSupport", "CrashRig"],
       swiftSettings: common),
     .testTarget(
       name: "LarderCommandsTests",

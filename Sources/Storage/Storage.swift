@@ -7,8 +7,10 @@
 //                 concurrency pool. Closures are transactions.
 // 3. Statement/   SQL is prepared once a connection; values are bound by class; a ``Row`` is read in place.
 // 4. Error/       every failure is a ``StorageError``: category, the engine's codes, the SQL without values, the file.
-// 5. Lock/        an advisory lock that tells other stores and processes that a file is in use.
+// 5. Lock/        an advisory lock that tells other stores and processes that a file is in use; a number that tells them
+//                 that it has changed.
 // 6. Digest/      SHA-256, HMAC and random bytes from the platform's library.
+// 7. Recency/     what was used last, for the tiers in memory of the stores above.
 
 import Dispatch
 import Synchronization

@@ -24,10 +24,12 @@ enum ImportMatrix {
     "ODataService": Row(targets: ["OData", "ODataXML", "HTTPCore"], system: threads),
     "OnlineOData": Row(targets: ["ODataService", "OData", "ODataXML", "HTTPCore", "Storage"], system: threads),
     "ContentCache": Row(targets: ["HTTPCore", "Storage"], system: threads.union(libc)),
+    "ObjectStore": Row(targets: ["Storage"], system: threads),
     "Gateway": Row(targets: ["ContentCache", "HTTPCore", "CMicroHTTPD"], system: threads.union(libc)),
     "LarderCommands": Row(
       targets: [
-        "OnlineOData", "ODataService", "OData", "ODataXML", "HTTPCore", "CurlTransport", "ContentCache", "Gateway",
+        "OnlineOData", "ODataService", "OData", "ODataXML", "HTTPCore", "CurlTransport", "ContentCache", "ObjectStore",
+        "Gateway",
       ],
       system: threads.union(libc)),
     "larder": Row(targets: ["LarderCommands"], system: libc.union(["Dispatch"])),

@@ -111,4 +111,14 @@ extension StorageError {
   package static func inUse(_ file: String) -> StorageError {
     StorageError(.inUse, message: "The file is in use by another store or process", file: file)
   }
+
+  /// A file that another process does not stop writing to.
+  package static func locked(_ file: String) -> StorageError {
+    StorageError(.busy, message: "Another process holds the file's lock all the time", file: file)
+  }
+
+  /// A transaction that its own work gave up.
+  package static func givenUp(_ file: String) -> StorageError {
+    StorageError(.interrupted, message: "The transaction was given up by its own work", file: file)
+  }
 }

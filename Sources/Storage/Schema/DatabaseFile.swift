@@ -49,6 +49,25 @@ package struct DatabaseFile: Sendable {
   /// The file's length in bytes; 0 where there is none.
   package var byteCount: Int { (try? Data(contentsOf: URL(filePath: path), options: .alwaysMapped))?.count ?? 0 }
 
+  /// Makes the file's folder where it is missing, for its owner alone.
+  package func makeFolder() throws(StorageError) {
+    guard let slash = path.lastIndex(of: "/"), slash > path.startIndex else { return }
+    let folder = String(path[..<slash])
+    guard !FileManager.default.fileExists(atPath: folder) else { return }
+    do {
+      try FileManager.default.createDirectory(
+        atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    } catch { throw StorageError(.cannotOpen, message: "The folder cannot be made", file: folder) }
+  }
+
+  /// Makes an empty file where there is none: it, and so its log, can be read by its owner alone.
+  package func make() throws(StorageError) {
+    guard !FileManager.default.fileExists(atPath: path) else { return }
+    guard FileManager.default.createFile(atPath: path, contents: nil, attributes: [.posixPermissions: 0o600]) else {
+      throw StorageError(.cannotOpen, message: "The file cannot be made", file: path)
+    }
+  }
+
   /// Moves the file and its log aside under a new name ending in `.damaged`, replacing an earlier one; answers its path.
   package func setAside() throws(StorageError) -> String {
     let aside = path + ".damaged"

@@ -1,3 +1,4 @@
+import Storage
 import Synchronization
 
 /// Keeps responses in memory, those used last, up to a number of bytes.
@@ -9,7 +10,7 @@ public final class MemoryCache: Cache {
   /// The most bytes of content that one entry may have.
   public let entryLimit: Int
 
-  private let entries = Mutex(RecentEntries())
+  private let entries = Mutex(RecentlyUsed<String, CacheEntry>())
 
   /// An empty cache.
   ///
@@ -51,7 +52,7 @@ public final class MemoryCache: Cache {
   /// Forgets everything.
   public func removeAll() async throws(CacheError) {
     _ = entries.withLock { entries in
-      defer { entries = RecentEntries() }
+      defer { entries = RecentlyUsed() }
       return entries
     }
   }

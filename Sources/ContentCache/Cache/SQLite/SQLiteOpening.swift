@@ -38,7 +38,7 @@ struct SQLiteOpening: Sendable {
 
   private func open(_ claim: FileClaim) async throws(StorageError) -> Opened {
     switch try DatabaseFile(path).content() {
-    case .absent: try makeFile()
+    case .absent: try DatabaseFile(path).make()
     case .database(SQLiteCacheSchema.applicationID): break
     case .database(0): break  // Cut off before its first transaction, or another's: the schema tells.
     case .damaged: return try await replaced(claim, because: "its header is damaged", isOurs: false)
@@ -72,24 +72,13 @@ struct SQLiteOpening: Sendable {
     }
     let aside = try DatabaseFile(path).setAside()
     if isOurs { try? FileManager.default.removeItem(atPath: aside) }
-    try makeFile()
+    try DatabaseFile(path).make()
     return Opened(database: try await connect(), claim: claim, replaced: reason)
   }
 
   private func makeFolder() throws(CacheError) {
-    guard let slash = path.lastIndex(of: "/"), slash > path.startIndex else { return }
-    let folder = String(path[..<slash])
-    guard !FileManager.default.fileExists(atPath: folder) else { return }
-    do {
-      try FileManager.default.createDirectory(
-        atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-    } catch { throw CacheError.failed(path: folder, reason: "The folder cannot be made") }
-  }
-
-  /// Stored responses are their reader's alone: the file, and so its log, can be read by nobody else.
-  private func makeFile() throws(StorageError) {
-    guard !FileManager.default.fileExists(atPath: path) else { return }
-    let made = FileManager.default.createFile(atPath: path, contents: nil, attributes: [.posixPermissions: 0o600])
-    guard made else { throw StorageError.cannotOpen(path, "The cache's file cannot be made") }
+    do throws(StorageError) { try DatabaseFile(path).makeFolder() } catch {
+      throw .failed(path: error.file ?? path, reason: error.message)
+    }
   }
 }

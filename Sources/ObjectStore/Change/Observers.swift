@@ -1,0 +1,153 @@
+import Synchronization
+
+/// What an observer wants to be told of.
+enum Observed: Sendable {
+  case key(ObjectKey)
+  case label(ObjectKey)
+  case everything
+
+  func contains(_ told: ToldChange) -> Bool {
+    guard let changed = told.key else { return true }
+    return switch self {
+    case .key(let key): changed == key
+    case .label(let label): told.labels.contains(label)
+    case .everything: true
+    }
+  }
+}
+
+/// The observers of a store, told in the order of commits.
+final class Observers: Sendable {
+  private struct State {
+    var observers: [Int: Entry] = [:]
+    var next = 0
+    var isClosed = false
+  }
+
+  /// An observer, as long as somebody holds it.
+  private struct Entry {
+    weak var observer: ChangeObserver?
+    let observed: Observed
+  }
+
+  private let state = Mutex(State())
+  /// How many there are, to be asked without a lock.
+  private let count = Atomic(0)
+
+  /// True where there are none: nothing need be noted then.
+  var isEmpty: Bool { count.load(ordering: .acquiring) == 0 }
+
+  func add(_ observed: Observed) -> ChangeObserver {
+    let observer = ChangeObserver(self)
+    let isClosed = state.withLock { state in
+      guard !state.isClosed else { return true }
+      state.observers[state.next] = Entry(observer: observer, observed: observed)
+      observer.setNumber(state.next)
+      state.next += 1
+      count.store(state.observers.count, ordering: .releasing)
+      return false
+    }
+    if isClosed { observer.finish() }
+    return observer
+  }
+
+  func remove(_ number: Int) {
+    state.withLock { state in
+      state.observers[number] = nil
+      count.store(state.observers.count, ordering: .releasing)
+    }
+  }
+
+  /// Tells changes; one caller at a time tells those of commits.
+  func tell(_ all: [ToldChange]) {
+    guard !all.isEmpty, !isEmpty else { return }
+    let entries = state.withLock { state in state.observers.values.map { ($0.observer, $0.observed) } }
+    for (observer, observed) in entries {
+      guard let observer else { continue }
+      for told in all where observed.contains(told) { observer.add(told) }
+    }
+  }
+
+  /// Nothing more is told; loops end when they have taken what was told.
+  func finish() {
+    let observers = state.withLock { state in
+      state.isClosed = true
+      count.store(0, ordering: .releasing)
+      defer { state.observers = [:] }
+      return state.observers.values.compactMap(\.observer)
+    }
+    for observer in observers { observer.finish() }
+  }
+}
+
+/// One observer: changes told to it, and the task that waits for them.
+final class ChangeObserver: Sendable {
+  private struct State {
+    var buffer = ChangeBuffer(limit: ObjectStore.observedChangeLimit)
+    var waiting: [(id: Int, continuation: CheckedContinuation<ObjectChange?, Never>)] = []
+    var nextWaiting = 0
+    var isFinished = false
+    var number: Int?
+  }
+
+  private let state = Mutex(State())
+  private let observers: Observers
+
+  init(_ observers: Observers) { self.observers = observers }
+
+  deinit { if let number = state.withLock({ $0.number }) { observers.remove(number) } }
+
+  func setNumber(_ number: Int) { state.withLock { $0.number = number } }
+
+  func add(_ told: ToldChange) {
+    let ready = state.withLock { state -> (CheckedContinuation<ObjectChange?, Never>, ObjectChange)? in
+      state.buffer.add(told)
+      guard !state.waiting.isEmpty, let change = state.buffer.next() else { return nil }
+      return (state.waiting.removeFirst().continuation, change)
+    }
+    if let (continuation, change) = ready { continuation.resume(returning: change) }
+  }
+
+  func finish() {
+    let waiting = state.withLock { state in
+      state.isFinished = true
+      defer { state.waiting = [] }
+      return state.waiting
+    }
+    for one in waiting { one.continuation.resume(returning: nil) }
+  }
+
+  /// The next change; nil when the store is closed or the task cancelled.
+  func next() async -> ObjectChange? {
+    let id = state.withLock { state in
+      state.nextWaiting += 1
+      return state.nextWaiting
+    }
+    return await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let ready = state.withLock { state -> ObjectChange?? in
+          if let change = state.buffer.next() { return change }
+          if state.isFinished { return .some(nil) }
+          state.waiting.append((id, continuation))
+          return nil
+        }
+        if let ready {
+          continuation.resume(returning: ready)
+        } else if Task.isCancelled {
+          // Cancelled before the continuation was there: the handler found none.
+          cancel(id)
+        }
+      }
+    } onCancel: {
+      cancel(id)
+    }
+  }
+
+  private func cancel(_ id: Int) {
+    let continuation = state.withLock { state -> CheckedContinuation<ObjectChange?, Never>? in
+      guard let place = state.waiting.firstIndex(where: { $0.id == id }) else { return nil }
+      return state.waiting.remove(at: place).continuation
+    }
+    continuation?.resume(returning: nil)
+  }
+}

@@ -1,0 +1,99 @@
+import Storage
+
+/// Looks at a store's file before it is trusted, and opens it.
+struct ObjectOpening: Sendable {
+  let path: String
+  let options: ObjectStoreOptions
+  let now: @Sendable () -> Int64
+  let diagnose: @Sendable (ObjectStoreError) -> Void
+
+  func open() async throws(StorageError) -> (Database, Memory) {
+    let file = DatabaseFile(path)
+    switch try file.content() {
+    case .absent:
+      try file.makeFolder()
+      try file.make()
+    case .database(ObjectSchema.applicationID): break
+    case .database(0): break  // Cut off before its first transaction, or another's: the schema tells.
+    case .damaged: throw .damaged(path, "The file's header is damaged")
+    case .database, .other: throw .foreign(path)
+    }
+    let settings = DatabaseOptions(
+      synchronous: .full, readers: 4, busyTimeoutMilliseconds: ObjectWriter.lockMilliseconds)
+    let database = try await Database.open(path, schema: ObjectSchema.schema, options: settings)
+    do throws(StorageError) {
+      let last = try await database.read { (connection) throws(StorageError) in
+        try connection.first("SELECT last FROM request ORDER BY last DESC LIMIT 1") { (row) throws(StorageError) in
+          try row.int64(0)
+        }
+      }
+      let memory = Memory(limit: options.memory, counter: counter(), lastRequest: last ?? 0, now: now)
+      try await repair(memory, database)
+      return (database, memory)
+    } catch {
+      try? await database.close()
+      throw error
+    }
+  }
+
+  /// Nil where the file system has no shared memory.
+  private func counter() -> SharedCounter? {
+    do throws(StorageError) { return try SharedCounter(path + "-changes") } catch {
+      diagnose(ObjectStoreError(.open, error))
+      return nil
+    }
+  }
+
+  /// On a thread that may wait for another process.
+  private func repair(_ memory: Memory, _ database: Database) async throws(StorageError) {
+    let result = await withCheckedContinuation { (done: CheckedContinuation<Result<Void, StorageError>, Never>) in
+      database.whereWriting { _ in
+        done.resume(returning: Result { () throws(StorageError) in try memory.repair() })
+      }
+    }
+    try result.get()
+  }
+}
+
+extension ObjectStore {
+  /// Brings the file within its limits, some values a transaction.
+  func trim() async throws(ObjectStoreError) {
+    guard options.disk != nil else { return }
+    try await change(.open) { table in try table.rowsForAll() }
+    while try await change(.open, { table in try table.trim(256) }) {}
+  }
+
+  /// Takes the values most often asked for into memory.
+  func warmUp() async throws(ObjectStoreError) {
+    let limit = options.memory
+    let count = min(options.warmUpCount, limit.count)
+    guard count > 0, memory.fits(0) else { return }
+    let token = memory.token
+    let found: [(key: ObjectKey, object: StoredObject)]
+    do throws(StorageError) {
+      found = try await database.read { [now = memory.now()] (connection) throws(StorageError) in
+        var found: [(key: ObjectKey, object: StoredObject)] = []
+        var room = limit.bytes
+        try connection.forEachRow(
+          """
+          SELECT object.key, \(StoredObject.columns) FROM request CROSS JOIN object ON object.id = request.object
+          WHERE times > 0 AND size <= ? AND (expires IS NULL OR expires > ?) ORDER BY times DESC, last DESC LIMIT ?
+          """, [.integer(Int64(limit.bytes / 4)), .integer(now), .integer(Int64(count))]
+        ) { (row) throws(StorageError) in
+          let key = ObjectKey(stored: try row.text(0))
+          let object = try StoredObject(row, key: key.text, from: 1)
+          room -= Memory.cost(key, object.encoded)
+          guard room >= 0 else { return false }
+          if !object.isDamaged { found.append((key, object)) }
+          return true
+        }
+        return found
+      }
+    } catch { throw ObjectStoreError(.open, error) }
+    // The most requested comes in last: it is the last to go.
+    for (key, object) in found.reversed() {
+      let held = Held(id: object.id, expires: object.expires, content: .encoded(object))
+      memory.warm(key, held, cost: Memory.cost(key, object.encoded), token: token)
+    }
+  }
+}

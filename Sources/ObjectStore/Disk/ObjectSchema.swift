@@ -1,0 +1,44 @@
+import Storage
+
+/// The file of an ``ObjectStore``.
+///
+/// `object` holds one value a row, its bytes last, so that the other columns are read without them. Its `labels` are those
+/// that `label` has rows for: one look at the old row tells which to delete. `label` leads from a label to its keys in
+/// order. `request` holds how often and when (by a number that rises) values were asked for by key, apart from the values,
+/// so that counting never writes one anew; a value that was never asked for may have no row there. `usage` holds the
+/// number of rows of `object` and the sum of `size`, kept by the same transactions. Moments are microseconds since 1970.
+enum ObjectSchema {
+  /// `LrdO`.
+  static let applicationID: Int32 = 0x4C72_644F
+
+  static var schema: Schema { Schema(applicationID: applicationID, steps: [FirstTables()]) }
+}
+
+/// Version 1.
+private struct FirstTables: SchemaStep {
+  func run(on connection: Connection) throws(StorageError) {
+    try connection.run(
+      """
+      CREATE TABLE object(
+        id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, created INTEGER NOT NULL, updated INTEGER NOT NULL,
+        expires INTEGER, coding INTEGER NOT NULL, checksum INTEGER NOT NULL, size INTEGER NOT NULL, labels BLOB,
+        value BLOB NOT NULL) STRICT
+      """)
+    try connection.run("CREATE INDEX object_by_expiry ON object(expires, size) WHERE expires IS NOT NULL")
+    try connection.run(
+      """
+      CREATE TABLE label(label TEXT NOT NULL, key TEXT NOT NULL, object INTEGER NOT NULL, PRIMARY KEY(label, key))
+      STRICT, WITHOUT ROWID
+      """)
+    try connection.run(
+      "CREATE TABLE request(object INTEGER PRIMARY KEY, times INTEGER NOT NULL, last INTEGER NOT NULL) STRICT")
+    try connection.run("CREATE INDEX request_by_times ON request(times, last)")
+    try connection.run("CREATE INDEX request_by_last ON request(last)")
+    try connection.run(
+      """
+      CREATE TABLE usage(
+        one INTEGER PRIMARY KEY CHECK(one = 1), objects INTEGER NOT NULL, bytes INTEGER NOT NULL) STRICT
+      """)
+    try connection.run("INSERT INTO usage VALUES(1, 0, 0)")
+  }
+}

@@ -1,0 +1,84 @@
+import Storage
+
+// What goes by itself: expired values, and those past a limit.
+extension ObjectTable {
+  /// Deletes up to `limit` expired values; answers how many.
+  func purge(_ limit: Int) throws(StorageError) -> Int {
+    var keys: [ObjectKey] = []
+    try connection.forEachRow(
+      "SELECT key FROM object WHERE expires <= ? ORDER BY expires LIMIT ?", [.integer(now), .integer(Int64(limit))]
+    ) { (row) throws(StorageError) in
+      keys.append(ObjectKey(stored: try row.text(0)))
+      return true
+    }
+    for key in keys { _ = try delete(key) }
+    return keys.count
+  }
+
+  /// Notes that the value just put was used, and deletes others until the file is within its limits.
+  func makeRoom(keeping kept: Int64) throws(StorageError) {
+    try connection.run(
+      """
+      INSERT INTO request VALUES(?, 0, ?) ON CONFLICT(object) DO UPDATE SET last = max(last, excluded.last)
+      """, .integer(kept), .integer(memory.nextMoment()))
+    while try isOverLimit() { if try !deleteNext(keeping: kept) { return } }
+  }
+
+  /// Deletes up to `limit` values while the file is over its limits; false where it is within them.
+  func trim(_ limit: Int) throws(StorageError) -> Bool {
+    for _ in 0..<limit {
+      guard try isOverLimit(), try deleteNext(keeping: 0) else { return false }
+    }
+    return true
+  }
+
+  private func isOverLimit() throws(StorageError) -> Bool {
+    guard let disk = limits.disk else { return false }
+    let (objects, bytes) = try usage()
+    return objects > Int64(disk.count ?? .max) || bytes > Int64(disk.bytes ?? .max)
+  }
+
+  /// Deletes the value whose turn it is; false where there is none but `kept`.
+  private func deleteNext(keeping kept: Int64) throws(StorageError) -> Bool {
+    if try purge(1) > 0 { return true }
+    var found = try next(keeping: kept)
+    if found == nil {
+      try rowsForAll()
+      found = try next(keeping: kept)
+    }
+    while let (id, key) = found {
+      let pending = memory.takePending(key, id)
+      guard pending.times > 0 else { return try delete(key, .evicted) }
+      // Used since: it takes its later place, where it is met again if need be.
+      try write([(id, pending)])
+      found = try next(keeping: kept)
+    }
+    return false
+  }
+
+  private func next(keeping kept: Int64) throws(StorageError) -> (id: Int64, key: ObjectKey)? {
+    let order = limits.disk?.eviction == .leastRequested ? "times, last" : "last"
+    return try connection.first(
+      """
+      SELECT object.id, object.key FROM request CROSS JOIN object ON object.id = request.object
+      WHERE request.object <> ? ORDER BY \(order) LIMIT 1
+      """, .integer(kept)
+    ) { (row) throws(StorageError) in (id: try row.int64(0), key: ObjectKey(stored: try row.text(1))) }
+  }
+
+  /// Values put while the file had no limits have no row in `request`: they were used before all others.
+  func rowsForAll() throws(StorageError) {
+    try connection.run("INSERT OR IGNORE INTO request SELECT id, 0, 0 FROM object")
+  }
+
+  /// Adds requests to those that the file knows; of values that are gone, nothing.
+  func write(_ counts: [(id: Int64, requests: RequestCounts.Requests)]) throws(StorageError) {
+    for count in counts {
+      try connection.run(
+        """
+        INSERT INTO request SELECT id, ?, ? FROM object WHERE id = ?
+        ON CONFLICT(object) DO UPDATE SET times = times + excluded.times, last = max(last, excluded.last)
+        """, .integer(count.requests.times), .integer(count.requests.last), .integer(count.id))
+    }
+  }
+}

@@ -1,0 +1,236 @@
+import Storage
+
+/// The tables inside of one transaction: makes changes, and notes what they mean for memory and observers.
+//
+// Made by the writer for one transaction, used by its thread alone, and never Sendable.
+final class ObjectTable {
+  let connection: Connection
+  /// The moment of the transaction: what expires by it is absent in all of it.
+  let now: Int64
+  let limits: ObjectStoreOptions
+  let memory: Memory
+  /// True where somebody observes.
+  let isObserved: Bool
+
+  /// By how much the number of values and their bytes have changed.
+  private(set) var objects: Int64 = 0
+  private(set) var bytes: Int64 = 0
+
+  /// What memory holds after the commit, by key; nil for what it must not hold.
+  private(set) var changed: [ObjectKey: (held: Held, cost: Int)?] = [:]
+  private(set) var changesEverything = false
+  /// What observers are told, in order.
+  var told: [ToldChange] = []
+
+  init(_ connection: Connection, now: Int64, limits: ObjectStoreOptions, memory: Memory, isObserved: Bool) {
+    self.connection = connection
+    self.now = now
+    self.limits = limits
+    self.memory = memory
+    self.isObserved = isObserved
+  }
+
+  // MARK: Putting
+
+  /// Puts a value, and makes room for it where the file has limits.
+  func put(_ new: NewObject) throws(StorageError) {
+    let size = Int64(new.encoded.bytes.count)
+    let labels = new.labels.bytes
+    try insert(new, size, labels)
+    let id: Int64
+    if connection.changes > 0 {
+      id = connection.lastInsertedRow
+      objects += 1
+      bytes += size
+      try add(new.labels, new.key, id)
+      tell(.put, new.key, new.labels)
+    } else {
+      id = try replace(new, size, labels)
+    }
+    note(new, id)
+    if limits.disk != nil { try makeRoom(keeping: id) }
+  }
+
+  private func insert(_ new: NewObject, _ size: Int64, _ labels: [UInt8]?) throws(StorageError) {
+    try connection.run(
+      """
+      INSERT INTO object(key, created, updated, expires, coding, checksum, size, labels, value)
+      VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT(key) DO NOTHING
+      """, .text(new.key.text), .integer(now), .integer(now), .integer(new.expires),
+      .integer(Int64(new.encoded.coding.rawValue)), .integer(Checksum.of(new.encoded.bytes)), .integer(size),
+      .blob(labels), .blob(new.encoded.bytes))
+  }
+
+  /// In place of a row that is there; one that has expired was absent, and leaves nothing behind.
+  private func replace(_ new: NewObject, _ size: Int64, _ labels: [UInt8]?) throws(StorageError) -> Int64 {
+    let old = try connection.first("SELECT id, size, expires, labels FROM object WHERE key = ?", .text(new.key.text)) {
+      (row) throws(StorageError) in try OldRow(row)
+    }
+    guard let old else { throw .damaged(connection.file ?? "", "A key is in the index of keys but not in the table") }
+    let hasExpired = old.expires.map { $0 <= now } ?? false
+    try connection.run(
+      """
+      UPDATE object SET updated = ?, expires = ?, coding = ?, checksum = ?, size = ?, labels = ?, value = ?
+      WHERE id = ?
+      """, .integer(now), .integer(new.expires), .integer(Int64(new.encoded.coding.rawValue)),
+      .integer(Checksum.of(new.encoded.bytes)), .integer(size), .blob(labels), .blob(new.encoded.bytes),
+      .integer(old.id))
+    if hasExpired {
+      try connection.run("UPDATE object SET created = ? WHERE id = ?", .integer(now), .integer(old.id))
+      try forgetRequests(new.key, old.id)
+    }
+    bytes += size - old.size
+    if old.labels != new.labels {
+      try remove(old.labels, new.key)
+      try add(new.labels, new.key, old.id)
+    }
+    tell(.put, new.key, new.labels, before: old.labels)
+    return old.id
+  }
+
+  private func add(_ labels: LabelSet, _ key: ObjectKey, _ id: Int64) throws(StorageError) {
+    for label in labels.labels {
+      try connection.run("INSERT INTO label VALUES(?, ?, ?)", .text(label.text), .text(key.text), .integer(id))
+    }
+  }
+
+  private func remove(_ labels: LabelSet, _ key: ObjectKey) throws(StorageError) {
+    for label in labels.labels {
+      try connection.run("DELETE FROM label WHERE label = ? AND key = ?", .text(label.text), .text(key.text))
+    }
+  }
+
+  private func note(_ new: NewObject, _ id: Int64) {
+    let cost = Memory.cost(new.key, new.encoded)
+    if memory.fits(cost) {
+      changed[new.key] = (Held(id: id, expires: new.expires, content: .decoded(new.value)), cost)
+    } else {
+      changed[new.key] = .some(nil)
+    }
+  }
+
+  // MARK: Deleting
+
+  /// What a row says that is to go.
+  struct OldRow {
+    let id: Int64
+    let size: Int64
+    let expires: Int64?
+    let labels: LabelSet
+
+    /// Reads `id, size, expires, labels`.
+    init(_ row: borrowing Row) throws(StorageError) {
+      id = try row.int64(0)
+      size = try row.int64(1)
+      expires = try row.int64OrNil(2)
+      labels = LabelSet(stored: row.isNull(3) ? nil : try row.bytes(3))
+    }
+  }
+
+  /// Deletes a value; false where there is none, or an expired one, which goes all the same.
+  func delete(_ key: ObjectKey, _ kind: ToldChange.Kind = .deleted) throws(StorageError) -> Bool {
+    let old = try connection.first(
+      "DELETE FROM object WHERE key = ? RETURNING id, size, expires, labels", .text(key.text)
+    ) { (row) throws(StorageError) in try OldRow(row) }
+    guard let old else { return false }
+    objects -= 1
+    bytes -= old.size
+    try remove(old.labels, key)
+    try forgetRequests(key, old.id)
+    changed[key] = .some(nil)
+    let hasExpired = old.expires.map { $0 <= now } ?? false
+    tell(hasExpired ? .expired : kind, key, old.labels)
+    return !hasExpired
+  }
+
+  private func forgetRequests(_ key: ObjectKey, _ id: Int64) throws(StorageError) {
+    _ = memory.takePending(key, id)
+    try connection.run("DELETE FROM request WHERE object = ?", .integer(id))
+  }
+
+  /// Deletes the values of a query for keys; answers how many were not expired.
+  func deleteAll(_ sql: String, _ values: SQLValue...) throws(StorageError) -> Int {
+    var keys: [ObjectKey] = []
+    try connection.forEachRow(sql, values) { (row) throws(StorageError) in
+      keys.append(ObjectKey(stored: try row.text(0)))
+      return true
+    }
+    var count = 0
+    for key in keys where try delete(key) { count += 1 }
+    return count
+  }
+
+  /// Deletes every value; answers how many were not expired.
+  func deleteEverything() throws(StorageError) -> Int {
+    let (before, size) = try usage()
+    let expired = try connection.first(ObjectTable.expiredUsage, .integer(now)) { (row) throws(StorageError) in
+      try row.int64(0)
+    }
+    if isObserved { try tellEverything() }
+    for table in ["object", "label", "request"] { try connection.run("DELETE FROM \(table)") }
+    objects -= before
+    bytes -= size
+    changed = [:]
+    changesEverything = true
+    return Int(clamping: before - (expired ?? 0))
+  }
+
+  /// How many changes an observer is told one by one when everything is deleted.
+  private static let toldLimit = 1000
+
+  private func tellEverything() throws(StorageError) {
+    var found: [ToldChange] = []
+    try connection.forEachRow("SELECT key, labels FROM object LIMIT ?", [.integer(Int64(ObjectTable.toldLimit + 1))]) {
+      (row) throws(StorageError) in
+      found.append(
+        ToldChange(
+          kind: .deleted, key: ObjectKey(stored: try row.text(0)),
+          labels: LabelSet(stored: row.isNull(1) ? nil : try row.bytes(1)).labels))
+      return true
+    }
+    if found.count > ObjectTable.toldLimit { found = [ToldChange(kind: .missed, key: nil, labels: [])] }
+    told += found
+  }
+
+  private func tell(_ kind: ToldChange.Kind, _ key: ObjectKey, _ labels: LabelSet, before: LabelSet = .none) {
+    guard isObserved else { return }
+    let all =
+      before.labels.isEmpty ? labels.labels : labels.labels + before.labels.filter { !labels.labels.contains($0) }
+    told.append(ToldChange(kind: kind, key: key, labels: all))
+  }
+
+  // MARK: Keeping count
+
+  static let expiredUsage = "SELECT count(*), coalesce(sum(size), 0) FROM object WHERE expires <= ?"
+
+  /// The number of values and the sum of their bytes, with the changes so far.
+  func usage() throws(StorageError) -> (objects: Int64, bytes: Int64) {
+    let found = try connection.first("SELECT objects, bytes FROM usage") { (row) throws(StorageError) in
+      (try row.int64(0), try row.int64(1))
+    }
+    return ((found?.0 ?? 0) + objects, (found?.1 ?? 0) + bytes)
+  }
+
+  /// Writes what is the same for all changes of the transaction; called once, last.
+  func finish() throws(StorageError) {
+    guard objects != 0 || bytes != 0 else { return }
+    try connection.run(
+      "UPDATE usage SET objects = objects + ?, bytes = bytes + ?", .integer(objects), .integer(bytes))
+  }
+
+  /// Which keys the commit is about to change; nil where none.
+  var changes: MemoryTier.Changes? {
+    if changesEverything { return .everything }
+    return changed.isEmpty ? nil : .keys(Set(changed.keys))
+  }
+
+  /// What memory may hold after the commit.
+  var values: [(key: ObjectKey, held: Held, cost: Int)] {
+    changed.compactMap { key, value in value.map { (key, $0.held, $0.cost) } }
+  }
+}
+
+extension Memory {
+  /// What a value costs.
+  static func cost(_ key: ObjectKey, _ encoded: EncodedObject) -> Int { key.text.utf8.count + encoded.bytes.count }
+}

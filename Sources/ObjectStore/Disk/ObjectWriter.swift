@@ -1,0 +1,191 @@
+import Storage
+import Synchronization
+
+/// Changes that wait for the writer.
+struct WaitingChange: Sendable {
+  /// True for work that must not be run twice: it gets a transaction of its own.
+  let isAlone: Bool
+  /// About how many bytes it writes.
+  let weight: Int
+  /// Makes the change; answers what to do once it is durable.
+  let run: @Sendable (ObjectTable) throws -> @Sendable () -> Void
+  /// Is told why there was no change.
+  let fail: @Sendable (any Error) -> Void
+}
+
+/// The writing half of a store: changes asked for at the same time share a transaction, and each is durable when its
+/// caller goes on.
+final class ObjectWriter: Sendable {
+  let database: Database
+  let memory: Memory
+  let observers: Observers
+  let limits: ObjectStoreOptions
+  private let waiting = Mutex<[WaitingChange]>([])
+  private let diagnose: @Sendable (ObjectStoreError) -> Void
+
+  /// How many bytes one shared transaction writes: the lock is never held for long.
+  private static let transactionBytes = 4 << 20
+  /// Expired values, and counts, that a transaction writes beside what it is for.
+  private static let besides = 64
+  /// Counts written by a transaction of their own.
+  private static let countSlice = 2048
+  /// How long another process may keep the lock, in milliseconds.
+  static let lockMilliseconds: Int32 = 60_000
+
+  init(
+    _ database: Database, memory: Memory, observers: Observers, limits: ObjectStoreOptions,
+    diagnose: @escaping @Sendable (ObjectStoreError) -> Void
+  ) {
+    self.database = database
+    self.memory = memory
+    self.observers = observers
+    self.limits = limits
+    self.diagnose = diagnose
+  }
+
+  /// Makes a change after all that were asked for before, and returns when it is durable.
+  func change<Result: Sendable>(
+    weight: Int = 0, alone isAlone: Bool = false,
+    _ work: @escaping @Sendable (ObjectTable) throws -> Result
+  ) async throws -> Result {
+    try await withCheckedThrowingContinuation { (done: CheckedContinuation<Result, any Error>) in
+      let change = WaitingChange(
+        isAlone: isAlone, weight: weight,
+        run: { table in
+          let result = try work(table)
+          return { done.resume(returning: result) }
+        }, fail: { done.resume(throwing: $0) })
+      let isFirst = waiting.withLock { waiting in
+        waiting.append(change)
+        return waiting.count == 1
+      }
+      // Whoever comes while the writer is busy is taken along in its next transaction.
+      if isFirst { database.whereWriting { [self] turn in writeWaiting(turn) } }
+    }
+  }
+
+  // MARK: On the writer's thread
+
+  private func writeWaiting(_ turn: Database.WriterTurn) {
+    var rest = waiting.withLock { waiting in
+      defer { waiting = [] }
+      return waiting[...]
+    }
+    while let first = rest.first {
+      var weight = 0
+      let share =
+        first.isAlone
+        ? rest.prefix(1)
+        : rest.prefix { change in
+          defer { weight += change.weight }
+          return !change.isAlone && weight < ObjectWriter.transactionBytes
+        }
+      rest = rest.dropFirst(share.count)
+      do { for done in try write(share, turn) { done() } } catch {
+        if share.count == 1 {
+          first.fail(error)
+        } else {
+          // One of them may be at fault: each gets a transaction of its own.
+          for change in share { writeOne(change, turn) }
+        }
+      }
+    }
+  }
+
+  private func writeOne(_ change: WaitingChange, _ turn: Database.WriterTurn) {
+    do { for done in try write([change], turn) { done() } } catch { change.fail(error) }
+  }
+
+  /// All or none; answers what to do now that they are durable.
+  private func write(
+    _ changes: ArraySlice<WaitingChange>, _ turn: Database.WriterTurn
+  ) throws -> [@Sendable () -> Void] {
+    try transaction(turn) { table in
+      var after: [@Sendable () -> Void] = []
+      after.reserveCapacity(changes.count)
+      for change in changes { after.append(try change.run(table)) }
+      _ = try table.purge(ObjectWriter.besides)
+      try table.write(memory.takeCounts(ObjectWriter.besides))
+      return after
+    }
+  }
+
+  /// One transaction of the file, with all that goes with it: the lock, the number of changes, memory, observers.
+  private func transaction<Result>(
+    _ turn: Database.WriterTurn, _ body: (ObjectTable) throws -> Result
+  ) throws -> Result {
+    var cause: (any Error)?
+    var values: [(key: ObjectKey, held: Held, cost: Int)] = []
+    var told: [ToldChange] = []
+    do {
+      return try memory.whileAlone(ObjectWriter.lockMilliseconds) { () throws(StorageError) -> Result in
+        var hasBegun = false
+        // Told before the lock is given back, so that the order is that of commits.
+        defer {
+          if hasBegun { memory.endCommit(values) }
+          observers.tell(told)
+        }
+        do throws(StorageError) {
+          return try turn.write { (connection) throws(StorageError) in
+            let table = ObjectTable(
+              connection, now: memory.now(), limits: limits, memory: memory, isObserved: !observers.isEmpty)
+            let result: Result
+            do {
+              result = try body(table)
+              try table.finish()
+            } catch {
+              cause = error
+              throw .givenUp(database.path)
+            }
+            if let changes = table.changes {
+              hasBegun = true
+              memory.beginCommit(changes)
+            }
+            (values, told) = (table.values, table.told)
+            return result
+          }
+        } catch {
+          (values, told) = ([], [])
+          throw error
+        }
+      }
+    } catch { throw cause ?? error }
+  }
+
+  // MARK: Beside the calls
+
+  /// Writes counts of requests, all that there are, a few at a time.
+  func writeCounts() {
+    memory.beginWritingCounts()
+    database.whereWriting { [self] turn in
+      let counts = memory.takeCounts(ObjectWriter.countSlice)
+      guard !counts.isEmpty else { return }
+      do { try transaction(turn) { table in try table.write(counts) } } catch {
+        report(error)
+        return
+      }
+      if counts.count == ObjectWriter.countSlice { writeCounts() }
+    }
+  }
+
+  /// Writes the counts that there are, and waits for that.
+  func flushCounts() async throws {
+    while true {
+      let count = try await change { [self] table in
+        let counts = memory.takeCounts(ObjectWriter.countSlice)
+        try table.write(counts)
+        return counts.count
+      }
+      if count < ObjectWriter.countSlice { return }
+    }
+  }
+
+  private func report(_ error: any Error) {
+    switch error {
+    case let error as StorageError where error.category == .closed: break
+    case let error as StorageError: diagnose(ObjectStoreError(.close, error))
+    case let error as ObjectStoreError: diagnose(error)
+    default: break
+    }
+  }
+}

@@ -1,0 +1,105 @@
+/// A key, or a label: a text that is not empty, compared by its UTF-8 bytes.
+///
+/// `String` holds texts for equal that Unicode calls canonically equivalent; these are different keys here, as they are
+/// for SQLite.
+struct ObjectKey: Hashable, Sendable, Comparable {
+  let text: String
+
+  /// Throws `invalidKey` for an empty text and one longer than ``ObjectStore/keyByteLimit``.
+  init(_ text: String, for operation: ObjectStoreError.Operation) throws(ObjectStoreError) {
+    let count = text.utf8.count
+    guard count > 0, count <= ObjectStore.keyByteLimit else {
+      throw ObjectStoreError(operation, key: count == 0 ? "" : String(text.prefix(64)), .invalidKey(bytes: count))
+    }
+    self.init(stored: text)
+  }
+
+  /// What the store's file holds.
+  init(stored text: String) {
+    var text = text
+    text.makeContiguousUTF8()
+    self.text = text
+  }
+
+  static func == (one: ObjectKey, other: ObjectKey) -> Bool {
+    // Texts with the same bytes are equal, so the cheap comparison decides nearly always; it is never wrong with "no".
+    one.text.utf8.count == other.text.utf8.count && one.text == other.text && one.hasBytes(of: other)
+  }
+
+  private func hasBytes(of other: ObjectKey) -> Bool {
+    // The buffers are read inside the calls that lend them.
+    let result = unsafe text.utf8.withContiguousStorageIfAvailable { mine in
+      unsafe other.text.utf8.withContiguousStorageIfAvailable { theirs in unsafe mine.elementsEqual(theirs) }
+    }
+    return (result ?? nil) ?? text.utf8.elementsEqual(other.text.utf8)
+  }
+
+  func hash(into hasher: inout Hasher) {
+    // The buffer is read inside the call that lends it.
+    let isDone: Void? = unsafe text.utf8.withContiguousStorageIfAvailable { bytes in
+      unsafe hasher.combine(bytes: UnsafeRawBufferPointer(bytes))
+    }
+    if isDone == nil { for byte in text.utf8 { hasher.combine(byte) } }
+  }
+
+  static func < (one: ObjectKey, other: ObjectKey) -> Bool { one.text.utf8.lexicographicallyPrecedes(other.text.utf8) }
+}
+
+/// The labels of a value: each once, in order of their bytes.
+struct LabelSet: Sendable, Hashable {
+  let labels: [ObjectKey]
+
+  static let none = LabelSet(labels: [])
+
+  private init(labels: [ObjectKey]) { self.labels = labels }
+
+  /// Throws `invalidLabel` for an empty label or one longer than ``ObjectStore/keyByteLimit``, and for too many.
+  init(
+    _ labels: some Collection<String>, key: ObjectKey, for operation: ObjectStoreError.Operation
+  ) throws(ObjectStoreError) {
+    guard !labels.isEmpty else {
+      self = .none
+      return
+    }
+    var found: Set<ObjectKey> = []
+    for label in labels {
+      let count = label.utf8.count
+      guard count > 0, count <= ObjectStore.keyByteLimit else {
+        throw ObjectStoreError(operation, key: key.text, .invalidLabel(String(label.prefix(64))))
+      }
+      found.insert(ObjectKey(stored: label))
+    }
+    guard found.count <= ObjectStore.labelLimit else {
+      throw ObjectStoreError(operation, key: key.text, .tooManyLabels(found.count))
+    }
+    self.labels = found.sorted()
+  }
+
+  /// The column's bytes: for each label the length of its UTF-8 in two bytes, the greater first, then that; nil for none.
+  var bytes: [UInt8]? {
+    guard !labels.isEmpty else { return nil }
+    var bytes: [UInt8] = []
+    for label in labels {
+      let text = label.text.utf8
+      bytes.append(UInt8(truncatingIfNeeded: text.count >> 8))
+      bytes.append(UInt8(truncatingIfNeeded: text.count))
+      bytes += text
+    }
+    return bytes
+  }
+
+  /// Reads the column; what is cut off by damage is left out.
+  init(stored bytes: [UInt8]?) {
+    var labels: [ObjectKey] = []
+    var rest = (bytes ?? [])[...]
+    while let high = rest.popFirst(), let low = rest.popFirst() {
+      let count = Int(high) << 8 | Int(low)
+      guard rest.count >= count else { break }
+      labels.append(ObjectKey(stored: String(decoding: rest.prefix(count), as: UTF8.self)))
+      rest = rest.dropFirst(count)
+    }
+    self.labels = labels
+  }
+
+  var texts: [String] { labels.map(\.text) }
+}

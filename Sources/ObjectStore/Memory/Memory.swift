@@ -1,0 +1,126 @@
+import Storage
+import Synchronization
+
+/// The memory tier of an open store, with the number of changes that its file shares with other processes.
+final class Memory: Sendable {
+  private let tier: Mutex<MemoryTier>
+  /// Nil where the file system has no shared memory: nothing is held then.
+  private let counter: SharedCounter?
+  /// Stands in for it then.
+  private let ownNumber = Atomic<UInt64>(0)
+  let now: @Sendable () -> Int64
+  private let onErrands: Mutex<(@Sendable (MemoryTier.Errands) -> Void)?> = Mutex(nil)
+
+  init(
+    limit: ObjectStoreOptions.MemoryLimit, counter: SharedCounter?, lastRequest: Int64,
+    now: @escaping @Sendable () -> Int64
+  ) {
+    self.counter = counter
+    self.now = now
+    tier = Mutex(MemoryTier(limit: counter == nil ? .none : limit, number: counter?.number ?? 0, last: lastRequest))
+  }
+
+  /// Who does what comes up beside; set once, before the first use.
+  func onErrands(_ body: @escaping @Sendable (MemoryTier.Errands) -> Void) { onErrands.withLock { $0 = body } }
+
+  private var number: UInt64 { counter?.number ?? ownNumber.load(ordering: .sequentiallyConsistent) }
+
+  private func set(_ number: UInt64) {
+    if let counter { counter.set(number) } else { ownNumber.store(number, ordering: .sequentiallyConsistent) }
+  }
+
+  private func run(_ errands: MemoryTier.Errands) {
+    guard errands != [], let body = onErrands.withLock({ $0 }) else { return }
+    body(errands)
+  }
+
+  /// The number is read inside of the lock, so that it never falls behind the tier's.
+  private func step<Result>(_ body: (inout MemoryTier, UInt64) -> sending Result) -> Result {
+    let (result, errands) = tier.withLock { tier in (body(&tier, number), tier.takeErrands()) }
+    if errands != [] { run(errands) }
+    return result
+  }
+
+  // MARK: Reading
+
+  func look(_ key: ObjectKey) -> MemoryTier.Look { step { $0.look(key, at: $1, now: now) } }
+
+  func fill(_ key: ObjectKey, _ held: Held, cost: Int, missed token: UInt64?) {
+    step { $0.fill(key, held, cost: cost, missed: token, at: $1) }
+  }
+
+  func decode(_ key: ObjectKey, id: Int64, to value: any DecodedValue) {
+    step { $0.decode(key, id: id, to: value, at: $1) }
+  }
+
+  /// The number to hand to ``warm(_:_:cost:token:)``.
+  var token: UInt64 { number }
+
+  func warm(_ key: ObjectKey, _ held: Held, cost: Int, token: UInt64) {
+    step { $0.warm(key, held, cost: cost, token: token, at: $1) }
+  }
+
+  func refresh() { step { $0.refresh(at: $1) } }
+
+  func fits(_ cost: Int) -> Bool { tier.withLock { $0.fits(cost) } }
+
+  // MARK: Committing
+
+  /// Runs a transaction while no other process begins one on this file.
+  func whileAlone<Value>(
+    _ waiting: Int32, _ body: () throws(StorageError) -> Value
+  ) throws(StorageError) -> Value {
+    guard let counter else { return try body() }
+    try counter.lock(milliseconds: waiting)
+    defer { counter.unlock() }
+    return try body()
+  }
+
+  /// Makes the number even again that a writer left odd which ended in the midst of its commit.
+  func repair() throws(StorageError) {
+    try whileAlone(ObjectWriter.lockMilliseconds) { () throws(StorageError) in
+      if number & 1 == 1 { set(number &+ 1) }
+    }
+  }
+
+  /// Just before a commit, inside of ``whileAlone(_:_:)``.
+  func beginCommit(_ changes: MemoryTier.Changes) {
+    step { tier, current in
+      let odd = tier.beginCommit(changes, at: current)
+      set(odd)
+    }
+  }
+
+  /// Just after it, whether or not it succeeded.
+  func endCommit(_ values: [(key: ObjectKey, held: Held, cost: Int)]) {
+    step { tier, _ in
+      let even = tier.endCommit(values)
+      set(even)
+    }
+  }
+
+  func close() { tier.withLock { $0.close() } }
+
+  // MARK: Counting
+
+  func pending(_ key: ObjectKey, _ id: Int64) -> Int {
+    tier.withLock { Int(clamping: $0.pending(key, id).times) }
+  }
+
+  func takePending(_ key: ObjectKey, _ id: Int64) -> RequestCounts.Requests {
+    tier.withLock { $0.takePending(key, id) }
+  }
+
+  func takeCounts(_ limit: Int) -> [(id: Int64, requests: RequestCounts.Requests)] {
+    tier.withLock { $0.takeCounts(limit) }
+  }
+
+  func beginWritingCounts() { tier.withLock { $0.beginWritingCounts() } }
+
+  func nextMoment() -> Int64 { tier.withLock { $0.nextMoment() } }
+
+  /// For tests: the keys held, the one used last first.
+  var keys: [String] { tier.withLock { $0.keys.map(\.text) } }
+  /// How many values are held, and what they cost.
+  var held: (count: Int, bytes: Int) { tier.withLock { ($0.count, $0.cost) } }
+}

@@ -1,0 +1,254 @@
+import Storage
+
+/// The values in memory, and whether they are those on disk: a pure state machine.
+///
+/// `number` is the number of changes of the file that the values are coherent with. The number that the file has now is
+/// handed in. It is odd while somebody commits. Coherence rests on three rules:
+///
+/// - A look-up sees the values where the number is still the same, or where only this process is committing and the key is
+///   not among those changed. Another even number tells of another process's changes: everything is forgotten.
+/// - Keys that a commit changes leave memory before it, and come back after it, in the step that renews the number.
+///   Between the two they are read from the file.
+/// - What a reader has read from the file comes into memory only where the number is the one at which its look-up missed.
+struct MemoryTier: Sendable {
+  /// Which keys a commit of this process is about to change.
+  enum Changes: Sendable {
+    case keys(Set<ObjectKey>)
+    case everything
+
+    func contains(_ key: ObjectKey) -> Bool {
+      switch self {
+      case .keys(let keys): keys.contains(key)
+      case .everything: true
+      }
+    }
+  }
+
+  /// What a look-up found.
+  enum Look: Sendable {
+    case hit(Held.Content)
+    /// Read the file; what is found may be offered by ``fill(_:_:cost:at:_:)`` with this number.
+    case miss(UInt64)
+    /// Read the file, and keep nothing of it.
+    case bypass
+  }
+
+  /// What the shell has to do beside.
+  struct Errands: OptionSet, Sendable {
+    let rawValue: UInt8
+    /// Write the counts in a while.
+    static let scheduleCounts = Errands(rawValue: 1)
+    /// Write the counts now, for they are many.
+    static let writeCounts = Errands(rawValue: 2)
+    /// Tell observers that another process has changed something.
+    static let tellMissed = Errands(rawValue: 4)
+  }
+
+  private let limit: ObjectStoreOptions.MemoryLimit
+  private var entries = RecentlyUsed<ObjectKey, Held>()
+  private(set) var number: UInt64
+  private var committing: Changes?
+  private var isClosed = false
+  /// What is to be done beside; emptied by ``takeErrands()``.
+  private var errands: Errands = []
+
+  private var counts = RequestCounts()
+  /// Keys of values in memory that have requests of their own.
+  private var requested: [ObjectKey] = []
+  private var last: Int64
+  private var isWritingScheduled = false
+
+  /// Counts held before they are written without waiting longer.
+  static let countLimit = 16_384
+
+  /// - Parameters:
+  ///   - number: the file's number of changes.
+  ///   - last: the last moment of a request that the file knows.
+  init(limit: ObjectStoreOptions.MemoryLimit, number: UInt64, last: Int64) {
+    self.limit = limit
+    self.number = number & 1 == 0 ? number : number &+ 1
+    self.last = last
+  }
+
+  var count: Int { entries.count }
+  var cost: Int { entries.total }
+  var keys: [ObjectKey] { entries.keys }
+
+  // MARK: Looking up
+
+  /// Looks a value up and counts the request; `now` is only asked where the value expires.
+  mutating func look(_ key: ObjectKey, at current: UInt64, now: () -> Int64) -> Look {
+    guard stands(at: current), !(committing?.contains(key) ?? false) else { return .bypass }
+    last &+= 1
+    let (moment, token) = (last, current)
+    let found = entries.use(key) { held -> (content: Held.Content, isFirst: Bool)? in
+      if let expires = held?.expires, expires <= now() { return nil }
+      guard let content = held?.content else { return nil }
+      let isFirst = held?.requests.times == 0
+      held?.requests.add(RequestCounts.Requests(times: 1, last: moment))
+      return (content, isFirst)
+    }
+    guard let found, let hit = found else { return .miss(token) }
+    if hit.isFirst {
+      requested.append(key)
+      noteUncounted()
+    }
+    return .hit(hit.content)
+  }
+
+  /// True where the values are those of the file at its number now; forgets those that are not.
+  private mutating func stands(at current: UInt64) -> Bool {
+    if isClosed { return false }
+    if current == number { return true }
+    if committing != nil { return current == number &+ 1 }
+    guard current & 1 == 0 else { return false }
+    notice(current)
+    return true
+  }
+
+  private mutating func notice(_ current: UInt64) {
+    forgetEverything()
+    number = current
+    errands.insert(.tellMissed)
+  }
+
+  /// Looks whether another process has changed something.
+  mutating func refresh(at current: UInt64) { _ = stands(at: current) }
+
+  /// Counts a request of a value that was read from the file, and keeps the value where that is still allowed.
+  mutating func fill(_ key: ObjectKey, _ held: Held, cost: Int, missed token: UInt64?, at current: UInt64) {
+    last &+= 1
+    let requests = RequestCounts.Requests(times: 1, last: last)
+    guard let token, token == current, stands(at: current), !(committing?.contains(key) ?? false), fits(cost),
+      entries.peek(key) == nil
+    else {
+      counts.add(requests, held.id)
+      noteUncounted()
+      return
+    }
+    var held = held
+    held.requests = requests
+    requested.append(key)
+    put(key, held, cost: cost)
+    noteUncounted()
+  }
+
+  /// Replaces what was read at the start by the value that it turned out to be; the same row, or nothing.
+  mutating func decode(_ key: ObjectKey, id: Int64, to value: any DecodedValue, at current: UInt64) {
+    guard stands(at: current) else { return }
+    _ = entries.change(key) { held in
+      if held?.id == id, case .encoded = held?.content { held?.content = .decoded(value) }
+    }
+  }
+
+  /// Keeps a value that was read at the start; no request.
+  mutating func warm(_ key: ObjectKey, _ held: Held, cost: Int, token: UInt64, at current: UInt64) {
+    guard token == current, stands(at: current), committing == nil, fits(cost), entries.peek(key) == nil else { return }
+    put(key, held, cost: cost)
+  }
+
+  /// Whether a value of this cost is held at all.
+  func fits(_ cost: Int) -> Bool { limit.count > 0 && cost <= limit.bytes / 4 }
+
+  private mutating func put(_ key: ObjectKey, _ held: Held, cost: Int) {
+    if let old = entries.set(held, cost: cost, for: key) { counts.add(old.requests, old.id) }
+    while entries.count > limit.count || entries.total > limit.bytes, let old = entries.removeOldest() {
+      counts.add(old.requests, old.id)
+    }
+  }
+
+  private mutating func forget(_ key: ObjectKey) {
+    if let old = entries.remove(key) { counts.add(old.requests, old.id) }
+  }
+
+  private mutating func forgetEverything() {
+    while let old = entries.removeOldest() { counts.add(old.requests, old.id) }
+    entries = RecentlyUsed()
+    requested = []
+  }
+
+  // MARK: Committing
+
+  /// Before a commit, under the lock that all writers of the file take: answers the odd number that the file gets.
+  ///
+  /// `current` is odd where a writer ended in the midst of its commit; nobody knows whether that commit counts.
+  mutating func beginCommit(_ changes: Changes, at current: UInt64) -> UInt64 {
+    if current & 1 == 1 { notice(current &+ 1) } else if current != number { notice(current) }
+    committing = changes
+    switch changes {
+    case .keys(let keys): for key in keys { forget(key) }
+    case .everything: forgetEverything()
+    }
+    return number &+ 1
+  }
+
+  /// After a commit, or after it failed, with the values that it has put: answers the even number that the file gets.
+  mutating func endCommit(_ values: [(key: ObjectKey, held: Held, cost: Int)]) -> UInt64 {
+    committing = nil
+    number &+= 2
+    if !isClosed { for value in values where fits(value.cost) { put(value.key, value.held, cost: value.cost) } }
+    return number
+  }
+
+  /// Nothing is found any more.
+  mutating func close() {
+    isClosed = true
+    forgetEverything()
+  }
+
+  // MARK: Counting
+
+  private mutating func noteUncounted() {
+    if requested.count + counts.count >= MemoryTier.countLimit { errands.insert(.writeCounts) }
+    guard !isWritingScheduled else { return }
+    isWritingScheduled = true
+    errands.insert(.scheduleCounts)
+  }
+
+  /// What is to be done beside the last steps.
+  mutating func takeErrands() -> Errands {
+    guard errands != [] else { return [] }
+    defer { errands = [] }
+    return errands
+  }
+
+  /// The requests of a value that the file does not know yet.
+  func pending(_ key: ObjectKey, _ id: Int64) -> RequestCounts.Requests {
+    var requests = counts[id]
+    if let held = entries.peek(key), held.id == id { requests.add(held.requests) }
+    return requests
+  }
+
+  /// Takes them out, to be written.
+  mutating func takePending(_ key: ObjectKey, _ id: Int64) -> RequestCounts.Requests {
+    var requests = counts.take(id)
+    _ = entries.change(key) { held in
+      guard let found = held, found.id == id else { return }
+      requests.add(found.requests)
+      held?.requests = RequestCounts.Requests()
+    }
+    return requests
+  }
+
+  /// Takes up to `limit` counts out, to be written.
+  mutating func takeCounts(_ limit: Int) -> [(id: Int64, requests: RequestCounts.Requests)] {
+    var taken = counts.takeSome(limit)
+    while taken.count < limit, let key = requested.popLast() {
+      _ = entries.change(key) { held in
+        guard let found = held, found.requests.times > 0 else { return }
+        taken.append((found.id, found.requests))
+        held?.requests = RequestCounts.Requests()
+      }
+    }
+    return taken
+  }
+
+  /// The writing that was asked for has begun; the next request asks for another.
+  mutating func beginWritingCounts() { isWritingScheduled = false }
+
+  /// The next moment, later than all requests.
+  mutating func nextMoment() -> Int64 {
+    last &+= 1
+    return last
+  }
+}

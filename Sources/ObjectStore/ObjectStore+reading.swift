@@ -1,0 +1,137 @@
+import Storage
+
+// One value by key, and what is known about it.
+extension ObjectStore {
+  /// The value under a key; nil where there is none.
+  ///
+  /// From memory it comes without suspending; from the file by one point read on the caller's thread, which is shorter
+  /// than the way to another.
+  ///
+  /// - Throws: `invalidKey`, `typeMismatch`, `undecodable`, `damaged`, `closed`, `storage`. The row stays as it is.
+  public func value<Value: Codable & Sendable>(
+    _ type: Value.Type = Value.self, forKey key: String
+  ) async throws(ObjectStoreError) -> Value? {
+    try read(type, ObjectKey(key, for: .read), .read)
+  }
+
+  func read<Value: Codable & Sendable>(
+    _ type: Value.Type, _ key: ObjectKey, _ operation: ObjectStoreError.Operation
+  ) throws(ObjectStoreError) -> Value? {
+    switch memory.look(key) {
+    case .hit(.decoded(let held)):
+      if let held = held as? Decoded<Value> { return held.value }
+      // Asked for as another type than it was put or last read as: its bytes tell whether they make one.
+      return try row(key, operation).map { (object) throws(ObjectStoreError) in
+        try object.value(type, key, operation)
+      }
+    case .hit(.encoded(let object)):
+      let value = try object.value(type, key, operation)
+      memory.decode(key, id: object.id, to: Decoded(value))
+      return value
+    case .miss(let token): return try read(type, key, operation, missed: token)
+    case .bypass: return try read(type, key, operation, missed: nil)
+    }
+  }
+
+  private func read<Value: Codable & Sendable>(
+    _ type: Value.Type, _ key: ObjectKey, _ operation: ObjectStoreError.Operation, missed token: UInt64?
+  ) throws(ObjectStoreError) -> Value? {
+    guard let object = try row(key, operation) else { return nil }
+    let value = try object.value(type, key, operation)
+    let held = Held(id: object.id, expires: object.expires, content: .decoded(Decoded(value)))
+    memory.fill(key, held, cost: Memory.cost(key, object.encoded), missed: token)
+    return value
+  }
+
+  /// The row of a key, checked; nil for an expired one.
+  private func row(
+    _ key: ObjectKey, _ operation: ObjectStoreError.Operation
+  ) throws(ObjectStoreError) -> StoredObject? {
+    let found = try point(operation, key) { (connection) throws(StorageError) in
+      try connection.first(StoredObject.query, .text(key.text)) { (row) throws(StorageError) in
+        try StoredObject(row, key: key.text)
+      }
+    }
+    guard let found, !found.isExpired(memory.now) else { return nil }
+    return found
+  }
+
+  /// Runs point reads, blocking for their short time.
+  private func point<Value>(
+    _ operation: ObjectStoreError.Operation, _ key: ObjectKey?,
+    _ body: (Connection) throws(StorageError) -> Value
+  ) throws(ObjectStoreError) -> Value {
+    do throws(StorageError) { return try database.readNow(body) } catch {
+      throw ObjectStoreError(operation, key: key?.text, error)
+    }
+  }
+
+  /// The bytes under a key as they lie in the file, and how they are coded; nil where there is none.
+  ///
+  /// For tools; it counts as no request. Throws `invalidKey`, `damaged`, `closed`, `storage`.
+  public func storedBytes(forKey key: String) async throws(ObjectStoreError) -> (coding: ObjectCoding, bytes: [UInt8])?
+  {
+    let key = try ObjectKey(key, for: .read)
+    guard let object = try row(key, .read) else { return nil }
+    try object.check(key: key.text, for: .read)
+    return (object.encoded.coding, object.encoded.bytes)
+  }
+
+  /// What is known about the value under a key; nil where there is none. It counts as no request.
+  ///
+  /// Throws `invalidKey`, `closed`, `storage`.
+  public func metadata(forKey key: String) async throws(ObjectStoreError) -> ObjectMetadata? {
+    let key = try ObjectKey(key, for: .read)
+    let now = memory.now()
+    return try point(.read, key) { [memory] (connection) throws(StorageError) in
+      try connection.first(
+        "SELECT \(ObjectMetadata.columns) FROM object WHERE key = ? AND (expires IS NULL OR expires > ?)",
+        .text(key.text), .integer(now)
+      ) { (row) throws(StorageError) in try ObjectMetadata(row) { memory.pending(ObjectKey(stored: $1), $0) } }
+    }
+  }
+
+  /// True where there is a value under the key; its type is not looked at. It counts as no request.
+  ///
+  /// Throws `invalidKey`, `closed`, `storage`.
+  public func contains(key: String) async throws(ObjectStoreError) -> Bool { try await metadata(forKey: key) != nil }
+
+  /// How many values there are.
+  ///
+  /// Throws `closed`, `storage`.
+  public func count() async throws(ObjectStoreError) -> Int { try await usage().count }
+
+  /// The sum of the encoded values' lengths in bytes; the file is larger.
+  ///
+  /// Throws `closed`, `storage`.
+  public func size() async throws(ObjectStoreError) -> Int { try await usage().size }
+
+  private func usage() async throws(ObjectStoreError) -> (count: Int, size: Int) {
+    let now = memory.now()
+    do throws(StorageError) {
+      // Both from one state of the file.
+      return try await database.read { (connection) throws(StorageError) in
+        let all = try connection.first("SELECT objects, bytes FROM usage") { (row) throws(StorageError) in
+          (try row.int64(0), try row.int64(1))
+        }
+        let expired = try connection.first(ObjectTable.expiredUsage, .integer(now)) { (row) throws(StorageError) in
+          (try row.int64(0), try row.int64(1))
+        }
+        let (count, size) = ((all?.0 ?? 0) - (expired?.0 ?? 0), (all?.1 ?? 0) - (expired?.1 ?? 0))
+        return (Int(clamping: count), Int(clamping: size))
+      }
+    } catch { throw ObjectStoreError(.read, error) }
+  }
+}
+
+extension StoredObject {
+  /// The value, where the bytes are whole and make one.
+  func value<Value: Codable & Sendable>(
+    _ type: Value.Type, _ key: ObjectKey, _ operation: ObjectStoreError.Operation
+  ) throws(ObjectStoreError) -> Value {
+    try check(key: key.text, for: operation)
+    return try encoded.value(type, key: key.text, for: operation)
+  }
+
+  func isExpired(_ now: () -> Int64) -> Bool { expires.map { $0 <= now() } ?? false }
+}

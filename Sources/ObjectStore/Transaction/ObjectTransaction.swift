@@ -1,0 +1,98 @@
+import Storage
+
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
+/// Several changes of an ``ObjectStore`` that are made as one, and reads that see them.
+///
+/// No other change, of this process or another, comes between them. It is used inside of the closure that
+/// ``ObjectStore/transaction(_:)`` gives it to.
+public struct ObjectTransaction: ~Copyable {
+  private let table: ObjectTable
+
+  init(_ table: ObjectTable) { self.table = table }
+
+  /// Puts a value; see ``ObjectStore/put(_:forKey:labels:expires:)``.
+  public func put<Value: Codable & Sendable>(
+    _ value: Value, forKey key: String, labels: some Collection<String> = [String](), expires: Date? = nil
+  ) throws(ObjectStoreError) {
+    let new = try NewObject(value, key, labels, expires, limits: table.limits, .transaction)
+    try working(key) { () throws(StorageError) in try table.put(new) }
+  }
+
+  /// The value under a key, as the changes so far leave it; nil where there is none. It counts as no request.
+  ///
+  /// Throws `invalidKey`, `typeMismatch`, `undecodable`, `damaged`, `storage`.
+  public func value<Value: Codable & Sendable>(
+    _ type: Value.Type = Value.self, forKey key: String
+  ) throws(ObjectStoreError) -> Value? {
+    let checked = try ObjectKey(key, for: .transaction)
+    let found = try working(key) { () throws(StorageError) in
+      try table.connection.first(StoredObject.query, .text(key)) { (row) throws(StorageError) in
+        try StoredObject(row, key: key)
+      }
+    }
+    guard let found, !found.isExpired({ table.now }) else { return nil }
+    return try found.value(type, checked, .transaction)
+  }
+
+  /// The keys of a selection, as the changes so far leave them, in its order. Throws `storage`.
+  public func keys(_ selection: ObjectSelection = .all) throws(ObjectStoreError) -> [String] {
+    let query = try SelectionQuery(selection, after: nil, now: table.now)
+    return try working(nil) { () throws(StorageError) in
+      var keys: [String] = []
+      try query.forEachRow("NULL", on: table.connection) { (_, place) in
+        keys.append(place.key.text)
+        return true
+      }
+      return keys
+    }
+  }
+
+  /// Deletes the value under a key; false where there is none. Throws `invalidKey`, `storage`.
+  @discardableResult
+  public func delete(forKey key: String) throws(ObjectStoreError) -> Bool {
+    let checked = try ObjectKey(key, for: .transaction)
+    return try working(key) { () throws(StorageError) in try table.delete(checked) }
+  }
+
+  /// Deletes every value; answers how many there were. Throws `storage`.
+  @discardableResult
+  public func deleteAll() throws(ObjectStoreError) -> Int {
+    try working(nil) { () throws(StorageError) in try table.deleteEverything() }
+  }
+
+  /// Deletes the values that have a label; answers how many there were. Throws `invalidKey`, `storage`.
+  @discardableResult
+  public func deleteAll(label: String) throws(ObjectStoreError) -> Int {
+    let label = try ObjectKey(label, for: .transaction).text
+    return try working(nil) { () throws(StorageError) in
+      try table.deleteAll("SELECT key FROM label WHERE label = ?", .text(label))
+    }
+  }
+
+  private func working<Result>(
+    _ key: String?, _ body: () throws(StorageError) -> Result
+  ) throws(ObjectStoreError) -> Result {
+    do throws(StorageError) { return try body() } catch { throw ObjectStoreError(.transaction, key: key, error) }
+  }
+}
+
+extension ObjectStore {
+  /// Makes several changes as one: all of them are durable when it returns, or, where `body` throws, none is made.
+  ///
+  /// `body` runs once, on the writer's thread, while every other change waits: let it work on values, not wait for
+  /// anything. It may read what it is about to change, so a count that several processes raise loses none.
+  ///
+  /// - Throws: what `body` throws, as it is; ``ObjectStoreError`` with `closed` or `storage` where the file fails.
+  public func transaction<Result: Sendable>(
+    _ body: @escaping @Sendable (borrowing ObjectTransaction) throws -> Result
+  ) async throws -> Result {
+    do {
+      return try await writer.change(alone: true) { table in try body(ObjectTransaction(table)) }
+    } catch let error as StorageError { throw ObjectStoreError(.transaction, error) }
+  }
+}

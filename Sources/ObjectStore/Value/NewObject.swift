@@ -1,0 +1,31 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// A value on its way into the file.
+struct NewObject: Sendable {
+  let key: ObjectKey
+  let encoded: EncodedObject
+  let labels: LabelSet
+  let expires: Int64?
+  /// For the memory tier.
+  let value: any DecodedValue
+
+  /// Checks and encodes; throws `invalidKey`, `invalidLabel`, `tooManyLabels`, `unencodable`, `tooLarge`.
+  init<Value: Codable & Sendable>(
+    _ value: Value, _ key: String, _ labels: some Collection<String>, _ expires: Date?, limits: ObjectStoreOptions,
+    _ operation: ObjectStoreError.Operation
+  ) throws(ObjectStoreError) {
+    self.key = try ObjectKey(key, for: operation)
+    self.labels = try LabelSet(labels, key: self.key, for: operation)
+    self.expires = expires.map(Moment.of)
+    encoded = try EncodedObject(value, key: key, for: operation)
+    let limit = min(limits.valueByteLimit, limits.disk?.bytes ?? .max)
+    guard encoded.bytes.count <= limit else {
+      throw ObjectStoreError(operation, key: key, .tooLarge(bytes: encoded.bytes.count, limit: limit))
+    }
+    self.value = Decoded(value)
+  }
+}

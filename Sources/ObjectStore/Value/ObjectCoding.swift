@@ -1,0 +1,82 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// How a value lies in the file.
+public enum ObjectCoding: Int, Sendable, Hashable, CaseIterable {
+  /// `Data` or `[UInt8]`: as it is.
+  case bytes = 0
+  /// A `Codable` value: JSON (RFC 8259), in UTF-8.
+  case json = 1
+  /// A ``ByteStorable`` value: its own bytes.
+  case own = 2
+
+  fileprivate var words: String {
+    switch self {
+    case .bytes: "raw bytes"
+    case .json: "an encoded value"
+    case .own: "a value with a coding of its own"
+    }
+  }
+}
+
+/// A value's bytes, and what they are.
+struct EncodedObject: Sendable {
+  let coding: ObjectCoding
+  let bytes: [UInt8]
+
+  private static let encoder = JSONEncoder()
+  private static let decoder = JSONDecoder()
+
+  init(coding: ObjectCoding, bytes: [UInt8]) {
+    self.coding = coding
+    self.bytes = bytes
+  }
+
+  /// Encodes a value: bytes as they are, a ``ByteStorable`` one by itself, every other as JSON.
+  init<Value: Codable & Sendable>(
+    _ value: Value, key: String, for operation: ObjectStoreError.Operation
+  ) throws(ObjectStoreError) {
+    do {
+      switch value {
+      case let data as Data: self.init(coding: .bytes, bytes: [UInt8](data))
+      case let bytes as [UInt8]: self.init(coding: .bytes, bytes: bytes)
+      case let own as any ByteStorable: self.init(coding: .own, bytes: try own.storedBytes())
+      default: self.init(coding: .json, bytes: [UInt8](try EncodedObject.encoder.encode(value)))
+      }
+    } catch { throw ObjectStoreError(operation, key: key, .unencodable(error)) }
+  }
+
+  /// Decodes the value; throws `typeMismatch` or `undecodable`.
+  func value<Value: Codable & Sendable>(
+    _ type: Value.Type, key: String, for operation: ObjectStoreError.Operation
+  ) throws(ObjectStoreError) -> Value {
+    let wanted = EncodedObject.coding(of: type)
+    guard wanted == coding else {
+      throw ObjectStoreError(operation, key: key, .typeMismatch(asked: "\(type)", found: coding.words))
+    }
+    do {
+      switch coding {
+      case .bytes:
+        if let bytes = bytes as? Value { return bytes }
+        if let data = Data(bytes) as? Value { return data }
+      case .own:
+        if let own = type as? any ByteStorable.Type, let value = try own.init(storedBytes: bytes) as? Value {
+          return value
+        }
+      case .json: return try EncodedObject.decoder.decode(type, from: Data(bytes))
+      }
+    } catch DecodingError.typeMismatch(_, let context) {
+      throw ObjectStoreError(operation, key: key, .typeMismatch(asked: "\(type)", found: context.debugDescription))
+    } catch { throw ObjectStoreError(operation, key: key, .undecodable(asked: "\(type)", error)) }
+    throw ObjectStoreError(operation, key: key, .typeMismatch(asked: "\(type)", found: coding.words))
+  }
+
+  /// How values of a type lie in the file.
+  static func coding(of type: Any.Type) -> ObjectCoding {
+    if type == Data.self || type == [UInt8].self { return .bytes }
+    return type is any ByteStorable.Type ? .own : .json
+  }
+}
