@@ -117,6 +117,15 @@ final class ConnectionTable: Sendable {
     whenEmpty?()
   }
 
+  /// Once all daemons have ended, and their connections with them.
+  func removeAll() {
+    state.withLock { state in
+      state.open = [:]
+      state.perClient = [:]
+      state.perThread = state.perThread.map { _ in 0 }
+    }
+  }
+
   subscript(descriptor: Int32) -> ClientConnection? { state.withLock { $0.open[descriptor] } }
 
   var all: [ClientConnection] { state.withLock { Array($0.open.values) } }

@@ -105,6 +105,8 @@ final class ServerEngine: Sendable {
     for connection in connections.all { connection.exchange?.abort() }
     connections.forEach { $0.shut(.both) }
     stopDaemons()
+    // One that its daemon had been given but not taken up yet is closed without a word.
+    connections.removeAll()
   }
 
   private func stopDaemons() {
