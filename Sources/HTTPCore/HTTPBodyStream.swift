@@ -20,11 +20,15 @@ public struct HTTPBodyStream: AsyncSequence, Sendable {
 
   /// A stream from a function that answers the next chunk, or `nil` at the end.
   ///
+  /// A producer hears of the end in exactly one way: its `nil`, an error that it throws itself, or `abandon`. So one that
+  /// throws because the reading task was cancelled is not told again, and has to let go of what it holds.
+  ///
   /// - Parameters:
   ///   - length: the length in bytes where it is known.
   ///   - next: called by one reader at a time, never again after `nil` or an error; throws ``HTTPTransportError`` where
   ///     the content breaks off.
-  ///   - abandon: called at most once, where the content is given up before its end.
+  ///   - abandon: called at most once, where the content is given up before its end; `next` may be running then, and what
+  ///     it still answers is the last.
   public init(
     length: Int? = nil, next: @escaping @Sendable () async throws -> [UInt8]?,
     abandon: @escaping @Sendable () -> Void = {}

@@ -4,18 +4,36 @@ import Synchronization
 import TestSupport
 import Testing
 
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
 @Suite("Content on its way through the server", .timeLimit(.minutes(2)))
 struct ServerStreamTests {
-  /// What may be between sender and reader: the buffers of two sockets and of the server.
+  /// What may be between a sender and a reader who bounds his socket's buffer: that, the sender's, and the server's own.
   private static let between = 16 << 20
+
+  /// What may be between where neither bounds his socket's buffer: what the system lets the two have, and the same.
+  private static func betweenSockets() throws -> Int {
+    var bytes = between
+    for side in ["rmem", "wmem"] {
+      let text = try String(contentsOfFile: "/proc/sys/net/ipv4/tcp_\(side)", encoding: .utf8)
+      bytes += try #require(text.split(whereSeparator: \.isWhitespace).last.flatMap { Int($0) })
+    }
+    return bytes
+  }
 
   @Test("A 200 MB upload waits for its reader")
   func upload() async throws {
     let size = 200_000_000
+    let between = try Self.betweenSockets()
+    try #require(between < size / 2)
     let sent = Atomic(0)
     let read = Atomic(0)
     let worst = Atomic(0)
-    let server = try HTTPServer { request in
+    let server = try HTTPServer(.patient) { request in
       guard let content = request.content else { return HTTPServerResponse(status: 400) }
       do {
         for try await chunk in content {
@@ -35,7 +53,7 @@ struct ServerStreamTests {
       sent.add(piece.count, ordering: .relaxed)
     }
     #expect(try await client.response().text == "\(size)")
-    #expect(worst.load(ordering: .relaxed) < Self.between)
+    #expect(worst.load(ordering: .relaxed) < between)
     await server.stop()
   }
 
@@ -44,7 +62,7 @@ struct ServerStreamTests {
     let chunk = [UInt8](repeating: 9, count: 256 << 10)
     let size = chunk.count * 4096
     let made = Atomic(0)
-    let server = try HTTPServer { _ in
+    let server = try HTTPServer(.patient) { _ in
       let stream = HTTPBodyStream(
         length: hasLength ? size : nil,
         next: {
@@ -71,7 +89,7 @@ struct ServerStreamTests {
 
   @Test("Content that fails, or ends too early, is seen to be cut off", arguments: [nil, 20, 9] as [Int?])
   func broken(_ length: Int?) async throws {
-    let server = try HTTPServer { request in
+    let server = try HTTPServer(.patient) { request in
       let pieces = Mutex(["first", "last"])
       let stream = HTTPBodyStream(
         length: length,
@@ -101,7 +119,7 @@ struct ServerStreamTests {
   func departure(_ resets: Bool) async throws {
     let reached = Tally("responders that wait")
     let ended = Tally("cancelled responders")
-    let server = try HTTPServer { request in
+    let server = try HTTPServer(.patient) { request in
       if request.target == "/stream" {
         let isFirst = Atomic(true)
         let stream = HTTPBodyStream(
@@ -140,6 +158,48 @@ struct ServerStreamTests {
     }
     await server.stop()
     #expect(server.connectionCount == 0)
+  }
+}
+
+/// How an exchange can end from outside.
+private enum Breach: CaseIterable {
+  case close, reset, stop
+}
+
+extension ServerStreamTests {
+  @Test(
+    "A response's content is given up before the task that makes its next piece is cancelled",
+    arguments: Breach.allCases)
+  private func orderOfTheEnd(_ breach: Breach) async throws {
+    let order = Mutex<[String]>([])
+    let reached = Tally("producers that wait")
+    let cancelled = Tally("cancelled producers")
+    let server = try HTTPServer(.patient) { _ in
+      let stream = HTTPBodyStream(
+        next: {
+          await withTaskCancellationHandler {
+            reached.add()
+            await forever()
+          } onCancel: {
+            // Called by who cancels, before that goes on.
+            order.withLock { $0.append("cancelled") }
+          }
+          cancelled.add()
+          throw HTTPTransportError.cancelled
+        }, abandon: { order.withLock { $0.append("abandoned") } })
+      return HTTPServerResponse(status: 200, body: .stream(stream))
+    }
+    let client = try RawClient(port: server.port)
+    try await client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+    try await reached.wait(for: 1)
+    switch breach {
+    case .close: client.close()
+    case .reset: client.reset()
+    case .stop: await server.stop(grace: .zero)
+    }
+    try await cancelled.wait(for: 1)
+    #expect(order.withLock { $0 } == ["abandoned", "cancelled"])
+    await server.stop()
   }
 }
 

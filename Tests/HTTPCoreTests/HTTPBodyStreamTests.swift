@@ -69,6 +69,24 @@ struct HTTPBodyStreamTests {
     #expect(producer.abandoned.load(ordering: .relaxed) == 0)
   }
 
+  @Test("A producer that throws as its task was cancelled has ended by itself: it is not abandoned too")
+  func cancelledProducer() async throws {
+    let abandoned = Atomic(0)
+    let (pauses, pause) = AsyncStream.makeStream(of: Void.self)
+    let stream = HTTPBodyStream(
+      next: {
+        for await _ in pauses {}
+        try Task.checkCancellation()
+        return nil
+      }, abandon: { abandoned.add(1, ordering: .relaxed) })
+    let reader = Task { try await stream.collect() }
+    reader.cancel()
+    await #expect(throws: CancellationError.self) { try await reader.value }
+    stream.cancel()
+    #expect(abandoned.load(ordering: .relaxed) == 0)
+    pause.finish()
+  }
+
   @Test("A second reader is refused, not given silence")
   func secondReader() async throws {
     let stream = HTTPBodyStream([1, 2])

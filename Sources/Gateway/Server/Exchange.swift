@@ -176,10 +176,12 @@ struct Leftover {
     reader = state.incoming.fail(error)
   }
 
+  /// Content is given up before the task that makes its next piece is cancelled: a producer whose task was cancelled
+  /// throws, and would not be told otherwise, or sometimes.
   func release() {
-    task?.cancel()
     answer?.giveUp()
     body?.cancel()
+    task?.cancel()
     reader?.resume(returning: .failure(error))
   }
 }
