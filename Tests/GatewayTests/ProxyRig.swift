@@ -51,7 +51,7 @@ final class ProxyRig: Sendable {
     options.onExchange = { records.add($0) }
     self.records = records
     let proxy = CachingProxy(engine, upstream: try Upstream(upstream.url(base)), options: options)
-    server = try HTTPServer { await proxy.respond(to: $0) }
+    server = try HTTPServer(.patient) { await proxy.respond(to: $0) }
   }
 
   func client() throws -> RawClient { try RawClient(port: server.port) }

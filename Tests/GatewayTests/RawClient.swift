@@ -10,8 +10,8 @@ import Synchronization
 
 /// A client that sends exactly the bytes it is told to, over a socket to the loopback.
 ///
-/// Its calls block threads of their own: those of Dispatch also run Swift's tasks on Linux. Each read may take 20 seconds, which only a failing
-/// test reaches.
+/// Its calls block threads of their own: those of Dispatch also run Swift's tasks on Linux. Each read may take 60 seconds,
+/// which only a failing test reaches.
 final class RawClient: Sendable {
   struct Failure: Error, CustomStringConvertible {
     let description: String
@@ -35,7 +35,7 @@ final class RawClient: Sendable {
     if var size = receiveBuffer.map({ Int32($0) }) {
       setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout<Int32>.size))
     }
-    var limit = timeval(tv_sec: 20, tv_usec: 0)
+    var limit = timeval(tv_sec: 60, tv_usec: 0)
     setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
     setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
     var address = sockaddr_in()

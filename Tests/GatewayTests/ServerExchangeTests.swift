@@ -24,7 +24,7 @@ struct ServerExchangeTests {
   @Test("A request is handed over as it was sent", arguments: ["/", "/suspend"])
   func plain(_ path: String) async throws {
     let seen = Mutex<HTTPServerRequest?>(nil)
-    let server = try HTTPServer { request in
+    let server = try HTTPServer(.patient) { request in
       seen.withLock { $0 = request }
       return await echo(request)
     }
@@ -48,7 +48,7 @@ struct ServerExchangeTests {
     "The head of a response goes out whole, or the client is told that it cannot",
     arguments: [(0, 200), (20_000, 200), (31_000, 200), (33_000, 502), (400_000, 502)])
   func largeHeads(_ size: Int, _ status: Int) async throws {
-    let server = try HTTPServer { _ in
+    let server = try HTTPServer(.patient) { _ in
       HTTPServerResponse(
         status: 200, fields: ["X-Large": String(repeating: "a", count: size)], body: .bytes(Array("content".utf8)))
     }
@@ -65,7 +65,7 @@ struct ServerExchangeTests {
 
   @Test("A connection carries many exchanges, pipelined ones in their order", arguments: ["/now", "/suspend"])
   func pipelining(_ path: String) async throws {
-    let server = try HTTPServer { await echo($0) }
+    let server = try HTTPServer(.patient) { await echo($0) }
     let client = try RawClient(port: server.port)
     var text = ""
     for index in 0..<50 {
@@ -84,7 +84,7 @@ struct ServerExchangeTests {
 
   @Test("Content in chunks, an unknown method, and an expectation of 100 (Continue)")
   func content() async throws {
-    let server = try HTTPServer { await echo($0) }
+    let server = try HTTPServer(.patient) { await echo($0) }
     let client = try RawClient(port: server.port)
     let chunked = try await client.exchange(
       "PURGE /x HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2;ext=1\r\nde\r\n0\r\nT: 1\r\n\r\n"
@@ -99,7 +99,7 @@ struct ServerExchangeTests {
 
   @Test("An answer that does not want the content takes the place of 100 (Continue)")
   func refusedExpectation() async throws {
-    let server = try HTTPServer { _ in HTTPServerResponse(status: 403, text: "no") }
+    let server = try HTTPServer(.patient) { _ in HTTPServerResponse(status: 403, text: "no") }
     let client = try RawClient(port: server.port)
     let response = try await client.exchange(
       "PUT /x HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\nExpect: 100-continue\r\n\r\n")
@@ -111,7 +111,7 @@ struct ServerExchangeTests {
 
   @Test("Content that nobody reads is dropped, and the connection stays")
   func unreadContent() async throws {
-    let server = try HTTPServer { _ in HTTPServerResponse(status: 200, text: "ok") }
+    let server = try HTTPServer(.patient) { _ in HTTPServerResponse(status: 200, text: "ok") }
     let client = try RawClient(port: server.port)
     for _ in 0..<3 {
       try await client.send("PUT /x HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\n")
@@ -123,7 +123,7 @@ struct ServerExchangeTests {
 
   @Test("HTTP/1.0 is answered, kept only where it asks for it, and never in chunks")
   func oldVersion() async throws {
-    let server = try HTTPServer { request in
+    let server = try HTTPServer(.patient) { request in
       let pieces = Mutex(["one", "two"])
       let stream = HTTPBodyStream(next: { pieces.withLock { $0.isEmpty ? nil : Array($0.removeFirst().utf8) } })
       return request.target == "/stream"
@@ -141,7 +141,7 @@ struct ServerExchangeTests {
 
   @Test("HEAD, 204 and 304 have no content, and the connection goes on", arguments: [true, false])
   func withoutContent(_ suspends: Bool) async throws {
-    let server = try HTTPServer { request in
+    let server = try HTTPServer(.patient) { request in
       if suspends { await Task.yield() }
       switch request.target {
       case "/204": return HTTPServerResponse(status: 204, body: .bytes([1, 2, 3]))
@@ -175,7 +175,7 @@ struct ServerExchangeTests {
 
   @Test("Fields go out as they are, several of one name and empty ones too; framing is the server's")
   func responseFields() async throws {
-    let server = try HTTPServer { _ in
+    let server = try HTTPServer(.patient) { _ in
       HTTPServerResponse(
         status: 299,
         fields: HTTPFields([
@@ -201,7 +201,7 @@ struct ServerExchangeTests {
 
   @Test("An IPv6 address serves as well, and a busy port is told")
   func addresses() async throws {
-    var options = HTTPServer.Options()
+    var options = HTTPServer.Options.patient
     options.host = "::1"
     let server = try HTTPServer(options) { HTTPServerResponse(status: 200, text: $0.client) }
     let url = try #require(URL(string: "http://[::1]:\(server.port)/"))

@@ -10,7 +10,7 @@ struct ServerShutdownTests {
   func grace() async throws {
     let reached = Tally("responders that wait")
     let opened = Tally("openings of the gate")
-    let server = try HTTPServer { request in
+    let server = try HTTPServer(.patient) { request in
       if request.target == "/wait" {
         reached.add()
         try? await opened.wait(for: 1)
@@ -22,7 +22,7 @@ struct ServerShutdownTests {
     let busy = try RawClient(port: server.port)
     try await busy.send("GET /wait HTTP/1.1\r\nHost: a\r\n\r\n")
     try await reached.wait(for: 1)
-    async let end: Void = server.stop(grace: .seconds(30))
+    async let end: Void = server.stop(grace: .seconds(3600))
     #expect(try await idle.readToEnd() == [])
     #expect(throws: RawClient.Failure.self) { _ = try RawClient(port: server.port) }
     opened.add()
@@ -36,7 +36,7 @@ struct ServerShutdownTests {
   func cancellation() async throws {
     let reached = Tally("responders that wait")
     let ended = Tally("cancelled responders")
-    let server = try HTTPServer { request in
+    let server = try HTTPServer(.patient) { request in
       if request.target == "/stream" {
         let stream = HTTPBodyStream(
           next: {
@@ -77,17 +77,26 @@ struct ServerShutdownTests {
   func dropped() async throws {
     let client: RawClient
     do {
-      let server = try HTTPServer { _ in HTTPServerResponse(status: 200, text: "ok") }
+      let server = try HTTPServer(.patient) { _ in HTTPServerResponse(status: 200, text: "ok") }
       client = try RawClient(port: server.port)
       #expect(try await client.exchange("GET / HTTP/1.1\r\nHost: a\r\n\r\n").text == "ok")
     }
     #expect(try await client.readToEnd() == [])
   }
 
+  @Test("Clients that connect while the server ends are let go too", arguments: 0..<20)
+  func lateClients(_ round: Int) async throws {
+    let server = try HTTPServer(.patient) { _ in HTTPServerResponse(status: 200) }
+    let clients = try (0..<50).map { _ in try RawClient(port: server.port) }
+    await server.stop(grace: .zero)
+    #expect(server.connectionCount == 0)
+    for client in clients { #expect(try await client.readToEnd() == []) }
+  }
+
   @Test("Clients that come and go at random, and an end in the middle of them", arguments: 0..<6)
   func chaos(_ round: UInt64) async throws {
     var generator = PrintedSeed(for: "server chaos \(round)", default: round)
-    let server = try HTTPServer { request in
+    let server = try HTTPServer(.patient) { request in
       for _ in 0..<(request.target.utf8.count % 4) { await Task.yield() }
       if request.target.contains("read") { _ = try? await request.content?.collect() }
       let left = Mutex(request.target.utf8.count * 3)

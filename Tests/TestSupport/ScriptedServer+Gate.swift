@@ -37,7 +37,7 @@ extension ScriptedServer {
     public var arrivalCount: Int { arrivals.value }
 
     /// Suspends until the server has come to this gate `count` times in all.
-    public func waitUntilReached(_ count: Int = 1, within limit: Duration = .seconds(20)) async throws {
+    public func waitUntilReached(_ count: Int = 1, within limit: Duration = .seconds(50)) async throws {
       try await arrivals.wait(for: count, within: limit)
     }
 
@@ -109,7 +109,7 @@ public final class Tally: Sendable {
   /// Suspends until the number is at least `target`.
   ///
   /// Throws ``WaitTimeout`` past `limit`, and `CancellationError` where the task is cancelled.
-  public func wait(for target: Int, within limit: Duration = .seconds(20)) async throws {
+  public func wait(for target: Int, within limit: Duration = .seconds(50)) async throws {
     let id = state.withLock { state in
       state.nextID += 1
       return state.nextID
