@@ -10,7 +10,7 @@ struct ObjectValueTests {
     async throws
   {
     let rig = try ObjectRig()
-    try await rig.with { store in
+    try await rig.with { (store) async throws in
       try await put(store)
       try await check(store)
       try await check(store)
@@ -23,7 +23,7 @@ struct ObjectValueTests {
   func roundTrips() async throws {
     let friend = Friend(name: "Ada", age: 36, met: Date(timeIntervalSinceReferenceDate: 0.1))
     let bytes: [UInt8] = [0, 255, 10, 13]
-    try await inEveryTier { store in
+    try await inEveryTier { (store) async throws in
       try await store.put(friend, forKey: "friend")
       try await store.put(Data(bytes), forKey: "data")
       try await store.put(bytes, forKey: "bytes")
@@ -51,7 +51,7 @@ struct ObjectValueTests {
 
   @Test("Another type is an error that names the key, and the row stays")
   func mismatches() async throws {
-    try await inEveryTier { store in
+    try await inEveryTier { (store) async throws in
       try await store.put(Friend(name: "Ada", age: 36), forKey: "friend")
       try await store.put([UInt8]([1, 2, 3]), forKey: "bytes")
       try await store.put(Point(1, 2), forKey: "own")
@@ -87,7 +87,7 @@ struct ObjectValueTests {
 
   @Test("A value that cannot be encoded changes nothing")
   func unencodable() async throws {
-    try await ObjectRig().with { store in
+    try await ObjectRig().with { (store) async throws in
       try await store.put(1.5, forKey: "number")
       let error = try #require(await reason { try await store.put(Double.nan, forKey: "number") })
       guard case .unencodable = error.reason else { throw error }
@@ -102,7 +102,7 @@ struct ObjectValueTests {
       "a", "A", "a ", " a", "a\u{0}", "a\u{0}b", "\u{0}", "\u{e9}", "e\u{301}", "\u{1E69}", "s\u{323}\u{307}",
       "s\u{307}\u{323}", "\u{10FFFF}", "日本", "'; DROP TABLE object; --", String(repeating: "k", count: 1024),
     ]
-    try await inEveryTier { store in
+    try await inEveryTier { (store) async throws in
       for (number, key) in keys.enumerated() { try await store.put(number, forKey: key, labels: [key]) }
     } _: { (store) async throws in
       for (number, key) in keys.enumerated() {
@@ -117,7 +117,7 @@ struct ObjectValueTests {
 
   @Test("Keys and labels that cannot be are refused", arguments: ["", String(repeating: "é", count: 513)])
   func wrongKeys(key: String) async throws {
-    try await ObjectRig().with { store in
+    try await ObjectRig().with { (store) async throws in
       for attempt in [
         { try await store.put(1, forKey: key) }, { _ = try await store.value(Int.self, forKey: key) },
         { try await store.delete(forKey: key) }, { _ = try await store.metadata(forKey: key) },
@@ -138,7 +138,7 @@ struct ObjectValueTests {
 
   @Test("A value past the limit is refused, and what is there stays")
   func tooLarge() async throws {
-    try await ObjectRig().with(ObjectStoreOptions(valueByteLimit: 10)) { store in
+    try await ObjectRig().with(ObjectStoreOptions(valueByteLimit: 10)) { (store) async throws in
       try await store.put([UInt8](repeating: 1, count: 10), forKey: "a")
       let error = try #require(
         await reason { try await store.put([UInt8](repeating: 2, count: 11), forKey: "a") })
@@ -151,7 +151,7 @@ struct ObjectValueTests {
   func metadata() async throws {
     let rig = try ObjectRig()
     let start = rig.clock.now
-    try await rig.with { store in
+    try await rig.with { (store) async throws in
       try await store.put([UInt8]([1, 2, 3]), forKey: "a", labels: ["y", "x", "x"])
       rig.clock.advance(10)
       try await store.put([UInt8]([1, 2]), forKey: "a", labels: ["z"], expires: start.addingTimeInterval(100))
@@ -168,7 +168,7 @@ struct ObjectValueTests {
       #expect(try await store.metadata(forKey: "b") == nil)
       #expect(try await store.size() == 2)
     }
-    try await rig.with { store in
+    try await rig.with { (store) async throws in
       #expect(try await store.metadata(forKey: "a")?.timesRequested == 5)
       _ = try await store.value([UInt8].self, forKey: "a")
       #expect(try await store.metadata(forKey: "a")?.timesRequested == 6)
@@ -182,7 +182,7 @@ struct ObjectValueTests {
   @Test("Delete: by key, all, by label, not updated since")
   func deletes() async throws {
     let rig = try ObjectRig()
-    try await rig.with { store in
+    try await rig.with { (store) async throws in
       for number in 0..<10 {
         try await store.put(number, forKey: "\(number)", labels: [number.isMultiple(of: 2) ? "even" : "odd", "all"])
         rig.clock.advance(1)

@@ -1,0 +1,275 @@
+import Testing
+
+@testable import ObjectStore
+
+@Suite("Objects: the memory tier as a state machine", .timeLimit(.minutes(1)))
+struct MemoryTierTests {
+  private func tier(count: Int = 10, bytes: Int = 1000) -> MemoryTier {
+    MemoryTier(limit: .init(count: count, bytes: bytes), number: 0, last: 0)
+  }
+
+  private func key(_ text: String) -> ObjectKey { ObjectKey(stored: text) }
+
+  private func held(_ value: Int, id: Int64 = 1, expires: Int64? = nil) -> Held {
+    Held(id: id, expires: expires, content: .decoded(Decoded(value)))
+  }
+
+  private func look(_ tier: inout MemoryTier, _ text: String, at number: UInt64, now: Int64 = 0) -> String {
+    switch tier.look(key(text), at: number, now: { now }) {
+    case .hit(.decoded(let value)): "hit \((value as? Decoded<Int>)?.value ?? -1)"
+    case .hit(.encoded): "hit encoded"
+    case .miss(let token): "miss \(token)"
+    case .bypass: "bypass"
+    }
+  }
+
+  /// Commits a value at the tier's number.
+  private func put(_ tier: inout MemoryTier, _ text: String, _ value: Int, cost: Int = 1, id: Int64 = 1) {
+    _ = tier.beginCommit(.keys([key(text)]), at: tier.number)
+    _ = tier.endCommit([(key(text), held(value, id: id), cost)])
+  }
+
+  @Test("A miss, a fill, a hit")
+  func fills() {
+    var tier = tier()
+    #expect(look(&tier, "a", at: 0) == "miss 0")
+    tier.fill(key("a"), held(1), cost: 1, missed: 0, at: 0)
+    #expect(look(&tier, "a", at: 0) == "hit 1")
+  }
+
+  @Test("What was read before a commit does not come into memory after it")
+  func lateFill() {
+    var tier = tier()
+    #expect(look(&tier, "a", at: 0) == "miss 0")
+    put(&tier, "b", 2)
+    tier.fill(key("a"), held(1), cost: 1, missed: 0, at: 2)
+    #expect(look(&tier, "a", at: 2) == "miss 2")
+  }
+
+  @Test("A key being changed is read from the file, others from memory")
+  func committing() {
+    var tier = tier()
+    put(&tier, "a", 1, id: 1)
+    put(&tier, "b", 2, id: 2)
+    #expect(tier.beginCommit(.keys([key("a")]), at: 4) == 5)
+    #expect(look(&tier, "a", at: 5) == "bypass")
+    #expect(look(&tier, "b", at: 5) == "hit 2")
+    tier.fill(key("a"), held(1), cost: 1, missed: 4, at: 5)
+    #expect(look(&tier, "a", at: 5) == "bypass")
+    #expect(tier.endCommit([(key("a"), held(3), 1)]) == 6)
+    #expect(look(&tier, "a", at: 6) == "hit 3")
+    #expect(tier.takeErrands().contains(.tellMissed) == false)
+  }
+
+  @Test("What was read while another key is committed comes into memory only while that lasts")
+  func fillWhileCommitting() {
+    var tier = tier()
+    _ = tier.beginCommit(.keys([key("a")]), at: 0)
+    #expect(look(&tier, "b", at: 1) == "miss 1")
+    #expect(look(&tier, "c", at: 1) == "miss 1")
+    tier.fill(key("b"), held(2), cost: 1, missed: 1, at: 1)
+    #expect(look(&tier, "b", at: 1) == "hit 2")
+    _ = tier.endCommit([])
+    tier.fill(key("c"), held(3), cost: 1, missed: 1, at: 2)
+    #expect(look(&tier, "c", at: 2) == "miss 2")
+  }
+
+  @Test("While another process commits, nothing is taken from memory; after it, everything is forgotten and told")
+  func foreignCommit() {
+    var tier = tier()
+    put(&tier, "a", 1)
+    #expect(look(&tier, "a", at: 3) == "bypass")
+    tier.fill(key("b"), held(2), cost: 1, missed: 2, at: 3)
+    #expect(look(&tier, "a", at: 2) == "hit 1")
+    _ = tier.takeErrands()
+    #expect(look(&tier, "a", at: 4) == "miss 4")
+    #expect(tier.takeErrands().contains(.tellMissed))
+    #expect(look(&tier, "b", at: 4) == "miss 4")
+    #expect(tier.takeErrands().contains(.tellMissed) == false)
+    #expect(tier.count == 0)
+  }
+
+  @Test("A commit after another process's forgets what is older than that")
+  func commitAfterForeign() {
+    var tier = tier()
+    put(&tier, "a", 1)
+    #expect(tier.beginCommit(.keys([key("b")]), at: 8) == 9)
+    #expect(tier.endCommit([(key("b"), held(2), 1)]) == 10)
+    #expect(look(&tier, "a", at: 10) == "miss 10")
+    #expect(look(&tier, "b", at: 10) == "hit 2")
+  }
+
+  @Test("A writer that died in its commit leaves an odd number: nothing is taken from memory until the next commit")
+  func deadWriter() {
+    var tier = tier()
+    put(&tier, "a", 1)
+    #expect(look(&tier, "a", at: 3) == "bypass")
+    #expect(tier.beginCommit(.keys([key("b")]), at: 3) == 5)
+    #expect(tier.endCommit([(key("b"), held(2), 1)]) == 6)
+    #expect(look(&tier, "a", at: 6) == "miss 6")
+    #expect(look(&tier, "b", at: 6) == "hit 2")
+    var opened = MemoryTier(limit: .init(), number: 7, last: 0)
+    #expect(look(&opened, "a", at: 7) == "bypass")
+    #expect(look(&opened, "a", at: 8) == "miss 8")
+  }
+
+  @Test("A commit that failed leaves its keys out")
+  func failedCommit() {
+    var tier = tier()
+    put(&tier, "a", 1)
+    _ = tier.beginCommit(.keys([key("a")]), at: 2)
+    _ = tier.endCommit([])
+    #expect(look(&tier, "a", at: 4) == "miss 4")
+    put(&tier, "a", 1)
+    _ = tier.beginCommit(.everything, at: 6)
+    #expect(look(&tier, "z", at: 7) == "bypass")
+    _ = tier.endCommit([])
+    #expect(look(&tier, "a", at: 8) == "miss 8")
+  }
+
+  @Test("The limits of count and cost: what was used the longest ago goes; a quarter is the most of one value")
+  func limits() {
+    var tier = tier(count: 3, bytes: 100)
+    for (number, text) in ["a", "b", "c"].enumerated() { put(&tier, text, number, id: Int64(number)) }
+    #expect(look(&tier, "a", at: tier.number) == "hit 0")
+    put(&tier, "d", 3)
+    #expect(tier.keys.map(\.text) == ["d", "a", "c"])
+    put(&tier, "e", 4, cost: 26)
+    #expect(tier.keys.map(\.text) == ["d", "a", "c"])
+    put(&tier, "e", 4, cost: 25)
+    #expect(tier.keys.map(\.text) == ["e", "d", "a"])
+    for text in ["f", "g", "h", "i"] { put(&tier, text, 0, cost: 25) }
+    #expect(tier.keys.map(\.text) == ["i", "h", "g"])
+    #expect(tier.cost == 75)
+  }
+
+  @Test("An expired value is a miss from its moment on")
+  func expiry() {
+    var tier = tier()
+    tier.fill(key("a"), held(1, expires: 10), cost: 1, missed: 0, at: 0)
+    #expect(look(&tier, "a", at: 0, now: 9) == "hit 1")
+    #expect(look(&tier, "a", at: 0, now: 10) == "miss 0")
+  }
+
+  @Test("Requests are counted once each, whatever becomes of the value in memory")
+  func counts() {
+    var tier = tier(count: 2)
+    tier.fill(key("a"), held(1, id: 7), cost: 1, missed: 0, at: 0)
+    for _ in 0..<4 { _ = look(&tier, "a", at: 0) }
+    #expect(tier.pending(key("a"), 7).times == 5)
+    #expect(tier.takeErrands().contains(.scheduleCounts))
+    put(&tier, "b", 2, id: 8)
+    put(&tier, "c", 3, id: 9)
+    #expect(tier.keys.map(\.text) == ["c", "b"])
+    #expect(tier.pending(key("a"), 7).times == 5)
+    _ = look(&tier, "b", at: tier.number)
+    put(&tier, "b", 4, id: 8)
+    _ = look(&tier, "b", at: tier.number)
+    #expect(tier.pending(key("b"), 8).times == 2)
+    let taken = tier.takeCounts(100)
+    #expect(taken.reduce(into: [:]) { $0[$1.id, default: 0] += $1.requests.times } == [7: 5, 8: 2])
+    #expect(tier.takeCounts(100).isEmpty)
+    #expect(tier.pending(key("b"), 8).times == 0)
+    _ = look(&tier, "b", at: tier.number)
+    #expect(tier.takePending(key("b"), 8).times == 1)
+    #expect(tier.takeErrands() == [])
+    tier.beginWritingCounts()
+    _ = look(&tier, "b", at: tier.number)
+    #expect(tier.takeErrands() == .scheduleCounts)
+  }
+
+  @Test(
+    "Any interleaving of readers, own commits and foreign ones: never an old value after a new one", arguments: 1...20)
+  func interleavings(seed: UInt64) {
+    // The file is a dictionary; readers take the steps look, read, fill at moments that chance decides.
+    var random = Shuffler(seed)
+    var tier = tier(count: 3)
+    var (number, file): (UInt64, [String: Int]) = (0, [:])
+    let keys = ["a", "b", "c", "d"]
+    var version = 0
+    struct Reader {
+      let key: String
+      let atLeast: Int
+      var token: UInt64?
+      var read: Int?
+      var hasRead = false
+    }
+    var readers: [Reader] = []
+    /// The newest version of each key that anybody has been answered.
+    var answered: [String: Int] = [:]
+    var own: (key: String, value: Int)?
+    var ownIsCommitted = false
+    for step in 0..<3000 {
+      switch random.next(7) {
+      case 0, 1, 2:
+        let key = keys[random.next(4)]
+        switch tier.look(self.key(key), at: number, now: { 0 }) {
+        case .hit(.decoded(let value)):
+          let value = (value as? Decoded<Int>)?.value ?? -1
+          #expect(value >= answered[key] ?? 0, "seed \(seed), step \(step): \(key)")
+          answered[key] = max(answered[key] ?? 0, value)
+        case .hit(.encoded): Issue.record("nothing is encoded")
+        case .miss(let token): readers.append(Reader(key: key, atLeast: answered[key] ?? 0, token: token))
+        case .bypass: readers.append(Reader(key: key, atLeast: answered[key] ?? 0, token: nil))
+        }
+      case 3, 4:
+        guard !readers.isEmpty else { continue }
+        let index = random.next(readers.count)
+        if !readers[index].hasRead {
+          readers[index].read = file[readers[index].key]
+          readers[index].hasRead = true
+        } else {
+          let reader = readers.remove(at: index)
+          guard let value = reader.read else { continue }
+          #expect(value >= reader.atLeast, "seed \(seed), step \(step): \(reader.key)")
+          answered[reader.key] = max(answered[reader.key] ?? 0, value)
+          tier.fill(self.key(reader.key), held(value, id: 1), cost: 1, missed: reader.token, at: number)
+        }
+      case 5:
+        // A commit of this process, in its three moments; `put` returns, and so promises, at the last.
+        if let change = own {
+          if !ownIsCommitted {
+            file[change.key] = change.value
+            ownIsCommitted = true
+          } else {
+            number = tier.endCommit([(self.key(change.key), held(change.value), 1)])
+            answered[change.key] = max(answered[change.key] ?? 0, change.value)
+            own = nil
+          }
+        } else if number & 1 == 0 || random.next(4) == 0 {
+          // An odd number here is a foreign writer that has died.
+          version += 1
+          own = (keys[random.next(4)], version)
+          ownIsCommitted = false
+          number = tier.beginCommit(.keys([self.key(own?.key ?? "")]), at: number)
+        }
+      default:
+        // A foreign commit, or its death, while this process holds no lock.
+        guard own == nil else { continue }
+        if number & 1 == 0 {
+          number += 1
+        } else {
+          version += 1
+          let key = keys[random.next(4)]
+          file[key] = version
+          number += 1
+          answered[key] = version
+        }
+      }
+    }
+  }
+}
+
+/// Numbers from a seed.
+struct Shuffler {
+  private var state: UInt64
+
+  init(_ seed: UInt64) { state = seed &* 0x9e37_79b9_7f4a_7c15 | 1 }
+
+  mutating func next(_ bound: Int) -> Int {
+    state ^= state << 13
+    state ^= state >> 7
+    state ^= state << 17
+    return Int(state % UInt64(bound))
+  }
+}

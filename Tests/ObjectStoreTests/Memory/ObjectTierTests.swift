@@ -1,0 +1,135 @@
+import Foundation
+import Storage
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import ObjectStore
+
+@Suite("Objects: the two tiers together", .timeLimit(.minutes(1)))
+struct ObjectTierTests {
+  @Test("The most requested values are in memory from the start, read as whatever they are")
+  func warmUp() async throws {
+    let rig = try ObjectRig()
+    try await rig.with { (store) async throws in
+      for number in 0..<20 { try await store.put(Friend(name: "\(number)", age: number), forKey: "\(number)") }
+      try await store.put(Data([1, 2]), forKey: "data")
+      for _ in 0..<9 { _ = try await store.value(Data.self, forKey: "data") }
+      for number in 5..<10 {
+        for _ in 0..<number { _ = try await store.value(Friend.self, forKey: "\(number)") }
+      }
+    }
+    let store = try await rig.open(ObjectStoreOptions(warmUpCount: 3))
+    #expect(store.memory.keys == ["9", "data", "8"] || store.memory.keys == ["data", "9", "8"])
+    #expect(try await store.value(Friend.self, forKey: "9") == Friend(name: "9", age: 9))
+    #expect(try await store.value(Friend.self, forKey: "9") == Friend(name: "9", age: 9))
+    #expect(try await store.value(Data.self, forKey: "data") == Data([1, 2]))
+    let error = try #require(await reason { _ = try await store.value(Int.self, forKey: "8") })
+    #expect(error.key == "8")
+    #expect(try await store.value(Friend.self, forKey: "8") == Friend(name: "8", age: 8))
+    #expect(try await store.metadata(forKey: "9")?.timesRequested == 11)
+    try await store.close()
+  }
+
+  @Test("Counts are written some time after the first, and a store that is let go loses no more than those since")
+  func countsAreWritten() async throws {
+    let rig = try ObjectRig()
+    do {
+      let store = try await rig.open()
+      try await store.put(1, forKey: "a")
+      for _ in 0..<3 { _ = try await store.value(Int.self, forKey: "a") }
+      #expect(rig.delayed.withLock { $0.count } == 1)
+      rig.runDelayed()
+      // A change comes after it in the writer's turn.
+      try await store.put(2, forKey: "b")
+      _ = try await store.value(Int.self, forKey: "b")
+      #expect(rig.delayed.withLock { $0.count } == 1)
+    }
+    try await rig.with { (store) async throws in
+      #expect(try await store.metadata(forKey: "a")?.timesRequested == 3)
+      #expect(try await store.metadata(forKey: "b")?.timesRequested == 0)
+    }
+  }
+
+  @Test("Many counts are written without waiting, and none is lost")
+  func manyCounts() async throws {
+    let rig = try ObjectRig()
+    let count = MemoryTier.countLimit + 100
+    try await rig.with(ObjectStoreOptions(memory: .init(count: 100))) { (store) async throws in
+      try await store.transaction { objects in
+        for number in 0..<count { try objects.put(number, forKey: "\(number)") }
+      }
+      for number in 0..<count { _ = try await store.value(Int.self, forKey: "\(number)") }
+      _ = try await store.value(Int.self, forKey: "7")
+    }
+    try await rig.with(ObjectStoreOptions(memory: .none)) { (store) async throws in
+      let times = try await store.metadata().items.map(\.timesRequested)
+      #expect(times.reduce(0, +) == count + 1)
+      #expect(try await store.metadata(forKey: "7")?.timesRequested == 2)
+    }
+  }
+
+  @Test("Two stores on one file: each sees the other's changes at once, also from memory")
+  func twoStores() async throws {
+    let rig = try ObjectRig()
+    let (one, two) = (try await rig.open(), try await rig.open())
+    for round in 0..<50 {
+      let (writer, reader) = round.isMultiple(of: 2) ? (one, two) : (two, one)
+      try await writer.put(round, forKey: "a", labels: ["x"])
+      #expect(try await reader.value(Int.self, forKey: "a") == round)
+      #expect(try await reader.value(Int.self, forKey: "a") == round)
+      #expect(try await writer.value(Int.self, forKey: "a") == round)
+      #expect(reader.memory.keys == ["a"])
+    }
+    var changes = try two.changes(forKey: "a").makeAsyncIterator()
+    try await one.delete(forKey: "a")
+    two.refresh()
+    #expect(await changes.next() == .missed)
+    #expect(try await two.value(Int.self, forKey: "a") == nil)
+    try await one.put(1, forKey: "a")
+    try await one.deleteAll()
+    #expect(try await two.value(Int.self, forKey: "a") == nil)
+    try await one.close()
+    try await two.close()
+  }
+
+  @Test("Another application's file, a damaged one and one of a later version are refused and left as they are")
+  func refusals() async throws {
+    let rig = try ObjectRig()
+    try rig.folder.write(Array("not a database, and not of such a size".utf8), to: "objects")
+    let foreign = try #require(await reason { _ = try await rig.open() })
+    guard case .storage(let error) = foreign.reason, error.category == .foreignFile else { throw foreign }
+    let junk = [UInt8](repeating: 0x5A, count: 4096)
+    try rig.folder.write(junk, to: "objects")
+    let damaged = try #require(await reason { _ = try await rig.open() })
+    guard case .storage(let error) = damaged.reason, error.category == .corrupt else { throw damaged }
+    #expect(try [UInt8](Data(contentsOf: URL(filePath: rig.path))) == junk)
+  }
+
+  @Test("A byte that the disk has changed is an error that names the key; the others are read, and a put heals it")
+  func damage() async throws {
+    let rig = try ObjectRig()
+    try await rig.with { (store) async throws in
+      try await store.put([UInt8](repeating: 0x41, count: 500), forKey: "a")
+      try await store.put([UInt8](repeating: 0x42, count: 500), forKey: "b")
+    }
+    var bytes = try [UInt8](Data(contentsOf: URL(filePath: rig.path)))
+    let place = try #require(bytes.firstRange(of: [UInt8](repeating: 0x41, count: 500)))
+    bytes[place.lowerBound + 250] = 0x43
+    try rig.folder.write(bytes, to: "objects")
+    try await rig.with { (store) async throws in
+      for attempt in [
+        { _ = try await store.value([UInt8].self, forKey: "a") }, { _ = try await store.values([UInt8].self) },
+        { _ = try await store.storedBytes(forKey: "a") },
+      ] as [() async throws -> Void] {
+        let error = try #require(await reason(attempt))
+        guard case .damaged = error.reason else { throw error }
+        #expect(error.key == "a")
+      }
+      #expect(try await store.value([UInt8].self, forKey: "b")?.count == 500)
+      try await store.put([UInt8]([1]), forKey: "a")
+      #expect(try await store.value([UInt8].self, forKey: "a") == [1])
+      try await store.checkIntegrity()
+    }
+  }
+}
