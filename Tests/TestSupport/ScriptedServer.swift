@@ -110,18 +110,18 @@ public final class ScriptedServer: Sendable {
   ///
   /// Throws ``WaitTimeout`` past `limit`, which only a failing test reaches.
   @discardableResult
-  public func waitForRequests(_ count: Int = 1, within limit: Duration = .seconds(20)) async throws -> [Request] {
+  public func waitForRequests(_ count: Int = 1, within limit: Duration = .seconds(60)) async throws -> [Request] {
     try await arrived.wait(for: count, within: limit)
     return requests
   }
 
   /// Suspends until `count` connections have been accepted in all.
-  public func waitForConnections(_ count: Int = 1, within limit: Duration = .seconds(20)) async throws {
+  public func waitForConnections(_ count: Int = 1, within limit: Duration = .seconds(60)) async throws {
     try await opened.wait(for: count, within: limit)
   }
 
   /// Suspends until `count` connections have ended in all: how a test sees that a client really hung up.
-  public func waitForClosedConnections(_ count: Int = 1, within limit: Duration = .seconds(20)) async throws {
+  public func waitForClosedConnections(_ count: Int = 1, within limit: Duration = .seconds(60)) async throws {
     try await closed.wait(for: count, within: limit)
   }
 
