@@ -123,7 +123,13 @@ final class CurlLoop {
   private func endSilent() {
     let now = ContinuousClock.now
     guard let check = idleCheck, check <= now else { return }
-    for transfer in transfers.values where transfer.isSilent(at: now) { end(transfer, .timeout(phase: "idle")) }
+    for transfer in transfers.values {
+      if transfer.isOverdue(at: now) {
+        end(transfer, .timeout(phase: "total"))
+      } else if transfer.isSilent(at: now) {
+        end(transfer, .timeout(phase: "idle"))
+      }
+    }
     idleCheck = transfers.values.map(\.silenceEnds).min()
   }
 

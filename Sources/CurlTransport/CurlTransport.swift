@@ -38,7 +38,7 @@ public import HTTPCore
 public final class CurlTransport: HTTPTransport {
   private let settings: TransportSettings
 
-  /// The client certificate, as it was given.
+  /// The client certificate, as it was given, without a key that lies in the same file.
   public let identity: String
 
   private let engine: CurlEngine
@@ -49,8 +49,21 @@ public final class CurlTransport: HTTPTransport {
   /// it should be, and `HTTPTransportError.other` where the system gives no thread.
   public init(_ options: Options = Options()) throws(HTTPTransportError) {
     settings = try TransportSettings(options, environment: ProcessInfo.processInfo.environment)
-    identity = settings.certificate.map { Data($0).base64EncodedString() } ?? ""
+    identity = settings.certificate.map { Data(CurlTransport.withoutKeys($0)).base64EncodedString() } ?? ""
     engine = try CurlEngine(settings)
+  }
+
+  /// A PEM file without its private keys (RFC 7468 §10, §11, and the older labels); any other as it is.
+  private static func withoutKeys(_ file: [UInt8]) -> [UInt8] {
+    guard let text = String(validating: file, as: UTF8.self), text.contains("-----BEGIN ") else { return file }
+    var kept = ""
+    var isKey = false
+    for line in text.split(whereSeparator: \.isNewline) {
+      if line.hasPrefix("-----BEGIN ") { isKey = line.hasSuffix("PRIVATE KEY-----") }
+      if !isKey { kept += line + "\n" }
+      if line.hasPrefix("-----END ") { isKey = false }
+    }
+    return Array(kept.utf8)
   }
 
   /// Sends a request; see ``HTTPTransport/send(_:)``.

@@ -133,11 +133,23 @@ import HTTPCore
   // Time
 
   /// When the silence would be too long, were no byte to come from now on.
-  var silenceEnds: ContinuousClock.Instant { lastActivity + exchange.prepared.timeouts.idle }
+  var silenceEnds: ContinuousClock.Instant {
+    let silence = lastActivity + exchange.prepared.timeouts.idle
+    guard attempts == 0, let total = exchange.prepared.timeouts.total else { return silence }
+    return min(silence, started + total)
+  }
+
+  /// True where all its time went by before there was a connection for it: libcurl does not look at the time of those that
+  /// wait for one.
+  func isOverdue(at now: ContinuousClock.Instant) -> Bool {
+    guard attempts == 0, let total = exchange.prepared.timeouts.total else { return false }
+    return started + total <= now
+  }
 
   /// True where nothing has moved for too long although nobody here was waited for.
   func isSilent(at now: ContinuousClock.Instant) -> Bool {
-    // Still connecting (another limit guards that), or paused by our own reader or producer.
+    // Still connecting (libcurl guards that), or waiting for others' connections to become free, or paused by our own reader
+    // or producer.
     let count = byteCount()
     if attempts == 0 || isReceivingPaused || isSendingPaused || count != lastCount && silenceEnds <= now {
       lastActivity = now

@@ -1,3 +1,4 @@
+import CurlTransport
 import Foundation
 import HTTPCore
 import TestSupport
@@ -41,6 +42,23 @@ struct FaultTests {
       "a header field of 5 MB", .raw("HTTP/1.1 200 OK\r\nA: \(String(repeating: "x", count: 5_000_000))\r\n\r\n"),
       "protocolViolation"),
   ]
+
+  @Test("The time for all ends a request also while others have all connections")
+  func queued() async throws {
+    var options = CurlTransport.Options()
+    options.maximumConnectionsPerHost = 1
+    let transport = try CurlTransport(options)
+    let server = try ScriptedServer { _ in .hang }
+    let first = Task { await failure(of: transport, HTTPRequest(url: server.url)) }
+    _ = try await server.waitForRequests(1)
+    let timeouts = HTTPTimeouts(total: .milliseconds(200))
+    #expect(await failure(of: transport, HTTPRequest(url: server.url, timeouts: timeouts)) == .timeout(phase: "total"))
+    first.cancel()
+    #expect(await first.value == .cancelled)
+    #expect(server.requests.count == 1)
+    await transport.shutdown()
+    server.stop()
+  }
 
   @Test("Each fault has its error", arguments: faults)
   func curl(fault: Fault) async throws {

@@ -1,4 +1,5 @@
 import CurlTransport
+import Foundation
 import HTTPCore
 import Testing
 
@@ -17,5 +18,9 @@ struct IdentityTests {
     #expect(try !transport(ann).identity.isEmpty)
     #expect(try transport(ann).identity == transport(ann).identity)
     #expect(try transport(ann).identity != transport(bob).identity)
+    let key = "-----BEGIN EC PRIVATE KEY-----\nsecret\n-----END EC PRIVATE KEY-----\n"
+    #expect(try transport(key + ann).identity == transport(ann + "\n" + key).identity)
+    let identity = try #require(Data(base64Encoded: transport(key + ann).identity))
+    #expect(!String(decoding: identity, as: UTF8.self).contains("secret"))
   }
 }
