@@ -144,17 +144,42 @@ struct ProxyForwardingTests {
       ("HTTP://127.0.0.1:\(rig.upstream.port)/base/x", "/x"),
       ("http://elsewhere.example/base/a", "http://elsewhere.example/base/a"),
       ("//elsewhere/base/a", "//elsewhere/base/a"),
+      // Without the dot segment they would name another host (RFC 3986 §4.2).
+      ("\(origin)/base//elsewhere.example/x", "/.//elsewhere.example/x"),
+      ("/base//elsewhere.example/x", "/.//elsewhere.example/x"),
     ]
     for (given, expected) in references {
       location.withLock { $0 = given }
       #expect(try await rig.exchange("GET", "/x").fields[.location] == expected)
     }
     #expect(rig.upstream.requests.allSatisfy { $0.target == "/base/x" })
-    for target in ["/../admin", "/a/../../admin", "/%2e%2E/admin", "/a/%2e./%2E%2e/x"] {
+    for target in [
+      "/../admin", "/a/../../admin", "/%2e%2E/admin", "/a/%2e./%2E%2e/x", "/..;/admin", "/..%2fadmin", "/..%5Cadmin",
+      "/..\\admin",
+      "/a/..%2F..%2Fadmin", "/%2e%2e%3bx/admin",
+    ] {
       #expect(try await rig.exchange("GET", target).status == 400, "\(target)")
     }
     #expect(try await rig.exchange("GET", "/a/../b?..").status == 302)
     #expect(rig.upstream.requests.last?.target == "/base/a/../b?..")
+    await rig.stop()
+  }
+
+  @Test(
+    "It is called by an address, by localhost, by upstream's name and by names that it was given; by others it is not",
+    arguments: [
+      ("127.0.0.1:80", 200), ("10.1.2.3", 200), ("[::1]:8080", 200), ("localhost:1", 200), ("LocalHost", 200),
+      ("api.localhost", 200), ("box.lan:8080", 200), ("evil.example", 421), ("127.0.0.1.evil.example", 421),
+      ("localhost.evil.example:8080", 421), ("lan", 421),
+    ])
+  func hosts(_ host: String, _ status: Int) async throws {
+    var options = CachingProxy.Options()
+    options.hosts = ["box.lan"]
+    let rig = try ProxyRig(options: options) { _ in .response(200, body: "ok") }
+    let request = "GET / HTTP/1.1\r\nHost: \(host)\r\n\r\n"
+    let response = try await rig.client().exchange(request)
+    #expect(response.status == status)
+    #expect(rig.upstream.requests.count == (status == 200 ? 1 : 0))
     await rig.stop()
   }
 

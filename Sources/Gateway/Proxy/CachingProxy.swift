@@ -26,7 +26,8 @@ public import HTTPCore
 /// - Redirects are answers. Interim responses (1xx) of upstream stay here.
 /// - 502: upstream cannot be reached or does not speak HTTP; 504: it took too long, or `only-if-cached` was not;
 ///   a stored response takes their place where the rules allow it. Content that breaks off breaks off at the client too.
-/// - 405: `CONNECT` and `TRACE`. 421: a target of another host. `OPTIONS *` is answered here.
+/// - 405: `CONNECT` and `TRACE`. 421: a target of another host, or a `Host` that is not this proxy's. `OPTIONS *` is
+///   answered here.
 /// - A stored response whose validation is due but not urgent (`stale-while-revalidate`) is renewed in the background.
 public final class CachingProxy: Sendable {
   /// How a proxy forwards.
@@ -42,6 +43,10 @@ public final class CachingProxy: Sendable {
     /// Content up to this size is read before it is forwarded, so that it can be sent again where a kept connection to
     /// upstream turns out to be closed.
     public var readsContentFirst = 64 << 10
+    /// Names by which clients may call the proxy, in lower case, besides addresses, `localhost` and upstream's own name; a
+    /// `*` among them lets any pass. What is called otherwise is refused with 421, as a page in a browser could have its own
+    /// name pointed at this machine.
+    public var hosts: Set<String> = []
     /// Is told of each request when its response has been sent.
     public var onExchange: (@Sendable (ProxyRecord) -> Void)?
 
@@ -138,6 +143,7 @@ public final class CachingProxy: Sendable {
 
   /// The target as path and query. In absolute form it must name this host, as the client knows it, or upstream.
   private func originForm(_ request: HTTPServerRequest) throws(Refusal) -> String {
+    if let host = request.fields["Host"], !isServed(host) { throw Refusal(421, CachingProxy.misdirected(host)) }
     if request.target.utf8.first == UInt8(ascii: "/") { return request.target }
     guard let (origin, rest) = Upstream.splitOrigin(request.target) else {
       throw Refusal(400, "Bad Request: the target is no path of a URL")
@@ -146,17 +152,29 @@ public final class CachingProxy: Sendable {
     if origin == upstream.origin {
       if upstream.basePath.isEmpty { return path }
       if let own = upstream.ownReference(request.target) { return own }
-    } else if let host = request.fields["Host"], Upstream.splitOrigin("http://\(host)")?.origin == origin,
-      CachingProxy.isLoopback(host)
-    {
+    } else if let host = request.fields["Host"], Upstream.splitOrigin("http://\(host)")?.origin == origin {
       return path
     }
     throw Refusal(421, "Misdirected Request: this proxy is for one server")
   }
 
-  private static func isLoopback(_ host: String) -> Bool {
-    let name = host.hasPrefix("[") ? host.prefix { $0 != "]" } + "]" : host.prefix { $0 != ":" }
-    return name == "[::1]" || name.hasPrefix("127.") || name.lowercased() == "localhost"
+  /// True for hosts by which this proxy may be called. Any other name could be one that a page in a browser has had pointed
+  /// at this machine, to read through the proxy what its own origin must not (RFC 9110 §17.1).
+  private func isServed(_ authority: String) -> Bool {
+    let host = Upstream.host(ofAuthority: authority[...])
+    if host.utf8.first == UInt8(ascii: "[") || CachingProxy.isAddress(host) { return true }
+    let name = host.lowercased()
+    return name == "localhost" || name.hasSuffix(".localhost") || name == upstream.host || options.hosts.contains(name)
+      || options.hosts.contains("*")
+  }
+
+  /// True for an IPv4 address: no name ends in a number.
+  private static func isAddress(_ host: Substring) -> Bool {
+    !host.isEmpty && host.utf8.allSatisfy { (0x30...0x39).contains($0) || $0 == UInt8(ascii: ".") }
+  }
+
+  private static func misdirected(_ host: String) -> String {
+    "Misdirected Request: this proxy is not called '\(host.prefix(253))'; whoever runs it can add that name"
   }
 
   private func body(_ request: HTTPServerRequest) async throws(Refusal) -> HTTPBody {

@@ -92,7 +92,18 @@ public struct Upstream: Sendable {
     guard rest.hasPrefix(basePath) else { return nil }
     rest = rest.dropFirst(basePath.count)
     if rest.isEmpty || rest.first == "?" || rest.first == "#" { return "/" + rest }
+    // What begins with two slashes would name another host (RFC 3986 §4.2); the dot segment in front changes nothing else.
+    if rest.hasPrefix("//") { return "/." + rest }
     return rest.first == "/" ? String(rest) : nil
+  }
+
+  /// The host alone, as it stands in ``origin``.
+  var host: Substring { Upstream.host(ofAuthority: origin.drop { $0 != "/" }.dropFirst(2)) }
+
+  /// An authority's host, an IPv6 address in its brackets.
+  static func host(ofAuthority authority: Substring) -> Substring {
+    if authority.first == "[", let end = authority.firstIndex(of: "]") { return authority[...end] }
+    return authority.prefix { $0 != ":" }
   }
 
   /// An absolute reference's origin in the form of ``origin``, and what stands behind it.
@@ -109,14 +120,16 @@ public struct Upstream: Sendable {
     return ("\(scheme)://\(authority)", behind[end...])
   }
 
-  /// True where the path's dot segments (RFC 3986 §5.2.4), also percent-encoded, climb above its beginning.
+  /// True where the path's dot segments (RFC 3986 §5.2.4) climb above its beginning, also as a server may read them that
+  /// decodes first, takes backslashes for slashes, or leaves out what stands behind a semicolon.
   private static func leadsOut(_ target: String) -> Bool {
-    guard target.contains(".") || target.contains("%") else { return false }
+    let path = target.prefix { $0 != "?" }.dropFirst()
+    guard path.contains("..") || path.contains("%") else { return false }
+    let decoded = path.lowercased().replacing("%2e", with: ".").replacing("%2f", with: "/").replacing("%5c", with: "/")
+      .replacing("\\", with: "/").replacing("%3b", with: ";")
     var depth = 0
-    for segment in target.prefix(while: { $0 != "?" }).dropFirst().split(
-      separator: "/", omittingEmptySubsequences: false)
-    {
-      switch segment.replacing("%2e", with: ".").replacing("%2E", with: ".") {
+    for segment in decoded.split(separator: "/", omittingEmptySubsequences: false) {
+      switch segment.prefix(while: { $0 != ";" }) {
       case "..": depth -= 1
       case ".", "": break
       default: depth += 1
