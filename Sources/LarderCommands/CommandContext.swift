@@ -48,9 +48,10 @@ package struct CommandContext: Sendable {
   package func note(_ text: String) { try? diagnostics.line(text) }
 
   /// `warning: …` on the diagnostic stream.
-  package func warn(_ text: String) {
-    note(diagnostics.style.yellow("warning:") + " " + TerminalText.line(text))
-  }
+  package func warn(_ text: String) { note(warning(text)) }
+
+  /// The line of a warning.
+  func warning(_ text: String) -> String { diagnostics.style.yellow("warning:") + " " + TerminalText.line(text) }
 }
 
 /// What a transport must know beside the requests.

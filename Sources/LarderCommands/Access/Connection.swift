@@ -7,6 +7,8 @@ enum Connection {
     var options = CurlTransport.Options()
     options.userAgent = settings.passesContent ? nil : "larder/\(Larder.version)"
     options.decodesContent = !settings.passesContent
+    // A proxy has as many connections as its clients have: one that is slow must not keep another waiting.
+    if settings.passesContent { options.maximumConnectionsPerHost = 0 }
     if let file = settings.authorities { options.certificateAuthorities = [.file(file)] }
     if let file = settings.certificate {
       let isPKCS12 = [".p12", ".pfx"].contains { file.lowercased().hasSuffix($0) }

@@ -37,8 +37,12 @@ struct ServiceAccess: Sendable {
     options.timeouts = try Self.timeouts(arguments)
     options.fields = HTTPFields(fields.filter { !HeaderOption.isOfOneRequest($0.name) })
     self.options = options
-    let settings = try Self.settings(arguments, context)
-    do { transport = try context.connect(settings) } catch let error as HTTPTransportError {
+    transport = try Self.connect(try Self.settings(arguments, context), context)
+  }
+
+  /// The transport for the settings.
+  static func connect(_ settings: ConnectionSettings, _ context: CommandContext) throws -> any HTTPTransport {
+    do { return try context.connect(settings) } catch let error as HTTPTransportError {
       // Nothing has been asked for yet: a certificate's file is at fault.
       throw CommandFailure(.storage, error.description, hint: "See --cacert, --cert and --key.")
     }
@@ -58,13 +62,18 @@ struct ServiceAccess: Sendable {
   }
 
   private static func timeouts(_ arguments: ParsedArguments) throws(UsageError) -> HTTPTimeouts {
-    guard let text = arguments[.timeout] else { return HTTPTimeouts() }
-    guard let seconds = Double(text), seconds >= 0.001, seconds <= 86_400 else {
-      throw arguments.usage("--timeout is a number of seconds from 0.001 to 86400, not '\(text)'")
-    }
-    let limit = Duration.seconds(seconds)
+    guard let limit = try timeout(arguments, .timeout) else { return HTTPTimeouts() }
     let usual = HTTPTimeouts()
     return HTTPTimeouts(connect: min(usual.connect, limit), idle: max(usual.idle, limit), total: limit)
+  }
+
+  /// The seconds of an option.
+  static func timeout(_ arguments: ParsedArguments, _ option: OptionSyntax) throws(UsageError) -> Duration? {
+    guard let text = arguments[option] else { return nil }
+    guard let seconds = Double(text), seconds >= 0.001, seconds <= 86_400 else {
+      throw arguments.usage("\(option.name) is a number of seconds from 0.001 to 86400, not '\(text)'")
+    }
+    return .seconds(seconds)
   }
 
   /// Certificates and keys, from options and the environment.

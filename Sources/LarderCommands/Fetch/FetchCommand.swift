@@ -143,6 +143,9 @@ enum FetchQuery {
     guard isRead || query.policy == .standard else {
       throw arguments.usage("\(query.method) always goes to the server: it takes no policy")
     }
+    if !isRead, let given = [OptionSyntax.ttl, .softTTL, .wait].first(where: { arguments.has($0) }) {
+      throw arguments.usage("\(query.method) always goes to the server: it takes no \(given.name)")
+    }
     try addData(to: &query, arguments, context)
     return query
   }

@@ -11,6 +11,14 @@ enum FileDescriptors {
   /// What the system says about an error number.
   static func reason(_ number: Int32) -> String { String(cString: strerror(number)) }
 
+  /// Puts something in the place of standard streams that the process was started without: the next file that is opened would
+  /// get such a number, and what is printed would go into it. Input is then empty, and output refuses.
+  static func fillStandard() {
+    for descriptor in 0...2 as ClosedRange<Int32> where fcntl(descriptor, F_GETFD) < 0 && errno == EBADF {
+      _ = open("/dev/null", O_RDONLY)
+    }
+  }
+
   /// Whether the descriptor is a terminal.
   static func isTerminal(_ descriptor: Int32) -> Bool { isatty(descriptor) == 1 }
 

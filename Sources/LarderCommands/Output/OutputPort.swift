@@ -93,7 +93,14 @@ enum TerminalText {
   /// Whether bytes are text that a terminal can show.
   static func isShowable(_ bytes: [UInt8]) -> Bool {
     guard let text = String(validating: bytes, as: UTF8.self) else { return false }
-    return !text.unicodeScalars.contains { isUnsafe($0) && $0 != "\r" }
+    // A carriage return alone writes over what stands on the line.
+    var isReturn = false
+    for scalar in text.unicodeScalars {
+      if isReturn && scalar != "\n" { return false }
+      isReturn = scalar == "\r"
+      if isUnsafe(scalar) && !isReturn { return false }
+    }
+    return !isReturn
   }
 
   private static func isUnsafe(_ scalar: Unicode.Scalar) -> Bool {

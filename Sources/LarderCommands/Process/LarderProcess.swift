@@ -17,6 +17,7 @@ public enum LarderProcess {
   @concurrent public static func run() async -> Int32 {
     // A reader that leaves early shall be an error of one write, not the end of the process.
     signal(SIGPIPE, SIG_IGN)
+    FileDescriptors.fillStandard()
     let environment = ProcessInfo.processInfo.environment
     let context = CommandContext(
       output: port(STDOUT_FILENO, environment), diagnostics: port(STDERR_FILENO, environment),

@@ -15,6 +15,7 @@ struct ProxyCommand {
   private let timeouts: HTTPTimeouts
   private let addsForwarded: Bool
   private let keepsCookiesApart: Bool
+  private let hosts: Set<String>
   private let cacheFolder: String?
   private let diskLimit: Int
   private let memoryLimit: Int
@@ -33,6 +34,7 @@ struct ProxyCommand {
     timeouts = try ProxyCommand.timeouts(arguments)
     addsForwarded = arguments.has(.forwarded)
     keepsCookiesApart = arguments.has(.byCookie)
+    hosts = Set(arguments.values(.servedName).map { $0.lowercased() })
     cacheFolder = arguments[.proxyCache].map(context.path)
     diskLimit = try ProxyCommand.bytes(.maximumSize, arguments) ?? 512 << 20
     memoryLimit = try ProxyCommand.bytes(.memory, arguments) ?? 64 << 20
@@ -46,9 +48,10 @@ struct ProxyCommand {
 
   private static func upstream(_ arguments: ParsedArguments) throws -> Upstream {
     let text = try arguments.required(.upstream)
-    guard let url = URL(string: text) else { throw arguments.usage("--upstream '\(text)' is no URL") }
+    // The text is not shown: a password may stand in it, and messages end up in journals.
+    guard let url = URL(string: text) else { throw arguments.usage("--upstream is given something that is no URL") }
     do throws(Upstream.Invalid) { return try Upstream(url) } catch {
-      throw arguments.usage("--upstream '\(text)': \(error.description)", hint: "It is written http://host/path.")
+      throw arguments.usage("--upstream: \(error.description)", hint: "It is written http://host/path.")
     }
   }
 
@@ -73,11 +76,7 @@ struct ProxyCommand {
   }
 
   private static func timeouts(_ arguments: ParsedArguments) throws -> HTTPTimeouts {
-    guard let text = arguments[.upstreamTimeout] else { return HTTPTimeouts() }
-    guard let seconds = Double(text), seconds >= 0.001, seconds <= 86_400 else {
-      throw arguments.usage("--timeout is a number of seconds from 0.001 to 86400, not '\(text)'")
-    }
-    let limit = Duration.seconds(seconds)
+    guard let limit = try ServiceAccess.timeout(arguments, .upstreamTimeout) else { return HTTPTimeouts() }
     return HTTPTimeouts(connect: min(HTTPTimeouts().connect, limit), idle: limit)
   }
 
@@ -94,24 +93,35 @@ struct ProxyCommand {
   /// Serves until the task is cancelled.
   func run() async throws -> CommandStatus {
     FileDescriptors.raiseLimit()
-    let engine = HTTPCache(cache: try openCache(), transport: try context.connect(settings), options: engineOptions)
-    let log = ProxyLog(context.output, asJSON: asJSON)
+    let transport = try ServiceAccess.connect(settings, context)
+    let warnings = LineLog(context.diagnostics, milliseconds: 1000, joinsRepeats: true)
+    let warn: @Sendable (String) -> Void = { [context] in warnings.append(context.warning($0)) }
+    let engine = HTTPCache(cache: try openCache(warn), transport: transport, options: engineOptions(warn))
+    let log = ProxyLog(requestLines(warn), asJSON: asJSON)
     let listening = try start(engine, log)
     do {
       try announce(listening)
       while !Task.isCancelled { try? await Task.sleep(for: .seconds(3600)) }
     } catch {
-      await ProxyCommand.end(listening, engine, log)
+      await ProxyCommand.end(listening, engine, log, warnings)
       throw error
     }
-    await ProxyCommand.end(listening, engine, log)
+    await ProxyCommand.end(listening, engine, log, warnings)
     return .done
+  }
+
+  private func requestLines(_ warn: @escaping @Sendable (String) -> Void) -> LineLog {
+    let asJSON = asJSON
+    return LineLog(
+      context.output, leftOut: { asJSON ? "{\"droppedLines\":\($0)}" : "(\($0) lines left out)" },
+      onFailure: { warn("lines of the log are left out: \($0)") })
   }
 
   private func start(_ engine: HTTPCache, _ log: ProxyLog) throws -> HTTPServer {
     var options = CachingProxy.Options()
     options.timeouts = timeouts
     options.addsForwarded = addsForwarded
+    options.hosts = hosts
     var server = server
     if !isQuiet {
       options.onExchange = { log.write($0) }
@@ -139,34 +149,28 @@ struct ProxyCommand {
   }
 
   /// In order: no new requests, then what runs, then the cache. The cancellation that began it does not reach in here.
-  private static func end(_ server: HTTPServer, _ engine: HTTPCache, _ log: ProxyLog) async {
+  private static func end(_ server: HTTPServer, _ engine: HTTPCache, _ log: ProxyLog, _ warnings: LineLog) async {
     let end = Task {
       await server.stop(grace: grace)
       await engine.close()
       await log.flush()
+      await warnings.flush()
     }
     await end.value
   }
 
-  private func openCache() throws -> any Cache {
+  private func openCache(_ warn: @escaping @Sendable (String) -> Void) throws -> any Cache {
     let memory = MemoryCache(limit: memoryLimit)
     guard let cacheFolder else { return memory }
-    let warn = warning
     let disk = try FileCache(path: cacheFolder, limit: diskLimit) { warn($0.description) }
     return memoryLimit == 0 ? disk : TieredCache(memory: memory, disk: disk)
   }
 
-  private var engineOptions: HTTPCacheOptions {
+  private func engineOptions(_ warn: @escaping @Sendable (String) -> Void) -> HTTPCacheOptions {
     var options = HTTPCacheOptions()
     // One person's cache, as a browser's is: what depends on a cookie says so by Vary, no-store or its own URL.
     if !keepsCookiesApart { options.credentialFields.removeAll { $0 == .cookie } }
-    let warn = warning
     options.onDiagnostic = { warn($0.description) }
     return options
-  }
-
-  private var warning: @Sendable (String) -> Void {
-    let context = context
-    return { context.warn($0) }
   }
 }

@@ -1,7 +1,5 @@
-internal import Dispatch
 internal import Gateway
 internal import HTTPCore
-internal import Synchronization
 
 #if canImport(Glibc)
   internal import Glibc
@@ -11,76 +9,22 @@ internal import Synchronization
   internal import Darwin
 #endif
 
-/// One line a request. Lines gather for a moment and go out together: the connections' threads never wait for the output.
-///
-/// A reader that has gone ends the log, not the proxy. Where the output does not keep up, lines are left out and counted.
-final class ProxyLog: Sendable {
-  private struct State {
-    var lines: [UInt8] = []
-    var dropped = 0
-    var isScheduled = false
-    var isClosed = false
-  }
-
-  private static let limit = 4 << 20
-  private static let delay = DispatchTimeInterval.milliseconds(50)
-
-  private let port: OutputPort
+/// One line a request.
+struct ProxyLog: Sendable {
+  private let lines: LineLog
   private let asJSON: Bool
-  private let state = Mutex(State())
-  private let queue = DispatchQueue(label: "larder.proxy-log")
 
-  init(_ port: OutputPort, asJSON: Bool) {
-    self.port = port
+  init(_ lines: LineLog, asJSON: Bool) {
+    self.lines = lines
     self.asJSON = asJSON
   }
 
   func write(_ record: ProxyRecord) {
     let line = ProxyLine(record, at: LogTime.now())
-    append(Array((asJSON ? line.json : TerminalText.line(line.text)).utf8))
+    lines.append(asJSON ? line.json : TerminalText.line(line.text))
   }
 
-  private func append(_ line: [UInt8]) {
-    let schedules = state.withLock { state in
-      if state.isClosed { return false }
-      if state.lines.count > ProxyLog.limit {
-        state.dropped += 1
-        return false
-      }
-      state.lines += line
-      state.lines.append(0x0A)
-      defer { state.isScheduled = true }
-      return !state.isScheduled
-    }
-    if schedules { queue.asyncAfter(deadline: .now() + ProxyLog.delay) { self.drain() } }
-  }
-
-  private func drain() {
-    let (lines, dropped) = state.withLock { state in
-      defer {
-        state.lines = []
-        state.dropped = 0
-        state.isScheduled = false
-      }
-      return (state.lines, state.dropped)
-    }
-    do throws(OutputError) {
-      try port.write(lines)
-      if dropped > 0 { try port.line(asJSON ? "{\"droppedLines\":\(dropped)}" : "(\(dropped) lines left out)") }
-    } catch {
-      state.withLock { $0.isClosed = true }
-    }
-  }
-
-  /// Lets everything out.
-  func flush() async {
-    await withCheckedContinuation { continuation in
-      queue.async {
-        self.drain()
-        continuation.resume()
-      }
-    }
-  }
+  func flush() async { await lines.flush() }
 }
 
 /// A request's line.

@@ -14,14 +14,16 @@ extension CommandSyntax {
         + "cache did (hit, or why it asked: uri-miss, stale, ...). The first line tells the address. The proxy ends on "
         + "SIGINT or SIGTERM, after the requests that are under way, with status 0.",
       "The proxy speaks plain HTTP to its clients and is meant for this machine: --host opens it to others, who could read "
-        + "what it answers.",
+        + "what it answers. It answers to addresses, localhost, the upstream server's name and each --name; to others it says "
+        + "421, as a web page could have a name of its own pointed at this machine.",
     ],
     examples: [
       "larder proxy --upstream https://api.example.com --port 8080 --cache ~/.cache/larder-proxy",
       "curl -i http://127.0.0.1:8080/resource",
     ],
     options: [
-      .upstream, .port, .host, .proxyCache, .maximumSize, .memory, .upstreamTimeout, .maximumBody, .maximumConnections,
+      .upstream, .port, .host, .servedName, .proxyCache, .maximumSize, .memory, .upstreamTimeout, .maximumBody,
+      .maximumConnections,
       .forwarded, .byCookie, .quiet, .json, .authorities, .certificate, .key,
     ]
   ) { arguments, context in
@@ -38,6 +40,9 @@ extension OptionSyntax {
   static let upstream = OptionSyntax("--upstream", valueName: "URL", .text, "the server that requests are for")
   static let port = OptionSyntax("--port", valueName: "N", .text, "listen on port N (default 8080); 0 takes a free one")
   static let host = OptionSyntax("--host", valueName: "ADDRESS", .text, "listen on ADDRESS (default 127.0.0.1)")
+  static let servedName = OptionSyntax(
+    "--name", valueName: "NAME", .text, isRepeatable: true,
+    "answer to clients that call this machine NAME, a DNS name; '*' is any")
   static let proxyCache = OptionSyntax("--cache", valueName: "DIR", .directory, "keep answers in DIR")
   static let maximumSize = OptionSyntax(
     "--max-size", valueName: "SIZE", .text, "keep at most SIZE in DIR (default 512M)")

@@ -60,6 +60,7 @@ struct OutputTests {
     #expect(!TerminalText.isShowable([0x89, 0x50]))
     #expect(!TerminalText.isShowable([0x1B, 0x5B]))
     #expect(TerminalText.isShowable(Array("é\r\n".utf8)))
+    #expect(!TerminalText.isShowable(Array("all is well\rnothing is".utf8)))
   }
 
   @Test("Colour is for terminals that want it")

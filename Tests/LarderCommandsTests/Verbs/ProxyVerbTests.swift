@@ -157,6 +157,19 @@ struct ProxyVerbTests {
     let outcome = await Rig().run("proxy", "--upstream", server.text(""), "--port", "0", "--cache", file + "/cache")
     #expect(outcome.status == .storage)
     #expect(outcome.diagnostics.contains("file"))
+    let certificate = await Rig().run("proxy", "--upstream", "https://host", "--port", "0", "--cacert", file)
+    #expect(certificate.status == .storage)
+  }
+
+  @Test("No message shows what stands in the upstream server's URL: a password may be there")
+  func secrets() async {
+    for url in [
+      "http://user:secret@host", "http://host/?key=secret", "http://host/#secret", "secret://host", "http://[secret",
+    ] {
+      let outcome = await Rig().run("proxy", "--upstream", url)
+      #expect(outcome.status == .usage)
+      #expect(!outcome.diagnostics.contains("secret"), "\(outcome.diagnostics)")
+    }
   }
 
   @Test(

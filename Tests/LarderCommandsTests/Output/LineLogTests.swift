@@ -1,0 +1,93 @@
+import Dispatch
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import LarderCommands
+
+@Suite("Lines that nobody waits for", .timeLimit(.minutes(5)))
+struct LineLogTests {
+  /// An output that keeps what it gets, and refuses while it is told to.
+  private final class Output: Sendable {
+    let text = Mutex("")
+    let refusal = Mutex<OutputError?>(nil)
+
+    var port: OutputPort {
+      OutputPort { (bytes) throws(OutputError) in
+        if let error = self.refusal.withLock({ $0 }) { throw error }
+        self.text.withLock { $0 += String(decoding: bytes, as: UTF8.self) }
+      }
+    }
+
+    var lines: [String] { text.withLock { $0.split(separator: "\n").map(String.init) } }
+  }
+
+  @Test("Lines come out whole and in order; the same again is counted where that is wanted")
+  func repeats() async {
+    let output = Output()
+    let log = LineLog(output.port, joinsRepeats: true)
+    for line in ["a", "b", "b", "b", "c"] { log.append(line) }
+    await log.flush()
+    #expect(output.lines == ["a", "b", "(the same 2 times more)", "c"])
+    for _ in 0..<3 { log.append("c") }
+    await log.flush()
+    #expect(output.lines.last == "(the same 3 times more)")
+    let each = Output()
+    let plain = LineLog(each.port)
+    for _ in 0..<3 { plain.append("x") }
+    await plain.flush()
+    #expect(each.lines == ["x", "x", "x"])
+  }
+
+  @Test("What an output refuses is counted, told of once, and does not end the log")
+  func refusal() async {
+    let output = Output()
+    let failures = Mutex(0)
+    let log = LineLog(output.port, onFailure: { _ in failures.withLock { $0 += 1 } })
+    output.refusal.withLock { $0 = .refused("No space left on device") }
+    for line in ["a", "b"] {
+      log.append(line)
+      await log.flush()
+    }
+    output.refusal.withLock { $0 = nil }
+    log.append("c")
+    await log.flush()
+    #expect(output.lines == ["c", "(2 lines left out)"])
+    #expect(failures.withLock { $0 } == 1)
+  }
+
+  @Test("A reader that has gone ends it in silence")
+  func closed() async {
+    let output = Output()
+    let log = LineLog(output.port, onFailure: { _ in Issue.record("the reader may go") })
+    output.refusal.withLock { $0 = .closed }
+    log.append("a")
+    await log.flush()
+    output.refusal.withLock { $0 = nil }
+    log.append("b")
+    await log.flush()
+    #expect(output.lines.isEmpty)
+  }
+
+  @Test("A reader that holds the output up holds up neither lines nor the end")
+  func stalled() async {
+    let gate = Gate()
+    let log = LineLog(OutputPort { (_) throws(OutputError) in gate.block() })
+    let line = String(repeating: "x", count: 1000)
+    for _ in 0..<10_000 { log.append(line) }
+    await log.flush()
+    gate.open()
+  }
+
+  /// Holds a thread up until it is opened.
+  private final class Gate: Sendable {
+    private let semaphore = DispatchSemaphore(value: 0)
+
+    func block() {
+      semaphore.wait()
+      semaphore.signal()
+    }
+
+    func open() { semaphore.signal() }
+  }
+}
