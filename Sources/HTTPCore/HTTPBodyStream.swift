@@ -37,6 +37,15 @@ public struct HTTPBodyStream: AsyncSequence, Sendable {
     source = Source(next: next, abandon: abandon)
   }
 
+  /// A stream of stored content, which can be had in chunks or, while nothing has been read, all at once.
+  package init(
+    length: Int, next: @escaping @Sendable () async throws -> [UInt8]?,
+    whole: @escaping @Sendable () async throws -> [UInt8]
+  ) {
+    self.length = length
+    source = Source(next: next, whole: whole, abandon: {})
+  }
+
   /// A stream of content that is in memory already.
   public init(_ bytes: [UInt8]) {
     let rest = Mutex(bytes.isEmpty ? nil : bytes)
@@ -65,6 +74,10 @@ public struct HTTPBodyStream: AsyncSequence, Sendable {
     if let length, length > limit {
       cancel()
       throw HTTPTransportError.bodyTooLarge(limit: limit)
+    }
+    if source.isWhole {
+      guard source.claim() else { throw HTTPTransportError.bodyConsumed }
+      return try await source.readWhole()
     }
     var all: [UInt8] = []
     for try await chunk in self {
@@ -125,13 +138,21 @@ private final class Source: Sendable {
   }
 
   private let produce: @Sendable () async throws -> [UInt8]?
+  private let produceWhole: (@Sendable () async throws -> [UInt8])?
   private let abandon: @Sendable () -> Void
   private let state = Mutex(State())
 
-  init(next: @escaping @Sendable () async throws -> [UInt8]?, abandon: @escaping @Sendable () -> Void) {
+  init(
+    next: @escaping @Sendable () async throws -> [UInt8]?, whole: (@Sendable () async throws -> [UInt8])? = nil,
+    abandon: @escaping @Sendable () -> Void
+  ) {
     produce = next
+    produceWhole = whole
     self.abandon = abandon
   }
+
+  /// True where all of the content can be had at once.
+  var isWhole: Bool { produceWhole != nil }
 
   /// True for the first caller alone.
   func claim() -> Bool {
@@ -151,6 +172,23 @@ private final class Source: Sendable {
       let chunk = try await produce()
       if chunk == nil { close(.ended) }
       return chunk
+    } catch {
+      close(.failed(error))
+      throw error
+    }
+  }
+
+  /// All of the content, in place of its chunks.
+  func readWhole() async throws -> [UInt8] {
+    switch state.withLock({ $0.phase }) {
+    case .open: break
+    case .ended: return []
+    case .failed(let error): throw error
+    }
+    do {
+      let all = try await produceWhole?() ?? []
+      close(.ended)
+      return all
     } catch {
       close(.failed(error))
       throw error

@@ -45,6 +45,42 @@ struct HTTPBodyStreamTests {
     #expect(hasRun)
   }
 
+  @Test("Content that can be had at once is collected at once, and read in chunks otherwise")
+  func whole() async throws {
+    let asked = Mutex("")
+    func stream(failing: Bool = false) -> HTTPBodyStream {
+      let chunks = Mutex([[UInt8]]([[1], [2]]))
+      return HTTPBodyStream(
+        length: 2,
+        next: {
+          asked.withLock { $0 += "n" }
+          return chunks.withLock { $0.isEmpty ? nil : $0.removeFirst() }
+        },
+        whole: {
+          asked.withLock { $0 += "w" }
+          if failing { throw HTTPTransportError.other("broken") }
+          return [1, 2]
+        })
+    }
+    let read = stream()
+    #expect(try await read.collect() == [1, 2])
+    await #expect(throws: HTTPTransportError.bodyConsumed) { try await read.collect() }
+    #expect(asked.withLock { $0 } == "w")
+    var iterator = read.makeAsyncIterator()
+    await #expect(throws: HTTPTransportError.bodyConsumed) { try await iterator.next() }
+    let begun = stream()
+    iterator = begun.makeAsyncIterator()
+    #expect(try await iterator.next() == [1])
+    await #expect(throws: HTTPTransportError.bodyConsumed) { try await begun.collect() }
+    #expect(asked.withLock { $0 } == "wn")
+    let cancelled = stream()
+    cancelled.cancel()
+    await #expect(throws: HTTPTransportError.cancelled) { try await cancelled.collect() }
+    await #expect(throws: HTTPTransportError.bodyTooLarge(limit: 1)) { try await stream().collect(upTo: 1) }
+    #expect(asked.withLock { $0 } == "wn")
+    await #expect(throws: HTTPTransportError.other("broken")) { try await stream(failing: true).collect() }
+  }
+
   @Test("After the end the end stays, without asking again")
   func endStays() async throws {
     let producer = Producer()

@@ -21,6 +21,7 @@ public final class CacheEntry: Sendable {
 
   private enum Content: Sendable {
     case bytes([UInt8])
+    case file(BlobFile)
     case source(@Sendable (Range<Int>) async throws(CacheError) -> [UInt8])
   }
 
@@ -45,12 +46,36 @@ public final class CacheEntry: Sendable {
     content = .source(read)
   }
 
+  /// An entry whose content is a file of a ``FileCache``.
+  init(metadata: CacheMetadata, file: BlobFile) {
+    self.metadata = metadata
+    length = file.length
+    tier = .disk
+    rules = StoredRules(metadata)
+    content = .file(file)
+  }
+
+  /// An entry of a ``FileCache`` as it was read, with its content in a file of its own.
+  init(_ file: EntryFile, _ blob: BlobFile) {
+    metadata = file.metadata
+    length = blob.length
+    tier = .disk
+    rules = file.head.rules
+    content = .file(blob)
+  }
+
+  /// An entry of a ``FileCache`` as it was read, with its content.
+  init(_ file: EntryFile, _ bytes: [UInt8]) {
+    metadata = file.metadata
+    length = bytes.count
+    tier = .disk
+    rules = file.head.rules
+    content = .bytes(bytes)
+  }
+
   /// The same content with other metadata.
   public func with(_ metadata: CacheMetadata) -> CacheEntry {
-    switch content {
-    case .bytes(let bytes): CacheEntry(metadata: metadata, bytes: bytes, tier: tier)
-    case .source(let read): CacheEntry(metadata: metadata, length: length, tier: tier, read: read)
-    }
+    CacheEntry(moving: self, to: tier, metadata: metadata, rules: StoredRules(metadata))
   }
 
   /// True where both are one stored response: the same metadata and length, and the same bytes where both are in memory.
@@ -65,14 +90,16 @@ public final class CacheEntry: Sendable {
 
   /// The same entry as another tier has it; what the rules need is not parsed again.
   package func moved(to tier: CacheTier, bytes: [UInt8]? = nil) -> CacheEntry {
-    CacheEntry(moving: self, to: tier, bytes: bytes)
+    CacheEntry(moving: self, to: tier, metadata: metadata, rules: rules, bytes: bytes)
   }
 
-  private init(moving entry: CacheEntry, to tier: CacheTier, bytes: [UInt8]?) {
-    metadata = entry.metadata
+  private init(
+    moving entry: CacheEntry, to tier: CacheTier, metadata: CacheMetadata, rules: StoredRules, bytes: [UInt8]? = nil
+  ) {
+    self.metadata = metadata
     length = bytes?.count ?? entry.length
     self.tier = tier
-    rules = entry.rules
+    self.rules = rules
     content = bytes.map { .bytes($0) } ?? entry.content
   }
 
@@ -81,17 +108,33 @@ public final class CacheEntry: Sendable {
     if case .bytes(let bytes) = content { bytes } else { nil }
   }
 
+  /// True where the content is a file of a ``FileCache``, which is read without waiting for anything else.
+  var isFile: Bool {
+    if case .file = content { true } else { false }
+  }
+
   /// Some of the content: the part of `range` that lies within it.
   public func read(_ range: Range<Int>) async throws(CacheError) -> [UInt8] {
     let range = range.clamped(to: 0..<length)
     switch content {
     case .bytes(let bytes): return range.count == bytes.count ? bytes : Array(bytes[range])
+    case .file(let file): return try file.read(range)
     case .source(let read): return range.isEmpty ? [] : try await read(range)
     }
   }
 
+  /// All of the content in one array, of which the beginning was read already.
+  package func readAll(behind beginning: [UInt8]) async throws(CacheError) -> [UInt8] {
+    if case .file(let file) = content { return try file.read(0..<length, behind: beginning) }
+    if beginning.isEmpty { return try await read(0..<length) }
+    return beginning + (try await read(beginning.count..<length))
+  }
+
   /// All of the content, in memory.
-  public func getData() async throws(CacheError) -> Data { Data(try await read(0..<length)) }
+  public func getData() async throws(CacheError) -> Data {
+    if case .file(let file) = content { return try file.readData() }
+    return Data(try await read(0..<length))
+  }
 }
 
 /// How near a cache is.

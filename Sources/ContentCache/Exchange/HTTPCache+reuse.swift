@@ -5,26 +5,33 @@ extension HTTPCache {
   /// The answer to a plain GET, where an entry is one as it is; nil where more has to be looked at.
   func hit(
     _ entry: CacheEntry, _ rules: RequestRules, _ request: HTTPRequest, _ policy: ContentPolicy,
-    _ override: FreshnessOverride
+    _ override: FreshnessOverride, _ resource: String
   ) async -> CachedAnswer? {
     let stored = entry.rules
     guard !stored.isIndex, !stored.isPartial, !stored.hasGroups, stored.vary == nil else { return nil }
     let context = LookupContext(now: options.now(), policy: policy, override: override)
     guard case .reuse(let freshness) = LookupDecision.of(rules, stored: stored, context) else { return nil }
-    let bytes: [UInt8]
-    if let ready = entry.bytesInMemory {
-      bytes = ready
-    } else {
-      guard entry.length <= StoredContent.step else { return nil }
-      // A failure is met again on the long way, which drops the entry.
-      do { bytes = try await entry.read(0..<entry.length) } catch { return nil }
+    let body: HTTPBodyStream
+    do {
+      if let bytes = entry.bytesInMemory {
+        body = HTTPBodyStream(bytes)
+      } else if entry.length <= StoredContent.step {
+        body = HTTPBodyStream(try await entry.read(0..<entry.length))
+      } else {
+        let content = StoredContent(entry)
+        try await content.start()
+        body = self.body(content, resource)
+      }
+    } catch {
+      // The failure is met again on the long way, which drops the entry.
+      return nil
     }
     let age = max(0, freshness.ageInSeconds)
     var fields = entry.metadata.fields
     fields[.age] = String(age)
     fields.append(.cacheStatus, hitStatus + String(freshness.remainingSeconds))
     let response = HTTPResponse(
-      status: entry.metadata.status, fields: fields, url: request.url, body: HTTPBodyStream(bytes))
+      status: entry.metadata.status, fields: fields, url: request.url, body: body)
     return CachedAnswer(
       response: response, origin: entry.tier == .memory ? .memory : .disk, age: Int(clamping: age))
   }
@@ -92,17 +99,27 @@ extension HTTPCache {
       await remove(key, resource)
       return nil
     }
+    return body(content, resource)
+  }
+
+  /// A stream of content that has been begun.
+  private func body(_ content: StoredContent, _ resource: String) -> HTTPBodyStream {
+    // Without a list of captures: with one, a closure would leave the reader's actor, and change threads twice a piece.
+    let next: @Sendable () async throws -> [UInt8]? = {
+      do throws(CacheError) { return try await content.next() } catch { throw self.broken(resource, error) }
+    }
+    guard content.isFile else { return HTTPBodyStream(length: content.length, next: next) }
     return HTTPBodyStream(
-      length: content.length,
-      next: {
-        // Without a list of captures: with one, the closure would leave the reader's actor, and change threads twice a piece.
-        do throws(CacheError) {
-          return try await content.next()
-        } catch {
-          self.report(.read, resource, error)
-          throw HTTPTransportError.other("the cached content could not be read on: \(error)")
-        }
+      length: content.length, next: next,
+      whole: {
+        do throws(CacheError) { return try await content.all() } catch { throw self.broken(resource, error) }
       })
+  }
+
+  /// The error of content that could not be read to its end.
+  private func broken(_ resource: String, _ error: CacheError) -> HTTPTransportError {
+    report(.read, resource, error)
+    return .other("the cached content could not be read on: \(error)")
   }
 
   /// Separates the parts of a multipart: nothing that content would hold by chance.

@@ -63,7 +63,7 @@ public final class HTTPCache: Sendable {
     // The way of a hit: one question to the cache, and nothing made that it does not need.
     let seen = transfers.endedCount
     let entry = await entry(key, resource)
-    if let entry, let hit = await hit(entry, rules, request, policy, override) { return hit }
+    if let entry, let hit = await hit(entry, rules, request, policy, override, resource) { return hit }
     var inquiry = Inquiry(request, rules, policy: policy, override: override, resource: resource, key: key)
     inquiry.seen = seen
     return try await answer(inquiry, first: entry)

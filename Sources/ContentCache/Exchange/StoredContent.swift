@@ -20,16 +20,19 @@ final class StoredContent: Sendable {
   }
 
   let length: Int
+  /// True where it is all of a file, as it is: that can be read at once, without a piece of it twice in memory.
+  let isFile: Bool
   private let entry: CacheEntry
   private let pieces: [PartialAnswer.Piece]
   private let place = Mutex(Place())
 
   /// All of the content.
   convenience init(_ entry: CacheEntry) {
-    self.init(entry, [.stored(0..<entry.length)], length: entry.length)
+    self.init(entry, [.stored(0..<entry.length)], length: entry.length, isFile: entry.isFile)
   }
 
-  init(_ entry: CacheEntry, _ pieces: [PartialAnswer.Piece], length: Int) {
+  init(_ entry: CacheEntry, _ pieces: [PartialAnswer.Piece], length: Int, isFile: Bool = false) {
+    self.isFile = isFile
     self.entry = entry
     self.pieces = pieces
     self.length = length
@@ -48,6 +51,11 @@ final class StoredContent: Sendable {
     case .read(let range): try await entry.read(range)
     case .end: nil
     }
+  }
+
+  /// All of the entry's content in one array, where nothing but its beginning has been read.
+  func all() async throws(CacheError) -> [UInt8] {
+    try await entry.readAll(behind: place.withLock { $0.ready.take() } ?? [])
   }
 
   private func step(_ place: inout Place) -> Next {

@@ -23,8 +23,17 @@ struct FileDamageTests {
     return again == nil
   }
 
-  @Test("every flipped bit of a small entry is found, and the entry is gone")
-  func everyBit() async throws {
+  /// Puts a file's bytes back, and looks the entry up where the next look is to know what was read last.
+  private static func restore(
+    _ bytes: [UInt8], _ file: String, _ rig: FileCacheRig, _ cache: FileCache, isKnown: Bool
+  ) async throws {
+    guard isKnown else { return }
+    try rig.put(bytes, at: file)
+    #expect(try await cache.entry(forKey: "k") != nil)
+  }
+
+  @Test("every flipped bit of a small entry is found, and the entry is gone", arguments: [false, true])
+  func everyBit(isKnown: Bool) async throws {
     let rig = try FileCacheRig()
     let cache = try rig.open()
     try await cache.store(FileCacheRig.entry(20), forKey: "k")
@@ -33,6 +42,7 @@ struct FileDamageTests {
     for bit in 0..<bytes.count * 8 {
       var damaged = bytes
       damaged[bit / 8] ^= 1 << UInt8(bit % 8)
+      try await FileDamageTests.restore(bytes, file, rig, cache, isKnown: isKnown)
       try rig.put(damaged, at: file)
       guard await FileDamageTests.isRefused(cache, "bit \(bit)") else { return }
     }
@@ -40,25 +50,29 @@ struct FileDamageTests {
     #expect(try await cache.whole("k")?.bytes == FileCacheRig.bytes(20))
   }
 
-  @Test("an entry cut at any length, or with bytes behind it, is found")
-  func everyLength() async throws {
+  @Test("an entry cut at any length, or with bytes behind it, is found", arguments: [false, true])
+  func everyLength(isKnown: Bool) async throws {
     let rig = try FileCacheRig()
     let cache = try rig.open()
     try await cache.store(FileCacheRig.entry(20), forKey: "k")
     let file = try #require(rig.entryFiles.first)
     let bytes = try rig.read(file)
     for length in 0..<bytes.count {
+      try await FileDamageTests.restore(bytes, file, rig, cache, isKnown: isKnown)
       try rig.put(Array(bytes[..<length]), at: file)
       guard await FileDamageTests.isRefused(cache, "length \(length)") else { return }
     }
     for more in [1, 8, 20_000, 200_000] {
+      try await FileDamageTests.restore(bytes, file, rig, cache, isKnown: isKnown)
       try rig.put(bytes + [UInt8](repeating: 0, count: more), at: file)
       guard await FileDamageTests.isRefused(cache, "\(more) bytes more") else { return }
     }
   }
 
-  @Test("flips and cuts here and there in larger entries are found", arguments: [30_000, 100_000, 131_072])
-  func sampledInline(length: Int) async throws {
+  @Test(
+    "flips and cuts here and there in larger entries, and bytes behind them, are found",
+    arguments: [30_000, 100_000, 131_072], [false, true])
+  func sampledInline(length: Int, isKnown: Bool) async throws {
     let rig = try FileCacheRig()
     let cache = try rig.open()
     try await cache.store(FileCacheRig.entry(length), forKey: "k")
@@ -68,16 +82,92 @@ struct FileDamageTests {
     for _ in 0..<150 {
       var damaged = bytes
       let place = Int(random.next() % UInt64(bytes.count))
-      switch random.next() % 3 {
+      switch random.next() % 4 {
       case 0: damaged[place] ^= 1 << UInt8(random.next() % 8)
       case 1: damaged.removeSubrange(place...)
+      case 2: damaged += damaged[place...]
       default:
         // A sector of zeros, as after a loss of power.
         for zero in place..<min(place + 512, bytes.count) { damaged[zero] = 0 }
       }
+      try await FileDamageTests.restore(bytes, file, rig, cache, isKnown: isKnown)
       try rig.put(damaged, at: file)
       guard await FileDamageTests.isRefused(cache, "at \(place)") else { return }
     }
+  }
+
+  @Test("entries whose file ends just where the first read ends are whole, and not with a byte less or more")
+  func firstRead() async throws {
+    let rig = try FileCacheRig()
+    let cache = try rig.open()
+    try await cache.store(FileCacheRig.entry(0), forKey: "k")
+    let head = rig.bytesOnDisk
+    for length in 20_478 - head...20_482 - head {
+      try await cache.store(FileCacheRig.entry(length), forKey: "k")
+      let file = try #require(rig.entryFiles.first)
+      let bytes = try rig.read(file)
+      #expect(bytes.count == head + length)
+      for isKnown in [false, true] {
+        #expect(try await cache.whole("k")?.bytes == FileCacheRig.bytes(length))
+        for other in [Array(bytes.dropLast()), bytes + [0], Array(bytes.prefix(20_479)), bytes + bytes] where other != bytes
+        {
+          try await FileDamageTests.restore(bytes, file, rig, cache, isKnown: isKnown)
+          try rig.put(other, at: file)
+          guard await FileDamageTests.isRefused(cache, "\(length) as \(other.count)") else { return }
+        }
+        try rig.put(bytes, at: file)
+      }
+    }
+  }
+
+  @Test("what another cache puts in an entry's place is seen, however alike it is", arguments: [5, 40_000, 200_000])
+  func replaced(length: Int) async throws {
+    let rig = try FileCacheRig()
+    let cache = try rig.open()
+    let other = try rig.open()
+    for round in 0..<6 {
+      let seed = UInt64(round / 2)
+      let entry = FileCacheRig.entry(length, seed: seed, note: "\(round)")
+      if round % 2 == 0 {
+        try await other.store(entry, forKey: "k")
+      } else {
+        // The content stays, and so do the lengths.
+        let present = try #require(try await other.entry(forKey: "k"))
+        try await other.update(present, to: entry.metadata, forKey: "k")
+      }
+      for _ in 0..<2 {
+        let found = try await cache.whole("k")
+        #expect(found?.metadata == entry.metadata)
+        #expect(found?.bytes == FileCacheRig.bytes(length, seed: seed))
+        #expect(try await cache.entry(forKey: "k")?.rules.etag == "\"\(round)\"")
+      }
+    }
+    try await other.removeEntry(forKey: "k")
+    #expect(try await cache.entry(forKey: "k") == nil)
+  }
+
+  @Test("all of a content at once is as whole as its pieces", arguments: [1, 65_536, 131_073, 300_000, 1_000_000])
+  func atOnce(length: Int) async throws {
+    let rig = try FileCacheRig()
+    let cache = try rig.open()
+    let content = FileCacheRig.bytes(length)
+    try await cache.store(FileCacheRig.entry(length), forKey: "k")
+    let entry = try #require(try await cache.entry(forKey: "k"))
+    #expect(try await entry.getData() == Data(content))
+    for begun in [0, 1, 65_536, 100_000, length] where begun <= length {
+      #expect(try await entry.readAll(behind: Array(content[..<begun])) == content)
+    }
+    guard let blob = rig.blobFiles.first else { return }
+    var damaged = content
+    damaged[length - 1] ^= 1
+    try rig.write(damaged, to: blob)
+    await #expect(throws: CacheError.self) { try await entry.getData() }
+    #expect(try await cache.entry(forKey: "k") == nil)
+    try await cache.store(FileCacheRig.entry(length), forKey: "k")
+    let again = try #require(try await cache.entry(forKey: "k"))
+    try rig.write(damaged, to: try #require(rig.blobFiles.first))
+    await #expect(throws: CacheError.self) { try await again.readAll(behind: Array(content[..<65_536])) }
+    #expect(try await cache.entry(forKey: "k") == nil)
   }
 
   @Test("a content of many blocks gives whole blocks up to the damaged one, and the entry is gone")
@@ -114,13 +204,14 @@ struct FileDamageTests {
     #expect(try cache.usedBytes == 0)
   }
 
-  @Test("a content's file that is cut, longer, missing or another's is found", arguments: 0..<5)
-  func blobFile(how: Int) async throws {
+  @Test("a content's file that is cut, longer, missing or another's is found", arguments: 0..<5, [false, true])
+  func blobFile(how: Int, isKnown: Bool) async throws {
     let rig = try FileCacheRig()
     let cache = try rig.open()
     try await cache.store(FileCacheRig.entry(200_000), forKey: "k")
     let file = try #require(rig.blobFiles.first)
     let bytes = try rig.read(file)
+    if isKnown { #expect(try await cache.whole("k")?.bytes == bytes) }
     switch how {
     case 0: try rig.write(Array(bytes[..<199_999]), to: file)
     case 1: try rig.write(bytes + [0], to: file)
@@ -149,6 +240,7 @@ struct FileDamageTests {
     let first = try #require(rig.entryFiles.first)
     try await cache.store(FileCacheRig.entry(20, seed: 2), forKey: "b")
     let second = try #require(rig.entryFiles.first { $0 != first })
+    for key in ["a", "b"] { _ = try await cache.entry(forKey: key) }
     try rig.put(try rig.read(first), at: second)
     #expect(try await cache.entry(forKey: "b") == nil)
     #expect(try await cache.whole("a")?.bytes == FileCacheRig.bytes(20, seed: 1))
@@ -220,6 +312,7 @@ struct ForeignFileTests {
     try await cache.store(FileCacheRig.entry(20), forKey: "other")
     let other = try #require(rig.entryFiles.first)
     try await cache.store(FileCacheRig.entry(20), forKey: "k")
+    _ = try await cache.entry(forKey: "k")
     let file = try #require(rig.entryFiles.first { $0 != other })
     let place = rig.path + "/" + file
     for isRead in [true, false] {

@@ -1,5 +1,11 @@
 import Synchronization
 
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
 /// A content in a file of its own, open: read in pieces, each block checked before any byte of it is handed out.
 ///
 /// It stays readable when the cache drops it meanwhile: the system keeps the file until it is closed.
@@ -8,7 +14,8 @@ final class BlobFile: Sendable {
   private let disk: Disk
   private let path: String
   private let id: BlobID
-  private let length: Int
+  /// The content's length.
+  let length: Int
   private let sums: [UInt64]
   /// Called once a block is found damaged.
   private let onDamage: @Sendable () -> Void
@@ -16,7 +23,7 @@ final class BlobFile: Sendable {
   private let last = Mutex<(place: Int, bytes: [UInt8])?>(nil)
 
   /// Blocks read at once: few calls, and the bytes are still near the processor when they are checked.
-  private static let run = 4
+  private static let run = 2
 
   init(
     _ file: Descriptor, disk: Disk, path: String, id: BlobID, length: Int, sums: [UInt64],
@@ -32,14 +39,19 @@ final class BlobFile: Sendable {
   }
 
   /// The bytes of a range within the content; throws `corrupt` where a block of them is not what was written.
-  func read(_ range: Range<Int>) throws(CacheError) -> [UInt8] {
+  ///
+  /// `beginning` are bytes that the range begins with, read before: they are copied, the others read.
+  func read(_ range: Range<Int>, behind beginning: [UInt8] = []) throws(CacheError) -> [UInt8] {
     let range = range.clamped(to: 0..<length)
-    if range.isEmpty { return [] }
+    if range.count <= beginning.count { return beginning.count == range.count ? beginning : [] }
     var failure: CacheError?
     let bytes = unsafe [UInt8](unsafeUninitializedCapacity: range.count) { buffer, count in
+      // The array has room for the range, and the range is longer than its beginning.
+      let all = unsafe UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(buffer)[..<range.count])
+      unsafe all.copyBytes(from: beginning)
+      let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: all[beginning.count...])
       do throws(CacheError) {
-        try unsafe fill(
-          UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(buffer)[..<range.count]), range)
+        try unsafe fill(rest, range.lowerBound + beginning.count..<range.upperBound)
         count = range.count
       } catch {
         failure = error
@@ -47,6 +59,21 @@ final class BlobFile: Sendable {
     }
     if let failure { throw failure }
     return bytes
+  }
+
+  /// All of the content, read to the place where it stays.
+  func readData() throws(CacheError) -> Data {
+    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: max(1, length), alignment: 16)
+    do throws(CacheError) {
+      try unsafe fill(UnsafeMutableRawBufferPointer(rebasing: buffer[..<length]), 0..<length)
+    } catch {
+      unsafe buffer.deallocate()
+      throw error
+    }
+    guard let base = buffer.baseAddress else { return Data() }
+    // Freed by whom it was allocated, with the last copy of the data.
+    return unsafe Data(
+      bytesNoCopy: base, count: length, deallocator: .custom { pointer, _ in unsafe pointer.deallocate() })
   }
 
   private func fill(_ buffer: UnsafeMutableRawBufferPointer, _ range: Range<Int>) throws(CacheError) {

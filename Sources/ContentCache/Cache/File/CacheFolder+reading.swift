@@ -16,12 +16,10 @@ extension CacheFolder {
     for _ in 0..<8 {
       guard let file = try load(name, path, key) else { return nil }
       switch file.body {
-      case .inline(let bytes): return CacheEntry(metadata: file.metadata, bytes: bytes, tier: .disk)
+      case .inline(let bytes): return CacheEntry(file, bytes)
       case .blob(let id, let sums):
         if let blob = try openBlob(name, id, file.length, sums) {
-          return CacheEntry(metadata: file.metadata, length: file.length) { (range) throws(CacheError) in
-            try blob.read(range)
-          }
+          return CacheEntry(file, blob)
         }
         missing = id
       }
@@ -62,10 +60,15 @@ extension CacheFolder {
     }
     defer { _ = close(file) }
     do throws(Errno) {
+      if let known = heads.head(name, key), let entry = read(file, as: known) {
+        touch(file, name)
+        return .entry(entry)
+      }
       switch try read(file, key) {
       case .failure(let found): return .damaged(try disk.status(file), reason: found.reason)
       case .success(nil): return .none
       case .success(let entry?):
+        heads.note(name, entry.head)
         touch(file, name)
         return .entry(entry)
       }
@@ -86,23 +89,29 @@ extension CacheFolder {
       guard [EISDIR, ESPIPE, EAGAIN, EINVAL].contains(error.code) else { throw error }
       return .failure(EntryFile.Damage(reason: "it is no file"))
     }
-    // A regular file gives less than was asked for only where it ends.
-    let size = first < buffer.count ? first : try disk.status(file).size
-    guard size <= longestEntryFile else { return .failure(EntryFile.Damage(reason: "it is longer than any entry")) }
     let begun = unsafe UnsafeRawBufferPointer(rebasing: buffer[..<first])
+    // A regular file gives less than was asked for only where it ends.
+    let isAll = first < buffer.count
     let header: EntryFile.Header
     do throws(EntryFile.Damage) {
-      header = try unsafe EntryFile.Header(begun, size: size)
+      header = try unsafe EntryFile.Header(begun)
+      if isAll { try header.check(size: first) }
     } catch {
       return .failure(error)
     }
-    if header.headLength <= first { return try unsafe read(file, header, begun, key) }
+    // Where an inline content goes on, its end is seen when it is read.
+    if isAll || header.blob == nil && header.headLength <= first {
+      return try unsafe read(file, header, begun, isAll: isAll, key)
+    }
+    let size = try disk.status(file).size
+    guard size <= longestEntryFile else { return .failure(EntryFile.Damage(reason: "it is longer than any entry")) }
+    do throws(EntryFile.Damage) { try header.check(size: size) } catch { return .failure(error) }
     let longer = UnsafeMutableRawBufferPointer.allocate(byteCount: header.headLength, alignment: 16)
     defer { unsafe longer.deallocate() }
     guard try unsafe disk.read(file, into: longer, at: 0) == header.headLength else {
       return .failure(EntryFile.Damage(reason: "it was cut while it was read"))
     }
-    return try unsafe read(file, header, UnsafeRawBufferPointer(longer), key)
+    return try unsafe read(file, header, UnsafeRawBufferPointer(longer), isAll: false, key)
   }
 
   /// So much is read at first: many entries are no longer.
@@ -110,7 +119,7 @@ extension CacheFolder {
 
   /// Reads the rest of an entry of which the beginning was read, with the whole head.
   private func read(
-    _ file: Int32, _ header: EntryFile.Header, _ begun: UnsafeRawBufferPointer, _ key: String
+    _ file: Int32, _ header: EntryFile.Header, _ begun: UnsafeRawBufferPointer, isAll: Bool, _ key: String
   ) throws(Errno) -> Result<EntryFile?, EntryFile.Damage> {
     let head: EntryFile.Head?
     do throws(EntryFile.Damage) {
@@ -121,45 +130,57 @@ extension CacheFolder {
       return .failure(error)
     }
     guard let head else { return .success(nil) }
+    let known = KnownHead(
+      key: key, header: header, metadata: head.metadata, rules: StoredRules(head.metadata), sums: head.sums)
     if let blob = header.blob {
-      let body = EntryFile.Body.blob(blob, sums: head.sums)
-      return .success(
-        EntryFile(metadata: head.metadata, length: header.contentLength, fileLength: header.headLength, body: body))
+      return .success(EntryFile(head: known, body: .blob(blob, sums: head.sums)))
     }
     var failure: Errno?
-    var isWhole = false
+    var damage: EntryFile.Damage?
     let rest = unsafe UnsafeRawBufferPointer(rebasing: begun[header.headLength...])
-    let content = unsafe [UInt8](unsafeUninitializedCapacity: header.contentLength) { target, count in
+    // One byte more is asked for, so that a file that does not end there is noticed.
+    let content = unsafe [UInt8](unsafeUninitializedCapacity: header.contentLength + 1) { target, count in
       do throws(Errno) {
         // The array has room for so much.
-        let all = unsafe UnsafeMutableRawBufferPointer(
-          rebasing: UnsafeMutableRawBufferPointer(target)[..<header.contentLength])
-        isWhole = try unsafe fill(all, from: rest, file, header)
-        count = all.count
+        let room = unsafe UnsafeMutableRawBufferPointer(
+          rebasing: UnsafeMutableRawBufferPointer(target)[...header.contentLength])
+        damage = try unsafe fill(room, from: rest, isAll: isAll, file, header)
+        count = damage == nil ? header.contentLength : 0
       } catch {
         failure = error
       }
     }
     if let failure { throw failure }
-    guard isWhole else { return .failure(EntryFile.Damage(reason: "its content's sum is wrong")) }
-    let fileLength = header.headLength + content.count
-    return .success(
-      EntryFile(metadata: head.metadata, length: content.count, fileLength: fileLength, body: .inline(content)))
+    if let damage { return .failure(damage) }
+    return .success(EntryFile(head: known, body: .inline(content)))
   }
 
-  /// Copies what was read of a content, which is no longer than that, and reads the rest; answers whether the sum is right.
+  /// Copies what was read of a content and reads the rest, where that is not all; answers what is wrong with it.
+  ///
+  /// `room` is one byte longer than the content.
   private func fill(
-    _ content: UnsafeMutableRawBufferPointer, from begun: UnsafeRawBufferPointer, _ file: Int32,
+    _ room: UnsafeMutableRawBufferPointer, from begun: UnsafeRawBufferPointer, isAll: Bool, _ file: Int32,
     _ header: EntryFile.Header
-  ) throws(Errno) -> Bool {
-    unsafe content.copyMemory(from: begun)
-    if begun.count < content.count {
-      let missing = unsafe UnsafeMutableRawBufferPointer(rebasing: content[begun.count...])
-      let count = try unsafe disk.read(file, into: missing, at: header.headLength + begun.count)
-      // The array must be filled whatever happens; the sum tells.
-      if count < missing.count { unsafe missing[count...].initializeMemory(as: UInt8.self, repeating: 0) }
+  ) throws(Errno) -> EntryFile.Damage? {
+    var count = begun.count
+    if count <= header.contentLength {
+      unsafe room.copyMemory(from: begun)
+      if !isAll {
+        let missing = unsafe UnsafeMutableRawBufferPointer(rebasing: room[count...])
+        count += try unsafe disk.readOnce(file, into: missing, at: header.headLength + count)
+      }
+      // Less than asked for is no surprise: there is nothing behind the content. Less than the content is looked into.
+      if count < header.contentLength {
+        let missing = unsafe UnsafeMutableRawBufferPointer(rebasing: room[count...])
+        count += try unsafe disk.read(file, into: missing, at: header.headLength + count)
+      }
     }
-    return unsafe ContentSum.of(UnsafeRawBufferPointer(content), seed: EntryFile.contentSeed) == header.contentSum
+    guard count == header.contentLength else { return EntryFile.Damage(reason: "its length is not what it says") }
+    let content = unsafe UnsafeRawBufferPointer(rebasing: room[..<count])
+    guard unsafe ContentSum.of(content, seed: EntryFile.contentSeed) == header.contentSum else {
+      return EntryFile.Damage(reason: "its content's sum is wrong")
+    }
+    return nil
   }
 
   /// The longest file of an entry: other processes may have set a larger limit, up to a tebibyte.

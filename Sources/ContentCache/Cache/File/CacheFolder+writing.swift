@@ -130,8 +130,8 @@ extension CacheFolder {
     guard status.kind == .file else { return Occupant(status: status, claimed: nil, blobLength: 0) }
     let file = Descriptor(try disk.open(root.number, path))
     let bytes = try disk.read(file.number, EntryFile.headerLength, at: 0)
-    guard let header = unsafe bytes.withUnsafeBytes({ unsafe try? EntryFile.Header($0, size: status.size) }),
-      let blob = header.blob
+    guard let header = unsafe bytes.withUnsafeBytes({ unsafe try? EntryFile.Header($0) }), let blob = header.blob,
+      (try? header.check(size: status.size)) != nil
     else { return Occupant(status: status, claimed: nil, blobLength: 0) }
     do throws(Errno) {
       let found = try disk.status(root.number, blob.path(of: name))

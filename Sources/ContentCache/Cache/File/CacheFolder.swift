@@ -22,6 +22,7 @@ final class CacheFolder: Sendable {
   let synchronizes: Bool
   let clock: UseClock
   let uses = RecordedUses()
+  let heads = KnownHeads()
   /// The last use of what was evicted last, or when the folder was opened: entries have stayed for so long at least.
   let horizon: Atomic<Int64>
   /// The shelf that the next sample begins with: where the last one ended.

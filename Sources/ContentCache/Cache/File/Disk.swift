@@ -106,11 +106,30 @@ struct Disk: Sendable {
     return done
   }
 
-  /// Reads from the file's beginning, in one call.
-  func readOnce(_ file: Int32, into buffer: UnsafeMutableRawBufferPointer) throws(Errno) -> Int {
+  /// Reads from an offset on, in one call.
+  func readOnce(
+    _ file: Int32, into buffer: UnsafeMutableRawBufferPointer, at offset: Int = 0
+  ) throws(Errno) -> Int {
     try check(.read)
     // The buffer takes as many bytes as it says.
-    return try retried { unsafe pread(file, buffer.baseAddress, buffer.count, 0) }
+    return try retried { unsafe pread(file, buffer.baseAddress, buffer.count, off_t(offset)) }
+  }
+
+  /// Reads from the file's beginning, in one call, into two buffers one after another.
+  func readOnce(
+    _ file: Int32, into first: UnsafeMutableRawBufferPointer, _ second: UnsafeMutableRawBufferPointer
+  ) throws(Errno) -> Int {
+    try check(.read)
+    // Each buffer takes as many bytes as it says.
+    var both = unsafe (
+      iovec(iov_base: first.baseAddress, iov_len: first.count),
+      iovec(iov_base: second.baseAddress, iov_len: second.count)
+    )
+    return try unsafe withUnsafeBytes(of: &both) { raw throws(Errno) in
+      // A tuple of one type lies in memory as an array does.
+      let vectors = unsafe raw.assumingMemoryBound(to: iovec.self)
+      return try retried { unsafe preadv(file, vectors.baseAddress, Int32(vectors.count), 0) }
+    }
   }
 
   /// Writes all bytes at an offset.

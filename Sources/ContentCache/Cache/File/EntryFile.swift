@@ -23,12 +23,14 @@
 
 /// An entry's file, read or to be written.
 struct EntryFile: Sendable {
-  let metadata: CacheMetadata
-  /// The content's length.
-  let length: Int
-  /// The length of the entry's own file.
-  let fileLength: Int
+  let head: KnownHead
   let body: Body
+
+  var metadata: CacheMetadata { head.metadata }
+  /// The content's length.
+  var length: Int { head.header.contentLength }
+  /// The length of the entry's own file.
+  var fileLength: Int { head.header.fileLength }
 
   /// Where the content is.
   enum Body: Sendable {
@@ -57,11 +59,14 @@ struct EntryFile: Sendable {
     /// Where the content is in a file of its own.
     let blob: BlobID?
 
+    /// The length of all of the file.
+    var fileLength: Int { headLength + (blob == nil ? contentLength : 0) }
+
     /// Where key and metadata, and the blocks' sums where there are any, end.
     let headLength: Int
 
-    /// Reads them, of a file that has `size` bytes.
-    init(_ raw: UnsafeRawBufferPointer, size: Int) throws(Damage) {
+    /// Reads them; lengths are within their limits then, and what they add up to has yet to be compared with the file's.
+    init(_ raw: UnsafeRawBufferPointer) throws(Damage) {
       guard raw.count >= EntryFile.headerLength else { throw Damage(reason: "shorter than any entry") }
       // All loads are inside the 64 bytes.
       func number(_ offset: Int) -> UInt64 {
@@ -82,13 +87,17 @@ struct EntryFile: Sendable {
       contentSum = number(48)
       blob = isBlob ? id : nil
       headLength = EntryFile.headerLength + key + metadata + (isBlob ? EntryFile.blockCount(length) * 8 : 0)
-      guard headLength + (isBlob ? 0 : length) == size else { throw Damage(reason: "its length is not what it says") }
+    }
+
+    /// Throws where a file has another length than it says.
+    func check(size: Int) throws(Damage) {
+      if fileLength != size { throw Damage(reason: "its length is not what it says") }
     }
   }
 
   /// `LARDERF1`.
   static let magic: UInt64 = 0x3146_5245_4452_414C
-  static let headSeed: UInt64 = 1
+  private static let headSeed: UInt64 = 1
   static let contentSeed: UInt64 = 2
 
   /// How many blocks a content has.
@@ -102,8 +111,7 @@ struct EntryFile: Sendable {
     /// Reads the head, which is all of the buffer; nil where it is of another key.
     init?(_ raw: UnsafeRawBufferPointer, _ header: Header, key: String) throws(Damage) {
       // The header's lengths add up to the buffer's, so every slice is inside it.
-      let checked = unsafe UnsafeRawBufferPointer(rebasing: raw[16...])
-      guard unsafe ContentSum.of(checked, seed: EntryFile.headSeed) == header.sum else {
+      guard unsafe EntryFile.headSum(raw) == header.sum else {
         throw Damage(reason: "its head's sum is wrong")
       }
       let keyEnd = EntryFile.headerLength + header.keyLength
@@ -122,6 +130,11 @@ struct EntryFile: Sendable {
       }
       self.sums = sums
     }
+  }
+
+  /// The sum of a head, the header's 16 first bytes left out, which are there.
+  static func headSum(_ raw: UnsafeRawBufferPointer) -> UInt64 {
+    unsafe ContentSum.of(UnsafeRawBufferPointer(rebasing: raw[16...]), seed: headSeed)
   }
 
   private static func isSame(_ found: UnsafeRawBufferPointer, _ key: String) -> Bool {
@@ -166,10 +179,7 @@ struct EntryFile: Sendable {
     if case .blob(_, let sums) = body {
       for sum in sums { append(sum, to: &bytes) }
     }
-    // The header's 16 first bytes are there.
-    let sum = unsafe bytes.withUnsafeBytes { raw in
-      unsafe ContentSum.of(UnsafeRawBufferPointer(rebasing: raw[16...]), seed: headSeed)
-    }
+    let sum = unsafe bytes.withUnsafeBytes { raw in unsafe headSum(raw) }
     for place in 0..<8 { bytes[8 + place] = UInt8(truncatingIfNeeded: sum &>> UInt64(8 * place)) }
     if case .inline(let content) = body { bytes.append(contentsOf: content) }
     return bytes

@@ -174,6 +174,6 @@ final class FileCacheWriter: CacheWriter {
     let blob = BlobFile(
       file.descriptor, disk: folder.disk, path: folder.fullPath(state.id.path(of: name)), id: state.id,
       length: state.written, sums: state.sums, onDamage: { [folder, id = state.id] in folder.drop(name, blob: id) })
-    return CacheEntry(metadata: metadata, length: state.written) { (range) throws(CacheError) in try blob.read(range) }
+    return CacheEntry(metadata: metadata, file: blob)
   }
 }

@@ -1,0 +1,82 @@
+import Synchronization
+
+/// The head of an entry's file as it was read before, and what was parsed of it.
+///
+/// A file whose head has the same key, lengths and sum is taken to have the same head: that is what a sum is for.
+final class KnownHead: Sendable {
+  let key: String
+  let header: EntryFile.Header
+  let metadata: CacheMetadata
+  let rules: StoredRules
+  /// The sums of the content's blocks, where it is a file of its own.
+  let sums: [UInt64]
+
+  init(key: String, header: EntryFile.Header, metadata: CacheMetadata, rules: StoredRules, sums: [UInt64]) {
+    self.key = key
+    self.header = header
+    self.metadata = metadata
+    self.rules = rules
+    self.sums = sums
+  }
+}
+
+/// The heads of some hundred entries that were read lately, so that a hit of one of them parses nothing and reads its
+/// content to the place where it stays.
+///
+/// Bounded memory, whatever the number of entries: so many places, and no long head in any.
+struct KnownHeads: ~Copyable, Sendable {
+  private static let count = 512
+  /// Longer heads are parsed each time.
+  static let longest = 2048
+  // What is at a place was noted last of all that have it.
+  private let table = Mutex([KnownHead?](repeating: nil, count: KnownHeads.count))
+
+  /// The head of a key's entry as it was when it was read last, where that is known.
+  func head(_ name: EntryName, _ key: String) -> KnownHead? {
+    guard let known = table.withLock({ $0[KnownHeads.place(name)] }), known.key == key else { return nil }
+    return known
+  }
+
+  /// Notes a head that was read; forgets whatever had the same place.
+  func note(_ name: EntryName, _ head: KnownHead) {
+    guard head.header.headLength <= KnownHeads.longest else { return }
+    table.withLock { $0[KnownHeads.place(name)] = head }
+  }
+
+  private static func place(_ name: EntryName) -> Int { Int(name.high % UInt64(count)) }
+}
+
+extension CacheFolder {
+  /// Reads a file of which the head is known, in one call; nil where it is another by now, or anything is wrong with it:
+  /// then it has yet to be read as if nothing were known.
+  func read(_ file: Int32, as known: KnownHead) -> EntryFile? {
+    let header = known.header
+    let inline = header.blob == nil ? header.contentLength : 0
+    var isSame = false
+    // One byte more is asked for, so that a file that does not end there is noticed.
+    let content = unsafe [UInt8](unsafeUninitializedCapacity: inline + 1) { room, count in
+      // The array has room for so much.
+      let raw = unsafe UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(room)[...inline])
+      isSame = unsafe isRead(file, header, raw)
+      count = isSame ? inline : 0
+    }
+    guard isSame else { return nil }
+    let body = header.blob.map { EntryFile.Body.blob($0, sums: known.sums) } ?? .inline(content)
+    return EntryFile(head: known, body: body)
+  }
+
+  /// Reads the head, and behind it what fills all of the room but its last byte; true where both are right.
+  private func isRead(_ file: Int32, _ header: EntryFile.Header, _ room: UnsafeMutableRawBufferPointer) -> Bool {
+    // Known heads are short. Nothing of the buffer is kept.
+    unsafe withUnsafeTemporaryAllocation(byteCount: header.headLength, alignment: 16) { head in
+      guard let count = unsafe try? disk.readOnce(file, into: head, room), count == header.headLength + room.count - 1
+      else { return false }
+      // Lengths, sum and the sum of what the head holds are the known ones.
+      guard let found = unsafe try? EntryFile.Header(UnsafeRawBufferPointer(head)), found == header,
+        unsafe EntryFile.headSum(UnsafeRawBufferPointer(head)) == header.sum
+      else { return false }
+      let content = unsafe UnsafeRawBufferPointer(rebasing: room[..<(room.count - 1)])
+      return unsafe header.blob != nil || ContentSum.of(content, seed: EntryFile.contentSeed) == header.contentSum
+    }
+  }
+}
