@@ -109,8 +109,8 @@ struct FileDamageTests {
       #expect(bytes.count == head + length)
       for isKnown in [false, true] {
         #expect(try await cache.whole("k")?.bytes == FileCacheRig.bytes(length))
-        for other in [Array(bytes.dropLast()), bytes + [0], Array(bytes.prefix(20_479)), bytes + bytes] where other != bytes
-        {
+        for other in [Array(bytes.dropLast()), bytes + [0], Array(bytes.prefix(20_479)), bytes + bytes]
+        where other != bytes {
           try await FileDamageTests.restore(bytes, file, rig, cache, isKnown: isKnown)
           try rig.put(other, at: file)
           guard await FileDamageTests.isRefused(cache, "\(length) as \(other.count)") else { return }
@@ -384,6 +384,70 @@ struct ForeignFileTests {
     #expect(try await cache.entry(forKey: "k") == nil)
     try await cache.store(FileCacheRig.entry(20), forKey: "k")
     #expect(try await cache.whole("k")?.bytes == FileCacheRig.bytes(20))
+  }
+
+  enum Change: CaseIterable, Sendable { case none, store, update, remove, removeAll, count, evict }
+
+  @Test(
+    "are not followed, read or changed behind a link in the place of a shelf", arguments: Change.allCases,
+    [20, 200_000])
+  func linkedShelf(change: Change, length: Int) async throws {
+    let rig = try FileCacheRig()
+    let cache = try rig.open(limit: 1_000_000)
+    try await cache.store(FileCacheRig.entry(length), forKey: "k")
+    let seen = try #require(try await cache.entry(forKey: "k"))
+    let file = try #require(rig.entryFiles.first)
+    let shelf = rig.path + "/" + file.split(separator: "/").dropLast().joined(separator: "/")
+    let elsewhere = rig.folder.file("elsewhere")
+    try FileManager.default.moveItem(atPath: shelf, toPath: elsewhere)
+    try FileManager.default.createSymbolicLink(atPath: shelf, withDestinationPath: elsewhere)
+    func behind() -> [String] { ((try? FileManager.default.contentsOfDirectory(atPath: elsewhere)) ?? []).sorted() }
+    let before = behind()
+    // Another cache knows nothing of what was read before.
+    let other = try rig.open(limit: 1_000_000)
+    await other.drained()
+    #expect(try await other.entry(forKey: "k") == nil)
+    switch change {
+    case .none: break
+    case .store: try await cache.store(FileCacheRig.entry(30, seed: 3), forKey: "k")
+    case .update: try await cache.update(seen, to: FileCacheRig.metadata("https://example.com/a", "n"), forKey: "k")
+    case .remove: try await cache.removeEntry(forKey: "k")
+    case .removeAll: try await cache.removeAll()
+    case .count:
+      try Data().write(to: URL(filePath: rig.path + "/larder.temporary/dead.lock"))
+      let third = try rig.open()
+      await third.drained()
+      #expect(try third.usedBytes == 0)
+      await third.close()
+    case .evict:
+      for number in 0..<6 { try await cache.store(FileCacheRig.entry(300_000), forKey: "n\(number)") }
+      #expect(try cache.usedBytes <= 1_000_000)
+    }
+    await cache.drained()
+    #expect(behind() == before)
+    let found = try await other.whole("k")?.bytes
+    #expect(found == (change == .store ? FileCacheRig.bytes(30, seed: 3) : nil))
+    if change == .store || change == .count { #expect(try cache.usedBytes == rig.bytesOnDisk) }
+    #expect(rig.diagnostics.all.isEmpty)
+  }
+
+  @Test("in the place of the folder of all shelves, as a link, are not followed")
+  func linkedShelves() async throws {
+    let rig = try FileCacheRig()
+    let cache = try rig.open()
+    try await cache.store(FileCacheRig.entry(20), forKey: "k")
+    await cache.close()
+    let elsewhere = rig.folder.file("elsewhere")
+    try FileManager.default.moveItem(atPath: rig.path + "/larder.entries", toPath: elsewhere)
+    try FileManager.default.createSymbolicLink(
+      atPath: rig.path + "/larder.entries", withDestinationPath: elsewhere)
+    let again = try rig.open()
+    await again.drained()
+    #expect(try await again.entry(forKey: "k") == nil)
+    try await again.store(FileCacheRig.entry(30), forKey: "k")
+    #expect(try await again.whole("k")?.bytes == FileCacheRig.bytes(30))
+    #expect(FileManager.default.enumerator(atPath: elsewhere)?.allObjects.count == 2)
+    #expect(rig.files(below: "larder.removed").isEmpty)
   }
 
   @Test("in the cache's folder itself stay")

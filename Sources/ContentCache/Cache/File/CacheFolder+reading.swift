@@ -64,6 +64,8 @@ extension CacheFolder {
         touch(file, name)
         return .entry(entry)
       }
+      // What is known was read from a shelf, and is the same wherever it lies now.
+      guard try shelfKind(name.shelf) == .folder else { return .none }
       switch try read(file, key) {
       case .failure(let found): return .damaged(try disk.status(file), reason: found.reason)
       case .success(nil): return .none
@@ -74,6 +76,16 @@ extension CacheFolder {
       }
     } catch {
       throw error.cacheError(fullPath(path))
+    }
+  }
+
+  /// What is in a shelf's place, nil where nothing is. Files behind a link would be neither counted nor evicted.
+  func shelfKind(_ shelf: Int) throws(Errno) -> Disk.Status.Kind? {
+    do throws(Errno) {
+      return try disk.status(root.number, FolderNames.shelf(shelf)).kind
+    } catch {
+      if error.code == ENOENT || error.code == ENOTDIR { return nil }
+      throw error
     }
   }
 

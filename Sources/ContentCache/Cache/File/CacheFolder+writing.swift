@@ -118,7 +118,15 @@ extension CacheFolder {
   }
 
   /// What lies under a name; nil where nothing does. Throws where that cannot be known.
+  ///
+  /// Called with the lock held. What is no folder is removed from the shelf's place: files behind a link are none of the
+  /// cache's.
   func occupant(_ name: EntryName) throws(Errno) -> Occupant? {
+    guard let kind = try shelfKind(name.shelf) else { return nil }
+    if kind != .folder {
+      discard(FolderNames.shelf(name.shelf))
+      return nil
+    }
     let path = name.path
     let status: Disk.Status
     do throws(Errno) {
@@ -175,7 +183,8 @@ extension CacheFolder {
     let session = try writable()
     let name = EntryName(key: key, seed: header.seed)
     try exclusively { () throws(CacheError) in
-      guard case .entry(let old) = try find(name, name.path, key), old.metadata == seen, old.length == length
+      guard case .entry(let old) = try find(name, name.path, key), old.metadata == seen, old.length == length,
+        (try? shelfKind(name.shelf)) == .folder
       else { return }
       let bytes = try EntryFile.bytes(key: key, metadata: metadata, length: old.length, body: old.body)
       let file = try write(bytes, session)

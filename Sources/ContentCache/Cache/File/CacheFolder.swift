@@ -119,7 +119,14 @@ final class CacheFolder: Sendable {
     try lock(state, disk)
     defer { disk.unlock(state.number) }
     let bytes = try disk.read(state.number, FolderState.headerLength, at: 0)
-    if let header = FolderState.header(bytes) { return header }
+    if let header = FolderState.header(bytes) {
+      // The shelves are below a folder of their own, not behind a link to one.
+      if let entries = try? disk.status(root.number, FolderNames.entries), entries.kind != .folder {
+        try disk.makeFolder(root.number, FolderNames.removed)
+        CacheFolder.discard(FolderNames.entries, root, disk)
+      }
+      return header
+    }
     if FolderState.isLater(bytes) { throw Errno(ENOTSUP) }
     // Entries are found by the seed alone: without it they are of no use.
     try disk.makeFolder(root.number, FolderNames.removed)
