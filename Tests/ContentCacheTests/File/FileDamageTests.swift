@@ -232,6 +232,25 @@ struct FileDamageTests {
     #expect(try await cache.whole("k")?.bytes == bytes)
   }
 
+  @Test("with the damaged head of a large entry its content's file goes too", arguments: [false, true])
+  func damagedHead(isKnown: Bool) async throws {
+    let rig = try FileCacheRig()
+    let cache = try rig.open()
+    for key in ["k", "other"] { try await cache.store(FileCacheRig.entry(200_000), forKey: key) }
+    let place = try cache.place(of: "k")
+    let bytes = try rig.read(place)
+    for damaged in [Array(bytes.dropLast()), bytes + [0], [], Array(bytes[..<40]) + [1] + Array(bytes[41...])] {
+      try await cache.store(FileCacheRig.entry(200_000), forKey: "k")
+      if isKnown { _ = try await cache.entry(forKey: "k") }
+      try rig.put(damaged, at: place)
+      #expect(await FileDamageTests.isRefused(cache, "\(damaged.count) bytes"))
+      #expect(rig.files().count == 2)
+      #expect(try cache.usedBytes == rig.bytesOnDisk)
+      #expect(try cache.count == 1)
+    }
+    #expect(try await cache.whole("other")?.bytes == FileCacheRig.bytes(200_000))
+  }
+
   @Test("an entry's file under the name of another key is not that key's")
   func otherKey() async throws {
     let rig = try FileCacheRig()

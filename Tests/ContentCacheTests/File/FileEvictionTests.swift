@@ -239,6 +239,29 @@ struct FileSweepTests {
     #expect(rig.diagnostics.all.isEmpty)
   }
 
+  @Test("is counted rightly where files are deleted by hand at the same time")
+  func deletedMeanwhile() async throws {
+    let rig = try FileCacheRig()
+    var cache = try rig.open()
+    for number in 0..<20 { try await cache.store(FileCacheRig.entry(10_000 * number), forKey: "k\(number)") }
+    await cache.close()
+    try Data().write(to: URL(filePath: rig.path + "/larder.temporary/dead.lock"))
+    let lists = Atomic(0)
+    cache = try rig.open { step in
+      if step == .list { lists.add(1, ordering: .relaxed) }
+      // The first list is of what dead processes left, the others of shelves: what they name is gone when it is looked at.
+      if step == .status, lists.load(ordering: .relaxed) > 1 {
+        for file in rig.files().keys { try? FileManager.default.removeItem(atPath: rig.path + "/" + file) }
+      }
+      return nil
+    }
+    await cache.drained()
+    #expect(rig.files().isEmpty)
+    #expect(try cache.usedBytes == 0)
+    #expect(try cache.count == 0)
+    #expect(rig.diagnostics.all.isEmpty)
+  }
+
   @Test("does not keep a cache from being closed")
   func closing() async throws {
     let rig = try FileCacheRig()

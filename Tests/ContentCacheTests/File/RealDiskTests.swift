@@ -104,6 +104,52 @@ struct RealDiskTests {
     await last.close()
   }
 
+  @Test("files as long as a disk takes them are dropped, counted and evicted as others are")
+  func longest() async throws {
+    let rig = try FileCacheRig()
+    let disk = try SmallDisk(bytes: 8 << 20)
+    if disk == nil { print("no disk can be mounted here: the files are as long as this one takes them") }
+    let place = FileCacheRig(folder: rig.folder, path: disk.map { $0.path + "/cache" } ?? rig.path)
+    let cache = try place.open(limit: 6_000_000)
+    for number in 0..<12 { try await cache.store(FileCacheRig.entry(200_000), forKey: "k\(number)") }
+    var longest: UInt64 = 0
+    for file in place.blobFiles { longest = try RealDiskTests.lengthen(place.path + "/" + file) }
+    print("the longest file here: \(longest) bytes")
+    for number in 0..<4 {
+      await #expect(throws: CacheError.self) { try await cache.entry(forKey: "k\(number)") }
+      #expect(try await cache.entry(forKey: "k\(number)") == nil)
+    }
+    for file in place.entryFiles.prefix(2) { _ = try RealDiskTests.lengthen(place.path + "/" + file) }
+    // Counted again: they take more than there can be.
+    try Data().write(to: URL(filePath: place.path + "/larder.temporary/dead.lock"))
+    let again = try place.open(limit: 6_000_000)
+    await again.drained()
+    #expect(try again.usedBytes > 6_000_000)
+    try await again.store(FileCacheRig.entry(200_000), forKey: "new")
+    #expect(try await again.whole("new")?.bytes == FileCacheRig.bytes(200_000))
+    #expect(try again.usedBytes <= 6_000_000)
+    #expect(try again.usedBytes == place.bytesOnDisk)
+    await cache.close()
+    await again.close()
+    #expect(place.diagnostics.all.isEmpty)
+  }
+
+  /// Makes a file as long as can be, without writing anything; answers its length.
+  private static func lengthen(_ path: String) throws -> UInt64 {
+    let handle = try FileHandle(forWritingTo: URL(filePath: path))
+    defer { try? handle.close() }
+    var length = UInt64(Int64.max)
+    while true {
+      do {
+        try handle.truncate(atOffset: length)
+        return length
+      } catch {
+        length /= 2
+        if length == 0 { throw error }
+      }
+    }
+  }
+
   @Test("a folder that is removed while it is open: no entries, a word of advice, held contents stay readable")
   func removedFolder() async throws {
     let rig = try FileCacheRig()

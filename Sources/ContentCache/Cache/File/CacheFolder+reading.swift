@@ -246,6 +246,8 @@ extension CacheFolder {
       try? exclusively { () throws(CacheError) in
         guard let found = try? disk.status(root.number, name.path), status.map(found.isSame) ?? true else { return }
         try remove(name)
+        // Where the head is damaged nothing says which content was its own; counting finds what no entry is of.
+        try? rewrite(name.shelf)
       }
     }
     return .corrupt(path: fullPath(name.path), reason: reason)

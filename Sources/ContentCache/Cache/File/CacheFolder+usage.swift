@@ -35,13 +35,14 @@ extension CacheFolder {
   /// Counts one shelf's files anew, removes contents that no entry is of, and writes the slot.
   func recount(_ shelf: Int) throws(CacheError) {
     try exclusively { () throws(CacheError) in
-      do throws(Errno) {
-        let usage = try count(shelf)
-        try disk.write(state.number, FolderState.slot(usage, shelf), at: FolderState.slotOffset(shelf))
-      } catch {
-        throw error.cacheError(path)
-      }
+      do throws(Errno) { try rewrite(shelf) } catch { throw error.cacheError(path) }
     }
+  }
+
+  /// The same, called with the lock held.
+  func rewrite(_ shelf: Int) throws(Errno) {
+    let usage = try count(shelf)
+    try disk.write(state.number, FolderState.slot(usage, shelf), at: FolderState.slotOffset(shelf))
   }
 
   /// Counts a shelf; called with the lock held. Contents of which it is certain that no entry is of them are removed.
@@ -56,6 +57,8 @@ extension CacheFolder {
           try count(item, &usage)
           return true
         } catch {
+          // Somebody has deleted it by hand since it was listed.
+          if error.code == ENOENT { return true }
           failure = error
           return false
         }

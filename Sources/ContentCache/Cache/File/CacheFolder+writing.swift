@@ -125,6 +125,7 @@ extension CacheFolder {
     guard let kind = try shelfKind(name.shelf) else { return nil }
     if kind != .folder {
       discard(FolderNames.shelf(name.shelf))
+      try rewrite(name.shelf)
       return nil
     }
     let path = name.path

@@ -44,6 +44,7 @@ struct Disk: Sendable {
   struct Status: Hashable, Sendable {
     enum Kind: Sendable { case file, folder, other }
     let kind: Kind
+    /// The length in bytes; at most 2 to the 54th, so that sums of some hundred lengths never overflow.
     let size: Int
     let device: UInt64
     let inode: UInt64
@@ -222,7 +223,7 @@ struct Disk: Sendable {
     let format = UInt32(buffer.st_mode) & UInt32(S_IFMT)
     return Status(
       kind: format == UInt32(S_IFREG) ? .file : format == UInt32(S_IFDIR) ? .folder : .other,
-      size: Int(buffer.st_size), device: UInt64(truncatingIfNeeded: buffer.st_dev),
+      size: min(Int(buffer.st_size), 1 << 54), device: UInt64(truncatingIfNeeded: buffer.st_dev),
       inode: UInt64(truncatingIfNeeded: buffer.st_ino), links: UInt64(truncatingIfNeeded: buffer.st_nlink),
       time: UseClock.nanoseconds(seconds: Int64(time.tv_sec), nanoseconds: Int64(time.tv_nsec)))
   }
