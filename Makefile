@@ -2,7 +2,7 @@
 SHELL := /usr/bin/env bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: demo bench help setup build test lint docs check clean
+.PHONY: demo bench help setup build test tsan lint docs check clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -20,6 +20,9 @@ demo: ## install what is missing, build, and show a service read through the tec
 test: ## install what is missing, build, run every test (real services included)
 	@Scripts/test
 
+tsan: ## install what is missing, build for the thread sanitizer, run what many threads touch; a race fails it
+	@Scripts/tsan
+
 lint: ## formatting rules, strictly
 	@Scripts/lint
 
@@ -34,4 +37,4 @@ check: ## every gate in order: format, clean build, tests of the architecture, d
 	@Scripts/check
 
 clean: ## remove what was built and the .venv
-	@rm -rf .build .venv
+	@rm -rf .build .build-tsan .venv
