@@ -29,7 +29,9 @@ public struct NotModifiedTransport: HTTPTransport {
     return HTTPResponse(status: 304, fields: confirmed(request.fields), url: request.url)
   }
 
-  /// The tag that was asked about: with several, the first, which is the one that fits the request.
+  /// The tag that was asked about: with several, the first, which is that of the stored response.
+  ///
+  /// Without `Vary`, so that what is stored for other requests is not taken to be right for this one.
   private func confirmed(_ fields: HTTPFields) -> HTTPFields {
     guard case .tags(let tags)? = fields[.ifNoneMatch].map({ EntityTagList($0) }), let tag = tags.first else {
       return [:]

@@ -61,8 +61,11 @@ struct Errand: Sendable {
   }
 
   /// No variant fits; the server may still name one whose content is right for this request too (RFC 9111 §4.3.1).
+  ///
+  /// Strong tags alone: a weak one may be that of the same content in a coding that this request does not accept
+  /// (RFC 9110 §8.8.3.3).
   private mutating func offer(_ known: [CacheVariant]) {
-    variants = known.suffix(Errand.tagLimit).filter { $0.etag != nil }
+    variants = known.filter { $0.etag.map { !EntityTag.isWeak($0) } ?? false }.suffix(Errand.tagLimit)
     guard !variants.isEmpty else { return }
     purpose = .validation
     request.fields = Validation.fields(request.fields, selected: nil, tags: variants.compactMap(\.etag))

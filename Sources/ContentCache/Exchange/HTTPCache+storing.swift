@@ -68,14 +68,19 @@ extension HTTPCache {
     return stored.with(metadata)
   }
 
-  /// A 304 that names another variant by its tag: that one is right for this request too.
+  /// A 304 that names another variant by its strong tag: that one is right for this request too.
+  ///
+  /// Only where it says `Vary`, as a server does that has chosen between variants (RFC 9110 §15.4.5): one that says of
+  /// everything that it has not changed did not.
   private func confirmVariant(_ errand: Errand, _ arrival: Arrival) async -> CacheEntry? {
-    guard let tag = arrival.rules.etag else { return nil }
-    let fitting = errand.variants.filter { $0.etag.map { EntityTag.matchesWeakly($0, tag) } ?? false }
+    guard let tag = arrival.rules.etag, arrival.rules.vary != nil else { return nil }
+    let fitting = errand.variants.filter { $0.etag.map { EntityTag.matchesStrongly($0, tag) } ?? false }
     guard let variant = fitting.max(by: { $0.date < $1.date }) else { return nil }
     let inquiry = errand.inquiry
     do throws(CacheError) {
-      guard let entry = try await cache.entry(forKey: variant.key), !entry.rules.isPartial else { return nil }
+      guard let entry = try await cache.entry(forKey: variant.key), !entry.rules.isPartial,
+        !Validation.confirmed([entry.rules], by: arrival.rules).isEmpty
+      else { return nil }
       var metadata = entry.metadata.confirmed(
         by: arrival.fields, requestTime: arrival.requestTime, responseTime: arrival.responseTime)
       metadata.selecting = Vary.selecting(variant.names, inquiry.request.fields)
