@@ -15,6 +15,8 @@ extension HTTPCache {
     var pump = Pump(
       engine: self, transfer: transfer, errand: errand, arrival: arrival, head: head, completion: completion)
     await pump.run(HTTPBodyStream(length: combination.length, next: content.next))
+    // What the server does not want kept any more was needed to the end.
+    if !isKept { await remove(errand.storedKey, errand.inquiry.resource) }
     return true
   }
 

@@ -10,7 +10,11 @@ extension HTTPCache {
   func lookup(_ inquiry: Inquiry, first: CacheEntry?) async -> Found {
     guard let entry = first else { return Found(key: inquiry.key) }
     var found = Found(entry: entry, key: inquiry.key)
-    if entry.rules.isIndex { found = await lookup(variantsOf: entry, inquiry) }
+    if entry.rules.isIndex {
+      found = await lookup(variantsOf: entry, inquiry)
+    } else if !selects(inquiry, entry) {
+      return Found(key: inquiry.key, miss: .varyMiss)
+    }
     guard let entry = found.entry else { return found }
     if entry.rules.isPartial, inquiry.rules.method == .head {
       found.range = .forward
@@ -26,18 +30,30 @@ extension HTTPCache {
     let variants = index.metadata.variants
     var found = Found(key: inquiry.key, variants: variants, miss: .varyMiss)
     guard let selected = VariantIndex.selected(variants, inquiry.request.fields) else { return found }
-    if let entry = await entry(selected.key, inquiry.resource) {
+    if let entry = await entry(selected.key, inquiry.resource), selects(inquiry, entry, by: selected.names) {
       found.entry = entry
       found.key = selected.key
       return found
     }
     for variant in VariantIndex.matching(variants, inquiry.request.fields) where variant.key != selected.key {
-      guard let entry = await entry(variant.key, inquiry.resource) else { continue }
+      guard let entry = await entry(variant.key, inquiry.resource), selects(inquiry, entry, by: variant.names) else {
+        continue
+      }
       found.entry = entry
       found.key = variant.key
       return found
     }
     return found
+  }
+
+  /// True where the request selects an entry by its `Vary`, which an answer may have changed since the entry came to lie
+  /// under its key (RFC 9111 §3.2, §4.1).
+  ///
+  /// - Parameter names: those by which the entry was found: their fields have been compared.
+  private func selects(_ inquiry: Inquiry, _ entry: CacheEntry, by names: [String] = []) -> Bool {
+    guard let vary = entry.rules.vary else { return true }
+    if vary.matchesNothing { return false }
+    return vary.names == names || matches(entry.rules, entry.metadata.selecting, inquiry)
   }
 
   func entry(_ key: String, _ resource: String) async -> CacheEntry? {

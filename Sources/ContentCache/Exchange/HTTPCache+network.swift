@@ -132,7 +132,8 @@ extension HTTPCache {
     return try await answer(inquiry)
   }
 
-  private func matches(_ rules: StoredRules, _ selecting: HTTPFields, _ inquiry: Inquiry) -> Bool {
+  /// True where a request has the fields that selected a response (RFC 9111 §4.1).
+  func matches(_ rules: StoredRules, _ selecting: HTTPFields, _ inquiry: Inquiry) -> Bool {
     (rules.vary?.selecting(inquiry.request.fields) ?? [:]) == selecting
   }
 

@@ -62,10 +62,9 @@ extension HTTPCache {
       await update(entry, to: entry.metadata.invalidated, forKey: found.key, inquiry.resource)
       return nil
     case .update:
-      let metadata = entry.metadata.confirmed(
-        by: arrival.fields, requestTime: arrival.requestTime, responseTime: arrival.responseTime)
-      await update(entry, to: metadata, forKey: found.key, inquiry.resource)
-      return entry.rules.isPartial ? nil : metadata.fields
+      let renewed = entry.with(entry.metadata.confirmed(by: arrival.metadata(inquiry)))
+      await renew(entry, to: renewed, forKey: found.key, inquiry)
+      return entry.rules.isPartial ? nil : renewed.metadata.fields
     }
   }
 

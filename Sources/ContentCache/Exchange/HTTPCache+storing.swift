@@ -62,10 +62,26 @@ extension HTTPCache {
   func confirm(_ errand: Errand, _ arrival: Arrival, isOutdated: Bool) async -> CacheEntry? {
     guard let stored = errand.stored else { return await confirmVariant(errand, arrival) }
     guard !Validation.confirmed([stored.rules], by: arrival.rules).isEmpty else { return nil }
-    let metadata = stored.metadata.confirmed(
-      by: arrival.fields, requestTime: arrival.requestTime, responseTime: arrival.responseTime)
-    if !isOutdated { await update(stored, to: metadata, forKey: errand.storedKey, errand.inquiry.resource) }
-    return stored.with(metadata)
+    let renewed = stored.with(stored.metadata.confirmed(by: arrival.metadata(errand.inquiry)))
+    if !isOutdated { await renew(stored, to: renewed, forKey: errand.storedKey, errand.inquiry) }
+    return renewed
+  }
+
+  /// Keeps a stored response as an answer has confirmed it, or removes it where that makes it one that must not be kept
+  /// (RFC 9111 §3, §3.2).
+  func renew(_ stored: CacheEntry, to renewed: CacheEntry, forKey key: String, _ inquiry: Inquiry) async {
+    if HTTPCache.mayStay(renewed.rules) {
+      await update(stored, to: renewed.metadata, forKey: key, inquiry.resource)
+    } else {
+      await remove(key, inquiry.resource)
+    }
+  }
+
+  private static func mayStay(_ rules: StoredRules) -> Bool {
+    switch StorageVerdict.of(RequestRules(method: .get, fields: [:]), response: rules, storesPartial: true) {
+    case .refuse(.varyStar): false
+    case .store, .refuse: true
+    }
   }
 
   /// A 304 that names another variant by its strong tag: that one is right for this request too.
@@ -81,10 +97,7 @@ extension HTTPCache {
       guard let entry = try await cache.entry(forKey: variant.key), !entry.rules.isPartial,
         !Validation.confirmed([entry.rules], by: arrival.rules).isEmpty
       else { return nil }
-      var metadata = entry.metadata.confirmed(
-        by: arrival.fields, requestTime: arrival.requestTime, responseTime: arrival.responseTime)
-      metadata.selecting = Vary.selecting(variant.names, inquiry.request.fields)
-      let renewed = entry.with(metadata)
+      let renewed = entry.with(entry.metadata.confirmed(by: arrival.metadata(inquiry)))
       guard
         let another = VariantIndex.variant(of: renewed.rules, request: inquiry.request.fields, under: inquiry.key)
       else { return renewed }

@@ -56,9 +56,7 @@ package struct Combination: Hashable, Sendable {
     let union = Combination.limited(held.union(part.range), keeping: part.range)
     segments = Combination.segments(union, held: held, received: part.range)
     self.length = union.count
-    var combined = stored.confirmed(
-      by: metadata.fields, requestTime: metadata.requestTime, responseTime: metadata.responseTime)
-    combined.selecting = metadata.selecting
+    var combined = stored.confirmed(by: metadata)
     combined.groups = metadata.groups
     self.metadata = combined.holding(union, length: total)
   }

@@ -13,12 +13,17 @@ extension CacheMetadata {
       selecting: response.vary?.selecting(request) ?? [:], content: content, groups: groups)
   }
 
-  /// The metadata after a 304, or an answer to HEAD, that confirmed the response (RFC 9111 §3.2, §4.3.4, §4.3.5).
-  package func confirmed(by answer: HTTPFields, requestTime: Int64, responseTime: Int64) -> CacheMetadata {
+  /// The metadata after a 304, an answer to HEAD or a further part, which confirmed the response (RFC 9111 §3.2, §3.4,
+  /// §4.3.4, §4.3.5).
+  ///
+  /// - Parameter answer: its metadata, as they would be stored. Where it says `Vary`, its request selects the response
+  ///   from then on.
+  package func confirmed(by answer: CacheMetadata) -> CacheMetadata {
     var updated = self
-    updated.fields = StoredFields.updated(fields, by: answer, isPartial: content != .whole)
-    updated.requestTime = requestTime
-    updated.responseTime = responseTime
+    updated.fields = StoredFields.updated(fields, by: answer.fields, isPartial: content != .whole)
+    updated.requestTime = answer.requestTime
+    updated.responseTime = answer.responseTime
+    if answer.fields.contains(.vary) { updated.selecting = answer.selecting }
     updated.isInvalidated = false
     return updated
   }

@@ -139,7 +139,7 @@ struct RangesThroughEngineTests {
     #expect(rig.asked == ["bytes=0-4", "bytes=3-6", "bytes=0-1"])
   }
 
-  @Test("no-store keeps parts out of the cache, but not out of the answer (RFC 9111 §5.2.2.5)")
+  @Test("no-store keeps parts out of the cache, those before too, but not out of the answer (RFC 9111 §5.2.2.5)")
   func noStore() async throws {
     let rig = EngineRig { request, index in
       var origin = Self.alphabet
@@ -148,7 +148,7 @@ struct RangesThroughEngineTests {
     }
     _ = try await rig.range("0-4")
     #expect(try await rig.range("3-6") == "206 defg network")
-    #expect(rig.shelf["http://h/a"]?.metadata.content == .parts([0..<5], length: 26))
+    #expect(rig.shelf.keys.isEmpty)
     #expect(try await rig.range("20-21", ["Cache-Control": "no-store"]) == "206 uv network")
   }
 

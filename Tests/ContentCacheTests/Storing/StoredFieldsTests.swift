@@ -78,7 +78,10 @@ struct StoredFieldsTests {
     #expect(made.responseTime == 2)
     let outdated = made.invalidated
     #expect(StoredRules(outdated).isInvalidated)
-    let confirmed = outdated.confirmed(by: ["Cache-Control": "max-age=5"], requestTime: 30, responseTime: 40)
+    let answer = CacheMetadata(
+      url: "http://h/", status: 304, fields: ["Cache-Control": "max-age=5"], requestTime: 30, responseTime: 40)
+    let confirmed = outdated.confirmed(by: answer)
+    #expect(confirmed.selecting == ["a": "1,2"])
     let again = StoredRules(confirmed)
     #expect(!again.isInvalidated)
     #expect(again.lifetime == 5000)
