@@ -68,8 +68,8 @@ extension HTTPCache {
   /// Stores what came of combined content that broke off, with what is stored behind it.
   func keep(
     beginning writer: any CacheWriter, _ count: Int, of completion: Completion, _ errand: Errand
-  ) async {
-    guard let (metadata, rest) = completion.interrupted(after: count) else { return }
+  ) async -> CacheEntry? {
+    guard let (metadata, rest) = completion.interrupted(after: count) else { return nil }
     do throws(CacheError) {
       for range in rest {
         var left = range
@@ -80,9 +80,10 @@ extension HTTPCache {
           left = left.dropFirst(bytes.count)
         }
       }
-      _ = try await writer.commit(metadata, forKey: errand.storedKey)
+      return try await writer.commit(metadata, forKey: errand.storedKey)
     } catch {
       report(.store, errand.inquiry.resource, error)
+      return nil
     }
   }
 

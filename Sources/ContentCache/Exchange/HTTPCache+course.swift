@@ -60,7 +60,7 @@ extension HTTPCache {
         return true
       }
     }
-    guard let entry = await confirm(errand, arrival, isOutdated: transfer.isOutdated) else { return false }
+    guard let entry = await confirm(errand, arrival, transfer) else { return false }
     await finish(response.body)
     transfers.detach(transfer, isShareable: isReusable(entry.rules))
     transfer.publish(.success(.validated(entry)))

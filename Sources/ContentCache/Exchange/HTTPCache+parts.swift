@@ -36,13 +36,15 @@ extension HTTPCache {
   /// Keeps the beginning of a whole answer that broke off, where it can be completed later.
   ///
   /// Not in place of a whole response, which may still serve where the server does not, nor of as much of the same.
-  func keep(beginning writer: any CacheWriter, _ count: Int, _ metadata: CacheMetadata, _ errand: Errand) async {
-    guard let stored = metadata.interrupted(after: count, StoredRules(metadata)) else { return }
+  func keep(
+    beginning writer: any CacheWriter, _ count: Int, _ metadata: CacheMetadata, _ errand: Errand
+  ) async -> CacheEntry? {
+    guard let stored = metadata.interrupted(after: count, StoredRules(metadata)) else { return nil }
     if let present = await present(errand)?.entry {
       let isSame = StrongValidator(present.rules) == StrongValidator(StoredRules(metadata))
-      if !present.rules.isPartial || (isSame && present.length >= count) { return }
+      if !present.rules.isPartial || (isSame && present.length >= count) { return nil }
     }
-    _ = await commit(writer, stored, errand)
+    return await commit(writer, stored, errand)
   }
 
   /// What is stored now for the errand's request.

@@ -100,17 +100,22 @@ extension HTTPCache {
 
   private func invalidate(_ key: String, _ resource: String) async {
     do throws(CacheError) {
-      guard let entry = try await cache.entry(forKey: key) else { return }
-      guard entry.rules.isIndex else {
-        return try await cache.update(entry, to: entry.metadata.invalidated, forKey: key)
-      }
-      for variant in entry.metadata.variants {
-        guard let entry = try await cache.entry(forKey: variant.key) else { continue }
-        try await cache.update(entry, to: entry.metadata.invalidated, forKey: variant.key)
-      }
+      // After what is being stored at this moment.
+      try await records.run(key) { () async throws(CacheError) in try await invalidate(key) }
     } catch {
       report(.update, resource, error)
       await remove(key, resource)
+    }
+  }
+
+  private func invalidate(_ key: String) async throws(CacheError) {
+    guard let entry = try await cache.entry(forKey: key) else { return }
+    guard entry.rules.isIndex else {
+      return try await cache.update(entry, to: entry.metadata.invalidated, forKey: key)
+    }
+    for variant in entry.metadata.variants {
+      guard let entry = try await cache.entry(forKey: variant.key) else { continue }
+      try await cache.update(entry, to: entry.metadata.invalidated, forKey: variant.key)
     }
   }
 }

@@ -5,14 +5,18 @@ extension HTTPCache {
   package func removeContent(of request: HTTPRequest) async throws(CacheError) {
     let inquiry = await inquiry(request, .standard, .none)
     transfers.markOutdated { $0 == inquiry.key }
-    let variants = try await cache.entry(forKey: inquiry.key)?.metadata.variants ?? []
-    try await cache.removeEntry(forKey: inquiry.key)
-    for variant in variants { try await cache.removeEntry(forKey: variant.key) }
+    try await records.run(inquiry.key) { () async throws(CacheError) in
+      let variants = try await cache.entry(forKey: inquiry.key)?.metadata.variants ?? []
+      try await cache.removeEntry(forKey: inquiry.key)
+      for variant in variants { try await cache.removeEntry(forKey: variant.key) }
+    }
   }
 
   /// Forgets everything. Answers under way are not stored.
   package func removeAll() async throws(CacheError) {
     transfers.markOutdated { _ in true }
+    // After what is being stored at this moment; nothing else of these transfers is.
+    await records.settled()
     try await cache.removeAll()
     callers.forgetSalt()
   }

@@ -21,7 +21,19 @@ extension HTTPCache {
     return ResourceKey.resolved(said, against: inquiry.request.url)
   }
 
+  /// Changes what is stored with what a transfer has brought, unless that may be outdated (RFC 9111 §4.4).
+  ///
+  /// Whoever marks transfers as outdated does it before waiting for the lock that is held here: either nothing is done,
+  /// or it is done before the change that makes it outdated.
+  func unlessOutdated(_ transfer: Transfer, _ errand: Errand, _ work: () async -> CacheEntry?) async -> CacheEntry? {
+    await records.run(errand.inquiry.key) { () async -> CacheEntry? in
+      transfer.isOutdated ? nil : await work()
+    }
+  }
+
   /// Makes whole content an entry, and an entry of the URL's index where the answer varies; nil where the cache failed.
+  ///
+  /// The records of the inquiry's key are held by the caller.
   func commit(
     _ writer: any CacheWriter, _ metadata: CacheMetadata, _ errand: Errand
   ) async -> CacheEntry? {
@@ -43,27 +55,28 @@ extension HTTPCache {
     }
   }
 
-  /// Enters a variant into the URL's index.
+  /// Enters a variant into the URL's index, whose records are held.
   private func index(_ variant: CacheVariant, _ inquiry: Inquiry) async throws(CacheError) {
-    try await records.run(inquiry.key) { () async throws(CacheError) in
-      let known = try await cache.entry(forKey: inquiry.key)?.metadata.variants ?? []
-      let (variants, dropped) = VariantIndex.adding(variant, to: known)
-      let now = options.now()
-      let metadata = CacheMetadata(
-        url: inquiry.resource, status: 0, requestTime: now, responseTime: now, variants: variants)
-      try await cache.store(CacheEntry(metadata: metadata, bytes: []), forKey: inquiry.key)
-      for variant in dropped { try await cache.removeEntry(forKey: variant.key) }
-    }
+    let known = try await cache.entry(forKey: inquiry.key)?.metadata.variants ?? []
+    let (variants, dropped) = VariantIndex.adding(variant, to: known)
+    let now = options.now()
+    let metadata = CacheMetadata(
+      url: inquiry.resource, status: 0, requestTime: now, responseTime: now, variants: variants)
+    try await cache.store(CacheEntry(metadata: metadata, bytes: []), forKey: inquiry.key)
+    for variant in dropped { try await cache.removeEntry(forKey: variant.key) }
   }
 
   // MARK: Confirming
 
   /// Renews what a 304 confirms (RFC 9111 §4.3.4); nil where it confirms nothing that is there.
-  func confirm(_ errand: Errand, _ arrival: Arrival, isOutdated: Bool) async -> CacheEntry? {
-    guard let stored = errand.stored else { return await confirmVariant(errand, arrival) }
+  func confirm(_ errand: Errand, _ arrival: Arrival, _ transfer: Transfer) async -> CacheEntry? {
+    guard let stored = errand.stored else { return await confirmVariant(errand, arrival, transfer) }
     guard !Validation.confirmed([stored.rules], by: arrival.rules).isEmpty else { return nil }
     let renewed = stored.with(stored.metadata.confirmed(by: arrival.metadata(errand.inquiry)))
-    if !isOutdated { await renew(stored, to: renewed, forKey: errand.storedKey, errand.inquiry) }
+    _ = await unlessOutdated(transfer, errand) {
+      await renew(stored, to: renewed, forKey: errand.storedKey, errand.inquiry)
+      return renewed
+    }
     return renewed
   }
 
@@ -88,22 +101,27 @@ extension HTTPCache {
   ///
   /// Only where it says `Vary`, as a server does that has chosen between variants (RFC 9110 §15.4.5): one that says of
   /// everything that it has not changed did not.
-  private func confirmVariant(_ errand: Errand, _ arrival: Arrival) async -> CacheEntry? {
+  private func confirmVariant(_ errand: Errand, _ arrival: Arrival, _ transfer: Transfer) async -> CacheEntry? {
     guard let tag = arrival.rules.etag, arrival.rules.vary != nil else { return nil }
     let fitting = errand.variants.filter { $0.etag.map { EntityTag.matchesStrongly($0, tag) } ?? false }
-    guard let variant = fitting.max(by: { $0.date < $1.date }) else { return nil }
     let inquiry = errand.inquiry
+    guard let variant = fitting.max(by: { $0.date < $1.date }), let entry = await entry(variant.key, inquiry.resource),
+      !entry.rules.isPartial, !Validation.confirmed([entry.rules], by: arrival.rules).isEmpty
+    else { return nil }
+    let renewed = entry.with(entry.metadata.confirmed(by: arrival.metadata(inquiry)))
+    if HTTPCache.mayStay(renewed.rules),
+      let another = VariantIndex.variant(of: renewed.rules, request: inquiry.request.fields, under: inquiry.key)
+    {
+      _ = await unlessOutdated(transfer, errand) { await store(renewed, as: another, inquiry) }
+    }
+    return renewed
+  }
+
+  private func store(_ entry: CacheEntry, as variant: CacheVariant, _ inquiry: Inquiry) async -> CacheEntry? {
     do throws(CacheError) {
-      guard let entry = try await cache.entry(forKey: variant.key), !entry.rules.isPartial,
-        !Validation.confirmed([entry.rules], by: arrival.rules).isEmpty
-      else { return nil }
-      let renewed = entry.with(entry.metadata.confirmed(by: arrival.metadata(inquiry)))
-      guard
-        let another = VariantIndex.variant(of: renewed.rules, request: inquiry.request.fields, under: inquiry.key)
-      else { return renewed }
-      try await cache.store(renewed, forKey: another.key)
-      try await index(another, inquiry)
-      return renewed
+      try await cache.store(entry, forKey: variant.key)
+      try await index(variant, inquiry)
+      return entry
     } catch {
       report(.update, inquiry.resource, error)
       return nil

@@ -28,6 +28,11 @@ final class KeyedLock: Sendable {
     return try await work()
   }
 
+  /// Waits until all that is under way at this moment has ended.
+  func settled() async {
+    for key in queues.withLock({ Array($0.keys) }) { await run(key) {} }
+  }
+
   private func release(_ key: String) {
     let next = queues.withLock { queues -> Waiting? in
       guard var queue = queues[key], !queue.isEmpty else {

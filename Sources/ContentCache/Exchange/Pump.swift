@@ -80,12 +80,12 @@ struct Pump {
     }
   }
 
-  private mutating func complete() async throws {
+  private func complete() async throws {
     if let length = head.length, received != length {
       throw HTTPTransportError.connectionLost(reason: "\(received) of \(length) bytes came")
     }
-    if let writer, let metadata = head.metadata, !transfer.isOutdated {
-      let entry =
+    if let writer, let metadata = head.metadata {
+      let entry = await engine.unlessOutdated(transfer, errand) {
         if completion != nil {
           await engine.commit(writer, completing: errand, metadata)
         } else if metadata.status == 206 {
@@ -93,6 +93,7 @@ struct Pump {
         } else {
           await engine.commit(writer, metadata, errand)
         }
+      }
       if let entry, entry.length == received { transfer.spool(is: entry) }
     }
     engine.transfers.detach(transfer, isShareable: head.rules.map(engine.isReusable) ?? false)
@@ -102,13 +103,15 @@ struct Pump {
   }
 
   private func breakOff(_ error: HTTPTransportError) async {
-    if let writer, let metadata = head.metadata, !transfer.isOutdated, received > 0 {
-      if let completion {
-        await engine.keep(beginning: writer, received, of: completion, errand)
-      } else if metadata.status == 206 {
-        _ = await engine.keep(part: writer, received, metadata, errand)
-      } else {
-        await engine.keep(beginning: writer, received, metadata, errand)
+    if let writer, let metadata = head.metadata, received > 0 {
+      _ = await engine.unlessOutdated(transfer, errand) {
+        if let completion {
+          await engine.keep(beginning: writer, received, of: completion, errand)
+        } else if metadata.status == 206 {
+          await engine.keep(part: writer, received, metadata, errand)
+        } else {
+          await engine.keep(beginning: writer, received, metadata, errand)
+        }
       }
     }
     engine.transfers.detach(transfer, isShareable: nil)

@@ -6,6 +6,8 @@ import Synchronization
 /// An engine over a shelf and a hand-driven network, with a clock that the test sets.
 struct EngineRig: Sendable {
   let shelf = ShelfCache()
+  /// The same shelf, with a gate before it; in use where the rig is made so.
+  let slow: SlowShelf
   let network: HandNetwork
   let engine: HTTPCache
   let clock: RigClock
@@ -13,7 +15,7 @@ struct EngineRig: Sendable {
 
   init(
     _ automatic: (@Sendable (HTTPRequest, Int) -> HandNetwork.Scripted?)? = nil,
-    configure: (inout HTTPCacheOptions) -> Void = { _ in }
+    commitsSlowly: Bool = false, configure: (inout HTTPCacheOptions) -> Void = { _ in }
   ) {
     network = HandNetwork(automatic)
     let clock = RigClock()
@@ -23,7 +25,8 @@ struct EngineRig: Sendable {
     options.now = { clock.now }
     options.onDiagnostic = { diagnostics.add($0.description) }
     configure(&options)
-    engine = HTTPCache(cache: shelf, transport: network, options: options)
+    slow = SlowShelf(shelf)
+    engine = HTTPCache(cache: commitsSlowly ? slow : shelf, transport: network, options: options)
   }
 
   /// Asks, reads everything, and answers it in one line: status, content, origin.
