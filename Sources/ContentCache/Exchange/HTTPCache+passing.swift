@@ -9,12 +9,14 @@ import HTTPCore
 extension HTTPCache {
   /// Sends a request that is not answered from the cache, and does to the cache what its answer says.
   func pass(_ inquiry: Inquiry, _ reason: ForwardReason) async throws(HTTPTransportError) -> CachedAnswer {
+    // What lies there before the request goes out: a change meanwhile is newer than the answer.
+    let known = inquiry.rules.method == .head ? await lookup(inquiry) : nil
     let sent = options.now()
     var response = try await transport.send(inquiry.request)
     let arrival = Arrival(response, requestTime: sent, responseTime: options.now())
     switch inquiry.rules.method {
     case .head:
-      if let known = await learn(fromHead: arrival, inquiry) { response.fields = known }
+      if let known, let fields = await learn(fromHead: arrival, known, inquiry) { response.fields = fields }
     case .unsafe: await invalidate(arrival, inquiry)
     case .get, .safe: break
     }
@@ -51,8 +53,7 @@ extension HTTPCache {
   /// An answer to HEAD tells whether the stored answer to GET still holds (RFC 9111 §4.3.5).
   ///
   /// Where it does, all fields that are known of the representation by now are returned: they answer the HEAD.
-  private func learn(fromHead arrival: Arrival, _ inquiry: Inquiry) async -> HTTPFields? {
-    let found = await lookup(inquiry)
+  private func learn(fromHead arrival: Arrival, _ found: Found, _ inquiry: Inquiry) async -> HTTPFields? {
     guard let entry = found.entry else { return nil }
     let verdict = HeadAnswer.of(
       arrival.rules, fields: arrival.fields, stored: entry.rules, metadata: entry.metadata)

@@ -53,4 +53,25 @@ struct ChangeMeanwhileTests {
     #expect(try await first.value == "200 0 network")
     #expect(rig.shelf.keys.isEmpty)
   }
+
+  @Test("an answer to HEAD that is older than a change does not undo what the change made outdated (§4.3.5)")
+  func changeDuringHead() async throws {
+    let rig = EngineRig { request, _ in
+      switch request.method {
+      case .head: nil
+      case .put: .init(204)
+      default: .init(200, Self.fresh, "x")
+      }
+    }
+    #expect(try await rig.line() == "200 x network")
+    rig.clock.pass(seconds: 61)
+    let head = Task.immediate { try await rig.line(method: .head) }
+    let asked = await rig.network.asked(1)
+    #expect(try await rig.line(method: .put) == "204  network")
+    asked.answer(200, Self.fresh, length: 0)
+    asked.finish()
+    #expect(try await head.value == "200  network")
+    #expect(try await rig.line() == "200 x network")
+    #expect(rig.network.requests.last?.fields[.ifNoneMatch] == "\"1\"")
+  }
 }
