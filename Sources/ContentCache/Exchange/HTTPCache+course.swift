@@ -33,9 +33,9 @@ extension HTTPCache {
       return await notModified(response, arrival, errand, transfer)
     case .completion:
       guard let stored = errand.stored else { break }
-      switch CompletionOutcome.of(arrival.metadata(errand.inquiry), arrival.rules, to: stored) {
+      let metadata = await metadata(of: arrival, confirming: stored, errand.inquiry)
+      switch CompletionOutcome.of(metadata, arrival.rules, to: stored) {
       case .combine(let combination, let part):
-        let metadata = arrival.metadata(errand.inquiry)
         let completion = Completion(combination, stored, part, metadata, arrival.rules)
         return await complete(completion, response, arrival, errand, transfer)
       case .askAgain: return false

@@ -63,7 +63,12 @@ extension HTTPCache {
       await update(entry, to: entry.metadata.invalidated, forKey: found.key, inquiry.resource)
       return nil
     case .update:
-      let renewed = entry.with(entry.metadata.confirmed(by: arrival.metadata(inquiry)))
+      // A group may have been invalidated since the request went out: no generation is newer than the stored one, and
+      // a group that is new has none, so that the response is validated.
+      let groups = CacheGroups.names(of: arrival.fields).map { name in
+        entry.metadata.groups.first { $0.name == name } ?? CacheGroup(name: name, generation: "")
+      }
+      let renewed = entry.with(entry.metadata.confirmed(by: arrival.metadata(inquiry, groups: groups)))
       await renew(entry, to: renewed, forKey: found.key, inquiry)
       return entry.rules.isPartial ? nil : renewed.metadata.fields
     }

@@ -72,7 +72,8 @@ extension HTTPCache {
   func confirm(_ errand: Errand, _ arrival: Arrival, _ transfer: Transfer) async -> CacheEntry? {
     guard let stored = errand.stored else { return await confirmVariant(errand, arrival, transfer) }
     guard !Validation.confirmed([stored.rules], by: arrival.rules).isEmpty else { return nil }
-    let renewed = stored.with(stored.metadata.confirmed(by: arrival.metadata(errand.inquiry)))
+    let answer = await metadata(of: arrival, confirming: stored, errand.inquiry)
+    let renewed = stored.with(stored.metadata.confirmed(by: answer))
     _ = await unlessOutdated(transfer, errand) {
       await renew(stored, to: renewed, forKey: errand.storedKey, errand.inquiry)
       return renewed
@@ -108,7 +109,8 @@ extension HTTPCache {
     guard let variant = fitting.max(by: { $0.date < $1.date }), let entry = await entry(variant.key, inquiry.resource),
       !entry.rules.isPartial, !Validation.confirmed([entry.rules], by: arrival.rules).isEmpty
     else { return nil }
-    let renewed = entry.with(entry.metadata.confirmed(by: arrival.metadata(inquiry)))
+    let answer = await metadata(of: arrival, confirming: entry, inquiry)
+    let renewed = entry.with(entry.metadata.confirmed(by: answer))
     if HTTPCache.mayStay(renewed.rules),
       let another = VariantIndex.variant(of: renewed.rules, request: inquiry.request.fields, under: inquiry.key)
     {
@@ -150,6 +152,15 @@ extension HTTPCache {
   }
 
   // MARK: Groups
+
+  /// An answer's metadata for bringing a stored response up to date: with the groups that it names, else with those of
+  /// the response, each in its present generation (RFC 9875 §2).
+  func metadata(of arrival: Arrival, confirming stored: CacheEntry, _ inquiry: Inquiry) async -> CacheMetadata {
+    let names =
+      CacheGroups.areNamed(in: arrival.fields)
+      ? CacheGroups.names(of: arrival.fields) : stored.metadata.groups.map(\.name)
+    return arrival.metadata(inquiry, groups: await generations(names, inquiry))
+  }
 
   /// The present generation of each group; a group that has no record gets one.
   private func generations(_ names: [String], _ inquiry: Inquiry) async -> [CacheGroup] {

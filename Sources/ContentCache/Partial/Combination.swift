@@ -56,9 +56,7 @@ package struct Combination: Hashable, Sendable {
     let union = Combination.limited(held.union(part.range), keeping: part.range)
     segments = Combination.segments(union, held: held, received: part.range)
     self.length = union.count
-    var combined = stored.confirmed(by: metadata)
-    combined.groups = metadata.groups
-    self.metadata = combined.holding(union, length: total)
+    self.metadata = stored.confirmed(by: metadata).holding(union, length: total)
   }
 
   private static func limited(_ union: ByteRangeSet, keeping new: Range<Int>) -> ByteRangeSet {

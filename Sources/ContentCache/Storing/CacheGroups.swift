@@ -10,6 +10,9 @@ package enum CacheGroups {
   /// The groups that a response's `Cache-Groups` names (§2).
   package static func names(of response: HTTPFields) -> [String] { names(response.values(of: "Cache-Groups")) }
 
+  /// True where a response says which groups it belongs to, were it to none.
+  package static func areNamed(in response: HTTPFields) -> Bool { response.contains("Cache-Groups") }
+
   /// The names in the lines of one of the two fields; none where the field is malformed (RFC 9651 §4.2).
   static func names(_ lines: [String]) -> [String] {
     guard !lines.isEmpty, let members = try? StructuredField.list(lines.joined(separator: ", ")) else { return [] }

@@ -17,13 +17,14 @@ extension CacheMetadata {
   /// §4.3.4, §4.3.5).
   ///
   /// - Parameter answer: its metadata, as they would be stored. Where it says `Vary`, its request selects the response
-  ///   from then on.
+  ///   from then on; where it says `Cache-Groups`, or brings generations of groups, they are the response's.
   package func confirmed(by answer: CacheMetadata) -> CacheMetadata {
     var updated = self
     updated.fields = StoredFields.updated(fields, by: answer.fields, isPartial: content != .whole)
     updated.requestTime = answer.requestTime
     updated.responseTime = answer.responseTime
     if answer.fields.contains(.vary) { updated.selecting = answer.selecting }
+    if CacheGroups.areNamed(in: answer.fields) || !answer.groups.isEmpty { updated.groups = answer.groups }
     updated.isInvalidated = false
     return updated
   }

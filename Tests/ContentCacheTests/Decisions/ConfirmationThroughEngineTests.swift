@@ -1,0 +1,64 @@
+import ContentCache
+import Foundation
+import HTTPCore
+import Testing
+
+@Suite("What a 304, a HEAD and a part do to what is stored", .timeLimit(.minutes(5)))
+struct ConfirmationThroughEngineTests {
+  // MARK: Groups (RFC 9875)
+
+  private static func changesGroup(_ request: HTTPRequest) -> HandNetwork.Scripted? {
+    request.method == .post ? .init(204, ["Cache-Group-Invalidation": "\"g\""]) : nil
+  }
+
+  @Test("a completed response stays in its groups (RFC 9875 §3)", arguments: [true, false])
+  func completed(saysGroups: Bool) async throws {
+    let origin = RangedOrigin("content")
+    let rig = EngineRig { request, index in
+      if let answer = Self.changesGroup(request) { return answer }
+      var origin = origin
+      if index == 0 || saysGroups { origin.fields["Cache-Groups"] = "\"g\"" }
+      return origin.scripted(request)
+    }
+    #expect(try await rig.range("0-3") == "206 cont network")
+    #expect(try await rig.line() == "200 content network")
+    #expect(try await rig.line() == "200 content memory")
+    _ = try await rig.line("/b", method: .post)
+    #expect(try await rig.line() == "200 content validated")
+    #expect(try await rig.line() == "200 content memory")
+  }
+
+  @Test("a 304 after a group's invalidation makes the response a member again (RFC 9875 §3)")
+  func confirmedMember() async throws {
+    let rig = EngineRig { request, _ in
+      if let answer = Self.changesGroup(request) { return answer }
+      var origin = RangedOrigin("content")
+      origin.fields["Cache-Groups"] = "\"f\", \"g\""
+      return origin.scripted(request)
+    }
+    #expect(try await rig.line() == "200 content network")
+    for _ in 0..<2 {
+      _ = try await rig.line("/b", method: .post)
+      #expect(try await rig.line() == "200 content validated")
+      #expect(try await rig.line() == "200 content memory")
+    }
+  }
+
+  @Test("groups that a 304 or an answer to HEAD names first are followed", arguments: [HTTPMethod.get, .head])
+  func newGroups(method: HTTPMethod) async throws {
+    let rig = EngineRig { request, index in
+      if let answer = Self.changesGroup(request) { return answer }
+      var fields: HTTPFields = ["Cache-Control": "max-age=10", "ETag": "\"1\""]
+      if index > 0 { fields["Cache-Groups"] = "\"g\"" }
+      return request.fields.contains(.ifNoneMatch)
+        ? .init(304, fields) : .init(200, fields, request.method == .head ? "" : "one")
+    }
+    #expect(try await rig.line() == "200 one network")
+    rig.clock.pass(seconds: 11)
+    _ = try await rig.line(method: method)
+    _ = try await rig.line()
+    #expect(try await rig.line() == "200 one memory")
+    _ = try await rig.line("/b", method: .post)
+    #expect(try await rig.line() == "200 one validated")
+  }
+}
