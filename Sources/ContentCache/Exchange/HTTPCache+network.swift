@@ -243,6 +243,8 @@ extension HTTPCache {
   }
 
   func revalidateInBackground(_ inquiry: Inquiry) {
+    // An answer to HEAD renews what is stored or says that it is outdated, and never takes its place (RFC 9111 §4.3.5).
+    if inquiry.rules.method == .head { return passInBackground(inquiry) }
     transfers.runInBackground(inquiry.key) { [self] in
       let inquiry = inquiry.revalidating
       let found = await lookup(inquiry)
@@ -257,6 +259,13 @@ extension HTTPCache {
         transfer.start { [self] in await run($0, errand) }
         await transfer.settled(for: member)
       }
+    }
+  }
+
+  private func passInBackground(_ inquiry: Inquiry) {
+    transfers.runInBackground("HEAD " + inquiry.key) { [self] in
+      // Where nothing comes, the stored response stays as it is, and the next request tries again.
+      if let answer = try? await pass(inquiry.revalidating, .stale) { answer.response.body.cancel() }
     }
   }
 }

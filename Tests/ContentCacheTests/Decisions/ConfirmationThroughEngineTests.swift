@@ -61,4 +61,26 @@ struct ConfirmationThroughEngineTests {
     _ = try await rig.line("/b", method: .post)
     #expect(try await rig.line() == "200 one validated")
   }
+
+  // MARK: HEAD
+
+  @Test("a HEAD's validation in the background leaves the stored response there, and renews it (RFC 9111 §4.3.5)")
+  func headInBackground() async throws {
+    let rig = EngineRig { request, _ in
+      .init(
+        200, ["Cache-Control": "max-age=10, stale-while-revalidate=60", "ETag": "\"1\""],
+        request.method == .head ? "" : "one")
+    }
+    #expect(try await rig.line() == "200 one network")
+    rig.clock.pass(seconds: 11)
+    let head = try await rig.answer(method: .head)
+    #expect(head.origin == .memory)
+    #expect(!head.isFinal)
+    head.revalidation?.runInBackground()
+    await rig.engine.settled()
+    let get = try await rig.answer()
+    #expect(get.isFinal)
+    #expect(try await EngineRig.line(get) == "200 one memory")
+    #expect(rig.network.requests.map(\.method) == [.get, .head])
+  }
 }
