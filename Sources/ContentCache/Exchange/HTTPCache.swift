@@ -98,6 +98,7 @@ public final class HTTPCache: Sendable {
 
   func answer(_ inquiry: Inquiry) async throws(HTTPTransportError) -> CachedAnswer {
     guard inquiry.rules.method == .get || inquiry.rules.method == .head, inquiry.request.body.length == 0 else {
+      if inquiry.isForCacheOnly { return unsatisfiable(inquiry) }
       return try await pass(inquiry, .method)
     }
     if inquiry.isForOrigin {

@@ -39,9 +39,11 @@ struct Inquiry: Sendable {
 
   /// True where the request has a condition that only the origin server may evaluate, and may be sent there.
   var isForOrigin: Bool {
-    rules.isConditional && policy != .cacheOnly && !rules.cacheControl.contains(.onlyIfCached)
-      && ConditionalOutcome.isForOrigin(request.fields)
+    rules.isConditional && !isForCacheOnly && ConditionalOutcome.isForOrigin(request.fields)
   }
+
+  /// True where the network must not be asked, whatever the method (RFC 9111 §5.2.1.7).
+  var isForCacheOnly: Bool { policy == .cacheOnly || rules.cacheControl.contains(.onlyIfCached) }
 
   /// What tells the caller apart in keys; empty where the request says nothing of it.
   var caller: String { String(key.dropFirst(resource.count)) }

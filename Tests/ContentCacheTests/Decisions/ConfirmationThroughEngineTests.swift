@@ -83,4 +83,19 @@ struct ConfirmationThroughEngineTests {
     #expect(try await EngineRig.line(get) == "200 one memory")
     #expect(rig.network.requests.map(\.method) == [.get, .head])
   }
+
+  // MARK: Dates and directives
+
+  @Test(
+    "a request that only the cache may answer is never sent, whatever its method (RFC 9111 §5.2.1.7)",
+    arguments: [HTTPMethod.post, .put, .delete, .options, HTTPMethod(rawValue: "REPORT")])
+  func cacheOnly(method: HTTPMethod) async throws {
+    let rig = EngineRig { _, _ in .init(200) }
+    #expect(try await rig.line(method: method, policy: .cacheOnly) == "504  generated")
+    #expect(try await rig.line(method: method, ["Cache-Control": "only-if-cached"]) == "504  generated")
+    var request = rig.request()
+    request.body = .bytes([1])
+    #expect(try await EngineRig.line(rig.engine.answer(request, policy: .cacheOnly)) == "504  generated")
+    #expect(rig.network.requests.isEmpty)
+  }
 }
