@@ -10,7 +10,9 @@ extension HTTPCache {
   /// Sends a request that is not answered from the cache, and does to the cache what its answer says.
   func pass(_ inquiry: Inquiry, _ reason: ForwardReason) async throws(HTTPTransportError) -> CachedAnswer {
     // What lies there before the request goes out: a change meanwhile is newer than the answer.
-    let known = inquiry.rules.method == .head ? await lookup(inquiry) : nil
+    // Nothing is kept of the answer to a request with `no-store` (RFC 9111 §5.2.1.5).
+    let learns = inquiry.rules.method == .head && !inquiry.rules.cacheControl.contains(.noStore)
+    let known = learns ? await lookup(inquiry) : nil
     let sent = options.now()
     var response = try await transport.send(inquiry.request)
     let arrival = Arrival(response, requestTime: sent, responseTime: options.now())

@@ -82,7 +82,7 @@ extension HTTPCache {
   }
 
   /// Keeps a stored response as an answer has confirmed it, or removes it where that makes it one that must not be kept
-  /// (RFC 9111 §3, §3.2).
+  /// (RFC 9111 §3, §3.2, §5.2.2.5).
   func renew(_ stored: CacheEntry, to renewed: CacheEntry, forKey key: String, _ inquiry: Inquiry) async {
     if HTTPCache.mayStay(renewed.rules) {
       await update(stored, to: renewed.metadata, forKey: key, inquiry.resource)
@@ -93,7 +93,7 @@ extension HTTPCache {
 
   private static func mayStay(_ rules: StoredRules) -> Bool {
     switch StorageVerdict.of(RequestRules(method: .get, fields: [:]), response: rules, storesPartial: true) {
-    case .refuse(.varyStar): false
+    case .refuse(.varyStar), .refuse(.responseNoStore), .refuse(.notUnderstood): false
     case .store, .refuse: true
     }
   }

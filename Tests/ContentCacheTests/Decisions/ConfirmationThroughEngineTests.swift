@@ -84,6 +84,38 @@ struct ConfirmationThroughEngineTests {
     #expect(rig.network.requests.map(\.method) == [.get, .head])
   }
 
+  // MARK: no-store (RFC 9111 §5.2.2.5)
+
+  @Test("a response that the server does not want stored any more is gone", arguments: [HTTPMethod.get, .head])
+  func noStore(method: HTTPMethod) async throws {
+    let rig = EngineRig { request, index in
+      index == 1
+        ? .init(request.method == .head ? 200 : 304, ["Cache-Control": "no-store", "ETag": "\"1\"", "A": "secret"])
+        : .init(200, ["Cache-Control": "max-age=10", "ETag": "\"1\""], "\(index)")
+    }
+    #expect(try await rig.line() == "200 0 network")
+    rig.clock.pass(seconds: 11)
+    let answer = try await rig.answer(method: method)
+    #expect(answer.response.status == 200)
+    #expect(answer.response.fields["A"] == "secret")
+    _ = try await answer.response.body.collect()
+    #expect(rig.shelf.keys.isEmpty)
+    #expect(try await rig.line() == "200 2 network")
+  }
+
+  @Test("of the answer to a HEAD that must not be stored nothing is (§5.2.1.5)")
+  func noStoreRequest() async throws {
+    let rig = EngineRig { request, _ in
+      .init(
+        200, ["Cache-Control": "max-age=10", "ETag": "\"1\"", "A": request.method.rawValue],
+        request.method == .head ? "" : "one")
+    }
+    #expect(try await rig.line() == "200 one network")
+    let head = try await rig.answer(method: .head, ["Cache-Control": "no-store"])
+    #expect(head.response.fields["A"] == "HEAD")
+    #expect(rig.shelf["http://h/a"]?.metadata.fields["A"] == "GET")
+  }
+
   // MARK: Dates and directives
 
   @Test(
