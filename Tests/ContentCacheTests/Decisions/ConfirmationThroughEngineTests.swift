@@ -118,6 +118,24 @@ struct ConfirmationThroughEngineTests {
 
   // MARK: Dates and directives
 
+  @Test("a 304 without Date is dated when it comes (RFC 9110 §6.6.1)")
+  func undated() async throws {
+    let rig = EngineRig { request, index in
+      request.fields.contains(.ifNoneMatch)
+        ? .init(304, ["ETag": "\"1\""])
+        : .init(200, ["Date": "Fri, 15 Jan 2027 08:00:00 GMT", "Cache-Control": "max-age=60", "ETag": "\"1\""], "one")
+    }
+    #expect(HTTPDate.text(rig.clock.now / 1000) == "Fri, 15 Jan 2027 08:00:00 GMT")
+    #expect(try await rig.line() == "200 one network")
+    rig.clock.pass(seconds: 3600)
+    #expect(try await rig.line() == "200 one validated")
+    rig.clock.pass(seconds: 5)
+    let answer = try await rig.answer()
+    #expect(answer.origin == .memory)
+    #expect(answer.response.fields["Age"] == "5")
+    #expect(answer.response.fields["Date"] == "Fri, 15 Jan 2027 09:00:00 GMT")
+  }
+
   @Test(
     "a request that only the cache may answer is never sent, whatever its method (RFC 9111 §5.2.1.7)",
     arguments: [HTTPMethod.post, .put, .delete, .options, HTTPMethod(rawValue: "REPORT")])
