@@ -2,7 +2,8 @@ import HTTPCore
 
 /// A request on its way through the cache: what was asked, and what was found for it.
 struct Inquiry: Sendable {
-  /// The request as the caller made it, without following redirects.
+  /// The request as the caller made it, without following redirects; with the policy ``ContentPolicy/reload`` one that
+  /// caches on the way do not answer.
   var request: HTTPRequest
   let rules: RequestRules
   private(set) var policy: ContentPolicy
@@ -31,6 +32,9 @@ struct Inquiry: Sendable {
     self.resource = resource
     self.key = key
     self.rules = rules
+    if policy == .reload, rules.method == .get || rules.method == .head {
+      self.request.fields = Validation.endToEnd(request.fields)
+    }
     let control = rules.cacheControl
     mayShare =
       rules.method == .get && !rules.hasRange && !rules.isConditional && policy != .reload

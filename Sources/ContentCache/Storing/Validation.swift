@@ -32,10 +32,11 @@ package enum Validation {
   }
 
   /// The fields of a request that no cache on the way may answer from its store without asking (§5.2.1.1): with
-  /// `Cache-Control: max-age=0`, where the caller has not written its own.
+  /// `Cache-Control: max-age=0`, where the caller has written neither `max-age` nor `no-cache`.
   package static func endToEnd(_ request: HTTPFields) -> HTTPFields {
     var fields = request
-    fields.setDefault(.cacheControl, "max-age=0")
+    let said = CacheControl(request)
+    if said.maxAge == nil, !said.contains(.noCache) { fields.append(.cacheControl, "max-age=0") }
     return fields
   }
 

@@ -136,6 +136,29 @@ struct ConfirmationThroughEngineTests {
     #expect(answer.response.fields["Date"] == "Fri, 15 Jan 2027 09:00:00 GMT")
   }
 
+  @Test("a reload asks the origin server past all caches (RFC 9111 §5.2.1.1); a validation of the cache's own does not")
+  func endToEnd() async throws {
+    let rig = EngineRig { _, _ in
+      .init(200, ["Cache-Control": "max-age=10, stale-while-revalidate=60", "ETag": "\"1\""])
+    }
+    _ = try await rig.line(policy: .reload)
+    _ = try await rig.line(policy: .reload)
+    _ = try await rig.line(method: .head, policy: .reload)
+    _ = try await rig.line("/a", ["Cache-Control": "no-transform"], policy: .reload)
+    _ = try await rig.line("/a", ["Cache-Control": "no-cache"], policy: .reload)
+    _ = try await rig.line("/a", ["Cache-Control": "max-age=5"], policy: .reload)
+    _ = try await rig.line(method: .post, policy: .reload)
+    _ = try await rig.line(policy: .reload)
+    rig.clock.pass(seconds: 11)
+    try await rig.answer().revalidation?.runInBackground()
+    await rig.engine.settled()
+    let said = rig.network.requests.map { $0.fields.values(of: .cacheControl).joined(separator: ", ") }
+    #expect(
+      said == [
+        "max-age=0", "max-age=0", "max-age=0", "no-transform, max-age=0", "no-cache", "max-age=5", "", "max-age=0", "",
+      ])
+  }
+
   @Test(
     "a request that only the cache may answer is never sent, whatever its method (RFC 9111 §5.2.1.7)",
     arguments: [HTTPMethod.post, .put, .delete, .options, HTTPMethod(rawValue: "REPORT")])
