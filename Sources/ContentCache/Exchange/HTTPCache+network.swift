@@ -11,7 +11,7 @@ extension HTTPCache {
     // What is neither validated nor completed says nothing about this request.
     if !validates, reason != .partial { found.entry = nil }
     if inquiry.rules.method == .head || inquiry.rules.cacheControl.contains(.noStore) {
-      return try await pass(inquiry, reason)
+      return try await passOrServeStale(inquiry, found, reason)
     }
     let place = transfers.place(
       key: inquiry.key, shareKey: Errand.shareKey(inquiry, found), timeouts: inquiry.request.timeouts, asReader: true,
@@ -26,8 +26,26 @@ extension HTTPCache {
     case .late:
       return try await answer(inquiry)
     case .closed:
-      return try await pass(inquiry, reason)
+      return try await passOrServeStale(inquiry, found, reason)
     }
+  }
+
+  /// Asks by itself; the stored response stands in for a failure where the rules allow it (RFC 5861 §4).
+  private func passOrServeStale(
+    _ inquiry: Inquiry, _ found: Found, _ reason: ForwardReason
+  ) async throws(HTTPTransportError) -> CachedAnswer {
+    let answer: CachedAnswer
+    do {
+      answer = try await pass(inquiry, reason)
+    } catch {
+      if let stale = try await staleAnswer(.unreachable, inquiry, found, reason) { return stale }
+      throw error
+    }
+    guard let stale = try await staleAnswer(.status(answer.response.status), inquiry, found, reason) else {
+      return answer
+    }
+    answer.response.body.cancel()
+    return stale
   }
 
   /// The request that began a transfer takes its answer whatever it is.

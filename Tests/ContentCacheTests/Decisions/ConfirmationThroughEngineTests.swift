@@ -84,6 +84,27 @@ struct ConfirmationThroughEngineTests {
     #expect(rig.network.requests.map(\.method) == [.get, .head])
   }
 
+  @Test("a stale response stands in for the answer to HEAD too (RFC 5861 §4)", arguments: [503, nil])
+  func staleHead(status: Int?) async throws {
+    let rig = EngineRig { request, index in
+      if index < 2 {
+        let extra = request.url.path == "/a" ? ", stale-if-error=60" : ""
+        return .init(200, ["Cache-Control": "max-age=1" + extra, "A": "1"], "old")
+      }
+      return status.map { .init($0) } ?? .failure(.cannotConnect(host: "h", reason: "gone"))
+    }
+    _ = try await rig.line()
+    _ = try await rig.line("/b")
+    rig.clock.pass(seconds: 10)
+    let head = try await rig.answer(method: .head)
+    #expect(head.response.status == 200)
+    #expect(head.response.fields["A"] == "1")
+    #expect(head.origin == .memory)
+    #expect(try await rig.line("/b", method: .head, policy: .staleWhenUnreachable) == "200  memory")
+    let refused = try? await rig.answer("/b", method: .head)
+    #expect(refused?.response.status == status)
+  }
+
   // MARK: no-store (RFC 9111 §5.2.2.5)
 
   @Test("a response that the server does not want stored any more is gone", arguments: [HTTPMethod.get, .head])
