@@ -5,13 +5,28 @@ import Synchronization
 /// Tells callers apart in keys without writing what they are known by: a digest under a salt that lies in the cache.
 ///
 /// The salt is made once a cache and found again under a key of its own; where it has been lost, what was stored for
-/// callers is not found any more, and fetched again.
+/// callers is not found any more, and fetched again. It is read once a process, and so would be among the first that a
+/// full cache drops: it is put there again after every so much that is stored.
 final class CallerDigest: Sendable {
   private static let saltKey = " #salt"
   private static let memoryLimit = 64
 
+  /// How many entries, and how many bytes, are stored before the salt is put into the cache again.
+  private static let renewalCount = 32
+  private static let renewalBytes = 4 << 20
+
+  /// What the digests are made with.
+  struct Salt {
+    let bytes: [UInt8]
+    /// False where it is for this process alone, because the cache failed.
+    let isKept: Bool
+  }
+
   private struct State {
-    var salt: [UInt8]?
+    var salt: Salt?
+    /// What was stored since the salt was put into the cache.
+    var storedCount = 0
+    var storedBytes = 0
     /// Digests of callers seen lately.
     var known: [[String]: String] = [:]
   }
@@ -41,7 +56,7 @@ final class CallerDigest: Sendable {
 
   /// What is added to the key of a request's resource; empty where the request says nothing of its caller.
   func suffix(
-    for fields: HTTPFields, identity: String, salt: () async -> [UInt8]
+    for fields: HTTPFields, identity: String, salt: () async -> Salt
   ) async -> String {
     let said = statements(fields, identity)
     if said.isEmpty { return "" }
@@ -51,7 +66,7 @@ final class CallerDigest: Sendable {
       bytes += Array(String(text.utf8.count).utf8) + [UInt8(ascii: ":")]
       bytes += Array(text.utf8)
     }
-    let key = await self.salt(salt)
+    let key = await self.salt(salt).bytes
     let suffix = " #" + Digest.hexadecimal(Digest.hmac(bytes, key: key))
     state.withLock { state in
       if state.known.count >= CallerDigest.memoryLimit { state.known.removeAll() }
@@ -75,7 +90,7 @@ final class CallerDigest: Sendable {
   func forgetSalt() { state.withLock { $0 = State() } }
 
   /// The first salt that is there stays, whoever brings another one.
-  private func salt(_ load: () async -> [UInt8]) async -> [UInt8] {
+  private func salt(_ load: () async -> Salt) async -> Salt {
     if let salt = state.withLock({ $0.salt }) { return salt }
     let loaded = await load()
     return state.withLock { state in
@@ -85,18 +100,37 @@ final class CallerDigest: Sendable {
     }
   }
 
+  /// Counts what has been stored; the salt where it is to be put into the cache again (``store(_:in:now:)``).
+  func saltToRenew(afterStoring bytes: Int) -> Salt? {
+    state.withLock { state in
+      guard let salt = state.salt, salt.isKept else { return nil }
+      state.storedCount += 1
+      state.storedBytes = min(CallerDigest.renewalBytes, state.storedBytes) + min(CallerDigest.renewalBytes, bytes)
+      guard state.storedCount >= CallerDigest.renewalCount || state.storedBytes >= CallerDigest.renewalBytes else {
+        return nil
+      }
+      (state.storedCount, state.storedBytes) = (0, 0)
+      return salt
+    }
+  }
+
   /// The cache's salt; where it has none, one is put there. What is there afterwards counts: another process may have
   /// been faster.
-  static func salt(in cache: any Cache, now: Int64) async throws(CacheError) -> [UInt8] {
-    if let salt = try await stored(in: cache) { return salt }
-    let made = Digest.randomBytes(Digest.byteCount)
+  static func salt(in cache: any Cache, now: Int64) async throws(CacheError) -> Salt {
+    if let salt = try await stored(in: cache) { return Salt(bytes: salt, isKept: true) }
+    let made = Salt(bytes: Digest.randomBytes(Digest.byteCount), isKept: true)
+    try await store(made, in: cache, now: now)
+    return try await stored(in: cache).map { Salt(bytes: $0, isKept: true) } ?? made
+  }
+
+  /// Puts a salt into a cache.
+  static func store(_ salt: Salt, in cache: any Cache, now: Int64) async throws(CacheError) {
     let metadata = CacheMetadata(url: "", status: 0, requestTime: now, responseTime: now)
-    try await cache.store(CacheEntry(metadata: metadata, bytes: made), forKey: saltKey)
-    return try await stored(in: cache) ?? made
+    try await cache.store(CacheEntry(metadata: metadata, bytes: salt.bytes), forKey: saltKey)
   }
 
   /// A salt for this process alone, where the cache keeps none.
-  static func passingSalt() -> [UInt8] { Digest.randomBytes(Digest.byteCount) }
+  static func passingSalt() -> Salt { Salt(bytes: Digest.randomBytes(Digest.byteCount), isKept: false) }
 
   private static func stored(in cache: any Cache) async throws(CacheError) -> [UInt8]? {
     guard let entry = try await cache.entry(forKey: saltKey), entry.length == Digest.byteCount else { return nil }

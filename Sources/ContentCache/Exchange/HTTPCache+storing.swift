@@ -44,14 +44,25 @@ extension HTTPCache {
         let former = errand.hadVariants ? try await cache.entry(forKey: inquiry.key)?.metadata.variants ?? [] : []
         let entry = try await writer.commit(metadata, forKey: inquiry.key)
         for variant in former { try await cache.removeEntry(forKey: variant.key) }
+        await renewSalt(afterStoring: entry)
         return entry
       }
       let entry = try await writer.commit(metadata, forKey: variant.key)
       try await index(variant, inquiry)
+      await renewSalt(afterStoring: entry)
       return entry
     } catch {
       report(.store, inquiry.resource, error)
       return nil
+    }
+  }
+
+  private func renewSalt(afterStoring entry: CacheEntry) async {
+    guard let salt = callers.saltToRenew(afterStoring: entry.length) else { return }
+    do throws(CacheError) {
+      try await CallerDigest.store(salt, in: cache, now: options.now())
+    } catch {
+      report(.store, "", error)
     }
   }
 

@@ -87,7 +87,7 @@ public final class HTTPCache: Sendable {
       key: caller.isEmpty ? resource : resource + caller)
   }
 
-  private func loadSalt() async -> [UInt8] {
+  private func loadSalt() async -> CallerDigest.Salt {
     do throws(CacheError) {
       return try await CallerDigest.salt(in: cache, now: options.now())
     } catch {

@@ -117,4 +117,17 @@ struct FailingCacheTests {
     rig.clock.pass(seconds: 5)
     #expect(try await rig.line() == "200 v2 network")
   }
+
+  @Test("what is stored for callers is found again, though the cache has dropped what their keys are made with")
+  func droppedSalt() async throws {
+    let rig = EngineRig { _, index in .init(200, ["Cache-Control": "max-age=100"], "\(index)") }
+    let anna: HTTPFields = [.authorization: "Bearer anna"]
+    #expect(try await rig.line("/a", anna) == "200 0 network")
+    try await rig.shelf.removeEntry(forKey: " #salt")
+    for index in 0..<64 { _ = try await rig.line("/b\(index)") }
+    var options = HTTPCacheOptions()
+    options.now = { rig.clock.now }
+    let next = HTTPCache(cache: rig.shelf, transport: rig.network, options: options)
+    #expect(try await EngineRig.line(next.answer(rig.request("/a", anna))) == "200 0 memory")
+  }
 }
