@@ -66,12 +66,7 @@ public struct ContentError: Error, Sendable, CustomStringConvertible {
   ///
   /// Includes ``isNoConnectionError`` and ``isTimeoutError``; not a cancelled request, nor one that cannot be sent.
   public var isNetworkError: Bool {
-    guard case .transport(let error) = kind else { return false }
-    switch error {
-    case .hostNotFound, .cannotConnect, .tls, .timeout, .connectionLost, .protocolViolation, .other: return true
-    case .tooManyRedirects, .redirectRefused, .bodyTooLarge, .bodyConsumed, .invalidRequest, .notSupported, .cancelled:
-      return false
-    }
+    if case .transport(let error) = kind { error.isOfNetwork } else { false }
   }
 
   /// True where no connection to the server could be made.
@@ -112,6 +107,17 @@ public struct ContentError: Error, Sendable, CustomStringConvertible {
     case .tooLarge(let limit): "The content is larger than the \(limit) bytes that are taken into memory."
     case .notCached: "Nothing is stored for this query, and the network was not to be asked."
     case .file(let path, let reason): "\(path): \(reason)"
+    }
+  }
+}
+
+extension HTTPTransportError {
+  /// True for failures between here and the server; false for those of a request, and where its caller ended it.
+  var isOfNetwork: Bool {
+    switch self {
+    case .hostNotFound, .cannotConnect, .tls, .timeout, .connectionLost, .protocolViolation, .other: true
+    case .tooManyRedirects, .redirectRefused, .bodyTooLarge, .bodyConsumed, .invalidRequest, .notSupported, .cancelled:
+      false
     }
   }
 }

@@ -72,6 +72,9 @@ extension HTTPCache {
     if metadata == nil { await discardOutdated(errand, arrival) }
     var head = TransferHead(
       status: response.status, fields: response.fields, length: HTTPCache.length(of: response), metadata: metadata)
+    if metadata == nil, StaleVerdict.Failure.status(arrival.status).isError {
+      head.failure = arrival.metadata(errand.inquiry)
+    }
     if errand.purpose == .completion { cut(&head, errand.inquiry) }
     var pump = Pump(engine: self, transfer: transfer, errand: errand, arrival: arrival, head: head)
     await pump.run(response.body)

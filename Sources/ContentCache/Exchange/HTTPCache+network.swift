@@ -90,7 +90,8 @@ extension HTTPCache {
       response: HTTPResponse(status: 304, fields: fields, url: inquiry.request.url), origin: .network)
   }
 
-  /// A request that joined takes the answer where its own rules allow that, and else goes on by itself.
+  /// A request that joined takes the answer where its own rules allow that, and a failure of the network or the server;
+  /// else it goes on by itself.
   private func follow(
     _ transfer: Transfer, _ member: Int, _ inquiry: Inquiry, _ found: Found, _ reason: ForwardReason
   ) async throws(HTTPTransportError) -> CachedAnswer {
@@ -101,6 +102,8 @@ extension HTTPCache {
       // That of the transfer itself comes when the engine is closed.
       if Task.isCancelled || error == .cancelled { throw .cancelled }
       if let answer = try await staleAnswer(.unreachable, inquiry, found, reason) { return answer }
+      // A server that one request cannot reach is not asked by as many more as wait.
+      if error.isOfNetwork { throw error }
       return try await alone(inquiry)
     }
     switch outcome {
@@ -128,8 +131,15 @@ extension HTTPCache {
         return fromNetwork(transfer, member, head, inquiry, reason, isCollapsed: true)
       }
     }
+    if let answer = try await staleAnswer(.status(head.status), inquiry, found, reason) {
+      transfer.leave(member)
+      return answer
+    }
+    // Nor is one that fails.
+    if let failure = head.failure, matches(StoredRules(failure), failure.selecting, inquiry) {
+      return fromNetwork(transfer, member, head, inquiry, reason, isCollapsed: true)
+    }
     transfer.leave(member)
-    if let answer = try await staleAnswer(.status(head.status), inquiry, found, reason) { return answer }
     return try await alone(inquiry)
   }
 

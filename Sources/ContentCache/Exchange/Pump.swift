@@ -45,7 +45,7 @@ struct Pump {
 
   private mutating func open() async {
     guard head.metadata != nil else {
-      engine.transfers.detach(transfer, isShareable: false)
+      engine.transfers.detach(transfer, isShareable: isShareable)
       return transfer.stopSpooling()
     }
     guard engine.keepsContent else { return transfer.stopSpooling() }
@@ -58,6 +58,12 @@ struct Pump {
       engine.report(.store, errand.inquiry.resource, error)
       transfer.stopSpooling()
     }
+  }
+
+  /// Whether answers like this one are good for others; a failure of the server says nothing of that.
+  private var isShareable: Bool? {
+    if let rules = head.rules { return engine.isReusable(rules) }
+    return head.failure == nil ? false : nil
   }
 
   private mutating func take(_ bytes: [UInt8]) async {
@@ -96,7 +102,7 @@ struct Pump {
       }
       if let entry, entry.length == received { transfer.spool(is: entry) }
     }
-    engine.transfers.detach(transfer, isShareable: head.rules.map(engine.isReusable) ?? false)
+    engine.transfers.detach(transfer, isShareable: isShareable)
     transfer.publish(.success(.content(head)))
     if let last { transfer.publish(last) }
     transfer.end(.complete)

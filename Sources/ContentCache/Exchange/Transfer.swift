@@ -19,6 +19,8 @@ struct TransferHead: Sendable {
   let metadata: CacheMetadata?
   /// The rules of that, where there is some.
   let rules: StoredRules?
+  /// What an error of the server would be stored as, though it must not be: it says to whose requests it is an answer.
+  var failure: CacheMetadata?
   /// True where a cache takes it in.
   var isStored = false
   /// The bytes of the content that the request asked for, where it is not all of them.

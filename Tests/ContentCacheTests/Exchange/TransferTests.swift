@@ -180,16 +180,60 @@ struct TransferTests {
     #expect(rig.network.requests.count == 2)
   }
 
-  @Test("a failure goes to the one who asked; the others ask for themselves")
+  @Test("a failure goes to all who wait for the answer; who comes later asks again")
   func failure() async throws {
     let rig = EngineRig()
-    let tasks = start(2, rig)
+    let tasks = start(100, rig)
     await rig.network.asked(0).fail(.connectionLost(reason: "x"))
+    #expect(Set(await lines(tasks)) == ["\(HTTPTransportError.connectionLost(reason: "x"))"])
+    #expect(rig.network.requests.count == 1)
+    let later = start(1, rig)
     let asked = await rig.network.asked(1)
     asked.answer(200, fresh, length: 1)
     asked.send("1")
     asked.finish()
-    #expect(await lines(tasks) == ["\(HTTPTransportError.connectionLost(reason: "x"))", "200 1 network"])
+    #expect(await lines(later) == ["200 1 network"])
+  }
+
+  @Test("what is wrong with one request is no failure of the others")
+  func failureOfTheRequest() async throws {
+    let rig = EngineRig()
+    let tasks = start(2, rig)
+    await rig.network.asked(0).fail(.invalidRequest("x"))
+    let asked = await rig.network.asked(1)
+    asked.answer(200, fresh, length: 1)
+    asked.send("1")
+    asked.finish()
+    #expect(await lines(tasks) == ["\(HTTPTransportError.invalidRequest("x"))", "200 1 network"])
+  }
+
+  @Test("an error of the server goes to all who wait, though it is not stored", arguments: [500, 502, 503, 504])
+  func serverError(status: Int) async throws {
+    let rig = EngineRig()
+    // The second time shows that the key has not been taken for one that nobody can share.
+    for round in 0..<2 {
+      let tasks = start(100, rig)
+      let asked = await rig.network.asked(round)
+      asked.answer(status, ["Retry-After": "5"], length: 5)
+      asked.send("sorry")
+      asked.finish()
+      #expect(Set(await lines(tasks)) == ["\(status) sorry network"])
+      #expect(rig.network.requests.count == round + 1)
+    }
+    #expect(rig.shelf.keys.isEmpty)
+  }
+
+  @Test("an error of the server that varies goes to those who select it")
+  func varyingServerError() async throws {
+    let rig = EngineRig()
+    let tasks = start(3, rig) { ["Accept-Language": $0.isMultiple(of: 2) ? "de" : "en"] }
+    for index in 0..<2 {
+      let asked = await rig.network.asked(index)
+      asked.answer(503, ["Vary": "Accept-Language"], length: 2)
+      asked.send(asked.request.fields[.acceptLanguage] ?? "--")
+      asked.finish()
+    }
+    #expect(await lines(tasks) == ["503 de network", "503 en network", "503 de network"])
   }
 
   @Test("who comes while content is under way begins with its first byte")
