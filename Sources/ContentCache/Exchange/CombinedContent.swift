@@ -24,20 +24,24 @@ final class CombinedContent: Sendable {
   private let stored: CacheEntry
   /// The next bytes that come, nil at their end; called by one reader at a time.
   private let receive: @Sendable () async throws -> [UInt8]?
+  /// Gives up what comes beyond that.
+  private let giveUp: @Sendable () -> Void
   private let place = Mutex(Place())
 
   /// With received content that is still on its way.
   convenience init(_ combination: Combination, stored: CacheEntry, received: HTTPBodyStream) {
     let iterator = Puller(received)
-    self.init(combination, stored: stored) { try await iterator.next() }
+    self.init(combination, stored: stored, receive: { try await iterator.next() }, giveUp: { received.cancel() })
   }
 
   init(
-    _ combination: Combination, stored: CacheEntry, receive: @escaping @Sendable () async throws -> [UInt8]?
+    _ combination: Combination, stored: CacheEntry, receive: @escaping @Sendable () async throws -> [UInt8]?,
+    giveUp: @escaping @Sendable () -> Void = {}
   ) {
     segments = combination.segments
     self.stored = stored
     self.receive = receive
+    self.giveUp = giveUp
   }
 
   /// The next bytes of the whole; nil at the end.
@@ -46,8 +50,7 @@ final class CombinedContent: Sendable {
       switch place.withLock({ step(&$0) }) {
       case .bytes(let bytes): return bytes
       case .end:
-        // To the end of what comes, which leaves the connection free; all that is needed is there.
-        while (try? await receive()) != nil {}
+        await finish()
         return nil
       case .stored(let range):
         do {
@@ -62,6 +65,16 @@ final class CombinedContent: Sendable {
         place.withLock { $0.left = bytes[...] }
       }
     }
+  }
+
+  /// All that is needed is there: the end of what comes leaves the connection free, where it is not far.
+  private func finish() async {
+    var left = 1 << 16
+    while left > 0 {
+      guard let bytes = try? await receive() else { return }
+      left -= bytes.count
+    }
+    giveUp()
   }
 
   private func step(_ place: inout Place) -> Next {

@@ -65,6 +65,25 @@ struct InterruptionTests {
     #expect(PartialSamples.text(try await entry.read(0..<12)) == "abcdefghqrst")
   }
 
+  @Test("a server that sends on and on behind the part that was missing keeps nobody waiting")
+  func sendsOn() async throws {
+    let rig = EngineRig()
+    rig.shelf.put(
+      PartialSamples.parts([0..<4], of: PartialSamples.bytes(10), length: 10, fields: ["ETag": "\"v1\""]),
+      "http://h/a")
+    let task = Task.immediate { try await rig.line([:]) }
+    let asked = await rig.network.asked(0)
+    var head = Self.head
+    head["Content-Range"] = "bytes 4-9/10"
+    asked.answer(206, head)
+    asked.send("efghij")
+    for _ in 0..<64 { asked.send([UInt8](repeating: 0, count: 1 << 14)) }
+    asked.finish()
+    #expect(try await task.value == "200 abcdefghij network")
+    #expect(asked.untaken >= 32)
+    #expect(try await rig.line([:]) == "200 abcdefghij memory")
+  }
+
   @Test("nothing is kept without a validator or a length, nor in place of a whole response")
   func notKept() async throws {
     for (fields, length) in [(["Content-Length": "10"], 10), (["ETag": "\"v1\""], nil)] as [(HTTPFields, Int?)] {
