@@ -64,10 +64,7 @@ extension HTTPCache {
       transfer.leave(member)
       return try await validated(entry, inquiry, found, reason, isCollapsed: false)
     case .content(let head):
-      if let answer = try await staleAnswer(.status(head.status), inquiry, found, reason) {
-        transfer.leave(member)
-        return answer
-      }
+      if let answer = try await staleAnswer(insteadOf: head, transfer, member, inquiry, found, reason) { return answer }
       if let answer = notModified(head, inquiry, reason) {
         transfer.leave(member)
         return answer
@@ -131,10 +128,7 @@ extension HTTPCache {
         return fromNetwork(transfer, member, head, inquiry, reason, isCollapsed: true)
       }
     }
-    if let answer = try await staleAnswer(.status(head.status), inquiry, found, reason) {
-      transfer.leave(member)
-      return answer
-    }
+    if let answer = try await staleAnswer(insteadOf: head, transfer, member, inquiry, found, reason) { return answer }
     // Nor is one that fails.
     if let failure = head.failure, matches(StoredRules(failure), failure.selecting, inquiry) {
       return fromNetwork(transfer, member, head, inquiry, reason, isCollapsed: true)
@@ -261,6 +255,21 @@ extension HTTPCache {
     status.timeToLive = freshness.remainingSeconds
     if case .status(let code) = failure { status.forwardStatus = code }
     return try await reuse(found, inquiry, freshness, isFinal: true, status: status)
+  }
+
+  /// The same in place of an answer, whose transfer the member leaves then, and where even that fails.
+  private func staleAnswer(
+    insteadOf head: TransferHead, _ transfer: Transfer, _ member: Int, _ inquiry: Inquiry, _ found: Found,
+    _ reason: ForwardReason
+  ) async throws(HTTPTransportError) -> CachedAnswer? {
+    do {
+      let answer = try await staleAnswer(.status(head.status), inquiry, found, reason)
+      if answer != nil { transfer.leave(member) }
+      return answer
+    } catch {
+      transfer.leave(member)
+      throw error
+    }
   }
 
   // MARK: Revalidation

@@ -118,6 +118,24 @@ struct FailingCacheTests {
     #expect(try await rig.line() == "200 v2 network")
   }
 
+  @Test("an error that unreadable stale content was to stand in for is given up where the second request fails too")
+  func unreadableStale() async throws {
+    let rig = EngineRig()
+    let metadata = CacheMetadata(
+      url: "http://h/a", status: 200, fields: ["Cache-Control": "max-age=1, stale-if-error=60", "ETag": "\"1\""],
+      requestTime: rig.clock.now, responseTime: rig.clock.now)
+    let entry = CacheEntry(metadata: metadata, length: 3) { _ throws(CacheError) in throw CacheError.gone }
+    rig.shelf.put(entry, "http://h/a")
+    rig.clock.pass(seconds: 5)
+    let task = Task.immediate { try await rig.line() }
+    let asked = await rig.network.asked(0)
+    asked.answer(503, length: 1 << 20)
+    await rig.network.asked(1).fail(.connectionLost(reason: "x"))
+    await #expect(throws: HTTPTransportError.connectionLost(reason: "x")) { try await task.value }
+    // Nobody reads that answer any more.
+    await asked.contentEnded()
+  }
+
   @Test("what is stored for callers is found again, though the cache has dropped what their keys are made with")
   func droppedSalt() async throws {
     let rig = EngineRig { _, index in .init(200, ["Cache-Control": "max-age=100"], "\(index)") }
