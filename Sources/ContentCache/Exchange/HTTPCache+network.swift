@@ -19,7 +19,9 @@ extension HTTPCache {
     switch place {
     case .begun(let transfer, let member):
       let errand = Errand(inquiry, found, reason, validates: validates)
-      transfer.start { [self] in await run($0, errand) }
+      guard transfers.start(transfer, { [self] in await run($0, errand) }) else {
+        return try await passOrServeStale(inquiry, found, reason)
+      }
       return try await lead(transfer, member, inquiry, found, reason)
     case .joined(let transfer, let member):
       return try await follow(transfer, member, inquiry, found, reason)
@@ -293,7 +295,7 @@ extension HTTPCache {
       case .closed, .late: break
       case .begun(let transfer, let member):
         let errand = Errand(inquiry, found, .stale, validates: true)
-        transfer.start { [self] in await run($0, errand) }
+        guard transfers.start(transfer, { [self] in await run($0, errand) }) else { return }
         await transfer.settled(for: member)
       }
     }

@@ -36,12 +36,12 @@ extension HTTPCache {
     {
       let head = TransferHead(
         status: response.status, fields: response.fields, length: HTTPCache.length(of: response), metadata: metadata)
-      transfer.start { [self] transfer in
+      let begins = transfers.start(transfer) { [self] transfer in
         var pump = Pump(engine: self, transfer: transfer, errand: errand, arrival: arrival, head: head)
         await pump.run(response.body)
         transfers.remove(transfer)
       }
-      return fromNetwork(transfer, member, head, inquiry, reason, isCollapsed: false)
+      if begins { return fromNetwork(transfer, member, head, inquiry, reason, isCollapsed: false) }
     }
     var response = response
     var status = CacheStatus(options.name)

@@ -201,7 +201,7 @@ final class Transfer: Sendable {
 
   // MARK: The pump's side
 
-  /// Begins; called once, by whoever made it.
+  /// Begins; called once, by ``Transfers``.
   func start(_ course: @escaping @Sendable (Transfer) async -> Void) {
     task.withLock { $0 = Task { await course(self) } }
   }

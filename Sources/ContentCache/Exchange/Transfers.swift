@@ -89,6 +89,16 @@ final class Transfers: Sendable {
     }
   }
 
+  /// Begins a transfer of one's own; false where the end has come in between, so that nothing begins.
+  func start(_ transfer: Transfer, _ course: @escaping @Sendable (Transfer) async -> Void) -> Bool {
+    let begins = state.withLock { state in
+      if !state.isClosed { transfer.start(course) }
+      return !state.isClosed
+    }
+    if !begins { remove(transfer) }
+    return begins
+  }
+
   /// From here on nobody joins a transfer.
   ///
   /// - Parameter isShareable: whether its answer is good for others, as is remembered for the next time; nil where nobody
