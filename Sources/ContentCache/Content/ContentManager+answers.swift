@@ -64,8 +64,8 @@ extension ContentManager {
   }
 
   private func forget<Value>(_ answer: CachedAnswer, _ query: ContentQuery<Value>) async {
-    var request = query.request
-    request.url = answer.response.url
+    // With the fields that were sent there: another origin was not told who asks.
+    let request = answer.redirected ?? query.request
     do throws(CacheError) {
       try await engine.removeContent(of: request)
     } catch {
@@ -139,7 +139,8 @@ extension ContentManager {
       var redirection = HTTPRedirection()
       let deadline = request.timeouts.total.map { ContinuousClock.now + $0 }
       while true {
-        let answer = try await step(request, query, isSettled, ignoresStored)
+        var answer = try await step(request, query, isSettled, ignoresStored)
+        answer.redirected = request
         guard query.followsRedirects, let next = try redirection.next(after: request, of: answer) else { return answer }
         await engine.finish(answer.response.body)
         if Task.isCancelled { throw .cancelled }

@@ -15,6 +15,9 @@ public struct CachedAnswer: Sendable {
   /// Nothing happens unless one of its two functions is called.
   public let revalidation: Revalidation?
 
+  /// The request that it answers, where redirects have led there.
+  var redirected: HTTPRequest?
+
   /// True where no newer answer follows.
   public var isFinal: Bool { revalidation == nil }
 

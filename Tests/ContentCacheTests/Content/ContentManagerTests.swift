@@ -128,6 +128,20 @@ struct ContentManagerTests {
     #expect(error?.status == 301)
   }
 
+  @Test("content that the parser refuses is not kept, though a redirect to another origin took the credentials away")
+  func refusedElsewhere() async throws {
+    struct Refusal: Error {}
+    let rig = ManagerRig { request, _ in
+      request.url.path == "/a"
+        ? .init(302, ["Location": "http://other/b"]) : .init(200, ["Cache-Control": "max-age=10"], "b")
+    }
+    var query = ContentQuery<String>(rig.query().url) { _ in throw Refusal() }
+    query.fields[.authorization] = "Bearer anna"
+    let error = await #expect(throws: ContentError.self) { try await rig.manager.content(of: query) }
+    #expect(error?.isParseError == true)
+    #expect(rig.rig.shelf.keys.filter { $0.hasPrefix("http") } == [])
+  }
+
   @Test("a circle of redirects ends")
   func circle() async throws {
     let rig = ManagerRig { _, _ in .init(302, ["Location": "/a"]) }
