@@ -102,16 +102,30 @@ extension HTTPRequest {
     _ send: (HTTPRequest) async throws(HTTPTransportError) -> HTTPResponse
   ) async throws(HTTPTransportError) -> HTTPResponse {
     guard followsRedirects else { return try await send(self) }
+    return try await followingRedirects(response: { $0 }, send)
+  }
+
+  /// The same with answers of any kind, whatever ``followsRedirects`` says.
+  ///
+  /// - Parameters:
+  ///   - response: the response in an answer.
+  ///   - passed: hears of each answer that leads on, after its content has been given up.
+  package func followingRedirects<Answer>(
+    response: (Answer) -> HTTPResponse, passed: (Answer) -> Void = { _ in },
+    _ send: (HTTPRequest) async throws(HTTPTransportError) -> Answer
+  ) async throws(HTTPTransportError) -> Answer {
     let deadline = timeouts.total.map { ContinuousClock.now + $0 }
     var redirection = HTTPRedirection()
     var request = self
     while true {
-      let response = try await send(request)
-      guard let next = try redirection.next(after: request, status: response.status, fields: response.fields) else {
-        return response
+      let answer = try await send(request)
+      let found = response(answer)
+      guard let next = try redirection.next(after: request, status: found.status, fields: found.fields) else {
+        return answer
       }
-      await response.body.drainWhereShort()
+      await found.body.drainWhereShort()
       if Task.isCancelled { throw .cancelled }
+      passed(answer)
       request = next
       if let deadline {
         let left = deadline - .now
@@ -123,9 +137,8 @@ extension HTTPRequest {
 }
 
 extension HTTPBodyStream {
-  /// Reads short content to its end, which leaves the connection free for the next request; gives up any other.
-  fileprivate func drainWhereShort() async {
-    guard let length, length <= 1 << 16 else { return cancel() }
+  /// Reads up to 64 KiB, whose end leaves the connection free for the next request; gives up what is longer.
+  package func drainWhereShort() async {
     do { _ = try await collect(upTo: 1 << 16) } catch { cancel() }
   }
 }

@@ -134,27 +134,22 @@ extension ContentManager {
   func answer<Value>(
     to query: ContentQuery<Value>, isSettled: Bool, ignoresStored: Bool = false
   ) async throws(ContentError) -> CachedAnswer {
-    var request = query.request
+    let first = query.request
+    var last = first
     do throws(HTTPTransportError) {
-      var redirection = HTTPRedirection()
-      let deadline = request.timeouts.total.map { ContinuousClock.now + $0 }
-      while true {
-        var answer = try await step(request, query, isSettled, ignoresStored)
-        answer.redirected = request
-        guard query.followsRedirects, let next = try redirection.next(after: request, of: answer) else { return answer }
-        await engine.finish(answer.response.body)
-        if Task.isCancelled { throw .cancelled }
+      guard query.followsRedirects else { return try await step(first, query, isSettled, ignoresStored) }
+      return try await first.followingRedirects(
+        response: { $0.response },
         // A hop that is due for validation is renewed on the way, and the one after it still comes at once.
-        answer.revalidation?.runInBackground()
-        request = next
-        if let deadline {
-          let left = deadline - .now
-          if left <= .zero { throw .timeout(phase: "total") }
-          request.timeouts.total = left
-        }
-      }
+        passed: { $0.revalidation?.runInBackground() },
+        { request async throws(HTTPTransportError) in
+          last = request
+          var answer = try await step(request, query, isSettled, ignoresStored)
+          answer.redirected = request
+          return answer
+        })
     } catch {
-      throw ContentError(.transport(error), url: request.url)
+      throw ContentError(.transport(error), url: last.url)
     }
   }
 
@@ -166,14 +161,6 @@ extension ContentManager {
     guard isSettled, let revalidation = answer.revalidation else { return answer }
     answer.response.body.cancel()
     return try await revalidation.answer()
-  }
-}
-
-extension HTTPRedirection {
-  fileprivate mutating func next(
-    after request: HTTPRequest, of answer: CachedAnswer
-  ) throws(HTTPTransportError) -> HTTPRequest? {
-    try next(after: request, status: answer.response.status, fields: answer.response.fields)
   }
 }
 

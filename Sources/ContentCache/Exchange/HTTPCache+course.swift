@@ -17,7 +17,7 @@ extension HTTPCache {
       let arrival = Arrival(response, requestTime: sent, responseTime: options.now())
       if await settle(response, arrival, errand, transfer) { return }
       // The answer was to the cache's own conditions or range, and of no use: the caller's request is sent as it is.
-      await finish(response.body)
+      await response.body.drainWhereShort()
       errand = errand.plain
     }
   }
@@ -61,7 +61,7 @@ extension HTTPCache {
       }
     }
     guard let entry = await confirm(errand, arrival, transfer) else { return false }
-    await finish(response.body)
+    await response.body.drainWhereShort()
     transfers.detach(transfer, isShareable: isReusable(entry.rules))
     transfer.publish(.success(.validated(entry)))
     return true
@@ -92,10 +92,5 @@ extension HTTPCache {
   /// The content's length, where the head says it.
   static func length(of response: HTTPResponse) -> Int? {
     response.status == 204 || response.status == 304 ? 0 : response.body.length
-  }
-
-  /// Reads what little there may be, which leaves the connection free for the next request.
-  func finish(_ body: HTTPBodyStream) async {
-    do { _ = try await body.collect(upTo: 1 << 16) } catch { body.cancel() }
   }
 }
