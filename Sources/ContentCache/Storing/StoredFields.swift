@@ -5,7 +5,7 @@ package enum StoredFields {
   /// The fields to store of a response: all but those of the connection and the proxy, those that `Connection` names,
   /// and those that `no-cache="…"` names.
   package static func toStore(_ fields: HTTPFields, _ cacheControl: CacheControl) -> HTTPFields {
-    var named = connectionNames(fields)
+    var named = fields.namedByConnection
     for name in cacheControl.noCacheFields { named.insert(name.canonicalName) }
     return HTTPFields(
       fields.filter { field in
@@ -34,15 +34,6 @@ package enum StoredFields {
     // The first answer's `Age` says nothing of the second's.
     let kept = stored.filter { !names.contains($0.name) && $0.name.canonicalName != "age" }
     return HTTPFields(kept + news)
-  }
-
-  /// The names that `Connection` lists, in lower case.
-  private static func connectionNames(_ fields: HTTPFields) -> Set<String> {
-    var names: Set<String> = []
-    for field in fields where field.name.canonicalName == "connection" {
-      for name in FieldText.elements(field.value) { names.insert(HTTPFieldName(String(name)).canonicalName) }
-    }
-    return names
   }
 
   /// Fields of one connection or one proxy (RFC 9110 §7.6.1, RFC 9111 §3.1).

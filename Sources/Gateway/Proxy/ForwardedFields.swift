@@ -5,7 +5,7 @@ enum ForwardedFields {
   /// A request's fields for upstream: without those of the connection, and without `Host`, `Content-Length` and `Expect`,
   /// which the transport and the server deal with.
   static func request(_ fields: HTTPFields) -> HTTPFields {
-    let named = connectionNames(fields)
+    let named = fields.namedByConnection
     var kept: [HTTPField] = []
     kept.reserveCapacity(fields.count + 2)
     for field in fields where !isDropped(field.name.canonicalName) && !named.contains(field.name.canonicalName) {
@@ -18,26 +18,13 @@ enum ForwardedFields {
   /// of a connection by itself, and `Content-Length` it still wants to see.
   static func dropConnection(_ fields: inout HTTPFields) {
     guard fields.contains(connection) else { return }
-    let named = connectionNames(fields).subtracting(neverNamed)
+    let named = fields.namedByConnection.subtracting(neverNamed)
     fields = HTTPFields(fields.filter { $0.name != connection && !named.contains($0.name.canonicalName) })
   }
 
   /// Made once: a name from a literal costs an allocation.
   static let connection: HTTPFieldName = "Connection"
   static let via: HTTPFieldName = "Via"
-
-  /// The names that `Connection` lists.
-  private static func connectionNames(_ fields: HTTPFields) -> Set<String> {
-    var names: Set<String> = []
-    for field in fields where field.name == connection {
-      // The common ones name no field.
-      if field.value == "keep-alive" || field.value == "close" || field.value == "Keep-Alive" { continue }
-      for name in field.value.split(whereSeparator: { $0 == "," || $0 == " " || $0 == "\t" }) {
-        names.insert(HTTPFieldName(String(name)).canonicalName)
-      }
-    }
-    return names
-  }
 
   /// A peer that names one of these for its connection is mistaken (RFC 9110 §7.6.1).
   private static let neverNamed: Set<String> = ["cache-control", "content-length", "date", "age", "cache-status"]
