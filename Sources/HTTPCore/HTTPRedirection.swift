@@ -1,7 +1,7 @@
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+  package import FoundationEssentials
 #else
-  import Foundation
+  package import Foundation
 #endif
 
 /// The rules of redirects (RFC 9110 §15.4), the same for every transport.
@@ -35,7 +35,7 @@ package struct HTTPRedirection {
       next.body = .none
       for name in HTTPRedirection.contentFields { next.fields[name] = nil }
     }
-    if origin(target) != origin(request.url) {
+    if HTTPRedirection.origin(target) != HTTPRedirection.origin(request.url) {
       next.fields = HTTPFields(next.fields.filter { HTTPRedirection.goesAnywhere($0.name) })
     }
     return next
@@ -71,10 +71,12 @@ package struct HTTPRedirection {
     return URL(string: "\(target.absoluteString)#\(fragment)") ?? target
   }
 
-  private func origin(_ url: URL) -> String {
-    let scheme = url.scheme?.lowercased() ?? ""
-    let port = url.port ?? (scheme == "https" ? 443 : 80)
-    return "\(scheme)://\(url.host(percentEncoded: true)?.lowercased() ?? ""):\(port)"
+  /// Scheme, host and port, by which two URLs are of one origin (RFC 9110 §4.3.1); nil where a URL has none.
+  package static func origin(_ url: URL) -> String? {
+    guard let scheme = url.scheme?.lowercased(), let host = url.host(percentEncoded: true)?.lowercased(),
+      scheme == "http" || scheme == "https"
+    else { return nil }
+    return "\(scheme)://\(host):\(url.port ?? (scheme == "https" ? 443 : 80))"
   }
 
   private static let contentFields: [HTTPFieldName] = [

@@ -33,13 +33,7 @@ package struct Invalidation: Sendable, Hashable {
 
   /// Same scheme, host and port (RFC 9110 §4.3.1): another origin's responses are nobody's to invalidate.
   package static func isSameOrigin(_ left: URL, _ right: URL) -> Bool {
-    origin(left) == origin(right) && origin(left) != nil
-  }
-
-  private static func origin(_ url: URL) -> String? {
-    guard let scheme = url.scheme?.lowercased(), let host = url.host(percentEncoded: true)?.lowercased(),
-      scheme == "http" || scheme == "https"
-    else { return nil }
-    return "\(scheme)://\(host):\(url.port ?? (scheme == "https" ? 443 : 80))"
+    guard let origin = HTTPRedirection.origin(left) else { return false }
+    return origin == HTTPRedirection.origin(right)
   }
 }
