@@ -2,7 +2,8 @@
 // which answers the store has acknowledged. Whoever kills it looks at what the cache then holds.
 //
 // Arguments: the cache's folder, the service root, a seed, the number of the first round. Or `content`, a kind of content
-// cache, a folder, its limit in bytes, the number of the first round: ``CacheRig``.
+// cache, a folder, its limit in bytes, the number of the first round: ``CacheRig``. Or `object`, what to do, an object
+// store's path, the number of the first round: ``ObjectCrashRig``.
 
 import Foundation
 import HTTPCore
@@ -48,11 +49,17 @@ struct CrashRig {
     {
       return try await CacheRig.run(kind, arguments[3], limit: limit, from: round)
     }
+    if arguments.count == 5, arguments[1] == "object", let kind = ObjectCrashRig.Kind(rawValue: arguments[2]),
+      let first = Int(arguments[4])
+    {
+      return try await ObjectCrashRig.run(kind, arguments[3], from: first)
+    }
     guard arguments.count == 5, let root = URL(string: arguments[2]), let seed = UInt64(arguments[3]),
       let first = Int(arguments[4])
     else {
       FileHandle.standardError.write(
-        Data("usage: CrashRig FOLDER ROOT SEED ROUND | content KIND FOLDER LIMIT ROUND\n".utf8))
+        Data("usage: CrashRig FOLDER ROOT SEED ROUND | content KIND FOLDER LIMIT ROUND | object KIND PATH ROUND\n".utf8)
+      )
       exit(2)
     }
     var random = seed

@@ -6,10 +6,13 @@ import TestSupport
 /// A store in a folder of its own, with a clock that stands still until it is moved, and no counts written by themselves.
 final class ObjectRig: Sendable {
   let folder: TemporaryFolder
-  let clock = ObjectClock()
+  let clock: ObjectClock
   let delayed = Mutex<[@Sendable () -> Void]>([])
 
-  init() throws { folder = try TemporaryFolder() }
+  init(clock: ObjectClock = ObjectClock()) throws {
+    self.clock = clock
+    folder = try TemporaryFolder()
+  }
 
   var path: String { folder.file("objects") }
 

@@ -47,7 +47,7 @@ extension ObjectTable {
       found = try next(keeping: kept)
     }
     while let (id, key) = found {
-      let pending = memory.takePending(key, id)
+      let pending = takePending(key, id)
       guard pending.times > 0 else { return try delete(key, .evicted) }
       // Used since: it takes its later place, where it is met again if need be.
       try write([(id, pending)])

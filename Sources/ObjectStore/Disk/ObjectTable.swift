@@ -21,6 +21,8 @@ final class ObjectTable {
   private(set) var changesEverything = false
   /// What observers are told, in order.
   var told: [ToldChange] = []
+  /// Counts taken out of memory, which go back there where the transaction fails.
+  private(set) var taken: [(id: Int64, requests: RequestCounts.Requests)] = []
 
   init(_ connection: Connection, now: Int64, limits: ObjectStoreOptions, memory: Memory, isObserved: Bool) {
     self.connection = connection
@@ -144,7 +146,7 @@ final class ObjectTable {
   }
 
   private func forgetRequests(_ key: ObjectKey, _ id: Int64) throws(StorageError) {
-    _ = memory.takePending(key, id)
+    _ = takePending(key, id)
     try connection.run("DELETE FROM request WHERE object = ?", .integer(id))
   }
 
@@ -200,6 +202,21 @@ final class ObjectTable {
   }
 
   // MARK: Keeping count
+
+  /// Takes the requests of a value out of memory.
+  func takePending(_ key: ObjectKey, _ id: Int64) -> RequestCounts.Requests {
+    let requests = memory.takePending(key, id)
+    if requests.times > 0 { taken.append((id, requests)) }
+    return requests
+  }
+
+  /// Takes some counts out of memory and writes them; answers how many.
+  func writeCounts(_ limit: Int) throws(StorageError) -> Int {
+    let counts = memory.takeCounts(limit)
+    taken += counts
+    try write(counts)
+    return counts.count
+  }
 
   static let expiredUsage = "SELECT count(*), coalesce(sum(size), 0) FROM object WHERE expires <= ?"
 

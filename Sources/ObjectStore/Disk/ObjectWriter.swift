@@ -105,7 +105,7 @@ final class ObjectWriter: Sendable {
       after.reserveCapacity(changes.count)
       for change in changes { after.append(try change.run(table)) }
       _ = try table.purge(ObjectWriter.besides)
-      try table.write(memory.takeCounts(ObjectWriter.besides))
+      _ = try table.writeCounts(ObjectWriter.besides)
       return after
     }
   }
@@ -115,6 +115,7 @@ final class ObjectWriter: Sendable {
     _ turn: Database.WriterTurn, _ body: (ObjectTable) throws -> Result
   ) throws -> Result {
     var cause: (any Error)?
+    var taken: [(id: Int64, requests: RequestCounts.Requests)] = []
     var values: [(key: ObjectKey, held: Held, cost: Int)] = []
     var told: [ToldChange] = []
     do {
@@ -133,7 +134,9 @@ final class ObjectWriter: Sendable {
             do {
               result = try body(table)
               try table.finish()
+              taken = table.taken
             } catch {
+              taken = table.taken
               cause = error
               throw .givenUp(database.path)
             }
@@ -149,7 +152,10 @@ final class ObjectWriter: Sendable {
           throw error
         }
       }
-    } catch { throw cause ?? error }
+    } catch {
+      memory.giveBack(taken)
+      throw cause ?? error
+    }
   }
 
   // MARK: Beside the calls
@@ -158,24 +164,17 @@ final class ObjectWriter: Sendable {
   func writeCounts() {
     memory.beginWritingCounts()
     database.whereWriting { [self] turn in
-      let counts = memory.takeCounts(ObjectWriter.countSlice)
-      guard !counts.isEmpty else { return }
-      do { try transaction(turn) { table in try table.write(counts) } } catch {
-        report(error)
-        return
-      }
-      if counts.count == ObjectWriter.countSlice { writeCounts() }
+      do {
+        let count = try transaction(turn) { table in try table.writeCounts(ObjectWriter.countSlice) }
+        if count == ObjectWriter.countSlice { writeCounts() }
+      } catch { report(error) }
     }
   }
 
   /// Writes the counts that there are, and waits for that.
   func flushCounts() async throws {
     while true {
-      let count = try await change { [self] table in
-        let counts = memory.takeCounts(ObjectWriter.countSlice)
-        try table.write(counts)
-        return counts.count
-      }
+      let count = try await change { table in try table.writeCounts(ObjectWriter.countSlice) }
       if count < ObjectWriter.countSlice { return }
     }
   }

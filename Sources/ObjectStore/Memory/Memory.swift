@@ -115,6 +115,12 @@ final class Memory: Sendable {
     tier.withLock { $0.takeCounts(limit) }
   }
 
+  /// Counts that could not be written; the next writing takes them again.
+  func giveBack(_ counts: [(id: Int64, requests: RequestCounts.Requests)]) {
+    guard !counts.isEmpty else { return }
+    tier.withLock { $0.giveBack(counts) }
+  }
+
   func beginWritingCounts() { tier.withLock { $0.beginWritingCounts() } }
 
   func nextMoment() -> Int64 { tier.withLock { $0.nextMoment() } }

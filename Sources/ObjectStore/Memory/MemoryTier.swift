@@ -243,6 +243,10 @@ struct MemoryTier: Sendable {
     return taken
   }
 
+  mutating func giveBack(_ given: [(id: Int64, requests: RequestCounts.Requests)]) {
+    for count in given { counts.add(count.requests, count.id) }
+  }
+
   /// The writing that was asked for has begun; the next request asks for another.
   mutating func beginWritingCounts() { isWritingScheduled = false }
 
