@@ -38,8 +38,9 @@ extension ObjectStore {
   ) throws(ObjectStoreError) -> Value? {
     guard let object = try row(key, operation) else { return nil }
     let value = try object.value(type, key, operation)
-    let held = Held(id: object.id, expires: object.expires, content: .decoded(Decoded(value)))
-    memory.fill(key, held, cost: Memory.cost(key, object.encoded), missed: token)
+    let cost = Memory.cost(key, object.encoded)
+    let held = Held(id: object.id, expires: object.expires, cost: cost, content: .decoded(Decoded(value)))
+    memory.fill(key, held, missed: token)
     return value
   }
 

@@ -72,7 +72,7 @@ package final class Database: Sendable {
     try writer.run("PRAGMA foreign_keys = ON")
     // A log that grew once is cut after its next checkpoint.
     try writer.run("PRAGMA journal_size_limit = 4194304")
-    try writer.run("PRAGMA cache_size = -\(options.cacheKibibytes)")
+    try writer.run("PRAGMA cache_size = -\(options.writerCacheKibibytes)")
     if let pages = options.maximumPageCount { try writer.run("PRAGMA max_page_count = \(pages)") }
   }
 

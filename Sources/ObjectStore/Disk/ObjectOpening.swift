@@ -19,7 +19,8 @@ struct ObjectOpening: Sendable {
     case .database, .other: throw .foreign(path)
     }
     let settings = DatabaseOptions(
-      synchronous: .full, readers: 4, busyTimeoutMilliseconds: ObjectWriter.lockMilliseconds)
+      synchronous: .full, readers: 4, busyTimeoutMilliseconds: ObjectWriter.lockMilliseconds,
+      writerCacheKibibytes: 16 << 10)
     let database = try await Database.open(path, schema: ObjectSchema.schema, options: settings)
     do throws(StorageError) {
       let last = try await database.read { (connection) throws(StorageError) in
@@ -92,8 +93,9 @@ extension ObjectStore {
     } catch { throw ObjectStoreError(.open, error) }
     // The most requested comes in last: it is the last to go.
     for (key, object) in found.reversed() {
-      let held = Held(id: object.id, expires: object.expires, content: .encoded(object))
-      memory.warm(key, held, cost: Memory.cost(key, object.encoded), token: token)
+      let cost = Memory.cost(key, object.encoded)
+      memory.warm(
+        key, Held(id: object.id, expires: object.expires, cost: cost, content: .encoded(object)), token: token)
     }
   }
 }

@@ -16,8 +16,8 @@ final class ObjectTable {
   private(set) var objects: Int64 = 0
   private(set) var bytes: Int64 = 0
 
-  /// What memory holds after the commit, by key; nil for what it must not hold.
-  private(set) var changed: [ObjectKey: (held: Held, cost: Int)?] = [:]
+  /// What memory may hold after the commit, by key; nil for what it must not hold.
+  private var changed: [ObjectKey: Held?] = [:]
   private(set) var changesEverything = false
   /// What observers are told, in order.
   var told: [ToldChange] = []
@@ -104,11 +104,20 @@ final class ObjectTable {
 
   private func note(_ new: NewObject, _ id: Int64) {
     let cost = Memory.cost(new.key, new.encoded)
-    if memory.fits(cost) {
-      changed[new.key] = (Held(id: id, expires: new.expires, content: .decoded(new.value)), cost)
-    } else {
-      changed[new.key] = .some(nil)
-    }
+    guard memory.fits(cost) else { return note(new.key, nil) }
+    note(new.key, Held(id: id, expires: new.expires, cost: cost, content: .decoded(new.value)))
+  }
+
+  /// Past a share of what memory holds, the whole of it is read anew: that costs less than to keep book.
+  private func note(_ key: ObjectKey, _ held: Held?) {
+    guard !changesEverything else { return }
+    changed.updateValue(held, forKey: key)
+    if changed.count > max(1000, limits.memory.count / 4) { noteEverything() }
+  }
+
+  private func noteEverything() {
+    changed = [:]
+    changesEverything = true
   }
 
   // MARK: Deleting
@@ -139,7 +148,7 @@ final class ObjectTable {
     bytes -= old.size
     try remove(old.labels, key)
     try forgetRequests(key, old.id)
-    changed[key] = .some(nil)
+    note(key, nil)
     let hasExpired = old.expires.map { $0 <= now } ?? false
     tell(hasExpired ? .expired : kind, key, old.labels)
     return !hasExpired
@@ -172,8 +181,7 @@ final class ObjectTable {
     for table in ["object", "label", "request"] { try connection.run("DELETE FROM \(table)") }
     objects -= before
     bytes -= size
-    changed = [:]
-    changesEverything = true
+    noteEverything()
     return Int(clamping: before - (expired ?? 0))
   }
 
@@ -235,15 +243,10 @@ final class ObjectTable {
       "UPDATE usage SET objects = objects + ?, bytes = bytes + ?", .integer(objects), .integer(bytes))
   }
 
-  /// Which keys the commit is about to change; nil where none.
+  /// What the commit is about to change in memory; nil where nothing.
   var changes: MemoryTier.Changes? {
     if changesEverything { return .everything }
-    return changed.isEmpty ? nil : .keys(Set(changed.keys))
-  }
-
-  /// What memory may hold after the commit.
-  var values: [(key: ObjectKey, held: Held, cost: Int)] {
-    changed.compactMap { key, value in value.map { (key, $0.held, $0.cost) } }
+    return changed.isEmpty ? nil : .keys(changed)
   }
 }
 

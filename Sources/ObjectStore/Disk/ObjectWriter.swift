@@ -116,41 +116,37 @@ final class ObjectWriter: Sendable {
   ) throws -> Result {
     var cause: (any Error)?
     var taken: [(id: Int64, requests: RequestCounts.Requests)] = []
-    var values: [(key: ObjectKey, held: Held, cost: Int)] = []
     var told: [ToldChange] = []
     do {
       return try memory.whileAlone(ObjectWriter.lockMilliseconds) { () throws(StorageError) -> Result in
-        var hasBegun = false
+        var (hasBegun, hasSucceeded) = (false, false)
         // Told before the lock is given back, so that the order is that of commits.
         defer {
-          if hasBegun { memory.endCommit(values) }
-          observers.tell(told)
+          if hasBegun { memory.endCommit(succeeded: hasSucceeded) }
+          if hasSucceeded { observers.tell(told) }
         }
-        do throws(StorageError) {
-          return try turn.write { (connection) throws(StorageError) in
-            let table = ObjectTable(
-              connection, now: memory.now(), limits: limits, memory: memory, isObserved: !observers.isEmpty)
-            let result: Result
-            do {
-              result = try body(table)
-              try table.finish()
-              taken = table.taken
-            } catch {
-              taken = table.taken
-              cause = error
-              throw .givenUp(database.path)
-            }
-            if let changes = table.changes {
-              hasBegun = true
-              memory.beginCommit(changes)
-            }
-            (values, told) = (table.values, table.told)
-            return result
+        let result = try turn.write { (connection) throws(StorageError) in
+          let table = ObjectTable(
+            connection, now: memory.now(), limits: limits, memory: memory, isObserved: !observers.isEmpty)
+          let result: Result
+          do {
+            // What has been taken out of memory goes back there where this fails.
+            defer { taken = table.taken }
+            result = try body(table)
+            try table.finish()
+          } catch {
+            cause = error
+            throw .givenUp(database.path)
           }
-        } catch {
-          (values, told) = ([], [])
-          throw error
+          if let changes = table.changes {
+            hasBegun = true
+            memory.beginCommit(changes)
+          }
+          told = table.told
+          return result
         }
+        hasSucceeded = true
+        return result
       }
     } catch {
       memory.giveBack(taken)

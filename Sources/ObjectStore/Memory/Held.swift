@@ -3,6 +3,8 @@ struct Held: Sendable {
   /// The row's id.
   let id: Int64
   let expires: Int64?
+  /// What it takes of the tier's bytes.
+  let cost: Int
   var content: Content
   /// Requests that the file does not know yet, and when the last of them was.
   var requests = RequestCounts.Requests()
@@ -13,9 +15,10 @@ struct Held: Sendable {
     case encoded(StoredObject)
   }
 
-  init(id: Int64, expires: Int64?, content: Content) {
+  init(id: Int64, expires: Int64?, cost: Int, content: Content) {
     self.id = id
     self.expires = expires
+    self.cost = cost
     self.content = content
   }
 }

@@ -8,6 +8,7 @@ final class Memory: Sendable {
   private let counter: SharedCounter?
   /// Stands in for it then.
   private let ownNumber = Atomic<UInt64>(0)
+  private let limit: ObjectStoreOptions.MemoryLimit
   let now: @Sendable () -> Int64
   private let onErrands: Mutex<(@Sendable (MemoryTier.Errands) -> Void)?> = Mutex(nil)
 
@@ -17,7 +18,8 @@ final class Memory: Sendable {
   ) {
     self.counter = counter
     self.now = now
-    tier = Mutex(MemoryTier(limit: counter == nil ? .none : limit, number: counter?.number ?? 0, last: lastRequest))
+    self.limit = counter == nil ? .none : limit
+    tier = Mutex(MemoryTier(limit: self.limit, number: counter?.number ?? 0, last: lastRequest))
   }
 
   /// Who does what comes up beside; set once, before the first use.
@@ -45,24 +47,25 @@ final class Memory: Sendable {
 
   func look(_ key: ObjectKey) -> MemoryTier.Look { step { $0.look(key, at: $1, now: now) } }
 
-  func fill(_ key: ObjectKey, _ held: Held, cost: Int, missed token: UInt64?) {
-    step { $0.fill(key, held, cost: cost, missed: token, at: $1) }
+  func fill(_ key: ObjectKey, _ held: Held, missed token: UInt64?) {
+    step { $0.fill(key, held, missed: token, at: $1) }
   }
 
   func decode(_ key: ObjectKey, id: Int64, to value: any DecodedValue) {
     step { $0.decode(key, id: id, to: value, at: $1) }
   }
 
-  /// The number to hand to ``warm(_:_:cost:token:)``.
+  /// The number to hand to ``warm(_:_:token:)``.
   var token: UInt64 { number }
 
-  func warm(_ key: ObjectKey, _ held: Held, cost: Int, token: UInt64) {
-    step { $0.warm(key, held, cost: cost, token: token, at: $1) }
+  func warm(_ key: ObjectKey, _ held: Held, token: UInt64) {
+    step { $0.warm(key, held, token: token, at: $1) }
   }
 
   func refresh() { step { $0.refresh(at: $1) } }
 
-  func fits(_ cost: Int) -> Bool { tier.withLock { $0.fits(cost) } }
+  /// Whether a value of this cost is held at all.
+  func fits(_ cost: Int) -> Bool { limit.fits(cost) }
 
   // MARK: Committing
 
@@ -91,10 +94,10 @@ final class Memory: Sendable {
     }
   }
 
-  /// Just after it, whether or not it succeeded.
-  func endCommit(_ values: [(key: ObjectKey, held: Held, cost: Int)]) {
+  /// Just after it.
+  func endCommit(succeeded: Bool) {
     step { tier, _ in
-      let even = tier.endCommit(values)
+      let even = tier.endCommit(succeeded: succeeded)
       set(even)
     }
   }

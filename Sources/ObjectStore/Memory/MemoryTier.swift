@@ -13,12 +13,13 @@ import Storage
 struct MemoryTier: Sendable {
   /// Which keys a commit of this process is about to change.
   enum Changes: Sendable {
-    case keys(Set<ObjectKey>)
+    /// By key: what memory may hold after it; nil for what it must not hold.
+    case keys([ObjectKey: Held?])
     case everything
 
     func contains(_ key: ObjectKey) -> Bool {
       switch self {
-      case .keys(let keys): keys.contains(key)
+      case .keys(let keys): keys[key] != nil
       case .everything: true
       }
     }
@@ -27,7 +28,7 @@ struct MemoryTier: Sendable {
   /// What a look-up found.
   enum Look: Sendable {
     case hit(Held.Content)
-    /// Read the file; what is found may be offered by ``fill(_:_:cost:at:_:)`` with this number.
+    /// Read the file; what is found may be offered by ``fill(_:_:missed:at:)`` with this number.
     case miss(UInt64)
     /// Read the file, and keep nothing of it.
     case bypass
@@ -116,10 +117,11 @@ struct MemoryTier: Sendable {
   mutating func refresh(at current: UInt64) { _ = stands(at: current) }
 
   /// Counts a request of a value that was read from the file, and keeps the value where that is still allowed.
-  mutating func fill(_ key: ObjectKey, _ held: Held, cost: Int, missed token: UInt64?, at current: UInt64) {
+  mutating func fill(_ key: ObjectKey, _ held: Held, missed token: UInt64?, at current: UInt64) {
     last &+= 1
     let requests = RequestCounts.Requests(times: 1, last: last)
-    guard let token, token == current, stands(at: current), !(committing?.contains(key) ?? false), fits(cost),
+    guard let token, token == current, stands(at: current), !(committing?.contains(key) ?? false),
+      limit.fits(held.cost),
       entries.peek(key) == nil
     else {
       counts.add(requests, held.id)
@@ -129,7 +131,7 @@ struct MemoryTier: Sendable {
     var held = held
     held.requests = requests
     requested.append(key)
-    put(key, held, cost: cost)
+    put(key, held)
     noteUncounted()
   }
 
@@ -142,16 +144,14 @@ struct MemoryTier: Sendable {
   }
 
   /// Keeps a value that was read at the start; no request.
-  mutating func warm(_ key: ObjectKey, _ held: Held, cost: Int, token: UInt64, at current: UInt64) {
-    guard token == current, stands(at: current), committing == nil, fits(cost), entries.peek(key) == nil else { return }
-    put(key, held, cost: cost)
+  mutating func warm(_ key: ObjectKey, _ held: Held, token: UInt64, at current: UInt64) {
+    guard token == current, stands(at: current), committing == nil, limit.fits(held.cost), entries.peek(key) == nil
+    else { return }
+    put(key, held)
   }
 
-  /// Whether a value of this cost is held at all.
-  func fits(_ cost: Int) -> Bool { limit.count > 0 && cost <= limit.bytes / 4 }
-
-  private mutating func put(_ key: ObjectKey, _ held: Held, cost: Int) {
-    if let old = entries.set(held, cost: cost, for: key) { counts.add(old.requests, old.id) }
+  private mutating func put(_ key: ObjectKey, _ held: Held) {
+    if let old = entries.set(held, cost: held.cost, for: key) { counts.add(old.requests, old.id) }
     while entries.count > limit.count || entries.total > limit.bytes, let old = entries.removeOldest() {
       counts.add(old.requests, old.id)
     }
@@ -176,17 +176,19 @@ struct MemoryTier: Sendable {
     if current & 1 == 1 { notice(current &+ 1) } else if current != number { notice(current) }
     committing = changes
     switch changes {
-    case .keys(let keys): for key in keys { forget(key) }
+    case .keys(let keys): if entries.count > 0 { for key in keys.keys { forget(key) } }
     case .everything: forgetEverything()
     }
     return number &+ 1
   }
 
-  /// After a commit, or after it failed, with the values that it has put: answers the even number that the file gets.
-  mutating func endCommit(_ values: [(key: ObjectKey, held: Held, cost: Int)]) -> UInt64 {
+  /// After a commit, or after it failed: answers the even number that the file gets.
+  mutating func endCommit(succeeded: Bool) -> UInt64 {
+    if succeeded, !isClosed, case .keys(let keys) = committing {
+      for case (let key, let held?) in keys where limit.fits(held.cost) { put(key, held) }
+    }
     committing = nil
     number &+= 2
-    if !isClosed { for value in values where fits(value.cost) { put(value.key, value.held, cost: value.cost) } }
     return number
   }
 
@@ -255,4 +257,9 @@ struct MemoryTier: Sendable {
     last &+= 1
     return last
   }
+}
+
+extension ObjectStoreOptions.MemoryLimit {
+  /// Whether a value of this cost is held at all.
+  func fits(_ cost: Int) -> Bool { count > 0 && cost <= bytes / 4 }
 }

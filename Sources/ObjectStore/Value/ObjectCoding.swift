@@ -40,11 +40,16 @@ struct EncodedObject: Sendable {
     _ value: Value, key: String, for operation: ObjectStoreError.Operation
   ) throws(ObjectStoreError) {
     do {
-      switch value {
-      case let data as Data: self.init(coding: .bytes, bytes: [UInt8](data))
-      case let bytes as [UInt8]: self.init(coding: .bytes, bytes: bytes)
-      case let own as any ByteStorable: self.init(coding: .own, bytes: try own.storedBytes())
-      default: self.init(coding: .json, bytes: [UInt8](try EncodedObject.encoder.encode(value)))
+      // Types are compared before values are cast, which takes longer.
+      switch EncodedObject.coding(of: Value.self) {
+      case .bytes:
+        if let bytes = value as? [UInt8] {
+          self.init(coding: .bytes, bytes: bytes)
+        } else {
+          self.init(coding: .bytes, bytes: (value as? Data).map { [UInt8]($0) } ?? [])
+        }
+      case .own: self.init(coding: .own, bytes: try (value as? any ByteStorable)?.storedBytes() ?? [])
+      case .json: self.init(coding: .json, bytes: [UInt8](try EncodedObject.encoder.encode(value)))
       }
     } catch { throw ObjectStoreError(operation, key: key, .unencodable(error)) }
   }

@@ -19,17 +19,20 @@ package struct DatabaseOptions: Sendable, Hashable {
   package var maximumPageCount: Int?
   /// Pages that each connection keeps in memory, in KiB.
   package var cacheKibibytes: Int
+  /// The same of the writer: a transaction that changes more writes pages to the log before its end, some several times.
+  package var writerCacheKibibytes: Int
 
   /// The defaults: everything acknowledged is on disk, two readers, 5 s of waiting, 2 MiB of pages a connection.
   package init(
     synchronous: Synchronous = .full, readers: Int = 2, busyTimeoutMilliseconds: Int32 = 5000,
-    maximumPageCount: Int? = nil, cacheKibibytes: Int = 2048
+    maximumPageCount: Int? = nil, cacheKibibytes: Int = 2048, writerCacheKibibytes: Int? = nil
   ) {
     self.synchronous = synchronous
     self.readers = max(1, readers)
     self.busyTimeoutMilliseconds = busyTimeoutMilliseconds
     self.maximumPageCount = maximumPageCount
     self.cacheKibibytes = cacheKibibytes
+    self.writerCacheKibibytes = writerCacheKibibytes ?? cacheKibibytes
   }
 }
 

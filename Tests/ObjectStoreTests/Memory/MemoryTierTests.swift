@@ -10,8 +10,8 @@ struct MemoryTierTests {
 
   private func key(_ text: String) -> ObjectKey { ObjectKey(stored: text) }
 
-  private func held(_ value: Int, id: Int64 = 1, expires: Int64? = nil) -> Held {
-    Held(id: id, expires: expires, content: .decoded(Decoded(value)))
+  private func held(_ value: Int, id: Int64 = 1, expires: Int64? = nil, cost: Int = 1) -> Held {
+    Held(id: id, expires: expires, cost: cost, content: .decoded(Decoded(value)))
   }
 
   private func look(_ tier: inout MemoryTier, _ text: String, at number: UInt64, now: Int64 = 0) -> String {
@@ -25,15 +25,15 @@ struct MemoryTierTests {
 
   /// Commits a value at the tier's number.
   private func put(_ tier: inout MemoryTier, _ text: String, _ value: Int, cost: Int = 1, id: Int64 = 1) {
-    _ = tier.beginCommit(.keys([key(text)]), at: tier.number)
-    _ = tier.endCommit([(key(text), held(value, id: id), cost)])
+    _ = tier.beginCommit(.keys([key(text): held(value, id: id, cost: cost)]), at: tier.number)
+    _ = tier.endCommit(succeeded: true)
   }
 
   @Test("A miss, a fill, a hit")
   func fills() {
     var tier = tier()
     #expect(look(&tier, "a", at: 0) == "miss 0")
-    tier.fill(key("a"), held(1), cost: 1, missed: 0, at: 0)
+    tier.fill(key("a"), held(1), missed: 0, at: 0)
     #expect(look(&tier, "a", at: 0) == "hit 1")
   }
 
@@ -42,7 +42,7 @@ struct MemoryTierTests {
     var tier = tier()
     #expect(look(&tier, "a", at: 0) == "miss 0")
     put(&tier, "b", 2)
-    tier.fill(key("a"), held(1), cost: 1, missed: 0, at: 2)
+    tier.fill(key("a"), held(1), missed: 0, at: 2)
     #expect(look(&tier, "a", at: 2) == "miss 2")
   }
 
@@ -51,12 +51,12 @@ struct MemoryTierTests {
     var tier = tier()
     put(&tier, "a", 1, id: 1)
     put(&tier, "b", 2, id: 2)
-    #expect(tier.beginCommit(.keys([key("a")]), at: 4) == 5)
+    #expect(tier.beginCommit(.keys([key("a"): held(3)]), at: 4) == 5)
     #expect(look(&tier, "a", at: 5) == "bypass")
     #expect(look(&tier, "b", at: 5) == "hit 2")
-    tier.fill(key("a"), held(1), cost: 1, missed: 4, at: 5)
+    tier.fill(key("a"), held(1), missed: 4, at: 5)
     #expect(look(&tier, "a", at: 5) == "bypass")
-    #expect(tier.endCommit([(key("a"), held(3), 1)]) == 6)
+    #expect(tier.endCommit(succeeded: true) == 6)
     #expect(look(&tier, "a", at: 6) == "hit 3")
     #expect(tier.takeErrands().contains(.tellMissed) == false)
   }
@@ -64,13 +64,13 @@ struct MemoryTierTests {
   @Test("What was read while another key is committed comes into memory only while that lasts")
   func fillWhileCommitting() {
     var tier = tier()
-    _ = tier.beginCommit(.keys([key("a")]), at: 0)
+    _ = tier.beginCommit(.keys([key("a"): nil]), at: 0)
     #expect(look(&tier, "b", at: 1) == "miss 1")
     #expect(look(&tier, "c", at: 1) == "miss 1")
-    tier.fill(key("b"), held(2), cost: 1, missed: 1, at: 1)
+    tier.fill(key("b"), held(2), missed: 1, at: 1)
     #expect(look(&tier, "b", at: 1) == "hit 2")
-    _ = tier.endCommit([])
-    tier.fill(key("c"), held(3), cost: 1, missed: 1, at: 2)
+    _ = tier.endCommit(succeeded: true)
+    tier.fill(key("c"), held(3), missed: 1, at: 2)
     #expect(look(&tier, "c", at: 2) == "miss 2")
   }
 
@@ -79,7 +79,7 @@ struct MemoryTierTests {
     var tier = tier()
     put(&tier, "a", 1)
     #expect(look(&tier, "a", at: 3) == "bypass")
-    tier.fill(key("b"), held(2), cost: 1, missed: 2, at: 3)
+    tier.fill(key("b"), held(2), missed: 2, at: 3)
     #expect(look(&tier, "a", at: 2) == "hit 1")
     _ = tier.takeErrands()
     #expect(look(&tier, "a", at: 4) == "miss 4")
@@ -93,8 +93,8 @@ struct MemoryTierTests {
   func commitAfterForeign() {
     var tier = tier()
     put(&tier, "a", 1)
-    #expect(tier.beginCommit(.keys([key("b")]), at: 8) == 9)
-    #expect(tier.endCommit([(key("b"), held(2), 1)]) == 10)
+    #expect(tier.beginCommit(.keys([key("b"): held(2)]), at: 8) == 9)
+    #expect(tier.endCommit(succeeded: true) == 10)
     #expect(look(&tier, "a", at: 10) == "miss 10")
     #expect(look(&tier, "b", at: 10) == "hit 2")
   }
@@ -104,8 +104,8 @@ struct MemoryTierTests {
     var tier = tier()
     put(&tier, "a", 1)
     #expect(look(&tier, "a", at: 3) == "bypass")
-    #expect(tier.beginCommit(.keys([key("b")]), at: 3) == 5)
-    #expect(tier.endCommit([(key("b"), held(2), 1)]) == 6)
+    #expect(tier.beginCommit(.keys([key("b"): held(2)]), at: 3) == 5)
+    #expect(tier.endCommit(succeeded: true) == 6)
     #expect(look(&tier, "a", at: 6) == "miss 6")
     #expect(look(&tier, "b", at: 6) == "hit 2")
     var opened = MemoryTier(limit: .init(), number: 7, last: 0)
@@ -117,13 +117,13 @@ struct MemoryTierTests {
   func failedCommit() {
     var tier = tier()
     put(&tier, "a", 1)
-    _ = tier.beginCommit(.keys([key("a")]), at: 2)
-    _ = tier.endCommit([])
+    _ = tier.beginCommit(.keys([key("a"): held(2)]), at: 2)
+    _ = tier.endCommit(succeeded: false)
     #expect(look(&tier, "a", at: 4) == "miss 4")
     put(&tier, "a", 1)
     _ = tier.beginCommit(.everything, at: 6)
     #expect(look(&tier, "z", at: 7) == "bypass")
-    _ = tier.endCommit([])
+    _ = tier.endCommit(succeeded: true)
     #expect(look(&tier, "a", at: 8) == "miss 8")
   }
 
@@ -146,7 +146,7 @@ struct MemoryTierTests {
   @Test("An expired value is a miss from its moment on")
   func expiry() {
     var tier = tier()
-    tier.fill(key("a"), held(1, expires: 10), cost: 1, missed: 0, at: 0)
+    tier.fill(key("a"), held(1, expires: 10), missed: 0, at: 0)
     #expect(look(&tier, "a", at: 0, now: 9) == "hit 1")
     #expect(look(&tier, "a", at: 0, now: 10) == "miss 0")
   }
@@ -154,7 +154,7 @@ struct MemoryTierTests {
   @Test("Requests are counted once each, whatever becomes of the value in memory")
   func counts() {
     var tier = tier(count: 2)
-    tier.fill(key("a"), held(1, id: 7), cost: 1, missed: 0, at: 0)
+    tier.fill(key("a"), held(1, id: 7), missed: 0, at: 0)
     for _ in 0..<4 { _ = look(&tier, "a", at: 0) }
     #expect(tier.pending(key("a"), 7).times == 5)
     #expect(tier.takeErrands().contains(.scheduleCounts))
@@ -223,7 +223,7 @@ struct MemoryTierTests {
           guard let value = reader.read else { continue }
           #expect(value >= reader.atLeast, "seed \(seed), step \(step): \(reader.key)")
           answered[reader.key] = max(answered[reader.key] ?? 0, value)
-          tier.fill(self.key(reader.key), held(value, id: 1), cost: 1, missed: reader.token, at: number)
+          tier.fill(self.key(reader.key), held(value, id: 1), missed: reader.token, at: number)
         }
       case 5:
         // A commit of this process, in its three moments; `put` returns, and so promises, at the last.
@@ -232,7 +232,7 @@ struct MemoryTierTests {
             file[change.key] = change.value
             ownIsCommitted = true
           } else {
-            number = tier.endCommit([(self.key(change.key), held(change.value), 1)])
+            number = tier.endCommit(succeeded: true)
             answered[change.key] = max(answered[change.key] ?? 0, change.value)
             own = nil
           }
@@ -241,7 +241,8 @@ struct MemoryTierTests {
           version += 1
           own = (keys[random.next(4)], version)
           ownIsCommitted = false
-          number = tier.beginCommit(.keys([self.key(own?.key ?? "")]), at: number)
+          let change = [self.key(own?.key ?? ""): Optional(held(version))]
+          number = tier.beginCommit(.keys(change), at: number)
         }
       default:
         // A foreign commit, or its death, while this process holds no lock.
