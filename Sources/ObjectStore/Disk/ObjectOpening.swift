@@ -28,7 +28,7 @@ struct ObjectOpening: Sendable {
           try row.int64(0)
         }
       }
-      let memory = Memory(limit: options.memory, counter: counter(), lastRequest: last ?? 0, now: now)
+      let memory = Memory(limit: options.memory, counter: try counter(), lastRequest: last ?? 0, now: now)
       try await repair(memory, database)
       return (database, memory)
     } catch {
@@ -37,9 +37,12 @@ struct ObjectOpening: Sendable {
     }
   }
 
-  /// Nil where the file system has no shared memory.
-  private func counter() -> SharedCounter? {
+  /// Nil where the file system has no shared memory, for no process then.
+  ///
+  /// Every other failure is one of opening: a process that changed the file without it would go unnoticed by the others.
+  private func counter() throws(StorageError) -> SharedCounter? {
     do throws(StorageError) { return try SharedCounter(path + "-changes") } catch {
+      guard error.category == .notSupported else { throw error }
       diagnose(ObjectStoreError(.open, error))
       return nil
     }

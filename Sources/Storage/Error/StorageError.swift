@@ -117,6 +117,11 @@ extension StorageError {
     StorageError(.busy, message: "Another process holds the file's lock all the time", file: file)
   }
 
+  /// Something that this version, or the file system, does not do.
+  package static func notSupported(_ file: String, _ message: String) -> StorageError {
+    StorageError(.notSupported, message: message, file: file)
+  }
+
   /// A transaction that its own work gave up.
   package static func givenUp(_ file: String) -> StorageError {
     StorageError(.interrupted, message: "The transaction was given up by its own work", file: file)

@@ -27,7 +27,8 @@ import Synchronization
 
   /// Opens the file or makes it.
   ///
-  /// Throws `cannotOpen` where the file cannot be made, locked or mapped: some network file systems cannot.
+  /// Throws `notSupported` where the file system cannot lock or map files, as some network file systems cannot;
+  /// `cannotOpen` where this process may not, or the disk is full; `busy`.
   package init(_ path: String) throws(StorageError) {
     self.path = path
     let opened = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC, mode_t(0o600))
@@ -95,6 +96,11 @@ import Synchronization
   }
 
   private static func failure(_ what: String, _ path: String) -> StorageError {
-    .cannotOpen(path, "The file of changes cannot be \(what) (errno \(errno))")
+    let reason = errno
+    let message = "The file of changes cannot be \(what) (errno \(reason))"
+    return switch reason {
+    case ENODEV, ENOTSUP, EOPNOTSUPP, ENOLCK, ENOSYS, EINVAL: .notSupported(path, message)
+    default: .cannotOpen(path, message)
+    }
   }
 }

@@ -50,7 +50,7 @@ public struct RecentlyUsed<Key: Hashable, Entry> {
   }
 
   /// Changes the entry under a key in place, which thereby becomes the one used last; nil where there is none.
-  @inlinable
+  @inlinable @discardableResult
   public mutating func use<Result>(_ key: Key, _ body: (inout Entry?) -> Result) -> Result? {
     guard let place = places[key] else { return nil }
     moveToNewest(place)
@@ -62,7 +62,7 @@ public struct RecentlyUsed<Key: Hashable, Entry> {
   public func peek(_ key: Key) -> Entry? { places[key].flatMap { slots[$0].entry } }
 
   /// Changes the entry under a key in place; the order stays.
-  @inlinable
+  @inlinable @discardableResult
   public mutating func change<Result>(_ key: Key, _ body: (inout Entry?) -> Result) -> Result? {
     guard let place = places[key] else { return nil }
     return body(&slots[place].entry)

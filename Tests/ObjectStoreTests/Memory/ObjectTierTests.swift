@@ -132,4 +132,14 @@ struct ObjectTierTests {
       try await store.checkIntegrity()
     }
   }
+
+  @Test("A store that cannot take part in telling others of its changes does not open")
+  func unusableChanges() async throws {
+    let rig = try ObjectRig()
+    try FileManager.default.createDirectory(atPath: rig.path + "-changes", withIntermediateDirectories: false)
+    let error = try #require(await reason { _ = try await rig.open() })
+    guard case .storage(let cause) = error.reason, cause.category == .cannotOpen else { throw error }
+    try FileManager.default.removeItem(atPath: rig.path + "-changes")
+    try await rig.with { (store) async throws in try await store.put(1, forKey: "a") }
+  }
 }
