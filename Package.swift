@@ -117,7 +117,7 @@ let package = Package(
       swiftSettings: common),
     .testTarget(
       name: "LarderCommandsTests",
-      dependencies: ["LarderCommands", "OData", "HTTPCore", "TestSupport"], swiftSettings: common),
+      dependencies: ["LarderCommands", "OData", "HTTPCore", "ObjectStore", "TestSupport"], swiftSettings: common),
     .testTarget(
       name: "IntegrationTests",
       dependencies: [

@@ -36,10 +36,13 @@ package struct CommandContext: Sendable {
   }
 
   /// The content of a file, or of standard input for `-`.
-  package func read(_ given: String) throws(FileError) -> [UInt8] {
-    guard given == "-" else { return try InputFile.read(path(given), shownAs: given) }
-    guard let bytes = try readInput(InputFile.limit) else {
-      throw FileError(path: "standard input", reason: "it is larger than \(InputFile.limit) bytes")
+  package func read(_ given: String) throws(FileError) -> [UInt8] { try read(given, limit: InputFile.limit) }
+
+  /// The same of at most so many bytes; more is an error.
+  package func read(_ given: String, limit: Int) throws(FileError) -> [UInt8] {
+    guard given == "-" else { return try InputFile.read(path(given), shownAs: given, limit: limit) }
+    guard let bytes = try readInput(limit) else {
+      throw FileError(path: "standard input", reason: "it is larger than \(limit) bytes")
     }
     return bytes
   }

@@ -2,6 +2,7 @@ internal import ContentCache
 internal import HTTPCore
 internal import OData
 internal import ODataService
+internal import ObjectStore
 internal import OnlineOData
 
 /// Why a command did not do what it was asked for, with the status that the process ends with.
@@ -30,6 +31,7 @@ package struct CommandFailure: Error, Sendable, Hashable {
     case let error as HTTPTransportError: self.init(Self.status(of: error), error.description)
     case let error as ContentError: self = ContentFailure.failure(error)
     case let error as CacheError: self.init(.storage, error.description)
+    case let error as ObjectStoreError: self = ObjectFailure.failure(error)
     case let error as OutputError: self.init(error == .closed ? .done : .storage, error.description)
     case let error as ODataServiceError: self = ServiceFailure.failure(error)
     case let error as OnlineStoreError: self.init(.storage, error.description)

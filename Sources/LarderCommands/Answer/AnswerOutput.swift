@@ -89,6 +89,6 @@ struct AnswerOutput: Sendable {
 
 extension OptionSyntax {
   fileprivate static let include = OptionSyntax(flag: "--include", short: "-i", "print status and header fields too")
-  fileprivate static let output = OptionSyntax(
+  static let output = OptionSyntax(
     "--output", short: "-o", valueName: "FILE", .file, "write to FILE, which appears whole or not at all")
 }

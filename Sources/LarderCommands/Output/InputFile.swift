@@ -39,7 +39,7 @@ enum InputFile {
   static let limit = 1 << 30
 
   /// The whole content of a file.
-  static func read(_ path: String, shownAs shown: String) throws(FileError) -> [UInt8] {
+  static func read(_ path: String, shownAs shown: String, limit: Int = limit) throws(FileError) -> [UInt8] {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw FileError(path: shown, reason: FileDescriptors.reason(errno)) }
     defer { close(descriptor) }

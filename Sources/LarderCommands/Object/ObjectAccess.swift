@@ -1,0 +1,49 @@
+internal import ObjectStore
+
+/// The store that `--store` names, open for one command.
+struct ObjectAccess: Sendable {
+  private let given: String
+  private let context: CommandContext
+
+  /// Nothing is held in memory, and the file has no limit: looking on shall remove nothing.
+  static let options = ObjectStoreOptions(memory: .none, warmUpCount: 0)
+
+  init(_ arguments: ParsedArguments, _ context: CommandContext) throws(UsageError) {
+    given = try arguments.required(OptionSyntax.objectStore)
+    self.context = context
+  }
+
+  /// Opens the store, works with it, and closes it however that ends.
+  ///
+  /// - Parameter makesFile: makes the file where it is missing; else that is an error.
+  func with(
+    makesFile: Bool = false, _ body: (ObjectStore) async throws -> CommandStatus
+  ) async throws -> CommandStatus {
+    let path = context.path(given)
+    guard makesFile || InputFile.exists(path) else { throw FileError(path: given, reason: "there is no such file") }
+    let store = try await ObjectStore(
+      path: path, options: ObjectAccess.options, onDiagnostic: { [context] in context.warn($0.description) })
+    let status: CommandStatus
+    do { status = try await body(store) } catch {
+      try? await store.close()
+      throw error
+    }
+    try await store.close()
+    return status
+  }
+}
+
+/// A store's failure, in words for the command line.
+enum ObjectFailure {
+  static func failure(_ error: ObjectStoreError) -> CommandFailure {
+    CommandFailure(status(error), error.description)
+  }
+
+  private static func status(_ error: ObjectStoreError) -> CommandStatus {
+    switch error.reason {
+    case .invalidKey, .invalidLabel, .tooManyLabels, .invalidCursor: .usage
+    case .gone, .absent: .negative
+    case .tooLarge, .typeMismatch, .undecodable, .unencodable, .damaged, .closed, .transactionEnded, .storage: .storage
+    }
+  }
+}

@@ -1,0 +1,110 @@
+internal import HTTPCore
+internal import ObjectStore
+
+/// The work of `larder object put`, `get` and `delete`.
+enum ObjectCommand {
+  @Sendable static func put(_ arguments: ParsedArguments, _ context: CommandContext) async throws -> CommandStatus {
+    let (access, key) = (try ObjectAccess(arguments, context), try arguments.required(OperandSyntax.objectKey))
+    let expires = try arguments[.expires].map { text in
+      try TimePoint.parse(text, of: .expires, .later, in: arguments)
+    }
+    // Read before the store is opened: a file that cannot be read leaves no empty store behind.
+    let bytes = try context.read(arguments[OperandSyntax.objectFile] ?? "-", limit: ObjectAccess.options.valueByteLimit)
+    return try await access.with(makesFile: true) { store in
+      try await store.put(bytes, forKey: key, labels: arguments.values(.addedLabel), expires: expires)
+      return .done
+    }
+  }
+
+  @Sendable static func get(_ arguments: ParsedArguments, _ context: CommandContext) async throws -> CommandStatus {
+    let (access, key) = (try ObjectAccess(arguments, context), try arguments.required(OperandSyntax.objectKey))
+    let tells = arguments.has(.aboutObject) || arguments.has(.aboutObjectJSON)
+    return try await access.with { store in
+      if tells {
+        guard let metadata = try await store.metadata(forKey: key) else { throw absent(key) }
+        if AnswerOutput.writesFile(arguments) { try await printBytes(key, store, arguments, context) }
+        if arguments.has(.aboutObjectJSON) {
+          var json = JSONOutput(context.output)
+          json.object(metadata)
+          try json.endLine()
+        } else {
+          try context.output.write(ObjectText.lines(metadata))
+        }
+      } else {
+        try await printBytes(key, store, arguments, context)
+      }
+      return .done
+    }
+  }
+
+  private static func printBytes(
+    _ key: String, _ store: ObjectStore, _ arguments: ParsedArguments, _ context: CommandContext
+  ) async throws {
+    guard let (coding, bytes) = try await store.storedBytes(forKey: key) else { throw absent(key) }
+    let fields: HTTPFields = coding == .json ? [.contentType: "application/json"] : [:]
+    try await AnswerOutput(arguments, context).print(status: nil, fields: fields, body: HTTPBodyStream(bytes))
+  }
+
+  private static func absent(_ key: String) -> CommandFailure {
+    CommandFailure(
+      .negative, "there is no value under \"\(key)\"", hint: "'larder object list' shows the keys that have one.")
+  }
+
+  @Sendable static func delete(_ arguments: ParsedArguments, _ context: CommandContext) async throws -> CommandStatus {
+    let (access, keys) = (try ObjectAccess(arguments, context), arguments.values(OperandSyntax.objectKeys))
+    let ways = [
+      !keys.isEmpty, arguments.has(.deletedLabel), arguments.has(.notUpdatedSince), arguments.has(.allObjects),
+    ]
+    guard ways.count(where: { $0 }) == 1 else {
+      throw arguments.usage(
+        ways.contains(true)
+          ? "keys, --label, --not-updated-since and --all exclude each other" : "nothing says what to delete",
+        hint: "Give keys, or one of --label LABEL, --not-updated-since TIME and --all.")
+    }
+    let since = try arguments[.notUpdatedSince].map { text in
+      try TimePoint.parse(text, of: .notUpdatedSince, .earlier, in: arguments)
+    }
+    return try await access.with { store in
+      let count: Int
+      var missing: [String] = []
+      if let label = arguments[.deletedLabel] {
+        count = try await store.deleteAll(label: label)
+      } else if let since {
+        count = try await store.deleteAll(notUpdatedSince: since)
+      } else if keys.isEmpty {
+        count = try await store.deleteAll()
+      } else {
+        (count, missing) = try await delete(keys, in: store)
+      }
+      try report(count, missing, asJSON: arguments.has(.json), context)
+      guard !missing.isEmpty else { return .done }
+      let others = missing.count == 1 ? "" : " and \(missing.count - 1) more of the keys"
+      throw CommandFailure(.negative, "there is no value under \"\(missing[0])\"\(others)")
+    }
+  }
+
+  /// All in one transaction; which of them had no value.
+  private static func delete(
+    _ keys: [String], in store: ObjectStore
+  ) async throws -> (count: Int, missing: [String]) {
+    // Texts are told apart as the store does, by their bytes.
+    var seen: Set<[UInt8]> = []
+    let keys = keys.filter { seen.insert(Array($0.utf8)).inserted }
+    let missing = try await store.transaction { changes in
+      var missing: [String] = []
+      for key in keys where try !changes.delete(forKey: key) { missing.append(key) }
+      return missing
+    }
+    return (keys.count - missing.count, missing)
+  }
+
+  private static func report(_ count: Int, _ missing: [String], asJSON: Bool, _ context: CommandContext) throws {
+    guard asJSON else { return try context.output.line("deleted: \(count)") }
+    var json = JSONOutput(context.output)
+    json.beginObject()
+    json.member("deleted", count)
+    try json.member("missing", missing, always: true) { (json, key) throws(OutputError) in json.string(key) }
+    json.endObject()
+    try json.endLine()
+  }
+}

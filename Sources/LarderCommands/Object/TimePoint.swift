@@ -1,0 +1,38 @@
+internal import OData
+
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
+
+/// A moment as people give it: so long from now or ago (`15m`), a day (`2026-12-31`, from its begin in UTC on) or a day
+/// and a time with an offset (`2026-12-31T18:00Z`).
+enum TimePoint {
+  /// Where a span leads.
+  enum Direction { case earlier, later }
+
+  static func parse(
+    _ text: String, of option: OptionSyntax, _ direction: Direction, in arguments: ParsedArguments
+  ) throws(UsageError) -> Date {
+    guard let date = parse(text, direction, now: Date()) else {
+      throw arguments.usage(
+        "\(option.name) is a time such as 90, 15m, 12h or 7d, or a moment such as 2026-12-31 or 2026-12-31T18:00Z, "
+          + "not '\(text)'")
+    }
+    return date
+  }
+
+  /// Nil for another text, and for years beyond 1 to 9999.
+  static func parse(_ text: String, _ direction: Direction, now: Date) -> Date? {
+    if let span = TimeSpan.parse(text) {
+      let seconds = Double(span.components.seconds)
+      return now.addingTimeInterval(direction == .later ? seconds : -seconds)
+    }
+    if let day = ODataDate(text) { return years.contains(day.year) ? Date(utc: day) : nil }
+    guard let moment = ODataDateTimeOffset(text), years.contains(moment.date.year) else { return nil }
+    return Date(moment)
+  }
+
+  private static let years = 1...9999
+}
