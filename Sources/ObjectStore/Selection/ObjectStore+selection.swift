@@ -34,6 +34,8 @@ extension ObjectStore {
   /// comes twice. (In an order of labels, a value whose labels change may move past the place.)
   ///
   /// - Parameters:
+  ///   - type: what the values are.
+  ///   - selection: which values, in which order.
   ///   - limit: the most values; at least 1 is taken.
   ///   - cursor: the place from the page before; nil for the first page.
   /// - Throws: what ``values(_:_:)`` throws; `invalidCursor` for a place in another selection's order.

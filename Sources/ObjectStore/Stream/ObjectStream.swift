@@ -116,6 +116,8 @@ extension ObjectStore {
   /// The value under a key, then the one that `fetch` brings, which is put in its place.
   ///
   /// - Parameters:
+  ///   - type: what the value is.
+  ///   - key: where it lies.
   ///   - labels: of the value that is fetched.
   ///   - lifetime: how long the value that is fetched stays; nil keeps it.
   ///   - fetch: asks the server; throws ``ObjectGone`` where that says that the value is gone, which deletes it here.
