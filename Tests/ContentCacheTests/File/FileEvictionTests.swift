@@ -106,6 +106,37 @@ struct FileEvictionTests {
     #expect(try cache.usedBytes == rig.bytesOnDisk)
   }
 
+  @Test("is made with few looks for each entry that goes, also where a shelf has thousands")
+  func largeShelf() async throws {
+    let rig = try FileCacheRig()
+    try await rig.open().close()
+    let shelf = rig.path + "/larder.entries/5a"
+    try FileManager.default.createDirectory(atPath: shelf, withIntermediateDirectories: true)
+    // What is in them matters to nobody who makes room.
+    let bytes = Data(repeating: 1, count: 100)
+    for number in 0..<3000 {
+      let digits = String(number, radix: 16)
+      try bytes.write(to: URL(filePath: shelf + "/" + String(repeating: "0", count: 30 - digits.count) + digits))
+    }
+    try Data().write(to: URL(filePath: rig.path + "/larder.temporary/dead.lock"))
+    let looks = Atomic(0)
+    let cache = try rig.open(limit: 250_000) { step in
+      if step == .status { looks.add(1, ordering: .relaxed) }
+      return nil
+    }
+    await cache.drained()
+    #expect(try cache.count == 3000)
+    let before = looks.load(ordering: .relaxed)
+    try await cache.store(FileCacheRig.entry(10), forKey: "k")
+    let gone = 3001 - (try cache.count)
+    let each = (looks.load(ordering: .relaxed) - before) / gone
+    print("\(gone) entries gone, \(each) looks for each")
+    #expect(gone >= 500 && gone < 600)
+    #expect(each < 30)
+    #expect(try rig.holds(cache, "k"))
+    #expect(try cache.usedBytes == rig.bytesOnDisk)
+  }
+
   @Test(
     "is made in order also while the wall clock jumps",
     arguments: [

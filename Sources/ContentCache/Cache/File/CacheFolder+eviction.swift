@@ -9,8 +9,9 @@ import Synchronization
 extension CacheFolder {
   /// So many entries are looked at before some go.
   private static let sampleSize = 1024
-  /// So many go at most at once.
-  private static let victimCount = 64
+  /// So many go at most at once. Of a large shelf more are looked at than a sample needs, and as much more may go: else
+  /// its entries would be looked at again and again for few of them.
+  private static let victimCount = 1024
 
   /// Below the limit by this, so that the next entries find room.
   private var slack: Int { limit / 64 }
