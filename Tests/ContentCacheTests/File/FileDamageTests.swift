@@ -413,6 +413,7 @@ struct ForeignFileTests {
   func linkedShelf(change: Change, length: Int) async throws {
     let rig = try FileCacheRig()
     let cache = try rig.open(limit: 1_000_000)
+    await cache.drained()
     try await cache.store(FileCacheRig.entry(length), forKey: "k")
     let seen = try #require(try await cache.entry(forKey: "k"))
     let file = try #require(rig.entryFiles.first)

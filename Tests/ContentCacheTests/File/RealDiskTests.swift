@@ -111,6 +111,7 @@ struct RealDiskTests {
     if disk == nil { print("no disk can be mounted here: the files are as long as this one takes them") }
     let place = FileCacheRig(folder: rig.folder, path: disk.map { $0.path + "/cache" } ?? rig.path)
     let cache = try place.open(limit: 6_000_000)
+    await cache.drained()
     for number in 0..<12 { try await cache.store(FileCacheRig.entry(200_000), forKey: "k\(number)") }
     var longest: UInt64 = 0
     for file in place.blobFiles { longest = try RealDiskTests.lengthen(place.path + "/" + file) }
