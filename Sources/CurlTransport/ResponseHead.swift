@@ -80,10 +80,7 @@ struct ResponseHeadParser {
     lines.append(HTTPField(name: name, value: ResponseHeadParser.text(Array(line[(colon + 1)...]).trimmed)))
   }
 
-  /// UTF-8 where it is, otherwise every byte its Latin-1 letter (RFC 9110 §5.5): nothing is lost.
-  private static func text(_ bytes: [UInt8]) -> String {
-    String(validating: bytes, as: UTF8.self) ?? String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
-  }
+  private static func text(_ bytes: [UInt8]) -> String { HTTPField.text(of: bytes) }
 
   private func head() throws(HTTPTransportError) -> ResponseHead {
     var fields = HTTPFields(lines)

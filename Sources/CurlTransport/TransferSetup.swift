@@ -96,7 +96,9 @@ final class TransferSetup {
 
   private func fields(_ options: EasyOptions, _ transfer: Transfer) {
     for line in transfer.exchange.prepared.fieldLines {
-      guard let list = unsafe curl_slist_append(transfer.fieldList, line) else {
+      // Copied during the call.
+      let text = HTTPField.bytes(of: line).map { CChar(bitPattern: $0) } + [0]
+      guard let list = unsafe curl_slist_append(transfer.fieldList, text) else {
         options.firstRefusal = CURLE_OUT_OF_MEMORY
         return
       }

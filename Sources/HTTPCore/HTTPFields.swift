@@ -49,7 +49,7 @@ public struct HTTPFieldName: Hashable, Sendable, CustomStringConvertible, Expres
 public struct HTTPField: Hashable, Sendable {
   /// The field's name.
   public var name: HTTPFieldName
-  /// The field's value, without white space around it.
+  /// The field's value, without white space around it. Bytes that are no UTF-8 pass too, see ``bytes``.
   public var value: String
 
   /// Joins a name and a value.

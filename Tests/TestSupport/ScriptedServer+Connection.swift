@@ -216,7 +216,7 @@ extension ScriptedServer {
     }
 
     init?(_ bytes: ArraySlice<UInt8>) {
-      let lines = String(decoding: bytes.dropLast(4), as: UTF8.self).split(
+      let lines = HTTPField.text(of: bytes.dropLast(4)).split(
         separator: "\r\n", omittingEmptySubsequences: false)
       let words = lines.first?.split(separator: " ", omittingEmptySubsequences: false) ?? []
       guard words.count == 3, words[2].hasPrefix("HTTP/1.") else { return nil }

@@ -101,7 +101,7 @@ struct ExchangeTests {
     }
   }
 
-  @Test("Response fields keep order, folded lines and Latin-1 bytes", arguments: [Rig.curl])
+  @Test("Response fields keep order, folded lines and bytes that are no UTF-8", arguments: [Rig.curl])
   func responseFields(rig: Rig) async throws {
     let head = Array("HTTP/1.1 200 OK\r\nB: 1\r\nA:2 \r\nB: 3\r\nFold: a\r\n b\r\nLatin: ".utf8) + [0xE4]
     let bytes = head + Array("\r\nContent-Length: 0\r\n\r\n".utf8)
@@ -110,7 +110,7 @@ struct ExchangeTests {
         let (response, _) = try await transport.exchange(HTTPRequest(url: server.url))
         #expect(
           response.fields.map { "\($0.name)=\($0.value)" } == [
-            "B=1", "A=2", "B=3", "Fold=a b", "Latin=ä", "Content-Length=0",
+            "B=1", "A=2", "B=3", "Fold=a b", "Latin=\u{10FEE4}", "Content-Length=0",
           ])
       }
     }
