@@ -85,6 +85,37 @@ struct ProxyForwardingTests {
     await rig.stop()
   }
 
+  @Test(
+    "Bytes beyond ASCII pass in both directions as they are; control characters of upstream's do not (RFC 9110 §5.5)")
+  func opaqueFields() async throws {
+    let value = Array(UInt8(0x80)...0xFF) + Array("\u{E4}".utf8)
+    let rig = try ProxyRig { _ in
+      .raw(
+        Array("HTTP/1.1 200 OK\r\nContent-Length: 0\r\nX-Escape: a\u{1B}b\r\nX-Bytes: ".utf8) + value
+          + Array("\r\n\r\n".utf8))
+    }
+    let client = try rig.client()
+    try await client.send(
+      Array("GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\nX-Bytes: ".utf8) + value + Array("\r\n\r\n".utf8))
+    let answer = try await client.readToEnd()
+    #expect(answer.firstRange(of: Array("\r\nX-Bytes: ".utf8) + value + Array("\r\n".utf8)) != nil)
+    #expect(answer.firstRange(of: Array("\r\nX-Escape: a b\r\n".utf8)) != nil)
+    let request = try #require(rig.upstream.requests.first)
+    #expect(request.fields.first { $0.name == "X-Bytes" }?.bytes == value)
+    await rig.stop()
+  }
+
+  @Test("A head that is too large to be handed on is told to the client and to the log")
+  func largeHead() async throws {
+    let rig = try ProxyRig { _ in .response(200, fields: ["X": String(repeating: "a", count: 40_000)], body: "content")
+    }
+    #expect(try await rig.exchange("GET", "/").status == 502)
+    #expect(try await rig.exchange("HEAD", "/").status == 502)
+    let records = try await rig.records.wait(for: 2)
+    #expect(records.map(\.status) == [502, 502])
+    await rig.stop()
+  }
+
   @Test("Content without a length streams through, both ways")
   func streams() async throws {
     let rig = try ProxyRig { request in

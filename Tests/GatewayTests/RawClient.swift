@@ -72,6 +72,9 @@ final class RawClient: Sendable {
     if wasOpen { Glue.close(descriptor) }
   }
 
+  /// Ends this side of it; answers can still be read.
+  func endSending() { shutdown(descriptor, Int32(SHUT_WR)) }
+
   /// Ends it with a reset.
   func reset() {
     var linger = linger(l_onoff: 1, l_linger: 0)

@@ -77,11 +77,10 @@ public final class CachingProxy: Sendable {
     }
     if let onExchange = options.onExchange, let start {
       let word = ProxyRecord.word(cacheStatus: response.fields.values(of: "Cache-Status").last)
-      let status = response.status
       response.onEnd = { end in
         onExchange(
           ProxyRecord(
-            request, status: status, contentBytes: end.contentBytes, isComplete: end.isComplete,
+            request, status: end.status, contentBytes: end.contentBytes, isComplete: end.isComplete,
             duration: ContinuousClock.now - start, cacheStatus: word))
       }
     }

@@ -19,6 +19,10 @@ final class ClientConnection: Sendable {
   let thread: Int
   /// Since when the head of a request is waited for, in the clock's milliseconds; 0 while an exchange runs.
   let awaitingSince: Atomic<Int64>
+  /// The daemon's thread that serves it, once it does.
+  let servingThread = Atomic<UInt>(0)
+  /// The client has ended its side, as far as the listener has heard.
+  private let departure = Atomic(false)
   /// True once a request has been answered here.
   private let isKept = Atomic(false)
   private let current = Mutex<Exchange?>(nil)
@@ -51,6 +55,18 @@ final class ClientConnection: Sendable {
     let since = awaitingSince.load(ordering: .relaxed)
     guard since != 0 else { return false }
     return now - since > (isKept.load(ordering: .relaxed) ? head + idle : head)
+  }
+
+  /// True once the listener has heard that the client has ended its side, and hears no more of it.
+  var isDeparting: Bool { departure.load(ordering: .sequentiallyConsistent) }
+
+  func noteDeparture() { departure.store(true, ordering: .sequentiallyConsistent) }
+
+  /// Sends a text past libmicrohttpd: on its thread, while that has sent nothing.
+  func send(_ text: String) {
+    var text = text
+    // The text is read during the call.
+    _ = text.withUTF8 { unsafe larder_send(descriptor, $0.baseAddress, $0.count) }
   }
 
   /// True where the client has ended its side. Whoever asks keeps the connection from being closed meanwhile.
@@ -127,6 +143,15 @@ final class ConnectionTable: Sendable {
   }
 
   subscript(descriptor: Int32) -> ClientConnection? { state.withLock { $0.open[descriptor] } }
+
+  /// Calls a function for one where it is still open, and cannot be closed meanwhile; false where it has gone.
+  func whileOpen(_ connection: ClientConnection, _ body: (ClientConnection) -> Void) -> Bool {
+    state.withLock { state in
+      guard state.open[connection.descriptor] === connection else { return false }
+      body(connection)
+      return true
+    }
+  }
 
   var all: [ClientConnection] { state.withLock { Array($0.open.values) } }
 

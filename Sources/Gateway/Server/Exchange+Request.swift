@@ -15,6 +15,7 @@ extension Exchange {
     connection.headIsWhole()
     switch head() {
     case .failure(let refusal):
+      state.withLock { $0.isRefused = true }
       return .respond(HTTPServerResponse(status: refusal.status, text: refusal.text))
     case .success(let head):
       let content = content(head)
@@ -78,10 +79,7 @@ extension Exchange {
   /// Content of unknown length has gone past the limit. libmicrohttpd takes no answer in the middle of content, so it
   /// goes to the socket directly; nothing else is sent there at this time.
   private func breakOff(limit: Int) {
-    let answer = "HTTP/1.1 413 Content Too Large\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
-    // The descriptor belongs to this call's connection; the text is read during the call.
-    var text = answer
-    _ = text.withUTF8 { unsafe send(connection.descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+    connection.send("HTTP/1.1 413 Content Too Large\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
     let reader = state.withLock { $0.incoming.fail(.bodyTooLarge(limit: limit)) }
     reader?.resume(returning: .failure(.bodyTooLarge(limit: limit)))
     abort()

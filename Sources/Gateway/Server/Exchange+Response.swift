@@ -28,15 +28,13 @@ extension Exchange {
   func queue(_ response: HTTPServerResponse, on pointer: OpaquePointer, isHead: Bool) -> Bool {
     var response = response
     if !(200...999).contains(response.status) {
-      response.giveUp()
-      response = HTTPServerResponse(status: 500, text: "The responder gave no final status.\n")
+      response.replace(status: 500, "The responder gave no final status.\n")
     }
     // libmicrohttpd would close the connection without a word.
     if Exchange.headSize(response.fields) > engine.options.maximumHead - Exchange.ownHead {
-      response.giveUp()
-      response = HTTPServerResponse(
-        status: 502, text: "The head of the response is larger than this server hands on.\n")
+      response.replace(status: 502, "The head of the response is larger than this server hands on.\n")
     }
+    state.withLock { $0.status = response.status }
     guard let made = unsafe make(response, isHead: isHead) else { return false }
     // The one reference that making it gave; queueing takes another.
     defer { unsafe MHD_destroy_response(made) }
@@ -121,12 +119,25 @@ extension Exchange {
       switch FramingField(field.name) {
       case .connection: if field.value.lowercased().contains("close") { closes = true }
       case .dropped: continue
-      // libmicrohttpd takes no empty value; white space around a value means nothing. What it refuses (line ends) is left out.
-      case nil:
-        unsafe _ = MHD_add_response_header(response, field.name.rawName, field.value.isEmpty ? " " : field.value)
+      case nil: unsafe Exchange.add(field, to: response)
       }
     }
     if closes { unsafe _ = MHD_add_response_header(response, "Connection", "close") }
+  }
+
+  /// A field that is none, or could end its line, is left out. Other control characters, which no value may hold, become
+  /// spaces (RFC 9110 §5.5), and so does the tab, which libmicrohttpd refuses.
+  private static func add(_ field: HTTPField, to response: OpaquePointer) {
+    guard field.isValid else { return }
+    // libmicrohttpd takes no empty value; white space around a value means nothing.
+    if field.value.isEmpty {
+      unsafe _ = MHD_add_response_header(response, field.name.rawName, " ")
+    } else if field.value.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) {
+      unsafe _ = MHD_add_response_header(response, field.name.rawName, field.value)
+    } else {
+      let text = field.bytes.map { CChar(bitPattern: $0 < 0x20 || $0 == 0x7F ? 0x20 : $0) } + [0]
+      unsafe _ = MHD_add_response_header(response, field.name.rawName, text)
+    }
   }
 
   /// Fills libmicrohttpd's buffer, or makes the connection wait for content.

@@ -6,8 +6,7 @@ import Synchronization
 ///
 /// libmicrohttpd calls from the connection's thread: the head, pieces of content, the end, and later for pieces of the
 /// response. Where it has to wait, the connection is suspended; who changes the state so that the waiting has an end
-/// resumes it, under the same lock, so that it happens once. A connection that is suspended is known to ``Listener``, which
-/// notices a client that leaves.
+/// resumes it, under the same lock, so that it happens once. ``Listener`` notices a client that leaves meanwhile.
 ///
 /// libmicrohttpd's functions are called under the lock: suspending and resuming call nothing back.
 final class Exchange: Sendable {
@@ -40,13 +39,17 @@ final class Exchange: Sendable {
     var onEnd: (@Sendable (HTTPServerResponse.End) -> Void)?
     /// For the log of refusals.
     var method = ""
+    /// The server has refused the request by itself.
+    var isRefused = false
+    /// Of the response that was queued; 0 where none was.
+    var status = 0
   }
 
   /// The target as sent.
   let target: String
   let connection: ClientConnection
   let engine: ServerEngine
-  private let handle: ConnectionHandle
+  let handle: ConnectionHandle
   let state = Mutex(State())
 
   init(target: String, connection: ClientConnection, engine: ServerEngine, handle: ConnectionHandle) {
@@ -79,7 +82,8 @@ final class Exchange: Sendable {
     if engine.isClosing || state.isAborted { return .close }
     state.isSuspended = true
     handle.suspend()
-    engine.listener.watch(connection)
+    // Otherwise it is still watched.
+    if connection.isDeparting { engine.listener.watchAgain(connection) }
     return .proceed
   }
 
@@ -87,7 +91,6 @@ final class Exchange: Sendable {
   func resume(_ state: inout State) {
     guard state.isSuspended else { return }
     state.isSuspended = false
-    engine.listener.unwatch(connection)
     handle.resume()
   }
 
@@ -134,10 +137,11 @@ final class Exchange: Sendable {
     leftover?.release()
   }
 
-  /// True where the client is gone, though its connection waits: called when its socket said so.
-  func abortIfDeparted() {
+  /// Breaks the exchange off where the client is gone while the connection waits; false where it does not wait.
+  func abortIfDeparted() -> Bool {
     let isGone = state.withLock { state in state.isSuspended && connection.isPeerGone }
     if isGone { abort() }
+    return isGone
   }
 
   /// libmicrohttpd is done with the exchange.
@@ -145,7 +149,7 @@ final class Exchange: Sendable {
     let (leftover, onEnd, end, refused) = state.withLock { state in
       state.stage = .over
       let end = HTTPServerResponse.End(
-        contentBytes: state.outgoing.sentBytes(isComplete: isComplete),
+        status: state.status, contentBytes: state.outgoing.sentBytes(isComplete: isComplete),
         isComplete: isComplete && !state.isAborted && !state.outgoing.hasFailed)
       let leftover = Leftover(&state, error: .connectionLost(reason: "the client has left"))
       return (leftover, state.onEnd.take(), end, state.isStarted ? nil : Optional(state.method))
@@ -190,7 +194,15 @@ extension HTTPServerResponse {
   /// Lets go of a response that nobody will get.
   func giveUp() {
     if case .stream(let stream) = body { stream.cancel() }
-    onEnd?(End(contentBytes: 0, isComplete: false))
+    onEnd?(End(status: 0, contentBytes: 0, isComplete: false))
+  }
+
+  /// Puts a text of the server in the place of a response that cannot be sent; who waits for its end is told of this one's.
+  mutating func replace(status: Int, _ text: String) {
+    if case .stream(let stream) = body { stream.cancel() }
+    let onEnd = onEnd
+    self = HTTPServerResponse(status: status, text: text)
+    self.onEnd = onEnd
   }
 }
 
@@ -202,6 +214,14 @@ extension HTTPServerResponse {
   private let pointer: OpaquePointer
 
   init(_ pointer: OpaquePointer) { unsafe self.pointer = pointer }
+
+  /// The bytes of the request's head where it is whole, otherwise 0; on the connection's thread.
+  var headSize: Int { unsafe larder_mhd_head_size(pointer) }
+
+  /// Walks the request's fields; on the connection's thread.
+  func forEachField(_ context: UnsafeMutableRawPointer, _ body: MHD_KeyValueIteratorN) {
+    _ = unsafe larder_mhd_each_field(pointer, body, context)
+  }
 
   func suspend() { unsafe MHD_suspend_connection(pointer) }
   func resume() { unsafe MHD_resume_connection(pointer) }

@@ -40,8 +40,9 @@ public final class HTTPServer: Sendable {
     public var maximumConnections = 4096
     /// Connections at once from one address; more are closed. Nil is without limit.
     public var maximumConnectionsPerClient: Int?
-    /// Bytes of a request's head, its target included, and of a response's; 4 KiB to 1 MiB. A connection takes twice as
-    /// much memory. A request past it gets 431, one whose response is past it 502.
+    /// Bytes of a request's head, its target included, and of a response's; 4 KiB to 1 MiB. A connection takes three times
+    /// as much memory. A request past it gets 431, and so does one with more than one field to 128 bytes of it (256); one
+    /// whose response is past it gets 502.
     public var maximumHead = 32 << 10
     /// Bytes of a request's target.
     public var maximumTarget = 16 << 10

@@ -48,6 +48,9 @@ public struct HTTPServerResponse: Sendable {
 
   /// How the sending of a response ended.
   public struct End: Sendable, Hashable {
+    /// The status that was sent; 0 where the connection was closed without an answer. It is not the response's where that
+    /// could not be sent, as its head was too large.
+    public let status: Int
     /// Bytes of content that went to the client's connection; those of content in memory count when all have gone.
     public let contentBytes: Int
     /// False where the client left, or the content failed.

@@ -7,8 +7,10 @@ import Synchronization
   import Musl
 #endif
 
-/// The thread that accepts connections, keeps their limits, and watches those that libmicrohttpd does not watch itself:
-/// a suspended connection would not notice that its client has left, and a head that trickles in never looks idle.
+/// The thread that accepts connections, keeps their limits, and watches for what libmicrohttpd does not notice: that the
+/// client of a suspended connection has left, or one that left right behind the last bytes it sent, as the end of the
+/// stream is then reported together with the bytes, which is what libmicrohttpd hears; and a head that trickles in never
+/// looks idle.
 final class Listener: Sendable {
   private struct State {
     var stopDeadline: ContinuousClock.Instant?
@@ -41,14 +43,17 @@ final class Listener: Sendable {
 
   // From any thread
 
-  /// Begins to notice that a suspended connection's client leaves.
-  func watch(_ connection: ClientConnection) {
+  /// Begins to notice that a connection's client leaves, once, until the descriptor is closed.
+  func watch(_ connection: ClientConnection) { watch(EPOLL_CTL_ADD, connection) }
+
+  /// The connection's client has left, and this has been noticed before it was waited for.
+  func watchAgain(_ connection: ClientConnection) { watch(EPOLL_CTL_MOD, connection) }
+
+  private func watch(_ operation: Int32, _ connection: ClientConnection) {
     change(
-      EPOLL_CTL_ADD, connection.descriptor, UInt32(larder_epoll_peer_closed) | EPOLLONESHOT.rawValue,
+      operation, connection.descriptor, UInt32(larder_epoll_peer_closed) | EPOLLONESHOT.rawValue,
       mark: UInt64(connection.descriptor))
   }
-
-  func unwatch(_ connection: ClientConnection) { change(EPOLL_CTL_DEL, connection.descriptor, 0, mark: 0) }
 
   /// A connection has gone.
   func noteRoom() { if isFull.load(ordering: .relaxed) { wake() } }
@@ -97,10 +102,13 @@ final class Listener: Sendable {
     var isListening = listen(socket, true)
     var isStopping = false
     var lastSweep = CoarseClock.now
+    var departures = Departures()
     let tick = min(500, max(10, engine.options.headTimeout.milliseconds / 4))
     while true {
       let isIdle = engine.connections.count == 0 && isListening && !isStopping
-      if wait(isIdle ? -1 : Int32(tick), engine) { acceptAll(engine, socket) }
+      let pause = min(tick, departures.pause(now: CoarseClock.now) ?? tick)
+      if wait(isIdle ? -1 : Int32(pause), engine, &departures) { acceptAll(engine, socket) }
+      departures.remind(engine.connections, now: CoarseClock.now)
       if let deadline = state.withLock({ $0.stopDeadline }) {
         if !isStopping {
           isStopping = true
@@ -129,7 +137,7 @@ final class Listener: Sendable {
   }
 
   /// Waits for something to happen; true where clients want to connect.
-  private func wait(_ milliseconds: Int32, _ engine: ServerEngine) -> Bool {
+  private func wait(_ milliseconds: Int32, _ engine: ServerEngine, _ departures: inout Departures) -> Bool {
     unsafe withUnsafeTemporaryAllocation(of: epoll_event.self, capacity: 64) { events in
       let count = unsafe Int(epoll_wait(poller, events.baseAddress, Int32(events.count), milliseconds))
       var wantsAccept = false
@@ -140,7 +148,10 @@ final class Listener: Sendable {
           var number = eventfd_t()
           unsafe _ = eventfd_read(waker, &number)
         case let descriptor:
-          engine.connections[Int32(truncatingIfNeeded: descriptor)]?.exchange?.abortIfDeparted()
+          guard let connection = engine.connections[Int32(truncatingIfNeeded: descriptor)] else { break }
+          // Noted first: who suspends it from here on watches it again.
+          connection.noteDeparture()
+          if connection.exchange?.abortIfDeparted() != true { departures.add(connection, now: CoarseClock.now) }
         }
       }
       return wantsAccept

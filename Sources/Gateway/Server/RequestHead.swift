@@ -111,6 +111,11 @@ struct HeadReader {
       refusal = .malformed("the value of a field holds control characters")
       return
     }
+    // libmicrohttpd knows the coding by the bytes alone, white space behind it included.
+    if fieldName.canonicalName == "transfer-encoding", value.count != text.utf8.count {
+      refusal = .unknownTransferCoding
+      return
+    }
     note(fieldName, text)
     fields.append(HTTPField(name: fieldName, value: text))
   }
@@ -138,7 +143,7 @@ struct HeadReader {
   /// - Parameter size: the head's bytes in all.
   consuming func head(size: Int, maximumHead: Int, maximumContent: Int) -> Result<RequestHead, HeadRefusal> {
     if let refusal { return .failure(refusal) }
-    if size > maximumHead { return .failure(.headTooLarge) }
+    if size > maximumHead || fields.count > maximumHead / 128 { return .failure(.headTooLarge) }
     // The empty line's two zeros end the head.
     guard start + UInt(size) == expectedPlace + 2 else {
       return .failure(.malformed("a field line is folded, holds NUL, or ends without CR LF"))
@@ -175,15 +180,14 @@ struct HeadReader {
     return unsafe HTTPMethod(rawValue: String(decoding: bytes, as: UTF8.self))
   }
 
-  /// A value without white space behind it (before it there is none): UTF-8 where it is, otherwise every byte its Latin-1
-  /// letter. Nil for control characters other than the tab (RFC 9110 §5.5).
+  /// A value without white space behind it (before it there is none). Nil for control characters other than the tab
+  /// (RFC 9110 §5.5).
   private static func text(_ value: UnsafeRawBufferPointer) -> String? {
     var count = value.count
     while unsafe count > 0 && (value[count - 1] == 0x20 || value[count - 1] == 0x09) { count -= 1 }
     let bytes = unsafe UnsafeRawBufferPointer(rebasing: value[..<count])
     if unsafe bytes.contains(where: { ($0 < 0x20 && $0 != 0x09) || $0 == 0x7F }) { return nil }
-    return unsafe String(validating: bytes, as: UTF8.self)
-      ?? String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
+    return unsafe HTTPField.text(of: bytes)
   }
 }
 

@@ -1,5 +1,6 @@
 import CMicroHTTPD
 import HTTPCore
+import Synchronization
 
 #if canImport(Glibc)
   import Glibc
@@ -22,6 +23,7 @@ func serverNotesConnection(
   guard let engine = unsafe engine(context), let connection = unsafe connection, let slot = unsafe slot else { return }
   if larder_mhd_is_started(code) != 0 {
     guard let client = unsafe engine.connections[larder_mhd_descriptor(connection)] else { return }
+    client.servingThread.store(larder_thread(), ordering: .relaxed)
     unsafe slot.pointee = Unmanaged.passRetained(client).toOpaque()
   } else if let held = unsafe slot.pointee {
     unsafe slot.pointee = nil
@@ -42,6 +44,7 @@ func serverReadsTarget(
     target: String(cString: text), connection: client, engine: engine, handle: ConnectionHandle(connection))
   client.begin(exchange)
   unsafe hideQuery(text)
+  unsafe larder_mhd_hide_cookies(connection)
   return unsafe Unmanaged.passRetained(exchange).toOpaque()
 }
 
@@ -107,11 +110,17 @@ private func readHead(
     size: larder_mhd_head_size(connection), maximumHead: options.maximumHead, maximumContent: options.maximumContent)
 }
 
+/// libmicrohttpd has something to say for its log: above all that it is about to refuse a request by itself.
+func serverNotices(_ context: UnsafeMutableRawPointer?) {
+  unsafe engine(context)?.answerUnheard(thread: larder_thread())
+}
+
 private func serverReadsField(
   _ context: UnsafeMutableRawPointer?, _ kind: MHD_ValueKind, _ name: UnsafePointer<CChar>?, _ nameCount: Int,
   _ value: UnsafePointer<CChar>?, _ valueCount: Int
 ) -> MHD_Result {
   guard let reader = unsafe context?.assumingMemoryBound(to: HeadReader.self) else { return .NO }
+  if unsafe larder_mhd_is_hiding(name) != 0 { return .YES }
   unsafe reader.pointee.take(
     name: UnsafeRawBufferPointer(start: name, count: nameCount),
     value: UnsafeRawBufferPointer(start: value, count: valueCount))

@@ -70,8 +70,16 @@ final class ServerEngine: Sendable {
       descriptor: descriptor, client: address.text, thread: thread, now: CoarseClock.now)
     // Known before libmicrohttpd's thread can ask for it.
     connections.insert(connection)
+    listener.watch(connection)
     let isTaken = daemons.withLock { $0[thread].add(descriptor, address) }
     if !isTaken { connections.remove(connection) }
+  }
+
+  /// Answers requests that libmicrohttpd is about to refuse without having asked, of connections of this thread.
+  func answerUnheard(thread: UInt) {
+    connections.forEach { connection in
+      if connection.servingThread.load(ordering: .relaxed) == thread { connection.exchange?.answerUnheard() }
+    }
   }
 
   // The end
@@ -124,16 +132,24 @@ final class ServerEngine: Sendable {
 /// the daemon any more.
 @safe private struct Daemon: @unchecked Sendable {
   private let pointer: OpaquePointer
+  /// What the daemon's log leads to.
+  private let log: UnsafeMutablePointer<larder_mhd_log>
 
   init?(_ options: HTTPServer.Options, context: UnsafeMutableRawPointer) {
     let idleSeconds = (options.idleTimeout.milliseconds + 999) / 1000
     let callbacks = unsafe larder_mhd_callbacks(
       target: serverReadsTarget, handler: serverHandles, completed: serverCompletes, connection: serverNotesConnection,
       unescape: serverUnescapes)
-    // A request's head and that of its response share a connection's memory.
-    let memory = 2 * options.maximumHead
+    unsafe log = .allocate(capacity: 1)
+    unsafe log.initialize(to: larder_mhd_log(notices: serverNotices, context: context))
+    // libmicrohttpd reads into one half: a head, and what is behind it. The other has room for what it notes of the
+    // fields, 64 bytes each, and for the head of the response.
+    let memory = 3 * options.maximumHead
     let seconds = UInt32(min(idleSeconds, Int64(Int32.max / 1000)))
-    guard let pointer = unsafe larder_mhd_start(callbacks, context, memory, seconds) else { return nil }
+    guard let pointer = unsafe larder_mhd_start(callbacks, context, log, memory, seconds) else {
+      unsafe log.deallocate()
+      return nil
+    }
     unsafe self.pointer = pointer
   }
 
@@ -142,7 +158,10 @@ final class ServerEngine: Sendable {
     unsafe address.withPointer { unsafe MHD_add_connection(pointer, descriptor, $0, $1) } == .YES
   }
 
-  func stop() { unsafe MHD_stop_daemon(pointer) }
+  func stop() {
+    unsafe MHD_stop_daemon(pointer)
+    unsafe log.deallocate()
+  }
 }
 
 extension Duration {

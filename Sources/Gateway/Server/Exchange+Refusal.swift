@@ -1,0 +1,52 @@
+import CMicroHTTPD
+import Synchronization
+
+// Requests that libmicrohttpd refuses by itself.
+extension Exchange {
+  /// libmicrohttpd refuses a head with a Content-Length that it cannot read before anybody is asked, and sends the head of
+  /// its answer twice. It speaks of it in its log before, and this answers in its place; its own answer then finds the
+  /// connection ended.
+  ///
+  /// A request whose head is whole has been handed to ``handleHead(_:)`` already, except while that happens.
+  func answerUnheard() {
+    // Called for whatever libmicrohttpd logs: where the state is being changed, it is not about this exchange.
+    let isUnheard =
+      state.withLockIfAvailable { state in
+        guard case .head = state.stage, !state.isStarted, !state.isRefused, handle.headSize > 0 else { return false }
+        state.isRefused = true
+        return true
+      } ?? false
+    guard isUnheard else { return }
+    var length = SaidLength()
+    // The value stays in place while the fields are walked through.
+    unsafe withUnsafeMutablePointer(to: &length) { unsafe handle.forEachField($0, serverSeeksLength) }
+    let answer =
+      switch length {
+      case .none: "431 Request Header Fields Too Large"
+      case .number: "413 Content Too Large"
+      case .malformed: "400 Bad Request"
+      }
+    connection.send("HTTP/1.1 \(answer)\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
+    connection.shut(.both)
+  }
+}
+
+/// What the first Content-Length of a head is.
+private enum SaidLength {
+  case none, number, malformed
+
+  init() { self = .none }
+}
+
+private func serverSeeksLength(
+  _ context: UnsafeMutableRawPointer?, _ kind: MHD_ValueKind, _ name: UnsafePointer<CChar>?, _ nameCount: Int,
+  _ value: UnsafePointer<CChar>?, _ valueCount: Int
+) -> MHD_Result {
+  guard let length = unsafe context?.assumingMemoryBound(to: SaidLength.self) else { return .NO }
+  let name = unsafe UnsafeRawBufferPointer(start: name, count: nameCount)
+  guard unsafe name.elementsEqual("content-length".utf8, by: { $0 | 0x20 == $1 }) else { return .YES }
+  let value = unsafe UnsafeRawBufferPointer(start: value, count: valueCount)
+  let isNumber = unsafe !value.isEmpty && value.allSatisfy { (0x30...0x39).contains($0) }
+  unsafe length.pointee = isNumber ? .number : .malformed
+  return .NO
+}
