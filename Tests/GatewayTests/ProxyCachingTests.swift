@@ -40,7 +40,7 @@ struct ProxyCachingTests {
     let client = try rig.client()
     for index in 0..<100 {
       let condition = index % 2 == 1 ? "If-None-Match: \"1\"\r\n" : ""
-      let response = try await client.exchange("GET / HTTP/1.1\r\nHost: a\r\n\(condition)\r\n")
+      let response = try await client.exchange("GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\(condition)\r\n")
       #expect(response.status == (index % 2 == 1 ? 304 : 200))
       #expect(!response.fields.contains("Connection"))
     }
@@ -99,7 +99,7 @@ struct ProxyCachingTests {
         : .response(200, fields: ["Content-Length": "100"], body: "first").closing(silently: true)
     }
     let client = try rig.client()
-    try await client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+    try await client.send("GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
     let answer = String(decoding: try await client.readToEnd(), as: UTF8.self)
     #expect(answer.hasPrefix("HTTP/1.1 200 "))
     #expect(answer.contains("first"))
@@ -113,7 +113,7 @@ struct ProxyCachingTests {
   func departure() async throws {
     let rig = try ProxyRig { _ in .hang }
     let client = try rig.client()
-    try await client.send("GET / HTTP/1.1\r\nHost: a\r\nCache-Control: no-store\r\n\r\n")
+    try await client.send("GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nCache-Control: no-store\r\n\r\n")
     try await rig.upstream.waitForRequests(1)
     client.close()
     try await rig.upstream.waitForClosedConnections(1)
@@ -144,7 +144,7 @@ struct ProxyCachingTests {
             let client = try rig.client()
             for index in 0..<50 {
               let path = "/\((worker + index) % 20)"
-              let response = try await client.exchange("GET \(path) HTTP/1.1\r\nHost: a\r\n\r\n")
+              let response = try await client.exchange("GET \(path) HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
               if response.text != "content of \(path)" { wrong.append(response.text) }
             }
           } catch { wrong.append("\(error)") }

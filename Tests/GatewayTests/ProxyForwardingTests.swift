@@ -96,7 +96,8 @@ struct ProxyForwardingTests {
     }
     let client = try rig.client()
     try await client.send(
-      Array("GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\nX-Bytes: ".utf8) + value + Array("\r\n\r\n".utf8))
+      Array("GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\nX-Bytes: ".utf8) + value + Array("\r\n\r\n".utf8)
+    )
     let answer = try await client.readToEnd()
     #expect(answer.firstRange(of: Array("\r\nX-Bytes: ".utf8) + value + Array("\r\n".utf8)) != nil)
     #expect(answer.firstRange(of: Array("\r\nX-Escape: a b\r\n".utf8)) != nil)
