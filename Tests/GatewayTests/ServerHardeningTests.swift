@@ -19,6 +19,11 @@ private struct Shape: Sendable, CustomTestStringConvertible {
   static let all: [Shape] = [
     .get("no Host (RFC 9112 §3.2)", "X: 1"),
     .get("two Hosts (RFC 9112 §3.2)", "Host: a\r\nHost: a"),
+    .get("a Host with a space (RFC 9112 §3.2)", "Host: a b"),
+    .get("a Host with a path", "Host: a/b"),
+    .get("a Host with a user", "Host: u@a"),
+    .get("an expectation without content (RFC 9110 §10.1.1)", "Host: a\r\nExpect: 100-continue"),
+    .get("the same with a length of 0", "Host: a\r\nContent-Length: 0\r\nExpect: 100-continue"),
     .get("white space before a colon (RFC 9112 §5.1)", "Host: a\r\nX : 1"),
     .get("a folded line (RFC 9112 §5.2)", "Host: a\r\nX: 1\r\n 2"),
     .get("a folded first line of fields", " X: 1\r\nHost: a"),

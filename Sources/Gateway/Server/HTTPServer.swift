@@ -17,7 +17,7 @@ import HTTPCore
 /// What is refused without asking the responder, with `Connection: close`:
 /// - 400: a malformed head, and whatever different readers could read differently: `Content-Length` together with
 ///   `Transfer-Encoding`, or twice; white space before a colon; folded lines; line feeds without carriage return; NUL;
-///   no `Host`, or several (RFC 9112 §§2 to 7);
+///   no `Host`, several, or one that is no host; `Expect: 100-continue` without content (RFC 9112 §§2 to 7);
 /// - 408, without an answer: a head that takes longer than ``Options/headTimeout``, however it trickles;
 /// - 413, 414, 431: content, target or head beyond the limits; 417: an expectation other than `100-continue`;
 /// - 501: a transfer coding other than `chunked`; 505: another major version.

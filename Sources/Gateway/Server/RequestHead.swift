@@ -122,7 +122,9 @@ struct HeadReader {
 
   private mutating func note(_ name: HTTPFieldName, _ value: String) {
     switch name.canonicalName {
-    case "host": hosts += 1
+    case "host":
+      hosts += 1
+      if !value.utf8.allSatisfy(isHostByte) { refusal = .malformed("its Host is no host with a port") }
     case "content-length":
       lengths += 1
       length = Int(value)
@@ -161,10 +163,14 @@ struct HeadReader {
       if length > maximumContent { return .failure(.contentTooLarge) }
       framing = .length(length)
     }
+    // libmicrohttpd would send 100 (Continue), and then take the next request for content.
+    if expectsContinue && framing == .none {
+      return .failure(.malformed("it expects 100 (Continue) without having content"))
+    }
     return .success(
       RequestHead(
         method: method, fields: HTTPFields(fields), framing: framing,
-        expectsContinue: expectsContinue && framing != .none, isOld: isOld))
+        expectsContinue: expectsContinue, isOld: isOld))
   }
 
   private static func length(_ text: UnsafePointer<CChar>) -> Int {
@@ -196,6 +202,16 @@ func isTokenByte(_ byte: UInt8) -> Bool {
   switch byte {
   case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
   case 0x21, 0x23...0x27, 0x2A, 0x2B, 0x2D, 0x2E, 0x5E...0x60, 0x7C, 0x7E: true
+  default: false
+  }
+}
+
+/// A byte of a host with a port (RFC 3986 §3.2.2 and §3.2.3).
+private func isHostByte(_ byte: UInt8) -> Bool {
+  switch byte {
+  case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
+  // Those of names and of their percent-encoding, then those of addresses and ports.
+  case 0x21, 0x24...0x2E, 0x3B, 0x3D, 0x5F, 0x7E, 0x3A, 0x5B, 0x5D: true
   default: false
   }
 }
