@@ -20,12 +20,12 @@ final class KnownHead: Sendable {
   }
 }
 
-/// The heads of some hundred entries that were read lately, so that a hit of one of them parses nothing and reads its
+/// The heads of some thousand entries that were read lately, so that a hit of one of them parses nothing and reads its
 /// content to the place where it stays.
 ///
 /// Bounded memory, whatever the number of entries: so many places, and no long head in any.
 struct KnownHeads: ~Copyable, Sendable {
-  private static let count = 512
+  private static let count = 2048
   /// Longer heads are parsed each time.
   static let longest = 2048
   // What is at a place was noted last of all that have it.

@@ -1,13 +1,13 @@
 import Synchronization
 
-/// What the files of a thousand entries say of their last use, so that a hit of one of them need not ask.
+/// What the files of some thousand entries say of their last use, so that a hit of one of them need not ask.
 struct RecordedUses: ~Copyable, Sendable {
   struct Use: Sendable {
     var low: UInt64 = 0
     var recorded = Int64.min
   }
 
-  private static let count = 1024
+  private static let count = 8192
   // What is at a place was noted last of all that have it.
   private let table = Mutex([Use](repeating: Use(), count: RecordedUses.count))
 
