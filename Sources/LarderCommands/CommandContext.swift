@@ -6,8 +6,8 @@ package struct CommandContext: Sendable {
   package var output: OutputPort
   /// Where everything else goes: errors, warnings, progress.
   package var diagnostics: OutputPort
-  /// Reads standard input to its end; nil where it holds more than the limit in bytes.
-  package var readInput: @Sendable (_ limit: Int) throws(FileError) -> [UInt8]?
+  /// What `-` stands for.
+  package var input: StandardInput
   /// Environment variables.
   package var environment: [String: String]
   /// The folder that relative paths start from; empty for the process's own.
@@ -17,14 +17,13 @@ package struct CommandContext: Sendable {
 
   /// Makes a context.
   package init(
-    output: OutputPort, diagnostics: OutputPort,
-    readInput: @escaping @Sendable (_ limit: Int) throws(FileError) -> [UInt8]?,
+    output: OutputPort, diagnostics: OutputPort, input: StandardInput,
     environment: [String: String], directory: String = "",
     connect: @escaping @Sendable (ConnectionSettings) throws -> any HTTPTransport
   ) {
     self.output = output
     self.diagnostics = diagnostics
-    self.readInput = readInput
+    self.input = input
     self.environment = environment
     self.directory = directory
     self.connect = connect
@@ -35,13 +34,10 @@ package struct CommandContext: Sendable {
     directory.isEmpty || given.hasPrefix("/") ? given : directory + "/" + given
   }
 
-  /// The content of a file, or of standard input for `-`.
-  package func read(_ given: String) throws(FileError) -> [UInt8] { try read(given, limit: InputFile.limit) }
-
-  /// The same of at most so many bytes; more is an error.
-  package func read(_ given: String, limit: Int) throws(FileError) -> [UInt8] {
+  /// The content of a file, or of standard input for `-`, of at most `limit` bytes.
+  package func read(_ given: String, limit: Int = InputFile.limit) throws(FileError) -> [UInt8] {
     guard given == "-" else { return try InputFile.read(path(given), shownAs: given, limit: limit) }
-    guard let bytes = try readInput(limit) else {
+    guard let bytes = try input.read(limit: limit) else {
       throw FileError(path: "standard input", reason: "it is larger than \(limit) bytes")
     }
     return bytes

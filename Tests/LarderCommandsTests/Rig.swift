@@ -30,10 +30,8 @@ struct Rig {
   }
 
   func context(_ output: Collector, _ diagnostics: Collector) -> CommandContext {
-    let input = self.input
-    return CommandContext(
-      output: output.port(isTerminal: isTerminal), diagnostics: diagnostics.port,
-      readInput: { (limit) throws(FileError) in input.count <= limit ? input : nil },
+    CommandContext(
+      output: output.port(isTerminal: isTerminal), diagnostics: diagnostics.port, input: .bytes(input),
       environment: environment, directory: directory, connect: { try Connection.transport($0) })
   }
 }

@@ -20,7 +20,7 @@ enum Credentials: Sendable, Hashable {
   /// Those of `--user-file`, else those of the environment, else none.
   static func find(_ arguments: ParsedArguments, _ context: CommandContext) throws -> Credentials? {
     guard let file = arguments[.userFile] else { return try fromEnvironment(context.environment, arguments) }
-    let bytes = try context.read(file)
+    let bytes = try context.read(file, limit: InputFile.settingsLimit)
     if file != "-", InputFile.isReadableByOthers(context.path(file)) {
       context.warn("\(file) can be read by other users of this machine; chmod 600 it")
     }

@@ -48,6 +48,16 @@ struct ServiceAccess: Sendable {
     }
   }
 
+  /// Reads content with a function that knows when `--timeout` ends, and leaves the rest of that time to the request.
+  mutating func reading<Content>(
+    _ read: (_ deadline: ContinuousClock.Instant?) async throws -> Content
+  ) async throws -> Content {
+    let deadline = options.timeouts.total.map { ContinuousClock.now + $0 }
+    let content = try await read(deadline)
+    if let deadline { options.timeouts.total = max(.milliseconds(1), deadline - .now) }
+    return content
+  }
+
   /// A conversation with the service at a root; nothing is sent but what signing in on another device takes.
   func conversation(root: URL, _ context: CommandContext) async throws -> ODataConversation {
     try ODataConversation(
@@ -81,7 +91,7 @@ struct ServiceAccess: Sendable {
     let key = arguments[.key]
     if key != nil, arguments[.certificate] == nil { throw arguments.usage("--key needs --cert") }
     for file in [arguments[.authorities], arguments[.certificate], key] {
-      if let file { _ = try InputFile.read(context.path(file), shownAs: file) }
+      if let file { _ = try InputFile.read(context.path(file), shownAs: file, limit: InputFile.settingsLimit) }
     }
     return ConnectionSettings(
       authorities: arguments[.authorities].map(context.path), certificate: arguments[.certificate].map(context.path),
@@ -96,7 +106,7 @@ enum HeaderOption {
     for given in arguments.values(.header) {
       if given.hasPrefix("@") {
         let file = String(given.dropFirst())
-        let text = String(decoding: try context.read(file), as: UTF8.self)
+        let text = String(decoding: try context.read(file, limit: InputFile.settingsLimit), as: UTF8.self)
         for line in text.split(whereSeparator: \.isNewline) where !line.allSatisfy(\.isWhitespace) {
           try append(String(line), to: &fields, shown: "a line of \(file)", arguments)
         }

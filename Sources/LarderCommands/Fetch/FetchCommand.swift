@@ -14,16 +14,16 @@ struct FetchCommand: Sendable {
   private let arguments: ParsedArguments
   private let context: CommandContext
   private let target: RequestTarget
-  private let access: ServiceAccess
+  private var access: ServiceAccess
   private let folder: ContentFolder
   private let limit: Int
-  private let query: ContentQuery<Data>
+  private var query: ContentQuery<Data>
 
   init(_ arguments: ParsedArguments, _ context: CommandContext) throws {
     self.arguments = arguments
     self.context = context
     target = try RequestTarget(try arguments.required(FetchQuery.url), in: arguments)
-    query = try FetchQuery.read(arguments, context, target)
+    query = try FetchQuery.read(arguments, target)
     folder = try ContentFolder(arguments, context)
     limit = try FetchQuery.limit(arguments)
     if arguments.has(.fetchJSON), AnswerOutput.includesHead(arguments) {
@@ -34,7 +34,11 @@ struct FetchCommand: Sendable {
   }
 
   /// Gets and delivers.
-  func run() async throws -> CommandStatus {
+  mutating func run() async throws -> CommandStatus {
+    if let file = arguments[.fetchData] {
+      let context = context
+      query.body = try await access.reading { try await RequestContent.open(file, context, until: $0).body }
+    }
     let isOffline = query.policy == .cacheOnly
     let cache = try folder.open(limit: limit, isNeeded: isOffline, context)
     let diagnostics = StoreDiagnostics(context)
@@ -128,7 +132,7 @@ enum FetchQuery {
   static let url = OperandSyntax("URL", .one, .text, "what to get")
 
   static func read(
-    _ arguments: ParsedArguments, _ context: CommandContext, _ target: RequestTarget
+    _ arguments: ParsedArguments, _ target: RequestTarget
   ) throws -> ContentQuery<Data> {
     guard let url = URL(string: target.url) else { throw arguments.usage("'\(target.url)' is no URL") }
     var query = ContentQuery<Data>(url)
@@ -146,7 +150,7 @@ enum FetchQuery {
     if !isRead, let given = [OptionSyntax.ttl, .softTTL, .wait].first(where: { arguments.has($0) }) {
       throw arguments.usage("\(query.method) always goes to the server: it takes no \(given.name)")
     }
-    try addData(to: &query, arguments, context)
+    try addType(ofData: &query, arguments)
     return query
   }
 
@@ -183,22 +187,20 @@ enum FetchQuery {
     return time
   }
 
-  private static func addData(
-    to query: inout ContentQuery<Data>, _ arguments: ParsedArguments, _ context: CommandContext
-  ) throws {
-    guard let file = arguments[.fetchData] else {
+  private static func addType(
+    ofData query: inout ContentQuery<Data>, _ arguments: ParsedArguments
+  ) throws(UsageError) {
+    guard arguments.has(.fetchData) else {
       if arguments.has(.fetchType) { throw arguments.usage("--content-type needs --data FILE") }
       return
     }
     guard ["POST", "PUT", "PATCH"].contains(query.method.rawValue) else {
       throw arguments.usage("\(query.method) takes no --data", hint: "Name the method, such as --method POST.")
     }
-    let bytes = try context.read(file)
     let type = arguments[.fetchType] ?? "application/octet-stream"
     guard HTTPField(name: .contentType, value: type).isValid else {
       throw arguments.usage("--content-type holds characters that no header may have")
     }
-    query.body = .bytes(bytes)
     query.fields[.contentType] = type
   }
 }

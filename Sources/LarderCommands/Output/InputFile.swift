@@ -34,11 +34,13 @@ package struct FileError: Error, Sendable, Hashable, CustomStringConvertible {
 }
 
 /// Reads files by path.
-enum InputFile {
+package enum InputFile {
   /// Larger files are refused: they are read into memory.
-  static let limit = 1 << 30
+  package static let limit = 1 << 30
+  /// The same for credentials, certificates and lists of header fields.
+  static let settingsLimit = 1 << 20
 
-  /// The whole content of a file.
+  /// The whole content of a file of at most `limit` bytes.
   static func read(_ path: String, shownAs shown: String, limit: Int = limit) throws(FileError) -> [UInt8] {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw FileError(path: shown, reason: FileDescriptors.reason(errno)) }

@@ -21,8 +21,7 @@ public enum LarderProcess {
     let environment = ProcessInfo.processInfo.environment
     let context = CommandContext(
       output: port(STDOUT_FILENO, environment), diagnostics: port(STDERR_FILENO, environment),
-      readInput: { (limit) throws(FileError) in try standardInput(limit: limit) },
-      environment: environment, connect: { try Connection.transport($0) })
+      input: .descriptor(STDIN_FILENO), environment: environment, connect: { try Connection.transport($0) })
     let arguments = Array(CommandLine.arguments.dropFirst())
     let interruption = Interruption()
     defer { interruption.stop() }
@@ -38,11 +37,5 @@ public enum LarderProcess {
     return OutputPort(
       isTerminal: isTerminal, style: style, end: { if !isTerminal { FileDescriptors.detach(descriptor) } },
       sink: { (bytes) throws(OutputError) in try FileDescriptors.write(bytes, to: descriptor) })
-  }
-
-  private static func standardInput(limit: Int) throws(FileError) -> [UInt8]? {
-    do throws(FileError.Reason) { return try FileDescriptors.readAll(STDIN_FILENO, limit: limit) } catch {
-      throw FileError(path: "standard input", reason: error.text)
-    }
   }
 }

@@ -10,7 +10,7 @@ extension CommandSyntax {
       "FILE is a recorded batch, multipart or JSON, which is sent as it is; or a readable text: blocks of a request "
         + "line such as GET Products(1), header lines, and after an empty line the content, with --- alone on a line "
         + "between blocks. changeset { and } alone on their lines enclose requests that succeed or fail together. Lines "
-        + "that begin with # before a request line are comments.",
+        + "that begin with # before a request line are comments. FILE is read as a whole, up to 64 MiB.",
       "A request that fails makes 1 the exit status. Of an answer that breaks off, the parts before are shown; then 3 is.",
     ],
     examples: [
@@ -21,10 +21,13 @@ extension CommandSyntax {
   ) { arguments, context in
     let given = try arguments.required(OperandSyntax.batchService)
     let target = try RequestTarget(given.hasSuffix("/") ? given : given + "/", in: arguments)
-    let access = try ServiceAccess(arguments, context)
-    let conversation = try await access.conversation(root: target.root, context)
+    var access = try ServiceAccess(arguments, context)
     let path = try arguments.required(OperandSyntax.batchFile)
-    let file = try read(path, context, root: conversation.root)
+    let bytes = try await access.reading {
+      try await RequestContent.read(path, context, limit: limit, until: $0)
+    }
+    let conversation = try await access.conversation(root: target.root, context)
+    let file = try read(bytes, path, root: conversation.root)
     var request = ODataSingleRequest(
       .invokeAction, "$batch", body: .bytes(file.body, contentType: file.contentType), fields: access.fields)
     request.fields.setDefault(.accept, file.accept)
@@ -42,8 +45,10 @@ extension CommandSyntax {
     return rows.allSatisfy { $0.response.map { !$0.isError } ?? false } ? .done : .negative
   }
 
-  private static func read(_ path: String, _ context: CommandContext, root: ODataServiceRoot) throws -> BatchFile {
-    let bytes = try context.read(path)
+  /// How long a batch may be, in bytes: it is taken apart in memory.
+  private static let limit = 64 << 20
+
+  private static func read(_ bytes: [UInt8], _ path: String, root: ODataServiceRoot) throws -> BatchFile {
     do { return try BatchFile(bytes, root: root) } catch let error as ODataServiceError {
       throw CommandFailure(.usage, "\(path): \(error)")
     } catch {

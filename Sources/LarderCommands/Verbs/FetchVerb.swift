@@ -17,6 +17,7 @@ extension CommandSyntax {
         + "--refresh has the server confirm or send the content. --policy names these and others: standard; reload "
         + "(--refresh); cache-else-network, kept content of any age before the network; stale-when-unreachable, kept content "
         + "where the server cannot be reached or fails; cache-only (--offline).",
+      RequestContent.help,
       "Signing in is as for 'larder get'; what is kept for one caller is never given to another.",
     ],
     examples: [
@@ -30,7 +31,8 @@ extension CommandSyntax {
     ] + AnswerOutput.options + ServiceAccess.options.filter { $0 != .service && $0 != .retry },
     operands: [FetchQuery.url]
   ) { arguments, context in
-    try await FetchCommand(arguments, context).run()
+    var command = try FetchCommand(arguments, context)
+    return try await command.run()
   }
 }
 

@@ -10,6 +10,7 @@ extension CommandSyntax {
       "A token against cross-site request forgery is fetched from the service's root where the service wants one, and "
         + "the request repeated once with it. The root is --service, or the part of the URL before its first resource.",
       "Without --content-type the data is taken for JSON, Atom or bytes by its first character.",
+      RequestContent.help,
       "The answer is printed as by get; messages of the service (sap-message) go to standard error.",
     ],
     examples: [
@@ -27,7 +28,7 @@ extension CommandSyntax {
     // PATCH is what was asked for, so the version need not be found out to choose between it and MERGE.
     if method == "PATCH" { access.options.version = .v4 }
     var request = ODataSingleRequest(
-      operation(method), target.url, body: try body(method, arguments, context), fields: access.fields)
+      operation(method), target.url, body: try await body(method, arguments, context, &access), fields: access.fields)
     request.ifMatch = arguments[.ifMatch]
     guard request.ifMatch.map({ HTTPField(name: .ifMatch, value: $0).isValid }) ?? true else {
       throw arguments.usage("--if-match holds characters that no header may have")
@@ -49,20 +50,24 @@ extension CommandSyntax {
   }
 
   private static func body(
-    _ method: String, _ arguments: ParsedArguments, _ context: CommandContext
-  ) throws -> ODataRequestBody {
+    _ method: String, _ arguments: ParsedArguments, _ context: CommandContext, _ access: inout ServiceAccess
+  ) async throws -> ODataRequestBody {
     guard let file = arguments[.data] else {
       if method != "POST", method != "DELETE" { throw arguments.usage("\(method) needs --data FILE") }
       if arguments.has(.contentType) { throw arguments.usage("--content-type needs --data FILE") }
       return .none
     }
     guard method != "DELETE" else { throw arguments.usage("DELETE takes no --data") }
-    let bytes = try context.read(file)
-    let type = arguments[.contentType] ?? ContentKind.mediaType(of: bytes)
-    guard HTTPField(name: .contentType, value: type).isValid else {
+    if let type = arguments[.contentType], !HTTPField(name: .contentType, value: type).isValid {
       throw arguments.usage("--content-type holds characters that no header may have")
     }
-    return .bytes(bytes, contentType: type)
+    let content = try await access.reading { try await RequestContent.open(file, context, until: $0) }
+    let type = arguments[.contentType] ?? ContentKind.mediaType(of: content.beginning)
+    switch content.body {
+    case .none: return .none
+    case .bytes(let bytes): return .bytes(bytes, contentType: type)
+    case .stream(let length, let open): return .stream(length: length, contentType: type, open: open)
+    }
   }
 }
 

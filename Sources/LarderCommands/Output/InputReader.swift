@@ -1,0 +1,79 @@
+internal import Dispatch
+
+#if canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
+#else
+  internal import Darwin
+#endif
+
+/// Reads a pipe, a terminal or a device piece by piece, whenever its writer has something.
+///
+/// The wait holds none of the threads that tasks share, and ends with the task that waits, or at a deadline.
+final class InputReader: Sendable {
+  /// The deadline has passed.
+  struct Late: Error {}
+
+  private let input: InputDescriptor
+  /// A byte in this pipe ends the wait.
+  private let wakeOut: Int32
+  private let wakeIn: Int32
+  private let queue = DispatchQueue(label: "larder.input")
+
+  init(_ input: InputDescriptor) throws(FileError.Reason) {
+    self.input = input
+    var ends: [Int32] = [-1, -1]
+    guard pipe(&ends) == 0 else { throw FileError.Reason(errno) }
+    (wakeOut, wakeIn) = (ends[0], ends[1])
+    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+  }
+
+  deinit {
+    close(wakeOut)
+    close(wakeIn)
+  }
+
+  /// The next bytes, nil at the end; called by one reader at a time.
+  ///
+  /// Throws `CancellationError` where the task is cancelled, now or by then, ``Late`` past the deadline, and
+  /// `FileError.Reason`.
+  func next(until deadline: ContinuousClock.Instant? = nil) async throws -> [UInt8]? {
+    try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { waiting in
+        queue.async { waiting.resume(with: Result { try self.read(until: deadline) }) }
+      }
+    } onCancel: {
+      var byte: UInt8 = 0
+      _ = write(wakeIn, &byte, 1)
+    }
+  }
+
+  private func read(until deadline: ContinuousClock.Instant?) throws -> [UInt8]? {
+    while true {
+      var entries = [
+        pollfd(fd: wakeOut, events: Int16(POLLIN), revents: 0),
+        pollfd(fd: input.number, events: Int16(POLLIN), revents: 0),
+      ]
+      let left = deadline.map { InputReader.milliseconds($0 - .now) } ?? -1
+      let count = poll(&entries, nfds_t(entries.count), left)
+      if count < 0, errno != EINTR { throw FileError.Reason(errno) }
+      if entries[0].revents != 0 { throw CancellationError() }
+      if let deadline, deadline <= .now { throw Late() }
+      guard count > 0, entries[1].revents != 0 else { continue }
+      do throws(FileError.Reason) {
+        return try FileDescriptors.readChunk(input.number)
+      } catch {
+        // Somebody else was faster; the wait goes on.
+        if error != FileError.Reason(EAGAIN) { throw error }
+      }
+    }
+  }
+
+  /// Rounded up, so that the wait never ends before its time; at most a day at once.
+  private static func milliseconds(_ span: Duration) -> Int32 {
+    let limit: Duration = .seconds(86_400)
+    let (seconds, attoseconds) = max(.zero, min(span, limit)).components
+    return Int32(seconds) * 1000 + Int32((attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)
+  }
+}

@@ -1,0 +1,158 @@
+internal import HTTPCore
+internal import Synchronization
+
+/// Content for a request, from a file or from standard input, however long it is.
+///
+/// - A regular file longer than ``heldLimit`` is read while it is sent, and can be sent again. Its length is said.
+/// - Anything else is read first, up to the limit: then its length is known, and it can be sent again.
+/// - What goes on past the limit (a pipe, a device) is sent as it comes, in chunks, and once: where the request has to be
+///   repeated, it fails with `HTTPTransportError.invalidRequest`.
+struct RequestContent: Sendable {
+  /// How much is held in memory, in bytes.
+  static let heldLimit = 4 << 20
+  private static let step = 1 << 16
+
+  /// The same in a verb's help.
+  static let help =
+    "Data of any length is sent while it is read. Of a pipe the first 4 MiB are kept; with more than that the request can "
+    + "be sent once only, so what a redirect or a token makes it repeat has to come from a file."
+
+  /// What is sent.
+  let body: HTTPBody
+  /// How it begins, which tells its kind.
+  let beginning: [UInt8]
+
+  /// Opens what a path, or `-`, stands for, and reads as much of it as is read first.
+  ///
+  /// Throws ``FileError``, also where that has not come before the deadline, and `CancellationError`.
+  static func open(
+    _ given: String, _ context: CommandContext, until deadline: ContinuousClock.Instant?
+  ) async throws -> RequestContent {
+    let shown = given == "-" ? "standard input" : given
+    do {
+      guard let input = try input(given, context) else { return RequestContent(try context.read(given)) }
+      if let (start, count) = input.remainder, count > heldLimit {
+        return try file(input, from: start, count: count, shown)
+      }
+      let reader = try InputReader(input)
+      let (bytes, isWhole) = try await beginning(of: reader, limit: heldLimit, until: deadline)
+      return isWhole ? RequestContent(bytes) : passing(bytes, reader, shown)
+    } catch {
+      throw failure(error, shown)
+    }
+  }
+
+  /// All of what a path, or `-`, stands for, where it is not longer than a limit.
+  static func read(
+    _ given: String, _ context: CommandContext, limit: Int, until deadline: ContinuousClock.Instant?
+  ) async throws -> [UInt8] {
+    let shown = given == "-" ? "standard input" : given
+    do {
+      guard let input = try input(given, context) else { return try context.read(given, limit: limit) }
+      let (bytes, isWhole) = try await beginning(of: try InputReader(input), limit: limit, until: deadline)
+      guard isWhole else { throw FileError.Reason(text: "it is larger than the \(limit) bytes that are taken") }
+      return bytes
+    } catch {
+      throw failure(error, shown)
+    }
+  }
+
+  private init(_ bytes: [UInt8]) {
+    body = .bytes(bytes)
+    beginning = Array(bytes.prefix(RequestContent.step))
+  }
+
+  private init(_ body: HTTPBody, _ beginning: [UInt8]) {
+    self.body = body
+    self.beginning = beginning
+  }
+
+  /// Nil where standard input is bytes in memory.
+  private static func input(_ given: String, _ context: CommandContext) throws(FileError.Reason) -> InputDescriptor? {
+    guard given == "-" else { return try InputDescriptor(path: context.path(given)) }
+    switch context.input {
+    case .bytes: return nil
+    case .descriptor(let number): return InputDescriptor(borrowing: number)
+    }
+  }
+
+  /// What comes first, and whether that was all.
+  private static func beginning(
+    of reader: InputReader, limit: Int, until deadline: ContinuousClock.Instant?
+  ) async throws -> (bytes: [UInt8], isWhole: Bool) {
+    var bytes: [UInt8] = []
+    while let chunk = try await reader.next(until: deadline) {
+      bytes += chunk
+      if bytes.count > limit { return (bytes, false) }
+    }
+    return (bytes, true)
+  }
+
+  private static func failure(_ error: any Error, _ shown: String) -> any Error {
+    switch error {
+    case let reason as FileError.Reason: FileError(path: shown, reason: reason.text)
+    case is InputReader.Late: FileError(path: shown, reason: "it has not ended within the time of --timeout")
+    default: error
+    }
+  }
+
+  // MARK: Content that is not in memory
+
+  private static func file(
+    _ input: InputDescriptor, from start: Int, count: Int, _ shown: String
+  ) throws(FileError.Reason) -> RequestContent {
+    let beginning = try input.read(at: start, count: step)
+    let open: @Sendable () -> HTTPBodyStream = {
+      let position = Mutex(start)
+      return HTTPBodyStream(length: count) {
+        let (here, left) = position.withLock { ($0, start + count - $0) }
+        if left <= 0 { return nil }
+        do throws(FileError.Reason) {
+          let bytes = try input.read(at: here, count: min(step, left))
+          position.withLock { $0 += bytes.count }
+          return bytes.isEmpty ? nil : bytes
+        } catch {
+          throw HTTPTransportError.other(FileError(path: shown, reason: error.text).description)
+        }
+      }
+    }
+    return RequestContent(.stream(length: count, open: open), beginning)
+  }
+
+  private static func passing(_ beginning: [UInt8], _ reader: InputReader, _ shown: String) -> RequestContent {
+    let passing = PassingContent(beginning, reader, shown)
+    return RequestContent(.stream(length: nil) { passing.stream() }, Array(beginning.prefix(step)))
+  }
+}
+
+/// Content of which only the beginning is held: it can begin again until more than that has been read.
+private final class PassingContent: Sendable {
+  private let beginning: [UInt8]
+  private let reader: InputReader
+  private let shown: String
+  private let isReadOn = Atomic(false)
+
+  init(_ beginning: [UInt8], _ reader: InputReader, _ shown: String) {
+    self.beginning = beginning
+    self.reader = reader
+    self.shown = shown
+  }
+
+  func stream() -> HTTPBodyStream {
+    let isBegun = Atomic(false)
+    let isAllowed = !isReadOn.load(ordering: .acquiring)
+    return HTTPBodyStream {
+      guard isAllowed else {
+        throw HTTPTransportError.invalidRequest(
+          "\(self.shown) was sent and cannot be read again for the repetition; put it into a file")
+      }
+      if !isBegun.exchange(true, ordering: .relaxed) { return self.beginning }
+      self.isReadOn.store(true, ordering: .releasing)
+      do {
+        return try await self.reader.next()
+      } catch let error as FileError.Reason {
+        throw HTTPTransportError.other(FileError(path: self.shown, reason: error.text).description)
+      }
+    }
+  }
+}
