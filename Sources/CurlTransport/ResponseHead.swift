@@ -85,9 +85,7 @@ struct ResponseHeadParser {
   private func head() throws(HTTPTransportError) -> ResponseHead {
     var fields = HTTPFields(lines)
     let neverHasContent = method == .head || status == 204 || status == 304
-    var length = fields.values(of: .contentLength).first.flatMap { Int($0) }
-    if fields.contains("Transfer-Encoding") { length = nil }
-    if neverHasContent { length = 0 }
+    var length = try ResponseHeadParser.length(&fields, neverHasContent: neverHasContent)
     var codings: [ContentCoding] = []
     if decodes && !neverHasContent && status != 206, let known = try ContentCoding.codings(in: fields), !known.isEmpty {
       fields[.contentEncoding] = nil
@@ -100,6 +98,24 @@ struct ResponseHeadParser {
     }
     return ResponseHead(
       status: status, fields: fields, length: length, codings: codings, isBodiless: length == 0)
+  }
+
+  /// The content's length (RFC 9112 §6.3); the field that says it is left as one number, or out where it does not count.
+  private static func length(
+    _ fields: inout HTTPFields, neverHasContent: Bool
+  ) throws(HTTPTransportError) -> Int? {
+    // Transfer-Encoding overrides it, and whoever passes the answer on must not repeat it.
+    if fields.contains("Transfer-Encoding") { fields[.contentLength] = nil }
+    do throws(HTTPTransportError) {
+      let length = try fields.announcedLength()
+      if let length { fields[.contentLength] = String(length) }
+      return neverHasContent ? 0 : length
+    } catch {
+      // Where the head is all there is, a wrong number says nothing of its end.
+      guard neverHasContent else { throw error }
+      fields[.contentLength] = nil
+      return 0
+    }
   }
 }
 

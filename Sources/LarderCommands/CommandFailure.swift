@@ -53,7 +53,7 @@ package struct CommandFailure: Error, Sendable, Hashable {
 
   /// The status for an HTTP status that is not a success: what the server refuses is a no; what it cannot do, or does
   /// not let this caller do without logging on or waiting, is a failure of the server. So is a redirect that led nowhere,
-  /// or a 304 that nobody asked for.
+  /// or a 304 to a condition in `--header`.
   static func status(ofHTTP status: Int) -> CommandStatus {
     switch status {
     case 200..<300: .done

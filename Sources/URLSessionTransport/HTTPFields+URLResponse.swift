@@ -7,17 +7,23 @@ import HTTPCore
 
 extension SessionExchange.Head {
   /// The head as this package tells it: without the encoding that the session has undone.
-  init(_ response: HTTPURLResponse, to method: HTTPMethod) {
+  ///
+  /// Throws where nobody can tell how long its content is (RFC 9112 §6.3).
+  init(_ response: HTTPURLResponse, to method: HTTPMethod) throws(HTTPTransportError) {
     var fields = HTTPFields(response)
     status = response.statusCode
+    if fields.contains("Transfer-Encoding") { fields[.contentLength] = nil }
     if method == .head || status == 204 || status == 304 {
       length = 0
+      // Where the head is all there is, a wrong number says nothing of its end.
+      if (try? fields.announcedLength()) == nil { fields[.contentLength] = nil }
     } else if let coding = fields[.contentEncoding], coding.lowercased() != "identity" {
       fields[.contentEncoding] = nil
       fields[.contentLength] = nil
       length = nil
     } else {
-      length = fields.contains("Transfer-Encoding") ? nil : fields[.contentLength].flatMap { Int($0) }
+      length = try fields.announcedLength()
+      if let length { fields[.contentLength] = String(length) }
     }
     self.fields = fields
   }

@@ -133,7 +133,12 @@ final class SessionExchange: Sendable {
     guard let response = response as? HTTPURLResponse else {
       return fail(.protocolViolation("the answer is not HTTP"))
     }
-    let head = Head(response, to: request.method)
+    let head: Head
+    do throws(HTTPTransportError) {
+      head = try Head(response, to: request.method)
+    } catch {
+      return fail(error)
+    }
     let waiter: HeadWaiter? = state.withLock { state in
       state.lastActivity = .now
       state.hasHead = true

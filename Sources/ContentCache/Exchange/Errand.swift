@@ -71,6 +71,9 @@ struct Errand: Sendable {
     request.fields = Validation.fields(request.fields, selected: nil, tags: variants.compactMap(\.etag))
   }
 
+  /// True where it is sent for the caller alone.
+  var isPlain: Bool { if case .plain = purpose { true } else { false } }
+
   /// The caller's own request, without preconditions and ranges of the cache.
   var plain: Errand {
     var errand = self

@@ -10,6 +10,7 @@ extension HTTPCache {
       let response: HTTPResponse
       do {
         response = try await transport.send(errand.request)
+        try response.check(answering: errand.request, isOwn: errand.isPlain)
       } catch {
         transfers.detach(transfer, isShareable: nil)
         return transfer.publish(.failure(error))

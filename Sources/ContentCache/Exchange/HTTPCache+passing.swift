@@ -22,6 +22,7 @@ extension HTTPCache {
     case .unsafe: await invalidate(arrival, inquiry)
     case .get, .safe: break
     }
+    try response.check(answering: inquiry.request)
     return await keep(response, arrival, inquiry, reason)
   }
 

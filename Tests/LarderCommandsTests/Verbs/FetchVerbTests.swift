@@ -137,15 +137,26 @@ struct FetchVerbTests {
 
   @Test(
     "An answer that is no success is an error, with the status that it stands for",
-    arguments: [(404, 1), (410, 1), (401, 3), (403, 1), (500, 3), (503, 3), (304, 3)])
+    arguments: [(404, 1), (410, 1), (401, 3), (403, 1), (500, 3), (503, 3)])
   func failures(status: Int, code: Int32) async throws {
-    let server = try ScriptedServer { _ in .response(status, body: status == 304 ? "" : "sorry") }
+    let server = try ScriptedServer { _ in .response(status, body: "sorry") }
     defer { server.stop() }
     let folder = try TemporaryFolder()
     let outcome = await Rig().run("fetch", "--cache", folder.path, server.text("/x"))
     #expect(outcome.status.code == code && outcome.output.isEmpty)
     #expect(outcome.diagnostics.contains("The server answered with status \(status)."))
     #expect(outcome.diagnostics.contains("--user-file") == [401, 403].contains(status))
+  }
+
+  @Test("A 304 that nobody asked for is no HTTP, and one to the caller's own condition a status")
+  func notModified() async throws {
+    let server = try ScriptedServer { _ in .response(304) }
+    defer { server.stop() }
+    let folder = try TemporaryFolder()
+    let unasked = await Rig().run("fetch", "--cache", folder.path, server.text("/x"))
+    #expect(unasked.status == .network && unasked.diagnostics.contains("is not proper HTTP: 304"))
+    let asked = await Rig().run("fetch", "--cache", folder.path, "-H", "If-None-Match: \"1\"", server.text("/x"))
+    #expect(asked.status == .network && asked.diagnostics.contains("The server answered with status 304."))
   }
 
   @Test("Redirects are followed through the cache, and credentials stay with their origin")
