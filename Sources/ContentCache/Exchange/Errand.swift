@@ -42,6 +42,8 @@ struct Errand: Sendable {
     storedKey = found.key
     hadVariants = !found.variants.isEmpty
     if reason == .partial, case .fetch(let fetch) = found.range {
+      // RFC 9110 §13.2.2: the server evaluates conditions before it looks at ranges, and so has to see both.
+      if inquiry.rules.hasRange, ForwardedConditions.areThere(inquiry.request.fields) { return }
       purpose = .completion
       request.fields = fetch.fields
     } else if validates, let stored {
@@ -52,10 +54,16 @@ struct Errand: Sendable {
   }
 
   private mutating func validate(_ stored: CacheEntry) {
-    purpose = .validation
     let fields = Validation.fields(request.fields, selected: stored.rules)
-    guard inquiry.rules.isConditional else { return request.fields = fields }
+    guard inquiry.rules.isConditional else {
+      purpose = .validation
+      return request.fields = fields
+    }
     let conditions = ForwardedConditions(request.fields, validation: fields, stored: stored.rules)
+    // An answer of ranges is right only where the caller's conditions have been evaluated (RFC 9110 §13.2.2). Where the
+    // cache's own would take their place, the caller's go alone.
+    if inquiry.rules.hasRange, !conditions.areComplete { return }
+    purpose = .validation
     request.fields = conditions.fields
     self.conditions = conditions
   }

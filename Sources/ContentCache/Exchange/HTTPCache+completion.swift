@@ -99,8 +99,9 @@ extension HTTPCache {
 }
 
 extension PartialAnswer {
-  /// The bytes of the stored content that are sent, where those of one range are all that is.
+  /// The bytes of the stored content that are sent, where those of one range are all that is; none for a 416.
   fileprivate var singleRange: Range<Int>? {
-    if status == 206, pieces.count == 1, case .stored(let range)? = pieces.first { range } else { nil }
+    if status == 416 { return 0..<0 }
+    return if status == 206, pieces.count == 1, case .stored(let range)? = pieces.first { range } else { nil }
   }
 }

@@ -28,7 +28,9 @@ extension HTTPCache {
     _ response: HTTPResponse, _ arrival: Arrival, _ errand: Errand, _ transfer: Transfer
   ) async -> Bool {
     switch errand.purpose {
-    case .plain: break
+    case .plain:
+      // The caller's copy is the server's; where the stored response has the same entity tag, it is too (RFC 9111 §4.3.4).
+      if response.status == 304, arrival.rules.etag != nil { _ = await confirm(errand, arrival, transfer) }
     case .validation:
       guard response.status == 304 else { break }
       return await notModified(response, arrival, errand, transfer)

@@ -16,7 +16,12 @@ extension HTTPCache {
       return Found(key: inquiry.key, miss: .varyMiss)
     }
     guard let entry = found.entry else { return found }
-    if entry.rules.isPartial, inquiry.rules.method == .head {
+    if inquiry.rules.isConditional,
+      case .notModified = ConditionalOutcome.of(inquiry.request.fields, entry.metadata, entry.rules)
+    {
+      // RFC 9110 §13.2.2: then no content is sent, whatever of it is stored.
+      found.range = .whole
+    } else if entry.rules.isPartial, inquiry.rules.method == .head {
       found.range = .forward
     } else if entry.rules.isPartial || inquiry.rules.hasRange {
       found.range = RangeOutcome.of(inquiry.request.fields, entry, boundary: "")

@@ -77,9 +77,16 @@ extension HTTPCache {
 
   /// 304 where a new answer is what the caller has already: its condition gave way to the cache's own on the way.
   private func notModified(_ head: TransferHead, _ inquiry: Inquiry, _ reason: ForwardReason) -> CachedAnswer? {
-    guard inquiry.rules.isConditional, head.status == 200, let metadata = head.metadata, let rules = head.rules,
-      case .notModified(var fields) = ConditionalOutcome.of(inquiry.request.fields, metadata, rules)
-    else { return nil }
+    guard inquiry.rules.isConditional, head.status == 200 else { return nil }
+    let now = options.now()
+    let metadata =
+      head.metadata
+      ?? CacheMetadata(
+        url: inquiry.resource, status: head.status, fields: head.fields, requestTime: now, responseTime: now)
+    let rules = head.rules ?? StoredRules(metadata)
+    guard case .notModified(var fields) = ConditionalOutcome.of(inquiry.request.fields, metadata, rules) else {
+      return nil
+    }
     fields[.contentLength] = metadata.fields[.contentLength]
     var status = CacheStatus(options.name)
     status.forward = reason

@@ -16,8 +16,15 @@ package struct ForwardedConditions: Hashable, Sendable {
 
   /// The request's fields with both.
   package let fields: HTTPFields
+  /// True where the server evaluates all that the client asked: nothing of it gave way to the cache's own conditions.
+  package let areComplete: Bool
   /// Entity tags of the client that are not stored here.
   private let added: [String]
+
+  /// True where a request has conditions that the cache's own would take the place of.
+  package static func areThere(_ request: HTTPFields) -> Bool {
+    request.contains(.ifNoneMatch) || request.contains(.ifModifiedSince)
+  }
 
   /// Adds the client's entity tags to a validation.
   ///
@@ -28,6 +35,7 @@ package struct ForwardedConditions: Hashable, Sendable {
   package init(_ request: HTTPFields, validation: HTTPFields, stored: StoredRules) {
     var fields = validation
     var added: [String] = []
+    var areComplete = !ForwardedConditions.areThere(request)
     // Without an entity tag of the cache's, its date would not count beside the client's tags (RFC 9110 §13.1.3).
     if let own = validation[.ifNoneMatch], stored.etag != nil, let text = request[.ifNoneMatch],
       case .tags(let tags) = EntityTagList(text)
@@ -38,7 +46,9 @@ package struct ForwardedConditions: Hashable, Sendable {
         added.append(EntityTag.wellFormed(tag))
       }
       if !added.isEmpty { fields[.ifNoneMatch] = ([own] + added).joined(separator: ", ") }
+      areComplete = tags.count <= ForwardedConditions.limit
     }
+    self.areComplete = areComplete
     self.fields = fields
     self.added = added
   }
