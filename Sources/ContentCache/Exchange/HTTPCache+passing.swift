@@ -99,12 +99,17 @@ extension HTTPCache {
     }
   }
 
-  /// Marks what is stored of a resource for this caller, and for nobody in particular.
+  /// Marks what is stored of a resource, for whomever: what one caller has changed is no longer what another has got.
   private func invalidate(_ resource: String, caller: String) async {
-    for key in caller.isEmpty ? [resource] : [resource, resource + caller] {
-      transfers.markOutdated { $0 == key }
-      await invalidate(key, resource)
+    transfers.markOutdated { $0 == resource || $0.hasPrefix(resource + " #") }
+    var keys = [resource]
+    if !caller.isEmpty { keys.append(resource + caller) }
+    do throws(CacheError) {
+      for other in try await knownCallers.all(in: cache) where other != caller { keys.append(resource + other) }
+    } catch {
+      report(.read, resource, error)
     }
+    for key in keys { await invalidate(key, resource) }
   }
 
   private func invalidate(_ key: String, _ resource: String) async {

@@ -19,6 +19,7 @@ extension HTTPCache {
     await records.settled()
     try await cache.removeAll()
     callers.forgetSalt()
+    knownCallers.forget()
   }
 
   /// The answer to a request; with `ignoresStored` from the network, without a condition.

@@ -40,6 +40,7 @@ extension HTTPCache {
     let inquiry = errand.inquiry
     let rules = StoredRules(metadata)
     do throws(CacheError) {
+      try await knownCallers.note(inquiry.caller, in: cache, now: options.now())
       guard let variant = VariantIndex.variant(of: rules, request: inquiry.request.fields, under: inquiry.key) else {
         let former = errand.hadVariants ? try await cache.entry(forKey: inquiry.key)?.metadata.variants ?? [] : []
         let entry = try await writer.commit(metadata, forKey: inquiry.key)

@@ -21,6 +21,7 @@ public final class HTTPCache: Sendable {
   let keepsContent: Bool
   let transfers: Transfers
   let callers: CallerDigest
+  let knownCallers = KnownCallers()
   /// What `Cache-Status` says of a hit, up to the seconds.
   let hitStatus: String
   /// Held while the record under a key is read, changed and written back.
