@@ -33,7 +33,9 @@ package enum StoredFields {
     let names = Set(news.map(\.name))
     // The first answer's `Age` says nothing of the second's.
     let kept = stored.filter { !names.contains($0.name) && $0.name.canonicalName != "age" }
-    return HTTPFields(kept + news)
+    let updated = HTTPFields(kept + news)
+    // What `no-cache="…"` names stays out, whichever of the two said so (§5.2.2.4).
+    return toStore(updated, CacheControl(updated))
   }
 
   /// Fields of one connection or one proxy (RFC 9110 §7.6.1, RFC 9111 §3.1).

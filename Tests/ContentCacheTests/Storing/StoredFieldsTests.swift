@@ -65,6 +65,23 @@ struct StoredFieldsTests {
     #expect(StoredFields.updated(["A": "1"], by: ["A": "2", "Connection": "a"]) == ["A": "1"])
   }
 
+  @Test("what no-cache names is not kept, whichever answer names it (§5.2.2.4)")
+  func named() {
+    let said: HTTPFields = ["Cache-Control": "no-cache=\"Set-Cookie\""]
+    #expect(
+      StoredFields.updated(said, by: ["Set-Cookie": "a=b", "A": "1"]) == [
+        "Cache-Control": "no-cache=\"Set-Cookie\"", "A": "1",
+      ])
+    #expect(
+      StoredFields.updated(["Set-Cookie": "a=b", "A": "1"], by: said) == [
+        "A": "1", "Cache-Control": "no-cache=\"Set-Cookie\"",
+      ])
+    #expect(
+      StoredFields.updated(said, by: ["Cache-Control": "max-age=5", "Set-Cookie": "a"]) == [
+        "Cache-Control": "max-age=5", "Set-Cookie": "a",
+      ])
+  }
+
   @Test("metadata made, confirmed and invalidated")
   func metadata() {
     let fields: HTTPFields = [
