@@ -9,6 +9,8 @@ enum ObjectCrashRig {
     case rounds
     /// Raises a count by one, again and again, as often as the number of the first round says.
     case count
+    /// Says how many values there are, and closes.
+    case look
   }
 
   /// How many values a round changes, and how many pairs.
@@ -42,6 +44,9 @@ enum ObjectCrashRig {
         }
         say("counted \(count)")
       }
+      try await store.close()
+    case .look:
+      say("holds \(try await store.count())")
       try await store.close()
     }
   }

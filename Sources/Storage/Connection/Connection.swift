@@ -14,6 +14,8 @@ import CSQLite
   let handle: OpaquePointer
   private var statements: [String: Statement] = [:]
   private var isClosed = false
+  /// Given back after the handle is closed.
+  private var use: FilesInUse.Token?
 
   /// Statements kept prepared; a connection that meets more drops all and begins anew.
   private static let statementLimit = 64
@@ -23,6 +25,7 @@ import CSQLite
 
   init(_ path: String, access: Access, options: DatabaseOptions) throws(StorageError) {
     file = path == ":memory:" ? nil : path
+    use = file == nil ? nil : FilesInUse.enter(path, makes: access == .readWriteCreate)
     let flags =
       SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
       | (access == .readOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE)
@@ -110,7 +113,7 @@ import CSQLite
   // MARK: Transactions
 
   /// True between BEGIN and COMMIT or ROLLBACK.
-  var isInTransaction: Bool { unsafe sqlite3_get_autocommit(handle) == 0 }
+  package var isInTransaction: Bool { unsafe sqlite3_get_autocommit(handle) == 0 }
 
   /// Runs `body` in a transaction: committed where it returns, rolled back where it throws.
   ///
@@ -172,6 +175,7 @@ import CSQLite
     let code = unsafe sqlite3_close(handle)
     guard code == SQLITE_OK else { throw error(code, sql: nil) }
     isClosed = true
+    use = nil
   }
 
   func error(_ code: Int32, sql: String?) -> StorageError {

@@ -24,30 +24,34 @@ package struct DatabaseFile: Sendable {
   /// Names a file; it need not exist.
   package init(_ path: String) { self.path = path }
 
+  /// The path from the root on.
+  var absolutePath: String {
+    path.hasPrefix("/") || path == ":memory:" ? path : FileManager.default.currentDirectoryPath + "/" + path
+  }
+
   /// Looks at the file's header (SQLite file format §1.3); throws `cannotOpen` where it cannot be read.
+  ///
+  /// Connections to the file, of this process too, keep their locks.
   package func content() throws(StorageError) -> Content {
-    guard FileManager.default.fileExists(atPath: path) else { return .absent }
-    let header: [UInt8]
-    let size: Int
-    do {
-      let attributes = try FileManager.default.attributesOfItem(atPath: path)
-      guard attributes[.type] as? FileAttributeType == .typeRegular else { return .other }
-      let data = try Data(contentsOf: URL(filePath: path), options: .alwaysMapped)
-      size = data.count
-      header = Array(data.prefix(100))
-    } catch {
-      throw StorageError(.cannotOpen, message: "The file cannot be read: \(error)", file: path)
+    let found: FilesInUse.Look
+    switch FilesInUse.look(path, 100) {
+    case .success(let look): found = look
+    case .failure(let failure) where failure.isAbsence: return .absent
+    case .failure(let failure):
+      throw StorageError(.cannotOpen, message: "The file cannot be read (errno \(failure.number))", file: path)
     }
+    guard found.isRegular else { return .other }
+    let header = found.start
     guard !header.isEmpty else { return .absent }
     let magic = Array("SQLite format 3\0".utf8)
     guard header.count >= 100 else { return magic.starts(with: header.prefix(16)) ? .damaged : .other }
-    guard header.starts(with: magic) else { return size % 512 == 0 ? .damaged : .other }
+    guard header.starts(with: magic) else { return found.byteCount % 512 == 0 ? .damaged : .other }
     let id = header[68..<72].reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
     return .database(applicationID: Int32(bitPattern: id))
   }
 
   /// The file's length in bytes; 0 where there is none.
-  package var byteCount: Int { (try? Data(contentsOf: URL(filePath: path), options: .alwaysMapped))?.count ?? 0 }
+  package var byteCount: Int { (try? FilesInUse.look(path, 0).get()).map { Int(clamping: $0.byteCount) } ?? 0 }
 
   /// Makes the file's folder where it is missing, for its owner alone.
   package func makeFolder() throws(StorageError) {
@@ -62,10 +66,8 @@ package struct DatabaseFile: Sendable {
 
   /// Makes an empty file where there is none: it, and so its log, can be read by its owner alone.
   package func make() throws(StorageError) {
-    guard !FileManager.default.fileExists(atPath: path) else { return }
-    guard FileManager.default.createFile(atPath: path, contents: nil, attributes: [.posixPermissions: 0o600]) else {
-      throw StorageError(.cannotOpen, message: "The file cannot be made", file: path)
-    }
+    let reason = FilesInUse.make(path)
+    if reason != 0 { throw StorageError(.cannotOpen, message: "The file cannot be made (errno \(reason))", file: path) }
   }
 
   /// Moves the file and its log aside under a new name ending in `.damaged`, replacing an earlier one; answers its path.

@@ -1,0 +1,120 @@
+import Synchronization
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+/// The database files that this process has connections to.
+///
+/// A process that closes any descriptor of a file drops all its record locks on it (POSIX.1-2024, `fcntl`), and SQLite's
+/// locks are such: another process then takes the file for unused and removes the log that is still written to. So who
+/// looks at a database's file by itself does it here: a descriptor of a file in use stays open until the last connection
+/// to it is closed.
+enum FilesInUse {
+  fileprivate struct Identity: Hashable {
+    let device: UInt64
+    let inode: UInt64
+
+    init(_ status: stat) {
+      device = UInt64(truncatingIfNeeded: status.st_dev)
+      inode = UInt64(truncatingIfNeeded: status.st_ino)
+    }
+  }
+
+  private struct Use {
+    var connections = 0
+    /// Kept open, to be read from again.
+    var descriptors: [Int32] = []
+  }
+
+  private static let uses = Mutex<[Identity: Use]>([:])
+
+  /// One connection's use of a file, from before it opens to after it has closed.
+  final class Token: Sendable {
+    private let identity: Identity
+
+    fileprivate init(_ identity: Identity) { self.identity = identity }
+
+    deinit { FilesInUse.leave(identity) }
+  }
+
+  /// Notes that a connection is about to be opened; nil where there is no file.
+  static func enter(_ path: String, makes: Bool) -> Token? {
+    uses.withLock { uses in
+      if makes { _ = make(at: path) }
+      var status = stat()
+      guard unsafe stat(path, &status) == 0 else { return nil }
+      let identity = Identity(status)
+      uses[identity, default: Use()].connections += 1
+      return Token(identity)
+    }
+  }
+
+  private static func leave(_ identity: Identity) {
+    uses.withLock { uses in
+      guard var use = uses[identity] else { return }
+      use.connections -= 1
+      uses[identity] = use.connections > 0 ? use : nil
+      if use.connections == 0 { for descriptor in use.descriptors { _ = close(descriptor) } }
+    }
+  }
+
+  /// Makes an empty file where there is none, for its owner alone; answers the system's error, 0 for none.
+  static func make(_ path: String) -> Int32 { uses.withLock { _ in make(at: path) } }
+
+  /// Never in place of one that is there: two may come at once.
+  private static func make(at path: String) -> Int32 {
+    let made = unsafe open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode_t(0o600))
+    guard made >= 0 else { return errno == EEXIST ? 0 : errno }
+    // Of a file this new there is no connection yet: that would have to be noted first.
+    _ = close(made)
+    return 0
+  }
+
+  /// What the system says about a file, and its first bytes.
+  struct Look {
+    var isRegular = false
+    var byteCount: Int64 = 0
+    var start: [UInt8] = []
+  }
+
+  /// Reads up to `count` bytes from the start of a file; the system's error where that fails.
+  static func look(_ path: String, _ count: Int) -> Result<Look, Failure> {
+    uses.withLock { uses in
+      var status = stat()
+      guard unsafe stat(path, &status) == 0 else { return .failure(Failure(number: errno)) }
+      var look = Look(isRegular: status.st_mode & S_IFMT == S_IFREG, byteCount: Int64(status.st_size))
+      guard look.isRegular, count > 0 else { return .success(look) }
+      let kept = uses[Identity(status)]?.descriptors.first
+      let descriptor = unsafe kept ?? open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+      guard descriptor >= 0 else { return .failure(Failure(number: errno)) }
+      defer { if kept == nil { keepOrClose(descriptor, &uses) } }
+      var bytes = [UInt8](repeating: 0, count: count)
+      // The array lives through the call, which writes at most its length.
+      let read = unsafe pread(descriptor, &bytes, count, 0)
+      guard read >= 0 else { return .failure(Failure(number: errno)) }
+      look.start = Array(bytes.prefix(read))
+      return .success(look)
+    }
+  }
+
+  private static func keepOrClose(_ descriptor: Int32, _ uses: inout [Identity: Use]) {
+    var status = stat()
+    // Where the system does not say which file it is, nothing is risked: it stays open.
+    guard unsafe fstat(descriptor, &status) == 0 else { return }
+    let identity = Identity(status)
+    if uses[identity] == nil { _ = close(descriptor) } else { uses[identity]?.descriptors.append(descriptor) }
+  }
+
+  /// The system's error.
+  struct Failure: Error {
+    let number: Int32
+
+    /// True where there is no file of that name.
+    var isAbsence: Bool { number == ENOENT || number == ENOTDIR }
+  }
+}

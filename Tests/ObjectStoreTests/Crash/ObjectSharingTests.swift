@@ -1,0 +1,34 @@
+import Foundation
+import ObjectStore
+import TestSupport
+import Testing
+
+@testable import CrashRig
+
+@Suite("Objects: several stores and processes on one file", .timeLimit(.minutes(3)))
+struct ObjectSharingTests {
+  /// Another process opens the file, counts the values and closes.
+  private func expectCount(_ count: Int, _ rig: ObjectRig) async throws {
+    let said = try await ObjectProcess.lines(.look, rig.path, 0)
+    #expect(said == ["holds \(count)"])
+  }
+
+  @Test("What two stores of a process put is there after another process has opened and closed the file")
+  func twoStoresAndAProcess() async throws {
+    let rig = try ObjectRig()
+    let first = try await rig.open()
+    let second = try await rig.open()
+    try await first.put(1, forKey: "before")
+    try await expectCount(1, rig)
+    for number in 0..<20 { try await first.put(number, forKey: "first \(number)") }
+    try await second.put(2, forKey: "second")
+    try await expectCount(22, rig)
+    #expect(try await second.count() == 22)
+    try await first.close()
+    try await expectCount(22, rig)
+    try await second.put(3, forKey: "alone")
+    try await expectCount(23, rig)
+    try await second.close()
+    try await expectCount(23, rig)
+  }
+}
