@@ -48,18 +48,37 @@ package final class Database: Sendable {
     guard key == nil else {
       throw StorageError(.notSupported, message: "Encryption of files is not supported yet", file: path)
     }
+    // Readers are opened later, when the program may work in another folder.
+    let path = DatabaseFile(path).absolutePath
     let opening = DispatchQueue(label: "larder.storage.open", qos: .userInitiated)
     return try await result(on: opening) { () throws(StorageError) in
-      let writer = try Connection(path, access: .readWriteCreate, options: options)
-      do throws(StorageError) {
-        _ = try schema.version(of: writer)
-        try prepare(writer, options)
-        try schema.apply(to: writer)
-      } catch {
-        try? writer.close()
-        throw error
+      let begin = ContinuousClock.now
+      while true {
+        do throws(StorageError) {
+          return Database(path, options: options, writer: try connect(path, schema, options))
+        } catch {
+          // Who opens a new file at the same moment may stand in the way of its change to a log, and SQLite does not
+          // wait for that: two that both read would wait for each other.
+          let patience = Duration.milliseconds(options.busyTimeoutMilliseconds)
+          guard error.category == .busy, ContinuousClock.now - begin < patience else { throw error }
+          _ = DispatchSemaphore(value: 0).wait(timeout: .now() + .microseconds(Int.random(in: 1000...10_000)))
+        }
       }
-      return Database(path, options: options, writer: writer)
+    }
+  }
+
+  private static func connect(
+    _ path: String, _ schema: Schema, _ options: DatabaseOptions
+  ) throws(StorageError) -> Connection {
+    let writer = try Connection(path, access: .readWriteCreate, options: options)
+    do throws(StorageError) {
+      _ = try writer.transaction(.deferred) { (writer) throws(StorageError) in try schema.version(of: writer) }
+      try prepare(writer, options)
+      try schema.apply(to: writer)
+      return writer
+    } catch {
+      try? writer.close()
+      throw error
     }
   }
 

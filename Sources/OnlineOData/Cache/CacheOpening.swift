@@ -1,11 +1,5 @@
 import Storage
 
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
-
 /// Looks at the cache's file before it is trusted, opens it, and puts a new one in the place of a damaged one.
 struct CacheOpening: Sendable {
   let place: CachePlace
@@ -19,7 +13,7 @@ struct CacheOpening: Sendable {
   func open() async throws(StorageError) -> Database {
     try place.makeFolder()
     switch try DatabaseFile(place.file).content() {
-    case .absent: try makeFile()
+    case .absent: try DatabaseFile(place.file).make()
     case .database(CacheSchema.applicationID): break
     case .database(0): break  // Cut off before its first transaction, or another's: the schema tells.
     case .damaged: return try await replaced(because: "its header is damaged")
@@ -48,17 +42,10 @@ struct CacheOpening: Sendable {
   private func replaced(because reason: String) async throws(StorageError) -> Database {
     let aside = try DatabaseFile(place.file).setAside()
     report(.cacheReplaced(path: place.file, setAside: aside, reason: reason))
-    try makeFile()
+    // Answers of a service are their reader's alone: the file, and so its log, can be read by nobody else.
+    try DatabaseFile(place.file).make()
     return try await opened()
   }
 
   private var isSmall: Bool { DatabaseFile(place.file).byteCount <= CacheOpening.checkedBytes }
-
-  /// Answers of a service are their reader's alone: the file, and so its log, can be read by nobody else.
-  private func makeFile() throws(StorageError) {
-    guard !FileManager.default.fileExists(atPath: place.file) else { return }
-    let made = FileManager.default.createFile(
-      atPath: place.file, contents: nil, attributes: [.posixPermissions: 0o600])
-    guard made else { throw StorageError.cannotOpen(place.file, "The cache's file cannot be made") }
-  }
 }

@@ -16,7 +16,9 @@ package struct Schema: Sendable {
 
   /// Brings the file up to date; throws `foreignFile` or `newerSchema` before anything is written to it.
   func apply(to connection: Connection) throws(StorageError) {
-    let found = try version(of: connection)
+    let found = try connection.transaction(.deferred) { (connection) throws(StorageError) in
+      try version(of: connection)
+    }
     guard found < steps.count else { return }
     try connection.transaction(.immediate) { (connection) throws(StorageError) in
       // Another process may have been quicker.
@@ -27,7 +29,7 @@ package struct Schema: Sendable {
     }
   }
 
-  /// Checks whose file it is and answers how many steps it has taken.
+  /// Checks whose file it is and answers how many steps it has taken; all from one state of the file, so in a transaction.
   func version(of connection: Connection) throws(StorageError) -> Int {
     let owner = try pragma("application_id", connection)
     let version = try pragma("user_version", connection)

@@ -31,4 +31,39 @@ struct ObjectSharingTests {
     try await second.close()
     try await expectCount(23, rig)
   }
+
+  @Test("Stores that open a new file at the same moment all have it, and none loses what another put")
+  func firstOpening() async throws {
+    for _ in 0..<5 {
+      let rig = try ObjectRig()
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for number in 0..<8 {
+          group.addTask { @concurrent in
+            let store = try await rig.open()
+            try await store.put(number, forKey: "value \(number)")
+            try await store.close()
+          }
+        }
+        try await group.waitForAll()
+      }
+      let values = try await rig.with { store in
+        try await store.checkIntegrity()
+        return try await store.values(Int.self)
+      }
+      #expect(values == Array(0..<8))
+    }
+  }
+
+  @Test("Processes that open a new file at the same moment all have it, and no count is lost")
+  func firstOpeningOfProcesses() async throws {
+    let rig = try ObjectRig()
+    let said = try await withThrowingTaskGroup(of: [String].self) { group in
+      for _ in 0..<4 { group.addTask { try await ObjectProcess.lines(.count, rig.path, 10) } }
+      return try await group.reduce(into: []) { $0 += $1 }
+    }
+    #expect(said.count == 40)
+    #expect(Set(said).count == 40)
+    let count = try await rig.with { store in try await store.value(Int.self, forKey: "count") }
+    #expect(count == 40)
+  }
 }
