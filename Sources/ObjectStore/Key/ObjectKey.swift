@@ -29,9 +29,31 @@ struct ObjectKey: Hashable, Sendable, Comparable {
   private func hasBytes(of other: ObjectKey) -> Bool {
     // The buffers are read inside the calls that lend them.
     let result = unsafe text.utf8.withContiguousStorageIfAvailable { mine in
-      unsafe other.text.utf8.withContiguousStorageIfAvailable { theirs in unsafe mine.elementsEqual(theirs) }
+      unsafe other.text.utf8.withContiguousStorageIfAvailable { theirs in
+        unsafe ObjectKey.areEqual(UnsafeRawBufferPointer(mine), UnsafeRawBufferPointer(theirs))
+      }
     }
     return (result ?? nil) ?? text.utf8.elementsEqual(other.text.utf8)
+  }
+
+  /// Eight bytes at a time; the buffers are of one length.
+  private static func areEqual(_ one: UnsafeRawBufferPointer, _ other: UnsafeRawBufferPointer) -> Bool {
+    guard one.count == other.count else { return false }
+    var place = 0
+    // Every load is inside of both buffers.
+    while place &+ 8 <= one.count {
+      let (mine, theirs) = unsafe (
+        one.loadUnaligned(fromByteOffset: place, as: UInt64.self),
+        other.loadUnaligned(fromByteOffset: place, as: UInt64.self)
+      )
+      if mine != theirs { return false }
+      place &+= 8
+    }
+    while place < one.count {
+      if unsafe one[place] != other[place] { return false }
+      place &+= 1
+    }
+    return true
   }
 
   func hash(into hasher: inout Hasher) {
