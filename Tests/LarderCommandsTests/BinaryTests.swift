@@ -139,7 +139,7 @@ struct BinaryTests {
     try folder.write([], to: "events")
     let line = """
       "$larder" get --cache '\(folder.file("c"))' --events '\(url)' > '\(folder.file("events"))' &
-      while [ "$(wc -l < '\(folder.file("events"))')" -lt 2 ]; do sleep 0.05; done
+      while [ "$(wc -l < '\(folder.file("events"))')" -lt 2 ] && kill -0 $!; do sleep 0.05; done
       kill -INT $!; wait $!
       """
     // A shell without job control starts background jobs with SIGINT ignored; `set -m` gives them the usual.
@@ -161,7 +161,7 @@ struct BinaryTests {
     let events = try folder.write([], to: "events")
     let line = """
       "$larder" get --events '\(server.text("/x"))' > '\(events)' &
-      while [ "$(wc -l < '\(events)')" -lt 1 ]; do sleep 0.05; done
+      while [ "$(wc -l < '\(events)')" -lt 1 ] && kill -0 $!; do sleep 0.05; done
       kill -TERM $!; wait $!
       """
     let ending = try await Binary.shell(line)
@@ -177,7 +177,7 @@ struct BinaryTests {
     let log = try folder.write([], to: "log")
     let line = """
       "$larder" proxy --upstream '\(server.text("/base"))' --port 0 --cache '\(folder.file("c"))' > '\(log)' &
-      while [ "$(wc -l < '\(log)')" -lt 1 ]; do sleep 0.05; done
+      while [ "$(wc -l < '\(log)')" -lt 1 ] && kill -0 $!; do sleep 0.05; done
       url=$(sed -n 's/^Listening on //p' '\(log)')
       for i in 1 2; do "$larder" get "${url}x"; done
       kill -TERM $!; wait $!; echo " $?"

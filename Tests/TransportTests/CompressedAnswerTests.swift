@@ -135,7 +135,7 @@ private func readBomb() async throws {
   let answer = ScriptedServer.Answer.large(fields: ["Content-Encoding": "gzip"], pattern: member, times: 200)
   try await withServer({ _ in answer }) { server async throws in
     try await Rig.curl.run { transport async throws in
-      let before = residentMemory().highest
+      let before = try residentMemory().highest
       do {
         var stopping = try await transport.send(HTTPRequest(url: server.url)).body.makeAsyncIterator()
         for _ in 0..<4 {
@@ -148,7 +148,7 @@ private func readBomb() async throws {
       var read = 0
       for try await chunk in try await transport.send(HTTPRequest(url: server.url)).body { read += chunk.count }
       #expect(read == 200 * count)
-      let growth = residentMemory().highest - before
+      let growth = try residentMemory().highest - before
       #expect(growth < 24 << 20, "grew by \(growth >> 20) MiB")
     }
   }

@@ -168,7 +168,7 @@ private func readSlowly() async throws {
     try await Rig.curl.run { transport async throws in
       let response = try await transport.send(HTTPRequest(url: server.url))
       #expect(response.body.length == 256 << 20)
-      let before = residentMemory().now
+      let before = try residentMemory().now
       var count = 0
       var highest = before
       for try await chunk in response.body {
@@ -176,7 +176,7 @@ private func readSlowly() async throws {
         // Slower than the sender without a clock: other tasks come first after each chunk.
         for _ in 0..<20 { await Task.yield() }
         #expect(chunk.count <= 1 << 20)
-        if count % (8 << 20) < chunk.count { highest = max(highest, residentMemory().now) }
+        if count % (8 << 20) < chunk.count { highest = try max(highest, residentMemory().now) }
       }
       #expect(count == 256 << 20)
       print("256 MiB read slowly: \((highest - before) >> 20) MiB more resident at the highest")
@@ -203,10 +203,10 @@ private func streamUp(length: Int?) async throws {
           return isMore ? mebibyte : nil
         })
       }
-      let before = residentMemory().now
+      let before = try residentMemory().now
       let request = HTTPRequest(method: .post, url: server.url, body: body)
       #expect(try await transport.exchange(request).response.status == 201)
-      let growth = residentMemory().now - before
+      let growth = try residentMemory().now - before
       print("64 MiB sent: \(growth >> 20) MiB more resident")
       #expect(growth < 48 << 20)
       let heard = try #require(server.requests.first)

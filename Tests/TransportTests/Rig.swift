@@ -78,13 +78,3 @@ func openDescriptors() -> [String: String] {
       ($0, (try? FileManager.default.destinationOfSymbolicLink(atPath: "\(folder)/\($0)")) ?? "?")
     })
 }
-
-/// The process's memory now and at its highest, in bytes.
-func residentMemory() -> (now: Int, highest: Int) {
-  let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
-  func value(_ key: String) -> Int {
-    let line = status.split(separator: "\n").first { $0.hasPrefix("\(key):") } ?? ""
-    return (line.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Int($0) } ?? 0) << 10
-  }
-  return (value("VmRSS"), value("VmHWM"))
-}

@@ -45,7 +45,7 @@ struct LargeContentTests {
 private func pass(_ length: Int, _ cache: any Cache, _ fields: HTTPFields, readers: Int) async throws {
   let engine = HTTPCache(cache: cache, transport: MadeContent(length: length, fields: fields))
   let request = HTTPRequest(url: try #require(URL(string: "http://h/large")))
-  let before = residentMemory()
+  let before = try residentMemory().now
   let highest = Highest(before)
   let answers = try await withThrowingTaskGroup(of: CachedAnswer.self) { group in
     for _ in 0..<readers { group.addTask { try await engine.answer(request) } }
@@ -57,7 +57,7 @@ private func pass(_ length: Int, _ cache: any Cache, _ fields: HTTPFields, reade
         var count = 0
         for try await chunk in answer.response.body {
           count += chunk.count
-          if count % (16 << 20) < chunk.count { highest.note(residentMemory()) }
+          if count % (16 << 20) < chunk.count { highest.note(try residentMemory().now) }
         }
         return count
       }
@@ -98,10 +98,4 @@ private final class Highest: Sendable {
   init(_ first: Int) { highest = Mutex(first) }
   var value: Int { highest.withLock { $0 } }
   func note(_ value: Int) { highest.withLock { $0 = max($0, value) } }
-}
-
-private func residentMemory() -> Int {
-  let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
-  let line = status.split(separator: "\n").first { $0.hasPrefix("VmRSS:") } ?? ""
-  return (line.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Int($0) } ?? 0) << 10
 }

@@ -17,13 +17,16 @@ struct EntityTagListTests {
   @Test("are read as sent", arguments: rows)
   func read(text: String, list: EntityTagList) { #expect(EntityTagList(text) == list) }
 
-  @Test("of a megabyte are read in linear time")
+  @Test("of a megabyte are read in linear time", .timeLimit(.minutes(1)))
   func hostile() {
     for unit in ["\"", ",", "\",", "W/", "a", "a ", "W/\"", "\"\","] {
       let text = String(repeating: unit, count: 1_000_000 / unit.utf8.count)
       _ = EntityTagList(text).matchesWeakly("\"b\"")
     }
-    guard case .tags(let tags) = EntityTagList(String(repeating: "\"a\",", count: 250_000)) else { return }
+    guard case .tags(let tags) = EntityTagList(String(repeating: "\"a\",", count: 250_000)) else {
+      Issue.record("a list of tags is one")
+      return
+    }
     #expect(tags.count == 250_000)
   }
 }

@@ -129,7 +129,10 @@ struct CachedGetTests {
     let folder = try TemporaryFolder()
     let context = Rig().context(Collector(), Collector())
     guard case .run(_, let arguments) = try ArgumentParser.parse(["get", "http://127.0.0.1:1/x"], root: Larder.syntax)
-    else { return }
+    else {
+      Issue.record("the arguments are a command's")
+      return
+    }
     let access = try ServiceAccess(arguments, context)
     let target = try RequestTarget("http://127.0.0.1:1/x", in: arguments)
     let cache = CacheAccess(folder: folder.path, context)
