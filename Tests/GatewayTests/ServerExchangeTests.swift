@@ -2,6 +2,7 @@ import CurlTransport
 import Gateway
 import HTTPCore
 import Synchronization
+import TestSupport
 import Testing
 
 #if canImport(FoundationEssentials)
@@ -199,5 +200,50 @@ struct ServerExchangeTests {
     }
     await server.stop()
     await transport.shutdown()
+  }
+
+  @Test(
+    "An answer that is given early does not cut the request's content off from who still reads it",
+    arguments: [true, false])
+  func earlyAnswer(_ isChunked: Bool) async throws {
+    let answered = Tally("answers")
+    let read = Tally("bytes read")
+    let server = try HTTPServer(.patient) { request in
+      let content = request.content
+      Task { read.add((try? await content?.collect().count) ?? 0) }
+      answered.add()
+      return HTTPServerResponse(status: 200, text: "early")
+    }
+    let half = String(repeating: "x", count: 500_000)
+    let piece = isChunked ? "7a120\r\n\(half)\r\n" : half
+    let client = try RawClient(port: server.port)
+    let framing = isChunked ? "Transfer-Encoding: chunked" : "Content-Length: 1000000"
+    try await client.send("PUT / HTTP/1.1\r\nHost: a\r\n\(framing)\r\n\r\n" + piece)
+    try await answered.wait(for: 1)
+    try await client.send(piece + (isChunked ? "0\r\n\r\n" : ""))
+    #expect(try await client.response().text == "early")
+    try await read.wait(for: 1_000_000)
+    await server.stop()
+  }
+
+  @Test("What is told of the end is what was sent", arguments: [(200, 0, 200), (99, 0, 500), (200, 40_000, 502)])
+  func end(_ status: Int, _ fieldBytes: Int, _ sent: Int) async throws {
+    let ended = Tally("ends")
+    let ends = Mutex<[HTTPServerResponse.End]>([])
+    let server = try HTTPServer(.patient) { _ in
+      HTTPServerResponse(
+        status: status, fields: ["X": String(repeating: "x", count: fieldBytes)],
+        onEnd: { end in
+          ends.withLock { $0.append(end) }
+          ended.add()
+        })
+    }
+    let client = try RawClient(port: server.port)
+    let response = try await client.exchange("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+    #expect(response.status == sent)
+    try await ended.wait(for: 1)
+    #expect(ends.withLock { $0.map(\.status) } == [sent])
+    #expect(ends.withLock { $0.map(\.isComplete) } == [true])
+    await server.stop()
   }
 }

@@ -1,3 +1,4 @@
+import Dispatch
 import Gateway
 import HTTPCore
 import Synchronization
@@ -93,6 +94,37 @@ struct ServerShutdownTests {
     for client in clients { #expect(try await client.readToEnd() == []) }
   }
 
+  @Test("A request that had arrived when the end began is answered, also by a responder that waits")
+  func arrived() async throws {
+    let reached = Tally("requests")
+    let opened = Tally("openings of the gate")
+    let thread = DispatchSemaphore(value: 0)
+    var options = HTTPServer.Options.patient
+    options.threads = 2
+    let server = try HTTPServer(options) { request in
+      reached.add()
+      if request.target == "/block" { hold(thread) } else { try? await opened.wait(for: 1) }
+      return HTTPServerResponse(status: 200, text: "whole")
+    }
+    // The server's threads take turns: the first and the third client share one.
+    let blocking = try RawClient(port: server.port)
+    try await blocking.send("GET /block HTTP/1.1\r\nHost: a\r\n\r\n")
+    try await reached.wait(for: 1)
+    let idle = try RawClient(port: server.port)
+    let waiting = try RawClient(port: server.port)
+    while server.connectionCount < 3 { await Task.yield() }
+    // It lies in the socket: the thread is held up.
+    try await waiting.send("GET /wait HTTP/1.1\r\nHost: a\r\n\r\n")
+    async let end: Void = server.stop(grace: .seconds(3600))
+    #expect(try await idle.readToEnd() == [])
+    thread.signal()
+    try await reached.wait(for: 2)
+    opened.add()
+    #expect(try await waiting.response().text == "whole")
+    #expect(try await blocking.response().text == "whole")
+    await end
+  }
+
   @Test("Clients that come and go at random, and an end in the middle of them", arguments: 0..<6)
   func chaos(_ round: UInt64) async throws {
     var generator = PrintedSeed(for: "server chaos \(round)", default: round)
@@ -131,3 +163,6 @@ struct ServerShutdownTests {
     #expect(server.connectionCount == 0)
   }
 }
+
+/// Holds this thread up.
+private func hold(_ semaphore: DispatchSemaphore) { semaphore.wait() }

@@ -41,7 +41,7 @@ public struct ProxyRecord: Sendable {
     target = refusal.target
     status = refusal.status
     contentBytes = 0
-    isComplete = false
+    isComplete = refusal.isComplete
     duration = .zero
     cacheStatus = "-"
   }

@@ -25,6 +25,7 @@ final class ClientConnection: Sendable {
   private let departure = Atomic(false)
   /// True once a request has been answered here.
   private let isKept = Atomic(false)
+  private let hasShutReceiving = Atomic(false)
   private let current = Mutex<Exchange?>(nil)
 
   init(descriptor: Int32, client: String, thread: Int, now: Int64) {
@@ -70,14 +71,20 @@ final class ClientConnection: Sendable {
   }
 
   /// True where the client has ended its side. Whoever asks keeps the connection from being closed meanwhile.
+  ///
+  /// Where this side receives no more, the system says the same of both, and only a reset is still told.
   var isPeerGone: Bool {
-    var request = pollfd(fd: descriptor, events: Int16(larder_poll_peer_closed), revents: 0)
+    let events = hasShutReceiving.load(ordering: .relaxed) ? 0 : Int16(larder_poll_peer_closed)
+    var request = pollfd(fd: descriptor, events: events, revents: 0)
     // The pointer is to a local value, for the call alone.
     return unsafe poll(&request, 1, 0) > 0
   }
 
   /// Ends the flow of bytes, in one direction or in both; libmicrohttpd then closes the connection.
-  func shut(_ direction: Direction) { _ = shutdown(descriptor, direction.flag) }
+  func shut(_ direction: Direction) {
+    if direction == .receiving { hasShutReceiving.store(true, ordering: .relaxed) }
+    _ = shutdown(descriptor, direction.flag)
+  }
 
   enum Direction {
     /// What has arrived is still read.

@@ -11,7 +11,9 @@ import Synchronization
 extension Exchange {
   /// The head is there; it is called again where the connection was suspended meanwhile.
   func handleHead(_ head: () -> Result<RequestHead, HeadRefusal>) -> Step {
-    if state.withLock({ $0.isStarted }) { return continueHead() }
+    let (isStarted, isAborted) = state.withLock { ($0.isStarted, $0.isAborted) }
+    if isAborted { return .close }
+    if isStarted { return continueHead() }
     connection.headIsWhole()
     switch head() {
     case .failure(let refusal):

@@ -170,10 +170,12 @@ extension Exchange {
       var iterator = iterator
       do { deliver(.success(try await iterator.next())) } catch { deliver(.failure(error)) }
     }
-    state.withLock { state in
+    let isOver = state.withLock { state in
       if state.outgoing.isPulling { state.task = task }
-      if state.isAborted || state.stage == .over { task.cancel() }
+      return state.isAborted || state.stage == .over
     }
+    // Without the lock: what hears of the cancellation may want it.
+    if isOver { task.cancel() }
   }
 
   private func deliver(_ piece: Result<[UInt8]?, any Error>) {

@@ -102,24 +102,25 @@ final class Exchange: Sendable {
       let response = await engine.responder(request)
       answer(response)
     }
-    state.withLock { state in
+    let isOver = state.withLock { state in
       if !state.hasAnswered { state.task = task }
-      if state.isAborted || state.stage == .over { task.cancel() }
+      return state.isAborted || state.stage == .over
     }
+    // Without the lock: what hears of the cancellation may want it.
+    if isOver { task.cancel() }
   }
 
+  /// Content that is still coming in goes on to whoever holds its stream: an answer may be given before the request is whole,
+  /// and be about all of it. Where nobody holds it, it is dropped.
   private func answer(_ response: HTTPServerResponse) {
-    let (isWanted, reader) = state.withLock { state -> (Bool, IncomingContent.Reader?) in
+    let isWanted = state.withLock { state in
       state.task = nil
       state.hasAnswered = true
-      guard state.stage != .over, !state.isAborted else { return (false, nil) }
+      guard state.stage != .over, !state.isAborted else { return false }
       state.answer = response
-      state.incoming.isUnwanted = true
-      let reader = state.incoming.fail(.cancelled)
       resume(&state)
-      return (true, reader)
+      return true
     }
-    reader?.resume(returning: .failure(.cancelled))
     if !isWanted { response.giveUp() }
   }
 
@@ -157,7 +158,10 @@ final class Exchange: Sendable {
     leftover.release()
     onEnd?(end)
     if let method = refused, let report = engine.options.onRefusal {
-      report(HTTPServerRefusal(client: connection.client, method: method, target: target, status: status))
+      report(
+        HTTPServerRefusal(
+          client: connection.client, method: method, target: target, status: status,
+          isComplete: isComplete && status != 0))
     }
   }
 }

@@ -14,6 +14,9 @@ public struct HTTPServerRequest: Sendable {
   public let client: String
   /// The content; nil where the request has none.
   ///
+  /// It may be read after the response was answered too, by whoever holds the stream; the response goes out when all of it has
+  /// come in. So a response's own content must not wait for the request's.
+  ///
   /// It is received as fast as it is read: a server that does not read makes the client wait. What is not read when the
   /// response is there is received and dropped. It throws `HTTPTransportError.connectionLost` where the client left,
   /// and `HTTPTransportError.bodyTooLarge` past ``HTTPServer/Options/maximumContent``.
@@ -97,4 +100,6 @@ public struct HTTPServerRefusal: Sendable, Hashable {
   public let target: String
   /// The status that was answered; 0 where the connection was closed without an answer.
   public let status: Int
+  /// Whether the answer was sent.
+  public let isComplete: Bool
 }

@@ -114,7 +114,7 @@ extension Exchange {
   private func abandonContent() {
     let reader = state.withLock { state in
       state.incoming.isUnwanted = true
-      if state.stage == .content { resume(&state) }
+      if state.stage == .head || state.stage == .content { resume(&state) }
       return state.incoming.fail(.cancelled)
     }
     reader?.resume(returning: .failure(.cancelled))
