@@ -22,5 +22,9 @@ let package = Package(
       name: "ContentBenchmark",
       dependencies: [.product(name: "ContentCache", package: "larder"), .product(name: "HTTPCore", package: "larder")],
       swiftSettings: [.swiftLanguageMode(.v6), .enableUpcomingFeature("NonisolatedNonsendingByDefault")]),
+    .executableTarget(
+      name: "ObjectBenchmark",
+      dependencies: ["CBenchSQLite", .product(name: "ObjectStore", package: "larder")],
+      swiftSettings: [.swiftLanguageMode(.v6), .enableUpcomingFeature("NonisolatedNonsendingByDefault")]),
   ]
 )
