@@ -21,6 +21,9 @@ final class ObjectProcess: Sendable {
   }
 
   /// Hands over each line, off the caller's thread, until there are no more; true from `body` kills the process.
+  ///
+  /// The end of its output is that of the process. `waitUntilExit` would block a thread that tasks share, and two of them
+  /// at once have been seen to wait for ever.
   func forEachLine(_ body: @escaping @Sendable (Substring) -> Bool) async {
     await withCheckedContinuation { done in
       Thread.detachNewThread { [self] in
@@ -38,10 +41,11 @@ final class ObjectProcess: Sendable {
         done.resume()
       }
     }
-    process.withLock { $0.waitUntilExit() }
   }
 
-  func kill() { process.withLock { _ = Foundation.kill($0.processIdentifier, SIGKILL) } }
+  func kill() {
+    process.withLock { process in if process.isRunning { _ = Foundation.kill(process.processIdentifier, SIGKILL) } }
+  }
 
   deinit { kill() }
 
