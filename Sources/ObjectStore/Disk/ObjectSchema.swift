@@ -6,7 +6,9 @@ import Storage
 /// that `label` has rows for: one look at the old row tells which to delete. `label` leads from a label to its keys in
 /// order. `request` holds how often and when (by a number that rises) values were asked for by key, apart from the values,
 /// so that counting never writes one anew; a value that was never asked for may have no row there. `usage` holds the
-/// number of rows of `object` and the sum of `size`, kept by the same transactions. Moments are microseconds since 1970.
+/// number of rows of `object` and the sum of `size`, kept by the same transactions, and the id of the next new row: an id
+/// is never used again, for counts of requests that are not written yet go by it. `version` rises with each put in place.
+/// Moments are microseconds since 1970.
 enum ObjectSchema {
   /// `LrdO`.
   static let applicationID: Int32 = 0x4C72_644F
@@ -20,7 +22,7 @@ private struct FirstTables: SchemaStep {
     try connection.run(
       """
       CREATE TABLE object(
-        id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, created INTEGER NOT NULL, updated INTEGER NOT NULL,
+        id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, version INTEGER NOT NULL, created INTEGER NOT NULL, updated INTEGER NOT NULL,
         expires INTEGER, coding INTEGER NOT NULL, checksum INTEGER NOT NULL, size INTEGER NOT NULL, labels BLOB,
         value BLOB NOT NULL) STRICT
       """)
@@ -37,8 +39,9 @@ private struct FirstTables: SchemaStep {
     try connection.run(
       """
       CREATE TABLE usage(
-        one INTEGER PRIMARY KEY CHECK(one = 1), objects INTEGER NOT NULL, bytes INTEGER NOT NULL) STRICT
+        one INTEGER PRIMARY KEY CHECK(one = 1), objects INTEGER NOT NULL, bytes INTEGER NOT NULL,
+        next INTEGER NOT NULL) STRICT
       """)
-    try connection.run("INSERT INTO usage VALUES(1, 0, 0)")
+    try connection.run("INSERT INTO usage VALUES(1, 0, 0, 1)")
   }
 }

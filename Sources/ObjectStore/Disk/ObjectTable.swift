@@ -16,6 +16,11 @@ final class ObjectTable {
   private(set) var objects: Int64 = 0
   private(set) var bytes: Int64 = 0
 
+  private var usageBefore: Usage?
+  private var hasNewRows = false
+  /// The first failure of the file: the transaction ends with it, whatever its body makes of it.
+  private var failure: StorageError?
+
   /// What memory may hold after the commit, by key; nil for what it must not hold.
   private var changed: [ObjectKey: Held?] = [:]
   private(set) var changesEverything = false
@@ -32,18 +37,28 @@ final class ObjectTable {
     self.isObserved = isObserved
   }
 
+  /// Runs one change of a transaction; after one that failed there are no more.
+  ///
+  /// A change that failed may have been made half, and SQLite may have undone all that came before it.
+  func attempt<Result>(_ body: () throws(StorageError) -> Result) throws(StorageError) -> Result {
+    if let failure { throw failure }
+    do throws(StorageError) { return try body() } catch {
+      failure = error
+      throw error
+    }
+  }
+
   // MARK: Putting
 
   /// Puts a value, and makes room for it where the file has limits.
   func put(_ new: NewObject) throws(StorageError) {
     let size = Int64(new.encoded.bytes.count)
     let labels = new.labels.bytes
-    try insert(new, size, labels)
     let id: Int64
-    if connection.changes > 0 {
-      id = connection.lastInsertedRow
-      objects += 1
-      bytes += size
+    if let added = try insert(new, size, labels) {
+      id = added
+      objects &+= 1
+      bytes &+= size
       try add(new.labels, new.key, id)
       tell(.put, new.key, new.labels)
     } else {
@@ -53,14 +68,20 @@ final class ObjectTable {
     if limits.disk != nil { try makeRoom(keeping: id) }
   }
 
-  private func insert(_ new: NewObject, _ size: Int64, _ labels: [UInt8]?) throws(StorageError) {
+  /// The new row's id; nil where the key has one.
+  private func insert(_ new: NewObject, _ size: Int64, _ labels: [UInt8]?) throws(StorageError) -> Int64? {
+    let id = try before().next
     try connection.run(
       """
-      INSERT INTO object(key, created, updated, expires, coding, checksum, size, labels, value)
-      VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT(key) DO NOTHING
-      """, .text(new.key.text), .integer(now), .integer(now), .integer(new.expires),
+      INSERT INTO object(id, key, version, created, updated, expires, coding, checksum, size, labels, value)
+      VALUES(?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT(key) DO NOTHING
+      """, .integer(id), .text(new.key.text), .integer(now), .integer(now), .integer(new.expires),
       .integer(Int64(new.encoded.coding.rawValue)), .integer(Checksum.of(new.encoded.bytes)), .integer(size),
       .blob(labels), .blob(new.encoded.bytes))
+    guard connection.changes > 0 else { return nil }
+    usageBefore?.next = id &+ 1
+    hasNewRows = true
+    return id
   }
 
   /// In place of a row that is there; one that has expired was absent, and leaves nothing behind.
@@ -72,7 +93,7 @@ final class ObjectTable {
     let hasExpired = old.expires.map { $0 <= now } ?? false
     try connection.run(
       """
-      UPDATE object SET updated = ?, expires = ?, coding = ?, checksum = ?, size = ?, labels = ?, value = ?
+      UPDATE object SET version = version + 1, updated = ?, expires = ?, coding = ?, checksum = ?, size = ?, labels = ?, value = ?
       WHERE id = ?
       """, .integer(now), .integer(new.expires), .integer(Int64(new.encoded.coding.rawValue)),
       .integer(Checksum.of(new.encoded.bytes)), .integer(size), .blob(labels), .blob(new.encoded.bytes),
@@ -81,7 +102,7 @@ final class ObjectTable {
       try connection.run("UPDATE object SET created = ? WHERE id = ?", .integer(now), .integer(old.id))
       try forgetRequests(new.key, old.id)
     }
-    bytes += size - old.size
+    bytes &+= size &- old.size
     if old.labels != new.labels {
       try remove(old.labels, new.key)
       try add(new.labels, new.key, old.id)
@@ -144,8 +165,8 @@ final class ObjectTable {
       "DELETE FROM object WHERE key = ? RETURNING id, size, expires, labels", .text(key.text)
     ) { (row) throws(StorageError) in try OldRow(row) }
     guard let old else { return false }
-    objects -= 1
-    bytes -= old.size
+    objects &-= 1
+    bytes &-= old.size
     try remove(old.labels, key)
     try forgetRequests(key, old.id)
     note(key, nil)
@@ -179,10 +200,10 @@ final class ObjectTable {
     }
     if isObserved { try tellEverything() }
     for table in ["object", "label", "request"] { try connection.run("DELETE FROM \(table)") }
-    objects -= before
-    bytes -= size
+    objects &-= before
+    bytes &-= size
     noteEverything()
-    return Int(clamping: before - (expired ?? 0))
+    return Int(clamping: before &- (expired ?? 0))
   }
 
   /// How many changes an observer is told one by one when everything is deleted.
@@ -228,19 +249,38 @@ final class ObjectTable {
 
   static let expiredUsage = "SELECT count(*), coalesce(sum(size), 0) FROM object WHERE expires <= ?"
 
+  /// What the file said before the changes, and the id of the next new row.
+  private struct Usage {
+    var objects: Int64
+    var bytes: Int64
+    var next: Int64
+  }
+
+  private func before() throws(StorageError) -> Usage {
+    if let usageBefore { return usageBefore }
+    let found = try connection.first("SELECT objects, bytes, next FROM usage") { (row) throws(StorageError) in
+      Usage(objects: try row.int64(0), bytes: try row.int64(1), next: try row.int64(2))
+    }
+    guard let found else { throw .damaged(connection.file ?? "", "The number of values is missing") }
+    usageBefore = found
+    return found
+  }
+
   /// The number of values and the sum of their bytes, with the changes so far.
   func usage() throws(StorageError) -> (objects: Int64, bytes: Int64) {
-    let found = try connection.first("SELECT objects, bytes FROM usage") { (row) throws(StorageError) in
-      (try row.int64(0), try row.int64(1))
-    }
-    return ((found?.0 ?? 0) + objects, (found?.1 ?? 0) + bytes)
+    let before = try before()
+    // Only damage brings them that far: it must not end the process.
+    return (before.objects &+ objects, before.bytes &+ bytes)
   }
 
   /// Writes what is the same for all changes of the transaction; called once, last.
   func finish() throws(StorageError) {
-    guard objects != 0 || bytes != 0 else { return }
+    if let failure { throw failure }
+    guard objects != 0 || bytes != 0 || hasNewRows else { return }
+    let (all, size) = try usage()
     try connection.run(
-      "UPDATE usage SET objects = objects + ?, bytes = bytes + ?", .integer(objects), .integer(bytes))
+      "UPDATE usage SET objects = ?, bytes = ?, next = ?", .integer(all), .integer(size),
+      .integer(try before().next))
   }
 
   /// What the commit is about to change in memory; nil where nothing.

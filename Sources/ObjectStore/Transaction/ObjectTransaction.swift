@@ -9,7 +9,8 @@ import Storage
 /// Several changes of an ``ObjectStore`` that are made as one, and reads that see them.
 ///
 /// No other change, of this process or another, comes between them. It is used inside of the closure that
-/// ``ObjectStore/transaction(_:)`` gives it to.
+/// ``ObjectStore/transaction(_:)`` gives it to. Where one of its calls throws `storage`, the file has failed: nothing of the
+/// transaction is made, even if the closure goes on.
 public struct ObjectTransaction: ~Copyable {
   private let table: ObjectTable
 
@@ -77,7 +78,9 @@ public struct ObjectTransaction: ~Copyable {
   private func working<Result>(
     _ key: String?, _ body: () throws(StorageError) -> Result
   ) throws(ObjectStoreError) -> Result {
-    do throws(StorageError) { return try body() } catch { throw ObjectStoreError(.transaction, key: key, error) }
+    do throws(StorageError) { return try table.attempt(body) } catch {
+      throw ObjectStoreError(.transaction, key: key, error)
+    }
   }
 }
 
