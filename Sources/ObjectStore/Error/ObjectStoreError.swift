@@ -38,7 +38,7 @@ public struct ObjectStoreError: Error, Sendable, CustomStringConvertible {
     case unencodable(any Error)
     /// The bytes under the key are not those that were written: the disk has damaged them.
     case damaged
-    /// The server says that the value is gone; it has been deleted here too.
+    /// The server says that the value is gone; what was here when it was asked has been deleted too.
     case gone
     /// There is no value here, and none came from the server, for this reason.
     case absent(any Error)
@@ -98,7 +98,7 @@ extension ObjectStoreError.Reason {
       "The value does not decode as \(asked) (\(error)). It is still there: read it as what it was put as."
     case .unencodable(let error): "The value cannot be encoded (\(error)). Nothing was changed."
     case .damaged: "The value is not what was written: the disk has damaged it. Put it anew, or delete it."
-    case .gone: "The server says that it is gone; it has been deleted here too."
+    case .gone: "The server says that it is gone; what was here when it was asked has been deleted too."
     case .absent(let error):
       "There is no value, and none came from the server (\(error)). Try again when it can be reached."
     case .invalidCursor: "The place to go on from does not belong to this selection. Begin with the first page."

@@ -8,7 +8,7 @@ public struct ObjectGone: Error, Sendable, Hashable {
 public enum StreamedObject<Value: Sendable>: Sendable {
   /// The value that is here; the server's comes next.
   case cached(Value)
-  /// The server's value, which is on the disk by now; the last.
+  /// The server's value; the last, unless the next step throws why it could not be put.
   case fetched(Value)
   /// The server's value did not come, for this reason: the cached one stands; the last.
   case fetchFailed(any Error)
@@ -25,8 +25,9 @@ public enum StreamedObject<Value: Sendable>: Sendable {
 /// | a value or none | ``ObjectGone`` | `cached` where there is one; the value is deleted; throws `gone` |
 ///
 /// Callers of one key and type at the same time share one fetch, begun by the first of them; it is cancelled when the
-/// last one lets its iterator go. A value that came is put before it is told, whatever was put meanwhile. Where it cannot
-/// be put, it is told all the same, and the next step throws why. A value here that does not decode counts as none, and is
+/// last one lets its iterator go. A value that came is put before it is told, where nobody has put or deleted the one here
+/// since the fetch began: what is newer than the question stays, also where the server says that the value is gone. Where
+/// it cannot be put, it is told all the same, and the next step throws why. A value here that does not decode counts as none, and is
 /// the error thrown where none comes from the server. Each iterator asks anew; a cancelled task's ends.
 public struct ObjectStream<Value: Codable & Sendable>: AsyncSequence, Sendable {
   /// One step.
@@ -36,7 +37,7 @@ public struct ObjectStream<Value: Codable & Sendable>: AsyncSequence, Sendable {
 
   let store: ObjectStore
   let key: String
-  let fetch: @Sendable (ObjectKey) async -> SharedFetch<Value>.Outcome
+  let fetch: @Sendable (ObjectKey, @escaping @Sendable () -> Bool) async -> SharedFetch<Value>.Outcome
 
   /// Begins; nothing happens before the first step.
   public func makeAsyncIterator() -> Iterator { Iterator(stream: self) }
@@ -91,7 +92,9 @@ public struct ObjectStream<Value: Codable & Sendable>: AsyncSequence, Sendable {
         default: throw error
         }
       }
-      let caller = stream.store.fetches.join(key, Value.self) { [fetch = stream.fetch] in await fetch(key) }
+      let caller = stream.store.fetches.join(key, Value.self) { [fetch = stream.fetch] isWanted in
+        await fetch(key, isWanted)
+      }
       phase = .fetching(caller, hasValue: cached != nil, readError)
       return cached
     }
@@ -127,18 +130,26 @@ extension ObjectStore {
     _ type: Value.Type = Value.self, forKey key: String, labels: some Collection<String> & Sendable = [String](),
     lifetime: Duration? = nil, from fetch: @escaping @Sendable () async throws -> Value
   ) -> ObjectStream<Value> {
-    ObjectStream(store: self, key: key) { checked in
+    ObjectStream(store: self, key: key) { checked, isWanted in
       do {
-        let value = try await fetch()
-        do throws(ObjectStoreError) {
-          try await self.put(value, forKey: key, labels: labels, expires: self.expiry(lifetime))
-          return .value(value, nil)
-        } catch { return .value(value, error.naming(key, .stream)) }
-      } catch is ObjectGone {
-        do throws(ObjectStoreError) {
-          try await self.delete(forKey: key)
-          return .gone(nil)
-        } catch { return .gone(error.naming(key, .stream)) }
+        let before = try self.version(checked)
+        do {
+          let value = try await fetch()
+          do throws(ObjectStoreError) {
+            let new = try self.encode(value, key, labels, self.expiry(lifetime), .stream)
+            try await self.change(.stream, key: key, weight: new.encoded.bytes.count) { table in
+              if isWanted(), try table.stands(before, checked) { try table.put(new) }
+            }
+            return .value(value, nil)
+          } catch { return .value(value, error.naming(key, .stream)) }
+        } catch is ObjectGone {
+          do throws(ObjectStoreError) {
+            try await self.change(.stream, key: key) { table in
+              if isWanted(), try table.stands(before, checked) { _ = try table.delete(checked) }
+            }
+            return .gone(nil)
+          } catch { return .gone(error.naming(key, .stream)) }
+        }
       } catch { return .failed(error) }
     }
   }

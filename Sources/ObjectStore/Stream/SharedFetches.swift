@@ -9,9 +9,10 @@ final class SharedFetches: Sendable {
 
   private let fetches = Mutex<[Place: any CancellableFetch]>([:])
 
-  /// Joins the fetch of a key that is under way, or begins one by `work`.
+  /// Joins the fetch of a key that is under way, or begins one by `work`, which can ask whether anybody wants it still.
   func join<Value: Sendable>(
-    _ key: ObjectKey, _ type: Value.Type, _ work: @escaping @Sendable () async -> SharedFetch<Value>.Outcome
+    _ key: ObjectKey, _ type: Value.Type,
+    _ work: @escaping @Sendable (_ isWanted: @escaping @Sendable () -> Bool) async -> SharedFetch<Value>.Outcome
   ) -> FetchCaller<Value> {
     let place = Place(key: key, type: ObjectIdentifier(type))
     return fetches.withLock { fetches in
@@ -77,10 +78,11 @@ final class SharedFetch<Value: Sendable>: CancellableFetch {
   func join() -> Int? { state.withLock { $0.fetch.join() } }
 
   func start(
-    _ work: @escaping @Sendable () async -> Outcome, onEnd: @escaping @Sendable (any CancellableFetch) -> Void
+    _ work: @escaping @Sendable (@escaping @Sendable () -> Bool) async -> Outcome,
+    onEnd: @escaping @Sendable (any CancellableFetch) -> Void
   ) {
     let task = Task { [self] in
-      let outcome = await work()
+      let outcome = await work { [self] in !state.withLock { $0.isCancelled } }
       onEnd(self)
       finish(outcome)
     }
@@ -105,7 +107,13 @@ final class SharedFetch<Value: Sendable>: CancellableFetch {
   }
 
   func leave() {
-    if state.withLock({ $0.fetch.leave() }) { cancel() }
+    let task = state.withLock { state -> Task<Void, Never>? in
+      guard state.fetch.leave() else { return nil }
+      // With the same step as its end for others: who asks anew never sees it write after that.
+      state.isCancelled = true
+      return state.task
+    }
+    task?.cancel()
   }
 
   /// The outcome; nil where the caller's task is cancelled.

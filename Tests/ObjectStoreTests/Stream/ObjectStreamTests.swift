@@ -112,6 +112,73 @@ struct ObjectStreamTests {
     }
   }
 
+  @Test("What is put or deleted while the server is asked stands, whatever the server says")
+  func newer() async throws {
+    let rig = try ObjectRig()
+    try await rig.with { (store) async throws in
+      let server = HandDrivenFetch()
+      let stream = store.stream(Int.self, forKey: "a") { try await server.ask() }
+      try await store.put(1, forKey: "a")
+      async let first = steps(stream)
+      var question = await server.question()
+      try await store.put(2, forKey: "a")
+      question.resume(returning: 10)
+      #expect(await first == ["cached 1", "fetched 10"])
+      #expect(try await store.value(Int.self, forKey: "a") == 2)
+      async let second = steps(stream)
+      question = await server.question()
+      try await store.put(2, forKey: "a")
+      question.resume(throwing: ObjectGone())
+      #expect(await second == ["cached 2", "gone a"])
+      #expect(try await store.value(Int.self, forKey: "a") == 2)
+      async let third = steps(stream)
+      question = await server.question()
+      try await store.delete(forKey: "a")
+      question.resume(returning: 11)
+      #expect(await third == ["cached 2", "fetched 11"])
+      #expect(try await store.value(Int.self, forKey: "a") == nil)
+    }
+  }
+
+  @Test("A value that expires while the server is asked gives way to the server's")
+  func expiresMeanwhile() async throws {
+    let rig = try ObjectRig()
+    try await rig.with { (store) async throws in
+      let server = HandDrivenFetch()
+      try await store.put(1, forKey: "a", expires: rig.clock.now.addingTimeInterval(1))
+      async let steps = steps(store.stream(Int.self, forKey: "a") { try await server.ask() })
+      let question = await server.question()
+      rig.clock.advance(2)
+      try await store.put(0, forKey: "another")
+      question.resume(returning: 2)
+      #expect(await steps == ["cached 1", "fetched 2"])
+      #expect(try await store.value(Int.self, forKey: "a") == 2)
+    }
+  }
+
+  @Test("A fetch that nobody wants any more stores nothing, even where it ignores its cancellation")
+  func abandoned() async throws {
+    try await ObjectRig().with { (store) async throws in
+      let server = HandDrivenFetch()
+      let stream = store.stream(Int.self, forKey: "a") { try await server.ask() }
+      try await store.put(1, forKey: "a")
+      do {
+        var leaves = stream.makeAsyncIterator()
+        _ = try await leaves.next()
+      }
+      let old = await server.question()
+      async let steps = steps(stream)
+      let new = await server.question()
+      old.resume(returning: 2)
+      // Made after whatever the old fetch would make.
+      for _ in 0..<20 { try await store.put(0, forKey: "another") }
+      #expect(try await store.value(Int.self, forKey: "a") == 1)
+      new.resume(returning: 3)
+      #expect(await steps == ["cached 1", "fetched 3"])
+      #expect(try await store.value(Int.self, forKey: "a") == 3)
+    }
+  }
+
   @Test("Callers of one key share one fetch; another key and a later caller have their own")
   func sharing() async throws {
     try await ObjectRig().with { (store) async throws in

@@ -1,0 +1,44 @@
+import Storage
+
+/// Which put made the value under a key: the next one, and a delete, make it another.
+struct ObjectVersion: Sendable {
+  private let id: Int64
+  private let version: Int64
+  private let expires: Int64?
+
+  /// The version in the file, of an expired value too; nil where there is none.
+  static func find(_ key: ObjectKey, _ connection: Connection) throws(StorageError) -> ObjectVersion? {
+    try connection.first("SELECT id, version, expires FROM object WHERE key = ?", .text(key.text)) {
+      (row) throws(StorageError) in
+      ObjectVersion(id: try row.int64(0), version: try row.int64(1), expires: try row.int64OrNil(2))
+    }
+  }
+
+  /// True where nobody has put or deleted the value since it was at `before`; what went by its expiry was not deleted.
+  static func stands(_ before: ObjectVersion?, _ now: ObjectVersion?, at moment: Int64) -> Bool {
+    switch (before, now) {
+    case (nil, nil): true
+    case (nil, let now?): now.hasExpired(moment)
+    case (let before?, nil): before.hasExpired(moment)
+    case (let before?, let now?): before.id == now.id && before.version == now.version
+    }
+  }
+
+  private func hasExpired(_ moment: Int64) -> Bool { expires.map { $0 <= moment } ?? false }
+}
+
+extension ObjectTable {
+  /// True where the value under a key is the one of that version, or there is none as then.
+  func stands(_ before: ObjectVersion?, _ key: ObjectKey) throws(StorageError) -> Bool {
+    ObjectVersion.stands(before, try ObjectVersion.find(key, connection), at: now)
+  }
+}
+
+extension ObjectStore {
+  /// The version of the value under a key.
+  func version(_ key: ObjectKey) throws(ObjectStoreError) -> ObjectVersion? {
+    do throws(StorageError) {
+      return try database.readNow { (connection) throws(StorageError) in try ObjectVersion.find(key, connection) }
+    } catch { throw ObjectStoreError(.stream, key: key.text, error) }
+  }
+}
