@@ -83,6 +83,7 @@ extension ObjectStore {
   /// Throws `invalidKey`, `closed`, `storage`.
   public func metadata(forKey key: String) async throws(ObjectStoreError) -> ObjectMetadata? {
     let key = try ObjectKey(key, for: .read)
+    memory.refresh()
     let now = memory.now()
     return try point(.read, key) { [memory] (connection) throws(StorageError) in
       try connection.first(
@@ -108,6 +109,7 @@ extension ObjectStore {
   public func size() async throws(ObjectStoreError) -> Int { try await usage().size }
 
   private func usage() async throws(ObjectStoreError) -> (count: Int, size: Int) {
+    memory.refresh()
     let now = memory.now()
     do throws(StorageError) {
       // Both from one state of the file.

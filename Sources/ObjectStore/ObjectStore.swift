@@ -92,7 +92,7 @@ public final class ObjectStore: Sendable {
     writer = ObjectWriter(database, memory: memory, observers: observers, limits: options, diagnose: diagnose)
     // Neither holds the store: it is gone when its user lets it go.
     memory.onErrands { [weak writer, observers] errands in
-      if errands.contains(.tellMissed) { observers.tell([ToldChange(kind: .missed, key: nil, labels: [])]) }
+      if errands.contains(.tellMissed) { observers.tell([.missed]) }
       if errands.contains(.writeCounts) {
         writer?.writeCounts()
       } else if errands.contains(.scheduleCounts) {

@@ -27,6 +27,8 @@ struct ToldChange: Sendable {
     case missed
   }
 
+  static let missed = ToldChange(kind: .missed, key: nil, labels: [])
+
   let kind: Kind
   /// Nil only for `missed`.
   let key: ObjectKey?

@@ -119,6 +119,8 @@ final class ChangeObserver: Sendable {
 
   /// The next change; nil when the store is closed or the task cancelled.
   func next() async -> ObjectChange? {
+    // Also where changes wait to be told.
+    if Task.isCancelled { return nil }
     let id = state.withLock { state in
       state.nextWaiting += 1
       return state.nextWaiting

@@ -219,7 +219,7 @@ final class ObjectTable {
           labels: LabelSet(stored: row.isNull(1) ? nil : try row.bytes(1)).labels))
       return true
     }
-    if found.count > ObjectTable.toldLimit { found = [ToldChange(kind: .missed, key: nil, labels: [])] }
+    if found.count > ObjectTable.toldLimit { found = [.missed] }
     told += found
   }
 

@@ -81,19 +81,26 @@ final class ObjectWriter: Sendable {
           return !change.isAlone && weight < ObjectWriter.transactionBytes
         }
       rest = rest.dropFirst(share.count)
-      do { for done in try write(share, turn) { done() } } catch {
-        if share.count == 1 {
-          first.fail(error)
-        } else {
-          // One of them may be at fault: each gets a transaction of its own.
-          for change in share { writeOne(change, turn) }
-        }
+      do { for done in try write(share, turn) { done() } } catch let failure as ChangeFailure where share.count > 1 {
+        // One of them is at fault: each gets a transaction of its own.
+        _ = failure
+        for change in share { writeOne(change, turn) }
+      } catch {
+        // Of the file, such as a lock that another process keeps: each would wait for it as long again.
+        for change in share { change.fail((error as? ChangeFailure)?.cause ?? error) }
       }
     }
   }
 
+  /// A change that failed by itself, apart from the file's lock and commit.
+  private struct ChangeFailure: Error {
+    let cause: any Error
+  }
+
   private func writeOne(_ change: WaitingChange, _ turn: Database.WriterTurn) {
-    do { for done in try write([change], turn) { done() } } catch { change.fail(error) }
+    do { for done in try write([change], turn) { done() } } catch {
+      change.fail((error as? ChangeFailure)?.cause ?? error)
+    }
   }
 
   /// All or none; answers what to do now that they are durable.
@@ -103,7 +110,7 @@ final class ObjectWriter: Sendable {
     try transaction(turn) { table in
       var after: [@Sendable () -> Void] = []
       after.reserveCapacity(changes.count)
-      for change in changes { after.append(try change.run(table)) }
+      do { for change in changes { after.append(try change.run(table)) } } catch { throw ChangeFailure(cause: error) }
       _ = try table.purge(ObjectWriter.besides)
       _ = try table.writeCounts(ObjectWriter.besides)
       return after
@@ -117,17 +124,21 @@ final class ObjectWriter: Sendable {
     var cause: (any Error)?
     var taken: [(id: Int64, requests: RequestCounts.Requests)] = []
     var told: [ToldChange] = []
+    var isObserved = false
     do {
       return try memory.whileAlone(ObjectWriter.lockMilliseconds) { () throws(StorageError) -> Result in
         var (hasBegun, hasSucceeded) = (false, false)
         // Told before the lock is given back, so that the order is that of commits.
         defer {
           if hasBegun { memory.endCommit(succeeded: hasSucceeded) }
+          // Who has come to observe since the transaction began may have read the state before it.
+          if hasBegun, hasSucceeded, !isObserved { told = [.missed] }
           if hasSucceeded { observers.tell(told) }
         }
         let result = try turn.write { (connection) throws(StorageError) in
+          isObserved = !observers.isEmpty
           let table = ObjectTable(
-            connection, now: memory.now(), limits: limits, memory: memory, isObserved: !observers.isEmpty)
+            connection, now: memory.now(), limits: limits, memory: memory, isObserved: isObserved)
           let result: Result
           do {
             // What has been taken out of memory goes back there where this fails.

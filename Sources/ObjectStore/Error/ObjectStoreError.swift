@@ -46,8 +46,6 @@ public struct ObjectStoreError: Error, Sendable, CustomStringConvertible {
     case invalidCursor
     /// The store has been closed.
     case closed
-    /// The transaction has ended.
-    case transactionEnded
     /// The disk, the file or another process: see its category.
     case storage(StorageError)
   }
@@ -103,7 +101,6 @@ extension ObjectStoreError.Reason {
       "There is no value, and none came from the server (\(error)). Try again when it can be reached."
     case .invalidCursor: "The place to go on from does not belong to this selection. Begin with the first page."
     case .closed: "The store is closed. Open it first."
-    case .transactionEnded: "The transaction has ended. Use its values inside of its closure only."
     case .storage(let error): error.description
     }
   }

@@ -58,6 +58,8 @@ struct MemoryTier: Sendable {
   private var requested: [ObjectKey] = []
   private var last: Int64
   private var isWritingScheduled = false
+  /// Writing at once was asked for, and has not begun yet.
+  private var isWritingAsked = false
 
   /// Counts held before they are written without waiting longer.
   static let countLimit = 16_384
@@ -201,7 +203,10 @@ struct MemoryTier: Sendable {
   // MARK: Counting
 
   private mutating func noteUncounted() {
-    if requested.count + counts.count >= MemoryTier.countLimit { errands.insert(.writeCounts) }
+    if !isWritingAsked, requested.count + counts.count >= MemoryTier.countLimit {
+      isWritingAsked = true
+      errands.insert(.writeCounts)
+    }
     guard !isWritingScheduled else { return }
     isWritingScheduled = true
     errands.insert(.scheduleCounts)
@@ -234,6 +239,7 @@ struct MemoryTier: Sendable {
 
   /// Takes up to `limit` counts out, to be written.
   mutating func takeCounts(_ limit: Int) -> [(id: Int64, requests: RequestCounts.Requests)] {
+    isWritingAsked = false
     var taken = counts.takeSome(limit)
     while taken.count < limit, let key = requested.popLast() {
       _ = entries.change(key) { held in

@@ -83,6 +83,7 @@ extension ObjectStore {
     _ query: SelectionQuery, limit: Int, _ reading: RowReading<Item>
   ) async throws(ObjectStoreError) -> ObjectPage<Item> {
     let limit = max(1, limit)
+    memory.refresh()
     let result: Result<ObjectPage<Item>, ObjectStoreError>
     do throws(StorageError) {
       result = try await database.read { (connection) throws(StorageError) in

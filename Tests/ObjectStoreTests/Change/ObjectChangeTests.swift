@@ -6,6 +6,33 @@ import Testing
 
 @Suite("Objects: observed changes", .timeLimit(.minutes(1)))
 struct ObjectChangeTests {
+  @Test("Who begins to observe while a change is being made is told that something was missed")
+  func lateObserver() async throws {
+    try await ObjectRig().with { (store) async throws in
+      let changes = try await store.transaction { objects in
+        let changes = store.changes()
+        try objects.put(1, forKey: "a")
+        return changes
+      }
+      var iterator = changes.makeAsyncIterator()
+      #expect(await iterator.next() == .missed)
+    }
+  }
+
+  @Test("A cancelled loop ends, also where changes wait")
+  func cancelledLoop() async throws {
+    try await ObjectRig().with { (store) async throws in
+      let changes = store.changes()
+      for number in 0..<3 { try await store.put(number, forKey: "\(number)") }
+      let found = await Task {
+        withUnsafeCurrentTask { $0?.cancel() }
+        var iterator = changes.makeAsyncIterator()
+        return await iterator.next()
+      }.value
+      #expect(found == nil)
+    }
+  }
+
   /// Takes what has been told so far; `end` is a key put last.
   private func told(_ changes: ObjectChanges, until end: ObjectChange) async -> [ObjectChange] {
     var all: [ObjectChange] = []
