@@ -89,7 +89,7 @@ extension ObjectStore {
       try connection.first(
         "SELECT \(ObjectMetadata.columns) FROM object WHERE key = ? AND (expires IS NULL OR expires > ?)",
         .text(key.text), .integer(now)
-      ) { (row) throws(StorageError) in try ObjectMetadata(row) { memory.pending(ObjectKey(stored: $1), $0) } }
+      ) { (row) throws(StorageError) in try ObjectMetadata(row, memory: memory) }
     }
   }
 
@@ -120,7 +120,7 @@ extension ObjectStore {
         let expired = try connection.first(ObjectTable.expiredUsage, .integer(now)) { (row) throws(StorageError) in
           (try row.int64(0), try row.int64(1))
         }
-        let (count, size) = ((all?.0 ?? 0) - (expired?.0 ?? 0), (all?.1 ?? 0) - (expired?.1 ?? 0))
+        let (count, size) = ((all?.0 ?? 0) &- (expired?.0 ?? 0), (all?.1 ?? 0) &- (expired?.1 ?? 0))
         return (Int(clamping: count), Int(clamping: size))
       }
     } catch { throw ObjectStoreError(.read, error) }

@@ -93,6 +93,7 @@ public final class ObjectStore: Sendable {
     // Neither holds the store: it is gone when its user lets it go.
     memory.onErrands { [weak writer, observers] errands in
       if errands.contains(.tellMissed) { observers.tell([.missed]) }
+      if errands.contains(.repair) { writer?.repair() }
       if errands.contains(.writeCounts) {
         writer?.writeCounts()
       } else if errands.contains(.scheduleCounts) {
@@ -157,7 +158,7 @@ public final class ObjectStore: Sendable {
   public func deleteAll(label: String) async throws(ObjectStoreError) -> Int {
     let label = try ObjectKey(label, for: .delete).text
     return try await change(.delete) { table in
-      try table.deleteAll("SELECT key FROM label WHERE label = ?", .text(label))
+      try table.deleteAll("SELECT object FROM label WHERE label = ?", .text(label))
     }
   }
 
@@ -168,7 +169,7 @@ public final class ObjectStore: Sendable {
   public func deleteAll(notUpdatedSince date: Date) async throws(ObjectStoreError) -> Int {
     let moment = Moment.of(date)
     return try await change(.delete) { table in
-      try table.deleteAll("SELECT key FROM object WHERE updated < ?", .integer(moment))
+      try table.deleteAll("SELECT id FROM object WHERE updated < ?", .integer(moment))
     }
   }
 

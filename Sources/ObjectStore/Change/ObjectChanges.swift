@@ -52,7 +52,8 @@ extension ObjectStore {
   /// ``refresh()``.
   public func changes() -> ObjectChanges { ObjectChanges(observer: observers.add(.everything)) }
 
-  /// Looks whether another process has changed the file, and tells observers: a load from memory, no more.
+  /// Looks whether another process has changed the file, and tells observers: a load from memory, no more, but
+  /// where one has ended in the midst of a change.
   ///
   /// Reads and writes do this by themselves; call it from time to time where a process observes and does neither.
   public func refresh() { memory.refresh() }

@@ -84,8 +84,10 @@ extension ObjectStore {
           WHERE times > 0 AND size <= ? AND (expires IS NULL OR expires > ?) ORDER BY times DESC, last DESC LIMIT ?
           """, [.integer(Int64(limit.bytes / 4)), .integer(now), .integer(Int64(count))]
         ) { (row) throws(StorageError) in
-          let key = ObjectKey(stored: try row.text(0))
-          let object = try StoredObject(row, key: key.text, from: 1)
+          // A damaged row is met, and named, by who asks for it.
+          guard let key = (try? row.text(0)).map(ObjectKey.init(stored:)),
+            let object = try? StoredObject(row, key: key.text, from: 1)
+          else { return true }
           room -= Memory.cost(key, object.encoded)
           guard room >= 0 else { return false }
           if !object.isDamaged { found.append((key, object)) }

@@ -4,19 +4,16 @@ import Storage
 extension ObjectTable {
   /// Deletes up to `limit` expired values; answers how many.
   func purge(_ limit: Int) throws(StorageError) -> Int {
-    var keys: [ObjectKey] = []
-    try connection.forEachRow(
-      "SELECT key FROM object WHERE expires <= ? ORDER BY expires LIMIT ?", [.integer(now), .integer(Int64(limit))]
-    ) { (row) throws(StorageError) in
-      keys.append(ObjectKey(stored: try row.text(0)))
-      return true
-    }
-    for key in keys { _ = try delete(key) }
-    return keys.count
+    let ids = try connection.rows(
+      "SELECT id FROM object WHERE expires <= ? ORDER BY expires LIMIT ?", .integer(now), .integer(Int64(limit))
+    ) { (row) throws(StorageError) in try row.int64(0) }
+    for id in ids { _ = try delete(id: id) }
+    return ids.count
   }
 
   /// Notes that the value just put was used, and deletes others until the file is within its limits.
   func makeRoom(keeping kept: Int64) throws(StorageError) {
+    try followMoments()
     try connection.run(
       """
       INSERT INTO request VALUES(?, 0, ?) ON CONFLICT(object) DO UPDATE SET last = max(last, excluded.last)
@@ -48,7 +45,10 @@ extension ObjectTable {
     }
     while let (id, key) = found {
       let pending = takePending(key, id)
-      guard pending.times > 0 else { return try delete(key, .evicted) }
+      guard pending.times > 0 else {
+        _ = try delete(id: id, .evicted)
+        return true
+      }
       // Used since: it takes its later place, where it is met again if need be.
       try write([(id, pending)])
       found = try next(keeping: kept)
@@ -71,13 +71,14 @@ extension ObjectTable {
     try connection.run("INSERT OR IGNORE INTO request SELECT id, 0, 0 FROM object")
   }
 
-  /// Adds requests to those that the file knows; of values that are gone, nothing.
+  /// Adds requests to those that the file knows, as far as there are numbers; of values that are gone, nothing.
   func write(_ counts: [(id: Int64, requests: RequestCounts.Requests)]) throws(StorageError) {
     for count in counts {
       try connection.run(
         """
         INSERT INTO request SELECT id, ?, ? FROM object WHERE id = ?
-        ON CONFLICT(object) DO UPDATE SET times = times + excluded.times, last = max(last, excluded.last)
+        ON CONFLICT(object) DO UPDATE SET
+          times = min(times, 9223372036854775807 - excluded.times) + excluded.times, last = max(last, excluded.last)
         """, .integer(count.requests.times), .integer(count.requests.last), .integer(count.id))
     }
   }

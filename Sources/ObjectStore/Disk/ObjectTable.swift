@@ -18,6 +18,7 @@ final class ObjectTable {
 
   private var usageBefore: Usage?
   private var hasNewRows = false
+  private var followsMoments = false
   /// The first failure of the file: the transaction ends with it, whatever its body makes of it.
   private var failure: StorageError?
 
@@ -113,7 +114,8 @@ final class ObjectTable {
 
   private func add(_ labels: LabelSet, _ key: ObjectKey, _ id: Int64) throws(StorageError) {
     for label in labels.labels {
-      try connection.run("INSERT INTO label VALUES(?, ?, ?)", .text(label.text), .text(key.text), .integer(id))
+      try connection.run(
+        "INSERT OR REPLACE INTO label VALUES(?, ?, ?)", .text(label.text), .text(key.text), .integer(id))
     }
   }
 
@@ -164,10 +166,27 @@ final class ObjectTable {
     let old = try connection.first(
       "DELETE FROM object WHERE key = ? RETURNING id, size, expires, labels", .text(key.text)
     ) { (row) throws(StorageError) in try OldRow(row) }
-    guard let old else { return false }
+    return try old.map { (old) throws(StorageError) in try clear(key, old, kind) } ?? false
+  }
+
+  /// The same by the row's id: damage may have made of its key what is no text.
+  func delete(id: Int64, _ kind: ToldChange.Kind = .deleted) throws(StorageError) -> Bool {
+    let found = try connection.first(
+      "DELETE FROM object WHERE id = ? RETURNING id, size, expires, labels, key", .integer(id)
+    ) { (row) throws(StorageError) in (try OldRow(row), ObjectKey(stored: try row.text(4))) }
+    guard let (old, key) = found else { return false }
+    return try clear(key, old, kind)
+  }
+
+  /// What goes with a row that is deleted.
+  private func clear(_ key: ObjectKey, _ old: OldRow, _ kind: ToldChange.Kind) throws(StorageError) -> Bool {
     objects &-= 1
     bytes &-= old.size
     try remove(old.labels, key)
+    if old.labels.isDamaged || key.text.unicodeScalars.contains("\u{FFFD}") {
+      // What they were is not known: their rows are sought in all of the table.
+      try connection.run("DELETE FROM label WHERE object = ?", .integer(old.id))
+    }
     try forgetRequests(key, old.id)
     note(key, nil)
     let hasExpired = old.expires.map { $0 <= now } ?? false
@@ -176,19 +195,20 @@ final class ObjectTable {
   }
 
   private func forgetRequests(_ key: ObjectKey, _ id: Int64) throws(StorageError) {
-    _ = takePending(key, id)
+    let requests = memory.dropPending(key, id)
+    if requests.times > 0 { taken.append((id, requests)) }
     try connection.run("DELETE FROM request WHERE object = ?", .integer(id))
   }
 
-  /// Deletes the values of a query for keys; answers how many were not expired.
+  /// Deletes the values of a query for ids; answers how many were not expired.
   func deleteAll(_ sql: String, _ values: SQLValue...) throws(StorageError) -> Int {
-    var keys: [ObjectKey] = []
+    var ids: [Int64] = []
     try connection.forEachRow(sql, values) { (row) throws(StorageError) in
-      keys.append(ObjectKey(stored: try row.text(0)))
+      ids.append(try row.int64(0))
       return true
     }
     var count = 0
-    for key in keys where try delete(key) { count += 1 }
+    for id in ids where try delete(id: id) { count += 1 }
     return count
   }
 
@@ -232,6 +252,33 @@ final class ObjectTable {
 
   // MARK: Keeping count
 
+  /// Moments go on from the latest that any process has written.
+  func followMoments() throws(StorageError) {
+    guard !followsMoments else { return }
+    followsMoments = true
+    let latest = try connection.first("SELECT last FROM request ORDER BY last DESC LIMIT 1") {
+      (row) throws(StorageError) in try row.int64(0)
+    }
+    if let latest { memory.raiseMoment(to: latest) }
+  }
+
+  /// Runs what is not for the caller: where it fails alone, it is undone and reported, and the transaction goes on.
+  func beside(_ report: (any Error) -> Void, _ body: () throws(StorageError) -> Void) {
+    guard failure == nil else { return }
+    let before = (objects, bytes, told.count, taken.count)
+    do throws(StorageError) { try connection.savepoint { (_) throws(StorageError) in try body() } } catch {
+      guard connection.isInTransaction else {
+        failure = error
+        return
+      }
+      (objects, bytes) = (before.0, before.1)
+      told.removeLast(told.count - before.2)
+      memory.giveBack(Array(taken[before.3...]))
+      taken.removeLast(taken.count - before.3)
+      report(error)
+    }
+  }
+
   /// Takes the requests of a value out of memory.
   func takePending(_ key: ObjectKey, _ id: Int64) -> RequestCounts.Requests {
     let requests = memory.takePending(key, id)
@@ -242,7 +289,9 @@ final class ObjectTable {
   /// Takes some counts out of memory and writes them; answers how many.
   func writeCounts(_ limit: Int) throws(StorageError) -> Int {
     let counts = memory.takeCounts(limit)
+    guard !counts.isEmpty else { return 0 }
     taken += counts
+    try followMoments()
     try write(counts)
     return counts.count
   }

@@ -81,9 +81,8 @@ final class ObjectWriter: Sendable {
           return !change.isAlone && weight < ObjectWriter.transactionBytes
         }
       rest = rest.dropFirst(share.count)
-      do { for done in try write(share, turn) { done() } } catch let failure as ChangeFailure where share.count > 1 {
+      do { for done in try write(share, turn) { done() } } catch is ChangeFailure where share.count > 1 {
         // One of them is at fault: each gets a transaction of its own.
-        _ = failure
         for change in share { writeOne(change, turn) }
       } catch {
         // Of the file, such as a lock that another process keeps: each would wait for it as long again.
@@ -111,8 +110,8 @@ final class ObjectWriter: Sendable {
       var after: [@Sendable () -> Void] = []
       after.reserveCapacity(changes.count)
       do { for change in changes { after.append(try change.run(table)) } } catch { throw ChangeFailure(cause: error) }
-      _ = try table.purge(ObjectWriter.besides)
-      _ = try table.writeCounts(ObjectWriter.besides)
+      table.beside(report) { () throws(StorageError) in _ = try table.purge(ObjectWriter.besides) }
+      table.beside(report) { () throws(StorageError) in _ = try table.writeCounts(ObjectWriter.besides) }
       return after
     }
   }
@@ -157,6 +156,7 @@ final class ObjectWriter: Sendable {
           return result
         }
         hasSucceeded = true
+        memory.keepWritten()
         return result
       }
     } catch {
@@ -166,6 +166,9 @@ final class ObjectWriter: Sendable {
   }
 
   // MARK: Beside the calls
+
+  /// Sees to the number of changes that a process left odd which ended in the midst of a commit.
+  func repair() { database.whereWriting { [memory] _ in memory.repairIfAbandoned() } }
 
   /// Writes counts of requests, all that there are, a few at a time.
   func writeCounts() {

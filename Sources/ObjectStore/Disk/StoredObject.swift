@@ -30,16 +30,20 @@ struct StoredObject: Sendable {
 extension ObjectMetadata {
   static let columns = """
     object.id, object.key, object.created, object.updated, object.expires, object.size, object.labels, object.coding,
-    (SELECT times FROM request WHERE request.object = object.id)
+    (SELECT times FROM request WHERE request.object = object.id),
+    (SELECT last FROM request WHERE request.object = object.id)
     """
 
-  /// Reads ``columns`` from one on; `pending` answers the requests of an id and key that are not written yet.
-  init(_ row: borrowing Row, from first: Int32 = 0, pending: (Int64, String) -> Int) throws(StorageError) {
+  /// Reads ``columns`` from one on; what `memory` knows of requests beyond the row is added.
+  init(_ row: borrowing Row, from first: Int32 = 0, memory: Memory) throws(StorageError) {
     let key = try row.text(first + 1)
+    let known = try row.int64OrNil(first + 9) ?? 0
+    let pending = memory.pending(ObjectKey(stored: key), try row.int64(first), beyond: known)
+    let (times, isOver) = Int(clamping: try row.int64OrNil(first + 8) ?? 0).addingReportingOverflow(pending)
     self.init(
       key: key, created: Moment.date(try row.int64(first + 2)), updated: Moment.date(try row.int64(first + 3)),
       expires: try row.int64OrNil(first + 4).map(Moment.date),
-      timesRequested: Int(clamping: try row.int64OrNil(first + 8) ?? 0) + pending(try row.int64(first), key),
+      timesRequested: isOver ? .max : times,
       size: Int(clamping: try row.int64(first + 5)),
       labels: LabelSet(stored: row.isNull(first + 6) ? nil : try row.bytes(first + 6)).texts,
       coding: ObjectCoding(rawValue: Int(clamping: try row.int64(first + 7))) ?? .bytes)

@@ -70,6 +70,8 @@ struct ObjectKey: Hashable, Sendable, Comparable {
 /// The labels of a value: each once, in order of their bytes.
 struct LabelSet: Sendable, Hashable {
   let labels: [ObjectKey]
+  /// True where the file's column is not what was written.
+  private(set) var isDamaged = false
 
   static let none = LabelSet(labels: [])
 
@@ -116,8 +118,11 @@ struct LabelSet: Sendable, Hashable {
     var rest = (bytes ?? [])[...]
     while let high = rest.popFirst(), let low = rest.popFirst() {
       let count = Int(high) << 8 | Int(low)
-      guard rest.count >= count else { break }
-      labels.append(ObjectKey(stored: String(decoding: rest.prefix(count), as: UTF8.self)))
+      guard rest.count >= count, let label = String(validating: rest.prefix(count), as: UTF8.self) else {
+        isDamaged = true
+        break
+      }
+      labels.append(ObjectKey(stored: label))
       rest = rest.dropFirst(count)
     }
     self.labels = labels

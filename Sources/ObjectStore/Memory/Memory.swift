@@ -86,6 +86,21 @@ final class Memory: Sendable {
     }
   }
 
+  /// The same where nobody has the lock; who has it is about to do it. Then tells what others have changed.
+  func repairIfAbandoned() {
+    do throws(StorageError) {
+      try whileAlone(0) { () throws(StorageError) in
+        if number & 1 == 1 { set(number &+ 1) }
+      }
+    } catch {
+      // Held: by a commit that goes on.
+    }
+    step { tier, current in
+      tier.endRepair()
+      if current & 1 == 0 { tier.refresh(at: current) }
+    }
+  }
+
   /// Just before a commit, inside of ``whileAlone(_:_:)``.
   func beginCommit(_ changes: MemoryTier.Changes) {
     step { tier, current in
@@ -106,12 +121,17 @@ final class Memory: Sendable {
 
   // MARK: Counting
 
-  func pending(_ key: ObjectKey, _ id: Int64) -> Int {
-    tier.withLock { Int(clamping: $0.pending(key, id).times) }
+  /// The requests that a row does not know whose last is at `known`.
+  func pending(_ key: ObjectKey, _ id: Int64, beyond known: Int64) -> Int {
+    tier.withLock { Int(clamping: $0.pending(key, id, beyond: known).times) }
   }
 
   func takePending(_ key: ObjectKey, _ id: Int64) -> RequestCounts.Requests {
     tier.withLock { $0.takePending(key, id) }
+  }
+
+  func dropPending(_ key: ObjectKey, _ id: Int64) -> RequestCounts.Requests {
+    tier.withLock { $0.dropPending(key, id) }
   }
 
   func takeCounts(_ limit: Int) -> [(id: Int64, requests: RequestCounts.Requests)] {
@@ -123,6 +143,10 @@ final class Memory: Sendable {
     guard !counts.isEmpty else { return }
     tier.withLock { $0.giveBack(counts) }
   }
+
+  func keepWritten() { tier.withLock { $0.keepWritten() } }
+
+  func raiseMoment(to moment: Int64) { tier.withLock { $0.raiseMoment(to: moment) } }
 
   func beginWritingCounts() { tier.withLock { $0.beginWritingCounts() } }
 

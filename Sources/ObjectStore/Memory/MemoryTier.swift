@@ -43,6 +43,8 @@ struct MemoryTier: Sendable {
     static let writeCounts = Errands(rawValue: 2)
     /// Tell observers that another process has changed something.
     static let tellMissed = Errands(rawValue: 4)
+    /// Look whether who committed has ended in the midst of it.
+    static let repair = Errands(rawValue: 8)
   }
 
   private let limit: ObjectStoreOptions.MemoryLimit
@@ -50,10 +52,14 @@ struct MemoryTier: Sendable {
   private(set) var number: UInt64
   private var committing: Changes?
   private var isClosed = false
+  private var isRepairing = false
   /// What is to be done beside; emptied by ``takeErrands()``.
   private var errands: Errands = []
 
   private var counts = RequestCounts()
+  /// Counts on their way into the file, and those that came there last.
+  private var taken = RequestCounts()
+  private var written = RequestCounts()
   /// Keys of values in memory that have requests of their own.
   private var requested: [ObjectKey] = []
   private var last: Int64
@@ -116,7 +122,14 @@ struct MemoryTier: Sendable {
   }
 
   /// Looks whether another process has changed something.
-  mutating func refresh(at current: UInt64) { _ = stands(at: current) }
+  mutating func refresh(at current: UInt64) {
+    guard !stands(at: current), !isClosed, committing == nil, !isRepairing else { return }
+    isRepairing = true
+    errands.insert(.repair)
+  }
+
+  /// The look at who committed is over.
+  mutating func endRepair() { isRepairing = false }
 
   /// Counts a request of a value that was read from the file, and keeps the value where that is still allowed.
   mutating func fill(_ key: ObjectKey, _ held: Held, missed token: UInt64?, at current: UInt64) {
@@ -219,10 +232,21 @@ struct MemoryTier: Sendable {
     return errands
   }
 
-  /// The requests of a value that the file does not know yet.
-  func pending(_ key: ObjectKey, _ id: Int64) -> RequestCounts.Requests {
+  /// The requests of a value that a row does not know yet whose last is at `known`.
+  ///
+  /// Those that are being written, or just have been, are in the row or not: its last moment tells.
+  func pending(_ key: ObjectKey, _ id: Int64, beyond known: Int64 = 0) -> RequestCounts.Requests {
     var requests = counts[id]
+    for written in [taken[id], written[id]] where written.last > known { requests.add(written) }
     if let held = entries.peek(key), held.id == id { requests.add(held.requests) }
+    return requests
+  }
+
+  /// Takes them out, to be dropped with their value.
+  mutating func dropPending(_ key: ObjectKey, _ id: Int64) -> RequestCounts.Requests {
+    let requests = takePending(key, id)
+    // The row begins anew, or is gone: nothing is beyond it.
+    _ = (taken.take(id), written.take(id))
     return requests
   }
 
@@ -234,29 +258,44 @@ struct MemoryTier: Sendable {
       requests.add(found.requests)
       held?.requests = RequestCounts.Requests()
     }
+    taken.add(requests, id)
     return requests
   }
 
   /// Takes up to `limit` counts out, to be written.
   mutating func takeCounts(_ limit: Int) -> [(id: Int64, requests: RequestCounts.Requests)] {
     isWritingAsked = false
-    var taken = counts.takeSome(limit)
-    while taken.count < limit, let key = requested.popLast() {
+    var some = counts.takeSome(limit)
+    while some.count < limit, let key = requested.popLast() {
       _ = entries.change(key) { held in
         guard let found = held, found.requests.times > 0 else { return }
-        taken.append((found.id, found.requests))
+        some.append((found.id, found.requests))
         held?.requests = RequestCounts.Requests()
       }
     }
-    return taken
+    for count in some { taken.add(count.requests, count.id) }
+    return some
   }
 
+  /// What was taken is not written; the next writing takes it again.
   mutating func giveBack(_ given: [(id: Int64, requests: RequestCounts.Requests)]) {
-    for count in given { counts.add(count.requests, count.id) }
+    for count in given {
+      _ = taken.take(count.id)
+      counts.add(count.requests, count.id)
+    }
+  }
+
+  /// What was taken is written; readers of the state before may still ask for it.
+  mutating func keepWritten() {
+    guard taken.count > 0 else { return }
+    (written, taken) = (taken, RequestCounts())
   }
 
   /// The writing that was asked for has begun; the next request asks for another.
   mutating func beginWritingCounts() { isWritingScheduled = false }
+
+  /// The file knows a later moment, of another process.
+  mutating func raiseMoment(to moment: Int64) { last = max(last, moment) }
 
   /// The next moment, later than all requests.
   mutating func nextMoment() -> Int64 {

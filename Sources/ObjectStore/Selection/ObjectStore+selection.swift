@@ -59,7 +59,7 @@ extension ObjectStore {
   ) async throws(ObjectStoreError) -> ObjectPage<ObjectMetadata> {
     let query = try SelectionQuery(selection, after: cursor, now: memory.now())
     let reading = RowReading(columns: ObjectMetadata.columns) { [memory] (row, first, _) throws(StorageError) in
-      try ObjectMetadata(row, from: first) { memory.pending(ObjectKey(stored: $1), $0) }
+      try ObjectMetadata(row, from: first, memory: memory)
     }
     return try await page(query, limit: limit, reading)
   }

@@ -71,7 +71,7 @@ public struct ObjectTransaction: ~Copyable {
   public func deleteAll(label: String) throws(ObjectStoreError) -> Int {
     let label = try ObjectKey(label, for: .transaction).text
     return try working(nil) { () throws(StorageError) in
-      try table.deleteAll("SELECT key FROM label WHERE label = ?", .text(label))
+      try table.deleteAll("SELECT object FROM label WHERE label = ?", .text(label))
     }
   }
 

@@ -1,5 +1,6 @@
 import Foundation
 import ObjectStore
+import Storage
 import TestSupport
 import Testing
 
@@ -30,6 +31,55 @@ struct ObjectSharingTests {
     try await expectCount(23, rig)
     try await second.close()
     try await expectCount(23, rig)
+  }
+
+  @Test("A value that one store has just put is not the first to go when another makes room")
+  func eviction() async throws {
+    let rig = try ObjectRig()
+    let options = ObjectStoreOptions(disk: .init(count: 3))
+    let (first, second) = (try await rig.open(options), try await rig.open(options))
+    for number in 0..<20 { try await second.put(number, forKey: "\(number % 3)") }
+    try await first.put(1, forKey: "first's")
+    try await second.put(1, forKey: "second's")
+    #expect(try await first.keys() == ["1", "first's", "second's"])
+    try await first.close()
+    try await second.close()
+  }
+
+  @Test("Where a process ends in the midst of a commit, observers are told when the store is asked to look")
+  func endsInCommit() async throws {
+    let rig = try ObjectRig()
+    let store = try await rig.open()
+    let changes = store.changes()
+    do {
+      let counter = try SharedCounter(rig.path + "-changes")
+      try counter.lock(milliseconds: 1000)
+      counter.set(counter.number + 1)
+      counter.unlock()
+    }
+    store.refresh()
+    var iterator = changes.makeAsyncIterator()
+    #expect(await iterator.next() == .missed)
+    #expect(try SharedCounter(rig.path + "-changes").number.isMultiple(of: 2))
+    try await store.close()
+  }
+
+  @Test("Counts, metadata and pages notice what another store has changed, for observers")
+  func noticing() async throws {
+    let rig = try ObjectRig()
+    let (first, second) = (try await rig.open(), try await rig.open())
+    let looks: [@Sendable () async throws -> Void] = [
+      { _ = try await second.count() }, { _ = try await second.metadata(forKey: "a") },
+      { _ = try await second.keys() }, { _ = try await second.size() },
+    ]
+    for look in looks {
+      var changes = second.changes().makeAsyncIterator()
+      try await first.put(1, forKey: "a")
+      try await look()
+      #expect(await changes.next() == .missed)
+    }
+    try await first.close()
+    try await second.close()
   }
 
   @Test("Stores that open a new file at the same moment all have it, and none loses what another put")
