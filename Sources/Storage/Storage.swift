@@ -102,7 +102,9 @@ package final class Database: Sendable {
     _ body: @escaping @Sendable (Connection) throws(StorageError) -> Value
   ) async throws(StorageError) -> Value {
     try await Database.result(on: readers.queue) { [self] () throws(StorageError) in
-      try borrowReader { (connection) throws(StorageError) in try connection.transaction(.deferred, body) }
+      try borrowReader(for: .transaction) { (connection) throws(StorageError) in
+        try connection.transaction(.deferred, body)
+      }
     }
   }
 
@@ -113,12 +115,12 @@ package final class Database: Sendable {
     try await Database.result(on: writing) { [self] () throws(StorageError) in try writeNow(body) }
   }
 
-  /// Runs `body` with a reader, blocking; without a transaction, so each statement sees the last commit.
+  /// Runs `body`, short reads, blocking; without a transaction, so each statement sees the last commit.
   @available(*, noasync)
   package func readNow<Value>(
     _ body: (Connection) throws(StorageError) -> Value
   ) throws(StorageError) -> Value {
-    try borrowReader(body)
+    try borrowReader(for: .point, body)
   }
 
   /// Runs `work` soon on the writer's thread, in turn: there ``writeOnQueue(_:)`` may be called.
@@ -144,10 +146,10 @@ package final class Database: Sendable {
   }
 
   private func borrowReader<Value>(
-    _ body: (Connection) throws(StorageError) -> Value
+    for purpose: ReaderPool.Purpose, _ body: (Connection) throws(StorageError) -> Value
   ) throws(StorageError) -> Value {
     try checkOpen()
-    return try readers.borrow { (connection) throws(StorageError) in
+    return try readers.borrow(for: purpose) { (connection) throws(StorageError) in
       // Closed while waiting for a connection.
       try checkOpen()
       return try body(connection)
@@ -187,8 +189,9 @@ package final class Database: Sendable {
     guard !isClosed.exchange(true, ordering: .acquiringAndReleasing) else { return }
     try await Database.result(on: writing) { [self] () throws(StorageError) in
       try readers.close()
-      // The last connection's close would do it too, but says nothing about a failure.
-      let moved = Result { () throws(StorageError) in try writer.run("PRAGMA wal_checkpoint(TRUNCATE)") }
+      // The last connection's close would do it too, but says nothing about a failure. What another store or process reads
+      // is left to it: waiting for its readers would keep its writer waiting.
+      let moved = Result { () throws(StorageError) in try writer.run("PRAGMA wal_checkpoint(PASSIVE)") }
       try writer.close()
       try moved.get()
     }

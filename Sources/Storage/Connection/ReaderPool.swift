@@ -3,7 +3,8 @@ import Synchronization
 
 /// The connections that read: lent out one closure at a time, opened as they are first needed.
 ///
-/// Borrowing blocks while all are lent, so it happens only on threads that may block: those of `queue`.
+/// Borrowing for a transaction blocks while all are lent, so it happens only on threads that may block: those of `queue`.
+/// Point reads, which are short, come by places of their own: they never wait for a long read.
 final class ReaderPool: Sendable {
   /// Work that reads; several at once.
   let queue: DispatchQueue
@@ -11,6 +12,7 @@ final class ReaderPool: Sendable {
   private let options: DatabaseOptions
   private let free: Mutex<[Connection]>
   private let places: DispatchSemaphore
+  private let pointPlaces: DispatchSemaphore
 
   init(_ path: String, options: DatabaseOptions) {
     self.path = path
@@ -18,10 +20,17 @@ final class ReaderPool: Sendable {
     queue = DispatchQueue(label: "larder.storage.readers", qos: .userInitiated, attributes: .concurrent)
     free = Mutex([])
     places = DispatchSemaphore(value: options.readers)
+    pointPlaces = DispatchSemaphore(value: options.readers)
   }
 
+  /// What a connection is lent for: each waits for its like alone.
+  enum Purpose { case transaction, point }
+
   /// Lends a connection to `body` and takes it back.
-  func borrow<Value>(_ body: (Connection) throws(StorageError) -> Value) throws(StorageError) -> Value {
+  func borrow<Value>(
+    for purpose: Purpose, _ body: (Connection) throws(StorageError) -> Value
+  ) throws(StorageError) -> Value {
+    let places = purpose == .point ? pointPlaces : places
     places.wait()
     defer { places.signal() }
     let connection: Connection
@@ -39,8 +48,16 @@ final class ReaderPool: Sendable {
 
   /// Waits until every connection is back and closes all.
   func close() throws(StorageError) {
-    for _ in 0..<options.readers { places.wait() }
-    defer { for _ in 0..<options.readers { places.signal() } }
+    for _ in 0..<options.readers {
+      places.wait()
+      pointPlaces.wait()
+    }
+    defer {
+      for _ in 0..<options.readers {
+        places.signal()
+        pointPlaces.signal()
+      }
+    }
     let all = free.withLock { connections in
       defer { connections = [] }
       return connections
