@@ -71,6 +71,7 @@ enum ObjectCrashRig {
               try objects.put(round, forKey: "pair \(pair) left")
               try objects.put(round, forKey: "pair \(pair) right")
             }
+            say("paired \(round) \(pair)")
           }
         }
         try await group.waitForAll()

@@ -18,61 +18,101 @@ private final class Progress: Sendable {
   func end() { state.withLock { $0.isOver = true } }
 }
 
+/// What was there at the last look.
+private struct FoundObjects {
+  var contents: [Int: [UInt8]] = [:]
+  var pairs: [Int: Int] = [:]
+}
+
+/// Which rounds of a process's changes were acknowledged; pairs are numbered after the values.
+private struct AcknowledgedRounds {
+  let first: Int
+  private(set) var count = 0
+  private var last: [Int: Int] = [:]
+  private var inRound: [Int: Int] = [:]
+
+  init(first: Int) { self.first = first }
+
+  mutating func add(_ round: Int, _ number: Int) {
+    count += 1
+    last[number] = max(last[number] ?? round, round)
+    inRound[round, default: 0] += 1
+  }
+
+  /// A round begins when all changes of the one before have been acknowledged.
+  var lastBegun: Int {
+    guard let newest = inRound.keys.max() else { return first }
+    return inRound[newest] == ObjectCrashRig.count + ObjectCrashRig.pairs ? newest + 1 : newest
+  }
+
+  func isAcknowledged(_ number: Int) -> Bool { last[number] != nil }
+
+  /// The rounds of which its state may be, apart from that before the process where nothing was acknowledged.
+  func possible(_ number: Int) -> ClosedRange<Int> { (last[number] ?? first)...lastBegun }
+}
+
 @Suite("Objects: other processes, and their sudden end", .timeLimit(.minutes(3)))
 struct ObjectCrashTests {
   @Test("Everything acknowledged is there after a kill, transactions whole, and the file is sound")
   func kills() async throws {
     var random = PrintedSeed(for: "kills of an object store")
     let rig = try ObjectRig()
+    var found = FoundObjects()
     var first = 0
-    /// The last round that was acknowledged of each number.
-    var acknowledged: [Int: Int] = [:]
     for _ in 0..<8 {
       let process = try ObjectProcess(.rounds, rig.path, first)
       let wanted = Int.random(in: 1...600, using: &random)
-      let heard = Mutex<[(round: Int, number: Int)]>([])
+      let heard = Mutex(AcknowledgedRounds(first: first))
       await process.forEachLine { line in
         let words = line.split(separator: " ")
         guard words.count == 3, let round = Int(words[1]), let number = Int(words[2]) else { return false }
         return heard.withLock { heard in
-          heard.append((round, number))
+          heard.add(round, words[0] == "paired" ? ObjectCrashRig.count + number : number)
           return heard.count == wanted
         }
       }
-      for (round, number) in heard.withLock({ $0 }) { acknowledged[number] = max(acknowledged[number] ?? -1, round) }
+      let acknowledged = heard.withLock { $0 }
       let store = try await rig.open()
-      first = try await check(store, acknowledged) + 1
+      found = try await check(store, acknowledged, before: found)
+      first = acknowledged.lastBegun + 1
       try await store.close()
     }
   }
 
-  /// Checks what is there; answers the last round of which anything is.
-  private func check(_ store: ObjectStore, _ acknowledged: [Int: Int]) async throws -> Int {
+  /// Checks that each value is that of its last acknowledged change, or of a later one that was begun.
+  private func check(
+    _ store: ObjectStore, _ acknowledged: AcknowledgedRounds, before: FoundObjects
+  ) async throws -> FoundObjects {
     try await store.checkIntegrity()
-    var last = acknowledged.values.max() ?? 0
+    var found = FoundObjects()
     for number in 0..<ObjectCrashRig.count {
-      let least = acknowledged[number] ?? 0
-      let found = try await store.value([UInt8].self, forKey: ObjectCrashRig.key(number))
-      // A round begins when the one before has ended: what is there is of the last acknowledged round or the one after it,
-      // or of any that was begun where a process was killed before it said anything.
-      let rounds = least...(max(last, least) + 2)
-      let possible = rounds.filter { round in
-        ObjectCrashRig.deletes(number, round) ? found == nil : found == ObjectCrashRig.content(number, round)
-      }
-      #expect(!possible.isEmpty || (acknowledged[number] == nil && found == nil), "number \(number), round \(least)")
-      if found != nil { last = max(last, possible.first ?? 0) }
-      let labelled = try await store.keys(.label(ObjectCrashRig.label(number)).keys(prefix: ObjectCrashRig.key(number)))
-      #expect(labelled.contains(ObjectCrashRig.key(number)) == (found != nil))
+      let key = ObjectCrashRig.key(number)
+      let content = try await store.value([UInt8].self, forKey: key)
+      found.contents[number] = content
+      let rounds = acknowledged.possible(number)
+      let isPossible =
+        rounds.contains {
+          ObjectCrashRig.deletes(number, $0) ? content == nil : content == ObjectCrashRig.content(number, $0)
+        }
+        || (!acknowledged.isAcknowledged(number) && content == before.contents[number])
+      #expect(isPossible, "number \(number), rounds \(rounds)")
+      let labelled = try await store.keys(.label(ObjectCrashRig.label(number)).keys(prefix: key))
+      #expect(labelled.contains(key) == (content != nil))
     }
     for pair in 0..<ObjectCrashRig.pairs {
       let left = try await store.value(Int.self, forKey: "pair \(pair) left")
       #expect(left == (try await store.value(Int.self, forKey: "pair \(pair) right")))
-      last = max(last, left ?? 0)
+      found.pairs[pair] = left
+      let number = ObjectCrashRig.count + pair
+      let rounds = acknowledged.possible(number)
+      let isPossible =
+        left.map(rounds.contains) ?? false || (!acknowledged.isAcknowledged(number) && left == before.pairs[pair])
+      #expect(isPossible, "pair \(pair), rounds \(rounds)")
     }
     let all = try await store.metadata().items
     #expect(try await store.count() == all.count)
     #expect(try await store.size() == all.reduce(0) { $0 + $1.size })
-    return last
+    return found
   }
 
   @Test("Two processes raise one count: none is lost, and what one has said the other reads at once, from memory too")
