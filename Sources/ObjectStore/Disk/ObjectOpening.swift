@@ -28,8 +28,11 @@ struct ObjectOpening: Sendable {
           try row.int64(0)
         }
       }
-      let memory = Memory(limit: options.memory, counter: try counter(), lastRequest: last ?? 0, now: now)
-      try await repair(memory, database)
+      let memory = try await waiting(on: database) { () throws(StorageError) in
+        let memory = Memory(limit: options.memory, counter: try counter(), lastRequest: last ?? 0, now: now)
+        try memory.repair()
+        return memory
+      }
       return (database, memory)
     } catch {
       try? await database.close()
@@ -41,7 +44,7 @@ struct ObjectOpening: Sendable {
   ///
   /// Every other failure is one of opening: a process that changed the file without it would go unnoticed by the others.
   private func counter() throws(StorageError) -> SharedCounter? {
-    do throws(StorageError) { return try SharedCounter(path + "-changes") } catch {
+    do throws(StorageError) { return try SharedCounter(path + "-changes", like: path) } catch {
       guard error.category == .notSupported else { throw error }
       diagnose(ObjectStoreError(.open, error))
       return nil
@@ -49,13 +52,13 @@ struct ObjectOpening: Sendable {
   }
 
   /// On a thread that may wait for another process.
-  private func repair(_ memory: Memory, _ database: Database) async throws(StorageError) {
-    let result = await withCheckedContinuation { (done: CheckedContinuation<Result<Void, StorageError>, Never>) in
-      database.whereWriting { _ in
-        done.resume(returning: Result { () throws(StorageError) in try memory.repair() })
-      }
+  private func waiting<Value: Sendable>(
+    on database: Database, _ body: @escaping @Sendable () throws(StorageError) -> Value
+  ) async throws(StorageError) -> Value {
+    let result = await withCheckedContinuation { (done: CheckedContinuation<Result<Value, StorageError>, Never>) in
+      database.whereWriting { _ in done.resume(returning: Result { () throws(StorageError) in try body() }) }
     }
-    try result.get()
+    return try result.get()
   }
 }
 

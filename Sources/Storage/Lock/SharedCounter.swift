@@ -25,13 +25,13 @@ import Synchronization
   private let value: UnsafeMutablePointer<Atomic<UInt64>>
   private static let length = 4096
 
-  /// Opens the file or makes it.
+  /// Opens the file or makes it: with the permissions of `model`, whose users are its own, or for its owner alone.
   ///
   /// Throws `notSupported` where the file system cannot lock or map files, as some network file systems cannot;
   /// `cannotOpen` where this process may not, or the disk is full; `busy`.
-  package init(_ path: String) throws(StorageError) {
+  package init(_ path: String, like model: String? = nil) throws(StorageError) {
     self.path = path
-    let opened = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC, mode_t(0o600))
+    let opened = SharedCounter.makeOrOpen(path, like: model)
     guard opened >= 0 else { throw SharedCounter.failure("made", path) }
     do throws(StorageError) {
       try SharedCounter.lock(opened, path, milliseconds: 10_000)
@@ -71,14 +71,26 @@ import Synchronization
   /// Gives the lock back.
   package func unlock() { _ = flock(descriptor, LOCK_UN) }
 
-  /// Bytes that are on the disk before they are mapped: a hole that cannot be filled would end the process.
-  private static func fill(_ descriptor: Int32, _ path: String) throws(StorageError) {
+  private static func makeOrOpen(_ path: String, like model: String?) -> Int32 {
+    let made = unsafe open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode_t(0o600))
+    guard made >= 0 else { return unsafe errno == EEXIST ? open(path, O_RDWR | O_CLOEXEC) : made }
     var status = stat()
-    guard unsafe fstat(descriptor, &status) == 0 else { throw failure("read", path) }
-    guard status.st_size < length else { return }
-    let zeros = [UInt8](repeating: 0, count: length)
+    // Only now, for the process's mask does not hold for a file that others share.
+    if let model, unsafe stat(model, &status) == 0 { _ = fchmod(made, status.st_mode & 0o666) }
+    return made
+  }
+
+  /// Bytes that are on the disk before they are mapped: a hole that cannot be filled would end the process.
+  ///
+  /// All but the number are written each time, since a copy of the file may have holes; where a file system keeps blocks
+  /// of more than one file in one place and the disk is full, the number's first change may still end the process.
+  private static func fill(_ descriptor: Int32, _ path: String) throws(StorageError) {
+    let start = MemoryLayout<UInt64>.size
+    let zeros = [UInt8](repeating: 0, count: length - start)
     // The array lives through the call.
-    guard unsafe pwrite(descriptor, zeros, length, 0) == length else { throw failure("filled", path) }
+    guard unsafe pwrite(descriptor, zeros, zeros.count, off_t(start)) == zeros.count else {
+      throw failure("filled", path)
+    }
   }
 
   private static func lock(_ descriptor: Int32, _ path: String, milliseconds: Int32) throws(StorageError) {

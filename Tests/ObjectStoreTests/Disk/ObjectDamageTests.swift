@@ -134,4 +134,21 @@ struct ObjectDamageTests {
     // What close waits for is the counts' writing.
     #expect(await reason { try await store.close() } != nil)
   }
+
+  @Test("The file of changes is for whom the file is; where it cannot be made, the store does not open")
+  func fileOfChanges() async throws {
+    let rig = try ObjectRig()
+    try await rig.with { (store) async throws in try await store.put(1, forKey: "a") }
+    try FileManager.default.setAttributes([.posixPermissions: 0o666], ofItemAtPath: rig.path)
+    try FileManager.default.removeItem(atPath: rig.path + "-changes")
+    try await rig.with { (store) async throws in
+      let attributes = try FileManager.default.attributesOfItem(atPath: rig.path + "-changes")
+      #expect(attributes[.posixPermissions] as? Int == 0o666)
+    }
+    try FileManager.default.removeItem(atPath: rig.path + "-changes")
+    try FileManager.default.createDirectory(atPath: rig.path + "-changes", withIntermediateDirectories: false)
+    let error = await reason { _ = try await rig.open() }
+    guard case .storage(let cause)? = error?.reason else { throw NoNetwork() }
+    #expect(cause.category == .cannotOpen)
+  }
 }
