@@ -8,6 +8,9 @@ struct ChangeBuffer: Sendable {
 
   init(limit: Int) { self.limit = limit }
 
+  /// For tests: how many keys are kept, taken or not.
+  var keptCount: Int { order.count }
+
   /// Notes a change; past the limit all that is noted becomes one ``ObjectChange/missed``.
   mutating func add(_ told: ToldChange) {
     // Who is to read everything anew need not be told of single keys before that.

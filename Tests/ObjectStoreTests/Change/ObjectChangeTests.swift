@@ -19,6 +19,18 @@ struct ObjectChangeTests {
     }
   }
 
+  @Test("An observer that is always one change behind keeps no more than a few keys")
+  func oneBehind() {
+    var buffer = ChangeBuffer(limit: 10)
+    var taken: [ObjectChange] = []
+    for number in 0..<10_000 {
+      buffer.add(ToldChange(kind: .put, key: ObjectKey(stored: "\(number)"), labels: []))
+      if number > 0, let change = buffer.next() { taken.append(change) }
+      #expect(buffer.keptCount < 32)
+    }
+    #expect(taken == (0..<9999).map { .put(key: "\($0)") })
+  }
+
   @Test("A cancelled loop ends, also where changes wait")
   func cancelledLoop() async throws {
     try await ObjectRig().with { (store) async throws in
