@@ -125,6 +125,34 @@ struct ServerShutdownTests {
     await end
   }
 
+  @Test("A client that leaves while its responder keeps the thread is noticed when that waits")
+  func leftBefore() async throws {
+    let reached = Tally("requests")
+    let ended = Tally("cancelled responders")
+    let thread = DispatchSemaphore(value: 0)
+    var options = HTTPServer.Options.patient
+    options.threads = 2
+    let server = try HTTPServer(options) { _ in
+      reached.add()
+      hold(thread)
+      await forever()
+      ended.add()
+      return HTTPServerResponse(status: 200)
+    }
+    let leaving = try RawClient(port: server.port)
+    try await leaving.send("PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\npart")
+    try await reached.wait(for: 1)
+    let other = try RawClient(port: server.port)
+    while server.connectionCount < 2 { await Task.yield() }
+    leaving.close()
+    other.close()
+    // The other thread has closed the later one: the earlier one has been heard of.
+    while server.connectionCount > 1 { await Task.yield() }
+    thread.signal()
+    try await ended.wait(for: 1)
+    await server.stop()
+  }
+
   @Test("Clients that come and go at random, and an end in the middle of them", arguments: 0..<6)
   func chaos(_ round: UInt64) async throws {
     var generator = PrintedSeed(for: "server chaos \(round)", default: round)

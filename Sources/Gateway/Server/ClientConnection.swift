@@ -26,6 +26,8 @@ final class ClientConnection: Sendable {
   /// True once a request has been answered here.
   private let isKept = Atomic(false)
   private let hasShutReceiving = Atomic(false)
+  /// It was the client who ended its side.
+  private let hasLeft = Atomic(false)
   private let current = Mutex<Exchange?>(nil)
 
   init(descriptor: Int32, client: String, thread: Int, now: Int64) {
@@ -61,7 +63,10 @@ final class ClientConnection: Sendable {
   /// True once the listener has heard that the client has ended its side, and hears no more of it.
   var isDeparting: Bool { departure.load(ordering: .sequentiallyConsistent) }
 
-  func noteDeparture() { departure.store(true, ordering: .sequentiallyConsistent) }
+  func noteDeparture() {
+    if !hasShutReceiving.load(ordering: .sequentiallyConsistent) { hasLeft.store(true, ordering: .relaxed) }
+    departure.store(true, ordering: .sequentiallyConsistent)
+  }
 
   /// Sends a text past libmicrohttpd: on its thread, while that has sent nothing.
   func send(_ text: String) {
@@ -72,8 +77,9 @@ final class ClientConnection: Sendable {
 
   /// True where the client has ended its side. Whoever asks keeps the connection from being closed meanwhile.
   ///
-  /// Where this side receives no more, the system says the same of both, and only a reset is still told.
+  /// Where this side receives no more, the system says the same of both: then only what was heard before counts, and a reset.
   var isPeerGone: Bool {
+    if hasLeft.load(ordering: .relaxed) { return true }
     let events = hasShutReceiving.load(ordering: .relaxed) ? 0 : Int16(larder_poll_peer_closed)
     var request = pollfd(fd: descriptor, events: events, revents: 0)
     // The pointer is to a local value, for the call alone.
@@ -82,7 +88,8 @@ final class ClientConnection: Sendable {
 
   /// Ends the flow of bytes, in one direction or in both; libmicrohttpd then closes the connection.
   func shut(_ direction: Direction) {
-    if direction == .receiving { hasShutReceiving.store(true, ordering: .relaxed) }
+    // Before the call, so that what it brings about is not taken for the client's.
+    if direction == .receiving { hasShutReceiving.store(true, ordering: .sequentiallyConsistent) }
     _ = shutdown(descriptor, direction.flag)
   }
 
