@@ -38,13 +38,17 @@ struct ServerHeadTests {
     "The head of a response goes out whole, or the client is told that it cannot", arguments: Load.all)
   func largeHeads(_ load: Load) async throws {
     let answered = Mutex<[HTTPServerResponse.End]>([])
+    let ended = Tally("ends")
     let server = try HTTPServer(.patient) { request in
       guard request.target == "/large" else { return HTTPServerResponse(status: 200, text: "next") }
       var fields: HTTPFields = load.bytes > 0 ? ["X-Large": String(repeating: "a", count: load.bytes)] : [:]
       for _ in 0..<load.fields { fields.append("X", "12345678901234567890123456") }
       return HTTPServerResponse(
         status: request.method == .put ? 304 : 200, fields: fields, body: .bytes(Array("content".utf8)),
-        onEnd: { end in answered.withLock { $0.append(end) } })
+        onEnd: { end in
+          answered.withLock { $0.append(end) }
+          ended.add()
+        })
     }
     let asked =
       String(repeating: "X: 1\r\n", count: load.askedFields)
@@ -61,6 +65,8 @@ struct ServerHeadTests {
       #expect(response.fields.values(of: "X").count == (load.fits ? load.fields : 0))
       for _ in 0..<behind { #expect(try await client.response().text == "next") }
     }
+    // The client may have all before the server has noted it.
+    try await ended.wait(for: 3)
     await server.stop()
     #expect(answered.withLock { $0 }.map(\.status) == (load.fits ? [200, 200, 304] : [502, 502, 502]))
     #expect(answered.withLock { $0 }.allSatisfy { $0.isComplete })

@@ -10,7 +10,7 @@ import Testing
   import Foundation
 #endif
 
-@Suite("Content on its way through the server", .timeLimit(.minutes(2)))
+@Suite("Content on its way through the server", .timeLimit(.minutes(5)))
 struct ServerStreamTests {
   /// What may be between a sender and a reader who bounds his socket's buffer: that, the sender's, and the server's own.
   private static let between = 16 << 20

@@ -1,7 +1,7 @@
 import HTTPCore
 import Testing
 
-@Suite("Content-Length (RFC 9110 §8.6, RFC 9112 §6.3)", .timeLimit(.minutes(1)))
+@Suite("Content-Length (RFC 9110 §8.6, RFC 9112 §6.3)", .timeLimit(.minutes(5)))
 struct ContentLengthTests {
   private func fields(_ values: [String]) -> HTTPFields {
     HTTPFields(values.map { HTTPField(name: "Content-Length", value: $0) })

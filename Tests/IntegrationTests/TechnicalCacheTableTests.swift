@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// The table of the technical cache, every cell of it, on a real server.
-@Suite("Technical cache: the table of modes and states", .mockSAP(), .timeLimit(.minutes(2)))
+@Suite("Technical cache: the table of modes and states", .mockSAP(), .timeLimit(.minutes(5)))
 struct TechnicalCacheTableTests {
   /// A column of the table.
   enum Cache: String, CaseIterable { case enabledAndOpen, enabledAndClosed, disabled }
@@ -133,7 +133,7 @@ struct TechnicalCacheTableTests {
   }
 }
 
-@Suite("Technical cache: orders of calls on a real server", .mockSAP(), .timeLimit(.minutes(2)), .serialized)
+@Suite("Technical cache: orders of calls on a real server", .mockSAP(), .timeLimit(.minutes(5)), .serialized)
 struct TechnicalCacheCourseTests {
   @Test("four reads of two URLs: each a miss first, then each a hit")
   func fourReads() async throws {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import LarderCommands
 
-@Suite("Verbs against mock-sap", .mockSAP(), .serialized, .timeLimit(.minutes(2)))
+@Suite("Verbs against mock-sap", .mockSAP(), .serialized, .timeLimit(.minutes(5)))
 struct RealServiceTests {
   @Test("metadata, get, send and batch do their work, V2 and V4")
   func verbs() async throws {

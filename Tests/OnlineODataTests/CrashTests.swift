@@ -9,7 +9,7 @@ import Testing
 
 /// A process is killed at random moments while it fills a cache; afterwards the cache opens and holds whole answers only,
 /// and the last one that was acknowledged.
-@Suite("Killed at any moment", .serialized, .timeLimit(.minutes(3)))
+@Suite("Killed at any moment", .serialized, .timeLimit(.minutes(5)))
 struct CrashTests {
   static let kills = 30
 

@@ -4,7 +4,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite("Storage: the number that processes share, and what was used last", .timeLimit(.minutes(1)))
+@Suite("Storage: the number that processes share, and what was used last", .timeLimit(.minutes(5)))
 struct SharedCounterTests {
   @Test("A number set by one is read by the other, and outlives both")
   func shared() throws {

@@ -4,7 +4,7 @@ import HTTPCore
 import TestSupport
 import Testing
 
-@Suite("Damaged files of the cache", .timeLimit(.minutes(3)))
+@Suite("Damaged files of the cache", .timeLimit(.minutes(5)))
 struct FileDamageTests {
   /// What a cache says to a damaged entry: true where it was refused, and is gone afterwards.
   private static func isRefused(_ cache: FileCache, _ note: String) async -> Bool {

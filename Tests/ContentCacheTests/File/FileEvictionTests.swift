@@ -25,7 +25,7 @@ final class EvictionClock: Sendable {
   func jump(seconds: Int64) { times.withLock { $0.wall += seconds * 1_000_000_000 } }
 }
 
-@Suite("Room in the folder", .timeLimit(.minutes(3)))
+@Suite("Room in the folder", .timeLimit(.minutes(5)))
 struct FileEvictionTests {
   @Test("is never exceeded, whatever is stored")
   func limit() async throws {

@@ -41,7 +41,7 @@ final class FaultPlan: Sendable {
   }
 }
 
-@Suite("A disk that fails", .timeLimit(.minutes(3)))
+@Suite("A disk that fails", .timeLimit(.minutes(5)))
 struct FileFailureTests {
   enum Act: String, CaseIterable, Sendable {
     case hit, hitLarge, storeSmall, storeLarge, replaceSmall, replaceLarge, write, update, remove, removeAll, evict

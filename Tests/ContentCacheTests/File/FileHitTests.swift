@@ -5,7 +5,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite("Hits from files", .timeLimit(.minutes(3)))
+@Suite("Hits from files", .timeLimit(.minutes(5)))
 struct FileHitTests {
   /// A server in the process that counts how often it is asked.
   final class Server: HTTPTransport {

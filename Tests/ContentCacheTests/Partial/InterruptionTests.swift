@@ -5,7 +5,7 @@ import HTTPCore
 import TestSupport
 import Testing
 
-@Suite("Downloads that break off, and go on (RFC 9111 §3.3)", .timeLimit(.minutes(1)))
+@Suite("Downloads that break off, and go on (RFC 9111 §3.3)", .timeLimit(.minutes(5)))
 struct InterruptionTests {
   static let head: HTTPFields = ["ETag": "\"v1\"", "Cache-Control": "max-age=60"]
 

@@ -2,7 +2,7 @@ import ContentCache
 import HTTPCore
 import Testing
 
-@Suite("The client's conditions through the engine (RFC 9111 §4.3.2)", .timeLimit(.minutes(1)))
+@Suite("The client's conditions through the engine (RFC 9111 §4.3.2)", .timeLimit(.minutes(5)))
 struct ConditionsThroughEngineTests {
   static let origin = RangedOrigin("content")
 

@@ -57,7 +57,7 @@ private final class RunningProxy: Sendable {
   }
 }
 
-@Suite("larder proxy", .timeLimit(.minutes(1)))
+@Suite("larder proxy", .timeLimit(.minutes(5)))
 struct ProxyVerbTests {
   private func server() throws -> ScriptedServer {
     try ScriptedServer { request in

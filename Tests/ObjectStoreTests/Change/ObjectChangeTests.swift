@@ -4,7 +4,7 @@ import Testing
 
 @testable import ObjectStore
 
-@Suite("Objects: observed changes", .timeLimit(.minutes(1)))
+@Suite("Objects: observed changes", .timeLimit(.minutes(5)))
 struct ObjectChangeTests {
   @Test("Who begins to observe while a change is being made is told that something was missed")
   func lateObserver() async throws {

@@ -51,7 +51,7 @@ private struct AcknowledgedRounds {
   func possible(_ number: Int) -> ClosedRange<Int> { (last[number] ?? first)...lastBegun }
 }
 
-@Suite("Objects: other processes, and their sudden end", .timeLimit(.minutes(3)))
+@Suite("Objects: other processes, and their sudden end", .timeLimit(.minutes(5)))
 struct ObjectCrashTests {
   @Test("Everything acknowledged is there after a kill, transactions whole, and the file is sound")
   func kills() async throws {

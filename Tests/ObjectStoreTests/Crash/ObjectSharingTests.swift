@@ -6,7 +6,7 @@ import Testing
 
 @testable import CrashRig
 
-@Suite("Objects: several stores and processes on one file", .timeLimit(.minutes(3)))
+@Suite("Objects: several stores and processes on one file", .timeLimit(.minutes(5)))
 struct ObjectSharingTests {
   /// Another process opens the file, counts the values and closes.
   private func expectCount(_ count: Int, _ rig: ObjectRig) async throws {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ObjectStore
 
-@Suite("Objects: damage and failures of the file", .timeLimit(.minutes(1)))
+@Suite("Objects: damage and failures of the file", .timeLimit(.minutes(5)))
 struct ObjectDamageTests {
   /// Changes the file past the store.
   private func damage(_ rig: ObjectRig, _ statements: String...) async throws {

@@ -3,7 +3,7 @@ import ObjectStore
 import TestSupport
 import Testing
 
-@Suite("Objects: expiry and limits", .timeLimit(.minutes(1)))
+@Suite("Objects: expiry and limits", .timeLimit(.minutes(5)))
 struct ObjectExpiryTests {
   @Test("An expired value is absent at once in every call, and is cleared up by later changes")
   func expiry() async throws {

@@ -2,7 +2,7 @@ import Testing
 
 @testable import ObjectStore
 
-@Suite("Objects: the memory tier as a state machine", .timeLimit(.minutes(1)))
+@Suite("Objects: the memory tier as a state machine", .timeLimit(.minutes(5)))
 struct MemoryTierTests {
   private func tier(count: Int = 10, bytes: Int = 1000) -> MemoryTier {
     MemoryTier(limit: .init(count: count, bytes: bytes), number: 0, last: 0)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import ObjectStore
 
-@Suite("Objects: the two tiers together", .timeLimit(.minutes(1)))
+@Suite("Objects: the two tiers together", .timeLimit(.minutes(5)))
 struct ObjectTierTests {
   @Test("The most requested values are in memory from the start, read as whatever they are")
   func warmUp() async throws {

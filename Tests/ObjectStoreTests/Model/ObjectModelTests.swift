@@ -3,7 +3,7 @@ import ObjectStore
 import TestSupport
 import Testing
 
-@Suite("Objects: random operations against a dictionary", .timeLimit(.minutes(3)))
+@Suite("Objects: random operations against a dictionary", .timeLimit(.minutes(5)))
 struct ObjectModelTests {
   /// What the store should hold.
   struct Model {

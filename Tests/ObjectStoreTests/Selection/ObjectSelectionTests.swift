@@ -3,7 +3,7 @@ import ObjectStore
 import TestSupport
 import Testing
 
-@Suite("Objects: selections, ranges, pages", .timeLimit(.minutes(1)))
+@Suite("Objects: selections, ranges, pages", .timeLimit(.minutes(5)))
 struct ObjectSelectionTests {
   private static let labels: [String: [String]] = [
     "ada": ["2026-01", "friend"], "ben": ["2026-02"], "cleo": ["2026-01", "2026-03", "friend"], "dan": [],

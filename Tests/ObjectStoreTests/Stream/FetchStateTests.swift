@@ -2,7 +2,7 @@ import Testing
 
 @testable import ObjectStore
 
-@Suite("Objects: a shared fetch as a state machine", .timeLimit(.minutes(1)))
+@Suite("Objects: a shared fetch as a state machine", .timeLimit(.minutes(5)))
 struct FetchStateTests {
   private typealias State = FetchState<String, String>
 

@@ -49,7 +49,7 @@ final class HandDrivenFetch: Sendable {
 
 struct NoNetwork: Error {}
 
-@Suite("Objects: the value that is here, then the server's", .timeLimit(.minutes(1)))
+@Suite("Objects: the value that is here, then the server's", .timeLimit(.minutes(5)))
 struct ObjectStreamTests {
   private func steps(_ stream: ObjectStream<Int>) async -> [String] {
     var steps: [String] = []

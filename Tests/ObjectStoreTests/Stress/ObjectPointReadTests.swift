@@ -19,7 +19,7 @@ private struct SlowValue: ByteStorable {
   func storedBytes() throws -> [UInt8] { [] }
 }
 
-@Suite("Objects: point reads beside long ones", .timeLimit(.minutes(1)))
+@Suite("Objects: point reads beside long ones", .timeLimit(.minutes(5)))
 struct ObjectPointReadTests {
   @Test("A value is read from the file while as many long reads go on as there are connections for them")
   func besideLongReads() async throws {

@@ -3,7 +3,7 @@ import ObjectStore
 import TestSupport
 import Testing
 
-@Suite("Objects: every call at once", .timeLimit(.minutes(3)))
+@Suite("Objects: every call at once", .timeLimit(.minutes(5)))
 struct ObjectStressTests {
   @Test(
     "Every call from many tasks at once, on two stores of one file: it ends, and the file agrees with itself",

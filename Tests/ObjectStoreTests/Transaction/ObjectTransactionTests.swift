@@ -3,7 +3,7 @@ import ObjectStore
 import TestSupport
 import Testing
 
-@Suite("Objects: transactions", .timeLimit(.minutes(1)))
+@Suite("Objects: transactions", .timeLimit(.minutes(5)))
 struct ObjectTransactionTests {
   struct GivenUp: Error {}
 

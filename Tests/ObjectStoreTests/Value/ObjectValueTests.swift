@@ -3,7 +3,7 @@ import ObjectStore
 import TestSupport
 import Testing
 
-@Suite("Objects: values by key", .timeLimit(.minutes(1)))
+@Suite("Objects: values by key", .timeLimit(.minutes(5)))
 struct ObjectValueTests {
   /// With and without the memory tier, and after reopening.
   private func inEveryTier(_ put: (ObjectStore) async throws -> Void, _ check: (ObjectStore) async throws -> Void)
