@@ -6,6 +6,8 @@
 // 3. JSON/      the byte scanner and writer that everything in JSON stands on.
 // 4. Payload/   what services send: events streamed from bytes, and the values made from them (``ODataEntity`` …).
 // 5. Batch/     `$batch`: multipart of both dialects and the JSON form of 4.01.
+// 6. Language/  URLs and query options: Syntax/ their trees, Parsing/ from text, Binding/ to a model, Printing/ back to text,
+//               Building/ in Swift.
 
 /// The version of the protocol that a document or message is in.
 public enum ODataVersion: Int, Comparable, Sendable, CaseIterable {

@@ -1,0 +1,94 @@
+/// Why a text is no URL, option or expression of OData, and where.
+public struct ODataSyntaxError: Error, Sendable, Hashable {
+  /// What is wrong.
+  public enum Problem: Sendable, Hashable {
+    /// Something else should stand here: what could, in words or as it is spelt.
+    case unexpected(expected: [String])
+    /// Nested, or joined by operators of one kind, deeper than the limit.
+    case tooDeep(limit: Int)
+    /// A `%` without two hexadecimal digits.
+    case invalidPercentEncoding
+    /// Bytes that are not UTF-8 once percent-encoding is undone.
+    case invalidUTF8
+    /// A literal whose form is right and whose value is not; what is wrong with it.
+    case invalidLiteral(String)
+    /// A system query option that stands twice.
+    case duplicateOption(String)
+    /// An option or parameter name that stands where it has no meaning; what may stand there.
+    case misplacedOption(String, allowed: [String])
+    /// A name behind which an argument list stands and that no canonical function has; the nearest ones.
+    case unknownFunction(String, nearest: String?)
+    /// A canonical function with too many or too few arguments.
+    case wrongArgumentCount(String, expected: String, found: Int)
+    /// A number that is larger than is read here.
+    case numberTooLarge
+    /// The dialect or version has it not; what.
+    case notInDialect(String)
+  }
+
+  /// What is wrong.
+  public let problem: Problem
+  /// Bytes before the place, in the text as it was given.
+  public let offset: Int
+  /// The text's part around the place, at most 160 bytes, in one line; empty where it is not known.
+  public let excerpt: String
+  /// Characters (scalars) of ``excerpt`` before the place.
+  public let column: Int
+
+  /// Makes an error; keeps the text around the place.
+  public init(_ problem: Problem, offset: Int, in text: some StringProtocol) {
+    self.problem = problem
+    self.offset = offset
+    let bytes = text.utf8
+    let place = bytes.index(bytes.startIndex, offsetBy: min(max(offset, 0), bytes.count))
+    let before = String(decoding: bytes[..<place].suffix(100), as: UTF8.self)
+    let after = String(decoding: bytes[place...].prefix(60), as: UTF8.self)
+    func oneLine(_ part: String) -> String {
+      String(String.UnicodeScalarView(part.unicodeScalars.map { $0.value < 0x20 || $0.value == 0x7F ? " " : $0 }))
+    }
+    excerpt = oneLine(before) + oneLine(after)
+    column = before.unicodeScalars.count
+  }
+}
+
+extension ODataSyntaxError.Problem: CustomStringConvertible {
+  /// What is wrong, in words.
+  public var description: String {
+    switch self {
+    case .unexpected(let expected):
+      expected.isEmpty ? "nothing more can stand here" : "expected \(ODataSyntaxError.choice(expected))"
+    case .tooDeep(let limit): "nested deeper than \(limit) levels; take the expression apart"
+    case .invalidPercentEncoding: "'%' must be followed by two hexadecimal digits; write '%25' for the character"
+    case .invalidUTF8: "the bytes are not UTF-8"
+    case .invalidLiteral(let reason): reason
+    case .duplicateOption(let name): "\(name) stands twice; give it once"
+    case .misplacedOption(let name, let allowed):
+      "\(name) has no meaning here; expected \(ODataSyntaxError.choice(allowed))"
+    case .unknownFunction(let name, let nearest):
+      "there is no canonical function '\(name)'" + (nearest.map { "; did you mean '\($0)'?" } ?? "")
+        + " (functions of a service take named arguments: \(name)(name=value))"
+    case .wrongArgumentCount(let name, let expected, let found):
+      "\(name) takes \(expected), not \(found)"
+    case .numberTooLarge: "the number is too large"
+    case .notInDialect(let what): "\(what) does not exist in this version of OData"
+    }
+  }
+}
+
+extension ODataSyntaxError: CustomStringConvertible {
+  /// The problem, the place, and the line with a caret under it.
+  public var description: String {
+    var text = "\(problem) (at character \(offset + 1))"
+    if !excerpt.isEmpty || column == 0 {
+      text += "\n  \(excerpt)\n  \(String(repeating: " ", count: column))^"
+    }
+    return text
+  }
+
+  static func choice(_ words: [String]) -> String {
+    var seen: Set<String> = []
+    let words = words.filter { seen.insert($0).inserted }
+    guard words.count > 1, let last = words.last else { return words.first ?? "the end" }
+    return words.dropLast().joined(separator: ", ") + " or " + last
+  }
+}

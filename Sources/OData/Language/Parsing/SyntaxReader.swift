@@ -1,0 +1,214 @@
+/// Reads a text of the OData language, left to right. Percent-encoding is undone before anything is read, each byte knows where
+/// it stood and whether it was encoded: what separates parts of a URL (`/ ? & = #`) does so only as it stands.
+///
+/// Everything that parses is an extension of this type: each method reads one rule of the grammar, begins at ``index`` and
+/// leaves it behind what it read, or throws.
+struct SyntaxReader {
+  /// The text as it was given.
+  let text: String
+  /// Its bytes, percent-encoding undone.
+  let bytes: [UInt8]
+  /// Where each byte stood in the text, and one more for the end; nil where nothing was encoded.
+  private let origins: [Int32]?
+  /// What is read, and how much of it.
+  let options: ODataParserOptions
+  /// Where the next byte stands.
+  var index = 0
+  /// Where the part that is read ends.
+  var end: Int
+  /// Levels open around this place.
+  private(set) var depth = 0
+  /// Lambda variables in scope, the innermost last.
+  var variables: [String] = []
+
+  /// Takes a text; a `%` that is no encoding stays one where `isLenient`.
+  init(_ text: String, options: ODataParserOptions, isLenient: Bool = false) throws(ODataSyntaxError) {
+    self.text = text
+    self.options = options
+    var source = text
+    let undone = source.withUTF8 { SyntaxReader.decode($0, isPercentEncoded: options.isPercentEncoded) }
+    if let place = undone.invalid, !isLenient {
+      throw ODataSyntaxError(.invalidPercentEncoding, offset: place, in: text)
+    }
+    bytes = undone.bytes
+    origins = undone.origins
+    end = undone.bytes.count
+    if undone.origins != nil, String(validating: undone.bytes, as: UTF8.self) == nil {
+      throw ODataSyntaxError(.invalidUTF8, offset: offset(of: undone.firstInvalidUTF8), in: text)
+    }
+  }
+
+  var dialect: ODataDialect { options.version.dialect }
+  /// Whether words are read in any case, and options without `$` (4.01).
+  var isRelaxed: Bool { options.version >= .v401 }
+}
+
+// Undoing percent-encoding.
+extension SyntaxReader {
+  private struct Undone {
+    var bytes: [UInt8] = []
+    var origins: [Int32]?
+    /// The first `%` without two digits.
+    var invalid: Int?
+
+    /// The first byte that does not continue UTF-8.
+    var firstInvalidUTF8: Int {
+      var decoder = UTF8()
+      var iterator = bytes.makeIterator()
+      var place = 0
+      while true {
+        switch decoder.decode(&iterator) {
+        case .scalarValue(let scalar): place += UTF8.width(scalar)
+        case .emptyInput, .error: return place
+        }
+      }
+    }
+  }
+
+  private static func decode(_ source: UnsafeBufferPointer<UInt8>, isPercentEncoded: Bool) -> Undone {
+    guard isPercentEncoded, source.contains(UInt8(ascii: "%")), source.count < Int32.max else {
+      return Undone(bytes: Array(source))
+    }
+    var undone = Undone()
+    undone.bytes.reserveCapacity(source.count)
+    var origins: [Int32] = []
+    origins.reserveCapacity(source.count + 1)
+    var place = 0
+    while place < source.count {
+      origins.append(Int32(truncatingIfNeeded: place))
+      if source[place] == UInt8(ascii: "%") {
+        if place + 2 < source.count, let high = Hexadecimal.value(source[place + 1]),
+          let low = Hexadecimal.value(source[place + 2])
+        {
+          undone.bytes.append(high << 4 | low)
+          place += 3
+          continue
+        }
+        undone.invalid = undone.invalid ?? place
+      }
+      undone.bytes.append(source[place])
+      place += 1
+    }
+    origins.append(Int32(truncatingIfNeeded: source.count))
+    undone.origins = origins
+    return undone
+  }
+
+  /// Where a byte stood in the text as it was given.
+  func offset(of place: Int) -> Int {
+    guard let origins else { return min(place, bytes.count) }
+    return Int(origins[min(max(place, 0), bytes.count)])
+  }
+
+  /// Whether a byte was percent-encoded.
+  func isEncoded(_ place: Int) -> Bool {
+    guard let origins, place >= 0, place < bytes.count else { return false }
+    return origins[place + 1] - origins[place] == 3
+  }
+}
+
+// Looking and taking. None of these reads past `end`.
+extension SyntaxReader {
+  var isAtEnd: Bool { index >= end }
+  /// The next byte; 0 at the end, which no rule holds.
+  var peek: UInt8 { index < end ? bytes[index] : 0 }
+  /// The position of the next byte.
+  var position: SourcePosition { SourcePosition(offset: offset(of: index)) }
+
+  func peek(ahead: Int) -> UInt8 { index + ahead < end ? bytes[index + ahead] : 0 }
+
+  /// Takes a byte, encoded or not.
+  mutating func take(_ byte: UInt8) -> Bool {
+    guard index < end, bytes[index] == byte else { return false }
+    index += 1
+    return true
+  }
+
+  /// Takes a byte that stands as itself, not encoded.
+  mutating func take(plain byte: UInt8) -> Bool {
+    guard index < end, bytes[index] == byte, !isEncoded(index) else { return false }
+    index += 1
+    return true
+  }
+
+  /// Takes a text exactly.
+  mutating func take(exact word: StaticString) -> Bool {
+    guard stands(word, at: index, anyCase: false) else { return false }
+    index += word.utf8CodeUnitCount
+    return true
+  }
+
+  /// Takes a word, in any case where the version allows that.
+  mutating func take(word: StaticString) -> Bool {
+    guard stands(word, at: index, anyCase: isRelaxed) else { return false }
+    index += word.utf8CodeUnitCount
+    return true
+  }
+
+  /// Whether an ASCII word stands at a place.
+  func stands(_ word: StaticString, at place: Int, anyCase: Bool) -> Bool {
+    let count = word.utf8CodeUnitCount
+    guard place + count <= end else { return false }
+    let start = word.utf8Start
+    for step in 0..<count where bytes[place + step] != start[step] {
+      let letter = start[step] | 0x20
+      guard anyCase, letter >= 0x61, letter <= 0x7A, bytes[place + step] | 0x20 == letter else { return false }
+    }
+    return true
+  }
+
+  /// Takes a byte or says what should stand here.
+  mutating func demand(_ byte: UInt8) throws(ODataSyntaxError) {
+    guard take(byte) else { throw unexpected("'\(Character(Unicode.Scalar(byte)))'") }
+  }
+
+  /// BWS: white space that may stand here.
+  mutating func skipSpace() {
+    while index < end, bytes[index] == 0x20 || bytes[index] == 0x09 { index += 1 }
+  }
+
+  /// RWS: white space that must stand here; nothing is taken where there is none.
+  mutating func takeSpace() -> Bool {
+    let start = index
+    skipSpace()
+    return index > start
+  }
+
+  /// An error at the next byte.
+  func unexpected(_ expected: String...) -> ODataSyntaxError { error(.unexpected(expected: expected)) }
+
+  /// An error at a place; the next byte where none is given.
+  func error(_ problem: ODataSyntaxError.Problem, at place: Int? = nil) -> ODataSyntaxError {
+    ODataSyntaxError(problem, offset: offset(of: place ?? index), in: text)
+  }
+
+  /// The text between two places.
+  func string(_ range: Range<Int>) -> String {
+    bytes.withUnsafeBufferPointer { String(decoding: UnsafeBufferPointer(rebasing: $0[range]), as: UTF8.self) }
+  }
+
+  /// Reads one level deeper.
+  mutating func nested<Value>(
+    _ read: (inout SyntaxReader) throws(ODataSyntaxError) -> Value
+  ) throws(ODataSyntaxError) -> Value {
+    guard depth < options.maxDepth else { throw error(.tooDeep(limit: options.maxDepth)) }
+    depth += 1
+    let value = try read(&self)
+    depth -= 1
+    return value
+  }
+
+  /// Fails where a chain of so many operators of one kind is deeper than is read.
+  func checkChain(_ count: Int) throws(ODataSyntaxError) {
+    guard depth + count <= options.maxDepth else { throw error(.tooDeep(limit: options.maxDepth)) }
+  }
+
+  /// Reads something and demands that nothing follows it.
+  mutating func whole<Value>(
+    _ read: (inout SyntaxReader) throws(ODataSyntaxError) -> Value
+  ) throws(ODataSyntaxError) -> Value {
+    let value = try read(&self)
+    guard isAtEnd else { throw error(.unexpected(expected: [])) }
+    return value
+  }
+}

@@ -1,0 +1,99 @@
+/// The functions that every service may be asked for by their bare names (URL Conventions 4.01 §5.1.1.5 to §5.1.1.12; OData V2
+/// URI Conventions §4.5). `cast`, `isof`, `case` and `isdefined` are expressions of their own.
+public enum ODataCanonicalFunction: String, Sendable, Hashable, CaseIterable {
+  /// Joins strings or collections.
+  case concat
+  /// Whether a string holds another (V4).
+  case contains
+  /// Whether a string ends with another.
+  case endswith
+  /// Characters before the first occurrence; -1 where there is none.
+  case indexof
+  /// Characters of a string, items of a collection.
+  case length
+  /// Whether a string matches a regular expression (4.01).
+  case matchesPattern
+  /// Whether a string begins with another.
+  case startswith
+  /// A part of a string or collection.
+  case substring
+  /// Whether the first string stands in the second (V2).
+  case substringof
+  /// Replaces all occurrences (V2).
+  case replace
+  /// Lower case.
+  case tolower
+  /// Upper case.
+  case toupper
+  /// Without white space at both ends.
+  case trim
+  /// Whether a collection holds all items of another, in any order (4.01).
+  case hassubset
+  /// Whether a collection holds the items of another in their order (4.01).
+  case hassubsequence
+  /// The date of a moment (V4).
+  case date
+  /// The day of the month.
+  case day
+  /// The fraction of a second (V4).
+  case fractionalseconds
+  /// The hour.
+  case hour
+  /// The latest moment (V4).
+  case maxdatetime
+  /// The earliest moment (V4).
+  case mindatetime
+  /// The minute.
+  case minute
+  /// The month.
+  case month
+  /// This moment (V4).
+  case now
+  /// The second.
+  case second
+  /// The time of day of a moment (V4).
+  case time
+  /// The offset of a moment from UTC (V4).
+  case totaloffsetminutes
+  /// The seconds of a duration (V4).
+  case totalseconds
+  /// The year.
+  case year
+  /// The next whole number above.
+  case ceiling
+  /// The next whole number below.
+  case floor
+  /// The nearest whole number.
+  case round
+  /// The shortest distance of two points (V3, V4).
+  case geoDistance = "geo.distance"
+  /// Whether a point lies in a polygon (V3, V4).
+  case geoIntersects = "geo.intersects"
+  /// The length of a line (V3, V4).
+  case geoLength = "geo.length"
+
+  /// How many arguments it takes, in the dialect.
+  public func arity(_ dialect: ODataDialect) -> ClosedRange<Int> {
+    switch self {
+    case .maxdatetime, .mindatetime, .now: 0...0
+    case .concat: dialect == .v2 ? 2...Int.max : 2...2
+    case .contains, .endswith, .indexof, .matchesPattern, .startswith, .substringof, .hassubset, .hassubsequence,
+      .geoDistance, .geoIntersects:
+      2...2
+    case .substring: 2...3
+    case .replace: 3...3
+    default: 1...1
+    }
+  }
+
+  /// Whether the dialect has it. `geo.` came with V3, which shares V2's dialect.
+  public func belongs(to dialect: ODataDialect) -> Bool {
+    switch self {
+    case .substringof, .replace: dialect == .v2
+    case .contains, .matchesPattern, .hassubset, .hassubsequence, .date, .fractionalseconds, .maxdatetime, .mindatetime,
+      .now, .time, .totaloffsetminutes, .totalseconds:
+      dialect == .v4
+    default: true
+    }
+  }
+}

@@ -1,0 +1,114 @@
+/// An expression as it is written, names not yet looked up (URL Conventions 4.01 §5.1.1; ABNF `commonExpr`).
+///
+/// Both dialects have one tree: what V2 spells otherwise (`datetime'…'`, `substringof`) are other values and functions in
+/// the same places. Parentheses leave no node; chains of `and` and of `or` are one node each, however long.
+public struct ODataExpression: Sendable, Hashable {
+  /// What the expression is.
+  public var kind: Kind
+  /// Where it stood: its first character, or its operator for those between two operands.
+  public var position: SourcePosition
+
+  /// Makes an expression.
+  public init(_ kind: Kind, at position: SourcePosition = .none) {
+    self.kind = kind
+    self.position = position
+  }
+
+  /// The kinds of expressions.
+  public indirect enum Kind: Sendable, Hashable {
+    /// A primitive literal. Numbers are of the smallest type that their form allows: Int32, Int64, Decimal; `INF` is Double.
+    case literal(ODataValue)
+    /// A member of an enumeration, or several: `Sales.Pattern'Red,Yellow'`.
+    case enumeration(ODataEnumerationLiteral)
+    /// A path from the current instance, a variable or the service's root.
+    case path(ODataPath)
+    /// All of two or more; none of them is itself `and`.
+    case and([ODataExpression])
+    /// One of two or more; none of them is itself `or`.
+    case or([ODataExpression])
+    /// `not`
+    case not(ODataExpression)
+    /// `-` before an expression that is no number.
+    case negate(ODataExpression)
+    /// Two operands.
+    case binary(ODataBinaryOperator, ODataExpression, ODataExpression)
+    /// `left in right`: the right side is a ``list(_:)`` or an expression with a collection as its value.
+    case membership(ODataExpression, ODataExpression)
+    /// `(1,2,3)` behind `in`.
+    case list([ODataExpression])
+    /// A canonical function.
+    case call(ODataCanonicalFunction, [ODataExpression])
+    /// `cast(type)` or `cast(expression,type)`
+    case cast(ODataExpression?, ODataTypeName)
+    /// `isof(type)` or `isof(expression,type)`
+    case isof(ODataExpression?, ODataTypeName)
+    /// `case(condition:value,…)` (§5.1.1.10)
+    case conditional([ODataConditionalBranch])
+    /// `isdefined(path)` (Data Aggregation §5.3)
+    case isdefined(ODataPath)
+    /// `[…]`, JSON in the URL (§5.1.1.14).
+    case array([ODataExpression])
+    /// `{"name":…}`
+    case object([ODataObjectMember])
+  }
+}
+
+/// One branch of `case`.
+public struct ODataConditionalBranch: Sendable, Hashable {
+  /// When the branch is taken.
+  public var condition: ODataExpression
+  /// Its value.
+  public var value: ODataExpression
+
+  /// Joins both.
+  public init(condition: ODataExpression, value: ODataExpression) {
+    self.condition = condition
+    self.value = value
+  }
+}
+
+/// A member of an object in the URL.
+public struct ODataObjectMember: Sendable, Hashable {
+  /// The name, also of control information (`@odata.type`).
+  public var name: String
+  /// Its value.
+  public var value: ODataExpression
+
+  /// Joins both.
+  public init(name: String, value: ODataExpression) {
+    self.name = name
+    self.value = value
+  }
+}
+
+/// `Sales.Pattern'Red,Yellow'`
+public struct ODataEnumerationLiteral: Sendable, Hashable {
+  /// The type's name as written, qualified or not; nil where only the members stand there (built trees; parsed text without
+  /// a type is a string until it is bound).
+  public var typeName: String?
+  /// Names or numbers, joined by commas.
+  public var members: String
+
+  /// Joins both.
+  public init(typeName: String?, members: String) {
+    self.typeName = typeName
+    self.members = members
+  }
+}
+
+/// The name of a type as an operand: `Edm.Int32`, `Sales.Customer`, `Customer`, `Collection(Edm.String)`.
+public struct ODataTypeName: Sendable, Hashable {
+  /// The name, of the items where it is a collection.
+  public var name: String
+  /// Whether `Collection(…)` stands around it.
+  public var isCollection: Bool
+  /// Where it stood.
+  public var position: SourcePosition
+
+  /// Makes a type's name.
+  public init(_ name: String, isCollection: Bool = false, at position: SourcePosition = .none) {
+    self.name = name
+    self.isCollection = isCollection
+    self.position = position
+  }
+}

@@ -1,0 +1,121 @@
+/// A path: of a resource, inside an expression, or in `$select`, `$expand`, `$orderby` and `$apply`.
+///
+/// The grammar alone cannot tell a key from a function's parameters (`Orders(ID=1)`, `Top(count=1)`) or a property from a
+/// type in the default namespace, so one form holds them all until the path is bound to a model.
+public struct ODataPath: Sendable, Hashable {
+  /// Where the path begins.
+  public var root: Root
+  /// Its steps.
+  public var segments: [ODataPathSegment]
+  /// Where it stood.
+  public var position: SourcePosition
+
+  /// Makes a path.
+  public init(root: Root = .implicit, _ segments: [ODataPathSegment], at position: SourcePosition = .none) {
+    self.root = root
+    self.segments = segments
+    self.position = position
+  }
+
+  /// Where a path begins.
+  public enum Root: Sendable, Hashable {
+    /// At the current instance, or at the service's root for a resource path.
+    case implicit
+    /// `$it`: the instance that the resource path identifies (§5.1.1.6.1 `$it`).
+    case it
+    /// `$this`: the instance that the query option is evaluated on.
+    case this
+    /// `$these`: the collection that is being transformed (Data Aggregation).
+    case these
+    /// `$root`: the service's root.
+    case root
+    /// The variable of a lambda around it.
+    case variable(String)
+    /// `@name`: a parameter alias.
+    case alias(String)
+  }
+}
+
+/// One step of a path.
+public struct ODataPathSegment: Sendable, Hashable {
+  /// What the step is.
+  public var kind: Kind
+  /// Where it stood: its first character.
+  public var position: SourcePosition
+
+  /// Makes a step.
+  public init(_ kind: Kind, at position: SourcePosition = .none) {
+    self.kind = kind
+    self.position = position
+  }
+
+  /// The kinds of steps.
+  public indirect enum Kind: Sendable, Hashable {
+    /// A bare name: entity set, property, type or operation of the default namespace, key as a segment.
+    case name(String)
+    /// A name with a namespace or alias: a type, or an operation.
+    case qualifiedName(String)
+    /// A step that is no name: a key as a segment or an ordinal, decoded.
+    case text(String)
+    /// `(…)` behind the step before: a key, or a function's parameters. Empty for `()`.
+    case arguments([ODataArgument])
+    /// `@Ns.Term#qualifier`
+    case annotation(term: String, qualifier: String?)
+    /// `$count`, in expressions and `$expand` with options in parentheses.
+    case count(ODataQueryOptions?)
+    /// `$value`
+    case value
+    /// `$ref`
+    case ref
+    /// `$each`
+    case each
+    /// `$query`
+    case query
+    /// `$links` (V1 to V3)
+    case links
+    /// `$filter(…)`
+    case filter(ODataExpression)
+    /// `any(…)`; without a lambda, whether there is any item.
+    case any(ODataLambda?)
+    /// `all(…)`
+    case all(ODataLambda)
+    /// `aggregate(…)` (Data Aggregation §5.2)
+    case aggregate(ODataAggregateExpression)
+    /// `*`
+    case star
+    /// `Ns.*`: all operations of a namespace or alias.
+    case allOperations(String)
+    /// `$crossjoin(…)`, the first step of a resource path.
+    case crossjoin([String])
+    /// `$all`, the first step of a resource path.
+    case allEntities
+  }
+}
+
+/// One argument in parentheses: a part of a key, or a parameter.
+public struct ODataArgument: Sendable, Hashable {
+  /// The name; nil for a key of one part.
+  public var name: String?
+  /// The value: a literal, an alias, or in expressions anything.
+  public var value: ODataExpression
+
+  /// Joins both.
+  public init(name: String? = nil, value: ODataExpression) {
+    self.name = name
+    self.value = value
+  }
+}
+
+/// `variable:predicate` of `any` and `all`.
+public struct ODataLambda: Sendable, Hashable {
+  /// The variable's name.
+  public var variable: String
+  /// What is asked of each item.
+  public var predicate: ODataExpression
+
+  /// Joins both.
+  public init(variable: String, predicate: ODataExpression) {
+    self.variable = variable
+    self.predicate = predicate
+  }
+}

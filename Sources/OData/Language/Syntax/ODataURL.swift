@@ -1,0 +1,71 @@
+/// A URL of an OData service, taken apart (URL Conventions 4.01; ABNF `odataUri`).
+public struct ODataURL: Sendable, Hashable {
+  /// `https://host/service/`; nil where the URL is relative to it.
+  public var serviceRoot: String?
+  /// What the path identifies.
+  public var resource: ODataResource
+  /// The options behind `?`.
+  public var options: ODataQueryOptions
+
+  /// Joins all.
+  public init(
+    serviceRoot: String? = nil, _ resource: ODataResource, options: ODataQueryOptions = ODataQueryOptions()
+  ) {
+    self.serviceRoot = serviceRoot
+    self.resource = resource
+    self.options = options
+  }
+}
+
+/// What the path of a URL identifies.
+public enum ODataResource: Sendable, Hashable {
+  /// The service's root: its service document.
+  case service
+  /// `$batch`
+  case batch
+  /// `$metadata`, with the fragment of a context URL where there is one.
+  case metadata(ODataContextFragment?)
+  /// `$entity`, cast to a type where one follows (§4.3.4).
+  case entity(castTo: String?)
+  /// Everything else: sets, singletons, imports, `$crossjoin`, `$all`.
+  case path(ODataPath)
+}
+
+/// What stands behind `#` of a context URL (Protocol §10; ABNF `contextFragment`).
+public struct ODataContextFragment: Sendable, Hashable {
+  /// The path; `Collection(…)` is ``collectionOf`` with an empty path.
+  public var path: ODataPath
+  /// `$ref`, `Edm.EntityType`, `Edm.ComplexType` or a qualified type: what `Collection(…)` holds.
+  public var collectionOf: String?
+  /// The select list; nil where there are no parentheses.
+  public var selectList: [ODataSelectListItem]?
+  /// `$entity`, `$delta`, `$deletedEntity`, `$link`, `$deletedLink`, `$ref`.
+  public var item: String?
+
+  /// Joins all.
+  public init(
+    path: ODataPath, collectionOf: String? = nil, selectList: [ODataSelectListItem]? = nil, item: String? = nil
+  ) {
+    self.path = path
+    self.collectionOf = collectionOf
+    self.selectList = selectList
+    self.item = item
+  }
+}
+
+/// An item of a context URL's select list (Protocol §10.7 to §10.11).
+public struct ODataSelectListItem: Sendable, Hashable {
+  /// The path: a property, `*`, an operation, an annotation.
+  public var path: ODataPath
+  /// `+`: expanded, and nothing else of it was asked for.
+  public var isExpanded: Bool
+  /// The list in parentheses behind it.
+  public var nested: [ODataSelectListItem]?
+
+  /// Joins all.
+  public init(path: ODataPath, isExpanded: Bool = false, nested: [ODataSelectListItem]? = nil) {
+    self.path = path
+    self.isExpanded = isExpanded
+    self.nested = nested
+  }
+}
