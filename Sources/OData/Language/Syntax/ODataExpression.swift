@@ -15,7 +15,7 @@ public struct ODataExpression: Sendable, Hashable {
   }
 
   /// The kinds of expressions.
-  public indirect enum Kind: Sendable, Hashable {
+  public enum Kind: Sendable, Hashable {
     /// A primitive literal. Numbers are of the smallest type that their form allows: Int32, Int64, Decimal; `INF` is Double.
     case literal(ODataValue)
     /// A member of an enumeration, or several: `Sales.Pattern'Red,Yellow'`.
@@ -27,21 +27,21 @@ public struct ODataExpression: Sendable, Hashable {
     /// One of two or more; none of them is itself `or`.
     case or([ODataExpression])
     /// `not`
-    case not(ODataExpression)
+    indirect case not(ODataExpression)
     /// `-` before an expression that is no number.
-    case negate(ODataExpression)
+    indirect case negate(ODataExpression)
     /// Two operands.
-    case binary(ODataBinaryOperator, ODataExpression, ODataExpression)
+    indirect case binary(ODataBinaryOperator, ODataExpression, ODataExpression)
     /// `left in right`: the right side is a ``list(_:)`` or an expression with a collection as its value.
-    case membership(ODataExpression, ODataExpression)
+    indirect case membership(ODataExpression, ODataExpression)
     /// `(1,2,3)` behind `in`.
     case list([ODataExpression])
     /// A canonical function.
     case call(ODataCanonicalFunction, [ODataExpression])
     /// `cast(type)` or `cast(expression,type)`
-    case cast(ODataExpression?, ODataTypeName)
+    indirect case cast(ODataExpression?, ODataTypeName)
     /// `isof(type)` or `isof(expression,type)`
-    case isof(ODataExpression?, ODataTypeName)
+    indirect case isof(ODataExpression?, ODataTypeName)
     /// `case(condition:value,…)` (§5.1.1.10)
     case conditional([ODataConditionalBranch])
     /// `isdefined(path)` (Data Aggregation §5.3)

@@ -33,6 +33,8 @@ public struct ODataPath: Sendable, Hashable {
     case variable(String)
     /// `@name`: a parameter alias.
     case alias(String)
+    /// The value of an expression: of `cast(…)`, behind which steps may follow.
+    indirect case expression(ODataExpression)
   }
 }
 
@@ -50,7 +52,7 @@ public struct ODataPathSegment: Sendable, Hashable {
   }
 
   /// The kinds of steps.
-  public indirect enum Kind: Sendable, Hashable {
+  public enum Kind: Sendable, Hashable {
     /// A bare name: entity set, property, type or operation of the default namespace, key as a segment.
     case name(String)
     /// A name with a namespace or alias: a type, or an operation.
@@ -60,9 +62,9 @@ public struct ODataPathSegment: Sendable, Hashable {
     /// `(…)` behind the step before: a key, or a function's parameters. Empty for `()`.
     case arguments([ODataArgument])
     /// `@Ns.Term#qualifier`
-    case annotation(term: String, qualifier: String?)
+    indirect case annotation(term: String, qualifier: String?)
     /// `$count`, in expressions and `$expand` with options in parentheses.
-    case count(ODataQueryOptions?)
+    indirect case count(ODataQueryOptions?)
     /// `$value`
     case value
     /// `$ref`
@@ -74,13 +76,13 @@ public struct ODataPathSegment: Sendable, Hashable {
     /// `$links` (V1 to V3)
     case links
     /// `$filter(…)`
-    case filter(ODataExpression)
+    indirect case filter(ODataExpression)
     /// `any(…)`; without a lambda, whether there is any item.
-    case any(ODataLambda?)
+    indirect case any(ODataLambda?)
     /// `all(…)`
-    case all(ODataLambda)
+    indirect case all(ODataLambda)
     /// `aggregate(…)` (Data Aggregation §5.2)
-    case aggregate(ODataAggregateExpression)
+    indirect case aggregate(ODataAggregateExpression)
     /// `*`
     case star
     /// `Ns.*`: all operations of a namespace or alias.

@@ -1,0 +1,197 @@
+// Operators and their operands (URL Conventions 4.01 §5.1.1.1 to §5.1.1.3, precedence §5.1.1.17; ABNF `commonExpr`).
+extension SyntaxReader {
+  /// `commonExpr`: ends before the first thing that cannot continue it.
+  mutating func expression() throws(ODataSyntaxError) -> ODataExpression {
+    try nested { (reader: inout SyntaxReader) throws(ODataSyntaxError) in try reader.operation(minimum: 1) }
+  }
+
+  private enum Operator {
+    case or
+    case and
+    case membership
+    case binary(ODataBinaryOperator)
+
+    var precedence: Int {
+      switch self {
+      case .or: 1
+      case .and: 2
+      case .membership: 4
+      case .binary(let kind): kind.precedence
+      }
+    }
+  }
+
+  /// Operands joined by operators that bind at least so tightly.
+  private mutating func operation(minimum: Int) throws(ODataSyntaxError) -> ODataExpression {
+    var left = try operand()
+    var chain = 0
+    while let (kind, start, after) = operatorAhead(), kind.precedence >= minimum {
+      let position = SourcePosition(offset: offset(of: start))
+      index = after
+      switch kind {
+      case .and, .or: left = try junction(kind, left, at: position)
+      case .membership:
+        chain += 1
+        try checkChain(chain)
+        left = ODataExpression(.membership(left, try membershipOperand()), at: position)
+      case .binary(let kind):
+        chain += 1
+        try checkChain(chain)
+        let right = try nested { (reader: inout SyntaxReader) throws(ODataSyntaxError) in
+          try reader.operation(minimum: kind.precedence + 1)
+        }
+        left = ODataExpression(.binary(kind, left, right), at: position)
+      }
+    }
+    return left
+  }
+
+  /// All operands of a chain of `and` or `or` as one node.
+  private mutating func junction(
+    _ kind: Operator, _ first: ODataExpression, at position: SourcePosition
+  ) throws(ODataSyntaxError) -> ODataExpression {
+    let isAnd = kind.precedence == Operator.and.precedence
+    var items: [ODataExpression] = []
+    func add(_ item: ODataExpression, to items: inout [ODataExpression]) {
+      switch item.kind {
+      case .and(let inner) where isAnd: items += inner
+      case .or(let inner) where !isAnd: items += inner
+      default: items.append(item)
+      }
+    }
+    add(first, to: &items)
+    while true {
+      let item = try nested { (reader: inout SyntaxReader) throws(ODataSyntaxError) in
+        try reader.operation(minimum: kind.precedence + 1)
+      }
+      add(item, to: &items)
+      guard let (next, _, after) = operatorAhead(), next.precedence == kind.precedence else { break }
+      index = after
+    }
+    return ODataExpression(isAnd ? .and(items) : .or(items), at: position)
+  }
+
+  /// The operator that stands behind white space here, where it begins, and where its right operand does.
+  private func operatorAhead() -> (kind: Operator, start: Int, after: Int)? {
+    var start = index
+    while start < end, bytes[start] == 0x20 || bytes[start] == 0x09 { start += 1 }
+    guard start > index, start + 2 <= end else { return nil }
+    var last = start
+    while last < end, last - start < 6, bytes[last] | 0x20 >= 0x61, bytes[last] | 0x20 <= 0x7A { last += 1 }
+    guard let kind = operatorWord(start..<last) else { return nil }
+    var after = last
+    while after < end, bytes[after] == 0x20 || bytes[after] == 0x09 { after += 1 }
+    if after == last, last < end {
+      // White space is demanded behind an operator; many clients leave it out before a list.
+      guard case .membership = kind, bytes[after] == UInt8(ascii: "(") else { return nil }
+    }
+    return (kind, start, after)
+  }
+
+  private func operatorWord(_ range: Range<Int>) -> Operator? {
+    func `is`(_ word: StaticString) -> Bool {
+      range.count == word.utf8CodeUnitCount && stands(word, at: range.lowerBound, anyCase: isRelaxed)
+    }
+    switch bytes[range.lowerBound] | 0x20 {
+    case UInt8(ascii: "a"): return `is`("and") ? .and : `is`("add") ? .binary(.add) : nil
+    case UInt8(ascii: "o"): return `is`("or") ? .or : nil
+    case UInt8(ascii: "e"): return `is`("eq") ? .binary(.equal) : nil
+    case UInt8(ascii: "n"): return `is`("ne") ? .binary(.notEqual) : nil
+    case UInt8(ascii: "l"): return `is`("lt") ? .binary(.less) : `is`("le") ? .binary(.lessOrEqual) : nil
+    case UInt8(ascii: "g"): return `is`("gt") ? .binary(.greater) : `is`("ge") ? .binary(.greaterOrEqual) : nil
+    case UInt8(ascii: "h"): return `is`("has") ? .binary(.has) : nil
+    case UInt8(ascii: "i"): return `is`("in") ? .membership : nil
+    case UInt8(ascii: "s"): return `is`("sub") ? .binary(.subtract) : nil
+    case UInt8(ascii: "m"): return `is`("mul") ? .binary(.multiply) : `is`("mod") ? .binary(.modulo) : nil
+    case UInt8(ascii: "d"): return `is`("div") ? .binary(.divide) : `is`("divby") ? .binary(.divideBy) : nil
+    default: return nil
+    }
+  }
+
+  /// One operand with the unary operators before it.
+  private mutating func operand() throws(ODataSyntaxError) -> ODataExpression {
+    let position = position
+    if peek == UInt8(ascii: "-"), !isNumber(at: index) {
+      index += 1
+      skipSpace()
+      let operand = try unaryOperand()
+      return ODataExpression(operand.negatedLiteral ?? .negate(operand), at: position)
+    }
+    if peek | 0x20 == UInt8(ascii: "n"), let after = endOfNot() {
+      index = after
+      return ODataExpression(.not(try unaryOperand()), at: position)
+    }
+    return try primary()
+  }
+
+  /// What stands behind a unary operator: those bind tighter than all but `has`.
+  private mutating func unaryOperand() throws(ODataSyntaxError) -> ODataExpression {
+    try nested { (reader: inout SyntaxReader) throws(ODataSyntaxError) in
+      try reader.operation(minimum: ODataBinaryOperator.has.precedence)
+    }
+  }
+
+  /// Where the operand of a `not` begins that stands here.
+  private func endOfNot() -> Int? {
+    guard stands("not", at: index, anyCase: isRelaxed) else { return nil }
+    var after = index + 3
+    while after < end, bytes[after] == 0x20 || bytes[after] == 0x09 { after += 1 }
+    // White space is demanded behind it; many clients leave it out before a parenthesis.
+    guard after < end, after > index + 3 || bytes[after] == UInt8(ascii: "(") else { return nil }
+    return after
+  }
+
+  /// The right side of `in`: a list in parentheses, or an expression.
+  private mutating func membershipOperand() throws(ODataSyntaxError) -> ODataExpression {
+    guard peek == UInt8(ascii: "(") else {
+      return try nested { (reader: inout SyntaxReader) throws(ODataSyntaxError) in
+        try reader.operation(minimum: Operator.membership.precedence + 1)
+      }
+    }
+    let position = position
+    index += 1
+    skipSpace()
+    if take(UInt8(ascii: ")")) { return ODataExpression(.list([]), at: position) }
+    let first = try expression()
+    skipSpace()
+    guard first.isLiteral else {
+      guard take(UInt8(ascii: ")")) else { throw unexpected("')' (a list of several holds literals alone)") }
+      return first
+    }
+    var items = [first]
+    while take(UInt8(ascii: ",")) {
+      skipSpace()
+      items.append(try primitiveLiteral())
+      skipSpace()
+    }
+    guard take(UInt8(ascii: ")")) else { throw unexpected("','", "')'") }
+    return ODataExpression(.list(items), at: position)
+  }
+}
+
+extension ODataExpression {
+  /// Whether it is a literal, of an enumeration too.
+  var isLiteral: Bool {
+    switch kind {
+    case .literal, .enumeration: true
+    default: false
+    }
+  }
+
+  /// The number with its sign turned, in the smallest type that holds it; nil for what is no number.
+  var negatedLiteral: Kind? {
+    guard case .literal(let value) = kind else { return nil }
+    let text: String
+    switch value {
+    case .int32(let number): text = "\(-Int64(number))"
+    case .int64(let number): text = number == .min ? "9223372036854775808" : "\(-number)"
+    case .double(let number): return .literal(.double(-number))
+    case .single(let number): return .literal(.single(-number))
+    case .decimal(let number):
+      let digits = number.description
+      text = digits.hasPrefix("-") ? String(digits.dropFirst()) : "-" + digits
+    default: return nil
+    }
+    return (try? ODataValue(literal: text, dialect: .v4)).map { .literal($0) }
+  }
+}

@@ -1,0 +1,180 @@
+// What stands between operators: literals, paths, calls, parentheses.
+extension SyntaxReader {
+  mutating func primary() throws(ODataSyntaxError) -> ODataExpression {
+    switch peek {
+    case UInt8(ascii: "("): return try parenthesized()
+    case UInt8(ascii: "["), UInt8(ascii: "{"): return try arrayOrObject()
+    case UInt8(ascii: "@"), UInt8(ascii: "$"): return try pathExpression()
+    case UInt8(ascii: "'"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "+"):
+      return try primitiveLiteral()
+    default:
+      let last = endOfIdentifier(at: index)
+      guard last > index else { throw expectedOperand }
+      if isLiteral(upTo: last) { return try primitiveLiteral() }
+      if last < end, bytes[last] == UInt8(ascii: "(") || bytes[last] == UInt8(ascii: ".") {
+        if let call = try call(nameEnds: last) { return call }
+      }
+      return try pathExpression()
+    }
+  }
+
+  private var expectedOperand: ODataSyntaxError { unexpected("a literal", "a path", "a function", "'('") }
+
+  private mutating func parenthesized() throws(ODataSyntaxError) -> ODataExpression {
+    index += 1
+    skipSpace()
+    let inner = try expression()
+    skipSpace()
+    guard take(UInt8(ascii: ")")) else { throw unexpected("an operator", "')'") }
+    return inner
+  }
+
+  private mutating func pathExpression() throws(ODataSyntaxError) -> ODataExpression {
+    let position = position
+    return ODataExpression(.path(try memberPath()), at: position)
+  }
+}
+
+// Calls of functions that need no namespace.
+extension SyntaxReader {
+  /// A canonical function or one of the operators that are spelt as functions; nil where the name is none of these.
+  private mutating func call(nameEnds last: Int) throws(ODataSyntaxError) -> ODataExpression? {
+    let position = position
+    if bytes[last] == UInt8(ascii: ".") {
+      guard stands("geo.", at: index, anyCase: isRelaxed), case let next = endOfIdentifier(at: last + 1), next < end,
+        bytes[next] == UInt8(ascii: "("), let function = canonicalFunction(index..<next)
+      else { return nil }
+      return try canonicalCall(function, nameEnds: next, at: position)
+    }
+    func `is`(_ word: StaticString) -> Bool {
+      last - index == word.utf8CodeUnitCount && stands(word, at: index, anyCase: isRelaxed)
+    }
+    switch bytes[index] | 0x20 {
+    case UInt8(ascii: "a") where `is`("any") || `is`("all") || `is`("aggregate"):
+      throw error(.unexpected(expected: ["a collection and '/' before it"]), at: last)
+    case UInt8(ascii: "c") where `is`("case"): return try conditional(at: position)
+    case UInt8(ascii: "c") where `is`("cast"): return try cast(at: position)
+    case UInt8(ascii: "i") where `is`("isof"): return try isof(at: position)
+    case UInt8(ascii: "i") where `is`("isdefined"):
+      index = last + 1
+      skipSpace()
+      let path = try nested { (reader: inout SyntaxReader) throws(ODataSyntaxError) in try reader.memberPath() }
+      skipSpace()
+      try demand(UInt8(ascii: ")"))
+      return ODataExpression(.isdefined(path), at: position)
+    default:
+      guard let function = canonicalFunction(index..<last), !isNamedArgument(at: last + 1) else { return nil }
+      return try canonicalCall(function, nameEnds: last, at: position)
+    }
+  }
+
+  /// Whether `name=` stands at a place: then a function of the service is called that has a canonical one's name.
+  func isNamedArgument(at place: Int) -> Bool {
+    var place = place
+    while place < end, bytes[place] == 0x20 || bytes[place] == 0x09 { place += 1 }
+    let last = endOfIdentifier(at: place)
+    return last > place && last < end && bytes[last] == UInt8(ascii: "=")
+  }
+
+  private func canonicalFunction(_ range: Range<Int>) -> ODataCanonicalFunction? {
+    let name = string(range)
+    if let function = CanonicalNames.exact[name] { return function }
+    return isRelaxed ? CanonicalNames.folded[name.lowercased()] : nil
+  }
+
+  private mutating func canonicalCall(
+    _ function: ODataCanonicalFunction, nameEnds last: Int, at position: SourcePosition
+  ) throws(ODataSyntaxError) -> ODataExpression {
+    let start = index
+    index = last + 1
+    skipSpace()
+    var arguments: [ODataExpression] = []
+    if !take(UInt8(ascii: ")")) {
+      repeat {
+        skipSpace()
+        arguments.append(try expression())
+        skipSpace()
+      } while take(UInt8(ascii: ","))
+      guard take(UInt8(ascii: ")")) else { throw unexpected("an operator", "','", "')'") }
+    }
+    let arity = function.arity(dialect)
+    guard arity.contains(arguments.count) else {
+      throw error(
+        .wrongArgumentCount(function.rawValue, expected: arity.inWords, found: arguments.count), at: start)
+    }
+    return ODataExpression(.call(function, arguments), at: position)
+  }
+
+  private mutating func conditional(at position: SourcePosition) throws(ODataSyntaxError) -> ODataExpression {
+    index += 5
+    var branches: [ODataConditionalBranch] = []
+    repeat {
+      skipSpace()
+      let condition = try expression()
+      skipSpace()
+      guard take(UInt8(ascii: ":")) else { throw unexpected("an operator", "':'") }
+      skipSpace()
+      branches.append(ODataConditionalBranch(condition: condition, value: try expression()))
+      skipSpace()
+    } while take(UInt8(ascii: ","))
+    guard take(UInt8(ascii: ")")) else { throw unexpected("an operator", "','", "')'") }
+    return ODataExpression(.conditional(branches), at: position)
+  }
+
+  private mutating func isof(at position: SourcePosition) throws(ODataSyntaxError) -> ODataExpression {
+    let (operand, type) = try typeArguments()
+    return ODataExpression(.isof(operand, type), at: position)
+  }
+
+  private mutating func cast(at position: SourcePosition) throws(ODataSyntaxError) -> ODataExpression {
+    let (operand, type) = try typeArguments()
+    let cast = ODataExpression(.cast(operand, type), at: position)
+    guard peek == UInt8(ascii: "/") else { return cast }
+    let segments = try steps(behind: [])
+    return ODataExpression(.path(ODataPath(root: .expression(cast), segments, at: position)), at: position)
+  }
+
+  /// `(type)` or `(expression,type)` behind a word of four letters.
+  private mutating func typeArguments() throws(ODataSyntaxError) -> (ODataExpression?, ODataTypeName) {
+    index += 5
+    skipSpace()
+    let start = index
+    if let type = try? typeOperand() {
+      skipSpace()
+      if take(UInt8(ascii: ")")) { return (nil, type) }
+    }
+    index = start
+    let operand = try expression()
+    skipSpace()
+    guard take(UInt8(ascii: ",")) else { throw unexpected("an operator", "','") }
+    skipSpace()
+    let type = try typeOperand()
+    skipSpace()
+    try demand(UInt8(ascii: ")"))
+    return (operand, type)
+  }
+
+  /// A type's name, also in quotes as V2 and V3 wrote it.
+  private mutating func typeOperand() throws(ODataSyntaxError) -> ODataTypeName {
+    guard take(UInt8(ascii: "'")) else { return try typeName() }
+    let type = try typeName()
+    try demand(UInt8(ascii: "'"))
+    return type
+  }
+}
+
+/// The canonical functions by name.
+private enum CanonicalNames {
+  static let exact = Dictionary(uniqueKeysWithValues: ODataCanonicalFunction.allCases.map { ($0.rawValue, $0) })
+  static let folded = Dictionary(
+    uniqueKeysWithValues: ODataCanonicalFunction.allCases.map { ($0.rawValue.lowercased(), $0) })
+}
+
+extension ClosedRange<Int> {
+  /// A number of arguments, for messages.
+  fileprivate var inWords: String {
+    func counted(_ count: Int) -> String { count == 1 ? "1 argument" : "\(count) arguments" }
+    if lowerBound == upperBound { return lowerBound == 0 ? "no arguments" : counted(lowerBound) }
+    return upperBound == .max ? "at least \(counted(lowerBound))" : "\(lowerBound) to \(counted(upperBound))"
+  }
+}
