@@ -1,0 +1,107 @@
+/// Reads URLs of OData services, their parts, and expressions, into trees of names that are not looked up (URL Conventions 4.01;
+/// V2 URI Conventions).
+///
+/// Every method takes the whole text or throws ``ODataSyntaxError`` with the place of the first byte that cannot stand there. Time
+/// is linear in the text, depth is limited by ``ODataParserOptions/maxDepth``.
+public struct ODataParser: Sendable {
+  /// What is taken, and how much of it.
+  public var options: ODataParserOptions
+
+  /// Makes a parser.
+  public init(options: ODataParserOptions = ODataParserOptions()) { self.options = options }
+
+  /// A parser for a version.
+  public init(_ version: ODataVersion) { self.init(options: ODataParserOptions(version: version)) }
+
+  /// A URL: absolute, an absolute path, or relative to the service's root.
+  ///
+  /// - Parameter serviceRoot: `https://host/service/`, or its path, with a slash at the end. Where the URL does not begin with it, or
+  ///   nil is given, the root of a URL that is not relative is guessed: the grammar does not tell where the service's part ends. The
+  ///   resource path begins at the first segment with parentheses or one of `$metadata`, `$batch`, `$entity`, `$all`, `$crossjoin`;
+  ///   behind a segment that ends with `.svc`; else at the name before another segment with `$`; else at the last name.
+  public func url(_ text: String, serviceRoot: String? = nil) throws(ODataSyntaxError) -> ODataURL {
+    try read(text) { (reader: inout SyntaxReader) throws(ODataSyntaxError) in
+      try reader.url(serviceRoot: serviceRoot)
+    }
+  }
+
+  /// A URL relative to the service's root: path, and options behind `?` (ABNF `odataRelativeUri`). Empty for the root itself.
+  public func relativeURL(_ text: String) throws(ODataSyntaxError) -> ODataURL {
+    try read(text) { (reader: inout SyntaxReader) throws(ODataSyntaxError) in
+      try reader.relativeURL(isRootAllowed: true)
+    }
+  }
+
+  /// The path of a resource, relative to the service's root, without options (ABNF `resourcePath`).
+  public func path(_ text: String) throws(ODataSyntaxError) -> ODataPath {
+    try read(text) { (reader: inout SyntaxReader) throws(ODataSyntaxError) in try reader.resourcePath() }
+  }
+
+  /// What stands behind `?`, without it (ABNF `queryOptions`); empty for an empty text.
+  public func queryOptions(_ text: String) throws(ODataSyntaxError) -> ODataQueryOptions {
+    guard !text.isEmpty else { return ODataQueryOptions() }
+    return try read(text) { (reader: inout SyntaxReader) throws(ODataSyntaxError) in try reader.queryOptions(.url) }
+  }
+
+  /// An expression (ABNF `commonExpr`).
+  public func expression(_ text: String) throws(ODataSyntaxError) -> ODataExpression {
+    try readTrimmed(text) { (reader: inout SyntaxReader) throws(ODataSyntaxError) in try reader.expression() }
+  }
+
+  /// The value of `$filter`.
+  public func filter(_ text: String) throws(ODataSyntaxError) -> ODataExpression { try expression(text) }
+
+  /// The value of `$orderby`.
+  public func orderBy(_ text: String) throws(ODataSyntaxError) -> [ODataOrderByItem] {
+    try readTrimmed(text) { (reader: inout SyntaxReader) throws(ODataSyntaxError) in try reader.orderByItems() }
+  }
+
+  /// The value of `$select`.
+  public func select(_ text: String) throws(ODataSyntaxError) -> [ODataSelectItem] {
+    try readTrimmed(text) { (reader: inout SyntaxReader) throws(ODataSyntaxError) in try reader.selectItems() }
+  }
+
+  /// The value of `$expand`.
+  public func expand(_ text: String) throws(ODataSyntaxError) -> [ODataExpandItem] {
+    try readTrimmed(text) { (reader: inout SyntaxReader) throws(ODataSyntaxError) in try reader.expandItems() }
+  }
+
+  /// The value of `$compute`.
+  public func compute(_ text: String) throws(ODataSyntaxError) -> [ODataComputeItem] {
+    try readTrimmed(text) { (reader: inout SyntaxReader) throws(ODataSyntaxError) in try reader.computeItems() }
+  }
+
+  /// The value of `$search`.
+  public func search(_ text: String) throws(ODataSyntaxError) -> ODataSearchExpression {
+    try readTrimmed(text) { (reader: inout SyntaxReader) throws(ODataSyntaxError) in try reader.searchExpression() }
+  }
+
+  /// The value of `$apply`.
+  public func apply(_ text: String) throws(ODataSyntaxError) -> [ODataTransformation] {
+    try readTrimmed(text) { (reader: inout SyntaxReader) throws(ODataSyntaxError) in try reader.transformations() }
+  }
+
+  /// What stands behind `#` of a context URL, without it (ABNF `contextFragment`).
+  public func contextFragment(_ text: String) throws(ODataSyntaxError) -> ODataContextFragment {
+    try read(text) { (reader: inout SyntaxReader) throws(ODataSyntaxError) in try reader.contextFragment() }
+  }
+
+  private func read<Value>(
+    _ text: String, _ rule: (inout SyntaxReader) throws(ODataSyntaxError) -> Value
+  ) throws(ODataSyntaxError) -> Value {
+    var reader = try SyntaxReader(text, options: options)
+    return try reader.whole(rule)
+  }
+
+  /// The same where white space around the text means nothing.
+  private func readTrimmed<Value>(
+    _ text: String, _ rule: (inout SyntaxReader) throws(ODataSyntaxError) -> Value
+  ) throws(ODataSyntaxError) -> Value {
+    var reader = try SyntaxReader(text, options: options)
+    reader.skipSpace()
+    let value = try rule(&reader)
+    reader.skipSpace()
+    guard reader.isAtEnd else { throw reader.error(.unexpected(expected: [])) }
+    return value
+  }
+}

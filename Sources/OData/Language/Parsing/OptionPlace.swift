@@ -1,0 +1,118 @@
+/// Where query options stand, which says what may be among them (ABNF section 2; URL Conventions 4.01 §5.1).
+enum OptionPlace: Sendable, CaseIterable {
+  /// Behind `?` of a resource's URL.
+  case url
+  /// Behind `?` of `$batch`.
+  case batch
+  /// Behind `?` of `$metadata` and of the service's root.
+  case metadata
+  /// Behind `?` of `$entity`.
+  case entity
+  /// Behind `?` of `$entity` with a cast.
+  case entityCast
+  /// An item of `$expand`.
+  case expand
+  /// An item of `$expand` that ends with `$ref`.
+  case expandRef
+  /// `$count` as the last step of an item of `$expand` or of a path in an expression.
+  case expandCount
+  /// `*` in `$expand`.
+  case expandStar
+  /// An item of `$select`.
+  case select
+
+  /// Whether options are joined by `;` inside parentheses.
+  var isNested: Bool {
+    switch self {
+    case .url, .batch, .metadata, .entity, .entityCast: false
+    case .expand, .expandRef, .expandCount, .expandStar, .select: true
+    }
+  }
+
+  /// Whether `@name=value` may stand here.
+  var takesAliases: Bool { self == .url || self == .expand || self == .select }
+
+  /// The system query options that have a meaning here, in the dialect.
+  func allows(_ option: SystemOption, dialect: ODataDialect) -> Bool {
+    switch self {
+    case .url: option != .levels && (dialect == .v4 || option.isInV2)
+    case .batch, .metadata: option == .format
+    case .entity: option == .format || option == .id
+    case .entityCast: [.format, .id, .expand, .select].contains(option)
+    case .expandStar: option == .levels
+    case .expandCount: option == .filter || option == .search
+    case .expandRef: OptionPlace.ofReferences.contains(option)
+    case .select: OptionPlace.ofReferences.contains(option) || option == .compute || option == .select
+    case .expand:
+      OptionPlace.ofReferences.contains(option) || option.isTemporal
+        || [.select, .expand, .compute, .levels, .apply].contains(option)
+    }
+  }
+
+  private static let ofReferences: Set<SystemOption> = [.filter, .search, .orderby, .skip, .top, .count]
+
+  /// The names of the options that may stand here.
+  func allowed(dialect: ODataDialect) -> [String] {
+    SystemOption.allCases.filter { allows($0, dialect: dialect) }.map { "$" + $0.rawValue }
+  }
+}
+
+/// The system query options, by their names without `$`.
+enum SystemOption: String, Sendable, CaseIterable {
+  case filter, expand, select, orderby, top, skip, count, search, compute, apply, levels, index, format, schemaversion
+  case skiptoken, deltatoken, id
+  /// `$count` of V2 and V3.
+  case inlinecount
+  /// Of the extension for temporal data.
+  case at, from, to, toInclusive
+
+  /// Those whose name 4.01 takes without `$` (Protocol §11.2.1 leaves out the two tokens, which only services make).
+  var mayLackDollar: Bool {
+    switch self {
+    case .skiptoken, .deltatoken, .inlinecount, .at, .from, .to, .toInclusive: false
+    default: true
+    }
+  }
+
+  /// Whether it belongs to the extension for temporal data.
+  var isTemporal: Bool { [.at, .from, .to, .toInclusive].contains(self) }
+
+  /// Whether V2 and V3 have it.
+  var isInV2: Bool {
+    switch self {
+    case .filter, .expand, .select, .orderby, .top, .skip, .format, .skiptoken, .inlinecount: true
+    default: false
+    }
+  }
+
+  private static let exact = Dictionary(uniqueKeysWithValues: allCases.map { ($0.rawValue, $0) })
+  private static let folded = Dictionary(uniqueKeysWithValues: allCases.map { ($0.rawValue.lowercased(), $0) })
+
+  /// The option of a name without `$`.
+  static func named(_ name: String, anyCase: Bool) -> SystemOption? {
+    exact[name] ?? (anyCase ? folded[name.lowercased()] : nil)
+  }
+
+  /// The option whose name is nearest to one that is none, with its `$`.
+  static func nearest(to name: String, among options: [String]) -> String? {
+    let name = Array(("$" + name.lowercased().prefix(24)).utf8)
+    let distances = options.map { ($0, distance(name, Array($0.lowercased().utf8))) }
+    guard let best = distances.min(by: { $0.1 < $1.1 }), best.1 <= max(2, best.0.utf8.count / 3) else { return nil }
+    return best.0
+  }
+
+  /// How many bytes must be put in, left out or replaced to make one word of the other.
+  private static func distance(_ left: [UInt8], _ right: [UInt8]) -> Int {
+    var row = Array(0...right.count)
+    for (line, byte) in left.enumerated() {
+      var diagonal = row[0]
+      row[0] = line + 1
+      for (column, other) in right.enumerated() {
+        let next = min(row[column] + 1, row[column + 1] + 1, diagonal + (byte == other ? 0 : 1))
+        diagonal = row[column + 1]
+        row[column + 1] = next
+      }
+    }
+    return row.last ?? left.count
+  }
+}

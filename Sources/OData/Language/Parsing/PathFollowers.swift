@@ -1,0 +1,58 @@
+/// What may stand behind a step of a resource path, as far as the grammar tells without knowing what names mean (ABNF section 1).
+struct PathFollowers: OptionSet, Sendable {
+  let rawValue: UInt16
+
+  /// `/Name`
+  static let name = PathFollowers(rawValue: 1)
+  /// `/Ns.Name`: a type or an operation.
+  static let qualified = PathFollowers(rawValue: 2)
+  /// `/1`: a part of a key, or an ordinal.
+  static let text = PathFollowers(rawValue: 4)
+  /// `(…)`
+  static let key = PathFollowers(rawValue: 8)
+  static let count = PathFollowers(rawValue: 16)
+  static let ref = PathFollowers(rawValue: 32)
+  static let value = PathFollowers(rawValue: 64)
+  static let each = PathFollowers(rawValue: 128)
+  static let filter = PathFollowers(rawValue: 256)
+  static let query = PathFollowers(rawValue: 512)
+  /// `/$links`, V1 to V3.
+  static let links = PathFollowers(rawValue: 1024)
+
+  /// Behind a name, which may be anything.
+  static let afterName: PathFollowers = [
+    .name, .qualified, .text, .key, .count, .ref, .value, .each, .filter, .query, .links,
+  ]
+  /// Behind arguments that may be those of a function.
+  static let afterParameters = afterName
+  /// Behind a key in parentheses: an entity.
+  static let afterKey: PathFollowers = [.name, .qualified, .ref, .value, .query, .links]
+  /// Behind a part of a key as a segment: the entity, or the next part.
+  static let afterText: PathFollowers = [.name, .qualified, .text, .ref, .value, .query, .links]
+  /// Behind `$filter(…)`: a collection.
+  static let afterFilter: PathFollowers = [.name, .qualified, .text, .key, .count, .ref, .each, .filter, .query]
+  /// Behind `$each`: an operation.
+  static let afterEach: PathFollowers = [.name, .qualified]
+  /// Behind an operation that is called without parentheses.
+  static let afterBareOperation: PathFollowers = [.query]
+  /// Behind `$links`: a navigation property.
+  static let afterLinks: PathFollowers = [.name]
+  /// Behind the navigation property of `$links`.
+  static let afterLinkedName: PathFollowers = [.key, .count]
+
+  /// The steps that begin with `$`, as they are spelt.
+  static let reserved: [(word: StaticString, follower: PathFollowers)] = [
+    ("$count", .count), ("$ref", .ref), ("$value", .value), ("$each", .each), ("$query", .query), ("$links", .links),
+    ("$filter", .filter),
+  ]
+
+  /// What may stand behind a `/`, in words.
+  var expected: [String] {
+    var words: [String] = []
+    if contains(.name) { words.append("a name") }
+    if contains(.text) { words.append("a key") }
+    if !contains(.name), contains(.qualified) { words.append("a qualified name") }
+    for (word, follower) in PathFollowers.reserved where contains(follower) { words.append("\(word)") }
+    return words
+  }
+}

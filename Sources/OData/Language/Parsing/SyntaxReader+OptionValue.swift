@@ -1,0 +1,148 @@
+// What stands behind `=` of a system query option (ABNF section 2, `systemQueryOption`).
+extension SyntaxReader {
+  /// The value of an option, into its place.
+  mutating func value(
+    of option: SystemOption, _ place: OptionPlace, into options: inout ODataQueryOptions
+  ) throws(ODataSyntaxError) {
+    switch option {
+    case .filter:
+      skipSpace()
+      options.filter = try expression()
+    case .orderby: options.orderBy = try orderByItems()
+    case .select: options.select = try selectItems()
+    case .expand: options.expand = try expandItems()
+    case .compute: options.compute = try computeItems()
+    case .apply: options.apply = try transformations()
+    case .search:
+      skipSpace()
+      options.search = try searchExpression()
+    case .skip: options.skip = try digits()
+    case .top: options.top = try digits()
+    case .count: options.count = try booleanWord()
+    case .inlinecount: options.count = try inlineCount()
+    case .levels: options.levels = try levels()
+    case .index: options.index = try signedDigits()
+    case .format: options.format = try formatValue()
+    case .schemaversion: options.schemaVersion = try schemaVersion()
+    case .skiptoken: options.skipToken = try opaque("a token")
+    case .deltatoken: options.deltaToken = try opaque("a token")
+    case .id: options.id = try opaque("a URL")
+    case .at, .from, .to, .toInclusive:
+      // The standard's tree has no place for the extension's options: they are kept as they are written.
+      let position = position
+      let text = try timeBound(isBound: option != .at)
+      options.custom.append(ODataCustomOption(name: "$" + option.rawValue, value: text, at: position))
+    }
+  }
+
+  /// A text that only its maker understands; not empty.
+  private mutating func opaque(_ expected: String) throws(ODataSyntaxError) -> String {
+    let text = try queryText()
+    guard !text.isEmpty else { throw unexpected(expected) }
+    return text
+  }
+
+  /// `true` or `false`, in any case.
+  mutating func booleanWord() throws(ODataSyntaxError) -> Bool {
+    if stands("true", at: index, anyCase: true) {
+      index += 4
+      return true
+    }
+    guard stands("false", at: index, anyCase: true) else { throw unexpected("true", "false") }
+    index += 5
+    return false
+  }
+
+  private mutating func inlineCount() throws(ODataSyntaxError) -> Bool {
+    if take(exact: "allpages") { return true }
+    guard take(exact: "none") else { throw unexpected("allpages", "none") }
+    return false
+  }
+
+  /// `$levels`: from 1 on, or `max`.
+  private mutating func levels() throws(ODataSyntaxError) -> ODataLevels {
+    if stands("max", at: index, anyCase: true) {
+      index += 3
+      return .max
+    }
+    guard peek != UInt8(ascii: "0") else { throw unexpected("a number from 1 on", "max") }
+    return .count(try digits("a number from 1 on, or max"))
+  }
+
+  private mutating func signedDigits() throws(ODataSyntaxError) -> Int {
+    take(UInt8(ascii: "-")) ? -(try digits()) : try digits()
+  }
+
+  /// `$format`: a short name or a media type. What short names a service has beyond the standard's is not known in V2.
+  private mutating func formatValue() throws(ODataSyntaxError) -> String {
+    let start = index
+    var slash: Int?
+    while !isAtEnd {
+      if peek == UInt8(ascii: "/"), slash == nil, index > start {
+        slash = index
+      } else if !isPathCharacter(at: index) {
+        break
+      }
+      index += 1
+    }
+    let text = string(start..<index)
+    guard !text.isEmpty else { throw unexpected("json", "xml", "atom", "a media type") }
+    guard let slash else {
+      if dialect == .v2 || ["atom", "json", "xml"].contains(text.lowercased()) { return text }
+      throw unexpected("'/'")
+    }
+    guard slash + 1 < index else { throw unexpected("a media type's second part") }
+    return text
+  }
+
+  /// Whether the byte may stand in a segment of a path (RFC 3986 `pchar`), or stands for one that may.
+  func isPathCharacter(at place: Int) -> Bool {
+    if isEncoded(place) { return true }
+    switch bytes[place] {
+    case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: return true
+    case UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"), UInt8(ascii: "!"),
+      UInt8(ascii: "$"),
+      UInt8(ascii: "&"), UInt8(ascii: "'"), UInt8(ascii: "("), UInt8(ascii: ")"), UInt8(ascii: "*"), UInt8(ascii: "+"),
+      UInt8(ascii: ","), UInt8(ascii: ";"), UInt8(ascii: "="), UInt8(ascii: ":"), UInt8(ascii: "@"):
+      return true
+    case UInt8(ascii: "/"), UInt8(ascii: "?"), UInt8(ascii: "#"): return false
+    case 0x80...: return true
+    default: return !options.isPercentEncoded && bytes[place] >= 0x20
+    }
+  }
+
+  /// `*`, or unreserved characters.
+  private mutating func schemaVersion() throws(ODataSyntaxError) -> String {
+    if take(UInt8(ascii: "*")) { return "*" }
+    let start = index
+    while !isAtEnd, isUnreserved(bytes[index]) { index += 1 }
+    guard index > start else { throw unexpected("a version", "'*'") }
+    return string(start..<index)
+  }
+
+  /// RFC 3986 `unreserved`.
+  func isUnreserved(_ byte: UInt8) -> Bool {
+    switch byte {
+    case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+      UInt8(ascii: "~"):
+      true
+    default: false
+    }
+  }
+
+  /// A moment, a day, a time of day or number of a period, or the earliest or latest one (Temporal Data 4.0 §4.1).
+  private mutating func timeBound(isBound: Bool) throws(ODataSyntaxError) -> String {
+    let start = index
+    if isBound, take(exact: "min") || take(exact: "max") { return string(start..<index) }
+    if peek == UInt8(ascii: "@") {
+      index += 1
+      _ = try identifier("the name of a parameter alias")
+    } else {
+      guard peek == UInt8(ascii: "-") || peek &- 0x30 < 10 else {
+        throw isBound ? unexpected("a date", "a time stamp", "min", "max") : unexpected("a date", "a time stamp")
+      }
+      _ = try primitiveLiteral()
+    }
+    return string(start..<index)
+  }
+}

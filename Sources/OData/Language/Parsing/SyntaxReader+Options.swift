@@ -1,0 +1,182 @@
+// Query options: their names, their places, their order (ABNF section 2, `queryOptions`).
+extension SyntaxReader {
+  /// Options behind `?`, joined by `&`, up to the end or a `#`; at least one.
+  mutating func queryOptions(_ place: OptionPlace) throws(ODataSyntaxError) -> ODataQueryOptions {
+    let last = end
+    defer { end = last }
+    var options = ODataQueryOptions()
+    var names: Set<String> = []
+    while true {
+      end = endOfOption(upTo: last)
+      try option(place, into: &options, names: &names)
+      skipSpace()
+      guard index >= end else { throw error(.unexpected(expected: ["'&'", "the end of the option"])) }
+      end = last
+      guard take(plain: UInt8(ascii: "&")) else { return options }
+    }
+  }
+
+  /// Where the option that begins here ends: at a `&` or `#` that is not encoded.
+  private func endOfOption(upTo last: Int) -> Int {
+    var place = index
+    while place < last {
+      if bytes[place] == UInt8(ascii: "&") || bytes[place] == UInt8(ascii: "#"), !isEncoded(place) { return place }
+      place += 1
+    }
+    return last
+  }
+
+  /// `(a=b;c=d)` behind an item of `$expand` or `$select`, or behind `$count`.
+  mutating func parenthesizedOptions(_ place: OptionPlace) throws(ODataSyntaxError) -> ODataQueryOptions {
+    try nested { (reader: inout SyntaxReader) throws(ODataSyntaxError) in
+      try reader.demand(UInt8(ascii: "("))
+      var options = ODataQueryOptions()
+      var names: Set<String> = []
+      repeat {
+        reader.skipSpace()
+        try reader.option(place, into: &options, names: &names)
+        reader.skipSpace()
+      } while reader.take(UInt8(ascii: ";"))
+      guard reader.take(UInt8(ascii: ")")) else { throw reader.unexpected("';'", "')'") }
+      return options
+    }
+  }
+
+  /// One option, its name first.
+  private mutating func option(
+    _ place: OptionPlace, into options: inout ODataQueryOptions, names: inout Set<String>
+  ) throws(ODataSyntaxError) {
+    let start = index
+    switch peek {
+    case UInt8(ascii: "@") where place.takesAliases:
+      let alias = try aliasAndValue()
+      guard names.insert("@" + alias.name).inserted else {
+        throw error(.duplicateOption("@" + alias.name), at: start)
+      }
+      options.aliases.append(alias)
+    case UInt8(ascii: "$"):
+      index += 1
+      let name = string(index..<endOfIdentifier(at: index))
+      guard let option = SystemOption.named(name, anyCase: isRelaxed) else {
+        throw error(unknownOption(name, place), at: start)
+      }
+      try check(option, place, names: &names, at: start)
+      index += name.utf8.count
+      try demandEquals()
+      try value(of: option, place, into: &options)
+    default:
+      if let option = bareOption(place) {
+        try check(option, place, names: &names, at: start)
+        index += option.rawValue.utf8.count
+        try demandEquals()
+        try value(of: option, place, into: &options)
+      } else if place.isNested {
+        throw error(.unexpected(expected: expected(at: place)), at: start)
+      } else {
+        try customOption(place, into: &options)
+      }
+    }
+  }
+
+  /// The option whose name stands here without `$` (4.01). Where the place does not take it, a custom option may have its name.
+  private func bareOption(_ place: OptionPlace) -> SystemOption? {
+    guard isRelaxed else { return nil }
+    let last = endOfIdentifier(at: index)
+    guard last > index, last < end, bytes[last] == UInt8(ascii: "="),
+      let option = SystemOption.named(string(index..<last), anyCase: true), option.mayLackDollar
+    else { return nil }
+    return place.isNested || place.allows(option, dialect: dialect) ? option : nil
+  }
+
+  private func check(
+    _ option: SystemOption, _ place: OptionPlace, names: inout Set<String>, at start: Int
+  ) throws(ODataSyntaxError) {
+    let name = "$" + option.rawValue
+    if dialect == .v2, !option.isInV2 {
+      throw error(
+        .notInDialect(option == .count ? "$count as an option (it is $inlinecount=allpages)" : name), at: start)
+    }
+    if dialect == .v4, option == .inlinecount {
+      throw error(.notInDialect("$inlinecount (it is $count=true)"), at: start)
+    }
+    guard place.allows(option, dialect: dialect) else {
+      throw error(.misplacedOption(name, allowed: expected(at: place)), at: start)
+    }
+    guard names.insert(name).inserted else { throw error(.duplicateOption(name), at: start) }
+  }
+
+  private func expected(at place: OptionPlace) -> [String] {
+    place.allowed(dialect: dialect).filter { $0 != "$inlinecount" || dialect == .v2 }
+      + (place.takesAliases && dialect == .v4 ? ["@alias"] : [])
+  }
+
+  private func unknownOption(_ name: String, _ place: OptionPlace) -> ODataSyntaxError.Problem {
+    let allowed = expected(at: place)
+    if let nearest = SystemOption.nearest(to: name, among: allowed) { return .unexpected(expected: [nearest]) }
+    return .unexpected(expected: allowed)
+  }
+
+  private mutating func demandEquals() throws(ODataSyntaxError) {
+    guard take(UInt8(ascii: "=")) else { throw unexpected("'='") }
+  }
+
+  /// `@name=value`
+  mutating func aliasAndValue() throws(ODataSyntaxError) -> ODataAlias {
+    let position = position
+    try demand(UInt8(ascii: "@"))
+    let name = try identifier("the name of a parameter alias")
+    try demandEquals()
+    skipSpace()
+    return ODataAlias(name: name, value: try expression(), at: position)
+  }
+
+  /// `name=text` that OData does not define; SAP's `search` and `!deltatoken` have places of their own in V2.
+  private mutating func customOption(
+    _ place: OptionPlace, into options: inout ODataQueryOptions
+  ) throws(ODataSyntaxError) {
+    let option = try customQueryOption(place)
+    switch (dialect, option.name, option.value) {
+    case (.v2, "!deltatoken", let value?) where options.deltaToken == nil: options.deltaToken = value
+    case (.v2, "search", let value?) where options.search == nil && !value.isEmpty:
+      options.search = SyntaxReader.freeSearch(value)
+    default: options.custom.append(option)
+    }
+  }
+
+  /// `customQueryOption`, up to the end.
+  mutating func customQueryOption(_ place: OptionPlace = .url) throws(ODataSyntaxError) -> ODataCustomOption {
+    let position = position
+    let start = index
+    while !isAtEnd, peek != UInt8(ascii: "=") || isEncoded(index) {
+      guard isQueryCharacter(at: index), index > start || peek != UInt8(ascii: "@") && peek != UInt8(ascii: "$") else {
+        break
+      }
+      index += 1
+    }
+    guard index > start else {
+      throw error(.unexpected(expected: expected(at: place) + ["the name of an option"]))
+    }
+    let name = string(start..<index)
+    guard !isAtEnd else { return ODataCustomOption(name: name, value: nil, at: position) }
+    try demandEquals()
+    return ODataCustomOption(name: name, value: try queryText(), at: position)
+  }
+
+  /// Whether the byte may stand in the query of a URL, or stands for one that may. Characters beyond ASCII may be there as they
+  /// are, as browsers show them, and spaces, quotes and brackets, which many clients do not encode.
+  func isQueryCharacter(at place: Int) -> Bool {
+    if isEncoded(place) || !options.isPercentEncoded { return true }
+    let byte = bytes[place]
+    return byte >= 0x20 && byte != 0x7F && byte != UInt8(ascii: "&") && byte != UInt8(ascii: "#")
+  }
+
+  /// The text up to the end, as it is.
+  mutating func queryText() throws(ODataSyntaxError) -> String {
+    let start = index
+    while !isAtEnd {
+      guard isQueryCharacter(at: index) else { throw error(.unexpected(expected: [])) }
+      index += 1
+    }
+    return string(start..<index)
+  }
+}
