@@ -31,7 +31,12 @@ extension SyntaxReader {
     if next == UInt8(ascii: "-") { return dialect == .v4 && endOfGuid(at: index) != nil }
     if next == UInt8(ascii: ".") { return isEnumeration(from: last) }
     if next == UInt8(ascii: "/") || next == UInt8(ascii: "(") || last - index > 5 { return false }
-    return !variables.contains(string(index..<last)) && word(string(index..<last)) != nil
+    switch bytes[index] | 0x20 {
+    case UInt8(ascii: "n"), UInt8(ascii: "t"), UInt8(ascii: "f"), UInt8(ascii: "i"):
+      let name = string(index..<last)
+      return !variables.contains(name) && word(name) != nil
+    default: return false
+    }
   }
 
   /// Whether more parts of a name and then a quote follow.
