@@ -1,0 +1,63 @@
+/// A header of OData in a request or response, its value taken apart (Protocol 4.01 §8; ABNF section 8).
+public enum ODataHeader: Sendable, Hashable {
+  /// `AsyncResult`: the status code of the request that ran meanwhile.
+  case asyncResult(Int)
+  /// `Content-ID` of a part of a batch.
+  case contentID(String)
+  /// `OData-Isolation: snapshot`
+  case isolation
+  /// `OData-EntityID`
+  case entityID(String)
+  /// `OData-Error`: a JSON object, in a trailer.
+  case error(String)
+  /// `OData-MaxVersion`
+  case maxVersion(major: Int, minor: Int)
+  /// `OData-Version`: `4.0`, `4.01`.
+  case version(String)
+  /// `Prefer`
+  case prefer([ODataPreference])
+}
+
+/// A preference that OData defines (Protocol 4.01 §8.2.8). `odata.` before the name says nothing and is not kept.
+public enum ODataPreference: Sendable, Hashable {
+  /// `allow-entityreferences`
+  case allowEntityReferences
+  /// `callback`, with the URL to call.
+  case callback(url: String)
+  /// `continue-on-error`; without a value it is true.
+  case continueOnError(Bool)
+  /// `include-annotations`
+  case includeAnnotations([ODataAnnotationPattern])
+  /// `maxpagesize`
+  case maxPageSize(Int)
+  /// `omit-values`: `nulls`, or `defaults`.
+  case omitValues(isDefaults: Bool)
+  /// `respond-async`
+  case respondAsync
+  /// `return=minimal`, or `return=representation`.
+  case `return`(isMinimal: Bool)
+  /// `track-changes`
+  case trackChanges
+  /// `wait`, in seconds.
+  case wait(seconds: Int)
+}
+
+/// One item of `include-annotations` (Protocol 4.01 §8.2.8.4).
+public struct ODataAnnotationPattern: Sendable, Hashable {
+  /// `-`: these annotations are left out.
+  public var isExcluded: Bool
+  /// The namespace or alias; nil for `*` alone.
+  public var namespace: String?
+  /// The term's name; nil for `*`.
+  public var term: String?
+  /// The qualifier behind `#`.
+  public var qualifier: String?
+
+  /// Joins all.
+  public init(isExcluded: Bool = false, namespace: String?, term: String?, qualifier: String? = nil) {
+    self.isExcluded = isExcluded
+    self.namespace = namespace
+    self.term = term
+    self.qualifier = qualifier
+  }
+}

@@ -1,0 +1,111 @@
+// `aggregate` (Data Aggregation 4.0 §3.2.1; ABNF `aggregateExpr`, `aggregateFunctionExpr`).
+extension SyntaxReader {
+  /// What is aggregated, as far as the forms differ.
+  private enum AggregateOperand: Equatable {
+    /// `$count`, or a path that ends with it.
+    case count
+    /// A path that ends with a name: of a property, or of a custom aggregate.
+    case path
+    /// A path that ends with a cast; alone where nothing stands before the cast.
+    case cast(isAlone: Bool)
+    /// Anything else.
+    case expression
+  }
+
+  /// `aggregateExpr`; without the alias what stands in `$these/aggregate(…)`.
+  mutating func aggregateExpression(hasAlias: Bool) throws(ODataSyntaxError) -> ODataAggregateExpression {
+    let (operand, kind) = try aggregateOperand()
+    var result = ODataAggregateExpression(operand)
+    if try takeKeyword("with") {
+      result.method = try aggregateMethod()
+      if kind == .cast(isAlone: true), let method = result.method, method != "countdistinct", !method.contains(".") {
+        throw unexpected("'.' (instances can be counted with countdistinct, or a method of the service)")
+      }
+    } else if kind == .expression || kind == .cast(isAlone: true) || kind == .cast(isAlone: false) {
+      skipSpace()
+      throw kind == .expression ? unexpected("'with' and a method") : unexpected("'/'", "'with' and a method")
+    }
+    let isCustom = result.method == nil && kind == .path
+    result.from = try aggregateFrom(needsMethod: !isCustom)
+    guard hasAlias else { return result }
+    if isCustom, result.from.isEmpty {
+      if try takeKeyword("as") { result.alias = try identifier() }
+    } else {
+      result.alias = try alias().name
+    }
+    return result
+  }
+
+  /// `aggregateFrom`, `customFrom` (§3.2.1.4), as many as stand there.
+  private mutating func aggregateFrom(needsMethod: Bool) throws(ODataSyntaxError) -> [ODataAggregateFrom] {
+    var steps: [ODataAggregateFrom] = []
+    while try takeKeyword("from") {
+      let properties = try list { (reader) throws(ODataSyntaxError) in try reader.groupingProperty() }
+      var method: String?
+      if try takeKeyword("with") {
+        method = try aggregateMethod()
+      } else if needsMethod {
+        skipSpace()
+        throw unexpected("'with' and a method")
+      }
+      steps.append(ODataAggregateFrom(properties, with: method))
+    }
+    return steps
+  }
+
+  /// `aggregateMethod` (§3.2.1.2)
+  private mutating func aggregateMethod() throws(ODataSyntaxError) -> String {
+    let (name, isQualified) = try qualifiedName("sum, min, max, average, countdistinct or the name of a method")
+    guard isQualified || ["sum", "min", "max", "average", "countdistinct"].contains(name) else {
+      throw unexpected("'.' ('\(name)' is none of sum, min, max, average and countdistinct)")
+    }
+    return name
+  }
+
+  /// A path where one stands before `with`, `from`, `as`, a comma or the end; else any expression.
+  private mutating func aggregateOperand() throws(ODataSyntaxError) -> (ODataExpression, AggregateOperand) {
+    let start = index
+    let position = position
+    if let (path, kind) = try aggregatedPath() { return (ODataExpression(.path(path), at: position), kind) }
+    index = start
+    return (try expression(), .expression)
+  }
+
+  /// Names and casts, at most one cast between two names, and `$count` (ABNF `aggrPropPath`, `aggrPrimPath`, `aggregateCount`);
+  /// nil where something else follows, which makes it an expression.
+  private mutating func aggregatedPath() throws(ODataSyntaxError) -> (ODataPath, AggregateOperand)? {
+    let position = position
+    var segments: [ODataPathSegment] = []
+    var kind = AggregateOperand.count
+    repeat {
+      let place = self.position
+      if take(exact: "$count") {
+        segments.append(ODataPathSegment(.count(nil), at: place))
+        kind = .count
+        break
+      }
+      guard let (name, isQualified) = try? qualifiedName() else { return nil }
+      if isQualified, case .cast = kind { return nil }
+      segments.append(ODataPathSegment(isQualified ? .qualifiedName(name) : .name(name), at: place))
+      kind = isQualified ? .cast(isAlone: segments.count == 1) : .path
+    } while take(UInt8(ascii: "/"))
+    if peek == UInt8(ascii: "("), stands("$count", at: index + 1, anyCase: false) {
+      index += 1
+      throw unexpected("a key ('$count' stands behind its path and a '/')")
+    }
+    guard isAtEndOfAggregated else { return nil }
+    if case .name(let name)? = segments.first?.kind {
+      if variables.contains(name) { return nil }
+      if segments.count == 1, ["true", "false", "null", "inf", "nan"].contains(name.lowercased()) { return nil }
+    }
+    return (ODataPath(segments, at: position), kind)
+  }
+
+  private var isAtEndOfAggregated: Bool {
+    var look = self
+    look.skipSpace()
+    if look.isAtEnd || look.peek == UInt8(ascii: ",") || look.peek == UInt8(ascii: ")") { return true }
+    guard look.index > index else { return false }
+    return ["with", "from", "as"].contains { (word: StaticString) in look.stands(word, at: look.index, anyCase: false) }
+  }
+}

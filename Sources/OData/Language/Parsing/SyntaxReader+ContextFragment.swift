@@ -1,0 +1,210 @@
+// Fragments of context URLs (ABNF section 3; Protocol 4.01 §10). Percent-encoding is undone for what stands in names and keys; the
+// `#` of an annotation's qualifier and the `+` behind an expanded property stand as they are.
+extension SyntaxReader {
+  /// `context`: the fragment with its `#`.
+  mutating func context() throws(ODataSyntaxError) -> ODataContextFragment {
+    guard take(plain: UInt8(ascii: "#")) else { throw unexpected("'#'") }
+    return try contextFragment()
+  }
+
+  /// `contextFragment`
+  mutating func contextFragment() throws(ODataSyntaxError) -> ODataContextFragment {
+    let position = position
+    if take(exact: "$ref") { return ODataContextFragment(path: ODataPath([], at: position), item: "$ref") }
+    if stands("Collection(", at: index, anyCase: false) { return try contextCollection() }
+    var fragment = ODataContextFragment(path: ODataPath([], at: position))
+    let (name, isQualified) = try qualifiedName("the name of a set, singleton or type")
+    fragment.path.segments.append(ODataPathSegment(isQualified ? .qualifiedName(name) : .name(name), at: position))
+    if isQualified {
+      if peek == UInt8(ascii: "(") { fragment.selectList = try selectList() }
+      return fragment
+    }
+    try contextPath(&fragment)
+    return fragment
+  }
+
+  /// `Collection(…)`; a type of the model can have a select list.
+  private mutating func contextCollection() throws(ODataSyntaxError) -> ODataContextFragment {
+    let position = position
+    index += 11
+    var fragment = ODataContextFragment(path: ODataPath([], at: position))
+    if take(exact: "$ref") {
+      fragment.collectionOf = "$ref"
+      try demand(UInt8(ascii: ")"))
+      return fragment
+    }
+    let (name, isQualified) = try qualifiedName("'$ref' or the qualified name of a type")
+    guard isQualified else { throw unexpected("'.' and the rest of a type's name") }
+    try demand(UInt8(ascii: ")"))
+    fragment.collectionOf = name
+    if name != "Edm.EntityType", name != "Edm.ComplexType", peek == UInt8(ascii: "(") {
+      fragment.selectList = try selectList()
+    }
+    return fragment
+  }
+
+  /// What follows the name of a set or singleton.
+  private mutating func contextPath(_ fragment: inout ODataContextFragment) throws(ODataSyntaxError) {
+    while true {
+      if peek == UInt8(ascii: "(") {
+        guard isAtContextKey else {
+          fragment.selectList = try selectList()
+          if peek == UInt8(ascii: "/"), !isEncoded(index) {
+            index += 1
+            fragment.item = try contextItem(["$entity", "$delta"])
+          }
+          return
+        }
+        fragment.path.segments.append(try arguments(inExpression: false))
+      }
+      let isBehindKey = fragment.path.segments.last?.kind.isKeyOfContext ?? false
+      guard take(plain: UInt8(ascii: "/")) else {
+        if isBehindKey { throw unexpected("'/' and a property") }
+        return
+      }
+      if peek == UInt8(ascii: "$") {
+        if isBehindKey { throw unexpected("a property") }
+        fragment.item = try contextItem(["$entity", "$delta", "$deletedEntity", "$link", "$deletedLink"])
+        return
+      }
+      fragment.path.segments.append(try contextStep(behind: fragment.path.segments.last))
+    }
+  }
+
+  /// A property, a type, or a key as a segment.
+  private mutating func contextStep(behind last: ODataPathSegment?) throws(ODataSyntaxError) -> ODataPathSegment {
+    let position = position
+    let start = index
+    if endOfIdentifier(at: index) > index {
+      let isBehindType = if case .qualifiedName? = last?.kind { true } else { false }
+      let (name, isQualified) = isBehindType ? (try identifier(), false) : try qualifiedName()
+      if isAtEnd || peek == UInt8(ascii: "/") || peek == UInt8(ascii: "(") {
+        return ODataPathSegment(isQualified ? .qualifiedName(name) : .name(name), at: position)
+      }
+      guard !isBehindType, !isQualified else { throw unexpected("'/'") }
+    }
+    // ABNF `keyPathLiteral`: characters of a path's segment, a "/" only encoded.
+    index = start
+    while !isAtEnd, isEncoded(index) || isCharacterOfKey(peek) { index += 1 }
+    guard index > start else { throw unexpected("a property, a type or a key") }
+    return ODataPathSegment(.text(string(start..<index)), at: position)
+  }
+
+  private func isCharacterOfKey(_ byte: UInt8) -> Bool {
+    switch byte {
+    case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x80...: true
+    default: "-._~!$&'*+,;=:@".utf8.contains(byte)
+    }
+  }
+
+  private mutating func contextItem(_ allowed: [StaticString]) throws(ODataSyntaxError) -> String {
+    for word in allowed where take(exact: word) { return "\(word)" }
+    throw error(.unexpected(expected: allowed.map { "'\($0)'" }))
+  }
+
+  /// Whether the parenthesis here opens a key. A select list stands at the end, or before `/$entity` and `/$delta`; a list of one
+  /// bare name or term is told from a key that is a keyword or an alias by what follows it.
+  private var isAtContextKey: Bool {
+    var look = self
+    look.index += 1
+    let isAlias = look.take(UInt8(ascii: "@"))
+    let last = look.endOfIdentifier(at: look.index)
+    guard last > look.index else { return isAlias || look.peek != UInt8(ascii: "*") && look.peek != UInt8(ascii: ")") }
+    look.index = last
+    while look.take(UInt8(ascii: ".")) { look.index = look.endOfIdentifier(at: look.index) }
+    switch look.peek {
+    case UInt8(ascii: "="), UInt8(ascii: "'"), UInt8(ascii: "-"): return true
+    case UInt8(ascii: ")"):
+      let isKeyword = ["true", "false", "INF", "NaN"].contains(string(index + 1..<look.index))
+      return (isAlias || isKeyword) && look.peek(ahead: 1) == UInt8(ascii: "/")
+        && look.peek(ahead: 2) != UInt8(ascii: "$")
+    default: return false
+    }
+  }
+}
+
+// Select lists (Protocol 4.01 §10.7 to §10.11).
+extension SyntaxReader {
+  /// `selectList`
+  mutating func selectList() throws(ODataSyntaxError) -> [ODataSelectListItem] {
+    try demand(UInt8(ascii: "("))
+    if take(UInt8(ascii: ")")) { return [] }
+    return try nested { (reader) throws(ODataSyntaxError) in
+      var items = [try reader.selectListItem()]
+      while reader.take(UInt8(ascii: ",")) { items.append(try reader.selectListItem()) }
+      guard reader.take(UInt8(ascii: ")")) else { throw reader.unexpected("','", "')'") }
+      return items
+    }
+  }
+
+  private mutating func selectListItem() throws(ODataSyntaxError) -> ODataSelectListItem {
+    let position = position
+    if take(UInt8(ascii: "*")) {
+      return ODataSelectListItem(path: ODataPath([ODataPathSegment(.star, at: position)], at: position))
+    }
+    var item = ODataSelectListItem(path: ODataPath([], at: position))
+    repeat {
+      let (step, isLast) = try selectListStep(behind: item.path.segments)
+      item.path.segments.append(step)
+      if isLast { return item }
+    } while take(plain: UInt8(ascii: "/"))
+    if case .qualifiedName? = item.path.segments.last?.kind {
+      if peek == UInt8(ascii: "(") { item.path.segments.append(try namesOfParameters()) }
+      return item
+    }
+    item.isExpanded = take(plain: UInt8(ascii: "+"))
+    if peek == UInt8(ascii: "(") { item.nested = try selectList() }
+    return item
+  }
+
+  /// A step of an item, and whether nothing may follow it.
+  private mutating func selectListStep(
+    behind before: [ODataPathSegment]
+  ) throws(ODataSyntaxError) -> (ODataPathSegment, isLast: Bool) {
+    let position = position
+    if peek == UInt8(ascii: "@") { return (try annotationInFragment(), false) }
+    // Two casts never follow each other; an operation may follow the cast at the beginning.
+    var isBehindType = false
+    if case .qualifiedName? = before.last?.kind, before.count > 1 { isBehindType = true }
+    let (name, isQualified) =
+      isBehindType ? (try identifier(), false) : try qualifiedName("a property, operation or annotation")
+    if peek == UInt8(ascii: "."), peek(ahead: 1) == UInt8(ascii: "*"), before.isEmpty {
+      index += 2
+      return (ODataPathSegment(.allOperations(name), at: position), true)
+    }
+    return (ODataPathSegment(isQualified ? .qualifiedName(name) : .name(name), at: position), false)
+  }
+
+  /// `parameterNames` in parentheses, which tell overloads of a function apart.
+  private mutating func namesOfParameters() throws(ODataSyntaxError) -> ODataPathSegment {
+    let position = position
+    try demand(UInt8(ascii: "("))
+    var arguments: [ODataArgument] = []
+    repeat {
+      let place = self.position
+      let path = ODataPath([ODataPathSegment(.name(try identifier("a parameter's name")), at: place)], at: place)
+      arguments.append(ODataArgument(value: ODataExpression(.path(path), at: place)))
+    } while take(UInt8(ascii: ","))
+    guard take(UInt8(ascii: ")")) else { throw unexpected("','", "')'") }
+    return ODataPathSegment(.arguments(arguments), at: position)
+  }
+
+  /// `annotationInFragment`
+  private mutating func annotationInFragment() throws(ODataSyntaxError) -> ODataPathSegment {
+    let position = position
+    try demand(UInt8(ascii: "@"))
+    let term = try qualifiedName("a term's name").name
+    let qualifier = take(plain: UInt8(ascii: "#")) ? try identifier("a qualifier") : nil
+    return ODataPathSegment(.annotation(term: term, qualifier: qualifier), at: position)
+  }
+}
+
+extension ODataPathSegment.Kind {
+  /// A key, behind which a property must follow in a context URL.
+  fileprivate var isKeyOfContext: Bool {
+    switch self {
+    case .arguments, .text: true
+    default: false
+    }
+  }
+}

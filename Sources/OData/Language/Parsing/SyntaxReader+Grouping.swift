@@ -1,0 +1,60 @@
+// `groupby` (Data Aggregation 4.0 §3.2.3) and the paths of data aggregation.
+extension SyntaxReader {
+  /// What stands in `groupby(…)`.
+  mutating func grouping() throws(ODataSyntaxError) -> ODataTransformation {
+    try demand(UInt8(ascii: "("))
+    skipSpace()
+    let elements = try list { (reader) throws(ODataSyntaxError) in try reader.groupingElement() }
+    skipSpace()
+    try demand(UInt8(ascii: ")"))
+    return .groupBy(elements, takeComma() ? try transformations() : [])
+  }
+
+  private mutating func groupingElement() throws(ODataSyntaxError) -> ODataGroupingElement {
+    if take(exact: "rollup(") { return try rollup() }
+    guard take(exact: "rolluprecursive(") else { return .property(try groupingProperty()) }
+    skipSpace()
+    return try nested { (reader) throws(ODataSyntaxError) in
+      let hierarchy = try reader.hierarchyReference()
+      let sequence = reader.takeComma() ? try reader.transformations(onlyPreserving: true) : []
+      reader.skipSpace()
+      try reader.demand(UInt8(ascii: ")"))
+      return .rollupRecursive(hierarchy, sequence)
+    }
+  }
+
+  /// `rollupLevels` (§6.3.1): the qualifier of a leveled hierarchy, or the properties of one that has no name.
+  private mutating func rollup() throws(ODataSyntaxError) -> ODataGroupingElement {
+    skipSpace()
+    let properties = try list { (reader) throws(ODataSyntaxError) in try reader.groupingProperty() }
+    skipSpace()
+    if properties.count == 1, let only = properties.first {
+      guard only.segments.count == 1, case .name(let qualifier)? = only.segments.first?.kind else {
+        throw unexpected("',' and another property")
+      }
+      try demand(UInt8(ascii: ")"))
+      return .rollupHierarchy(qualifier)
+    }
+    try demand(UInt8(ascii: ")"))
+    return .rollup(properties)
+  }
+
+  /// `groupingProperty`: names and casts, no keys and no annotations, a name at its end.
+  mutating func groupingProperty() throws(ODataSyntaxError) -> ODataPath { try aggregationPath(mayEndWithCast: false) }
+
+  /// `[ cast "/" ] name *( [ "/" cast ] "/" name )`, where it may also a cast behind the last name (ABNF `nestPath`).
+  mutating func aggregationPath(mayEndWithCast: Bool) throws(ODataSyntaxError) -> ODataPath {
+    let position = position
+    var segments: [ODataPathSegment] = []
+    var isBehindCast = false
+    repeat {
+      let place = self.position
+      // Behind a cast a name must follow: what continues it with a dot is refused at the dot.
+      let (name, isQualified) = isBehindCast ? (try identifier(), false) : try qualifiedName()
+      segments.append(ODataPathSegment(isQualified ? .qualifiedName(name) : .name(name), at: place))
+      isBehindCast = isQualified
+    } while take(UInt8(ascii: "/"))
+    if isBehindCast, !mayEndWithCast || segments.count == 1 { throw unexpected("'/' and a property") }
+    return ODataPath(segments, at: position)
+  }
+}

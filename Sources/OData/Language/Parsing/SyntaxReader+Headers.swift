@@ -1,0 +1,104 @@
+// Headers (ABNF section 8; Protocol 4.01 §8). Names are read in any case.
+
+/// The headers' names.
+enum HeaderName: String, CaseIterable {
+  case asyncResult = "AsyncResult"
+  case contentID = "Content-ID"
+  case isolation = "Isolation"
+  case odataIsolation = "OData-Isolation"
+  case entityID = "OData-EntityID"
+  case error = "OData-Error"
+  case maxVersion = "OData-MaxVersion"
+  case version = "OData-Version"
+  case prefer = "Prefer"
+}
+
+extension SyntaxReader {
+  /// `header`, of those named.
+  mutating func header(_ allowed: [HeaderName]) throws(ODataSyntaxError) -> ODataHeader {
+    guard let name = takeName(of: allowed, isName: { $0 == UInt8(ascii: "-") || SyntaxReader.isAlphanumeric($0) })
+    else {
+      throw error(.unexpected(expected: allowed.map { "'\($0.rawValue)'" }))
+    }
+    try demand(UInt8(ascii: ":"))
+    skipSpace()
+    switch name {
+    case .asyncResult: return .asyncResult(try statusCode())
+    case .contentID: return .contentID(try requestID())
+    case .isolation, .odataIsolation:
+      guard stands("snapshot", at: index, anyCase: true) else { throw unexpected("'snapshot'") }
+      index += 8
+      return .isolation
+    case .entityID: return .entityID(try visible("an IRI", orSpace: false))
+    case .error:
+      let start = index
+      guard take(exact: "{\"code\":") else { throw unexpected("'{\"code\":'") }
+      _ = visibleRun(orSpace: true)
+      return .error(string(start..<index))
+    case .maxVersion:
+      let major = try digits()
+      try demand(UInt8(ascii: "."))
+      return .maxVersion(major: major, minor: try digits())
+    case .version: return .version(try version())
+    case .prefer:
+      return .prefer(try list { (reader) throws(ODataSyntaxError) in try reader.preference(PreferenceName.allCases) })
+    }
+  }
+
+  /// Takes the longest run of a name's bytes where it is one of those allowed, in any case.
+  mutating func takeName<Name: RawRepresentable>(
+    of allowed: [Name], isName: (UInt8) -> Bool
+  ) -> Name? where Name.RawValue == String {
+    var last = index
+    while last < end, isName(bytes[last]) { last += 1 }
+    let found = string(index..<last).lowercased()
+    guard let name = allowed.first(where: { $0.rawValue.lowercased() == found }) else { return nil }
+    index = last
+    return name
+  }
+
+  static func isAlphanumeric(_ byte: UInt8) -> Bool {
+    switch byte {
+    case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
+    default: false
+    }
+  }
+
+  private mutating func statusCode() throws(ODataSyntaxError) -> Int {
+    let start = index
+    while index < start + 3 {
+      guard peek >= 0x30, peek <= 0x39 else { throw unexpected("three digits") }
+      index += 1
+    }
+    return Int(string(start..<index)) ?? 0
+  }
+
+  /// `"4.0" [ oneToNine ]`
+  private mutating func version() throws(ODataSyntaxError) -> String {
+    let start = index
+    for byte in "4.0".utf8 { try demand(byte) }
+    if peek >= 0x31, peek <= 0x39 { index += 1 }
+    return string(start..<index)
+  }
+
+  /// `request-id`: unreserved characters.
+  mutating func requestID() throws(ODataSyntaxError) -> String {
+    let start = index
+    while SyntaxReader.isAlphanumeric(peek) || "-._~".utf8.contains(peek) { index += 1 }
+    guard index > start else { throw unexpected("a letter, a digit or one of '-._~'") }
+    return string(start..<index)
+  }
+
+  /// Visible characters and those beyond ASCII, at least one.
+  mutating func visible(_ expected: String, orSpace: Bool) throws(ODataSyntaxError) -> String {
+    let start = index
+    guard visibleRun(orSpace: orSpace) else { throw unexpected(expected) }
+    return string(start..<index)
+  }
+
+  private mutating func visibleRun(orSpace: Bool) -> Bool {
+    let start = index
+    while index < end, bytes[index] > 0x20 && bytes[index] != 0x7F || orSpace && bytes[index] == 0x20 { index += 1 }
+    return index > start
+  }
+}
