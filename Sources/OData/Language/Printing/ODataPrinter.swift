@@ -1,0 +1,92 @@
+/// Writes trees of the language as text: minimal, always the same for the same tree, and read back to an equal tree by a parser
+/// of the same version.
+///
+/// - Parentheses stand only where precedence (URL Conventions 4.01 §5.1.1.17) demands them; no white space but around words.
+/// - Options come in the order in which a service evaluates them (Protocol 4.01 §11.2.1), with `$`, then aliases and custom
+///   options in their order.
+/// - Numbers have no superfluous digits, GUIDs are in lower case, durations and moments in their shortest form.
+/// - Texts are quoted with their quotes doubled, and everything but letters, digits and a few harmless characters is
+///   percent-encoded: no value can end its literal, its option or its path segment.
+///
+/// A tree that cannot be read back (an empty `and`, a name that is no identifier) is an ``ODataPrintingError``. Trees that mean
+/// the same but for the names and places of aliases print equally after `canonical(_:)`.
+public struct ODataPrinter: Sendable, Hashable {
+  /// The version whose spelling is used.
+  public var version: ODataVersion
+  /// Whether the text is percent-encoded, as URLs are. Where it is not, what only encoding could carry is an error.
+  public var isPercentEncoded: Bool
+  /// How deeply trees may nest. What a parser reads with its default limit is always within it.
+  public var maxDepth: Int
+
+  /// Makes a printer.
+  public init(version: ODataVersion = .v401, isPercentEncoded: Bool = true, maxDepth: Int = 256) {
+    self.version = version
+    self.isPercentEncoded = isPercentEncoded
+    self.maxDepth = maxDepth
+  }
+
+  /// A URL: absolute where it has a service root, else relative to it.
+  public func print(_ url: ODataURL) throws(ODataPrintingError) -> String {
+    try text(.path) { (writer: inout SyntaxWriter) throws(ODataPrintingError) in try writer.url(url) }
+  }
+
+  /// The path of a resource, relative to the service's root.
+  public func print(_ resourcePath: ODataPath) throws(ODataPrintingError) -> String {
+    try text(.path) { (writer: inout SyntaxWriter) throws(ODataPrintingError) in try writer.resourcePath(resourcePath) }
+  }
+
+  /// What stands behind the `?` of a URL; empty where there is no option.
+  public func print(_ options: ODataQueryOptions) throws(ODataPrintingError) -> String {
+    try text(.query) { (writer: inout SyntaxWriter) throws(ODataPrintingError) in try writer.queryOptions(options) }
+  }
+
+  /// An expression: what stands behind `$filter=`.
+  public func print(_ expression: ODataExpression) throws(ODataPrintingError) -> String {
+    try text(.value) { (writer: inout SyntaxWriter) throws(ODataPrintingError) in try writer.expression(expression) }
+  }
+
+  /// What stands behind `$search=`.
+  public func print(_ search: ODataSearchExpression) throws(ODataPrintingError) -> String {
+    try text(.value) { (writer: inout SyntaxWriter) throws(ODataPrintingError) in try writer.search(search) }
+  }
+
+  /// What stands behind `$orderby=`.
+  public func print(_ items: [ODataOrderByItem]) throws(ODataPrintingError) -> String {
+    try text(.value) { (writer: inout SyntaxWriter) throws(ODataPrintingError) in try writer.orderBy(items) }
+  }
+
+  /// What stands behind `$compute=`.
+  public func print(_ items: [ODataComputeItem]) throws(ODataPrintingError) -> String {
+    try text(.value) { (writer: inout SyntaxWriter) throws(ODataPrintingError) in try writer.compute(items) }
+  }
+
+  /// What stands behind `$select=`.
+  public func print(_ items: [ODataSelectItem]) throws(ODataPrintingError) -> String {
+    try text(.value) { (writer: inout SyntaxWriter) throws(ODataPrintingError) in try writer.select(items) }
+  }
+
+  /// What stands behind `$expand=`.
+  public func print(_ items: [ODataExpandItem]) throws(ODataPrintingError) -> String {
+    try text(.value) { (writer: inout SyntaxWriter) throws(ODataPrintingError) in try writer.expand(items) }
+  }
+
+  /// What stands behind `$apply=`.
+  public func print(_ transformations: [ODataTransformation]) throws(ODataPrintingError) -> String {
+    try text(.value) { (writer: inout SyntaxWriter) throws(ODataPrintingError) in try writer.apply(transformations) }
+  }
+
+  /// What stands behind the `#` of a context URL.
+  public func print(_ fragment: ODataContextFragment) throws(ODataPrintingError) -> String {
+    try text(.fragment) { (writer: inout SyntaxWriter) throws(ODataPrintingError) in
+      try writer.contextFragment(fragment)
+    }
+  }
+
+  private func text(
+    _ place: SyntaxWriter.Place, _ write: (inout SyntaxWriter) throws(ODataPrintingError) -> Void
+  ) throws(ODataPrintingError) -> String {
+    var writer = SyntaxWriter(printer: self, place: place)
+    try write(&writer)
+    return String(decoding: writer.bytes, as: UTF8.self)
+  }
+}

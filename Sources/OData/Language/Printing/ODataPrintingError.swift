@@ -1,0 +1,88 @@
+/// Why a tree has no text, and what to do about it. Trees that a parser gave always have one, in the version they were read in.
+public struct ODataPrintingError: Error, Sendable, Hashable {
+  /// What is wrong with the tree.
+  public enum Problem: Sendable, Hashable {
+    /// The version has no spelling for it; what, and what to write instead where there is something.
+    case notInDialect(String, ODataVersion, cure: String?)
+    /// A text that is no name of the kind that belongs there.
+    case invalidName(String, expected: String)
+    /// A name that reads as something else where it stands; what it reads as, and the cure.
+    case ambiguousName(String, readsAs: String, cure: String)
+    /// Fewer parts than the construct has to have.
+    case tooFew(String, least: Int, found: Int)
+    /// A canonical function with too many or too few arguments.
+    case wrongArgumentCount(String, expected: ClosedRange<Int>, found: Int)
+    /// A part in a place where the grammar has none such; what may stand there.
+    case misplaced(String, expected: String)
+    /// A lambda's variable outside of its lambda.
+    case variableNotInScope(String)
+    /// A value without a literal, or one that a URL cannot carry there; why.
+    case invalidValue(String)
+    /// A text that only percent-encoding can carry there.
+    case needsPercentEncoding(String)
+    /// Nested deeper than is printed.
+    case tooDeep(limit: Int)
+  }
+
+  /// What is wrong.
+  public let problem: Problem
+  /// The option, or the part of the URL, that it is in, from the outside in: `["$expand", "$filter"]`.
+  public let place: [String]
+
+  /// Joins both.
+  public init(_ problem: Problem, in place: [String] = []) {
+    self.problem = problem
+    self.place = place
+  }
+}
+
+extension ODataPrintingError: CustomStringConvertible {
+  /// The problem with its cure, and the place.
+  public var description: String {
+    place.isEmpty ? problem.description : "\(problem) (in \(place.joined(separator: ", ")))"
+  }
+}
+
+extension ODataPrintingError.Problem: CustomStringConvertible {
+  /// What is wrong, and the cure.
+  public var description: String {
+    switch self {
+    case .notInDialect(let what, let version, let cure):
+      "\(what) does not exist in OData \(version.number)" + (cure.map { "; \($0)" } ?? "")
+    case .invalidName(let name, let expected): "'\(Self.short(name))' is no \(expected)"
+    case .ambiguousName(let name, let other, let cure): "'\(Self.short(name))' reads as \(other) here; \(cure)"
+    case .tooFew(let what, let least, let found): "\(what) needs at least \(least), not \(found)"
+    case .wrongArgumentCount(let name, let expected, let found):
+      "\(name) takes \(Self.words(expected)), not \(found)"
+    case .misplaced(let what, let expected): "\(what) cannot stand here; expected \(expected)"
+    case .variableNotInScope(let name): "the variable '\(Self.short(name))' stands outside of its any or all"
+    case .invalidValue(let reason): reason
+    case .needsPercentEncoding(let text):
+      "'\(Self.short(text))' holds what separates the parts of a URL; print it percent-encoded"
+    case .tooDeep(let limit): "nested deeper than \(limit) levels; take the expression apart"
+    }
+  }
+
+  private static func short(_ text: String) -> String {
+    let start = text.unicodeScalars.prefix(48)
+    return start.endIndex == text.unicodeScalars.endIndex ? text : String(start) + "…"
+  }
+
+  private static func words(_ range: ClosedRange<Int>) -> String {
+    if range.lowerBound == range.upperBound { return "\(range.lowerBound) arguments" }
+    if range.upperBound == .max { return "at least \(range.lowerBound) arguments" }
+    return "\(range.lowerBound) to \(range.upperBound) arguments"
+  }
+}
+
+extension ODataVersion {
+  /// As headers write it: `2.0`, `4.01`.
+  fileprivate var number: String {
+    switch self {
+    case .v2: "2.0"
+    case .v3: "3.0"
+    case .v4: "4.0"
+    case .v401: "4.01"
+    }
+  }
+}

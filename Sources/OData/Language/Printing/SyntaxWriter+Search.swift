@@ -1,0 +1,86 @@
+// `$search` (URL Conventions 4.01 §5.1.7). NOT binds tightest, then AND, then OR.
+extension SyntaxWriter {
+  /// `searchExpr`, or a text in single quotes.
+  mutating func search(_ search: ODataSearchExpression) throws(ODataPrintingError) {
+    // Alone, the words that join others are words.
+    if case .word(let text) = search { return try searchWord(text) }
+    if case .incomplete(let text) = search {
+      try demandV4("a search in single quotes")
+      return try quoted(text)
+    }
+    try searchOperand(search, atLeast: 1)
+  }
+
+  private mutating func searchOperand(
+    _ search: ODataSearchExpression, atLeast precedence: Int
+  ) throws(ODataPrintingError) {
+    try nested { (writer: inout SyntaxWriter) throws(ODataPrintingError) in
+      let isOpen = search.precedence < precedence
+      if isOpen { writer.raw("(") }
+      switch search {
+      case .word(let text):
+        let isReserved = ["AND", "OR", "NOT"].contains(text)
+        if isReserved { writer.raw("(") }
+        try writer.searchWord(text)
+        if isReserved { writer.raw(")") }
+      case .phrase(let text): try writer.searchPhrase(text)
+      case .not(let operand):
+        writer.raw("NOT")
+        writer.space()
+        try writer.searchOperand(operand, atLeast: 3)
+      case .and(let operands): try writer.searchJunction("AND", operands, precedence: 2)
+      case .or(let operands): try writer.searchJunction("OR", operands, precedence: 1)
+      case .incomplete:
+        throw writer.error(
+          .misplaced("a text in single quotes", expected: "it alone; inside a search a word or phrase"))
+      }
+      if isOpen { writer.raw(")") }
+    }
+  }
+
+  private mutating func searchJunction(
+    _ word: String, _ operands: [ODataSearchExpression], precedence: Int
+  ) throws(ODataPrintingError) {
+    try demand(word, least: 2, found: operands.count)
+    var isFirst = true
+    for operand in operands {
+      if !isFirst { self.word(word) }
+      isFirst = false
+      // Parentheses around a chain of the same operator mean nothing.
+      try searchOperand(operand, atLeast: operand.precedence == precedence ? precedence : precedence + 1)
+    }
+  }
+
+  /// `searchWord`: what has none of the characters that mean something in a search.
+  private mutating func searchWord(_ text: String) throws(ODataPrintingError) {
+    let isWord = text.unicodeScalars.allSatisfy { scalar in
+      !scalar.properties.isWhitespace && scalar.value >= 0x20 && scalar.value != 0x7F
+        && !"\"()".unicodeScalars.contains(scalar)
+    }
+    guard isWord, !text.isEmpty, text.unicodeScalars.first != "'" else {
+      throw error(.invalidName(text, expected: "word to search for; use a phrase"))
+    }
+    try encoded(text)
+  }
+
+  /// `searchPhrase`
+  private mutating func searchPhrase(_ text: String) throws(ODataPrintingError) {
+    guard !text.isEmpty, !text.unicodeScalars.contains("\"") else {
+      throw error(.invalidName(text, expected: "phrase to search for; it cannot be empty or hold a double quote"))
+    }
+    escaped(UInt8(ascii: "\""))
+    try encoded(text)
+    escaped(UInt8(ascii: "\""))
+  }
+}
+
+extension ODataSearchExpression {
+  fileprivate var precedence: Int {
+    switch self {
+    case .or: 1
+    case .and: 2
+    case .not: 3
+    case .word, .phrase, .incomplete: 4
+    }
+  }
+}

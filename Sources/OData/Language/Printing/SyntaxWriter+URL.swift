@@ -1,0 +1,182 @@
+// URLs, the paths of resources, and context fragments.
+extension SyntaxWriter {
+  mutating func url(_ url: ODataURL) throws(ODataPrintingError) {
+    if let root = url.serviceRoot { try serviceRoot(root) }
+    var fragment: ODataContextFragment?
+    switch url.resource {
+    case .service: break
+    case .batch: raw("$batch")
+    case .metadata(let context):
+      raw("$metadata")
+      fragment = context
+    case .entity(let type):
+      try demandV4("$entity")
+      guard url.options.id != nil else {
+        throw error(.misplaced("$entity without $id", expected: "the entity's URL in the option $id"))
+      }
+      raw("$entity")
+      if let type {
+        raw("/")
+        try qualifiedName(type, "name of an entity type")
+      }
+    case .path(let path): try resourcePath(path)
+    }
+    if !url.options.isEmpty {
+      raw("?")
+      try queryOptions(url.options)
+    }
+    guard let fragment else { return }
+    raw("#")
+    let outer = place
+    place = .fragment
+    try contextFragment(fragment)
+    place = outer
+  }
+
+  /// A service's root is a URL already: it is checked, not encoded.
+  private mutating func serviceRoot(_ root: String) throws(ODataPrintingError) {
+    let isAbsolute = ["http://", "https://"].contains {
+      root.lowercased().hasPrefix($0) && root.utf8.count > $0.utf8.count
+    }
+    let isClean = root.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && !"?#\"<>\\^`{|}".utf8.contains($0) }
+    guard isAbsolute, isClean, root.hasSuffix("/") else {
+      throw error(
+        .invalidName(root, expected: "root of a service; it begins with http:// or https:// and ends with '/'"))
+    }
+    raw(root)
+  }
+
+  /// `resourcePath`
+  mutating func resourcePath(_ path: ODataPath) throws(ODataPrintingError) {
+    guard path.root == .implicit, let first = path.segments.first else {
+      throw error(.misplaced("a resource path with a root, or without steps", expected: "a set, singleton or import"))
+    }
+    switch first.kind {
+    case .name, .qualifiedName, .crossjoin, .allEntities: break
+    default: throw error(.misplaced("\(first.label) at the beginning", expected: "a set, singleton or import"))
+    }
+    for (index, segment) in path.segments.enumerated() {
+      if case .arguments(let arguments) = segment.kind {
+        guard index > 0, path.segments[index - 1].takesResourceArguments else {
+          throw error(.misplaced("arguments", expected: "them behind a name"))
+        }
+        try self.arguments(arguments, inExpression: false)
+        continue
+      }
+      if index > 0 { raw("/") }
+      try resourceStep(segment, isFirst: index == 0)
+    }
+  }
+
+  private mutating func resourceStep(_ segment: ODataPathSegment, isFirst: Bool) throws(ODataPrintingError) {
+    switch segment.kind {
+    case .name(let name): try self.name(name)
+    case .qualifiedName(let name): try qualifiedName(name, least: 2)
+    case .text(let text): try keySegment(text)
+    case .count(nil): raw("$count")
+    case .value: raw("$value")
+    case .ref:
+      try demandV4("$ref", cure: "write $links before the navigation property")
+      raw("$ref")
+    case .links:
+      try demandV2("$links", cure: "write $ref behind the navigation property")
+      raw("$links")
+    case .each:
+      try demandV4("$each")
+      raw("$each")
+    case .query:
+      try demandV4("$query")
+      raw("$query")
+    case .filter(let filter): try filterStep(filter)
+    case .crossjoin(let names) where isFirst:
+      try demandV4("$crossjoin")
+      try demand("$crossjoin", least: 1, found: names.count)
+      raw("$crossjoin(")
+      try list(names) { (writer, name) throws(ODataPrintingError) in try writer.name(name, "name of an entity set") }
+      raw(")")
+    case .allEntities where isFirst:
+      try demandV4("$all")
+      raw("$all")
+    default: throw error(.misplaced("\(segment.label) in a resource path", expected: "a property, key or operation"))
+    }
+  }
+
+  /// A key as a segment, or an ordinal. Parentheses would be arguments, encoded or not.
+  mutating func keySegment(_ text: String) throws(ODataPrintingError) {
+    try demandV4("a key as a segment", cure: "write it in parentheses")
+    guard !text.isEmpty, text != ".", text != ".." else {
+      throw error(.invalidValue("a segment cannot be '\(text)'; write the key in parentheses"))
+    }
+    guard printer.isPercentEncoded || !text.hasPrefix("$") else { throw error(.needsPercentEncoding(text)) }
+    try encoded(text, isStrict: true)
+  }
+}
+
+extension ODataPathSegment {
+  fileprivate var takesResourceArguments: Bool {
+    switch kind {
+    case .name, .qualifiedName, .arguments, .filter: true
+    default: false
+    }
+  }
+}
+
+// Context fragments (Protocol 4.01 §10).
+extension SyntaxWriter {
+  mutating func contextFragment(_ fragment: ODataContextFragment) throws(ODataPrintingError) {
+    try demandV4("a context URL's fragment")
+    if let content = fragment.collectionOf {
+      guard fragment.path.segments.isEmpty, fragment.item == nil else {
+        throw error(.misplaced("a path or item beside Collection(…)", expected: "the collection alone"))
+      }
+      raw("Collection(")
+      if content == "$ref" { raw(content) } else { try qualifiedName(content, "name of a type", least: 2) }
+      raw(")")
+    } else if fragment.path.segments.isEmpty {
+      guard fragment.item == "$ref", fragment.selectList == nil else {
+        throw error(.misplaced("a fragment without a path", expected: "$ref, or the name of a set, singleton or type"))
+      }
+      return raw("$ref")
+    } else {
+      try contextPath(fragment.path)
+    }
+    if let items = fragment.selectList { try selectList(items) }
+    guard let item = fragment.item else { return }
+    guard ["$entity", "$delta", "$deletedEntity", "$link", "$deletedLink"].contains(item) else {
+      throw error(.invalidName(item, expected: "kind of item ($entity, $delta, $deletedEntity, $link, $deletedLink)"))
+    }
+    raw("/")
+    raw(item)
+  }
+
+  private mutating func contextPath(_ path: ODataPath) throws(ODataPrintingError) {
+    guard path.root == .implicit, let first = path.segments.first, first.isName else {
+      throw error(.misplaced("a path with a root", expected: "the name of a set, singleton or type"))
+    }
+    for (index, segment) in path.segments.enumerated() {
+      if case .arguments(let arguments) = segment.kind, index > 0 {
+        try self.arguments(arguments, inExpression: false)
+        continue
+      }
+      if index > 0 { raw("/") }
+      switch segment.kind {
+      case .name(let name): try self.name(name)
+      case .qualifiedName(let name): try qualifiedName(name, least: 2)
+      case .text(let text) where index > 0: try keySegment(text)
+      default: throw error(.misplaced("\(segment.label) in a context URL", expected: "a property, key or type"))
+      }
+    }
+  }
+
+  private mutating func selectList(_ items: [ODataSelectListItem]) throws(ODataPrintingError) {
+    raw("(")
+    try nested { (writer: inout SyntaxWriter) throws(ODataPrintingError) in
+      try writer.list(items) { (writer, item) throws(ODataPrintingError) in
+        try writer.listPath(item.path)
+        if item.isExpanded { writer.raw("+") }
+        if let nested = item.nested { try writer.selectList(nested) }
+      }
+    }
+    raw(")")
+  }
+}

@@ -1,0 +1,236 @@
+/// Writes a text of the OData language: the counterpart of ``SyntaxReader``. Every construct is a mutating method in an
+/// extension, one file a theme.
+///
+/// What the grammar itself writes goes through ``raw(_:)`` and its siblings and stands as it is; everything that comes from the
+/// tree goes through ``name(_:_:)`` or ``encoded(_:)``, so that nothing in a tree can be taken for grammar.
+struct SyntaxWriter {
+  /// Where the text stands: what must not stand there as itself when nothing is percent-encoded.
+  enum Place {
+    /// Alone: quotes are its only boundaries.
+    case value
+    /// In a query, between `?` and `#`.
+    case query
+    /// In the path of a URL.
+    case path
+    /// Behind `#`.
+    case fragment
+  }
+
+  let printer: ODataPrinter
+  var place: Place
+  var bytes: [UInt8] = []
+  /// The options that are open, outermost first.
+  var options: [String] = []
+  /// Lambda variables in scope, the innermost last.
+  var variables: [String] = []
+  /// Where the list of options began that is written, and what separates them.
+  var openList: (start: Int, separator: StaticString) = (0, "&")
+  private var depth = 0
+
+  init(printer: ODataPrinter, place: Place) {
+    self.printer = printer
+    self.place = place
+    bytes.reserveCapacity(128)
+  }
+
+  var version: ODataVersion { printer.version }
+  var dialect: ODataDialect { printer.version.dialect }
+  /// Whether words are read in any case (4.01).
+  var isRelaxed: Bool { version >= .v401 }
+
+  func error(_ problem: ODataPrintingError.Problem) -> ODataPrintingError { ODataPrintingError(problem, in: options) }
+
+  /// Fails where only V4 has it.
+  func demandV4(_ what: String, cure: String? = nil) throws(ODataPrintingError) {
+    guard dialect == .v4 else { throw error(.notInDialect(what, version, cure: cure)) }
+  }
+
+  /// Fails where only V1 to V3 have it.
+  func demandV2(_ what: String, cure: String? = nil) throws(ODataPrintingError) {
+    guard dialect == .v2 else { throw error(.notInDialect(what, version, cure: cure)) }
+  }
+
+  func demand(_ what: String, least: Int, found: Int) throws(ODataPrintingError) {
+    guard found >= least else { throw error(.tooFew(what, least: least, found: found)) }
+  }
+
+  /// Writes one level deeper.
+  mutating func nested(_ write: (inout SyntaxWriter) throws(ODataPrintingError) -> Void) throws(ODataPrintingError) {
+    guard depth < printer.maxDepth else { throw error(.tooDeep(limit: printer.maxDepth)) }
+    depth += 1
+    try write(&self)
+    depth -= 1
+  }
+
+  /// Writes with the option's name for errors.
+  mutating func inOption(
+    _ name: String, _ write: (inout SyntaxWriter) throws(ODataPrintingError) -> Void
+  ) throws(ODataPrintingError) {
+    options.append(name)
+    try write(&self)
+    options.removeLast()
+  }
+
+  /// Writes items with a separator between them.
+  mutating func list<Item>(
+    _ items: [Item], separator: StaticString = ",",
+    _ write: (inout SyntaxWriter, Item) throws(ODataPrintingError) -> Void
+  ) throws(ODataPrintingError) {
+    var isFirst = true
+    for item in items {
+      if !isFirst { raw(separator) }
+      isFirst = false
+      try write(&self, item)
+    }
+  }
+
+  /// Whether what was written since a place begins with a byte.
+  func begins(at place: Int, with byte: UInt8) -> Bool { place < bytes.count && bytes[place] == byte }
+
+  /// Puts what was written since a place in parentheses.
+  mutating func parenthesize(from place: Int) {
+    bytes.insert(UInt8(ascii: "("), at: place)
+    raw(")")
+  }
+}
+
+// What comes from the grammar.
+extension SyntaxWriter {
+  /// Characters that stand as themselves in every place.
+  mutating func raw(_ text: StaticString) { bytes.append(ascii: text) }
+
+  /// ASCII of the grammar or of a number.
+  mutating func raw(_ text: some StringProtocol) { bytes.append(contentsOf: text.utf8) }
+
+  /// One space.
+  mutating func space() { if printer.isPercentEncoded { raw("%20") } else { raw(" ") } }
+
+  /// A word with a space at each side.
+  mutating func word(_ word: String) {
+    space()
+    raw(word)
+    space()
+  }
+
+  /// A character of the grammar that URLs cannot hold as it is: `"`, `[`, `{`, `#`.
+  mutating func escaped(_ byte: UInt8) {
+    guard printer.isPercentEncoded else { return bytes.append(byte) }
+    percent(byte)
+  }
+
+  private mutating func percent(_ byte: UInt8) {
+    bytes.append(UInt8(ascii: "%"))
+    bytes.append(Hexadecimal.upper(byte >> 4))
+    bytes.append(Hexadecimal.upper(byte & 0x0F))
+  }
+}
+
+// What comes from the tree.
+extension SyntaxWriter {
+  /// Text of the tree: encoded, or refused where it would need to be.
+  ///
+  /// - Parameters:
+  ///   - quotesDoubled: whether it stands in quotes.
+  ///   - isStrict: whether what the grammar uses is encoded too, as nothing stands around the text to tell it apart.
+  mutating func encoded(
+    _ text: String, quotesDoubled: Bool = false, isStrict: Bool = false
+  ) throws(ODataPrintingError) {
+    for byte in text.utf8 {
+      if byte == UInt8(ascii: "'"), quotesDoubled { bytes.append(byte) }
+      if printer.isPercentEncoded {
+        if SyntaxWriter.isPlain(byte), !isStrict || SyntaxWriter.isUnreserved(byte) {
+          bytes.append(byte)
+        } else {
+          percent(byte)
+        }
+      } else {
+        guard !separates(byte) else { throw error(.needsPercentEncoding(text)) }
+        bytes.append(byte)
+      }
+    }
+  }
+
+  /// `'…'`, quotes inside doubled.
+  mutating func quoted(_ text: String) throws(ODataPrintingError) {
+    raw("'")
+    try encoded(text, quotesDoubled: true)
+    raw("'")
+  }
+
+  /// Whether a byte ends the part of the URL that is written, when it is not encoded.
+  private func separates(_ byte: UInt8) -> Bool {
+    switch place {
+    case .value: false
+    case .query: byte == UInt8(ascii: "&") || byte == UInt8(ascii: "#")
+    case .path: byte == UInt8(ascii: "/") || byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#")
+    case .fragment: byte == UInt8(ascii: "/") || byte == UInt8(ascii: "#")
+    }
+  }
+
+  /// Letters, digits and four marks (RFC 3986 §2.3).
+  private static func isUnreserved(_ byte: UInt8) -> Bool {
+    switch byte {
+    case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+      UInt8(ascii: "~"):
+      true
+    default: false
+    }
+  }
+
+  /// What stands in URLs as itself and separates nothing in any place (RFC 3986 §2.3 and a few of §2.2). The plus sign is
+  /// not among them, as many servers read it as a space.
+  static func isPlain(_ byte: UInt8) -> Bool {
+    switch byte {
+    case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+      UInt8(ascii: "~"), UInt8(ascii: "!"), UInt8(ascii: "$"), UInt8(ascii: "'"), UInt8(ascii: "("),
+      UInt8(ascii: ")"), UInt8(ascii: "*"), UInt8(ascii: ","), UInt8(ascii: ":"), UInt8(ascii: "@"):
+      true
+    default: false
+    }
+  }
+
+  /// `odataIdentifier`
+  mutating func name(_ name: String, _ expected: String = "identifier") throws(ODataPrintingError) {
+    guard SyntaxWriter.isIdentifier(name[...]) else { throw error(.invalidName(name, expected: expected)) }
+    try encoded(name)
+  }
+
+  /// Identifiers joined by dots: at least one, or at least two.
+  mutating func qualifiedName(
+    _ name: String, _ expected: String = "name", least: Int = 1
+  ) throws(ODataPrintingError) {
+    let parts = name.split(separator: ".", omittingEmptySubsequences: false)
+    guard parts.count >= least, parts.allSatisfy(SyntaxWriter.isIdentifier) else {
+      throw error(.invalidName(name, expected: least > 1 ? "qualified \(expected)" : expected))
+    }
+    try encoded(name)
+  }
+
+  /// A type's name, also `Collection(…)`.
+  mutating func typeName(_ type: ODataTypeName) throws(ODataPrintingError) {
+    if type.isCollection { raw("Collection(") }
+    try qualifiedName(type.name, "name of a type")
+    if type.isCollection { raw(")") }
+  }
+
+  /// Whether a text is an `odataIdentifier` from its first character to its last.
+  static func isIdentifier(_ text: Substring) -> Bool {
+    var isFirst = true
+    var isPlain = true
+    var count = 0
+    for byte in text.utf8 {
+      switch byte {
+      case 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "_"): break
+      case 0x30...0x39 where !isFirst: break
+      case 0x80...: isPlain = false
+      default: return false
+      }
+      isFirst = false
+      count += 1
+    }
+    if isPlain { return count > 0 && count <= SyntaxReader.longestName }
+    let options = ODataParserOptions(isPercentEncoded: false)
+    guard let reader = try? SyntaxReader(String(text), options: options) else { return false }
+    return reader.endOfIdentifier(at: 0) == count
+  }
+}
