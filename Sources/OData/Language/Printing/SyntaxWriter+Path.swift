@@ -33,6 +33,11 @@ extension SyntaxWriter {
       try demandV4("a parameter alias", cure: "write the value in its place")
       raw("@")
       try self.name(name, "name of a parameter alias")
+    case .expression(let value):
+      guard case .cast = value.kind, !path.segments.isEmpty else {
+        throw error(.misplaced("an expression at the beginning of a path", expected: "cast(…) and a step behind it"))
+      }
+      try expression(value)
     }
     if bytes.count > start, path.segments.isEmpty { return }
     raw("/")
