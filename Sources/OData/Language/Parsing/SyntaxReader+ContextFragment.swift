@@ -137,7 +137,7 @@ extension SyntaxReader {
     }
   }
 
-  private mutating func selectListItem() throws(ODataSyntaxError) -> ODataSelectListItem {
+  mutating func selectListItem() throws(ODataSyntaxError) -> ODataSelectListItem {
     let position = position
     if take(UInt8(ascii: "*")) {
       return ODataSelectListItem(path: ODataPath([ODataPathSegment(.star, at: position)], at: position))
@@ -190,7 +190,7 @@ extension SyntaxReader {
   }
 
   /// `annotationInFragment`
-  private mutating func annotationInFragment() throws(ODataSyntaxError) -> ODataPathSegment {
+  mutating func annotationInFragment() throws(ODataSyntaxError) -> ODataPathSegment {
     let position = position
     try demand(UInt8(ascii: "@"))
     let term = try qualifiedName("a term's name").name

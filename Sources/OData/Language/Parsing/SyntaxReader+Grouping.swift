@@ -10,7 +10,7 @@ extension SyntaxReader {
     return .groupBy(elements, takeComma() ? try transformations() : [])
   }
 
-  private mutating func groupingElement() throws(ODataSyntaxError) -> ODataGroupingElement {
+  mutating func groupingElement() throws(ODataSyntaxError) -> ODataGroupingElement {
     if take(exact: "rollup(") { return try rollup() }
     guard take(exact: "rolluprecursive(") else { return .property(try groupingProperty()) }
     skipSpace()

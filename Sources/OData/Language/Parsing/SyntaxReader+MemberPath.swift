@@ -122,7 +122,7 @@ extension SyntaxReader {
   }
 
   /// `any(…)`, `all(…)` or `aggregate(…)`; nil where none of them stands here.
-  private mutating func collectionStep(at position: SourcePosition) throws(ODataSyntaxError) -> ODataPathSegment? {
+  mutating func collectionStep(at position: SourcePosition) throws(ODataSyntaxError) -> ODataPathSegment? {
     guard peek | 0x20 == UInt8(ascii: "a") else { return nil }
     let isRelaxed = isRelaxed
     if stands("any(", at: index, anyCase: isRelaxed), !isNamedArgument(at: index + 4) {

@@ -42,6 +42,31 @@ extension SyntaxReader {
     }
   }
 
+  /// One option alone.
+  mutating func oneOption(
+    _ place: OptionPlace, into options: inout ODataQueryOptions
+  ) throws(ODataSyntaxError) {
+    var names: Set<String> = []
+    try option(place, into: &options, names: &names)
+  }
+
+  /// One system query option alone, of those named.
+  mutating func systemOption(
+    of allowed: [SystemOption], _ place: OptionPlace, into options: inout ODataQueryOptions
+  ) throws(ODataSyntaxError) {
+    let start = index
+    let hasDollar = take(UInt8(ascii: "$"))
+    let name = string(index..<endOfIdentifier(at: index))
+    guard let option = SystemOption.named(name, anyCase: isRelaxed), allowed.contains(option),
+      hasDollar || isRelaxed && option.mayLackDollar
+    else { throw error(.unexpected(expected: allowed.map { "$" + $0.rawValue }), at: start) }
+    var names: Set<String> = []
+    try check(option, place, names: &names, at: start)
+    index += name.utf8.count
+    try demandEquals()
+    try value(of: option, place, into: &options)
+  }
+
   /// One option, its name first.
   private mutating func option(
     _ place: OptionPlace, into options: inout ODataQueryOptions, names: inout Set<String>

@@ -14,6 +14,23 @@ extension SyntaxReader {
         ? try qualifiedName("the name of an entity set").name : try identifier("the name of an entity set")
       path.add(.name(name), at: place, then: .afterName)
     }
+    try steps(of: &path)
+    return ODataPath(path.segments, at: position)
+  }
+
+  /// What follows a step, beginning with one of those given; at least one.
+  mutating func restOfPath(_ followers: PathFollowers) throws(ODataSyntaxError) -> ODataPath {
+    let position = position
+    var path = PathProgress()
+    path.followers = followers
+    try steps(of: &path)
+    guard !path.segments.isEmpty else {
+      throw unexpected(followers == .key ? "'('" : "'/'")
+    }
+    return ODataPath(path.segments, at: position)
+  }
+
+  private mutating func steps(of path: inout PathProgress) throws(ODataSyntaxError) {
     while true {
       if peek == UInt8(ascii: "("), path.followers.contains(.key) {
         try pathArguments(of: &path)
@@ -24,7 +41,6 @@ extension SyntaxReader {
         break
       }
     }
-    return ODataPath(path.segments, at: position)
   }
 
   /// The steps read so far, and what may follow them.

@@ -1,0 +1,118 @@
+/// A rule of the standard's grammar by its name there (OData ABNF Construction Rules 4.01, those of Data Aggregation 4.0): the start
+/// that a text is read from.
+public struct ODataGrammarRule: Sendable, CustomStringConvertible {
+  /// The name as the standard spells it.
+  public let name: String
+  private let body: GrammarRules.Body
+
+  /// The rule of a name, in any case; nil where there is none, or where the rule stands for a part that means nothing alone.
+  public init?(_ name: String) {
+    guard let rule = GrammarRules.folded[name.lowercased()] else { return nil }
+    self = rule
+  }
+
+  init(name: String, body: GrammarRules.Body) {
+    self.name = name
+    self.body = body
+  }
+
+  /// All rules, sorted by name.
+  public static var all: [ODataGrammarRule] { GrammarRules.folded.values.sorted { $0.name < $1.name } }
+
+  /// Reads a whole text by the rule.
+  ///
+  /// Rules for values outside of URLs (`dateValue`, `enumValue`, headers) take `%` as a character, whatever the options say.
+  public func parse(
+    _ text: String, options: ODataParserOptions = ODataParserOptions()
+  ) throws(ODataSyntaxError) -> ODataSyntaxTree {
+    switch body {
+    case .inURL(let read):
+      var reader = try SyntaxReader(text, options: options)
+      return try reader.whole(read)
+    case .outside(let read):
+      var options = options
+      options.isPercentEncoded = false
+      var reader = try SyntaxReader(text, options: options)
+      return try reader.whole(read)
+    case .header(let rule):
+      switch try rule.read(text) {
+      case .header(let header): return .header(header)
+      case .preference(let preference): return .preference(preference)
+      case .annotations(let patterns): return .annotations(patterns)
+      case .text(let text): return .text(text)
+      }
+    }
+  }
+
+  /// The name.
+  public var description: String { name }
+}
+
+/// The table of rules.
+enum GrammarRules {
+  typealias Read = @Sendable (inout SyntaxReader) throws(ODataSyntaxError) -> ODataSyntaxTree
+
+  /// How a rule reads.
+  enum Body: Sendable {
+    /// A part of a URL: percent-encoding is undone.
+    case inURL(Read)
+    /// A value outside of URLs.
+    case outside(Read)
+    /// A header or preference.
+    case header(ODataHeaderRule)
+  }
+
+  /// Rules by lowercased name.
+  struct Table {
+    var rules: [String: ODataGrammarRule] = [:]
+
+    mutating func add(_ name: String, _ body: Body) {
+      rules[name.lowercased()] = ODataGrammarRule(name: name, body: body)
+    }
+
+    mutating func add(_ names: [String], _ read: @escaping Read) { for name in names { add(name, .inURL(read)) } }
+
+    mutating func addOutside(_ names: [String], _ read: @escaping Read) {
+      for name in names { add(name, .outside(read)) }
+    }
+  }
+
+  /// All rules.
+  static let folded: [String: ODataGrammarRule] = {
+    var table = Table()
+    addNames(to: &table)
+    addPaths(to: &table)
+    addOptionRules(to: &table)
+    addOptions(to: &table)
+    addLists(to: &table)
+    addSearches(to: &table)
+    addExpressions(to: &table)
+    addMethods(to: &table)
+    addOperators(to: &table)
+    addLiterals(to: &table)
+    addValues(to: &table)
+    addAggregation(to: &table)
+    addContexts(to: &table)
+    addUris(to: &table)
+    for rule in ODataHeaderRule.allCases { table.add(rule.rawValue, .header(rule)) }
+    return table.rules
+  }()
+
+  /// A reading that hands on the text it has passed.
+  static func text(
+    _ scan: @escaping @Sendable (inout SyntaxReader) throws(ODataSyntaxError) -> Void
+  ) -> Read {
+    { (reader: inout SyntaxReader) throws(ODataSyntaxError) in
+      let start = reader.index
+      try scan(&reader)
+      return .text(reader.string(start..<reader.index))
+    }
+  }
+
+  /// A reading of a value by its scanner.
+  static func value(
+    _ type: EdmPrimitiveType, _ scan: @escaping @Sendable (inout SyntaxReader) throws(ODataSyntaxError) -> Void
+  ) -> Read {
+    { (reader: inout SyntaxReader) throws(ODataSyntaxError) in .value(try reader.value(type, scan)) }
+  }
+}
