@@ -114,13 +114,11 @@ extension ObjectStore {
     do throws(StorageError) {
       // Both from one state of the file.
       return try await database.read { (connection) throws(StorageError) in
-        let all = try connection.first("SELECT objects, bytes FROM usage") { (row) throws(StorageError) in
-          (try row.int64(0), try row.int64(1))
-        }
+        let all = try ObjectUsage.find(connection)
         let expired = try connection.first(ObjectTable.expiredUsage, .integer(now)) { (row) throws(StorageError) in
           (try row.int64(0), try row.int64(1))
         }
-        let (count, size) = ((all?.0 ?? 0) &- (expired?.0 ?? 0), (all?.1 ?? 0) &- (expired?.1 ?? 0))
+        let (count, size) = ((all?.objects ?? 0) &- (expired?.0 ?? 0), (all?.bytes ?? 0) &- (expired?.1 ?? 0))
         return (Int(clamping: count), Int(clamping: size))
       }
     } catch { throw ObjectStoreError(.read, error) }

@@ -140,7 +140,7 @@ public final class ObjectStore: Sendable {
   @discardableResult
   public func delete(forKey key: String) async throws(ObjectStoreError) -> Bool {
     let checked = try ObjectKey(key, for: .delete)
-    return try await change(.delete, key: key) { table in try table.delete(checked) }
+    return try await change(.delete, key: key, weight: 0) { table in try table.delete(checked) }
   }
 
   /// Deletes every value; answers how many there were.
@@ -175,7 +175,7 @@ public final class ObjectStore: Sendable {
 
   /// A change by the writer; errors name the operation and the key.
   func change<Result: Sendable>(
-    _ operation: ObjectStoreError.Operation, key: String? = nil, weight: Int = 0,
+    _ operation: ObjectStoreError.Operation, key: String? = nil, weight: Int = ObjectWriter.unknownBytes,
     _ work: @escaping @Sendable (ObjectTable) throws -> Result
   ) async throws(ObjectStoreError) -> Result {
     do { return try await writer.change(weight: weight, work) } catch {

@@ -25,6 +25,8 @@ package final class Database: Sendable {
   private let options: DatabaseOptions
   private let writer: Connection
   private let writing = DispatchQueue(label: "larder.storage.writer", qos: .userInitiated)
+  /// Held by who writes: the queue's work, or a caller that found the writer free.
+  private let inTurn = Mutex<Void>(())
   private let readers: ReaderPool
   /// Set under its lock by `close`; work that has begun goes on.
   private let isClosed = Atomic(false)
@@ -112,7 +114,7 @@ package final class Database: Sendable {
   package func write<Value: Sendable>(
     _ body: @escaping @Sendable (Connection) throws(StorageError) -> Value
   ) async throws(StorageError) -> Value {
-    try await Database.result(on: writing) { [self] () throws(StorageError) in try writeNow(body) }
+    try await resultInTurn { [self] () throws(StorageError) in try writeNow(body, waits: true) }
   }
 
   /// Runs `body`, short reads, blocking; without a transaction, so each statement sees the last commit.
@@ -123,25 +125,40 @@ package final class Database: Sendable {
     try borrowReader(for: .point, body)
   }
 
-  /// Runs `work` soon on the writer's thread, in turn: there ``writeOnQueue(_:)`` may be called.
+  /// Runs `work` soon on the writer's thread, in turn: there ``WriterTurn/write(_:)`` may be called.
   package func whereWriting(_ work: @escaping @Sendable (WriterTurn) -> Void) {
-    writing.async { [self] in work(WriterTurn(database: self)) }
+    writing.async { [self] in inTurn.withLock { _ in work(WriterTurn(database: self, waits: true)) } }
   }
 
-  /// The writer's thread: proof that a caller is on it.
+  /// Runs `work` on the caller's thread, blocking, where nobody of this process writes; nil where somebody does.
+  ///
+  /// A transaction of this turn throws `busy` at once where another process has the file's lock.
+  @available(*, noasync)
+  package func writeHere<Value>(_ work: (WriterTurn) -> Value) -> Value? {
+    var value: Value?
+    _ = inTurn.withLockIfAvailable { _ in value = work(WriterTurn(database: self, waits: false)) }
+    return value
+  }
+
+  /// Proof that nobody else of this process writes.
   package struct WriterTurn {
     fileprivate let database: Database
+    /// Whether a transaction waits for another process's lock.
+    package let waits: Bool
 
     /// Runs `body` in a transaction, blocking; committed where it returns.
     package func write<Value>(
       _ body: (Connection) throws(StorageError) -> Value
-    ) throws(StorageError) -> Value { try database.writeNow(body) }
+    ) throws(StorageError) -> Value { try database.writeNow(body, waits: waits) }
   }
 
   private func writeNow<Value>(
-    _ body: (Connection) throws(StorageError) -> Value
+    _ body: (Connection) throws(StorageError) -> Value, waits: Bool
   ) throws(StorageError) -> Value {
     try checkOpen()
+    if waits { return try writer.transaction(.immediate, body) }
+    writer.setBusyTimeout(milliseconds: 0)
+    defer { writer.setBusyTimeout(milliseconds: options.busyTimeoutMilliseconds) }
     return try writer.transaction(.immediate, body)
   }
 
@@ -176,7 +193,7 @@ package final class Database: Sendable {
 
   /// Moves the write-ahead log into the file and cuts it to nothing.
   package func checkpoint() async throws(StorageError) {
-    try await Database.result(on: writing) { [self] () throws(StorageError) in
+    try await resultInTurn { [self] () throws(StorageError) in
       try checkOpen()
       try writer.run("PRAGMA wal_checkpoint(TRUNCATE)")
     }
@@ -187,13 +204,22 @@ package final class Database: Sendable {
   /// Throws `busy` with the SQL of a statement that is still in use; the database is closed to new work all the same.
   package func close() async throws(StorageError) {
     guard !isClosed.exchange(true, ordering: .acquiringAndReleasing) else { return }
-    try await Database.result(on: writing) { [self] () throws(StorageError) in
+    try await resultInTurn { [self] () throws(StorageError) in
       try readers.close()
       // The last connection's close would do it too, but says nothing about a failure. What another store or process reads
       // is left to it: waiting for its readers would keep its writer waiting.
       let moved = Result { () throws(StorageError) in try writer.run("PRAGMA wal_checkpoint(PASSIVE)") }
       try writer.close()
       try moved.get()
+    }
+  }
+
+  /// Runs work on the writer's thread, in turn.
+  private func resultInTurn<Value: Sendable>(
+    _ work: @escaping @Sendable () throws(StorageError) -> Value
+  ) async throws(StorageError) -> Value {
+    try await Database.result(on: writing) { [self] () throws(StorageError) in
+      try inTurn.withLock { (_) throws(StorageError) in try work() }
     }
   }
 

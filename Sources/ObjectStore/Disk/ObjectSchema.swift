@@ -5,10 +5,10 @@ import Storage
 /// `object` holds one value a row, its bytes last, so that the other columns are read without them. Its `labels` are those
 /// that `label` has rows for: one look at the old row tells which to delete. `label` leads from a label to its keys in
 /// order. `request` holds how often and when (by a number that rises) values were asked for by key, apart from the values,
-/// so that counting never writes one anew; a value that was never asked for may have no row there. `usage` holds the
-/// number of rows of `object` and the sum of `size`, kept by the same transactions, and the id of the next new row: an id
-/// is never used again, for counts of requests that are not written yet go by it. `version` rises with each put in place.
-/// Moments are microseconds since 1970.
+/// so that counting never writes one anew; a value that was never asked for may have no row there. `objects`, `bytes` and
+/// `next` of the newest row, or else of `usage`, are the number of rows of `object`, the sum of `size` and the id of the next
+/// new row, see ``ObjectUsage``: an id is never used again, for counts of requests that are not written yet go by it.
+/// `version` rises with each put in place. Moments are microseconds since 1970.
 enum ObjectSchema {
   /// `LrdO`.
   static let applicationID: Int32 = 0x4C72_644F
@@ -23,8 +23,8 @@ private struct FirstTables: SchemaStep {
       """
       CREATE TABLE object(
         id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, version INTEGER NOT NULL, created INTEGER NOT NULL, updated INTEGER NOT NULL,
-        expires INTEGER, coding INTEGER NOT NULL, checksum INTEGER NOT NULL, size INTEGER NOT NULL, labels BLOB,
-        value BLOB NOT NULL) STRICT
+        expires INTEGER, coding INTEGER NOT NULL, checksum INTEGER NOT NULL, size INTEGER NOT NULL, objects INTEGER,
+        bytes INTEGER, next INTEGER, labels BLOB, value BLOB NOT NULL) STRICT
       """)
     try connection.run("CREATE INDEX object_by_expiry ON object(expires, size) WHERE expires IS NOT NULL")
     try connection.run(

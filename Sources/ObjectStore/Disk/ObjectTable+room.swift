@@ -4,12 +4,18 @@ import Storage
 extension ObjectTable {
   /// Deletes up to `limit` expired values; answers how many.
   func purge(_ limit: Int) throws(StorageError) -> Int {
-    let ids = try connection.rows(
-      "SELECT id FROM object WHERE expires <= ? ORDER BY expires LIMIT ?", .integer(now), .integer(Int64(limit))
-    ) { (row) throws(StorageError) in try row.int64(0) }
-    for id in ids { _ = try delete(id: id) }
+    let ids = try expired(limit)
+    try delete(ids)
     return ids.count
   }
+
+  func expired(_ limit: Int) throws(StorageError) -> [Int64] {
+    try connection.rows(
+      "SELECT id FROM object WHERE expires <= ? ORDER BY expires LIMIT ?", .integer(now), .integer(Int64(limit))
+    ) { (row) throws(StorageError) in try row.int64(0) }
+  }
+
+  func delete(_ ids: [Int64]) throws(StorageError) { for id in ids { _ = try delete(id: id) } }
 
   /// Notes that the value just put was used, and deletes others until the file is within its limits.
   func makeRoom(keeping kept: Int64) throws(StorageError) {
@@ -31,8 +37,8 @@ extension ObjectTable {
 
   private func isOverLimit() throws(StorageError) -> Bool {
     guard let disk = limits.disk else { return false }
-    let (objects, bytes) = try usage()
-    return objects > Int64(disk.count ?? .max) || bytes > Int64(disk.bytes ?? .max)
+    let usage = try usage()
+    return usage.objects > Int64(disk.count ?? .max) || usage.bytes > Int64(disk.bytes ?? .max)
   }
 
   /// Deletes the value whose turn it is; false where there is none but `kept`.

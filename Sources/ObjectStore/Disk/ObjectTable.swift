@@ -13,14 +13,15 @@ final class ObjectTable {
   let isObserved: Bool
 
   /// By how much the number of values and their bytes have changed.
-  private(set) var objects: Int64 = 0
-  private(set) var bytes: Int64 = 0
-
-  private var usageBefore: Usage?
-  private var hasNewRows = false
-  private var followsMoments = false
+  var objects: Int64 = 0
+  var bytes: Int64 = 0
+  /// What the file said before that.
+  var usageBefore: ObjectUsage?
+  /// True where the newest row does not say the numbers as they are now.
+  var isUsageStale = false
+  var followsMoments = false
   /// The first failure of the file: the transaction ends with it, whatever its body makes of it.
-  private var failure: StorageError?
+  var failure: StorageError?
 
   /// What memory may hold after the commit, by key; nil for what it must not hold.
   private var changed: [ObjectKey: Held?] = [:]
@@ -28,7 +29,7 @@ final class ObjectTable {
   /// What observers are told, in order.
   var told: [ToldChange] = []
   /// Counts taken out of memory, which go back there where the transaction fails.
-  private(set) var taken: [(id: Int64, requests: RequestCounts.Requests)] = []
+  var taken: [(id: Int64, requests: RequestCounts.Requests)] = []
 
   init(_ connection: Connection, now: Int64, limits: ObjectStoreOptions, memory: Memory, isObserved: Bool) {
     self.connection = connection
@@ -58,8 +59,6 @@ final class ObjectTable {
     let id: Int64
     if let added = try insert(new, size, labels) {
       id = added
-      objects &+= 1
-      bytes &+= size
       try add(new.labels, new.key, id)
       tell(.put, new.key, new.labels)
     } else {
@@ -70,18 +69,28 @@ final class ObjectTable {
   }
 
   /// The new row's id; nil where the key has one.
+  ///
+  /// It is the newest then, and says the numbers.
   private func insert(_ new: NewObject, _ size: Int64, _ labels: [UInt8]?) throws(StorageError) -> Int64? {
-    let id = try before().next
+    var usage = try usage()
+    let id = usage.next
+    usage.add(1, size)
+    usage.next = id &+ 1
+    let carried = ObjectUsage.isCarried(by: size) ? usage : nil
     try connection.run(
       """
-      INSERT INTO object(id, key, version, created, updated, expires, coding, checksum, size, labels, value)
-      VALUES(?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT(key) DO NOTHING
+      INSERT INTO object(
+        id, key, version, created, updated, expires, coding, checksum, size, objects, bytes, next, labels, value)
+      VALUES(?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT(key) DO NOTHING
       """, .integer(id), .text(new.key.text), .integer(now), .integer(now), .integer(new.expires),
       .integer(Int64(new.encoded.coding.rawValue)), .integer(Checksum.of(new.encoded.bytes)), .integer(size),
-      .blob(labels), .blob(new.encoded.bytes))
+      .integer(carried?.objects), .integer(carried?.bytes), .integer(carried?.next), .blob(labels),
+      .blob(new.encoded.bytes))
     guard connection.changes > 0 else { return nil }
-    usageBefore?.next = id &+ 1
-    hasNewRows = true
+    usageBefore?.next = usage.next
+    objects &+= 1
+    bytes &+= size
+    isUsageStale = carried == nil
     return id
   }
 
@@ -99,11 +108,12 @@ final class ObjectTable {
       """, .integer(now), .integer(new.expires), .integer(Int64(new.encoded.coding.rawValue)),
       .integer(Checksum.of(new.encoded.bytes)), .integer(size), .blob(labels), .blob(new.encoded.bytes),
       .integer(old.id))
+    try changeCarrier(old, size)
     if hasExpired {
       try connection.run("UPDATE object SET created = ? WHERE id = ?", .integer(now), .integer(old.id))
       try forgetRequests(new.key, old.id)
     }
-    bytes &+= size &- old.size
+    note(objects: 0, bytes: size &- old.size)
     if old.labels != new.labels {
       try remove(old.labels, new.key)
       try add(new.labels, new.key, old.id)
@@ -163,6 +173,7 @@ final class ObjectTable {
 
   /// Deletes a value; false where there is none, or an expired one, which goes all the same.
   func delete(_ key: ObjectKey, _ kind: ToldChange.Kind = .deleted) throws(StorageError) -> Bool {
+    try readUsage()
     let old = try connection.first(
       "DELETE FROM object WHERE key = ? RETURNING id, size, expires, labels", .text(key.text)
     ) { (row) throws(StorageError) in try OldRow(row) }
@@ -171,6 +182,7 @@ final class ObjectTable {
 
   /// The same by the row's id: damage may have made of its key what is no text.
   func delete(id: Int64, _ kind: ToldChange.Kind = .deleted) throws(StorageError) -> Bool {
+    try readUsage()
     let found = try connection.first(
       "DELETE FROM object WHERE id = ? RETURNING id, size, expires, labels, key", .integer(id)
     ) { (row) throws(StorageError) in (try OldRow(row), ObjectKey(stored: try row.text(4))) }
@@ -180,8 +192,7 @@ final class ObjectTable {
 
   /// What goes with a row that is deleted.
   private func clear(_ key: ObjectKey, _ old: OldRow, _ kind: ToldChange.Kind) throws(StorageError) -> Bool {
-    objects &-= 1
-    bytes &-= old.size
+    note(objects: -1, bytes: 0 &- old.size)
     try remove(old.labels, key)
     if old.labels.isDamaged || key.text.unicodeScalars.contains("\u{FFFD}") {
       // What they were is not known: their rows are sought in all of the table.
@@ -214,16 +225,16 @@ final class ObjectTable {
 
   /// Deletes every value; answers how many were not expired.
   func deleteEverything() throws(StorageError) -> Int {
-    let (before, size) = try usage()
+    let before = try usage()
     let expired = try connection.first(ObjectTable.expiredUsage, .integer(now)) { (row) throws(StorageError) in
       try row.int64(0)
     }
     if isObserved { try tellEverything() }
     for table in ["object", "label", "request"] { try connection.run("DELETE FROM \(table)") }
-    objects &-= before
-    bytes &-= size
+    note(objects: 0 &- before.objects, bytes: 0 &- before.bytes)
+    isUsageStale = true
     noteEverything()
-    return Int(clamping: before &- (expired ?? 0))
+    return Int(clamping: before.objects &- (expired ?? 0))
   }
 
   /// How many changes an observer is told one by one when everything is deleted.
@@ -248,88 +259,6 @@ final class ObjectTable {
     let all =
       before.labels.isEmpty ? labels.labels : labels.labels + before.labels.filter { !labels.labels.contains($0) }
     told.append(ToldChange(kind: kind, key: key, labels: all))
-  }
-
-  // MARK: Keeping count
-
-  /// Moments go on from the latest that any process has written.
-  func followMoments() throws(StorageError) {
-    guard !followsMoments else { return }
-    followsMoments = true
-    let latest = try connection.first("SELECT last FROM request ORDER BY last DESC LIMIT 1") {
-      (row) throws(StorageError) in try row.int64(0)
-    }
-    if let latest { memory.raiseMoment(to: latest) }
-  }
-
-  /// Runs what is not for the caller: where it fails alone, it is undone and reported, and the transaction goes on.
-  func beside(_ report: (any Error) -> Void, _ body: () throws(StorageError) -> Void) {
-    guard failure == nil else { return }
-    let before = (objects, bytes, told.count, taken.count)
-    do throws(StorageError) { try connection.savepoint { (_) throws(StorageError) in try body() } } catch {
-      guard connection.isInTransaction else {
-        failure = error
-        return
-      }
-      (objects, bytes) = (before.0, before.1)
-      told.removeLast(told.count - before.2)
-      memory.giveBack(Array(taken[before.3...]))
-      taken.removeLast(taken.count - before.3)
-      report(error)
-    }
-  }
-
-  /// Takes the requests of a value out of memory.
-  func takePending(_ key: ObjectKey, _ id: Int64) -> RequestCounts.Requests {
-    let requests = memory.takePending(key, id)
-    if requests.times > 0 { taken.append((id, requests)) }
-    return requests
-  }
-
-  /// Takes some counts out of memory and writes them; answers how many.
-  func writeCounts(_ limit: Int) throws(StorageError) -> Int {
-    let counts = memory.takeCounts(limit)
-    guard !counts.isEmpty else { return 0 }
-    taken += counts
-    try followMoments()
-    try write(counts)
-    return counts.count
-  }
-
-  static let expiredUsage = "SELECT count(*), coalesce(sum(size), 0) FROM object WHERE expires <= ?"
-
-  /// What the file said before the changes, and the id of the next new row.
-  private struct Usage {
-    var objects: Int64
-    var bytes: Int64
-    var next: Int64
-  }
-
-  private func before() throws(StorageError) -> Usage {
-    if let usageBefore { return usageBefore }
-    let found = try connection.first("SELECT objects, bytes, next FROM usage") { (row) throws(StorageError) in
-      Usage(objects: try row.int64(0), bytes: try row.int64(1), next: try row.int64(2))
-    }
-    guard let found else { throw .damaged(connection.file ?? "", "The number of values is missing") }
-    usageBefore = found
-    return found
-  }
-
-  /// The number of values and the sum of their bytes, with the changes so far.
-  func usage() throws(StorageError) -> (objects: Int64, bytes: Int64) {
-    let before = try before()
-    // Only damage brings them that far: it must not end the process.
-    return (before.objects &+ objects, before.bytes &+ bytes)
-  }
-
-  /// Writes what is the same for all changes of the transaction; called once, last.
-  func finish() throws(StorageError) {
-    if let failure { throw failure }
-    guard objects != 0 || bytes != 0 || hasNewRows else { return }
-    let (all, size) = try usage()
-    try connection.run(
-      "UPDATE usage SET objects = ?, bytes = ?, next = ?", .integer(all), .integer(size),
-      .integer(try before().next))
   }
 
   /// What the commit is about to change in memory; nil where nothing.

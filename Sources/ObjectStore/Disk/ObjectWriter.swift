@@ -20,11 +20,15 @@ final class ObjectWriter: Sendable {
   let memory: Memory
   let observers: Observers
   let limits: ObjectStoreOptions
-  private let waiting = Mutex<[WaitingChange]>([])
+  private let waiting = Mutex(WaitingChanges())
   private let diagnose: @Sendable (ObjectStoreError) -> Void
 
   /// How many bytes one shared transaction writes: the lock is never held for long.
   private static let transactionBytes = 4 << 20
+  /// The most bytes that a change writes on its caller's thread.
+  private static let smallBytes = 64 << 10
+  /// Stands for a change of which nobody knows how much it writes.
+  static let unknownBytes = transactionBytes
   /// Expired values, and counts, that a transaction writes beside what it is for.
   private static let besides = 64
   /// Counts written by a transaction of their own.
@@ -44,9 +48,36 @@ final class ObjectWriter: Sendable {
   }
 
   /// Makes a change after all that were asked for before, and returns when it is durable.
+  ///
+  /// A small one is made at once by a thread of the concurrency pool where nobody else changes anything and the disk is
+  /// quick: the caller's, but not the main actor's, which waits for no disk.
   func change<Result: Sendable>(
-    weight: Int = 0, alone isAlone: Bool = false,
+    weight: Int = unknownBytes, alone isAlone: Bool = false,
     _ work: @escaping @Sendable (ObjectTable) throws -> Result
+  ) async throws -> Result {
+    guard !isAlone, weight <= ObjectWriter.smallBytes, waiting.withLock({ $0.pace.isQuick }) else {
+      return try await changeInTurn(isAlone: isAlone, weight, work)
+    }
+    return try await BlockedThread.isMain(#isolation) ? changeInPool(weight, work) : changeHereOrInTurn(weight, work)
+  }
+
+  @concurrent
+  private func changeInPool<Result: Sendable>(
+    _ weight: Int, _ work: @escaping @Sendable (ObjectTable) throws -> Result
+  ) async throws -> Result {
+    try await changeHereOrInTurn(weight, work)
+  }
+
+  private func changeHereOrInTurn<Result: Sendable>(
+    _ weight: Int, _ work: @escaping @Sendable (ObjectTable) throws -> Result
+  ) async throws -> Result {
+    if let result = changeHere(work) { return try result.get() }
+    return try await changeInTurn(isAlone: false, weight, work)
+  }
+
+  /// Makes a change on the writer's thread.
+  private func changeInTurn<Result: Sendable>(
+    isAlone: Bool, _ weight: Int, _ work: @escaping @Sendable (ObjectTable) throws -> Result
   ) async throws -> Result {
     try await withCheckedThrowingContinuation { (done: CheckedContinuation<Result, any Error>) in
       let change = WaitingChange(
@@ -56,11 +87,30 @@ final class ObjectWriter: Sendable {
           return { done.resume(returning: result) }
         }, fail: { done.resume(throwing: $0) })
       let isFirst = waiting.withLock { waiting in
-        waiting.append(change)
-        return waiting.count == 1
+        waiting.changes.append(change)
+        return waiting.changes.count == 1
       }
       // Whoever comes while the writer is busy is taken along in its next transaction.
       if isFirst { database.whereWriting { [self] turn in writeWaiting(turn) } }
+    }
+  }
+
+  /// Makes a change on the caller's thread where that is quick and nobody else changes anything; nil where it is not.
+  private func changeHere<Result>(_ work: (ObjectTable) throws -> Result) -> Swift.Result<Result, any Error>? {
+    BlockedThread.take {
+      database.writeHere { turn in
+        // Who waits has come before.
+        guard waiting.withLock({ $0.changes.isEmpty }) else { return nil }
+        let begin = ContinuousClock.now
+        do {
+          let result = try write(turn, work)
+          note(begin, changes: 1)
+          return .success(result)
+        } catch {
+          if error is NotBegun { return nil }
+          return .failure((error as? ChangeFailure)?.cause ?? error)
+        }
+      } ?? nil
     }
   }
 
@@ -68,8 +118,8 @@ final class ObjectWriter: Sendable {
 
   private func writeWaiting(_ turn: Database.WriterTurn) {
     var rest = waiting.withLock { waiting in
-      defer { waiting = [] }
-      return waiting[...]
+      defer { waiting.changes = [] }
+      return waiting.changes[...]
     }
     while let first = rest.first {
       var weight = 0
@@ -81,7 +131,13 @@ final class ObjectWriter: Sendable {
           return !change.isAlone && weight < ObjectWriter.transactionBytes
         }
       rest = rest.dropFirst(share.count)
-      do { for done in try write(share, turn) { done() } } catch is ChangeFailure where share.count > 1 {
+      let begin = ContinuousClock.now
+      do {
+        let after = try write(share, turn)
+        // Before callers go on, who may write again at once.
+        if weight <= ObjectWriter.smallBytes, !first.isAlone { note(begin, changes: share.count) }
+        for done in after { done() }
+      } catch is ChangeFailure where share.count > 1 {
         // One of them is at fault: each gets a transaction of its own.
         for change in share { writeOne(change, turn) }
       } catch {
@@ -89,6 +145,11 @@ final class ObjectWriter: Sendable {
         for change in share { change.fail((error as? ChangeFailure)?.cause ?? error) }
       }
     }
+  }
+
+  private func note(_ begin: ContinuousClock.Instant, changes: Int) {
+    let duration = begin.duration(to: .now)
+    waiting.withLock { waiting in waiting.pace.note(duration, changes: changes + waiting.changes.count) }
   }
 
   /// A change that failed by itself, apart from the file's lock and commit.
@@ -106,15 +167,27 @@ final class ObjectWriter: Sendable {
   private func write(
     _ changes: ArraySlice<WaitingChange>, _ turn: Database.WriterTurn
   ) throws -> [@Sendable () -> Void] {
-    try transaction(turn) { table in
+    try write(turn) { table in
       var after: [@Sendable () -> Void] = []
       after.reserveCapacity(changes.count)
-      do { for change in changes { after.append(try change.run(table)) } } catch { throw ChangeFailure(cause: error) }
-      table.beside(report) { () throws(StorageError) in _ = try table.purge(ObjectWriter.besides) }
-      table.beside(report) { () throws(StorageError) in _ = try table.writeCounts(ObjectWriter.besides) }
+      for change in changes { after.append(try change.run(table)) }
       return after
     }
   }
+
+  /// Changes, and what goes with them.
+  private func write<Result>(_ turn: Database.WriterTurn, _ work: (ObjectTable) throws -> Result) throws -> Result {
+    try transaction(turn) { table in
+      let result: Result
+      do { result = try work(table) } catch { throw ChangeFailure(cause: error) }
+      table.purgeBeside(ObjectWriter.besides, report)
+      table.writeCountsBeside(ObjectWriter.besides, report)
+      return result
+    }
+  }
+
+  /// Another process has the lock, and nothing was begun.
+  private struct NotBegun: Error {}
 
   /// One transaction of the file, with all that goes with it: the lock, the number of changes, memory, observers.
   private func transaction<Result>(
@@ -123,9 +196,10 @@ final class ObjectWriter: Sendable {
     var cause: (any Error)?
     var taken: [(id: Int64, requests: RequestCounts.Requests)] = []
     var told: [ToldChange] = []
-    var isObserved = false
+    var (isObserved, isBegun) = (false, false)
     do {
-      return try memory.whileAlone(ObjectWriter.lockMilliseconds) { () throws(StorageError) -> Result in
+      return try memory.whileAlone(turn.waits ? ObjectWriter.lockMilliseconds : 0) {
+        () throws(StorageError) -> Result in
         var (hasBegun, hasSucceeded) = (false, false)
         // Told before the lock is given back, so that the order is that of commits.
         defer {
@@ -135,6 +209,7 @@ final class ObjectWriter: Sendable {
           if hasSucceeded { observers.tell(told) }
         }
         let result = try turn.write { (connection) throws(StorageError) in
+          isBegun = true
           isObserved = !observers.isEmpty
           let table = ObjectTable(
             connection, now: memory.now(), limits: limits, memory: memory, isObserved: isObserved)
@@ -161,6 +236,7 @@ final class ObjectWriter: Sendable {
       }
     } catch {
       memory.giveBack(taken)
+      if !isBegun, !turn.waits, error.category == .busy { throw NotBegun() }
       throw cause ?? error
     }
   }

@@ -144,7 +144,7 @@ extension ObjectStore {
           } catch { return .value(value, error.naming(key, .stream)) }
         } catch is ObjectGone {
           do throws(ObjectStoreError) {
-            try await self.change(.stream, key: key) { table in
+            try await self.change(.stream, key: key, weight: 0) { table in
               if isWanted(), try table.stands(before, checked) { _ = try table.delete(checked) }
             }
             return .gone(nil)

@@ -44,7 +44,7 @@ import CSQLite
     // What a file brings along is data: no functions, triggers or views of its own may run with side effects.
     _ = unsafe larder_sqlite3_db_config_int(opened, SQLITE_DBCONFIG_DEFENSIVE, 1)
     _ = unsafe larder_sqlite3_db_config_int(opened, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
-    _ = unsafe sqlite3_busy_timeout(opened, options.busyTimeoutMilliseconds)
+    setBusyTimeout(milliseconds: options.busyTimeoutMilliseconds)
   }
 
   deinit {
@@ -111,6 +111,9 @@ import CSQLite
   }
 
   // MARK: Transactions
+
+  /// How long a statement waits for another connection's lock.
+  func setBusyTimeout(milliseconds: Int32) { _ = unsafe sqlite3_busy_timeout(handle, milliseconds) }
 
   /// True between BEGIN and COMMIT or ROLLBACK.
   package var isInTransaction: Bool { unsafe sqlite3_get_autocommit(handle) == 0 }

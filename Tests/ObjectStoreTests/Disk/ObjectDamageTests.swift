@@ -105,7 +105,7 @@ struct ObjectDamageTests {
     let most = Int64.max
     try await damage(
       rig, "INSERT INTO request SELECT id, \(most), 5 FROM object", "UPDATE object SET size = \(most)",
-      "UPDATE usage SET objects = \(most), bytes = \(most)")
+      "UPDATE object SET objects = \(most), bytes = \(most)", "UPDATE usage SET objects = \(most), bytes = \(most)")
     try await rig.with { (store) async throws in
       for _ in 0..<3 { _ = try await store.value(Int.self, forKey: "a") }
       #expect(try await store.metadata(forKey: "a")?.timesRequested == .max)

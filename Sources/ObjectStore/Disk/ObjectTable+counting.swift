@@ -1,0 +1,115 @@
+import Storage
+
+// What a transaction keeps count of: requests, beside what it is for, and how many values there are.
+extension ObjectTable {
+  /// Moments go on from the latest that any process has written.
+  func followMoments() throws(StorageError) {
+    guard !followsMoments else { return }
+    followsMoments = true
+    let latest = try connection.first("SELECT last FROM request ORDER BY last DESC LIMIT 1") {
+      (row) throws(StorageError) in try row.int64(0)
+    }
+    if let latest { memory.raiseMoment(to: latest) }
+  }
+
+  /// Deletes up to `limit` expired values, beside what the transaction is for.
+  func purgeBeside(_ limit: Int, _ report: (any Error) -> Void) {
+    var ids: [Int64] = []
+    beside(report) { () throws(StorageError) in ids = try expired(limit) }
+    guard !ids.isEmpty else { return }
+    besideAlone(report) { () throws(StorageError) in try delete(ids) }
+  }
+
+  /// Writes up to `limit` counts, beside what the transaction is for.
+  func writeCountsBeside(_ limit: Int, _ report: (any Error) -> Void) {
+    guard failure == nil, memory.hasCounts else { return }
+    besideAlone(report) { () throws(StorageError) in _ = try writeCounts(limit) }
+  }
+
+  /// Runs what is not for the caller and changes the file: where it fails alone, it is undone.
+  private func besideAlone(_ report: (any Error) -> Void, _ body: () throws(StorageError) -> Void) {
+    beside(report) { () throws(StorageError) in try connection.savepoint { (_) throws(StorageError) in try body() } }
+  }
+
+  /// Runs what is not for the caller: where it fails alone, that is reported, and the transaction goes on.
+  private func beside(_ report: (any Error) -> Void, _ body: () throws(StorageError) -> Void) {
+    guard failure == nil else { return }
+    let before = (objects, bytes, told.count, taken.count)
+    do throws(StorageError) { try body() } catch {
+      guard connection.isInTransaction else {
+        failure = error
+        return
+      }
+      (objects, bytes) = (before.0, before.1)
+      told.removeLast(told.count - before.2)
+      memory.giveBack(Array(taken[before.3...]))
+      taken.removeLast(taken.count - before.3)
+      report(error)
+    }
+  }
+
+  /// Takes the requests of a value out of memory.
+  func takePending(_ key: ObjectKey, _ id: Int64) -> RequestCounts.Requests {
+    let requests = memory.takePending(key, id)
+    if requests.times > 0 { taken.append((id, requests)) }
+    return requests
+  }
+
+  /// Takes some counts out of memory and writes them; answers how many.
+  func writeCounts(_ limit: Int) throws(StorageError) -> Int {
+    let counts = memory.takeCounts(limit)
+    guard !counts.isEmpty else { return 0 }
+    taken += counts
+    try followMoments()
+    try write(counts)
+    return counts.count
+  }
+
+  // MARK: How many values there are
+
+  static let expiredUsage = "SELECT count(*), coalesce(sum(size), 0) FROM object WHERE expires <= ?"
+
+  /// Notes by how much the number of values and their bytes change.
+  func note(objects: Int64, bytes: Int64) {
+    self.objects &+= objects
+    self.bytes &+= bytes
+    if objects != 0 || bytes != 0 { isUsageStale = true }
+  }
+
+  /// Reads what the file says, before the first change: that may take the row that says it away.
+  @discardableResult
+  func readUsage() throws(StorageError) -> ObjectUsage {
+    if let usageBefore { return usageBefore }
+    guard let found = try ObjectUsage.find(connection) else {
+      throw .damaged(connection.file ?? "", "The number of values is missing")
+    }
+    usageBefore = found
+    return found
+  }
+
+  /// The number of values and the sum of their bytes, with the changes so far, and the id of the next new row.
+  func usage() throws(StorageError) -> ObjectUsage {
+    var usage = try readUsage()
+    usage.add(objects, bytes)
+    return usage
+  }
+
+  /// A row that came to be too long to say the numbers says them no more, and one that is short enough again may.
+  func changeCarrier(_ old: OldRow, _ size: Int64) throws(StorageError) {
+    let isCarrier = ObjectUsage.isCarried(by: size)
+    guard isCarrier != ObjectUsage.isCarried(by: old.size) else { return }
+    try readUsage()
+    isUsageStale = true
+    // Any numbers: those of the newest row are written last.
+    try connection.run(
+      "UPDATE object SET objects = ?1, bytes = ?1, next = ?1 WHERE id = ?2", .integer(isCarrier ? 0 : nil),
+      .integer(old.id))
+  }
+
+  /// Writes what is the same for all changes of the transaction; called once, last.
+  func finish() throws(StorageError) {
+    if let failure { throw failure }
+    guard isUsageStale else { return }
+    try usage().write(connection)
+  }
+}

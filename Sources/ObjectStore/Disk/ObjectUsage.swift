@@ -1,0 +1,50 @@
+import Storage
+
+/// How many values there are, how many bytes they have, and the id of the next new row.
+///
+/// The newest row says it, the one with the greatest id: a new row is written anyway, so that nothing else need be. Where the
+/// newest is a long row, which would have to be written again with each change of the numbers, or where there is none, the
+/// table `usage` says it.
+struct ObjectUsage: Sendable {
+  private(set) var objects: Int64
+  private(set) var bytes: Int64
+  var next: Int64
+
+  /// Only damage brings the numbers to the end of their range: it must not end the process.
+  mutating func add(_ objects: Int64, _ bytes: Int64) {
+    self.objects &+= objects
+    self.bytes &+= bytes
+  }
+
+  /// True where a row with a value of this many bytes says the numbers once it is the newest.
+  static func isCarried(by size: Int64) -> Bool { size <= 2048 }
+
+  /// What the file says; nil where it does not.
+  static func find(_ connection: Connection) throws(StorageError) -> ObjectUsage? {
+    let newest = try connection.first("SELECT objects, bytes, next FROM object ORDER BY id DESC LIMIT 1") {
+      (row) throws(StorageError) in row.isNull(0) ? nil : try ObjectUsage(row)
+    }
+    if let usage = newest ?? nil { return usage }
+    return try connection.first("SELECT objects, bytes, next FROM usage") { (row) throws(StorageError) in
+      try ObjectUsage(row)
+    }
+  }
+
+  private init(_ row: borrowing Row) throws(StorageError) {
+    objects = try row.int64(0)
+    bytes = try row.int64(1)
+    next = try row.int64(2)
+  }
+
+  /// Writes the numbers where they belong.
+  func write(_ connection: Connection) throws(StorageError) {
+    let numbers: (SQLValue, SQLValue, SQLValue) = (.integer(objects), .integer(bytes), .integer(next))
+    try connection.run(
+      """
+      UPDATE object SET objects = ?, bytes = ?, next = ?
+      WHERE id = (SELECT max(id) FROM object) AND objects IS NOT NULL
+      """, numbers.0, numbers.1, numbers.2)
+    guard connection.changes == 0 else { return }
+    try connection.run("UPDATE usage SET objects = ?, bytes = ?, next = ?", numbers.0, numbers.1, numbers.2)
+  }
+}
