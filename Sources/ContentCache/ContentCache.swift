@@ -2,9 +2,10 @@
 //
 // The way of one request:
 // 1. Content/     ``ContentManager`` takes a query, follows redirects, and turns answers into the caller's type.
-// 2. Exchange/    ``HTTPCache`` builds the key and asks the cache: a hit ends here (HTTPCache+reuse). What has to come from
-//                 the network comes in a `Transfer` that requests for the same thing share; `Pump` carries its content
-//                 into the cache and to every reader.
+// 2. Exchange/    ``HTTPCache`` builds the key and asks the cache, first for what is at hand in memory (HTTPCache+atHand,
+//                 which who must not suspend asks alone), then for all it has: a hit ends here (HTTPCache+reuse). What
+//                 has to come from the network comes in a `Transfer` that requests for the same thing share; `Pump`
+//                 carries its content into the cache and to every reader.
 // 3. Decisions/   what to do with a request, given what is stored; whether stale content stands in for a failure.
 //                 Directives/ and Freshness/: Cache-Control and its kin; age and lifetime.
 // 4. Storing/     which stored response fits a request, whether an answer may be stored, what it changes or invalidates.

@@ -1,5 +1,8 @@
 // What a cache need not write itself.
 extension Cache {
+  /// Nil: every entry is asked for with ``entry(forKey:)``.
+  public func entryAtHand(forKey key: String) -> CacheEntry? { nil }
+
   /// Stores the entry again with the metadata, where the one under the key is still the one seen.
   ///
   /// Between the look and the storing another task may replace it; a cache that knows better does both at once.

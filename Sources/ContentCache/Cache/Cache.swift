@@ -11,6 +11,11 @@ public protocol Cache: Sendable {
   ///
   /// It should answer without waiting where it can: a hit costs as much as this call.
   func entry(forKey key: String) async throws(CacheError) -> CacheEntry?
+  /// The entry under a key, where it is at hand with all of its content in memory; nil where ``entry(forKey:)`` has to be
+  /// asked.
+  ///
+  /// It is asked first at every request, and must neither block nor read. By default nil.
+  func entryAtHand(forKey key: String) -> CacheEntry?
   /// Keeps an entry, in place of what was under that key; visible to others whole or not at all.
   ///
   /// The entry's content may have to be read; it may be in a temporary file that goes when the entry does.

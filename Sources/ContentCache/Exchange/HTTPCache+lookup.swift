@@ -12,7 +12,7 @@ extension HTTPCache {
     var found = Found(entry: entry, key: inquiry.key)
     if entry.rules.isIndex {
       found = await lookup(variantsOf: entry, inquiry)
-    } else if !selects(inquiry, entry) {
+    } else if !selects(inquiry.request.fields, entry) {
       return Found(key: inquiry.key, miss: .varyMiss)
     }
     guard let entry = found.entry else { return found }
@@ -35,13 +35,17 @@ extension HTTPCache {
     let variants = index.metadata.variants
     var found = Found(key: inquiry.key, variants: variants, miss: .varyMiss)
     guard let selected = VariantIndex.selected(variants, inquiry.request.fields) else { return found }
-    if let entry = await entry(selected.key, inquiry.resource), selects(inquiry, entry, by: selected.names) {
+    if let entry = await entry(selected.key, inquiry.resource),
+      selects(inquiry.request.fields, entry, by: selected.names)
+    {
       found.entry = entry
       found.key = selected.key
       return found
     }
     for variant in VariantIndex.matching(variants, inquiry.request.fields) where variant.key != selected.key {
-      guard let entry = await entry(variant.key, inquiry.resource), selects(inquiry, entry, by: variant.names) else {
+      guard let entry = await entry(variant.key, inquiry.resource),
+        selects(inquiry.request.fields, entry, by: variant.names)
+      else {
         continue
       }
       found.entry = entry
@@ -55,10 +59,10 @@ extension HTTPCache {
   /// under its key (RFC 9111 §3.2, §4.1).
   ///
   /// - Parameter names: those by which the entry was found: their fields have been compared.
-  private func selects(_ inquiry: Inquiry, _ entry: CacheEntry, by names: [String] = []) -> Bool {
+  func selects(_ request: HTTPFields, _ entry: CacheEntry, by names: [String] = []) -> Bool {
     guard let vary = entry.rules.vary else { return true }
     if vary.matchesNothing { return false }
-    return vary.names == names || matches(entry.rules, entry.metadata.selecting, inquiry)
+    return vary.names == names || matches(entry.rules, entry.metadata.selecting, request)
   }
 
   func entry(_ key: String, _ resource: String) async -> CacheEntry? {

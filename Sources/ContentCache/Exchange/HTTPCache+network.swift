@@ -115,7 +115,7 @@ extension HTTPCache {
     switch outcome {
     case .validated(let entry):
       transfer.leave(member)
-      guard matches(entry.rules, entry.metadata.selecting, inquiry), allows(entry.rules, inquiry) else {
+      guard matches(entry.rules, entry.metadata.selecting, inquiry.request.fields), allows(entry.rules, inquiry) else {
         return try await alone(inquiry)
       }
       return try await validated(entry, inquiry, found, reason, isCollapsed: true)
@@ -129,7 +129,7 @@ extension HTTPCache {
     _ reason: ForwardReason
   ) async throws(HTTPTransportError) -> CachedAnswer {
     if let metadata = head.metadata, let rules = head.rules {
-      guard matches(rules, metadata.selecting, inquiry) else {
+      guard matches(rules, metadata.selecting, inquiry.request.fields) else {
         transfer.leave(member)
         return try await otherVariant(inquiry, rules.vary?.names ?? [])
       }
@@ -139,7 +139,7 @@ extension HTTPCache {
     }
     if let answer = try await staleAnswer(insteadOf: head, transfer, member, inquiry, found, reason) { return answer }
     // Nor is one that fails.
-    if let failure = head.failure, matches(StoredRules(failure), failure.selecting, inquiry) {
+    if let failure = head.failure, matches(StoredRules(failure), failure.selecting, inquiry.request.fields) {
       return fromNetwork(transfer, member, head, inquiry, reason, isCollapsed: true)
     }
     transfer.leave(member)
@@ -164,8 +164,8 @@ extension HTTPCache {
   }
 
   /// True where a request has the fields that selected a response (RFC 9111 §4.1).
-  func matches(_ rules: StoredRules, _ selecting: HTTPFields, _ inquiry: Inquiry) -> Bool {
-    (rules.vary?.selecting(inquiry.request.fields) ?? [:]) == selecting
+  func matches(_ rules: StoredRules, _ selecting: HTTPFields, _ request: HTTPFields) -> Bool {
+    (rules.vary?.selecting(request) ?? [:]) == selecting
   }
 
   /// True where a response that another request has just got may answer this one (RFC 9111 §4).

@@ -1,39 +1,28 @@
 import HTTPCore
 import Storage
 
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
 extension HTTPCache {
-  /// The answer to a plain GET, where an entry is one as it is; nil where more has to be looked at.
-  func hit(
-    _ entry: CacheEntry, _ rules: RequestRules, _ request: HTTPRequest, _ policy: ContentPolicy,
-    _ override: FreshnessOverride, _ resource: String
-  ) async -> CachedAnswer? {
-    let stored = entry.rules
-    guard !stored.isIndex, !stored.isPartial, !stored.hasGroups, stored.vary == nil else { return nil }
-    let context = LookupContext(now: options.now(), policy: policy, override: override)
-    guard case .reuse(let freshness) = LookupDecision.of(rules, stored: stored, context) else { return nil }
-    let body: HTTPBodyStream
+  /// The answer to a plain request, where an entry is one as it is; nil where more has to be looked at.
+  func hit(_ entry: CacheEntry, _ question: PlainQuestion, _ url: URL, _ resource: String) async -> CachedAnswer? {
+    guard let stored = answer(of: entry, to: question) else { return nil }
+    if stored.isHead || entry.bytesInMemory != nil { return CachedAnswer(stored, url) }
     do {
-      if let bytes = entry.bytesInMemory {
-        body = HTTPBodyStream(bytes)
-      } else if entry.length <= StoredContent.step {
-        body = HTTPBodyStream(try await entry.read(0..<entry.length))
-      } else {
-        let content = StoredContent(entry)
-        try await content.start()
-        body = self.body(content, resource)
+      if entry.length <= StoredContent.step {
+        return CachedAnswer(stored, url, HTTPBodyStream(try await entry.read(0..<entry.length)))
       }
+      let content = StoredContent(entry)
+      try await content.start()
+      return CachedAnswer(stored, url, body(content, resource))
     } catch {
       // The failure is met again on the long way, which drops the entry.
       return nil
     }
-    let age = max(0, freshness.ageInSeconds)
-    var fields = entry.metadata.fields
-    fields[.age] = String(age)
-    fields.append(.cacheStatus, hitStatus + String(freshness.remainingSeconds))
-    let response = HTTPResponse(
-      status: entry.metadata.status, fields: fields, url: request.url, body: body)
-    return CachedAnswer(
-      response: response, origin: entry.tier == .memory ? .memory : .disk, age: Int(clamping: age))
   }
 
   /// Answers with a stored response: whole, in ranges, or 304, as the request's own conditions want it.

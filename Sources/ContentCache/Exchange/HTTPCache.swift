@@ -58,13 +58,15 @@ public final class HTTPCache: Sendable {
     }
     let resource = ResourceKey.normalised(request.url)
     let key = caller.isEmpty ? resource : resource + caller
-    guard rules.isPlainGet, request.body.length == 0 else {
+    guard rules.isPlain, request.body.length == 0 else {
       return try await answer(Inquiry(request, rules, policy: policy, override: override, resource: resource, key: key))
     }
     // The way of a hit: one question to the cache, and nothing made that it does not need.
+    let question = PlainQuestion(rules, request.fields, policy, override)
+    if let stored = answerAtHand(question, key: key) { return CachedAnswer(stored, request.url) }
     let seen = transfers.endedCount
     let entry = await entry(key, resource)
-    if let entry, let hit = await hit(entry, rules, request, policy, override, resource) { return hit }
+    if let entry, let hit = await hit(entry, question, request.url, resource) { return hit }
     var inquiry = Inquiry(request, rules, policy: policy, override: override, resource: resource, key: key)
     inquiry.seen = seen
     return try await answer(inquiry, first: entry)

@@ -92,6 +92,6 @@ struct Found: Sendable {
 }
 
 extension RequestRules {
-  /// True for a GET without ranges and preconditions: what a stored response answers as it is.
-  var isPlainGet: Bool { method == .get && !hasRange && !isConditional }
+  /// True for a GET or HEAD without ranges and preconditions: what a stored response answers as it is.
+  var isPlain: Bool { (method == .get || method == .head) && !hasRange && !isConditional }
 }

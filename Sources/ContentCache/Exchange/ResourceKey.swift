@@ -12,9 +12,10 @@ enum ResourceKey {
 
   /// The same of a URL's text.
   static func normalised(_ text: String) -> String {
+    var readable = text
+    // The text stays in place during the call, and each index is checked against its count.
+    guard let parts = readable.withUTF8({ unsafe Parts($0) }), !parts.isNormal else { return text }
     let bytes = Array(text.utf8)
-    guard let parts = Parts(bytes) else { return text }
-    if parts.isNormal { return text }
     var key: [UInt8] = []
     key.reserveCapacity(bytes.count + 1)
     for byte in bytes[..<parts.hostEnd] { key.append(isUpper(byte) ? byte | 0x20 : byte) }
@@ -56,15 +57,15 @@ enum ResourceKey {
     let lacksPath: Bool
     let isNormal: Bool
 
-    init?(_ bytes: [UInt8]) {
-      guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), bytes.count - colon >= 3,
-        bytes[colon + 1] == UInt8(ascii: "/"), bytes[colon + 2] == UInt8(ascii: "/")
+    init?(_ bytes: UnsafeBufferPointer<UInt8>) {
+      guard let colon = unsafe bytes.firstIndex(of: UInt8(ascii: ":")), bytes.count - colon >= 3,
+        unsafe bytes[colon + 1] == UInt8(ascii: "/") && bytes[colon + 2] == UInt8(ascii: "/")
       else { return nil }
       var place = colon + 3
       var port: Int?
-      var hasUpper = bytes[..<colon].contains { ResourceKey.isUpper($0) }
+      var hasUpper = unsafe bytes[..<colon].contains { ResourceKey.isUpper($0) }
       authority: while place < bytes.count {
-        switch bytes[place] {
+        switch unsafe bytes[place] {
         case UInt8(ascii: "/"), UInt8(ascii: "?"), UInt8(ascii: "#"): break authority
         case UInt8(ascii: ":"): port = place
         case UInt8(ascii: "]"): port = nil
@@ -75,11 +76,15 @@ enum ResourceKey {
       }
       authorityEnd = place
       hostEnd = port ?? place
-      end = bytes[place...].firstIndex(of: UInt8(ascii: "#")) ?? bytes.count
-      lacksPath = place == bytes.count || bytes[place] != UInt8(ascii: "/")
+      end = unsafe bytes[place...].firstIndex(of: UInt8(ascii: "#")) ?? bytes.count
+      lacksPath = unsafe place == bytes.count || bytes[place] != UInt8(ascii: "/")
       let isSecure = colon == 5
-      let said = port.map { bytes[($0 + 1)..<place] }
-      dropsPort = said.map { $0.isEmpty || $0.elementsEqual(isSecure ? Parts.https : Parts.http) } ?? false
+      dropsPort =
+        if let port {
+          unsafe port + 1 == place || bytes[(port + 1)..<place].elementsEqual(isSecure ? Parts.https : Parts.http)
+        } else {
+          false
+        }
       isNormal = !hasUpper && !dropsPort && !lacksPath && end == bytes.count
     }
 

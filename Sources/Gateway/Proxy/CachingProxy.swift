@@ -12,7 +12,7 @@ public import HTTPCore
 /// ```swift
 /// let engine = HTTPCache(cache: MemoryCache(), transport: transport)
 /// let proxy = CachingProxy(engine, upstream: try Upstream(url))
-/// let server = try HTTPServer { await proxy.respond(to: $0) }
+/// let server = try HTTPServer(atOnce: { proxy.respondAtOnce(to: $0) }) { await proxy.respond(to: $0) }
 /// ```
 ///
 /// The transport must hand content on as it is (`CurlTransport.Options.decodesContent = false`) and add no fields of its own.
@@ -57,12 +57,15 @@ public final class CachingProxy: Sendable {
   private let engine: HTTPCache
   private let upstream: Upstream
   private let options: Options
+  /// What `Via` says of requests of HTTP/1.0 and 1.1.
+  private let via: (old: String, new: String)
 
   /// Joins an engine and an upstream server.
   public init(_ engine: HTTPCache, upstream: Upstream, options: Options = Options()) {
     self.engine = engine
     self.upstream = upstream
     self.options = options
+    via = ("1.0 \(options.name)", "1.1 \(options.name)")
   }
 
   /// Answers one request. It does not suspend where the answer is in memory.
@@ -75,16 +78,36 @@ public final class CachingProxy: Sendable {
       request.content?.cancel()
       response = error.response ?? error.failure.response(cache: engine.options.name)
     }
-    if let onExchange = options.onExchange, let start {
-      let word = ProxyRecord.word(cacheStatus: response.fields.values(of: "Cache-Status").last)
-      response.onEnd = { end in
-        onExchange(
-          ProxyRecord(
-            request, status: end.status, contentBytes: end.contentBytes, isComplete: end.isComplete,
-            duration: ContinuousClock.now - start, cacheStatus: word))
-      }
-    }
+    if let start { report(&response, request, since: start) }
     return response
+  }
+
+  /// Answers a request without waiting for anything, where the cache has its answer at hand and may use it as it is: the
+  /// same as ``respond(to:)`` would. Nil where that has to be asked.
+  public func respondAtOnce(to request: HTTPServerRequest) -> HTTPServerResponse? {
+    guard request.method == .get || request.method == .head, request.content == nil else { return nil }
+    let start = options.onExchange == nil ? nil : Optional(ContinuousClock.now)
+    guard let head = try? forwardedHead(request),
+      let stored = engine.answerAtHand(request.method, head.url, head.fields, policy: options.policy),
+      let bytes = stored.bytes
+    else { return nil }
+    var response = HTTPServerResponse(status: stored.status, fields: returned(stored.fields), body: .bytes(bytes))
+    if let start { report(&response, request, since: start) }
+    return response
+  }
+
+  /// Has the log told of the exchange when the response has been sent.
+  private func report(
+    _ response: inout HTTPServerResponse, _ request: HTTPServerRequest, since start: ContinuousClock.Instant
+  ) {
+    guard let onExchange = options.onExchange else { return }
+    let word = ProxyRecord.word(cacheStatus: response.fields.values(of: "Cache-Status").last)
+    response.onEnd = { end in
+      onExchange(
+        ProxyRecord(
+          request, status: end.status, contentBytes: end.contentBytes, isComplete: end.isComplete,
+          duration: ContinuousClock.now - start, cacheStatus: word))
+    }
   }
 
   /// An answer of the proxy's own.
@@ -106,32 +129,37 @@ public final class CachingProxy: Sendable {
       throw Refusal(error)
     }
     answer.revalidation?.runInBackground()
-    var fields = answer.response.fields
-    ForwardedFields.dropConnection(&fields)
-    redirect(&fields)
     let content = answer.response.body
     return HTTPServerResponse(
-      status: answer.response.status, fields: fields, body: content.takeBytes().map { .bytes($0) } ?? .stream(content))
+      status: answer.response.status, fields: returned(answer.response.fields),
+      body: content.takeBytes().map { .bytes($0) } ?? .stream(content))
   }
 
   // To upstream
 
   private func forward(_ request: HTTPServerRequest) async throws(Refusal) -> HTTPRequest {
+    let head = try forwardedHead(request)
+    guard let url = URL(string: head.url) else { throw CachingProxy.noPath }
+    return HTTPRequest(
+      method: request.method, url: url, fields: head.fields, body: try await body(request), timeouts: options.timeouts,
+      followsRedirects: false)
+  }
+
+  /// A request's head as upstream gets it: the text of the URL, and the fields.
+  private func forwardedHead(_ request: HTTPServerRequest) throws(Refusal) -> (url: String, fields: HTTPFields) {
     if request.method.rawValue == "CONNECT" || request.method.rawValue == "TRACE" {
       throw Refusal(405, "Method Not Allowed: \(request.method)")
     }
     var fields = ForwardedFields.request(request.fields)
     if request.method == .options { try countForwards(&fields, request) }
     let target = try originForm(request)
-    guard let url = upstream.url(target: target) else {
-      throw Refusal(400, "Bad Request: the target is no path of a URL")
-    }
-    fields.append(ForwardedFields.via, "1.\(request.minorVersion) \(options.name)")
+    guard let url = upstream.address(target: target) else { throw CachingProxy.noPath }
+    fields.append(ForwardedFields.via, request.minorVersion == 0 ? via.old : via.new)
     if options.addsForwarded { fields.append("Forwarded", CachingProxy.forwarded(request)) }
-    return HTTPRequest(
-      method: request.method, url: url, fields: fields, body: try await body(request), timeouts: options.timeouts,
-      followsRedirects: false)
+    return (url, fields)
   }
+
+  private static var noPath: Refusal { Refusal(400, "Bad Request: the target is no path of a URL") }
 
   /// OPTIONS may be meant for one on the way (RFC 9110 §7.6.2); `*` is meant for the server that hears it.
   private func countForwards(_ fields: inout HTTPFields, _ request: HTTPServerRequest) throws(Refusal) {
@@ -142,16 +170,19 @@ public final class CachingProxy: Sendable {
 
   /// The target as path and query. In absolute form it must name this host, as the client knows it, or upstream.
   private func originForm(_ request: HTTPServerRequest) throws(Refusal) -> String {
-    if let host = request.fields["Host"], !isServed(host) { throw Refusal(421, CachingProxy.misdirected(host)) }
+    if let host = request.fields[ForwardedFields.host], !isServed(host) {
+      throw Refusal(421, CachingProxy.misdirected(host))
+    }
     if request.target.utf8.first == UInt8(ascii: "/") { return request.target }
     guard let (origin, rest) = Upstream.splitOrigin(request.target) else {
-      throw Refusal(400, "Bad Request: the target is no path of a URL")
+      throw CachingProxy.noPath
     }
     let path = rest.hasPrefix("/") ? String(rest) : "/" + rest
     if origin == upstream.origin {
       if upstream.basePath.isEmpty { return path }
       if let own = upstream.ownReference(request.target) { return own }
-    } else if let host = request.fields["Host"], Upstream.splitOrigin("http://\(host)")?.origin == origin {
+    } else if let host = request.fields[ForwardedFields.host], Upstream.splitOrigin("http://\(host)")?.origin == origin
+    {
       return path
     }
     throw Refusal(421, "Misdirected Request: this proxy is for one server")
@@ -188,17 +219,20 @@ public final class CachingProxy: Sendable {
 
   private static func forwarded(_ request: HTTPServerRequest) -> String {
     let address = request.client.contains(":") ? "\"[\(request.client)]\"" : request.client
-    let host = (request.fields["Host"] ?? "").filter { $0 != "\"" && $0 != "\\" }
+    let host = (request.fields[ForwardedFields.host] ?? "").filter { $0 != "\"" && $0 != "\\" }
     return "for=\(address);host=\"\(host)\";proto=http"
   }
 
   // To the client
 
-  private func redirect(_ fields: inout HTTPFields) {
-    for name in CachingProxy.references where fields.contains(name) {
+  /// A response's fields as the client gets them.
+  private func returned(_ fields: HTTPFields) -> HTTPFields {
+    guard ForwardedFields.mayChange(fields) else { return fields }
+    var fields = fields
+    ForwardedFields.dropConnection(&fields)
+    for name in ForwardedFields.references where fields.contains(name) {
       if let reference = fields[name], let own = upstream.ownReference(reference) { fields[name] = own }
     }
+    return fields
   }
-
-  private static let references: [HTTPFieldName] = [.location, "Content-Location"]
 }

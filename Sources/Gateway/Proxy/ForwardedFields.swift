@@ -22,8 +22,23 @@ enum ForwardedFields {
     fields = HTTPFields(fields.filter { $0.name != connection && !named.contains($0.name.canonicalName) })
   }
 
+  /// False where a response's fields are the client's as they are, as nearly always: neither `Connection` nor one of
+  /// ``references`` is among them. Told by the lengths of the names first, which costs next to nothing.
+  static func mayChange(_ fields: HTTPFields) -> Bool {
+    fields.contains { field in
+      switch field.name.canonicalName.utf8.count {
+      case 8, 10, 16: field.name == connection || references.contains(field.name)
+      default: false
+      }
+    }
+  }
+
+  /// The fields of a response whose values are references.
+  static let references: [HTTPFieldName] = [.location, "Content-Location"]
+
   /// Made once: a name from a literal costs an allocation.
   static let connection: HTTPFieldName = "Connection"
+  static let host: HTTPFieldName = "Host"
   static let via: HTTPFieldName = "Via"
 
   /// A peer that names one of these for its connection is mistaken (RFC 9110 §7.6.1).

@@ -40,16 +40,17 @@ public struct Upstream: Sendable {
     base = origin + path
   }
 
-  /// The URL of a request target in origin form; nil where it is none, or leads out of the base path.
-  func url(target: String) -> URL? {
+  /// The text of the URL of a request target in origin form; nil where it is none, or leads out of the base path.
+  func address(target: String) -> String? {
     guard target.utf8.first == UInt8(ascii: "/"), !target.utf8.contains(UInt8(ascii: "#")) else { return nil }
     if !basePath.isEmpty && Upstream.leadsOut(target) { return nil }
-    return URL(string: base + Upstream.encoded(target))
+    return base + Upstream.encoded(target)
   }
 
   /// The target with what no URI may hold percent-encoded (RFC 3986 §2), and all else as it is. Left to the parser of
   /// URLs, one such character would have the escapes beside it encoded again.
   private static func encoded(_ target: String) -> String {
+    if target.utf8.allSatisfy(isPlain) { return target }
     let bytes = Array(target.utf8)
     func isDigit(_ place: Int) -> Bool {
       guard place < bytes.count else { return false }
@@ -79,6 +80,14 @@ public struct Upstream: Sendable {
     return String(decoding: encoded, as: UTF8.self)
   }
 
+  /// True for what needs no look at its neighbours: neither the percent sign nor what no URI may hold.
+  private static func isPlain(_ byte: UInt8) -> Bool {
+    switch byte {
+    case 0x22, 0x25, 0x3C, 0x3E, 0x5B...0x5E, 0x60, 0x7B...0x7D: false
+    default: true
+    }
+  }
+
   /// Where a reference to something on this server is found by clients of the proxy: the path and what follows it. Nil
   /// where it leads elsewhere, or is relative to a path that both share.
   func ownReference(_ reference: String) -> String? {
@@ -102,8 +111,10 @@ public struct Upstream: Sendable {
 
   /// An authority's host, an IPv6 address in its brackets.
   static func host(ofAuthority authority: Substring) -> Substring {
-    if authority.first == "[", let end = authority.firstIndex(of: "]") { return authority[...end] }
-    return authority.prefix { $0 != ":" }
+    if authority.utf8.first == UInt8(ascii: "["), let end = authority.utf8.firstIndex(of: UInt8(ascii: "]")) {
+      return authority[...end]
+    }
+    return authority[..<(authority.utf8.firstIndex(of: UInt8(ascii: ":")) ?? authority.endIndex)]
   }
 
   /// An absolute reference's origin in the form of ``origin``, and what stands behind it.

@@ -27,10 +27,10 @@ extension Exchange {
         state.expectsContinue = head.expectsContinue
         if content == nil { state.stage = .whole }
       }
-      start(
-        HTTPServerRequest(
-          method: head.method, target: target, fields: head.fields, minorVersion: head.isOld ? 0 : 1,
-          client: connection.client, content: content))
+      let request = HTTPServerRequest(
+        method: head.method, target: target, fields: head.fields, minorVersion: head.isOld ? 0 : 1,
+        client: connection.client, content: content)
+      if content == nil, let response = engine.atOnce?(request) { answer(response) } else { start(request) }
       // Without content libmicrohttpd calls a second time at once: an answer to this call would close the connection.
       return content == nil ? .proceed : continueHead()
     }

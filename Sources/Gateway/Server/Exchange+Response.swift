@@ -128,15 +128,22 @@ extension Exchange {
   /// A field that is none, or could end its line, is left out. Other control characters, which no value may hold, become
   /// spaces (RFC 9110 §5.5), and so does the tab, which libmicrohttpd refuses.
   private static func add(_ field: HTTPField, to response: OpaquePointer) {
-    guard field.isValid else { return }
     // libmicrohttpd takes no empty value; white space around a value means nothing.
-    if field.value.isEmpty {
-      unsafe _ = MHD_add_response_header(response, field.name.rawName, " ")
-    } else if field.value.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) {
-      unsafe _ = MHD_add_response_header(response, field.name.rawName, field.value)
-    } else {
-      let text = field.bytes.map { CChar(bitPattern: $0 < 0x20 || $0 == 0x7F ? 0x20 : $0) } + [0]
-      unsafe _ = MHD_add_response_header(response, field.name.rawName, text)
+    if field.value.isEmpty { return unsafe add(field.name, " ", to: response) }
+    if field.value.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) {
+      return unsafe add(field.name, field.value, to: response)
+    }
+    guard field.isValid else { return }
+    let text = field.bytes.map { CChar(bitPattern: $0 < 0x20 || $0 == 0x7F ? 0x20 : $0) } + [0]
+    unsafe _ = MHD_add_response_header(response, field.name.rawName, text)
+  }
+
+  /// Adds a value of visible ASCII and spaces, where the name is one.
+  private static func add(_ name: HTTPFieldName, _ value: String, to response: OpaquePointer) {
+    guard !name.rawName.isEmpty, name.rawName.utf8.allSatisfy(isTokenByte) else { return }
+    // libmicrohttpd copies both. As arguments the texts would be copied to be given here, too.
+    unsafe name.rawName.withCString { name in
+      unsafe value.withCString { unsafe _ = MHD_add_response_header(response, name, $0) }
     }
   }
 

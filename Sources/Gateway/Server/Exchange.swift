@@ -112,7 +112,7 @@ final class Exchange: Sendable {
 
   /// Content that is still coming in goes on to whoever holds its stream: an answer may be given before the request is whole,
   /// and be about all of it. Where nobody holds it, it is dropped.
-  private func answer(_ response: HTTPServerResponse) {
+  func answer(_ response: HTTPServerResponse) {
     let isWanted = state.withLock { state in
       state.task = nil
       state.hasAnswered = true

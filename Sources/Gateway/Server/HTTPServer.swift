@@ -28,6 +28,9 @@ public final class HTTPServer: Sendable {
   /// Answers a request.
   public typealias Responder = @Sendable (HTTPServerRequest) async -> HTTPServerResponse
 
+  /// Answers a request without waiting for anything, or nil where the responder has to be asked.
+  public typealias ImmediateResponder = @Sendable (HTTPServerRequest) -> HTTPServerResponse?
+
   /// Where a server listens, and what it puts up with.
   public struct Options: Sendable {
     /// The IP address to listen on, version 4 or 6.
@@ -65,11 +68,16 @@ public final class HTTPServer: Sendable {
   private let engine: ServerEngine
 
   /// Binds the address and begins to serve.
-  public init(_ options: Options = Options(), responder: @escaping Responder) throws(HTTPServerError) {
+  ///
+  /// - Parameter atOnce: is asked first for requests without content, on the connection's thread, which it must not block:
+  ///   an answer that it has costs no task.
+  public init(
+    _ options: Options = Options(), atOnce: ImmediateResponder? = nil, responder: @escaping Responder
+  ) throws(HTTPServerError) {
     try options.validate()
     let listener = try ListeningSocket(host: options.host, port: options.port)
     port = listener.port
-    engine = try ServerEngine(options, responder: responder)
+    engine = try ServerEngine(options, atOnce: atOnce, responder: responder)
     try engine.start(listener)
   }
 

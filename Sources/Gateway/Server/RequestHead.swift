@@ -57,7 +57,7 @@ enum HeadRefusal: Error, Equatable {
 /// received. So the places tell what has been there: the name of a field stands exactly two zeros behind the value
 /// before it, unless a line ended in a line feed alone, held NUL, or was folded, which it joins elsewhere.
 struct HeadReader {
-  private var fields: [HTTPField] = []
+  private var fields: [HTTPField]
   private var refusal: HeadRefusal?
   /// Where the next field's name has to stand.
   private var expectedPlace: UInt
@@ -73,10 +73,15 @@ struct HeadReader {
   private let method: HTTPMethod
   private let isOld: Bool
 
+  /// How many fields a browser sends, about.
+  private static let usualFields = 16
+
   /// Takes the request line's parts as libmicrohttpd gives them; `target` is its copy of the text as it was sent.
   init(method: UnsafePointer<CChar>, target: String, version: UnsafePointer<CChar>, maximumTarget: Int) {
     let methodLength = unsafe HeadReader.length(method)
     unsafe self.method = HeadReader.method(method, methodLength)
+    fields = []
+    fields.reserveCapacity(HeadReader.usualFields)
     // "HTTP/1.0"
     unsafe isOld = version[7] == 0x30
     start = UInt(bitPattern: method)
@@ -121,6 +126,11 @@ struct HeadReader {
   }
 
   private mutating func note(_ name: HTTPFieldName, _ value: String) {
+    // Most names are told from these by their lengths.
+    switch name.canonicalName.utf8.count {
+    case 4, 6, 14, 17: break
+    default: return
+    }
     switch name.canonicalName {
     case "host":
       hosts += 1
@@ -192,16 +202,21 @@ struct HeadReader {
     var count = value.count
     while unsafe count > 0 && (value[count - 1] == 0x20 || value[count - 1] == 0x09) { count -= 1 }
     let bytes = unsafe UnsafeRawBufferPointer(rebasing: value[..<count])
-    if unsafe bytes.contains(where: { ($0 < 0x20 && $0 != 0x09) || $0 == 0x7F }) { return nil }
-    return unsafe HTTPField.text(of: bytes)
+    var isASCII = true
+    for place in 0..<count {
+      let byte = unsafe bytes[place]
+      if (byte < 0x20 && byte != 0x09) || byte == 0x7F { return nil }
+      if byte > 0x7F { isASCII = false }
+    }
+    return unsafe isASCII ? String(decoding: bytes, as: UTF8.self) : HTTPField.text(of: bytes)
   }
 }
 
 /// A byte of a token (RFC 9110 §5.6.2).
 func isTokenByte(_ byte: UInt8) -> Bool {
   switch byte {
-  case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
-  case 0x21, 0x23...0x27, 0x2A, 0x2B, 0x2D, 0x2E, 0x5E...0x60, 0x7C, 0x7E: true
+  case 0x61...0x7A, 0x41...0x5A, 0x2D, 0x30...0x39: true
+  case 0x21, 0x23...0x27, 0x2A, 0x2B, 0x2E, 0x5E...0x60, 0x7C, 0x7E: true
   default: false
   }
 }

@@ -22,6 +22,7 @@ final class ServerEngine: Sendable {
   }
 
   let options: HTTPServer.Options
+  let atOnce: HTTPServer.ImmediateResponder?
   let responder: HTTPServer.Responder
   let connections: ConnectionTable
   let listener: Listener
@@ -29,8 +30,11 @@ final class ServerEngine: Sendable {
   private let phase = Atomic(Phase.serving)
   private let daemons = Mutex<[Daemon]>([])
 
-  init(_ options: HTTPServer.Options, responder: @escaping HTTPServer.Responder) throws(HTTPServerError) {
+  init(
+    _ options: HTTPServer.Options, atOnce: HTTPServer.ImmediateResponder?, responder: @escaping HTTPServer.Responder
+  ) throws(HTTPServerError) {
     self.options = options
+    self.atOnce = atOnce
     self.responder = responder
     threadCount = options.threads ?? min(4, max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))))
     connections = ConnectionTable(threads: threadCount)

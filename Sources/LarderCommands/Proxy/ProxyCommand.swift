@@ -129,7 +129,7 @@ struct ProxyCommand {
     }
     let proxy = CachingProxy(engine, upstream: upstream, options: options)
     do throws(HTTPServerError) {
-      return try HTTPServer(server) { await proxy.respond(to: $0) }
+      return try HTTPServer(server, atOnce: { proxy.respondAtOnce(to: $0) }) { await proxy.respond(to: $0) }
     } catch {
       throw ProxyCommand.failure(error)
     }

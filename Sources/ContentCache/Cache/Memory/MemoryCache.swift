@@ -28,9 +28,10 @@ public final class MemoryCache: Cache {
   public var usedBytes: Int { entries.withLock { $0.total } }
 
   /// The entry under a key, at the cost of a look into a dictionary.
-  public func entry(forKey key: String) async throws(CacheError) -> CacheEntry? {
-    entries.withLock { $0.use(key) }
-  }
+  public func entry(forKey key: String) async throws(CacheError) -> CacheEntry? { entryAtHand(forKey: key) }
+
+  /// The same: everything is at hand here.
+  public func entryAtHand(forKey key: String) -> CacheEntry? { entries.withLock { $0.use(key) } }
 
   /// Keeps an entry and forgets those that were not used for longest, as far as it needs their room.
   ///

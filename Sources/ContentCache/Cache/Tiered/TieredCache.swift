@@ -43,6 +43,9 @@ public final class TieredCache: Cache {
     return found
   }
 
+  /// The first cache's entry, where that has it at hand.
+  public func entryAtHand(forKey key: String) -> CacheEntry? { memory.entryAtHand(forKey: key) }
+
   /// Keeps an entry in the second, and in the first where its content is in memory and small enough.
   public func store(_ entry: CacheEntry, forKey key: String) async throws(CacheError) {
     try await stripes.change(key) { () throws(CacheError) in
