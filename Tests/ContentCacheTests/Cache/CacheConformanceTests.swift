@@ -70,6 +70,8 @@ struct CacheConformanceTests {
       let broken = CacheEntry(metadata: sampleMetadata(2), length: size) { (_) throws(CacheError) in throw .gone }
       #expect(await cacheError { try await rig.cache.store(broken, forKey: "b") } == .gone)
       #expect(try await rig.cache.entry(forKey: "b") == nil)
+      #expect(await cacheError { try await rig.cache.store(broken, forKey: "a") } == .gone)
+      #expect(try await rig.cache.entry(forKey: "a")?.metadata == sampleMetadata(1))
     }
   }
 

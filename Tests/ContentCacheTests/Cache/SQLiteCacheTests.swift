@@ -205,7 +205,7 @@ struct SQLiteCacheTests {
 
   @Test("stores asked for at once are all kept, and one that fails takes no other along")
   func sharedTransactions() async throws {
-    let cache = try await open(limit: 100_000_000, pages: 600)
+    let cache = try await open(limit: 100_000_000, pages: 300)
     let failed = await withTaskGroup(of: (Int, CacheError?).self) { group in
       for number in 0..<200 {
         group.addTask {
@@ -217,6 +217,8 @@ struct SQLiteCacheTests {
       }
       return await group.reduce(into: [Int: CacheError]()) { $0[$1.0] = $1.1 }
     }
+    // The file holds 1.2 MB: about half of it all.
+    #expect(!failed.isEmpty && failed.count < 200)
     for number in 0..<200 {
       let entry = try await cache.entry(forKey: "\(number)")
       if failed[number] == nil { #expect(entry?.metadata == sampleMetadata(number)) } else { #expect(entry == nil) }

@@ -37,8 +37,12 @@ extension SyntaxReader {
       case .binary(let kind):
         chain += 1
         try checkChain(chain)
+        let start = index
         let right = try nested { (reader: inout SyntaxReader) throws(ODataSyntaxError) in
           try reader.operation(minimum: kind.precedence + 1)
+        }
+        if kind == .has, case .literal(let value) = right.kind, !value.isEnumeration {
+          throw error(.unexpected(expected: ["members of an enumeration: 'Red' or Sales.Color'Red,Blue'"]), at: start)
         }
         left = ODataExpression(.binary(kind, left, right), at: position)
       }
@@ -169,7 +173,21 @@ extension SyntaxReader {
   }
 }
 
+extension ODataValue {
+  /// Whether it may stand for members of an enumeration: names or numbers, joined by commas.
+  fileprivate var isEnumeration: Bool {
+    guard case .string(let text) = self else { return self == .null }
+    return (try? ODataValue.enumeration(literal: "'\(text)'")) != nil
+  }
+}
+
 extension ODataExpression {
+  /// Whether it may be a key of one part: a literal or an alias.
+  var isKeyValue: Bool {
+    if case .path(let path) = kind, case .alias = path.root { return path.segments.isEmpty }
+    return isLiteral
+  }
+
   /// Whether it is a literal, of an enumeration too.
   var isLiteral: Bool {
     switch kind {

@@ -11,7 +11,11 @@ extension SyntaxReader {
       if let root = implicitVariable() {
         if root == .root {
           guard take(UInt8(ascii: "/")) else { throw unexpected("'/'") }
-          return ODataPath(root: root, try steps(behind: try namedStep()), at: position)
+          let first = try namedStep()
+          if case .qualifiedName(let name)? = first.first?.kind {
+            throw error(.unexpected(expected: ["a set, singleton or import; '\(name)' has a namespace"]), at: index)
+          }
+          return ODataPath(root: root, try steps(behind: first), at: position)
         }
         return ODataPath(root: root, try steps(behind: []), at: position)
       }
@@ -78,7 +82,19 @@ extension SyntaxReader {
     let (name, isQualified) = try qualifiedName("the name of a property or function")
     let segment = ODataPathSegment(isQualified ? .qualifiedName(name) : .name(name), at: position)
     guard peek == UInt8(ascii: "(") else { return [segment] }
-    return [segment, try arguments(inExpression: true)]
+    return [segment, try checkedArguments(of: name)]
+  }
+
+  /// Arguments in an expression: named parameters, or a key: one literal or alias. V2 has no keys there, but functions of the
+  /// service whose arguments have no names.
+  private mutating func checkedArguments(of name: String) throws(ODataSyntaxError) -> ODataPathSegment {
+    let start = index
+    let segment = try arguments(inExpression: true)
+    guard case .arguments(let list) = segment.kind, dialect == .v4 else { return segment }
+    if let first = list.first, first.name == nil, list.count > 1 || !first.value.isKeyValue {
+      throw error(.unknownFunction(name, nearest: ODataCanonicalFunction.nearest(to: name)), at: start)
+    }
+    return segment
   }
 
   /// The steps that follow, each behind a `/`.
@@ -105,10 +121,30 @@ extension SyntaxReader {
           segments.append(last)
           return segments
         }
-        segments += try namedStep()
+        if peek &- 0x30 < 10, !isAtEnd {
+          segments.append(keySegment(at: position))
+        } else {
+          segments += try namedStep()
+        }
       }
     }
     return segments
+  }
+
+  /// A key as a segment that is no name: digits, and what may follow them unencoded.
+  private mutating func keySegment(at position: SourcePosition) -> ODataPathSegment {
+    let start = index
+    while index < end {
+      switch bytes[index] {
+      case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+        UInt8(ascii: "~"):
+        index += 1
+        continue
+      default: break
+      }
+      break
+    }
+    return ODataPathSegment(.text(string(start..<index)), at: position)
   }
 
   /// `$filter(…)` as a step, in expressions and resource paths.
@@ -180,7 +216,12 @@ extension SyntaxReader {
     if take(UInt8(ascii: ")")) { return ODataPathSegment(.arguments([]), at: position) }
     repeat {
       skipSpace()
-      arguments.append(try argument(inExpression: inExpression))
+      let start = index
+      let argument = try argument(inExpression: inExpression)
+      if argument.name == nil, arguments.first?.name != nil {
+        throw error(.unexpected(expected: ["a name and '='"]), at: start)
+      }
+      arguments.append(argument)
       skipSpace()
     } while take(UInt8(ascii: ","))
     guard take(UInt8(ascii: ")")) else { throw unexpected("','", "')'") }

@@ -4,6 +4,13 @@ extension SyntaxReader {
     switch peek {
     case UInt8(ascii: "("): return try parenthesized()
     case UInt8(ascii: "["), UInt8(ascii: "{"): return try arrayOrObject()
+    case UInt8(ascii: " "), UInt8(ascii: "\t"):
+      // White space may stand before brackets and braces, and before nothing else.
+      let start = index
+      skipSpace()
+      if peek == UInt8(ascii: "[") || peek == UInt8(ascii: "{") { return try arrayOrObject() }
+      index = start
+      throw expectedOperand
     case UInt8(ascii: "@"), UInt8(ascii: "$"): return try pathExpression()
     case UInt8(ascii: "'"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "+"):
       return try primitiveLiteral()

@@ -105,7 +105,9 @@ struct ExpressionTests {
       ("a in ('x')", "(in a (list 'x'))"), ("a in (b)", "(in a b)"), ("a in()", "(in a (list))"),
       (#"["a",1,{"b":null,"c":[]}]"#, #"['a',1i32,{b:null,c:[]}]"#),
       (#"{"a":"\u00e9\ud83d\ude00\n\""}"#, "{a:'é😀\n\"'}"),
-      ("Stra%C3%9Fe eq 'x'", "(eq Straße 'x')"), ("null eq nullable", "(eq null nullable)"), ("truely", "truely"),
+      ("Stra%C3%9Fe eq 'x'", "(eq Straße 'x')"), ("Items/1/Name", "Items/\"1\"/Name"), ("a eq  [1]", "(eq a [1i32])"),
+      ("a has 'Red'", "(has a 'Red')"),
+      ("null eq nullable", "(eq null nullable)"), ("truely", "truely"),
     ])
   func paths(text: String, expected: String) throws {
     #expect(notation(try read(text)) == expected)
@@ -122,6 +124,9 @@ struct ExpressionTests {
       ("substring('a')", 0, "substring takes 2 to 3 arguments, not 1"),
       ("datetime'2000-01-01T00:00'", 0, "V4 writes 2012-09-03T13:52:00Z"), ("Color'Red'", 0, "need the namespace"),
       ("2012-13-01", 0, "2012-13-01"), ("42.", 3, "a digit"), ("1e", 2, "a digit"), ("a b", 1, "nothing more"),
+      ("tolowr(Name) eq 'a'", 6, "did you mean 'tolower'?"), ("f('a','b')", 1, "no canonical function 'f'"),
+      ("N.F(a=1,2)", 8, "a name and '='"), ("a has 'it is'", 6, "members of an enumeration"),
+      ("$root/N.S/x", 9, "has a namespace"),
       ("Items/$count()", 13, ""), ("a%zz", 1, "two hexadecimal digits"), ("a eq '%FF'", 6, "not UTF-8"),
       ("", 0, "expected"),
       (#"["a"#, 3, "a double quote that ends"), (#"["\x"]"#, 2, "an escape"), (#"["\ud800"]"#, 2, "hexadecimal digits"),
