@@ -1,0 +1,141 @@
+// `$expand` (URL Conventions 4.01 §5.1.3).
+extension Binding {
+  mutating func expand(
+    _ items: [ODataExpandItem], on instance: Instance
+  ) throws(ODataBindingError) -> [ODataBoundExpandItem] {
+    var bound: [ODataBoundExpandItem] = []
+    bound.reserveCapacity(items.count)
+    for item in items {
+      let next = try expandItem(item)
+      if bound.contains(where: { $0.path == next.path }) {
+        throw error(.duplicate("'\(name(of: next.path))'"), at: item.path.position)
+      }
+      bound.append(next)
+    }
+    return bound
+  }
+
+  private func name(of path: ODataBoundPath) -> String {
+    switch path.segments.last?.kind {
+    case .navigation(let property): property.name
+    case .property(let property): property.name
+    case .cast(let type): type.name
+    case .star: "*"
+    case .value: "$value"
+    default: "the item"
+    }
+  }
+
+  private mutating func expandItem(_ item: ODataExpandItem) throws(ODataBindingError) -> ODataBoundExpandItem {
+    var walk = try begin(item.path, .expand, at: item.path.position)
+    let segments = item.path.segments
+    var content = ODataBoundExpandItem.Content.entities
+    var options = item.options
+    var target = walk.instance
+    while walk.next < segments.count {
+      let segment = segments[walk.next]
+      guard content == .entities else { throw misplaced("a further step", walk, "", at: segment.position) }
+      switch segment.kind {
+      case .ref:
+        content = .references
+        walk.next += 1
+      case .count(let inner):
+        content = .count
+        walk.next += 1
+        if let inner { options = inner }
+        guard target?.type.isCollection == true else {
+          throw misplaced("$count", walk, "only collections have one", at: segment.position)
+        }
+      case .value:
+        try value(&walk, at: segment.position)
+        walk.next += 1
+        content = .stream
+      default:
+        try expandStep(segments, &walk)
+        target = walk.instance
+      }
+    }
+    if case .property? = walk.path.segments.last?.kind { content = .stream }
+    try checkEnd(walk, at: item.path.position)
+    try allow(allowed(on: walk, content), options, on: "\(described(walk, content))", at: item.path.position)
+    let bound = options.isEmpty ? nil : try nested(options, on: target, .expand)
+    try checkLevels(options, walk, at: item.path.position)
+    return ODataBoundExpandItem(path: walk.path, content: content, options: bound)
+  }
+
+  private mutating func expandStep(
+    _ segments: [ODataPathSegment], _ walk: inout Walk
+  ) throws(ODataBindingError) {
+    let segment = segments[walk.next]
+    if hasNavigated(walk) {
+      guard case .qualifiedName = segment.kind else {
+        throw misplaced(
+          "a further step", walk, "expand it with options in parentheses: ($expand=…)", at: segment.position)
+      }
+    }
+    switch segment.kind {
+    case .name, .qualifiedName, .star, .annotation: try step(segments, &walk)
+    default: throw misplaced("the step", walk, "expected a navigation property", at: segment.position)
+    }
+  }
+
+  private func hasNavigated(_ walk: Walk) -> Bool {
+    walk.path.segments.contains { if case .navigation = $0.kind { true } else { false } }
+  }
+
+  /// A path ends with what can be expanded.
+  private func checkEnd(_ walk: Walk, at position: SourcePosition) throws(ODataBindingError) {
+    switch walk.path.segments.last?.kind {
+    case .navigation, .star, .value, .dynamic, .annotation, .computed: return
+    case .cast where hasNavigated(walk): return
+    case .property(let property) where property.type.item.primitive == .stream: return
+    case .property(let property):
+      throw error(
+        .wrongType(expected: "a navigation property", found: "'\(property.name)' of type \(property.type)"),
+        at: position)
+    default:
+      throw error(.wrongType(expected: "a navigation property", found: "\(walk.path.type ?? .untyped)"), at: position)
+    }
+  }
+
+  private func allowed(on walk: Walk, _ content: ODataBoundExpandItem.Content) -> OptionKinds {
+    if case .star? = walk.path.segments.last?.kind { return content == .entities ? [.levels] : [] }
+    let isMany = walk.instance?.type.isCollection ?? true
+    switch content {
+    case .stream: return []
+    case .count: return [.filter, .search]
+    case .references: return isMany ? [.filter, .search, .orderBy, .skip, .top, .count] : []
+    case .entities: return allowed(on: walk.instance?.type).union([.levels]).subtracting([.index])
+    }
+  }
+
+  private func described(_ walk: Walk, _ content: ODataBoundExpandItem.Content) -> String {
+    switch content {
+    case .count: "$count"
+    case .references: "$ref"
+    case .stream: "a stream"
+    case .entities:
+      if case .star? = walk.path.segments.last?.kind { "*" } else { walk.instance.map { "\($0.type)" } ?? "it" }
+    }
+  }
+
+  /// `$levels` needs a navigation property that leads back to its own type (§5.1.3.3).
+  private func checkLevels(
+    _ options: ODataQueryOptions, _ walk: Walk, at position: SourcePosition
+  ) throws(ODataBindingError) {
+    guard let levels = options.levels else { return }
+    if case .count(let count) = levels, count < 1 {
+      throw error(.invalidLiteral("$levels is at least 1, or max"), at: position)
+    }
+    for segment in walk.path.segments {
+      guard case .navigation(let property) = segment.kind, let target = property.type.structure else { continue }
+      let source = walk.path.rootType?.structure ?? property.declaringType
+      guard target.derives(from: property.declaringType) || source.derives(from: target) else {
+        throw error(
+          .misplacedOption(
+            "$levels", on: "'\(property.name)'", reason: "it does not lead back to \(property.declaringType.name)"),
+          at: position)
+      }
+    }
+  }
+}

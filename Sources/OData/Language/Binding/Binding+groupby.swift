@@ -1,0 +1,189 @@
+// `groupby`, and the transformations that join and nest (Data Aggregation 4.0 §3.2.3, §3.3, §3.4).
+extension Binding {
+  static let leveledHierarchyTerm = "Org.OData.Aggregation.V1.LeveledHierarchy"
+
+  mutating func groupBy(
+    _ elements: [ODataGroupingElement], _ inner: [ODataTransformation], _ instance: inout Instance
+  ) throws(ODataBindingError) -> ODataBoundTransformation {
+    var bound: [ODataBoundGrouping] = []
+    var paths: [ODataBoundPath] = []
+    for element in elements { bound.append(try grouping(element, &paths, instance)) }
+    let grouped = shape(of: paths, in: instance.type)
+    guard !inner.isEmpty else {
+      instance.type = ODataBoundType(.shape(grouped), isCollection: true)
+      return .groupBy(bound, [])
+    }
+    let (steps, result) = try apply(inner, on: instance)
+    instance = result
+    // What keeps the instances keeps the grouping properties too; what makes new ones gets them.
+    if case .shape(let made) = result.type.item, made.isClosed {
+      let members = grouped.members.filter { made.member($0.name) == nil } + made.members
+      let shape = ODataBoundShape(base: grouped.base, members: members, isClosed: true)
+      instance.type = ODataBoundType(.shape(shape), isCollection: true)
+    }
+    return .groupBy(bound, steps)
+  }
+
+  private mutating func grouping(
+    _ element: ODataGroupingElement, _ paths: inout [ODataBoundPath], _ instance: Instance
+  ) throws(ODataBindingError) -> ODataBoundGrouping {
+    switch element {
+    case .property(let path):
+      let bound = try relative(path, .apply).path
+      guard !paths.contains(bound) else { throw error(.duplicate("a grouping property"), at: path.position) }
+      paths.append(bound)
+      return .property(bound)
+    case .rollup(let levels):
+      var bound: [ODataBoundPath] = []
+      for path in levels { bound.append(try relative(path, .apply).path) }
+      paths += bound.filter { !paths.contains($0) }
+      return .rollup(bound)
+    case .rollupHierarchy(let qualifier):
+      paths += try levels(of: qualifier, instance)
+      return .rollupHierarchy(qualifier)
+    case .rollupRecursive(let reference, let inner):
+      let hierarchy = try self.hierarchy(reference)
+      paths.append(hierarchy.property)
+      let (steps, _) = try apply(inner, on: instance)
+      return .rollupRecursive(hierarchy, steps)
+    }
+  }
+
+  /// The properties of a leveled hierarchy, which the type or the container is annotated with.
+  private mutating func levels(
+    of qualifier: String, _ instance: Instance
+  ) throws(ODataBindingError) -> [ODataBoundPath] {
+    var targets = instance.type.structure?.chain.map(\.name) ?? []
+    if let container = index.model.defaultContainer?.qualifiedName { targets.append(container) }
+    for target in targets {
+      guard
+        let annotation = index.model.annotation(
+          Binding.leveledHierarchyTerm, qualifier: qualifier, target: target), let items = annotation.value?.items
+      else { continue }
+      var paths: [ODataBoundPath] = []
+      for item in items {
+        guard let text = item.string ?? item.pathText else { continue }
+        let segments = text.split(separator: "/").map { ODataPathSegment(.name(String($0))) }
+        paths.append(try relative(ODataPath(segments), .apply).path)
+      }
+      return paths
+    }
+    throw error(
+      .unknownName(qualifier, what: "leveled hierarchy", place: "in \(instance.type.item)", nearest: nil), at: .none)
+  }
+
+  /// What is left of a type: the properties at the ends of paths, and what leads to them.
+  private func shape(of paths: [ODataBoundPath], in type: ODataBoundType) -> ODataBoundShape {
+    shape(of: paths.map { $0.segments[...] }, in: type)
+  }
+
+  private func shape(of paths: [ArraySlice<ODataBoundSegment>], in type: ODataBoundType) -> ODataBoundShape {
+    var members: [ODataBoundShape.Member] = []
+    for path in paths {
+      // Casts on the way leave no property.
+      let steps = path.drop { if case .cast = $0.kind { true } else { false } }
+      guard let first = steps.first, let name = first.memberName, let own = first.type,
+        !members.contains(where: { $0.name == name })
+      else { continue }
+      let rest = paths.map { $0.drop { if case .cast = $0.kind { true } else { false } } }
+        .filter { $0.first?.memberName == name && $0.count > 1 }.map { $0.dropFirst() }
+      var kept = own
+      // A property that is grouped by itself stays whole.
+      let isWhole = paths.contains { $0.count == 1 && $0.first?.memberName == name }
+      if !isWhole, !rest.isEmpty {
+        kept = ODataBoundType(
+          .shape(shape(of: rest, in: own)), isCollection: own.isCollection, isNullable: own.isNullable)
+      }
+      members.append(ODataBoundShape.Member(name: name, type: kept, isComputed: first.isUndeclared))
+    }
+    return ODataBoundShape(base: type.structure, members: members, isClosed: true)
+  }
+
+  // MARK: join, nest, addnested
+
+  mutating func joining(
+    _ transformation: ODataTransformation, _ instance: inout Instance
+  ) throws(ODataBindingError) -> ODataBoundTransformation {
+    switch transformation {
+    case .join(let path, let alias, let isOuter, let inner):
+      let walk = try relative(path, .apply)
+      guard let target = walk.instance, target.type.isCollection else {
+        throw error(
+          .wrongType(expected: "a collection to join", found: "\(walk.path.type ?? .untyped)"), at: path.position)
+      }
+      let (steps, result) = try apply(inner, on: target)
+      let type = ODataBoundType(result.type.item, isNullable: isOuter)
+      instance.type = adding([ODataBoundShape.Member(name: alias, type: type, isComputed: true)], to: instance.type)
+      return .join(walk.path, alias: alias, isOuter: isOuter, steps)
+    case .nest(let sequences):
+      let (bound, members) = try nested(sequences, on: instance)
+      let shape = ODataBoundShape(base: instance.type.structure, members: members, isClosed: true)
+      instance.type = ODataBoundType(.shape(shape), isCollection: true)
+      return .nest(bound)
+    case .addNested(let path, let sequences):
+      let walk = try relative(path, .apply)
+      guard var target = walk.instance, target.type.item.isStructured else {
+        throw error(
+          .wrongType(expected: "related instances", found: "\(walk.path.type ?? .untyped)"), at: path.position)
+      }
+      target.type.isCollection = true
+      let (bound, members) = try nested(sequences, on: target)
+      instance.type = adding(members, to: instance.type, along: walk.path.segments.dropLast()[...])
+      return .addNested(walk.path, bound)
+    default: return .identity
+    }
+  }
+
+  private mutating func nested(
+    _ sequences: [ODataNestedSequence], on instance: Instance
+  ) throws(ODataBindingError) -> ([ODataBoundNested], [ODataBoundShape.Member]) {
+    var bound: [ODataBoundNested] = []
+    var members: [ODataBoundShape.Member] = []
+    for sequence in sequences {
+      let (steps, result) = try apply(sequence.transformations, on: instance)
+      bound.append(ODataBoundNested(transformations: steps, alias: sequence.alias))
+      members.append(ODataBoundShape.Member(name: sequence.alias, type: result.type, isComputed: true))
+    }
+    return (bound, members)
+  }
+
+  /// Adds properties to the type at the end of a path.
+  private func adding(
+    _ members: [ODataBoundShape.Member], to type: ODataBoundType, along path: ArraySlice<ODataBoundSegment>
+  ) -> ODataBoundType {
+    guard let first = path.first else { return adding(members, to: type) }
+    guard let name = first.memberName, let next = first.type else {
+      return adding(members, to: type, along: path.dropFirst())
+    }
+    let changed = adding(members, to: next, along: path.dropFirst())
+    return adding(
+      [ODataBoundShape.Member(name: name, type: changed, isComputed: first.isUndeclared)], to: type)
+  }
+}
+
+extension EdmExpression {
+  /// The text of a path.
+  fileprivate var pathText: String? {
+    if case .path(_, let text) = bare { text } else { nil }
+  }
+}
+
+extension ODataBoundSegment {
+  /// The name of a step to a property of any kind.
+  var memberName: String? {
+    switch kind {
+    case .property(let property): property.name
+    case .navigation(let property): property.name
+    case .dynamic(let name), .computed(let name): name
+    default: nil
+    }
+  }
+
+  /// Whether no declaration stands behind the step's name.
+  var isUndeclared: Bool {
+    switch kind {
+    case .dynamic, .computed: true
+    default: false
+    }
+  }
+}

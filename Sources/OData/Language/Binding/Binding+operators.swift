@@ -1,0 +1,174 @@
+// Operators between two operands (URL Conventions 4.01 §5.1.1.1, §5.1.1.2).
+extension Binding {
+  mutating func binary(
+    _ name: ODataBinaryOperator, _ left: ODataExpression, _ right: ODataExpression, at position: SourcePosition
+  ) throws(ODataBindingError) -> ODataBoundExpression {
+    let left = try bind(left)
+    let right = try bind(right)
+    switch name {
+    case .equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual:
+      return try comparison(name, left, right, at: position)
+    case .has: return try has(left, right, at: position)
+    case .add, .subtract, .multiply, .divide, .divideBy, .modulo:
+      return try arithmetic(name, left, right, at: position)
+    }
+  }
+
+  private func wrong(
+    _ name: String, _ left: ODataBoundExpression, _ right: ODataBoundExpression, at position: SourcePosition
+  ) -> ODataBindingError {
+    error(.wrongOperands(name, left: "\(left.type)", right: "\(right.type)"), at: position)
+  }
+
+  /// Makes literals beside other operands values of the others' types, where these hold them exactly.
+  private func unified(
+    _ left: ODataBoundExpression, _ right: ODataBoundExpression
+  ) throws(ODataBindingError) -> (ODataBoundExpression, ODataBoundExpression) {
+    switch (left.isConstant, right.isConstant) {
+    case (true, false): (try convert(left, to: right.type.item), right)
+    case (false, true): (left, try convert(right, to: left.type.item))
+    case (false, false): (left, right)
+    // Two literals keep the types that their forms tell, but for null and arrays.
+    case (true, true):
+      if left.isNull {
+        (try convert(left, to: right.type.item), right)
+      } else if right.isNull {
+        (left, try convert(right, to: left.type.item))
+      } else {
+        (left, right)
+      }
+    }
+  }
+
+  private func comparison(
+    _ name: ODataBinaryOperator, _ left: ODataBoundExpression, _ right: ODataBoundExpression,
+    at position: SourcePosition
+  ) throws(ODataBindingError) -> ODataBoundExpression {
+    let (left, right) = try unified(left, right)
+    let isEquality = name == .equal || name == .notEqual
+    guard let common = ODataBoundType.promoted(left.type, right.type),
+      isEquality ? isEquatable(common, left, right) : isOrdered(common)
+    else { throw wrong(name.rawValue, left, right, at: position) }
+    return ODataBoundExpression(.binary(name, left, right), .boolean, at: position)
+  }
+
+  /// Streams and places can be compared with null only.
+  private func isEquatable(_ type: ODataBoundType, _ left: ODataBoundExpression, _ right: ODataBoundExpression) -> Bool
+  {
+    guard let primitive = type.item.primitive, primitive == .stream || primitive.geoSpace != nil else { return true }
+    return left.isNull || right.isNull
+  }
+
+  func isOrdered(_ type: ODataBoundType) -> Bool {
+    guard !type.isCollection else { return false }
+    switch type.item {
+    case .primitive, .definition:
+      guard let primitive = type.item.primitive else { return false }
+      return primitive != .stream && primitive != .binary && primitive.geoSpace == nil
+    case .enumeration: return true
+    case .structure, .shape: return false
+    default: return type.item.isOpen
+    }
+  }
+
+  private func has(
+    _ left: ODataBoundExpression, _ right: ODataBoundExpression, at position: SourcePosition
+  ) throws(ODataBindingError) -> ODataBoundExpression {
+    let (left, right) = try unified(left, right)
+    func isEnumeration(_ type: ODataBoundType) -> Bool {
+      guard !type.isCollection else { return false }
+      if case .enumeration = type.item { return true }
+      return type.item.isOpen
+    }
+    guard isEnumeration(left.type), isEnumeration(right.type), ODataBoundType.promoted(left.type, right.type) != nil
+    else { throw wrong("has", left, right, at: position) }
+    let isNullable = left.type.isNullable || right.type.isNullable
+    return ODataBoundExpression(.binary(.has, left, right), .primitive(.boolean, isNullable: isNullable), at: position)
+  }
+
+  mutating func membership(
+    _ left: ODataExpression, _ right: ODataExpression, at position: SourcePosition
+  ) throws(ODataBindingError) -> ODataBoundExpression {
+    var left = try bind(left)
+    var right = try bind(right)
+    guard right.type.isCollection || right.type.item.isOpen && !right.isConstant || right.isNull else {
+      throw wrong("in", left, right, at: position)
+    }
+    if !left.isConstant { right = try convert(right, to: left.type.item) }
+    if left.isConstant, !right.isConstant { left = try convert(left, to: right.type.item) }
+    let items: [ODataBoundExpression]
+    switch right.kind {
+    case .list(let list), .array(let list): items = list
+    default: items = []
+    }
+    for item in items {
+      guard let common = ODataBoundType.promoted(left.type, item.type), isEquatable(common, left, item) else {
+        throw wrong("in", left, item, at: item.position.offset == nil ? position : item.position)
+      }
+    }
+    if items.isEmpty, !right.isNull, right.type.item != .untyped {
+      // A collection inside a collection has no type of its own: arrays are compared with arrays.
+      guard left.type.isCollection || ODataBoundType.promoted(left.type, right.type.single) != nil else {
+        throw wrong("in", left, right, at: position)
+      }
+    }
+    return ODataBoundExpression(.membership(left, right), .boolean, at: position)
+  }
+}
+
+// Arithmetic (§5.1.1.2).
+extension Binding {
+  fileprivate func arithmetic(
+    _ name: ODataBinaryOperator, _ left: ODataBoundExpression, _ right: ODataBoundExpression,
+    at position: SourcePosition
+  ) throws(ODataBindingError) -> ODataBoundExpression {
+    let (left, right) = try calculable(left, right)
+    guard !left.type.isCollection, !right.type.isCollection, let item = result(name, left.type.item, right.type.item)
+    else { throw wrong(name.rawValue, left, right, at: position) }
+    let type = ODataBoundType(item, isNullable: left.type.isNullable || right.type.isNullable)
+    return ODataBoundExpression(.binary(name, left, right), type, at: position)
+  }
+
+  /// Makes a literal beside another operand a value of the type that both are promoted to.
+  private func calculable(
+    _ left: ODataBoundExpression, _ right: ODataBoundExpression
+  ) throws(ODataBindingError) -> (ODataBoundExpression, ODataBoundExpression) {
+    guard left.isConstant != right.isConstant else { return (left, right) }
+    let (literal, other) = left.isConstant ? (left, right) : (right, left)
+    guard let type = other.type.item.primitive else { return (left, right) }
+    var converted = literal
+    if case .literal(.string) = literal.kind, type.isDuration || type.isMoment || type == .date {
+      converted = try convert(literal, to: .primitive(.duration))
+    } else if let number = literal.type.item.primitive, let promoted = EdmPrimitiveType.promoted(number, type) {
+      converted = try convert(literal, to: .primitive(promoted))
+    }
+    return left.isConstant ? (converted, right) : (left, converted)
+  }
+
+  private func result(
+    _ name: ODataBinaryOperator, _ left: ODataBoundType.Item, _ right: ODataBoundType.Item
+  ) -> ODataBoundType.Item? {
+    guard let one = left.primitive, let other = right.primitive else {
+      let known = left.primitive ?? right.primitive
+      guard left.isOpen || left.primitive != nil, right.isOpen || right.primitive != nil else { return nil }
+      if let known, !known.isNumeric, !known.isDuration, !known.isMoment, known != .date { return nil }
+      return left == .null && known != nil ? right : right == .null && known != nil ? left : .untyped
+    }
+    if let number = EdmPrimitiveType.promoted(one, other) {
+      if name == .divideBy, number.isInteger { return .primitive(.decimal) }
+      // V2 calculates with no integers of less than 32 bits ([MS-ODATA] §2.2.3.6.1.2.1).
+      if dialect == .v2, number.isInteger, number != .int64 { return .primitive(.int32) }
+      return .primitive(number)
+    }
+    switch (name, one, other) {
+    case (.add, _, _) where other.isDuration, (.subtract, _, _) where other.isDuration:
+      return one.isMoment || one == .date ? .primitive(one) : one.isDuration ? .primitive(.duration) : nil
+    case (.subtract, _, _) where one == other && (one.isMoment || one == .date): return .primitive(.duration)
+    case (.multiply, _, _) where one.isDuration && other.isNumeric || one.isNumeric && other.isDuration,
+      (.divide, _, _) where one.isDuration && other.isNumeric,
+      (.divideBy, _, _) where one.isDuration && other.isNumeric:
+      return .primitive(.duration)
+    default: return nil
+    }
+  }
+}

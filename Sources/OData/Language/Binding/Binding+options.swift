@@ -1,0 +1,148 @@
+// Query options on a resource (URL Conventions 4.01 §5), in the order in which they are evaluated (Protocol §11.2.1).
+extension Binding {
+  /// Binds options as they stand on a resource of a URL.
+  mutating func bind(
+    _ options: ODataQueryOptions, on instance: Instance
+  ) throws(ODataBindingError) -> ODataBoundOptions {
+    custom = options.custom
+    it = instance.single
+    try allow(allowed(on: instance.type), options, on: "\(instance.type)", at: .none)
+    var bound = try content(options, on: instance)
+    bound.custom.removeAll { usedCustom.contains($0.name) }
+    return bound
+  }
+
+  /// Where nested options stand.
+  enum Nesting {
+    case expand
+    case select
+    case count
+  }
+
+  /// Binds the options in parentheses of an item of `$expand` or `$select`, or of `$count`.
+  mutating func nested(
+    _ options: ODataQueryOptions, on instance: Instance?, _ nesting: Nesting
+  ) throws(ODataBindingError) -> ODataBoundOptions {
+    try enter(.none)
+    defer { leave() }
+    let outer = (current, this, these, isNested, variables)
+    // `$count($filter=…)` in a lambda may name the lambda's variable; `$expand` stands in none.
+    isNested = true
+    defer { (current, this, these, isNested, variables) = outer }
+    return try content(options, on: instance)
+  }
+
+  /// Binds options that have been checked to be allowed.
+  mutating func content(
+    _ given: ODataQueryOptions, on start: Instance?
+  ) throws(ODataBindingError) -> ODataBoundOptions {
+    var bound = ODataBoundOptions()
+    copySimple(given, &bound)
+    try checkNumbers(given)
+    guard var instance = start else { return bound }
+    scope(instance)
+    if let transformations = given.apply {
+      let (steps, result) = try apply(transformations, on: instance)
+      bound.apply = steps
+      instance = result
+      scope(instance)
+    }
+    if !given.compute.isEmpty {
+      bound.compute = try compute(given.compute, &instance)
+      scope(instance)
+    }
+    if let filter = given.filter { bound.filter = try condition(filter) }
+    bound.search = given.search
+    bound.orderBy = try orderBy(given.orderBy)
+    if dialect == .v2, !given.expand.isEmpty || !given.select.isEmpty {
+      let nested = try nestedV2(given, on: instance)
+      bound.expand = try expand(nested.expand, on: instance)
+      bound.select = try select(nested.select, on: instance)
+    } else {
+      bound.expand = try expand(given.expand, on: instance)
+      bound.select = try select(given.select, on: instance)
+    }
+    bound.type = instance.type
+    return bound
+  }
+
+  /// Makes an instance the one that names begin at.
+  mutating func scope(_ instance: Instance) {
+    current = instance.single
+    this = instance.single
+    these = instance
+  }
+
+  private func copySimple(_ given: ODataQueryOptions, _ bound: inout ODataBoundOptions) {
+    bound.skip = given.skip
+    bound.top = given.top
+    bound.count = given.count
+    bound.levels = given.levels
+    bound.index = given.index
+    bound.format = given.format
+    bound.schemaVersion = given.schemaVersion
+    bound.skipToken = given.skipToken
+    bound.deltaToken = given.deltaToken
+    bound.id = given.id
+    bound.custom = given.custom
+  }
+
+  private func checkNumbers(_ given: ODataQueryOptions) throws(ODataBindingError) {
+    if let skip = given.skip, skip < 0 { throw error(.invalidLiteral("$skip must not be negative"), at: .none) }
+    if let top = given.top, top < 0 { throw error(.invalidLiteral("$top must not be negative"), at: .none) }
+  }
+
+  // MARK: $compute, $orderby
+
+  /// Binds computed properties, each in scope of those behind it, and adds them to the instances.
+  mutating func compute(
+    _ items: [ODataComputeItem], _ instance: inout Instance
+  ) throws(ODataBindingError) -> [ODataBoundCompute] {
+    var bound: [ODataBoundCompute] = []
+    for item in items {
+      let expression = try bind(item.expression)
+      guard !isTaken(item.alias, instance.type) else {
+        throw error(.duplicate("'\(item.alias)'"), at: item.position)
+      }
+      bound.append(ODataBoundCompute(expression: expression, alias: item.alias))
+      let member = ODataBoundShape.Member(name: item.alias, type: expression.type, isComputed: true)
+      instance.type = adding([member], to: instance.type)
+      current = instance.single
+    }
+    return bound
+  }
+
+  private func isTaken(_ name: String, _ type: ODataBoundType) -> Bool {
+    if case .shape(let shape) = type.item {
+      if shape.member(name) != nil { return true }
+      if shape.isClosed { return false }
+    }
+    return type.structure.map { index.member(name, of: $0) != nil } ?? false
+  }
+
+  /// A type with further properties.
+  func adding(_ members: [ODataBoundShape.Member], to type: ODataBoundType) -> ODataBoundType {
+    let shape: ODataBoundShape
+    if case .shape(let before) = type.item {
+      shape = ODataBoundShape(base: before.base, members: before.members + members, isClosed: before.isClosed)
+    } else {
+      shape = ODataBoundShape(base: type.structure, members: members, isClosed: false)
+    }
+    return ODataBoundType(.shape(shape), isCollection: type.isCollection, isNullable: type.isNullable)
+  }
+
+  mutating func orderBy(_ items: [ODataOrderByItem]) throws(ODataBindingError) -> [ODataBoundOrderBy] {
+    var bound: [ODataBoundOrderBy] = []
+    bound.reserveCapacity(items.count)
+    for item in items {
+      let expression = try bind(item.expression)
+      guard isOrdered(expression.type) else {
+        throw error(
+          .wrongType(expected: "a value that can be ordered", found: "\(expression.type)"), at: item.expression.position
+        )
+      }
+      bound.append(ODataBoundOrderBy(expression: expression, isDescending: item.isDescending))
+    }
+    return bound
+  }
+}

@@ -1,0 +1,144 @@
+// Paths in expressions and options: from the current instance, a variable or the service's root, step by step (§5.1.1.15).
+extension Binding {
+  /// A path on its way.
+  struct Walk {
+    /// The steps that have been taken.
+    var path: ODataBoundPath
+    /// What they have come to; nil at the service's root, and behind what has no type.
+    var instance: Instance?
+    /// What came before a last `$count`, `$value` or `$ref`: what options stand on.
+    var owner: Instance?
+    let place: Place
+    /// The step that comes next.
+    var next = 0
+    /// Whether V2's `$links` stands in the path.
+    var hasLinks = false
+
+    init(_ place: Place, root: ODataBoundPath.Root, _ instance: Instance?) {
+      self.place = place
+      self.instance = instance
+      path = ODataBoundPath(root: root, rootType: instance?.type)
+    }
+
+    mutating func append(_ kind: ODataBoundSegment.Kind, _ instance: Instance?, at position: SourcePosition) {
+      // Complex properties and primitive values come from no set of their own.
+      let isEntity = instance?.type.structure?.isEntityType ?? false
+      path.segments.append(
+        ODataBoundSegment(kind, instance?.type, source: isEntity ? instance?.source : nil, at: position))
+      self.instance = instance
+    }
+  }
+
+  /// Where a path stands: which steps it may have.
+  enum Place {
+    /// The path of a URL.
+    case resource
+    /// An expression.
+    case expression
+    /// `$select`
+    case select
+    /// `$expand`
+    case expand
+    /// The properties that `$apply` names.
+    case apply
+
+    /// Whether a name may follow a collection: it is meant of each item.
+    var goesThroughCollections: Bool { self == .select || self == .expand || self == .apply }
+  }
+
+  /// Binds a path as an expression.
+  mutating func path(_ path: ODataPath, at position: SourcePosition) throws(ODataBindingError) -> ODataBoundExpression {
+    switch path.root {
+    case .alias(let name):
+      let value = try alias(name, at: position)
+      if path.segments.isEmpty || value.isNull { return value }
+      return try continued(value, path, at: position)
+    case .expression(let expression):
+      let value = try bind(expression)
+      return path.segments.isEmpty ? value : try continued(value, path, at: position)
+    default: break
+    }
+    var walk = try begin(path, .expression, at: position)
+    try finish(&walk, path.segments)
+    return try expression(walk, at: position)
+  }
+
+  private func expression(_ walk: Walk, at position: SourcePosition) throws(ODataBindingError) -> ODataBoundExpression {
+    guard let type = walk.path.type else {
+      throw error(
+        .misplacedStep("the end of the path", behind: "$root", reason: "a resource must follow"), at: position)
+    }
+    return ODataBoundExpression(.path(walk.path), type, at: position)
+  }
+
+  /// Steps behind a value: behind a path, its steps go on.
+  private mutating func continued(
+    _ value: ODataBoundExpression, _ path: ODataPath, at position: SourcePosition
+  ) throws(ODataBindingError) -> ODataBoundExpression {
+    var walk = continuing(value)
+    try finish(&walk, path.segments)
+    return try expression(walk, at: position)
+  }
+
+  private func continuing(_ value: ODataBoundExpression) -> Walk {
+    guard case .path(let start) = value.kind else {
+      return Walk(.expression, root: .expression(value), Instance(value.type))
+    }
+    let source = start.source
+    let bindings = source?.containment.isEmpty == true ? source?.source.bindings : nil
+    var walk = Walk(.expression, root: start.root, Instance(value.type, source: source, bindings: bindings))
+    walk.path = start
+    return walk
+  }
+
+  /// Takes all steps.
+  mutating func finish(_ walk: inout Walk, _ segments: [ODataPathSegment]) throws(ODataBindingError) {
+    walk.path.segments.reserveCapacity(segments.count)
+    while walk.next < segments.count { try step(segments, &walk) }
+  }
+
+  /// Binds a path of an option: relative to an instance.
+  mutating func relative(
+    _ path: ODataPath, _ place: Place
+  ) throws(ODataBindingError) -> Walk {
+    var walk = try begin(path, place, at: path.position)
+    try finish(&walk, path.segments)
+    return walk
+  }
+
+  func begin(_ path: ODataPath, _ place: Place, at position: SourcePosition) throws(ODataBindingError) -> Walk {
+    switch path.root {
+    case .implicit:
+      // Trees that were built need not say that a name is a variable.
+      if !variables.isEmpty, case .name(let name)? = path.segments.first?.kind,
+        let variable = variables.last(where: { $0.name == name })
+      {
+        var walk = Walk(place, root: .variable(name), variable.instance)
+        walk.next = 1
+        return walk
+      }
+      return Walk(place, root: implicitRoot, current)
+    case .it: return Walk(place, root: .it, try scoped(it, "$it", at: position))
+    case .this: return Walk(place, root: .this, try scoped(this, "$this", at: position))
+    case .these: return Walk(place, root: .these, try scoped(these, "$these", at: position))
+    case .root: return Walk(place, root: .root, nil)
+    case .variable(let name):
+      guard let variable = variables.last(where: { $0.name == name }) else {
+        throw unknown(
+          name, what: "variable", place: "in scope", among: variables.map(\.name), at: position)
+      }
+      return Walk(place, root: .variable(name), variable.instance)
+    case .alias, .expression: throw error(.notSupported("an alias or a function cannot begin this path"), at: position)
+    }
+  }
+
+  private func scoped(
+    _ instance: Instance?, _ name: String, at position: SourcePosition
+  ) throws(ODataBindingError) -> Instance {
+    guard let instance else {
+      throw error(
+        .unknownName(name, what: "instance", place: "for this option", nearest: nil), at: position)
+    }
+    return instance
+  }
+}

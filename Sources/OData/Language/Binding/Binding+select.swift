@@ -1,0 +1,53 @@
+// `$select` (URL Conventions 4.01 §5.1.4).
+extension Binding {
+  mutating func select(
+    _ items: [ODataSelectItem], on instance: Instance
+  ) throws(ODataBindingError) -> [ODataBoundSelectItem] {
+    var bound: [ODataBoundSelectItem] = []
+    bound.reserveCapacity(items.count)
+    for item in items {
+      let next = try selectItem(item)
+      if let other = bound.first(where: { $0.path == next.path }) {
+        guard other == next else { throw error(.duplicate("the item with options"), at: item.path.position) }
+        continue
+      }
+      bound.append(next)
+    }
+    return bound
+  }
+
+  private mutating func selectItem(_ item: ODataSelectItem) throws(ODataBindingError) -> ODataBoundSelectItem {
+    var walk = try begin(item.path, .select, at: item.path.position)
+    let segments = item.path.segments
+    while walk.next < segments.count {
+      let segment = segments[walk.next]
+      if case .navigation(let property)? = walk.path.segments.last?.kind {
+        throw misplaced(
+          "a further step", walk, "select it in $expand=\(property.name)($select=…)", at: segment.position)
+      }
+      switch segment.kind {
+      case .name, .qualifiedName, .star, .allOperations, .annotation: try step(segments, &walk)
+      default: throw misplaced("the step", walk, "expected a property", at: segment.position)
+      }
+    }
+    if case .cast? = walk.path.segments.last?.kind {
+      throw error(
+        .wrongType(expected: "a property", found: "the type \(walk.path.type ?? .untyped)"), at: item.path.position)
+    }
+    guard !walk.path.segments.isEmpty else {
+      throw error(.wrongType(expected: "a property", found: "nothing"), at: item.path.position)
+    }
+    guard !item.options.isEmpty else { return ODataBoundSelectItem(path: walk.path, options: nil) }
+    let type = walk.path.type
+    var kinds = allowed(on: type).subtracting([.expand, .index])
+    switch walk.path.segments.last?.kind {
+    case .property, .dynamic, .computed: break
+    default: kinds = []
+    }
+    if type?.structure?.isEntityType == true { kinds = [] }
+    // 4.01 takes `$expand` in the options of a complex property that has navigation properties.
+    if type?.item.isStructured == true, !kinds.isEmpty { kinds.insert(.expand) }
+    try allow(kinds, item.options, on: type.map { "\($0)" } ?? "it", at: item.path.position)
+    return ODataBoundSelectItem(path: walk.path, options: try nested(item.options, on: walk.instance, .select))
+  }
+}

@@ -1,0 +1,201 @@
+// The steps of paths (URL Conventions 4.01 §4).
+extension Binding {
+  /// Takes the next step, and what belongs to it.
+  mutating func step(_ segments: [ODataPathSegment], _ walk: inout Walk) throws(ODataBindingError) {
+    let segment = segments[walk.next]
+    walk.next += 1
+    let position = segment.position
+    switch segment.kind {
+    case .name(let name): try self.name(name, segments, &walk, at: position)
+    case .qualifiedName(let name): try qualifiedName(name, segments, &walk, at: position)
+    case .text(let text): try self.text(text, &walk, at: position)
+    case .arguments(let arguments): try key(arguments, &walk, at: position)
+    case .annotation(let term, let qualifier): annotation(term, qualifier, &walk, at: position)
+    case .count(let options): try count(options, &walk, at: position)
+    case .value: try value(&walk, at: position)
+    case .ref: try ref(&walk, at: position)
+    case .each: try each(&walk, at: position)
+    case .query: try query(&walk, at: position)
+    case .links: try links(segments, &walk, at: position)
+    case .filter(let condition): try filter(condition, &walk, at: position)
+    case .any(let lambda): try any(lambda, &walk, at: position)
+    case .all(let lambda): try all(lambda, &walk, at: position)
+    case .aggregate(let expression): try aggregate(expression, &walk, at: position)
+    case .star: try star(&walk, at: position)
+    case .allOperations(let namespace): try allOperations(namespace, &walk, at: position)
+    case .crossjoin, .allEntities:
+      throw misplaced("$crossjoin or $all", walk, "it is the first step of a URL", at: position)
+    }
+  }
+
+  func misplaced(
+    _ step: String, _ walk: Walk, _ reason: String = "", at position: SourcePosition
+  ) -> ODataBindingError {
+    let behind =
+      walk.instance.map { "\($0.type)" } ?? (walk.path.segments.isEmpty ? "the service's root" : "what has no type")
+    return error(.misplacedStep(step, behind: behind, reason: reason), at: position)
+  }
+
+  // MARK: Names
+
+  private mutating func name(
+    _ name: String, _ segments: [ODataPathSegment], _ walk: inout Walk, at position: SourcePosition
+  ) throws(ODataBindingError) {
+    guard let instance = walk.instance else {
+      if walk.path.segments.isEmpty, walk.path.root == .root || walk.place == .resource {
+        return try rootChild(name, segments, &walk, at: position)
+      }
+      return try qualifiedName(name, segments, &walk, at: position)
+    }
+    if instance.type.isCollection, !walk.place.goesThroughCollections {
+      return try onCollection(name, segments, &walk, instance, at: position)
+    }
+    switch instance.type.item {
+    case .structure(let structure):
+      if let member = index.member(name, of: structure) {
+        return append(member, to: &walk, instance, at: position)
+      }
+    case .shape(let shape):
+      if try self.member(name, of: shape, &walk, instance, at: position) { return }
+    case .untyped, .undeclared, .abstract(.untyped), .abstract(.entityType), .abstract(.complexType), .null:
+      return walk.append(.dynamic(name), Instance(.untyped), at: position)
+    case .primitive, .definition, .enumeration, .abstract:
+      throw misplaced("'\(name)'", walk, "it has no members", at: position)
+    }
+    if index.structure(name) != nil || index.operations[name] != nil {
+      return try qualifiedName(name, segments, &walk, at: position)
+    }
+    guard let structure = instance.type.structure, structure.isOpen, !isClosed(instance.type) else {
+      throw unknownMember(name, instance, at: position)
+    }
+    walk.append(.dynamic(name), Instance(.untyped), at: position)
+  }
+
+  private func isClosed(_ type: ODataBoundType) -> Bool {
+    if case .shape(let shape) = type.item { shape.isClosed } else { false }
+  }
+
+  func unknownMember(_ name: String, _ instance: Instance, at position: SourcePosition) -> ODataBindingError {
+    var names: [String] = []
+    if case .shape(let shape) = instance.type.item { names = shape.members.map(\.name) }
+    if let structure = instance.type.structure, !isClosed(instance.type) { names += index.memberNames(of: structure) }
+    let place = isClosed(instance.type) ? "in the result of $apply" : "in \(instance.type.item)"
+    return unknown(name, what: "property", place: place, among: names, at: position)
+  }
+
+  private func member(
+    _ name: String, of shape: ODataBoundShape, _ walk: inout Walk, _ instance: Instance, at position: SourcePosition
+  ) throws(ODataBindingError) -> Bool {
+    let declared = shape.base.flatMap { index.member(name, of: $0) }
+    if let member = shape.member(name) {
+      if let declared, !member.isComputed {
+        append(declared, to: &walk, instance, at: position, as: member.type)
+        return true
+      }
+      // The members of $crossjoin are its sets' entities.
+      let source = shape.base == nil ? index.source(name) : nil
+      let next = Instance(
+        member.type, source: source.map { ODataBoundSource(source: $0, containment: []) }, bindings: source?.bindings)
+      walk.append(.computed(name), next, at: position)
+      return true
+    }
+    guard !shape.isClosed else { throw unknownMember(name, instance, at: position) }
+    guard let declared else { return false }
+    append(declared, to: &walk, instance, at: position)
+    return true
+  }
+
+  /// Takes a step to a declared property.
+  private func append(
+    _ member: BindingIndex.Member, to walk: inout Walk, _ instance: Instance, at position: SourcePosition,
+    as type: ODataBoundType? = nil
+  ) {
+    let isNullable = instance.type.isNullable
+    switch member {
+    case .property(let property):
+      var next = type ?? property.type
+      next.isNullable = next.isNullable || isNullable
+      let goesOn = next.item.isStructured
+      walk.append(
+        .property(property),
+        Instance(
+          next, source: goesOn ? instance.source : nil,
+          bindings: goesOn ? instance.bindings?.children[property.name] : nil), at: position)
+    case .navigation(let property):
+      var next = type ?? property.type
+      next.isNullable = next.isNullable || isNullable
+      walk.append(.navigation(property), target(of: property, next, from: instance), at: position)
+    }
+  }
+
+  /// Where a navigation property leads (CSDL 4.01 §13.4).
+  func target(of property: ODataDeclaredNavigation, _ type: ODataBoundType, from instance: Instance) -> Instance {
+    let node = instance.bindings?.children[property.name]
+    if property.property.containsTarget {
+      let source = instance.source.map {
+        ODataBoundSource(source: $0.source, containment: $0.containment + [property])
+      }
+      return Instance(type, source: source, bindings: node)
+    }
+    guard let target = node?.target else { return Instance(type) }
+    // A target in a container: `NS.Container/Set`.
+    let name = target.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(target[target.index(after: $0)...]) } ?? target
+    guard let source = index.source(target) ?? index.source(name) else { return Instance(type) }
+    return Instance(type, source: ODataBoundSource(source: source, containment: []), bindings: source.bindings)
+  }
+
+  private mutating func onCollection(
+    _ name: String, _ segments: [ODataPathSegment], _ walk: inout Walk, _ instance: Instance,
+    at position: SourcePosition
+  ) throws(ODataBindingError) {
+    if index.structure(name) != nil || index.operations[name] != nil {
+      return try qualifiedName(name, segments, &walk, at: position)
+    }
+    guard walk.place == .resource else {
+      throw misplaced("'\(name)'", walk, "ask of its items with any(…) or all(…)", at: position)
+    }
+    try text(name, &walk, at: position)
+  }
+
+  // MARK: Types and operations
+
+  private mutating func qualifiedName(
+    _ name: String, _ segments: [ODataPathSegment], _ walk: inout Walk, at position: SourcePosition
+  ) throws(ODataBindingError) {
+    if let instance = walk.instance, case .structure(let structure)? = index.type(name) {
+      return try cast(structure, &walk, instance, at: position)
+    }
+    if !index.overloads(name).isEmpty { return try operation(name, segments, &walk, at: position) }
+    if walk.instance == nil, walk.path.segments.isEmpty, walk.path.root == .root || walk.place == .resource {
+      return try rootChild(name, segments, &walk, at: position)
+    }
+    if let type = walk.instance?.type, type.isCollection, walk.place == .resource, options.isKeyAsSegment,
+      type.structure?.isEntityType == true
+    {
+      return try text(name, &walk, at: position)
+    }
+    throw unknown(
+      name, what: "type or operation", place: "in the model",
+      among: Array(index.types.keys) + Array(index.operations.keys), at: position)
+  }
+
+  private func cast(
+    _ structure: EdmStructure, _ walk: inout Walk, _ instance: Instance, at position: SourcePosition
+  ) throws(ODataBindingError) {
+    if let current = instance.type.structure {
+      guard structure.derives(from: current) || current.derives(from: structure) else {
+        throw misplaced("the type \(structure.name)", walk, "neither derives from the other", at: position)
+      }
+    } else if !instance.type.item.isOpen, !instance.type.item.isStructured {
+      throw misplaced("the type \(structure.name)", walk, "it has no members", at: position)
+    }
+    let type = ODataBoundType(
+      .structure(structure), isCollection: instance.type.isCollection,
+      isNullable: instance.type.isNullable || !instance.type.isCollection && walk.place != .resource)
+    walk.append(
+      .cast(structure),
+      Instance(
+        type, source: instance.source, bindings: instance.bindings?.children[structure.name] ?? instance.bindings),
+      at: position)
+  }
+}

@@ -1,0 +1,67 @@
+// V2 says with paths what V4 says with nested options: `$expand=A/B,C&$select=Name,A/Name` is
+// `$expand=A($expand=B;$select=Name),C&$select=Name` (OData V2 URI Conventions §4.6, §4.8).
+extension Binding {
+  func nestedV2(
+    _ given: ODataQueryOptions, on instance: Instance
+  ) throws(ODataBindingError) -> (expand: [ODataExpandItem], select: [ODataSelectItem]) {
+    var expand: [ODataExpandItem] = []
+    for item in given.expand {
+      let head = headCount(item.path.segments)
+      let first = Array(item.path.segments[..<head])
+      let place = expand.firstIndex { $0.path.segments == first } ?? expand.endIndex
+      if place == expand.endIndex {
+        expand.append(ODataExpandItem(ODataPath(first, at: item.path.position)))
+      }
+      guard head < item.path.segments.count else {
+        // Trees that were built may have options here: they go with the path's end.
+        if !item.options.isEmpty { merge(item.options, into: &expand[place].options) }
+        continue
+      }
+      let rest = ODataPath(Array(item.path.segments[head...]), at: item.path.segments[head].position)
+      expand[place].options.expand.append(ODataExpandItem(rest, options: item.options))
+    }
+    var select: [ODataSelectItem] = []
+    for item in given.select {
+      let segments = item.path.segments
+      let head = headCount(segments)
+      guard head < segments.count, isNavigation(segments[head - 1], instance) else {
+        select.append(item)
+        continue
+      }
+      let first = Array(segments[..<head])
+      guard let place = expand.firstIndex(where: { $0.path.segments == first }) else {
+        throw error(
+          .misplacedStep(
+            "a further step", behind: "a navigation property that $expand does not name", reason: "expand it"),
+          at: segments[head].position)
+      }
+      let rest = ODataPath(Array(segments[head...]), at: segments[head].position)
+      expand[place].options.select.append(ODataSelectItem(rest, options: item.options))
+    }
+    return (expand, select)
+  }
+
+  private func merge(_ options: ODataQueryOptions, into other: inout ODataQueryOptions) {
+    let expand = other.expand
+    let select = other.select
+    other = options
+    other.expand = expand + options.expand
+    other.select = select + options.select
+  }
+
+  /// How many segments lead through the first name: casts may stand before it.
+  private func headCount(_ segments: [ODataPathSegment]) -> Int {
+    var count = 0
+    for segment in segments {
+      count += 1
+      guard case .qualifiedName = segment.kind else { break }
+    }
+    return count
+  }
+
+  private func isNavigation(_ segment: ODataPathSegment, _ instance: Instance) -> Bool {
+    guard case .name(let name) = segment.kind, let structure = instance.type.structure else { return false }
+    if case .navigation? = index.member(name, of: structure) { return true }
+    return false
+  }
+}

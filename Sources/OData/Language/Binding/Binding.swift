@@ -1,0 +1,147 @@
+/// One tree being bound: what is in scope where it is read, and how much has been read.
+///
+/// Everything that binds is an extension of this type.
+struct Binding {
+  let index: BindingIndex
+  let options: ODataBinderOptions
+  let dialect: ODataDialect
+  private let text: String?
+  let aliases: [ODataAlias]
+  /// Query options that may be a function's parameters.
+  var custom: [ODataCustomOption] = []
+  /// Those of ``custom`` that were.
+  var usedCustom: Set<String> = []
+  /// The names of aliases whose values are being bound.
+  private var openAliases: [String] = []
+  private var depth = 0
+  private var nodes = 0
+  /// Where paths without a root begin; nil where no instance is.
+  var current: Instance?
+  /// What `$it` is.
+  var it: Instance?
+  /// What `$this` is; nil where the option stands on no collection.
+  var this: Instance?
+  /// What `$these` is.
+  var these: Instance?
+  /// Whether the option that is bound stands inside `$expand` or `$select`, where paths without a root do not begin at `$it`.
+  var isNested = false
+  /// What a path without a root is bound to: `$it` in the value of an alias that is used in a nested option.
+  var implicitRoot = ODataBoundPath.Root.implicit
+  /// Lambda variables, the innermost last.
+  var variables: [(name: String, instance: Instance)] = []
+
+  /// Something that a path can begin at or has come to.
+  struct Instance {
+    var type: ODataBoundType
+    var source: ODataBoundSource?
+    /// Where the navigation property bindings of the source go on.
+    var bindings: BindingPathNode?
+
+    init(_ type: ODataBoundType, source: ODataBoundSource? = nil, bindings: BindingPathNode? = nil) {
+      self.type = type
+      self.source = source
+      self.bindings = bindings
+    }
+
+    /// One item of it.
+    var single: Instance { Instance(type.single, source: source, bindings: bindings) }
+  }
+
+  init(_ binder: ODataBinder, text: String?, aliases: [ODataAlias]) {
+    index = binder.index
+    options = binder.options
+    dialect = binder.options.version.dialect
+    self.text = text
+    self.aliases = aliases
+  }
+
+  func error(_ problem: ODataBindingError.Problem, at position: SourcePosition) -> ODataBindingError {
+    ODataBindingError(problem, at: position, in: text)
+  }
+
+  /// Begins a level; every call is followed by ``leave()``.
+  mutating func enter(_ position: SourcePosition) throws(ODataBindingError) {
+    guard depth < options.maxDepth else { throw error(.tooDeep(limit: options.maxDepth), at: position) }
+    guard nodes < options.maxNodes else { throw error(.tooLarge(limit: options.maxNodes), at: position) }
+    depth += 1
+    nodes += 1
+  }
+
+  mutating func leave() { depth -= 1 }
+
+  /// Binds something on an instance that is the current one and `$it`.
+  mutating func standAlone<Value>(
+    on instance: Instance, _ bind: (inout Binding) throws(ODataBindingError) -> Value
+  ) throws(ODataBindingError) -> Value {
+    current = instance.single
+    it = instance.single
+    this = instance.single
+    return try bind(&self)
+  }
+
+  /// The instance that a type's name and a set's name stand for.
+  func instance(_ name: String, from entitySet: String?) throws(ODataBindingError) -> Instance {
+    let reference = EdmTypeReference(name)
+    let type = index.type(of: reference, isNullable: false)
+    if case .undeclared(let missing) = type.item {
+      guard let item = index.type(missing) else {
+        throw unknown(missing, what: "type", place: "in the model", among: index.types.keys, at: .none)
+      }
+      return try instance(ODataBoundType(item, isCollection: reference.isCollection), from: entitySet)
+    }
+    return try instance(type, from: entitySet)
+  }
+
+  private func instance(_ type: ODataBoundType, from entitySet: String?) throws(ODataBindingError) -> Instance {
+    guard let entitySet else { return Instance(type) }
+    var instance = try instance(set: entitySet)
+    guard let declared = instance.type.structure, let structure = type.structure,
+      structure.derives(from: declared) || declared.derives(from: structure)
+    else { throw error(.wrongType(expected: "\(instance.type.item)", found: "\(type.item)"), at: .none) }
+    instance.type = type
+    return instance
+  }
+
+  func instance(set name: String) throws(ODataBindingError) -> Instance {
+    guard let source = index.source(name) else {
+      throw unknown(name, what: "entity set", place: "in the model", among: index.roots.keys, at: .none)
+    }
+    return instance(of: source)
+  }
+
+  func instance(of source: ODataNavigationSource) -> Instance {
+    let isNullable = source.singleton?.nullable ?? false
+    return Instance(
+      ODataBoundType(.structure(source.type), isCollection: source.entitySet != nil, isNullable: isNullable),
+      source: ODataBoundSource(source: source, containment: []), bindings: source.bindings)
+  }
+
+  func unknown(
+    _ name: String, what: String, place: String, among candidates: some Sequence<String>, at position: SourcePosition
+  ) -> ODataBindingError {
+    error(
+      .unknownName(name, what: what, place: place, nearest: NearestName.find(name, among: candidates)), at: position)
+  }
+}
+
+// Parameter aliases (§5.3): replaced by their values; one that is not given is null.
+extension Binding {
+  /// Binds the value of an alias where it is used: paths in it begin at the resource, not in the option or lambda around it.
+  mutating func alias(_ name: String, at position: SourcePosition) throws(ODataBindingError) -> ODataBoundExpression {
+    guard let alias = aliases.first(where: { $0.name == name }) else {
+      return ODataBoundExpression(.literal(.null), .null, at: position)
+    }
+    guard !openAliases.contains(name) else { throw error(.circularAlias(name), at: alias.position) }
+    let outer = (current, this, variables, implicitRoot)
+    openAliases.append(name)
+    if isNested { implicitRoot = .it }
+    current = it
+    this = it
+    variables = []
+    defer {
+      (current, this, variables, implicitRoot) = outer
+      openAliases.removeLast()
+    }
+    return try bind(alias.value)
+  }
+}

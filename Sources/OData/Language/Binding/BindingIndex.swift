@@ -1,0 +1,127 @@
+/// What a binder looks names up in, built once for a model.
+final class BindingIndex: Sendable {
+  /// What a name under the service root is.
+  enum RootChild: Sendable {
+    case source(ODataNavigationSource)
+    case imported(ODataDeclaredImport)
+  }
+
+  /// What a name in a structured type is.
+  enum Member: Sendable {
+    case property(ODataDeclaredProperty)
+    case navigation(ODataDeclaredNavigation)
+  }
+
+  let model: EdmModel
+  /// Types by qualified name, by alias, and in default namespaces by their bare name.
+  let types: [String: ODataBoundType.Item]
+  /// Members of each type.
+  let tables: [ObjectIdentifier: StructureTable]
+  /// Sets, singletons and imports by name, also with their container's name before it.
+  let roots: [String: RootChild]
+  /// Overloads by qualified name, by alias, and in default namespaces by their bare name.
+  let operations: [String: [ODataDeclaredOperation]]
+  /// Namespaces by themselves and by their aliases.
+  let namespaces: [String: String]
+
+  init(_ model: EdmModel, defaultNamespaces: [String]) {
+    var building = BindingIndexBuilder(model, defaultNamespaces: defaultNamespaces)
+    building.build()
+    self.model = model
+    types = building.types
+    tables = building.tables
+    roots = building.roots
+    operations = building.operations
+    namespaces = building.namespaces
+  }
+
+  func type(_ name: String) -> ODataBoundType.Item? { types[name] ?? types[model.resolve(name)] }
+
+  func structure(_ name: String) -> EdmStructure? {
+    if case .structure(let structure)? = type(name) { structure } else { nil }
+  }
+
+  func overloads(_ name: String) -> [ODataDeclaredOperation] {
+    operations[name] ?? operations[model.resolve(name)] ?? []
+  }
+
+  func source(_ name: String) -> ODataNavigationSource? {
+    if case .source(let source)? = roots[name] { source } else { nil }
+  }
+
+  /// The member of a type, its own or inherited.
+  func member(_ name: String, of structure: EdmStructure) -> Member? {
+    var table = tables[ObjectIdentifier(structure)]
+    while let current = table {
+      if let member = current.members[name] { return member }
+      table = current.base
+    }
+    return nil
+  }
+
+  func key(of structure: EdmStructure) -> [ODataDeclaredKeyPart] {
+    tables[ObjectIdentifier(structure)]?.key ?? []
+  }
+
+  /// All names of a type's members, for suggestions.
+  func memberNames(of structure: EdmStructure) -> [String] {
+    structure.chain.flatMap { $0.ownProperties.map(\.name) + $0.ownNavigationProperties.map(\.name) }
+  }
+
+  /// The type of a reference.
+  func type(of reference: EdmTypeReference, isNullable: Bool) -> ODataBoundType {
+    ODataBoundType(
+      BindingIndexBuilder.item(of: reference, in: types), isCollection: reference.isCollection, isNullable: isNullable)
+  }
+}
+
+/// The members that one type declares.
+final class StructureTable: Sendable {
+  let structure: EdmStructure
+  let base: StructureTable?
+  let members: [String: BindingIndex.Member]
+  let key: [ODataDeclaredKeyPart]
+
+  init(
+    _ structure: EdmStructure, base: StructureTable?, members: [String: BindingIndex.Member],
+    key: [ODataDeclaredKeyPart]
+  ) {
+    self.structure = structure
+    self.base = base
+    self.members = members
+    self.key = key
+  }
+}
+
+/// A step of the paths that a set's navigation property bindings begin with (CSDL 4.01 §13.4.1).
+final class BindingPathNode: Sendable {
+  /// The steps that can follow.
+  let children: [String: BindingPathNode]
+  /// Where the path that ends here leads.
+  let target: String?
+
+  /// Longer binding paths are left out.
+  static let mostSteps = 32
+
+  private init(children: [String: BindingPathNode], target: String?) {
+    self.children = children
+    self.target = target
+  }
+
+  static func make(_ bindings: [EdmNavigationPropertyBinding]) -> BindingPathNode? {
+    let paths = bindings.map { binding in
+      (steps: binding.path.split(separator: "/")[...], target: binding.target)
+    }
+    return make(paths.filter { (1...mostSteps).contains($0.steps.count) })
+  }
+
+  private static func make(_ paths: [(steps: ArraySlice<Substring>, target: String)]) -> BindingPathNode? {
+    guard !paths.isEmpty else { return nil }
+    let groups = Dictionary(grouping: paths.filter { !$0.steps.isEmpty }) { $0.steps.first ?? "" }
+    var children: [String: BindingPathNode] = [:]
+    for (name, group) in groups {
+      children[String(name)] = make(group.map { ($0.steps.dropFirst(), $0.target) })
+    }
+    return BindingPathNode(children: children, target: paths.first { $0.steps.isEmpty }?.target)
+  }
+}

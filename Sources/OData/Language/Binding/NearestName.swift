@@ -1,0 +1,58 @@
+/// Finds the name that a misspelt one was meant to be: the least Damerau-Levenshtein distance of folded names.
+///
+/// Runs on the way to an error only. Names of too different a length are passed over, a distance beyond the best one is not
+/// computed to its end, and no more than ``mostCandidates`` are looked at.
+enum NearestName {
+  /// The most names that are compared.
+  static let mostCandidates = 20_000
+
+  /// The nearest of the candidates; nil where none is near: more than a third of the name's letters apart, at most 4.
+  static func find(_ name: String, among candidates: some Sequence<String>) -> String? {
+    let wanted = fold(name)
+    guard !wanted.isEmpty, wanted.count <= 128 else { return nil }
+    var best: (name: String, distance: Int)?
+    var limit = min(4, max(1, wanted.count / 3))
+    for candidate in candidates.prefix(mostCandidates) {
+      guard abs(candidate.utf8.count - wanted.count) <= limit + 8 else { continue }
+      let letters = fold(candidate)
+      guard abs(letters.count - wanted.count) <= limit,
+        let distance = distance(wanted, letters, limit: limit)
+      else { continue }
+      // Of names equally near, the first in alphabetical order: the answer does not depend on the order of a dictionary.
+      guard let current = best, current.distance < distance || current.distance == distance && current.name <= candidate
+      else {
+        best = (candidate, distance)
+        limit = distance
+        continue
+      }
+    }
+    return best?.name
+  }
+
+  private static func fold(_ name: String) -> [UInt32] { name.lowercased().unicodeScalars.map(\.value) }
+
+  /// Insertions, deletions, replacements and swaps of neighbours that make one name the other; nil beyond the limit.
+  static func distance(_ left: [UInt32], _ right: [UInt32], limit: Int) -> Int? {
+    var before: [Int] = []
+    var last = Array(0...right.count)
+    for row in 0..<left.count {
+      var current = [row + 1]
+      current.reserveCapacity(right.count + 1)
+      var least = row + 1
+      for column in 0..<right.count {
+        var cost = last[column] + (left[row] == right[column] ? 0 : 1)
+        cost = min(cost, last[column + 1] + 1, current[column] + 1)
+        if row > 0, column > 0, left[row] == right[column - 1], left[row - 1] == right[column] {
+          cost = min(cost, before[column - 1] + 1)
+        }
+        current.append(cost)
+        least = min(least, cost)
+      }
+      if least > limit { return nil }
+      before = last
+      last = current
+    }
+    let distance = last[right.count]
+    return distance <= limit ? distance : nil
+  }
+}

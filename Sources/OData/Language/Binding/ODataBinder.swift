@@ -1,0 +1,99 @@
+/// Binds trees of the OData language to a model: looks every name up, types every expression, checks every option against
+/// the resource that it stands on.
+///
+/// Making a binder builds its look-ups (milliseconds for a large model); binding a URL then takes microseconds. A binder is
+/// immutable and can be used from many tasks at once. Trees of both dialects bind to one form; what they say alike binds alike.
+/// All methods throw ``ODataBindingError``.
+public struct ODataBinder: Sendable {
+  /// The model.
+  public let model: EdmModel
+  /// What is bound, and how much of it.
+  public let options: ODataBinderOptions
+  let index: BindingIndex
+
+  /// Makes a binder; without options, one for the model's own version.
+  public init(model: EdmModel, options: ODataBinderOptions? = nil) {
+    self.model = model
+    self.options = options ?? ODataBinderOptions(version: max(model.version, model.version >= .v4 ? .v401 : .v2))
+    index = BindingIndex(model, defaultNamespaces: self.options.defaultNamespaces)
+  }
+
+  /// Binds a URL.
+  ///
+  /// - Parameter text: what the tree was read from, for messages.
+  public func bind(_ url: ODataURL, text: String? = nil) throws(ODataBindingError) -> ODataBoundURL {
+    var binding = Binding(self, text: text, aliases: url.options.aliases)
+    return try binding.bind(url)
+  }
+
+  /// Binds query options as they would stand on a resource of a type.
+  ///
+  /// - Parameters:
+  ///   - type: the qualified name of a type, `Collection(…)` around it where there are many.
+  ///   - entitySet: the set or singleton that the entities come from.
+  public func bind(
+    _ options: ODataQueryOptions, on type: String, from entitySet: String? = nil, text: String? = nil
+  ) throws(ODataBindingError) -> ODataBoundOptions {
+    var binding = Binding(self, text: text, aliases: options.aliases)
+    return try binding.bind(options, on: try binding.instance(type, from: entitySet))
+  }
+
+  /// Binds query options as they would stand on an entity set or singleton.
+  public func bind(
+    _ options: ODataQueryOptions, onSet name: String, text: String? = nil
+  ) throws(ODataBindingError) -> ODataBoundOptions {
+    var binding = Binding(self, text: text, aliases: options.aliases)
+    return try binding.bind(options, on: try binding.instance(set: name))
+  }
+
+  /// Binds a filter: an expression that is true or false for each instance of a type.
+  public func bind(
+    filter: ODataExpression, on type: String, from entitySet: String? = nil, aliases: [ODataAlias] = [],
+    text: String? = nil
+  ) throws(ODataBindingError) -> ODataBoundExpression {
+    var binding = Binding(self, text: text, aliases: aliases)
+    let instance = try binding.instance(type, from: entitySet)
+    return try binding.standAlone(on: instance) { binding throws(ODataBindingError) in
+      try binding.condition(filter)
+    }
+  }
+
+  /// Binds an expression on the instances of a type; without a type, one that stands on nothing.
+  public func bind(
+    _ expression: ODataExpression, on type: String? = nil, from entitySet: String? = nil,
+    aliases: [ODataAlias] = [], text: String? = nil
+  ) throws(ODataBindingError) -> ODataBoundExpression {
+    var binding = Binding(self, text: text, aliases: aliases)
+    guard let type else { return try binding.bind(expression) }
+    let instance = try binding.instance(type, from: entitySet)
+    return try binding.standAlone(on: instance) { binding throws(ODataBindingError) in
+      try binding.bind(expression)
+    }
+  }
+}
+
+/// What a binder takes, and how much of it.
+public struct ODataBinderOptions: Sendable, Hashable {
+  /// The version whose rules hold.
+  public var version: ODataVersion
+  /// How deeply expressions, options and aliases may nest. Each level costs stack.
+  public var maxDepth: Int
+  /// The most nodes of a bound tree, aliases replaced by their values.
+  public var maxNodes: Int
+  /// Whether `Customers/ALFKI` is `Customers('ALFKI')` (4.01 §4.3.3).
+  public var isKeyAsSegment: Bool
+  /// Namespaces whose types and operations may go without them, beside those that the model annotates so.
+  public var defaultNamespaces: [String]
+
+  /// Makes options.
+  public init(
+    version: ODataVersion = .v401, maxDepth: Int = 200, maxNodes: Int = 100_000, isKeyAsSegment: Bool = true,
+    defaultNamespaces: [String] = []
+  ) {
+    self.version = version
+    self.maxDepth = maxDepth
+    self.maxNodes = maxNodes
+    self.isKeyAsSegment = isKeyAsSegment
+    self.defaultNamespaces = defaultNamespaces
+  }
+}

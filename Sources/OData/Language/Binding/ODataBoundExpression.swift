@@ -1,0 +1,80 @@
+/// An expression with every name looked up and its type known (URL Conventions 4.01 §5.1.1).
+///
+/// Both dialects have one bound form: `substringof('x',Name)` of V2 is `contains(Name,'x')`, `datetime'…'` compared with a
+/// property is a value of the property's type. Parameter aliases are replaced by what they stand for. Positions take no part in
+/// equality.
+public struct ODataBoundExpression: Sendable, Hashable {
+  /// What the expression is.
+  public var kind: Kind
+  /// The type of its value.
+  public var type: ODataBoundType
+  /// Where it stood.
+  public var position: SourcePosition
+
+  init(_ kind: Kind, _ type: ODataBoundType, at position: SourcePosition = .none) {
+    self.kind = kind
+    self.type = type
+    self.position = position
+  }
+
+  /// The kinds of expressions.
+  public enum Kind: Sendable, Hashable {
+    /// A primitive value; where it stands beside an operand of another type that holds it exactly, a value of that type.
+    case literal(ODataValue)
+    /// A value of an enumeration.
+    case enumeration(ODataDeclaredEnum, Int64)
+    /// A path.
+    case path(ODataBoundPath)
+    /// All of two or more.
+    case and([ODataBoundExpression])
+    /// One of two or more.
+    case or([ODataBoundExpression])
+    /// `not`
+    indirect case not(ODataBoundExpression)
+    /// `-`
+    indirect case negate(ODataBoundExpression)
+    /// Two operands. What they are promoted to is ``ODataBoundType/promoted(_:_:)`` of their types.
+    indirect case binary(ODataBinaryOperator, ODataBoundExpression, ODataBoundExpression)
+    /// `left in right`: the right side is a ``list(_:)``, an ``array(_:)`` or an expression with a collection as its value.
+    indirect case membership(ODataBoundExpression, ODataBoundExpression)
+    /// `(1,2,3)` behind `in`.
+    case list([ODataBoundExpression])
+    /// A canonical function. `concat` of strings may have more than two arguments; V2's `substringof` is `contains`.
+    case call(ODataCanonicalFunction, [ODataBoundExpression])
+    /// `cast`; without an operand, of the current instance.
+    indirect case cast(ODataBoundExpression?, ODataBoundType)
+    /// `isof`
+    indirect case isof(ODataBoundExpression?, ODataBoundType)
+    /// `case(condition:value,…)`
+    case conditional([ODataBoundBranch])
+    /// `isdefined(path)`
+    case isdefined(ODataBoundPath)
+    /// `[…]`
+    case array([ODataBoundExpression])
+    /// `{"name":…}`
+    case object([ODataBoundMember])
+  }
+
+  /// Whether it is the literal `null`.
+  public var isNull: Bool {
+    if case .literal(.null) = kind { true } else { false }
+  }
+}
+
+/// One branch of `case`.
+public struct ODataBoundBranch: Sendable, Hashable {
+  /// When the branch is taken.
+  public var condition: ODataBoundExpression
+  /// Its value.
+  public var value: ODataBoundExpression
+}
+
+/// A member of an object.
+public struct ODataBoundMember: Sendable, Hashable {
+  /// The name, also of control information.
+  public var name: String
+  /// The property; nil for dynamic ones, navigation properties and control information.
+  public var property: ODataDeclaredProperty?
+  /// Its value.
+  public var value: ODataBoundExpression
+}

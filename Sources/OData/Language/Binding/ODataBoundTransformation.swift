@@ -1,0 +1,100 @@
+/// One step of `$apply`, bound (Data Aggregation 4.0 §3).
+public indirect enum ODataBoundTransformation: Sendable, Hashable {
+  /// `identity`
+  case identity
+  /// `aggregate(…)`
+  case aggregate([ODataBoundAggregate])
+  /// `groupby((…),…)`
+  case groupBy([ODataBoundGrouping], [ODataBoundTransformation])
+  /// `concat(…,…)`
+  case concat([[ODataBoundTransformation]])
+  /// `compute(…)`
+  case compute([ODataBoundCompute])
+  /// `filter(…)`
+  case filter(ODataBoundExpression)
+  /// `search(…)`
+  case search(ODataSearchExpression)
+  /// `orderby(…)`
+  case orderBy([ODataBoundOrderBy])
+  /// `top(n)`
+  case top(Int)
+  /// `skip(n)`
+  case skip(Int)
+  /// `topcount(n,value)` and its relatives.
+  case extremes(ODataExtremes, ODataBoundExpression, ODataBoundExpression)
+  /// `join(property as alias,…)`, or `outerjoin`.
+  case join(ODataBoundPath, alias: String, isOuter: Bool, [ODataBoundTransformation])
+  /// `nest(… as alias,…)`
+  case nest([ODataBoundNested])
+  /// `addnested(path,… as alias,…)`
+  case addNested(ODataBoundPath, [ODataBoundNested])
+  /// `ancestors(…)`, or `descendants`.
+  case relatives(
+    ODataHierarchyRelation, ODataBoundHierarchy, [ODataBoundTransformation], distance: Int?, keepsStart: Bool)
+  /// `traverse(…)`
+  case traverse(ODataBoundHierarchy, isPostorder: Bool, [ODataBoundTransformation], [ODataBoundOrderBy])
+  /// A function of the service on the collection.
+  case custom(ODataBoundPath)
+}
+
+/// A sequence with the name of its result.
+public struct ODataBoundNested: Sendable, Hashable {
+  /// The sequence.
+  public var transformations: [ODataBoundTransformation]
+  /// The name.
+  public var alias: String
+}
+
+/// The hierarchy that a transformation works on.
+public struct ODataBoundHierarchy: Sendable, Hashable {
+  /// The collection of nodes.
+  public var nodes: ODataBoundPath
+  /// The qualifier of the annotation `RecursiveHierarchy`.
+  public var qualifier: String
+  /// The path of the node's identifier, from the input's instances.
+  public var property: ODataBoundPath
+}
+
+/// An element of `groupby`.
+public indirect enum ODataBoundGrouping: Sendable, Hashable {
+  /// A property.
+  case property(ODataBoundPath)
+  /// `rollup(…)`
+  case rollup([ODataBoundPath])
+  /// `rollup(qualifier)`: a leveled hierarchy.
+  case rollupHierarchy(String)
+  /// `rolluprecursive(…)`
+  case rollupRecursive(ODataBoundHierarchy, [ODataBoundTransformation])
+}
+
+/// An item of `aggregate` (Data Aggregation §3.2.1).
+public struct ODataBoundAggregate: Sendable, Hashable {
+  /// What is aggregated.
+  public enum Operand: Sendable, Hashable {
+    /// The value of an expression for each instance.
+    case expression(ODataBoundExpression)
+    /// The instances themselves (`$count`), or those at the end of a path.
+    case count(ODataBoundPath)
+    /// A custom aggregate, after the path to the instances that it is declared on.
+    case custom(ODataBoundPath, String)
+  }
+
+  /// What is aggregated.
+  public var operand: Operand
+  /// `sum`, `min`, `max`, `average`, `countdistinct`, or a qualified name; nil for `$count` and custom aggregates.
+  public var method: String?
+  /// `from` steps.
+  public var from: [ODataBoundAggregateFrom]
+  /// The name of the value; nil where a custom aggregate keeps its own, and in `$these/aggregate(…)`.
+  public var alias: String?
+  /// The type of the value.
+  public var type: ODataBoundType
+}
+
+/// `from properties with method`
+public struct ODataBoundAggregateFrom: Sendable, Hashable {
+  /// The properties that are grouped by.
+  public var properties: [ODataBoundPath]
+  /// The method.
+  public var method: String?
+}

@@ -1,0 +1,63 @@
+extension EdmPrimitiveType {
+  /// The rank in numeric promotion: the higher of two is what both become (§5.1.1.18). 0 where it is no number.
+  var numericRank: Int {
+    switch self {
+    case .sbyte, .byte: 1
+    case .int16: 2
+    case .int32: 3
+    case .int64: 4
+    case .decimal: 5
+    case .single: 6
+    case .double: 7
+    default: 0
+    }
+  }
+
+  var isInteger: Bool { (1...4).contains(numericRank) }
+  var isFloating: Bool { self == .single || self == .double }
+  /// V2's `Edm.Time` is a length of time, and so is written.
+  var isDuration: Bool { self == .duration || self == .time }
+  /// A day with a time, with or without an offset.
+  var isMoment: Bool { self == .dateTimeOffset || self == .dateTime }
+
+  /// What two numbers become (URL Conventions 4.01 §5.1.1.18): Double before Single before Decimal before the integers.
+  static func promoted(_ left: EdmPrimitiveType, _ right: EdmPrimitiveType) -> EdmPrimitiveType? {
+    guard left.isNumeric, right.isNumeric else { return nil }
+    if left == right { return left }
+    // Neither of the 8-bit types holds the other.
+    if left.numericRank == 1, right.numericRank == 1 { return .int16 }
+    return left.numericRank > right.numericRank ? left : right
+  }
+}
+
+extension ODataBoundType {
+  /// What two single operands become before they are compared or calculated with: of numbers the promoted type
+  /// (URL Conventions 4.01 §5.1.1.18), of equal types the type, beside `null` or an untyped value the other one; nil where they have
+  /// nothing in common.
+  public static func promoted(_ left: ODataBoundType, _ right: ODataBoundType) -> ODataBoundType? {
+    guard left.isCollection == right.isCollection || left.item == .null || right.item == .null else { return nil }
+    let isNullable = left.isNullable || right.isNullable
+    if left.item == .null { return right.nullable() }
+    if right.item == .null { return left.nullable() }
+    if left.item == right.item { return left.nullable(isNullable) }
+    if let one = left.item.primitive, let other = right.item.primitive {
+      let item: EdmPrimitiveType? =
+        one == other ? one : one.isDuration && other.isDuration ? .duration : EdmPrimitiveType.promoted(one, other)
+      return item.map { ODataBoundType(.primitive($0), isCollection: left.isCollection, isNullable: isNullable) }
+    }
+    if left.item.isOpen || right.item.isOpen {
+      return ODataBoundType(
+        left.item.isOpen ? right.item : left.item, isCollection: left.isCollection, isNullable: true)
+    }
+    guard left.item.isStructured, right.item.isStructured else { return nil }
+    guard let one = left.structure, let other = right.structure else { return left.nullable(isNullable) }
+    if one.derives(from: other) { return right.nullable(isNullable) }
+    return other.derives(from: one) ? left.nullable(isNullable) : nil
+  }
+
+  /// The type of values of which some are of one type and some of the other; nil where only the value can tell.
+  static func common(_ left: ODataBoundType, _ right: ODataBoundType) -> ODataBoundType? {
+    if left.item == .untyped || right.item == .untyped { return nil }
+    return promoted(left, right)
+  }
+}

@@ -1,0 +1,179 @@
+// What names resolve to. Each is made once for each binder and shared by all trees that it binds, so that a tree holds
+// references and copies no declaration. Two are equal that declare the same name at the same place.
+
+/// A structural property, with its type looked up.
+public final class ODataDeclaredProperty: Sendable, Hashable {
+  /// The declaration.
+  public let property: EdmProperty
+  /// The type.
+  public let type: ODataBoundType
+  /// The type that declares it.
+  public let declaringType: EdmStructure
+
+  init(_ property: EdmProperty, type: ODataBoundType, in declaringType: EdmStructure) {
+    self.property = property
+    self.type = type
+    self.declaringType = declaringType
+  }
+
+  /// The name.
+  public var name: String { property.name }
+
+  /// Equal where the same type declares the same name.
+  public static func == (left: ODataDeclaredProperty, right: ODataDeclaredProperty) -> Bool {
+    left === right || left.name == right.name && left.declaringType == right.declaringType
+  }
+
+  /// Hashes the name.
+  public func hash(into hasher: inout Hasher) { hasher.combine(name) }
+}
+
+/// A navigation property, with its type looked up.
+public final class ODataDeclaredNavigation: Sendable, Hashable {
+  /// The declaration.
+  public let property: EdmNavigationProperty
+  /// The type that it leads to.
+  public let type: ODataBoundType
+  /// The type that declares it.
+  public let declaringType: EdmStructure
+
+  init(_ property: EdmNavigationProperty, type: ODataBoundType, in declaringType: EdmStructure) {
+    self.property = property
+    self.type = type
+    self.declaringType = declaringType
+  }
+
+  /// The name.
+  public var name: String { property.name }
+
+  /// Equal where the same type declares the same name.
+  public static func == (left: ODataDeclaredNavigation, right: ODataDeclaredNavigation) -> Bool {
+    left === right || left.name == right.name && left.declaringType == right.declaringType
+  }
+
+  /// Hashes the name.
+  public func hash(into hasher: inout Hasher) { hasher.combine(name) }
+}
+
+/// An enumeration, its members found by name.
+public final class ODataDeclaredEnum: Sendable, Hashable {
+  /// The declaration.
+  public let enumeration: EdmEnumType
+  /// The qualified name.
+  public let name: String
+  private let values: [String: Int64]
+
+  init(_ enumeration: EdmEnumType) {
+    self.enumeration = enumeration
+    name = enumeration.qualifiedName
+    values = Dictionary(enumeration.members.map { ($0.name, $0.value) }, uniquingKeysWith: { first, _ in first })
+  }
+
+  /// The value of a member.
+  public func value(of member: String) -> Int64? { values[member] }
+
+  /// The members that a value stands for: one with that value, with flags those that make it up, largest first in the
+  /// document's order; nil where there are none.
+  public func members(of value: Int64) -> [String]? {
+    if let member = enumeration.member(value: value) { return [member.name] }
+    guard enumeration.isFlags, value > 0 else { return nil }
+    var rest = value
+    var chosen: [EdmEnumMember] = []
+    for member in enumeration.members.sorted(by: { $0.value > $1.value }) {
+      guard member.value > 0, value & member.value == member.value, rest & member.value != 0 else { continue }
+      chosen.append(member)
+      rest &= ~member.value
+    }
+    return rest == 0 ? chosen.reversed().map(\.name) : nil
+  }
+
+  /// Equal where the names are.
+  public static func == (left: ODataDeclaredEnum, right: ODataDeclaredEnum) -> Bool {
+    left === right || left.name == right.name
+  }
+
+  /// Hashes the name.
+  public func hash(into hasher: inout Hasher) { hasher.combine(name) }
+}
+
+/// A type definition.
+public final class ODataDeclaredTypeDefinition: Sendable, Hashable {
+  /// The declaration.
+  public let definition: EdmTypeDefinition
+  /// The qualified name.
+  public let name: String
+
+  init(_ definition: EdmTypeDefinition) {
+    self.definition = definition
+    name = definition.qualifiedName
+  }
+
+  /// Equal where the names are.
+  public static func == (left: ODataDeclaredTypeDefinition, right: ODataDeclaredTypeDefinition) -> Bool {
+    left === right || left.name == right.name
+  }
+
+  /// Hashes the name.
+  public func hash(into hasher: inout Hasher) { hasher.combine(name) }
+}
+
+/// An entity set or a singleton: where entities come from.
+public final class ODataNavigationSource: Sendable, Hashable {
+  /// The name, the first step of its URLs.
+  public let name: String
+  /// The type of its entities.
+  public let type: EdmStructure
+  /// The entity set; nil where it is a singleton.
+  public let entitySet: EdmEntitySet?
+  /// The singleton; nil where it is an entity set.
+  public let singleton: EdmSingleton?
+  let bindings: BindingPathNode?
+
+  init(_ entitySet: EdmEntitySet, type: EdmStructure, bindings: BindingPathNode?) {
+    name = entitySet.name
+    self.type = type
+    self.entitySet = entitySet
+    singleton = nil
+    self.bindings = bindings
+  }
+
+  init(_ singleton: EdmSingleton, type: EdmStructure, bindings: BindingPathNode?) {
+    name = singleton.name
+    self.type = type
+    entitySet = nil
+    self.singleton = singleton
+    self.bindings = bindings
+  }
+
+  /// Equal where the names are.
+  public static func == (left: ODataNavigationSource, right: ODataNavigationSource) -> Bool {
+    left === right || left.name == right.name
+  }
+
+  /// Hashes the name.
+  public func hash(into hasher: inout Hasher) { hasher.combine(name) }
+}
+
+/// One part of an entity type's key.
+public final class ODataDeclaredKeyPart: Sendable, Hashable {
+  /// The name in key predicates: the property's, or the alias of a path.
+  public let name: String
+  /// The property.
+  public let property: ODataDeclaredProperty
+  /// Its path from the entity; one step unless the part has an alias.
+  public let path: [ODataDeclaredProperty]
+
+  init(name: String, path: [ODataDeclaredProperty], property: ODataDeclaredProperty) {
+    self.name = name
+    self.path = path
+    self.property = property
+  }
+
+  /// Equal where name and property are.
+  public static func == (left: ODataDeclaredKeyPart, right: ODataDeclaredKeyPart) -> Bool {
+    left === right || left.name == right.name && left.property == right.property
+  }
+
+  /// Hashes the name.
+  public func hash(into hasher: inout Hasher) { hasher.combine(name) }
+}

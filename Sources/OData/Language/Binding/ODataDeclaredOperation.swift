@@ -1,0 +1,108 @@
+/// One overload of a function or action, with its types looked up; also a function import of V1 to V3, which has a signature
+/// of its own.
+public final class ODataDeclaredOperation: Sendable, Hashable {
+  /// Where the operation is declared.
+  public enum Declaration: Sendable, Hashable {
+    /// A function.
+    case function(EdmFunction)
+    /// An action.
+    case action(EdmAction)
+    /// A function import of V1 to V3.
+    case functionImport(EdmFunctionImport)
+  }
+
+  /// A parameter, with its type looked up.
+  public struct Parameter: Sendable, Hashable {
+    /// The declaration.
+    public let parameter: EdmParameter
+    /// The type.
+    public let type: ODataBoundType
+    /// Whether it may be left out (term `Core.OptionalParameter`).
+    public let isOptional: Bool
+
+    /// The name.
+    public var name: String { parameter.name }
+  }
+
+  /// Where the operation is declared.
+  public let declaration: Declaration
+  /// The name: qualified, but for imports of V1 to V3.
+  public let name: String
+  /// Whether it has no side effects.
+  public let isFunction: Bool
+  /// Whether the result can be the start of a further path.
+  public let isComposable: Bool
+  /// The type that it is called on; nil where it is not bound.
+  public let bindingType: ODataBoundType?
+  /// The parameters without the binding one.
+  public let parameters: [Parameter]
+  /// What it returns; nil where it returns nothing.
+  public let result: ODataBoundType?
+  let entitySetPath: String?
+  let bindingName: String?
+
+  init(
+    _ declaration: Declaration, name: String, bindingType: ODataBoundType?, parameters: [Parameter],
+    result: ODataBoundType?
+  ) {
+    self.declaration = declaration
+    self.name = name
+    self.bindingType = bindingType
+    self.parameters = parameters
+    self.result = result
+    switch declaration {
+    case .function(let function):
+      isFunction = true
+      isComposable = function.isComposable
+      entitySetPath = function.entitySetPath
+      bindingName = function.isBound ? function.parameters.first?.name : nil
+    case .action(let action):
+      isFunction = false
+      isComposable = false
+      entitySetPath = action.entitySetPath
+      bindingName = action.isBound ? action.parameters.first?.name : nil
+    case .functionImport(let item):
+      isFunction = item.isSideEffecting != true
+      isComposable = item.isComposable ?? true
+      entitySetPath = item.entitySetPath
+      bindingName = item.isBindable == true ? item.parameters.first?.name : nil
+    }
+  }
+
+  /// Equal where name, binding type and parameters are.
+  public static func == (left: ODataDeclaredOperation, right: ODataDeclaredOperation) -> Bool {
+    left === right
+      || left.name == right.name && left.isFunction == right.isFunction && left.bindingType == right.bindingType
+        && left.parameters == right.parameters
+  }
+
+  /// Hashes the name.
+  public func hash(into hasher: inout Hasher) { hasher.combine(name) }
+}
+
+/// A function or action under the service root.
+public final class ODataDeclaredImport: Sendable, Hashable {
+  /// The name, the first step of its URLs.
+  public let name: String
+  /// Whether it is a function import.
+  public let isFunction: Bool
+  /// The unbound overloads that it offers.
+  public let operations: [ODataDeclaredOperation]
+  /// The set that returned entities belong to.
+  public let entitySet: String?
+
+  init(name: String, isFunction: Bool, operations: [ODataDeclaredOperation], entitySet: String?) {
+    self.name = name
+    self.isFunction = isFunction
+    self.operations = operations
+    self.entitySet = entitySet
+  }
+
+  /// Equal where the names are.
+  public static func == (left: ODataDeclaredImport, right: ODataDeclaredImport) -> Bool {
+    left === right || left.name == right.name && left.isFunction == right.isFunction
+  }
+
+  /// Hashes the name.
+  public func hash(into hasher: inout Hasher) { hasher.combine(name) }
+}
