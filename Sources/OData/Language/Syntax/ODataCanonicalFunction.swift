@@ -100,28 +100,5 @@ public enum ODataCanonicalFunction: String, Sendable, Hashable, CaseIterable {
 
 extension ODataCanonicalFunction {
   /// The name that a mistyped one most likely stands for; nil where none is near.
-  static func nearest(to name: String) -> String? {
-    let name = Array(name.lowercased().utf8.prefix(32))
-    var best: (name: String, distance: Int)?
-    for function in allCases {
-      let distance = editDistance(name, Array(function.rawValue.lowercased().utf8))
-      if distance <= max(1, name.count / 3), distance < best?.distance ?? .max { best = (function.rawValue, distance) }
-    }
-    return best?.name
-  }
-
-  /// How many letters have to be put in, left out or changed.
-  private static func editDistance(_ left: [UInt8], _ right: [UInt8]) -> Int {
-    var row = Array(0...right.count)
-    for (line, letter) in left.enumerated() {
-      var diagonal = row[0]
-      row[0] = line + 1
-      for (column, other) in right.enumerated() {
-        let above = row[column + 1]
-        row[column + 1] = min(min(above, row[column]) + 1, diagonal + (letter == other ? 0 : 1))
-        diagonal = above
-      }
-    }
-    return row[right.count]
-  }
+  static func nearest(to name: String) -> String? { NearestName.find(name, among: allCases.map(\.rawValue)) }
 }
