@@ -1,0 +1,53 @@
+/// The variables of `any` and `all`: `x`, inside of its predicate `x1`, then `x2`.
+enum LambdaScope {
+  /// How many predicates are being built around this place.
+  @TaskLocal private static var depth = 0
+
+  static func variable(_ depth: Int) -> String { depth == 0 ? "x" : "x\(depth)" }
+
+  static func lambda(_ predicate: (ODataPath) -> ODataOperand<Bool>) -> ODataLambda {
+    let variable = variable(depth)
+    let built = $depth.withValue(depth + 1) { predicate(ODataPath(root: .variable(variable), [])) }
+    return ODataLambda(variable: variable, predicate: built.expression)
+  }
+}
+
+/// Gives each lambda the first of the names that none around it has and no property inside of it begins with: predicates may have
+/// been built elsewhere, and a property may be called `x`.
+struct LambdaNaming: SyntaxRewriting {
+  var level = 0
+  /// The variables in scope, by the names they were built with, the innermost last.
+  private var names: [(built: String, given: String)] = []
+
+  mutating func rewrite(_ path: ODataPath) -> ODataPath {
+    var path = path
+    if case .variable(let name) = path.root, let given = names.last(where: { $0.built == name })?.given {
+      path.root = .variable(given)
+    }
+    return rewriteSteps(of: path)
+  }
+
+  mutating func rewrite(_ lambda: ODataLambda) -> ODataLambda {
+    var collector = FirstNames()
+    _ = collector.rewrite(lambda.predicate)
+    let taken = collector.names.union(names.map(\.given))
+    var number = 0
+    while taken.contains(LambdaScope.variable(number)) { number += 1 }
+    let given = LambdaScope.variable(number)
+    names.append((lambda.variable, given))
+    let predicate = rewrite(lambda.predicate)
+    names.removeLast()
+    return ODataLambda(variable: given, predicate: predicate)
+  }
+}
+
+/// The names that paths from the instance begin with.
+private struct FirstNames: SyntaxRewriting {
+  var level = 0
+  var names: Set<String> = []
+
+  mutating func rewrite(_ path: ODataPath) -> ODataPath {
+    if path.root == .implicit, case .name(let name)? = path.segments.first?.kind { names.insert(name) }
+    return rewriteSteps(of: path)
+  }
+}

@@ -1,0 +1,187 @@
+/// A type that stands for the entities of a set, or for complex values: it says by which names queries reach them.
+///
+/// ```swift
+/// struct Product: ODataDescribed {
+///   static let odataTypeName = "Shop.Product"
+///   struct Fields: ODataFields {
+///     let name = Field<String>("Name")
+///     let price = Field<ODataDecimal>("Price")
+///     let category = Navigation<Category>("Category")
+///     let reviews = NavigationCollection<Review>("Reviews")
+///     let address = ComplexField<Address>("Address")
+///     let tags = CollectionField<String>("Tags")
+///   }
+/// }
+/// ```
+///
+/// Any property may be null; there is no optional field. A public `Fields` needs a public `init()`.
+public protocol ODataDescribed: Sendable {
+  /// The type's qualified name, for casts.
+  static var odataTypeName: String { get }
+  /// The names of its properties.
+  associatedtype Fields: ODataFields
+}
+
+/// The properties of an ``ODataDescribed`` type, each with its name in the service and the type of its values. A derived type's
+/// fields may be a class that inherits those of its base.
+public protocol ODataFields {
+  /// Makes the names.
+  init()
+}
+
+extension ODataFields {
+  /// A primitive property.
+  public typealias Field<Value: ODataPrimitive> = ODataField<Value>
+  /// A collection of primitive values.
+  public typealias CollectionField<Value: ODataPrimitive> = ODataCollectionField<Value>
+  /// A complex property.
+  public typealias ComplexField<Value: ODataDescribed> = ODataComplexField<Value>
+  /// A collection of complex values.
+  public typealias ComplexCollection<Value: ODataDescribed> = ODataComplexCollection<Value>
+  /// A navigation property to one entity, or none.
+  public typealias Navigation<Entity: ODataDescribed> = ODataNavigation<Entity>
+  /// A navigation property to several entities.
+  public typealias NavigationCollection<Entity: ODataDescribed> = ODataNavigationCollection<Entity>
+}
+
+/// Entities or values of which nothing is known but the names that are asked for: `$0["Name"]`.
+public struct ODataUntyped: ODataDescribed {
+  /// No type's name.
+  public static let odataTypeName = "Edm.Untyped"
+
+  /// No field.
+  public struct Fields: ODataFields {
+    /// No field.
+    public init() {}
+  }
+}
+
+/// A property in ``ODataFields``: what it becomes in an expression, in `$select` and in `$expand`.
+public protocol ODataMember {
+  /// What it is in an expression.
+  associatedtype Operand
+  /// What it is in a selection.
+  associatedtype Selection
+
+  /// The member of the instance at a path.
+  func operand(at path: ODataPath) -> Operand
+  /// The member below a path of complex properties.
+  func selection(at path: ODataPath) -> Selection
+}
+
+/// A property that `$expand` takes, or goes through.
+public protocol ODataExpandableMember: ODataMember {
+  /// What it is in an expansion.
+  associatedtype Expansion
+
+  /// The member below a path of complex properties.
+  func expansion(at path: ODataPath) -> Expansion
+}
+
+/// A primitive property.
+public struct ODataField<Value: ODataPrimitive>: ODataMember, Sendable {
+  /// Its name in the service.
+  public let name: String
+
+  /// Names a property.
+  public init(_ name: String) { self.name = name }
+
+  /// The property as an operand.
+  public func operand(at path: ODataPath) -> ODataOperand<Value> { ODataOperand(path: path.appending(.name(name))) }
+  /// The property alone.
+  public func selection(at path: ODataPath) -> ODataSelected { ODataSelected(path.appending(.name(name))) }
+}
+
+/// A collection of primitive values.
+public struct ODataCollectionField<Value: ODataPrimitive>: ODataMember, Sendable {
+  /// Its name in the service.
+  public let name: String
+
+  /// Names a property.
+  public init(_ name: String) { self.name = name }
+
+  /// The values, to ask whether any or all are of a kind.
+  public func operand(at path: ODataPath) -> ODataValues<Value> { ODataValues(path: path.appending(.name(name))) }
+  /// The property alone.
+  public func selection(at path: ODataPath) -> ODataSelected { ODataSelected(path.appending(.name(name))) }
+}
+
+/// A complex property.
+public struct ODataComplexField<Value: ODataDescribed>: ODataExpandableMember, Sendable {
+  /// Its name in the service.
+  public let name: String
+
+  /// Names a property.
+  public init(_ name: String) { self.name = name }
+
+  /// The value, whose members follow.
+  public func operand(at path: ODataPath) -> ODataInstance<Value> { ODataInstance(path: path.appending(.name(name))) }
+  /// The property, or what follows of it.
+  public func selection(at path: ODataPath) -> ODataSelection<Value> { ODataSelection(path.appending(.name(name))) }
+  /// The way to the navigation properties of the value.
+  public func expansion(at path: ODataPath) -> ODataExpansion<Value> { ODataExpansion(path.appending(.name(name))) }
+}
+
+/// A collection of complex values.
+public struct ODataComplexCollection<Value: ODataDescribed>: ODataExpandableMember, Sendable {
+  /// Its name in the service.
+  public let name: String
+
+  /// Names a property.
+  public init(_ name: String) { self.name = name }
+
+  /// The values, to ask whether any or all are of a kind.
+  public func operand(at path: ODataPath) -> ODataItems<Value> { ODataItems(path: path.appending(.name(name))) }
+  /// The property, with options of its own.
+  public func selection(at path: ODataPath) -> ODataSelectedItems<Value> {
+    ODataSelectedItems(path.appending(.name(name)))
+  }
+  /// The way to the navigation properties of the values.
+  public func expansion(at path: ODataPath) -> ODataExpansion<Value> { ODataExpansion(path.appending(.name(name))) }
+}
+
+/// A navigation property to one entity, or none.
+public struct ODataNavigation<Entity: ODataDescribed>: ODataExpandableMember, Sendable {
+  /// Its name in the service.
+  public let name: String
+
+  /// Names a property.
+  public init(_ name: String) { self.name = name }
+
+  /// The entity, whose members follow.
+  public func operand(at path: ODataPath) -> ODataInstance<Entity> { ODataInstance(path: path.appending(.name(name))) }
+  /// The property's link.
+  public func selection(at path: ODataPath) -> ODataSelected { ODataSelected(path.appending(.name(name))) }
+  /// The entity, to be expanded.
+  public func expansion(at path: ODataPath) -> ODataExpandedEntity<Entity> {
+    ODataExpandedEntity(path.appending(.name(name)))
+  }
+}
+
+/// A navigation property to several entities.
+public struct ODataNavigationCollection<Entity: ODataDescribed>: ODataExpandableMember, Sendable {
+  /// Its name in the service.
+  public let name: String
+
+  /// Names a property.
+  public init(_ name: String) { self.name = name }
+
+  /// The entities, to ask whether any or all are of a kind.
+  public func operand(at path: ODataPath) -> ODataItems<Entity> { ODataItems(path: path.appending(.name(name))) }
+  /// The property's link.
+  public func selection(at path: ODataPath) -> ODataSelected { ODataSelected(path.appending(.name(name))) }
+  /// The entities, to be expanded.
+  public func expansion(at path: ODataPath) -> ODataExpandedCollection<Entity> {
+    ODataExpandedCollection(path.appending(.name(name)))
+  }
+}
+
+extension ODataPath {
+  /// The path with a step more.
+  func appending(_ step: ODataPathSegment.Kind) -> ODataPath {
+    ODataPath(root: root, segments + [ODataPathSegment(step)])
+  }
+
+  /// The instance that an option works on.
+  static let instance = ODataPath([])
+}

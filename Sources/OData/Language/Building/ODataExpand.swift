@@ -1,0 +1,152 @@
+/// What comes with the entities of a type: `$expand`.
+///
+/// ```swift
+/// Expand<Product> { $0.category.select { $0.name } }
+/// Expand<Category> { $0.products.filter { $0.price > 100 }.orderBy { $0.price.descending }.top(5) }
+/// ```
+///
+/// For V2, which has no options there, nested expansions and selections become paths.
+public struct ODataExpand<Entity: ODataDescribed>: Sendable {
+  let built: [ODataExpandItem]
+
+  private init(_ built: [ODataExpandItem]) { self.built = built }
+
+  /// The navigation properties that the closure gives, one a line.
+  public init(@ODataExpandBuilder _ items: (ODataExpansion<Entity>) -> [ODataExpandItem]) {
+    built = items(ODataExpansion(.instance))
+  }
+
+  /// All navigation properties: `*`, so many levels deep.
+  public static func all(levels: ODataLevels? = nil) -> ODataExpand {
+    var options = ODataQueryOptions()
+    options.levels = levels
+    return ODataExpand([ODataExpandItem(ODataPath.instance.appending(.star), options: options)])
+  }
+
+  /// The items for V4.
+  public func items(_ version: ODataVersion = .v401) -> [ODataExpandItem] {
+    var options = ODataQueryOptions()
+    options.expand = built
+    return DialectSpelling.options(options, version.dialect).expand
+  }
+
+  /// The text behind `$expand=`. In V2 what is selected below is part of `$select`: ask ``ODataQuery`` for both.
+  public func text(_ version: ODataVersion = .v401) throws(ODataPrintingError) -> String {
+    try ODataPrinter(version: version).print(items(version))
+  }
+
+  /// Both.
+  public static func + (left: ODataExpand, right: ODataExpand) -> ODataExpand { ODataExpand(left.built + right.built) }
+}
+
+extension ODataExpand where Entity == ODataUntyped {
+  /// Navigation properties by their names.
+  public init(@ODataExpandBuilder _ items: (ODataExpansion<ODataUntyped>) -> [ODataExpandItem]) {
+    built = items(ODataExpansion(.instance))
+  }
+}
+
+/// What `$expand` takes.
+public protocol ODataExpandable {
+  /// The item.
+  var item: ODataExpandItem { get }
+}
+
+/// The navigation properties of a type in `$expand`, and its complex properties on the way to theirs.
+@dynamicMemberLookup
+public struct ODataExpansion<Entity: ODataDescribed>: Sendable {
+  private let path: ODataPath
+
+  init(_ path: ODataPath) { self.path = path }
+
+  /// A navigation property by its field.
+  public subscript<Member: ODataExpandableMember>(
+    dynamicMember field: KeyPath<Entity.Fields, Member>
+  ) -> Member.Expansion { Entity.Fields()[keyPath: field].expansion(at: path) }
+
+  /// A navigation property by its name.
+  public subscript(name: String) -> ODataExpandedCollection<ODataUntyped> {
+    ODataExpandedCollection<ODataUntyped>(path.appending(.name(name)))
+  }
+
+  /// The navigation properties of a derived type.
+  public func `as`<Derived: ODataDescribed>(_ type: Derived.Type) -> ODataExpansion<Derived> {
+    ODataExpansion<Derived>(path.appending(.qualifiedName(Derived.odataTypeName)))
+  }
+}
+
+/// An expanded entity.
+public struct ODataExpandedEntity<Entity: ODataDescribed>: ODataExpandable, ODataEntityOptions, Sendable {
+  /// The item.
+  public var item: ODataExpandItem
+
+  init(_ path: ODataPath) { item = ODataExpandItem(path) }
+
+  /// The options in parentheses.
+  public var options: ODataQueryOptions {
+    get { item.options }
+    set { item.options = newValue }
+  }
+
+  /// The entity as of a derived type.
+  public func `as`<Derived: ODataDescribed>(_ type: Derived.Type) -> ODataExpandedEntity<Derived> {
+    ODataExpandedEntity<Derived>(item.path.appending(.qualifiedName(Derived.odataTypeName)))
+  }
+
+  /// `$ref`: the reference instead of the entity.
+  public var reference: some ODataExpandable { ODataExpandedReference(item: item.with(.ref)) }
+}
+
+/// Expanded entities.
+public struct ODataExpandedCollection<Entity: ODataDescribed>: ODataExpandable, ODataCollectionOptions,
+  ODataEntityOptions, Sendable
+{
+  /// The item.
+  public var item: ODataExpandItem
+
+  init(_ path: ODataPath) { item = ODataExpandItem(path) }
+
+  /// The options in parentheses.
+  public var options: ODataQueryOptions {
+    get { item.options }
+    set { item.options = newValue }
+  }
+
+  /// The entities of a derived type.
+  public func `as`<Derived: ODataDescribed>(_ type: Derived.Type) -> ODataExpandedCollection<Derived> {
+    ODataExpandedCollection<Derived>(item.path.appending(.qualifiedName(Derived.odataTypeName)))
+  }
+
+  /// `$ref`: references instead of entities, with the options so far.
+  public var references: some ODataExpandable { ODataExpandedReference(item: item.with(.ref)) }
+
+  /// `$count`: how many there are instead of entities, with the options so far.
+  public var itemCount: some ODataExpandable { ODataExpandedReference(item: item.with(.count(nil))) }
+}
+
+private struct ODataExpandedReference: ODataExpandable, Sendable {
+  var item: ODataExpandItem
+}
+
+extension ODataExpandItem {
+  fileprivate func with(_ step: ODataPathSegment.Kind) -> ODataExpandItem {
+    ODataExpandItem(path.appending(step), options: options)
+  }
+}
+
+/// Collects the items of `$expand`, one a line.
+@resultBuilder
+public enum ODataExpandBuilder {
+  /// One item.
+  public static func buildExpression(_ part: some ODataExpandable) -> [ODataExpandItem] { [part.item] }
+  /// All items in their order.
+  public static func buildBlock(_ items: [ODataExpandItem]...) -> [ODataExpandItem] { items.flatMap(\.self) }
+  /// Items of an `if`.
+  public static func buildOptional(_ items: [ODataExpandItem]?) -> [ODataExpandItem] { items ?? [] }
+  /// Items of an `if`.
+  public static func buildEither(first items: [ODataExpandItem]) -> [ODataExpandItem] { items }
+  /// Items of an `else`.
+  public static func buildEither(second items: [ODataExpandItem]) -> [ODataExpandItem] { items }
+  /// Items of a loop.
+  public static func buildArray(_ items: [[ODataExpandItem]]) -> [ODataExpandItem] { items.flatMap(\.self) }
+}

@@ -1,0 +1,109 @@
+/// Something with options of its own: an expanded or selected property, a query.
+public protocol ODataOptionHolder {
+  /// The type that the options speak of.
+  associatedtype Entity: ODataDescribed
+  /// The options so far.
+  var options: ODataQueryOptions { get set }
+}
+
+/// What can be said of several entities or values.
+public protocol ODataCollectionOptions: ODataOptionHolder {}
+
+/// What can be selected of.
+public protocol ODataSelectOption: ODataOptionHolder {}
+
+/// What can be said of entities.
+public protocol ODataEntityOptions: ODataSelectOption {}
+
+extension ODataOptionHolder {
+  func with(_ change: (inout ODataQueryOptions) -> Void) -> Self {
+    var copy = self
+    change(&copy.options)
+    return copy
+  }
+}
+
+extension ODataCollectionOptions {
+  /// `$filter`; a second one is joined to the first by `and`.
+  public func filter(_ condition: (ODataInstance<Entity>) -> ODataOperand<Bool>) -> Self {
+    filter(ODataFilter<Entity>(condition))
+  }
+
+  /// `$filter`; a second one is joined to the first by `and`.
+  public func filter(_ filter: ODataFilter<Entity>) -> Self {
+    with { $0.filter = $0.filter.map { .all([$0, filter.built]) } ?? filter.built }
+  }
+
+  /// `$orderby`; a second one orders what the first leaves equal.
+  public func orderBy(@ODataOrderByBuilder _ items: (ODataInstance<Entity>) -> [ODataOrderByItem]) -> Self {
+    orderBy(ODataOrderBy<Entity>(items))
+  }
+
+  /// `$orderby`; a second one orders what the first leaves equal.
+  public func orderBy(_ order: ODataOrderBy<Entity>) -> Self { with { $0.orderBy += order.built } }
+
+  /// `$search`: one word or phrase. A double quote cannot be searched for.
+  public func search(_ text: String) -> Self { search(ODataSearchExpression(text: text)) }
+
+  /// `$search`
+  public func search(_ search: ODataSearchExpression) -> Self { with { $0.search = search } }
+
+  /// `$skip`
+  public func skip(_ number: Int) -> Self { with { $0.skip = number } }
+
+  /// `$top`
+  public func top(_ number: Int) -> Self { with { $0.top = number } }
+
+  /// `$count=true`; in V2 `$inlinecount=allpages`.
+  public func count(_ isWanted: Bool = true) -> Self { with { $0.count = isWanted } }
+}
+
+extension ODataSelectOption {
+  /// `$select`; a second one adds to the first.
+  public func select(@ODataSelectBuilder _ items: (ODataSelection<Entity>) -> [ODataSelectItem]) -> Self {
+    select(ODataSelect<Entity>(items))
+  }
+
+  /// `$select`; a second one adds to the first.
+  public func select(_ selection: ODataSelect<Entity>) -> Self { with { $0.select += selection.built } }
+
+  /// `$compute`: a property of the given name (4.01). Expressions reach it by `$0["name"]`.
+  public func compute<Value: ODataPrimitive>(
+    _ name: String, _ value: (ODataInstance<Entity>) -> ODataOperand<Value>
+  ) -> Self {
+    var naming = LambdaNaming()
+    let expression = naming.rewrite(value(ODataInstance(path: .instance)).expression)
+    return with { $0.compute.append(ODataComputeItem(expression, as: name)) }
+  }
+}
+
+extension ODataEntityOptions {
+  /// `$expand`; a second one adds to the first.
+  public func expand(@ODataExpandBuilder _ items: (ODataExpansion<Entity>) -> [ODataExpandItem]) -> Self {
+    expand(ODataExpand<Entity>(items))
+  }
+
+  /// `$expand`; a second one adds to the first.
+  public func expand(_ expansion: ODataExpand<Entity>) -> Self { with { $0.expand += expansion.built } }
+}
+
+extension ODataExpandedEntity {
+  /// `$levels`: a navigation property to the same type, so many times.
+  public func levels(_ levels: ODataLevels) -> Self { with { $0.levels = levels } }
+}
+
+extension ODataExpandedCollection {
+  /// `$levels`: a navigation property to the same type, so many times.
+  public func levels(_ levels: ODataLevels) -> Self { with { $0.levels = levels } }
+}
+
+extension ODataSearchExpression {
+  /// A text to search for: a word where it is one, else a phrase.
+  public init(text: String) {
+    let isWord = text.utf8.allSatisfy { byte in
+      byte &- 0x30 < 10 || (byte | 0x20) &- 0x61 < 26 || byte >= 0x80 || byte == UInt8(ascii: "-")
+        || byte == UInt8(ascii: "_") || byte == UInt8(ascii: ".")
+    }
+    self = isWord && !text.isEmpty && !["AND", "OR", "NOT"].contains(text) ? .word(text) : .phrase(text)
+  }
+}

@@ -1,0 +1,113 @@
+/// What is wanted of the entities of a type: `$select`.
+///
+/// ```swift
+/// Select<Product> {
+///   $0.name
+///   $0.address.city
+/// }
+/// ```
+public struct ODataSelect<Entity: ODataDescribed>: Sendable {
+  let built: [ODataSelectItem]
+
+  private init(_ built: [ODataSelectItem]) { self.built = built }
+
+  /// The properties that the closure gives, one a line.
+  public init(@ODataSelectBuilder _ items: (ODataSelection<Entity>) -> [ODataSelectItem]) {
+    built = items(ODataSelection(.instance))
+  }
+
+  /// The items for a version.
+  public func items(_ version: ODataVersion = .v401) -> [ODataSelectItem] {
+    var options = ODataQueryOptions()
+    options.select = built
+    return DialectSpelling.options(options, version.dialect).select
+  }
+
+  /// The text behind `$select=`.
+  public func text(_ version: ODataVersion = .v401) throws(ODataPrintingError) -> String {
+    try ODataPrinter(version: version).print(items(version))
+  }
+
+  /// Both.
+  public static func + (left: ODataSelect, right: ODataSelect) -> ODataSelect { ODataSelect(left.built + right.built) }
+}
+
+extension ODataSelect where Entity == ODataUntyped {
+  /// Properties by their names.
+  public init(@ODataSelectBuilder _ items: (ODataSelection<ODataUntyped>) -> [ODataSelectItem]) {
+    built = items(ODataSelection(.instance))
+  }
+}
+
+/// What `$select` takes.
+public protocol ODataSelectable {
+  /// The item.
+  var item: ODataSelectItem { get }
+}
+
+/// The properties of a type in `$select`; by itself all structural ones, `*`.
+@dynamicMemberLookup
+public struct ODataSelection<Entity: ODataDescribed>: ODataSelectable, Sendable {
+  private let path: ODataPath
+
+  init(_ path: ODataPath) { self.path = path }
+
+  /// A property by its field.
+  public subscript<Member: ODataMember>(dynamicMember field: KeyPath<Entity.Fields, Member>) -> Member.Selection {
+    Entity.Fields()[keyPath: field].selection(at: path)
+  }
+
+  /// A property by its name; a complex one leads on.
+  public subscript(name: String) -> ODataSelection<ODataUntyped> {
+    ODataSelection<ODataUntyped>(path.appending(.name(name)))
+  }
+
+  /// The properties of a derived type.
+  public func `as`<Derived: ODataDescribed>(_ type: Derived.Type) -> ODataSelection<Derived> {
+    ODataSelection<Derived>(path.appending(.qualifiedName(Derived.odataTypeName)))
+  }
+
+  /// The item.
+  public var item: ODataSelectItem { ODataSelectItem(path.segments.isEmpty ? path.appending(.star) : path) }
+}
+
+/// A property in `$select`.
+public struct ODataSelected: ODataSelectable, Sendable {
+  /// The item.
+  public let item: ODataSelectItem
+
+  init(_ path: ODataPath) { item = ODataSelectItem(path) }
+}
+
+/// A collection of complex values in `$select`, with options of its own (4.01).
+public struct ODataSelectedItems<Entity: ODataDescribed>: ODataSelectable, ODataCollectionOptions, ODataSelectOption,
+  Sendable
+{
+  /// The item.
+  public var item: ODataSelectItem
+
+  init(_ path: ODataPath) { item = ODataSelectItem(path) }
+
+  /// The options in parentheses.
+  public var options: ODataQueryOptions {
+    get { item.options }
+    set { item.options = newValue }
+  }
+}
+
+/// Collects the items of `$select`, one a line.
+@resultBuilder
+public enum ODataSelectBuilder {
+  /// One item.
+  public static func buildExpression(_ part: some ODataSelectable) -> [ODataSelectItem] { [part.item] }
+  /// All items in their order.
+  public static func buildBlock(_ items: [ODataSelectItem]...) -> [ODataSelectItem] { items.flatMap(\.self) }
+  /// Items of an `if`.
+  public static func buildOptional(_ items: [ODataSelectItem]?) -> [ODataSelectItem] { items ?? [] }
+  /// Items of an `if`.
+  public static func buildEither(first items: [ODataSelectItem]) -> [ODataSelectItem] { items }
+  /// Items of an `else`.
+  public static func buildEither(second items: [ODataSelectItem]) -> [ODataSelectItem] { items }
+  /// Items of a loop.
+  public static func buildArray(_ items: [[ODataSelectItem]]) -> [ODataSelectItem] { items.flatMap(\.self) }
+}
