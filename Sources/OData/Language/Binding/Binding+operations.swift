@@ -126,7 +126,7 @@ extension Binding {
     var instance = binding.single
     for step in steps.dropFirst() {
       let step = String(step)
-      if let structure = index.structure(step) {
+      if step.utf8.contains(UInt8(ascii: ".")), let structure = index.structure(step) {
         instance = Instance(
           ODataBoundType(.structure(structure)), source: instance.source,
           bindings: instance.bindings?.children[step] ?? instance.bindings)

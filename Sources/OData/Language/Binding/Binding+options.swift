@@ -23,8 +23,8 @@ extension Binding {
   mutating func nested(
     _ options: ODataQueryOptions, on instance: Instance?, _ nesting: Nesting
   ) throws(ODataBindingError) -> ODataBoundOptions {
-    try enter(.none)
-    defer { leave() }
+    try enter(.none, levels: 4)
+    defer { leave(4) }
     let outer = (current, this, these, isNested, variables)
     // `$count($filter=…)` in a lambda may name the lambda's variable; `$expand` stands in none.
     isNested = true

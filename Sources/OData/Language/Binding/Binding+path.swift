@@ -93,6 +93,8 @@ extension Binding {
 
   /// Takes all steps.
   mutating func finish(_ walk: inout Walk, _ segments: [ODataPathSegment]) throws(ODataBindingError) {
+    try enter(segments.first?.position ?? .none)
+    defer { leave() }
     walk.path.segments.reserveCapacity(segments.count)
     while walk.next < segments.count { try step(segments, &walk) }
   }

@@ -59,15 +59,15 @@ struct Binding {
     ODataBindingError(problem, at: position, in: text)
   }
 
-  /// Begins a level; every call is followed by ``leave()``.
-  mutating func enter(_ position: SourcePosition) throws(ODataBindingError) {
-    guard depth < options.maxDepth else { throw error(.tooDeep(limit: options.maxDepth), at: position) }
+  /// Begins a level, or several where one costs as much stack; every call is followed by ``leave(_:)``.
+  mutating func enter(_ position: SourcePosition, levels: Int = 1) throws(ODataBindingError) {
+    guard depth + levels <= options.maxDepth else { throw error(.tooDeep(limit: options.maxDepth), at: position) }
     guard nodes < options.maxNodes else { throw error(.tooLarge(limit: options.maxNodes), at: position) }
-    depth += 1
+    depth += levels
     nodes += 1
   }
 
-  mutating func leave() { depth -= 1 }
+  mutating func leave(_ levels: Int = 1) { depth -= levels }
 
   /// Binds something on an instance that is the current one and `$it`.
   mutating func standAlone<Value>(

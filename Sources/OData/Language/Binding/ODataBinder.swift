@@ -76,7 +76,7 @@ public struct ODataBinder: Sendable {
 public struct ODataBinderOptions: Sendable, Hashable {
   /// The version whose rules hold.
   public var version: ODataVersion
-  /// How deeply expressions, options and aliases may nest. Each level costs stack.
+  /// How deeply expressions, paths, options and aliases may nest. Each level costs stack; nested options count four.
   public var maxDepth: Int
   /// The most nodes of a bound tree, aliases replaced by their values.
   public var maxNodes: Int
