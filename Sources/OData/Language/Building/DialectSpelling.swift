@@ -33,7 +33,8 @@ enum DialectSpelling {
   }
 }
 
-private struct SpellingV4: SyntaxRewriting {
+/// Numbers as V4's parser reads them.
+struct SpellingV4: SyntaxRewriting {
   var level = 0
 
   mutating func rewrite(_ expression: ODataExpression) -> ODataExpression {
@@ -51,7 +52,7 @@ private struct SpellingV4: SyntaxRewriting {
     }
   }
 
-  private static func number(_ value: ODataValue) -> ODataValue {
+  static func number(_ value: ODataValue) -> ODataValue {
     switch value {
     case .byte(let number): return integer(Int64(number))
     case .sbyte(let number): return integer(Int64(number))

@@ -107,6 +107,12 @@ extension ODataOrderBy where Entity == ODataUntyped {
 public enum ODataOrderByBuilder {
   /// One item.
   public static func buildExpression(_ item: ODataOrderByItem) -> [ODataOrderByItem] { [item] }
+  /// A value, the least first.
+  public static func buildExpression(_ operand: ODataOperand<some ODataPrimitive>) -> [ODataOrderByItem] {
+    [operand.ascending]
+  }
+  /// A property by its name, the least first.
+  public static func buildExpression(_ operand: ODataDynamic) -> [ODataOrderByItem] { [operand.ascending] }
   /// Several items.
   public static func buildExpression(_ items: [ODataOrderByItem]) -> [ODataOrderByItem] { items }
   /// All items in their order.

@@ -9,19 +9,25 @@
 ///   percent-encoded: no value can end its literal, its option or its path segment.
 ///
 /// A tree that cannot be read back (an empty `and`, a name that is no identifier) is an ``ODataPrintingError``. Trees that mean
-/// the same but for the names and places of aliases print equally after `canonical(_:)`.
+/// the same but for the names and places of aliases print equally after ``canonical(_:)-(ODataURL)``.
 public struct ODataPrinter: Sendable, Hashable {
   /// The version whose spelling is used.
   public var version: ODataVersion
   /// Whether the text is percent-encoded, as URLs are. Where it is not, what only encoding could carry is an error.
   public var isPercentEncoded: Bool
+  /// Whether what the version lacks is an error. Parsers take more than their version has, as clients send it (`contains` and `in`
+  /// to V2, `substringof` and `1.5d` to V4, geo literals without an SRID); where this is false, such trees are printed as they are
+  /// and read back equal. Strictly, numbers of V4 have no suffix: they read back as the smallest type that holds them.
+  public var isStrict: Bool
   /// How deeply trees may nest. What a parser reads with its default limit is always within it.
   public var maxDepth: Int
 
   /// Makes a printer.
-  public init(version: ODataVersion = .v401, isPercentEncoded: Bool = true, maxDepth: Int = 256) {
+  public init(version: ODataVersion = .v401, isPercentEncoded: Bool = true, isStrict: Bool = true, maxDepth: Int = 256)
+  {
     self.version = version
     self.isPercentEncoded = isPercentEncoded
+    self.isStrict = isStrict
     self.maxDepth = maxDepth
   }
 

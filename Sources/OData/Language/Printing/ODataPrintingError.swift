@@ -18,6 +18,8 @@ public struct ODataPrintingError: Error, Sendable, Hashable {
     case variableNotInScope(String)
     /// A value without a literal, or one that a URL cannot carry there; why.
     case invalidValue(String)
+    /// Steps in an order that the grammar does not have; what the parser says.
+    case unreadable(String)
     /// A text that only percent-encoding can carry there.
     case needsPercentEncoding(String)
     /// Nested deeper than is printed.
@@ -57,6 +59,7 @@ extension ODataPrintingError.Problem: CustomStringConvertible {
     case .misplaced(let what, let expected): "\(what) cannot stand here; expected \(expected)"
     case .variableNotInScope(let name): "the variable '\(Self.short(name))' stands outside of its any or all"
     case .invalidValue(let reason): reason
+    case .unreadable(let reason): "the steps cannot stand in this order: \(reason)"
     case .needsPercentEncoding(let text):
       "'\(Self.short(text))' holds what separates the parts of a URL; print it percent-encoded"
     case .tooDeep(let limit): "nested deeper than \(limit) levels; take the expression apart"

@@ -46,12 +46,12 @@ extension SyntaxWriter {
       raw(",")
       try expression(value)
     case .join(let path, let alias, _, let sequence):
-      try listPath(path)
+      try listPath(path, in: .apply)
       try asAlias(alias)
       try behindComma(sequence)
     case .nest(let sequences): try nestedSequences(sequences)
     case .addNested(let path, let sequences):
-      try listPath(path)
+      try listPath(path, in: .apply)
       raw(",")
       try nestedSequences(sequences)
     case .relatives(_, let hierarchy, let start, let distance, let keepsStart):
@@ -113,7 +113,7 @@ extension SyntaxWriter {
     for step in aggregate.from {
       word("from")
       try demand("from", least: 1, found: step.properties.count)
-      try list(step.properties) { (writer, path) throws(ODataPrintingError) in try writer.listPath(path) }
+      try list(step.properties) { (writer, path) throws(ODataPrintingError) in try writer.listPath(path, in: .apply) }
       try method(step.method)
     }
     guard let alias = aggregate.alias else { return }
@@ -143,11 +143,11 @@ extension SyntaxWriter {
 
   private mutating func groupingElement(_ element: ODataGroupingElement) throws(ODataPrintingError) {
     switch element {
-    case .property(let path): try listPath(path)
+    case .property(let path): try listPath(path, in: .apply)
     case .rollup(let paths):
       try demand("rollup", least: 2, found: paths.count)
       raw("rollup(")
-      try list(paths) { (writer, path) throws(ODataPrintingError) in try writer.listPath(path) }
+      try list(paths) { (writer, path) throws(ODataPrintingError) in try writer.listPath(path, in: .apply) }
       raw(")")
     case .rollupHierarchy(let qualifier):
       raw("rollup(")
@@ -169,7 +169,7 @@ extension SyntaxWriter {
     raw(",")
     try name(hierarchy.qualifier, "qualifier of a hierarchy")
     raw(",")
-    try listPath(hierarchy.property)
+    try listPath(hierarchy.property, in: .apply)
   }
 
   private mutating func relatives(

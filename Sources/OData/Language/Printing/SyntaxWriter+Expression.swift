@@ -198,7 +198,7 @@ extension SyntaxWriter {
   private mutating func call(
     _ function: ODataCanonicalFunction, _ arguments: [ODataExpression]
   ) throws(ODataPrintingError) {
-    guard function.belongs(to: dialect) else {
+    guard function.belongs(to: dialect) || !printer.isStrict else {
       throw error(.notInDialect(function.rawValue, version, cure: SyntaxWriter.cure(function)))
     }
     let arity = function.arity(dialect)

@@ -7,6 +7,11 @@ extension SyntaxWriter {
     case .null: try literalWord("null")
     case .boolean(let flag): try literalWord(flag ? "true" : "false")
     case .decimal(let number): try decimal(number, keepsFraction: dialect == .v4, suffix: "M")
+    case .int64(let number) where dialect == .v4 && !printer.isStrict && Int32(exactly: number) != nil:
+      raw("\(number)L")
+    case .geo(let geo) where geo.srid == nil && !printer.isStrict:
+      raw(geo.space.rawValue)
+      try quoted(geo.wellKnownText)
     case .untypedNumber(let number): try decimal(number, keepsFraction: false, suffix: "")
     case .double(let number): try floating(number, suffix: "d")
     case .single(let number): try floating(number, suffix: "f")
@@ -47,14 +52,14 @@ extension SyntaxWriter {
     }
     if number == 0, number.sign == .minus { raw("-") }
     raw(exact.shortestText(keepsFraction: true))
-    if dialect == .v2 { raw(suffix) }
+    if dialect == .v2 || !printer.isStrict { raw(suffix) }
   }
 
   /// `Sales.Pattern'Red,Yellow'`
   mutating func enumeration(_ literal: ODataEnumerationLiteral) throws(ODataPrintingError) {
     if let name = literal.typeName {
       try qualifiedName(name, "name of an enumeration", least: 2)
-    } else if version < .v401 {
+    } else if version < .v401, printer.isStrict {
       throw error(
         .notInDialect("a member of an enumeration without its type", version, cure: "write Ns.Type'\(literal.members)'")
       )

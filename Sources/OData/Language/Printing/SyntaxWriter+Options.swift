@@ -1,19 +1,13 @@
 // Query options (URL Conventions 4.01 §5), of a URL and in parentheses.
 extension SyntaxWriter {
-  /// What may stand in the parentheses of an item.
-  enum OptionPlace {
-    case expand
-    case expandRef
-    case count
-    case select
-  }
-
   /// What stands behind `?`.
-  mutating func queryOptions(_ options: ODataQueryOptions) throws(ODataPrintingError) {
-    if options.levels != nil { throw error(.misplaced("$levels", expected: "it in the parentheses of $expand")) }
+  mutating func queryOptions(
+    _ options: ODataQueryOptions, in optionPlace: OptionPlace = .url
+  ) throws(ODataPrintingError) {
+    try check(options, in: optionPlace)
     let outer = place
     if place != .value { place = .query }
-    try optionList(options, separator: "&")
+    try optionList(options, in: optionPlace)
     place = outer
   }
 
@@ -25,42 +19,31 @@ extension SyntaxWriter {
     try check(options, in: place)
     raw("(")
     try nested { (writer: inout SyntaxWriter) throws(ODataPrintingError) in
-      try writer.optionList(options, separator: ";")
+      try writer.optionList(options, in: place)
     }
     raw(")")
   }
 
+  /// Refuses what has no meaning where it stands.
   private func check(_ options: ODataQueryOptions, in place: OptionPlace) throws(ODataPrintingError) {
-    var rest = options
-    rest.filter = nil
-    rest.search = nil
-    if place != .count {
-      rest.orderBy = []
-      rest.skip = nil
-      rest.top = nil
-      rest.count = nil
+    // V2's tokens, counts and searches have names of their own.
+    let dialect = ODataDialect.v4
+    for option in options.systemOptions where !place.allows(option, dialect: dialect) {
+      throw error(
+        .misplaced(
+          "$" + option.rawValue, expected: ODataSyntaxError.choice(place.allowed(dialect: dialect))))
     }
-    if place == .expand {
-      rest.apply = nil
-      rest.levels = nil
-      rest.expand = []
+    if !options.aliases.isEmpty, !place.takesAliases {
+      throw error(.misplaced("an alias", expected: "it among the options of the URL"))
     }
-    if place == .expand || place == .select {
-      rest.compute = []
-      rest.select = []
-      rest.aliases = []
-      rest.custom = []
-    }
-    guard !rest.isEmpty else { return }
-    throw error(.misplaced(rest.firstName, expected: place.allowed))
   }
 
   /// The options in the order in which a service evaluates them (Protocol 4.01 §11.2.1).
   private mutating func optionList(
-    _ options: ODataQueryOptions, separator: StaticString
+    _ options: ODataQueryOptions, in place: OptionPlace
   ) throws(ODataPrintingError) {
     let outer = openList
-    openList = (bytes.count, separator)
+    openList = (bytes.count, place.isNested ? ";" : "&")
     try transforming(options)
     try paging(options)
     try shaping(options)
@@ -76,7 +59,7 @@ extension SyntaxWriter {
     }
     for custom in options.custom {
       separate()
-      try customOption(custom)
+      try customOption(custom, beside: options, in: place)
     }
     openList = outer
   }
@@ -105,7 +88,7 @@ extension SyntaxWriter {
     if let search = options.search {
       // SAP's services of V2 name it without the sign.
       try option(dialect == .v4 ? "$search" : "search") { (writer) throws(ODataPrintingError) in
-        try writer.search(search)
+        if writer.dialect == .v4 { try writer.search(search) } else { try writer.freeSearch(search) }
       }
     }
     if let filter = options.filter {
@@ -155,7 +138,9 @@ extension SyntaxWriter {
       guard let text else { continue }
       if name == "$schemaversion" || name == "$id" { try demandV4(name) }
       try option(name) { (writer) throws(ODataPrintingError) in
-        guard !text.isEmpty else { throw writer.error(.invalidValue("\(name) is empty; leave it out")) }
+        guard !text.isEmpty || name == "!deltatoken" else {
+          throw writer.error(.invalidValue("\(name) is empty; leave it out"))
+        }
         try writer.encoded(text)
       }
     }
@@ -175,20 +160,54 @@ extension SyntaxWriter {
     }
   }
 
-  private mutating func customOption(_ option: ODataCustomOption) throws(ODataPrintingError) {
-    let name = option.name
-    guard !name.isEmpty, !name.hasPrefix("@"), !ODataQueryOptions.isSystemName(name, version) else {
-      throw error(.invalidName(name, expected: "name of a custom option; it is empty or means something to OData"))
+  private mutating func customOption(
+    _ option: ODataCustomOption, beside options: ODataQueryOptions, in place: OptionPlace
+  ) throws(ODataPrintingError) {
+    guard !isTaken(option, beside: options, in: place) else {
+      throw error(
+        .invalidName(option.name, expected: "name of a custom option; it means something to OData, or is empty"))
     }
-    if !printer.isPercentEncoded, name.contains("=") || name.contains(";") && !options.isEmpty {
-      throw error(.needsPercentEncoding(name))
+    if option.name.hasPrefix("$") { return try temporalOption(option) }
+    guard !place.isNested else {
+      throw error(.misplaced("the custom option '\(option.name)'", expected: "it among the options of the URL"))
     }
-    try encoded(name)
+    if !printer.isPercentEncoded, option.name.contains("=") { throw error(.needsPercentEncoding(option.name)) }
+    try encoded(option.name)
     guard let value = option.value else { return }
     raw("=")
-    if !printer.isPercentEncoded, !options.isEmpty, value.utf8.contains(where: { ";()".utf8.contains($0) }) {
-      throw error(.needsPercentEncoding(value))
+    try encoded(value)
+  }
+
+  /// Whether a name would be read as something else than a custom option's.
+  private func isTaken(
+    _ option: ODataCustomOption, beside options: ODataQueryOptions, in place: OptionPlace
+  ) -> Bool {
+    let name = option.name
+    if name.isEmpty || name.hasPrefix("@") { return true }
+    if name.hasPrefix("$") {
+      guard let option = SystemOption.named(String(name.dropFirst()), anyCase: false) else { return true }
+      return dialect == .v2 || !option.isTemporal || !place.allows(option, dialect: dialect)
     }
+    guard let value = option.value else { return false }
+    if dialect == .v2 {
+      return name == "search" && options.search == nil && !value.isEmpty
+        || name == "!deltatoken" && options.deltaToken == nil
+    }
+    guard isRelaxed, let option = SystemOption.named(name, anyCase: true), option.mayLackDollar else { return false }
+    return place.isNested || place.allows(option, dialect: dialect)
+  }
+
+  /// An option of the extension for temporal data, whose value is a literal, an alias, or one of two words.
+  private mutating func temporalOption(_ option: ODataCustomOption) throws(ODataPrintingError) {
+    let value = option.value ?? ""
+    let isSound = value.utf8.allSatisfy { byte in
+      byte &- 0x30 < 10 || (byte | 0x20) &- 0x61 < 26 || "-+.:@_".utf8.contains(byte) || byte >= 0x80
+    }
+    guard isSound, !value.isEmpty else {
+      throw error(.invalidValue("\(option.name) takes a date, a moment or an alias, not '\(value)'"))
+    }
+    raw(option.name)
+    raw("=")
     try encoded(value)
   }
 }
@@ -217,36 +236,60 @@ extension SyntaxWriter {
   mutating func expand(_ items: [ODataExpandItem]) throws(ODataPrintingError) {
     try demand("$expand", least: 1, found: items.count)
     try list(items) { (writer, item) throws(ODataPrintingError) in
-      try writer.listPath(item.path, isExpand: true)
+      try writer.expandPath(item.path)
       guard !item.options.isEmpty else { return }
       try writer.demandV4("$expand with options", cure: "write paths: $expand=A/B&$select=A/x")
-      let last = item.path.segments.last
-      if case .count? = last?.kind {
-        throw writer.error(.misplaced("options behind $count", expected: "them inside of its step"))
-      }
-      try writer.parenthesizedOptions(item.options, in: last?.isRef == true ? .expandRef : .expand)
+      try writer.parenthesizedOptions(item.options, in: item.path.optionPlace)
     }
   }
 
   mutating func select(_ items: [ODataSelectItem]) throws(ODataPrintingError) {
     try demand("$select", least: 1, found: items.count)
     try list(items) { (writer, item) throws(ODataPrintingError) in
-      try writer.listPath(item.path, isExpand: false)
+      try writer.listPath(item.path, in: .select)
       guard !item.options.isEmpty else { return }
       try writer.demandV4("$select with options")
-      try writer.parenthesizedOptions(item.options, in: .select)
+      switch item.path.segments.last?.kind {
+      case .star, .allOperations, .arguments:
+        throw writer.error(.misplaced("options behind what is no property", expected: "them behind a property"))
+      default: try writer.parenthesizedOptions(item.options, in: .select)
+      }
     }
   }
 
+  private mutating func expandPath(_ path: ODataPath) throws(ODataPrintingError) {
+    let names = path.segments.filter { segment in
+      switch segment.kind {
+      case .ref, .count, .star, .value: false
+      default: true
+      }
+    }
+    let lastTwo = names.suffix(2)
+    let endsWithType =
+      lastTwo.last?.isQualified ?? false && lastTwo.first.map { lastTwo.count < 2 || $0.isQualified } ?? true
+    if endsWithType, path.segments.last?.isStar != true {
+      throw error(.misplaced("a type alone", expected: "'/' and a navigation property of the type"))
+    }
+    try listPath(path, in: .expand)
+  }
+
+  /// Where a list of paths stands, which says what may end one.
+  enum ListPlace {
+    case expand
+    case select
+    case apply
+    case fragment
+  }
+
   /// A path in `$expand`, `$select`, and what `$apply` lists: names, types, annotations, and what stands for several.
-  mutating func listPath(_ path: ODataPath, isExpand: Bool = false) throws(ODataPrintingError) {
+  mutating func listPath(_ path: ODataPath, in list: ListPlace) throws(ODataPrintingError) {
     guard path.root == .implicit, !path.segments.isEmpty else {
       throw error(.misplaced("a path with a root, or without steps", expected: "the name of a property"))
     }
+    let last = path.segments.count - 1
     for (index, segment) in path.segments.enumerated() {
-      let isLast = index == path.segments.count - 1
-      if case .arguments(let names) = segment.kind, index > 0, !isExpand {
-        try parameterNames(names)
+      if case .arguments(let names) = segment.kind, index > 0, index == last, list == .select || list == .fragment {
+        try parameterNames(names, least: list == .select ? 1 : 0)
         continue
       }
       if index > 0 { raw("/") }
@@ -254,15 +297,17 @@ extension SyntaxWriter {
       case .name(let name): try self.name(name)
       case .qualifiedName(let name): try qualifiedName(name, least: 2)
       case .annotation(let term, let qualifier): try annotation(term, qualifier)
-      case .star where isLast || isExpand && path.segments.count == index + 2: raw("*")
-      case .allOperations(let namespace) where isLast && !isExpand:
+      case .star where isStarAllowed(at: index, of: path, in: list): raw("*")
+      case .allOperations(let namespace) where last == 0 && (list == .select || list == .fragment):
         try qualifiedName(namespace, "namespace")
         raw(".*")
-      case .ref where isLast && isExpand:
+      case .ref where index == last && index > 0 && list == .expand:
         try demandV4("$ref")
         raw("$ref")
-      case .count(let options) where isLast && isExpand: try count(options)
-      case .value where isLast && isExpand:
+      case .count(nil) where index == last && index > 0 && list == .expand:
+        try demandV4("$count")
+        raw("$count")
+      case .value where last == 0 && list == .expand:
         try demandV4("$value")
         raw("$value")
       default: throw error(.misplaced(segment.label, expected: "the name of a property"))
@@ -270,8 +315,21 @@ extension SyntaxWriter {
     }
   }
 
+  private func isStarAllowed(at index: Int, of path: ODataPath, in list: ListPlace) -> Bool {
+    let isLast = index == path.segments.count - 1
+    switch list {
+    case .expand:
+      return dialect == .v4 && (isLast || path.segments.count == index + 2 && path.segments[index + 1].isRef)
+    case .select: return isLast && (index == 0 || dialect == .v2)
+    case .fragment: return isLast && index == 0
+    case .apply: return false
+    }
+  }
+
   /// The parameter names that tell overloads of a function apart.
-  private mutating func parameterNames(_ names: [ODataArgument]) throws(ODataPrintingError) {
+  private mutating func parameterNames(_ names: [ODataArgument], least: Int) throws(ODataPrintingError) {
+    try demandV4("the names of parameters")
+    try demand("a function's list of parameters", least: least, found: names.count)
     raw("(")
     try list(names) { (writer, argument) throws(ODataPrintingError) in
       guard argument.name == nil, case .path(let path) = argument.value.kind, path.root == .implicit,
@@ -285,46 +343,32 @@ extension SyntaxWriter {
 
 extension ODataPathSegment {
   var isRef: Bool { if case .ref = kind { true } else { false } }
+  var isStar: Bool { if case .star = kind { true } else { false } }
+  var isQualified: Bool { if case .qualifiedName = kind { true } else { false } }
 }
 
-extension SyntaxWriter.OptionPlace {
-  fileprivate var allowed: String {
-    switch self {
-    case .expand: "options of the expanded entities"
-    case .expandRef: "$filter, $search, $orderby, $skip, $top or $count"
-    case .count: "$filter or $search"
-    case .select: "$filter, $search, $orderby, $skip, $top, $count, $compute or $select"
+extension ODataPath {
+  /// Which options may stand behind it in `$expand`.
+  fileprivate var optionPlace: OptionPlace {
+    switch segments.last?.kind {
+    case .ref: .expandRef
+    case .count: .expandCount
+    case .star: .expandStar
+    default: .expand
     }
   }
 }
 
 extension ODataQueryOptions {
-  /// The first option that is there, by its name in V4.
-  fileprivate var firstName: String {
-    let names: [(String, Bool)] = [
-      ("$apply", apply != nil), ("$compute", !compute.isEmpty), ("$search", search != nil),
-      ("$filter", filter != nil), ("$count", count != nil), ("$orderby", !orderBy.isEmpty), ("$skip", skip != nil),
-      ("$top", top != nil), ("$levels", levels != nil), ("$expand", !expand.isEmpty), ("$select", !select.isEmpty),
-      ("$index", index != nil), ("$format", format != nil), ("$schemaversion", schemaVersion != nil),
-      ("$id", id != nil), ("$skiptoken", skipToken != nil), ("$deltatoken", deltaToken != nil),
-      ("an alias", !aliases.isEmpty), ("a custom option", !custom.isEmpty),
+  /// The system query options that are there.
+  fileprivate var systemOptions: [SystemOption] {
+    let all: [(SystemOption, Bool)] = [
+      (.apply, apply != nil), (.compute, !compute.isEmpty), (.search, search != nil), (.filter, filter != nil),
+      (.count, count != nil), (.orderby, !orderBy.isEmpty), (.skip, skip != nil), (.top, top != nil),
+      (.levels, levels != nil), (.expand, !expand.isEmpty), (.select, !select.isEmpty), (.index, index != nil),
+      (.format, format != nil), (.schemaversion, schemaVersion != nil), (.id, id != nil),
+      (.skiptoken, skipToken != nil), (.deltatoken, deltaToken != nil),
     ]
-    return names.first { $0.1 }?.0 ?? "an option"
-  }
-
-  private static let systemNames: Set<String> = [
-    "$apply", "$compute", "$search", "$filter", "$count", "$orderby", "$skip", "$top", "$levels", "$expand", "$select",
-    "$index", "$format", "$schemaversion", "$id", "$skiptoken", "$deltatoken",
-  ]
-
-  /// Whether a name is a system query option's where the version is read.
-  static func isSystemName(_ name: String, _ version: ODataVersion) -> Bool {
-    if version.dialect == .v2 {
-      return name == "search" || name == "!deltatoken" || name == "$inlinecount"
-        || systemNames.contains(name)
-    }
-    guard version >= .v401 else { return systemNames.contains(name) }
-    let folded = name.lowercased()
-    return systemNames.contains(folded.hasPrefix("$") ? folded : "$" + folded)
+    return all.filter(\.1).map(\.0)
   }
 }

@@ -168,7 +168,7 @@ extension SyntaxWriter {
   }
 
   private func demandLambdas(_ word: String) throws(ODataPrintingError) {
-    guard version >= .v3 else { throw error(.notInDialect(word, version, cure: nil)) }
+    guard version >= .v3 || !printer.isStrict else { throw error(.notInDialect(word, version, cure: nil)) }
   }
 
   private mutating func lambda(_ lambda: ODataLambda) throws(ODataPrintingError) {
@@ -187,7 +187,7 @@ extension SyntaxWriter {
     raw("$count")
     guard let options else { return }
     try demandV4("$count with options")
-    try parenthesizedOptions(options, in: .count)
+    try parenthesizedOptions(options, in: .expandCount)
   }
 
   mutating func filterStep(_ filter: ODataExpression) throws(ODataPrintingError) {

@@ -3,7 +3,7 @@ extension SyntaxWriter {
   /// `searchExpr`, or a text in single quotes.
   mutating func search(_ search: ODataSearchExpression) throws(ODataPrintingError) {
     // Alone, the words that join others are words.
-    if case .word(let text) = search { return try searchWord(text) }
+    if case .word(let text) = search, !text.utf8.starts(with: "'".utf8) { return try searchWord(text) }
     if case .incomplete(let text) = search {
       try demandV4("a search in single quotes")
       return try quoted(text)
@@ -19,7 +19,8 @@ extension SyntaxWriter {
       if isOpen { writer.raw("(") }
       switch search {
       case .word(let text):
-        let isReserved = ["AND", "OR", "NOT"].contains(text)
+        // A quote at the beginning of all would open another kind of search.
+        let isReserved = ["AND", "OR", "NOT"].contains(text) || text.utf8.starts(with: "'".utf8)
         if isReserved { writer.raw("(") }
         try writer.searchWord(text)
         if isReserved { writer.raw(")") }
@@ -53,19 +54,35 @@ extension SyntaxWriter {
 
   /// `searchWord`: what has none of the characters that mean something in a search.
   private mutating func searchWord(_ text: String) throws(ODataPrintingError) {
-    let isWord = text.unicodeScalars.allSatisfy { scalar in
-      !scalar.properties.isWhitespace && scalar.value >= 0x20 && scalar.value != 0x7F
-        && !"\"()".unicodeScalars.contains(scalar)
+    let isWord = text.utf8.allSatisfy { byte in
+      byte > 0x20 && byte != 0x7F && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "(")
+        && byte != UInt8(ascii: ")")
     }
-    guard isWord, !text.isEmpty, text.unicodeScalars.first != "'" else {
+    guard isWord, !text.isEmpty else {
       throw error(.invalidName(text, expected: "word to search for; use a phrase"))
+    }
+    let beginsWithQuote = text.utf8.starts(with: "'".utf8)
+    if !printer.isPercentEncoded, beginsWithQuote || text.utf8.contains(UInt8(ascii: ";")) {
+      throw error(.needsPercentEncoding(text))
+    }
+    if beginsWithQuote { escaped(UInt8(ascii: "'")) }
+    try encoded(beginsWithQuote ? String(text.unicodeScalars.dropFirst()) : text)
+  }
+
+  /// SAP's `search` of V2, a text of any form: what is no search expression is one phrase.
+  mutating func freeSearch(_ search: ODataSearchExpression) throws(ODataPrintingError) {
+    guard case .phrase(let text) = search, text.utf8.contains(UInt8(ascii: "\"")) else {
+      return try self.search(search)
+    }
+    guard SyntaxReader.freeSearch(text) == search else {
+      throw error(.invalidName(text, expected: "phrase to search for; it reads as words and operators"))
     }
     try encoded(text)
   }
 
   /// `searchPhrase`
   private mutating func searchPhrase(_ text: String) throws(ODataPrintingError) {
-    guard !text.isEmpty, !text.unicodeScalars.contains("\"") else {
+    guard !text.isEmpty, !text.utf8.contains(UInt8(ascii: "\"")) else {
       throw error(.invalidName(text, expected: "phrase to search for; it cannot be empty or hold a double quote"))
     }
     escaped(UInt8(ascii: "\""))

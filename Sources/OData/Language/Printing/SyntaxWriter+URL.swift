@@ -1,20 +1,25 @@
 // URLs, the paths of resources, and context fragments.
 extension SyntaxWriter {
   mutating func url(_ url: ODataURL) throws(ODataPrintingError) {
-    if let root = url.serviceRoot { try serviceRoot(root) }
+    if let root = url.serviceRoot { try serviceRoot(root, isAll: url.resource == .service) }
     var fragment: ODataContextFragment?
+    var place = OptionPlace.url
     switch url.resource {
-    case .service: break
-    case .batch: raw("$batch")
+    case .service: place = .metadata
+    case .batch:
+      raw("$batch")
+      place = .batch
     case .metadata(let context):
       raw("$metadata")
       fragment = context
+      place = .metadata
     case .entity(let type):
       try demandV4("$entity")
       guard url.options.id != nil else {
         throw error(.misplaced("$entity without $id", expected: "the entity's URL in the option $id"))
       }
       raw("$entity")
+      place = type == nil ? .entity : .entityCast
       if let type {
         raw("/")
         try qualifiedName(type, "name of an entity type")
@@ -23,36 +28,35 @@ extension SyntaxWriter {
     }
     if !url.options.isEmpty {
       raw("?")
-      try queryOptions(url.options)
+      try queryOptions(url.options, in: place)
     }
     guard let fragment else { return }
     raw("#")
-    let outer = place
-    place = .fragment
+    let outer = self.place
+    self.place = .fragment
     try contextFragment(fragment)
-    place = outer
+    self.place = outer
   }
 
   /// A service's root is a URL already: it is checked, not encoded.
-  private mutating func serviceRoot(_ root: String) throws(ODataPrintingError) {
-    let isAbsolute = ["http://", "https://"].contains {
-      root.lowercased().hasPrefix($0) && root.utf8.count > $0.utf8.count
-    }
-    let isClean = root.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && !"?#\"<>\\^`{|}".utf8.contains($0) }
-    guard isAbsolute, isClean, root.hasSuffix("/") else {
+  private mutating func serviceRoot(_ root: String, isAll: Bool) throws(ODataPrintingError) {
+    let begins = ["http://", "https://", "/"].contains { root.lowercased().hasPrefix($0) }
+    let isClean = root.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7F && !"?#\"<>\\^`{|}".utf8.contains($0) }
+    guard begins, isClean, isAll || root.utf8.last == UInt8(ascii: "/") else {
       throw error(
-        .invalidName(root, expected: "root of a service; it begins with http:// or https:// and ends with '/'"))
+        .invalidName(root, expected: "root of a service; it begins with http://, https:// or / and ends with /"))
     }
     raw(root)
   }
 
   /// `resourcePath`
   mutating func resourcePath(_ path: ODataPath) throws(ODataPrintingError) {
+    let start = bytes.count
     guard path.root == .implicit, let first = path.segments.first else {
       throw error(.misplaced("a resource path with a root, or without steps", expected: "a set, singleton or import"))
     }
     switch first.kind {
-    case .name, .qualifiedName, .crossjoin, .allEntities: break
+    case .name, .crossjoin, .allEntities: break
     default: throw error(.misplaced("\(first.label) at the beginning", expected: "a set, singleton or import"))
     }
     for (index, segment) in path.segments.enumerated() {
@@ -66,10 +70,29 @@ extension SyntaxWriter {
       if index > 0 { raw("/") }
       try resourceStep(segment, isFirst: index == 0)
     }
+    try checkOrder(from: start) { (reader) throws(ODataSyntaxError) in _ = try reader.resourcePath() }
+  }
+
+  /// What may follow what is the parser's to say: it reads what was written.
+  private func checkOrder(
+    from start: Int, _ rule: (inout SyntaxReader) throws(ODataSyntaxError) -> Void
+  ) throws(ODataPrintingError) {
+    let text = String(decoding: bytes[start...], as: UTF8.self)
+    let options = ODataParserOptions(version: version, isPercentEncoded: printer.isPercentEncoded)
+    do throws(ODataSyntaxError) {
+      var reader = try SyntaxReader(text, options: options)
+      try reader.whole(rule)
+    } catch {
+      // How deep a tree may be is the printer's own limit.
+      if case .tooDeep = error.problem { return }
+      throw self.error(.unreadable("\(error)"))
+    }
   }
 
   private mutating func resourceStep(_ segment: ODataPathSegment, isFirst: Bool) throws(ODataPrintingError) {
     switch segment.kind {
+    // V1 to V3 put the container's name before sets of other containers than the default one.
+    case .name(let name) where isFirst && dialect == .v2: try qualifiedName(name)
     case .name(let name): try self.name(name)
     case .qualifiedName(let name): try qualifiedName(name, least: 2)
     case .text(let text): try keySegment(text)
@@ -101,11 +124,22 @@ extension SyntaxWriter {
     }
   }
 
-  /// A key as a segment, or an ordinal. Parentheses would be arguments, encoded or not.
+  /// A key as a segment, or an ordinal.
   mutating func keySegment(_ text: String) throws(ODataPrintingError) {
-    try demandV4("a key as a segment", cure: "write it in parentheses")
     guard !text.isEmpty, text != ".", text != ".." else {
       throw error(.invalidValue("a segment cannot be '\(text)'; write the key in parentheses"))
+    }
+    // Parentheses behind a name are arguments, encoded or not.
+    var rest = text[...]
+    while let dot = rest.firstIndex(of: "."), SyntaxWriter.isIdentifier(rest[..<dot]) {
+      rest = rest[rest.index(after: dot)...]
+    }
+    let head = rest.prefix { $0 != "(" }
+    if SyntaxWriter.isIdentifier(head) {
+      throw error(
+        .ambiguousName(
+          text, readsAs: head.count < rest.count ? "a name with arguments" : "a name",
+          cure: head.count < rest.count ? "write the key in parentheses" : "make it a name"))
     }
     guard printer.isPercentEncoded || !text.hasPrefix("$") else { throw error(.needsPercentEncoding(text)) }
     try encoded(text, isStrict: true)
@@ -124,7 +158,12 @@ extension ODataPathSegment {
 // Context fragments (Protocol 4.01 §10).
 extension SyntaxWriter {
   mutating func contextFragment(_ fragment: ODataContextFragment) throws(ODataPrintingError) {
-    try demandV4("a context URL's fragment")
+    let start = bytes.count
+    try contextBody(fragment)
+    try checkOrder(from: start) { (reader) throws(ODataSyntaxError) in _ = try reader.contextFragment() }
+  }
+
+  private mutating func contextBody(_ fragment: ODataContextFragment) throws(ODataPrintingError) {
     if let content = fragment.collectionOf {
       guard fragment.path.segments.isEmpty, fragment.item == nil else {
         throw error(.misplaced("a path or item beside Collection(…)", expected: "the collection alone"))
@@ -172,7 +211,7 @@ extension SyntaxWriter {
     raw("(")
     try nested { (writer: inout SyntaxWriter) throws(ODataPrintingError) in
       try writer.list(items) { (writer, item) throws(ODataPrintingError) in
-        try writer.listPath(item.path)
+        try writer.listPath(item.path, in: .fragment)
         if item.isExpanded { writer.raw("+") }
         if let nested = item.nested { try writer.selectList(nested) }
       }

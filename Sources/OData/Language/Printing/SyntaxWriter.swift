@@ -42,12 +42,12 @@ struct SyntaxWriter {
 
   /// Fails where only V4 has it.
   func demandV4(_ what: String, cure: String? = nil) throws(ODataPrintingError) {
-    guard dialect == .v4 else { throw error(.notInDialect(what, version, cure: cure)) }
+    guard dialect == .v4 || !printer.isStrict else { throw error(.notInDialect(what, version, cure: cure)) }
   }
 
   /// Fails where only V1 to V3 have it.
   func demandV2(_ what: String, cure: String? = nil) throws(ODataPrintingError) {
-    guard dialect == .v2 else { throw error(.notInDialect(what, version, cure: cure)) }
+    guard dialect == .v2 || !printer.isStrict else { throw error(.notInDialect(what, version, cure: cure)) }
   }
 
   func demand(_ what: String, least: Int, found: Int) throws(ODataPrintingError) {

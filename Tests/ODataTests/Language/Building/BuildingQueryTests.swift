@@ -16,7 +16,7 @@ struct BuildingQueryTests {
   @Test("Orders, selections and expansions by themselves")
   func parts() throws {
     #expect(try OrderBy<Product> { [$0.price.descending, $0.name.ascending] }.text() == "Price%20desc,Name")
-    #expect(try OrderBy<Product> { $0.name.length.ascending }.text() == "length(Name)")
+    #expect(try OrderBy<Product> { $0.name.length }.text() == "length(Name)")
     let byName = true
     let order = OrderBy<Product> {
       $0.price.ascending

@@ -1,0 +1,310 @@
+// One tree for all trees that mean the same but for spelling and aliases.
+extension ODataPrinter {
+  /// The URL in its canonical form. Two URLs that differ only in case, parentheses, the order of options and of named arguments,
+  /// the spelling of literals, and in whether and by which aliases they name values, print equally after this.
+  ///
+  /// - A primitive literal takes the place of its alias, everywhere the grammar has literals: expressions, keys and parameters.
+  ///   One of more than 128 bytes does so only where it is used once.
+  /// - An expression that depends on nothing around it (arrays, objects, arithmetic of literals, paths from `$root`) takes the
+  ///   place of its alias where that is used once, but not as an argument in the resource path, where the grammar has literals
+  ///   and aliases alone.
+  /// - Expressions with paths from the instance stay behind their alias: they mean what they mean where they are defined, which
+  ///   need not be where they are used (`@m=$this`, URL Conventions 4.01 §5.1.1.13).
+  /// - Aliases that stay are named `p1`, `p2` … in the order of their first use. Those that nothing uses keep their names: a
+  ///   function import without parentheses takes its parameters from them. So do those without a value, which are null.
+  /// - Moments are in UTC, but for those that a function takes the parts of; geo values name their reference system.
+  /// - Custom options are ordered by their names, those of one name as they were.
+  public func canonical(_ url: ODataURL) -> ODataURL {
+    var form = CanonicalForm(dialect: version.dialect)
+    return form.url(url)
+  }
+
+  /// Options by themselves in their canonical form, as those of a URL are.
+  public func canonical(_ options: ODataQueryOptions) -> ODataQueryOptions {
+    var form = CanonicalForm(dialect: version.dialect)
+    return form.rewrite(options)
+  }
+
+  /// An expression in its canonical form; its aliases keep their names.
+  public func canonical(_ expression: ODataExpression) -> ODataExpression {
+    var form = CanonicalForm(dialect: version.dialect)
+    return form.rewrite(expression)
+  }
+}
+
+private struct CanonicalForm: SyntaxRewriting {
+  var level = 0
+  let dialect: ODataDialect
+  /// The options that define aliases, the innermost last.
+  private var scopes: [AliasScope] = []
+  /// The number of the last alias that got a new name.
+  private var count = 0
+  /// Names that aliases keep.
+  private var reserved: Set<String> = []
+  /// Whether a function around this place takes the parts of a moment.
+  private var isInParts = false
+
+  init(dialect: ODataDialect) { self.dialect = dialect }
+
+  mutating func url(_ url: ODataURL) -> ODataURL {
+    var url = url
+    var uses = AliasUses()
+    if case .path(let path) = url.resource { _ = uses.rewrite(path) }
+    _ = uses.rewriteParts(of: url.options)
+    open(url.options.aliases, uses: uses.counts)
+    if case .path(let path) = url.resource { url.resource = .path(resourcePath(path)) }
+    url.options = close(url.options)
+    return url
+  }
+
+  mutating func rewrite(_ options: ODataQueryOptions) -> ODataQueryOptions {
+    var uses = AliasUses()
+    _ = uses.rewriteParts(of: options)
+    open(options.aliases, uses: uses.counts)
+    return close(options)
+  }
+
+  private mutating func open(_ aliases: [ODataAlias], uses: [String: Int]) {
+    let scope = AliasScope(aliases, uses: uses)
+    reserved.formUnion(uses.keys.filter { scope.values[$0] == nil })
+    reserved.formUnion(scope.values.keys.filter { uses[$0] == nil })
+    scopes.append(scope)
+  }
+
+  /// The options with their parts rewritten, and the aliases that are still needed.
+  private mutating func close(_ options: ODataQueryOptions) -> ODataQueryOptions {
+    var options = options
+    let aliases = options.aliases
+    options.aliases = []
+    options = rewriteParts(of: options)
+    let place = scopes.count - 1
+    var next = 0
+    // Values may use aliases that nothing used before.
+    while next < scopes[place].kept.count {
+      let name = scopes[place].kept[next]
+      next += 1
+      guard let value = scopes[place].values[name] else { continue }
+      let rewritten = rewrite(value)
+      options.aliases.append(ODataAlias(name: scopes[place].names[name] ?? name, value: rewritten))
+    }
+    for alias in aliases.sorted(by: { $0.name < $1.name }) where scopes[place].uses[alias.name] == nil {
+      let value = rewrite(alias.value)
+      options.aliases.append(ODataAlias(name: alias.name, value: value))
+    }
+    scopes.removeLast()
+    let ordered = options.custom.enumerated().sorted { ($0.element.name, $0.offset) < ($1.element.name, $1.offset) }
+    options.custom = ordered.map(\.element)
+    return options
+  }
+}
+
+// Aliases.
+extension CanonicalForm {
+  /// The alias's value where that takes its place; nil where the alias stays.
+  private mutating func inlined(_ name: String, asArgument argument: ODataArgument? = nil) -> ODataExpression? {
+    guard let place = scopes.lastIndex(where: { $0.values[name] != nil }), let value = scopes[place].values[name],
+      !scopes[place].open.contains(name), level < SyntaxRewriteLimit.depth
+    else { return nil }
+    let isOnce = scopes[place].uses[name] == 1
+    if argument == nil, !value.isLiteralNode, !isOnce { return nil }
+    if value.isLiteralNode, !isOnce, !value.isShort { return nil }
+    // The value stands where it is defined, among the aliases that are known there.
+    let inner = scopes[(place + 1)...]
+    scopes.removeLast(scopes.count - place - 1)
+    scopes[place].open.insert(name)
+    level += 1
+    let saved = scopes[place].kept
+    let savedNames = scopes[place].names
+    let savedCount = count
+    let rewritten = rewrite(value)
+    level -= 1
+    scopes[place].open.remove(name)
+    let isFree = argument.map { rewritten.isKeyValue(isNamed: $0.name != nil) } ?? rewritten.isFree
+    if !isFree {
+      // It stays behind its alias, which names what it uses later.
+      scopes[place].kept = saved
+      scopes[place].names = savedNames
+      count = savedCount
+    }
+    scopes.append(contentsOf: inner)
+    return isFree ? rewritten : nil
+  }
+
+  /// The name of an alias that stays.
+  private mutating func renamed(_ name: String) -> String {
+    guard let place = scopes.lastIndex(where: { $0.values[name] != nil }) else { return name }
+    if let known = scopes[place].names[name] { return known }
+    repeat { count += 1 } while reserved.contains("p\(count)")
+    scopes[place].names[name] = "p\(count)"
+    scopes[place].kept.append(name)
+    return "p\(count)"
+  }
+
+  mutating func rewrite(_ path: ODataPath) -> ODataPath {
+    var path = path
+    if case .alias(let name) = path.root { path.root = .alias(renamed(name)) }
+    // In their order before what they hold gets its names.
+    for index in path.segments.indices { sortArguments(&path.segments[index]) }
+    return rewriteSteps(of: path)
+  }
+
+  /// Named arguments in the order of their names.
+  private func sortArguments(_ segment: inout ODataPathSegment) {
+    guard case .arguments(let arguments) = segment.kind, arguments.allSatisfy({ $0.name != nil }) else { return }
+    segment.kind = .arguments(arguments.sorted { ($0.name ?? "") < ($1.name ?? "") })
+  }
+
+  private mutating func resourcePath(_ path: ODataPath) -> ODataPath {
+    var path = path
+    for index in path.segments.indices {
+      sortArguments(&path.segments[index])
+      switch path.segments[index].kind {
+      case .arguments(let arguments):
+        path.segments[index].kind = .arguments(arguments.map { resourceArgument($0) })
+      case .filter(let filter): path.segments[index].kind = .filter(rewrite(filter))
+      default: break
+      }
+    }
+    return path
+  }
+
+  private mutating func resourceArgument(_ argument: ODataArgument) -> ODataArgument {
+    var argument = argument
+    if case .path(let path) = argument.value.kind, case .alias(let name) = path.root, path.segments.isEmpty,
+      let value = inlined(name, asArgument: argument)
+    {
+      argument.value = value
+    } else {
+      argument.value = rewrite(argument.value, inlines: false)
+    }
+    return argument
+  }
+}
+
+// Expressions.
+extension CanonicalForm {
+  mutating func rewrite(_ expression: ODataExpression) -> ODataExpression { rewrite(expression, inlines: true) }
+
+  private mutating func rewrite(_ expression: ODataExpression, inlines: Bool) -> ODataExpression {
+    switch expression.kind {
+    case .literal(let value): return ODataExpression(.literal(canonical(value)), at: expression.position)
+    case .path(let path):
+      guard inlines, case .alias(let name) = path.root, path.segments.isEmpty, let value = inlined(name) else { break }
+      return value
+    case .enumeration(var literal):
+      literal.members = literal.members.split(separator: ",").map { member in
+        member.utf8.first == UInt8(ascii: "+") ? String(member.dropFirst()) : String(member)
+      }.joined(separator: ",")
+      return ODataExpression(.enumeration(literal), at: expression.position)
+    case .call(let function, _):
+      let outer = isInParts
+      isInParts = isInParts || function.takesParts
+      defer { isInParts = outer }
+      return rewriteParts(of: expression)
+    case .cast:
+      let outer = isInParts
+      isInParts = true
+      defer { isInParts = outer }
+      return rewriteParts(of: expression)
+    default: break
+    }
+    return rewriteParts(of: expression)
+  }
+
+  private func canonical(_ value: ODataValue) -> ODataValue {
+    switch value {
+    case .dateTimeOffset(let moment) where !isInParts:
+      return .dateTimeOffset(moment.with(offsetMinutes: 0) ?? moment)
+    case .geo(var geo):
+      geo.srid = geo.srid ?? (geo.space == .geography ? 4326 : 0)
+      return .geo(geo)
+    default: return dialect == .v4 ? SpellingV4.number(value) : value
+    }
+  }
+}
+
+extension ODataCanonicalFunction {
+  /// Whether its result depends on the clock that a moment is told by.
+  fileprivate var takesParts: Bool {
+    switch self {
+    case .year, .month, .day, .hour, .minute, .second, .fractionalseconds, .date, .time, .totaloffsetminutes: true
+    default: false
+    }
+  }
+}
+
+/// Aliases of one list of options.
+private struct AliasScope {
+  let values: [String: ODataExpression]
+  let uses: [String: Int]
+  /// The names of those that stay.
+  var names: [String: String] = [:]
+  /// Those that stay, in the order of their first use.
+  var kept: [String] = []
+  /// Those whose values are being put in their places.
+  var open: Set<String> = []
+
+  init(_ aliases: [ODataAlias], uses: [String: Int]) {
+    values = Dictionary(aliases.map { ($0.name, $0.value) }, uniquingKeysWith: { first, _ in first })
+    self.uses = uses
+  }
+}
+
+/// How often aliases are used that are not defined further inside.
+private struct AliasUses: SyntaxRewriting {
+  var level = 0
+  var counts: [String: Int] = [:]
+  private var hidden: [Set<String>] = []
+
+  mutating func rewrite(_ path: ODataPath) -> ODataPath {
+    if case .alias(let name) = path.root, !hidden.contains(where: { $0.contains(name) }) {
+      counts[name, default: 0] += 1
+    }
+    return rewriteSteps(of: path)
+  }
+
+  mutating func rewrite(_ options: ODataQueryOptions) -> ODataQueryOptions {
+    hidden.append(Set(options.aliases.map(\.name)))
+    defer { hidden.removeLast() }
+    return rewriteParts(of: options)
+  }
+}
+
+/// Whether an expression holds a path that means something else in another place.
+private struct Dependence: SyntaxRewriting {
+  var level = 0
+  var isFound = false
+
+  mutating func rewrite(_ path: ODataPath) -> ODataPath {
+    if path.root != .root { isFound = true }
+    return rewriteSteps(of: path)
+  }
+}
+
+extension ODataExpression {
+  fileprivate var isFree: Bool {
+    var dependence = Dependence()
+    _ = dependence.rewrite(self)
+    return !dependence.isFound
+  }
+
+  /// Whether the grammar takes it as an argument in a resource path; keys are not null, binary, geo or floating-point.
+  fileprivate func isKeyValue(isNamed: Bool) -> Bool {
+    guard isLiteralNode, case .literal(let value) = kind, !isNamed else { return isLiteralNode }
+    switch value {
+    case .null, .binary, .geo, .double, .single: return false
+    default: return true
+    }
+  }
+
+  /// Whether it is worth writing more than once.
+  fileprivate var isShort: Bool {
+    switch kind {
+    case .literal(.string(let text)): text.utf8.count <= 128
+    case .literal(.binary(let bytes)): bytes.count <= 96
+    case .literal(.geo): false
+    case .enumeration(let literal): literal.members.utf8.count <= 128
+    default: true
+    }
+  }
+}
