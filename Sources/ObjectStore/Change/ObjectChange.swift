@@ -24,16 +24,22 @@ struct ToldChange: Sendable {
     case deleted
     case expired
     case evicted
+    /// Everything was deleted, too many to be told one by one.
+    case cleared
     case missed
   }
 
   static let missed = ToldChange(kind: .missed, key: nil, labels: [])
+  static let cleared = ToldChange(kind: .cleared, key: nil, labels: [])
 
   let kind: Kind
-  /// Nil only for `missed`.
+  /// Nil only for `cleared` and `missed`.
   let key: ObjectKey?
   /// The labels before the change and after it.
   let labels: [ObjectKey]
+
+  /// True for a delete by a call, of one value or of all.
+  var isDelete: Bool { kind == .deleted || kind == .cleared }
 
   var change: ObjectChange {
     guard let key else { return .missed }
@@ -42,7 +48,7 @@ struct ToldChange: Sendable {
     case .deleted: .deleted(key: key.text)
     case .expired: .expired(key: key.text)
     case .evicted: .evicted(key: key.text)
-    case .missed: .missed
+    case .cleared, .missed: .missed
     }
   }
 }

@@ -87,6 +87,7 @@ final class ChangeObserver: Sendable {
     var waiting: [(id: Int, continuation: CheckedContinuation<ObjectChange?, Never>)] = []
     var nextWaiting = 0
     var isFinished = false
+    var hasSeenDelete = false
     var number: Int?
   }
 
@@ -102,11 +103,15 @@ final class ChangeObserver: Sendable {
   func add(_ told: ToldChange) {
     let ready = state.withLock { state -> (CheckedContinuation<ObjectChange?, Never>, ObjectChange)? in
       state.buffer.add(told)
+      if told.isDelete { state.hasSeenDelete = true }
       guard !state.waiting.isEmpty, let change = state.buffer.next() else { return nil }
       return (state.waiting.removeFirst().continuation, change)
     }
     if let (continuation, change) = ready { continuation.resume(returning: change) }
   }
+
+  /// True where a delete that this observes was told, taken or not.
+  var hasSeenDelete: Bool { state.withLock { $0.hasSeenDelete } }
 
   func finish() {
     let waiting = state.withLock { state in

@@ -8,6 +8,14 @@ struct ObjectOpening: Sendable {
   let diagnose: @Sendable (ObjectStoreError) -> Void
 
   func open() async throws(StorageError) -> (Database, Memory) {
+    do throws(StorageError) { return try await openWhole() } catch {
+      // SQLite and the system name it in many ways, by what they first could not make.
+      guard error.category == .cannotOpen, DatabaseFile(path).isReadOnly else { throw error }
+      throw .readOnly(path, "The file or its folder can only be read: \(error.message)")
+    }
+  }
+
+  private func openWhole() async throws(StorageError) -> (Database, Memory) {
     let file = DatabaseFile(path)
     switch try file.content() {
     case .absent:

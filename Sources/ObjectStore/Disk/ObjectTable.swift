@@ -250,7 +250,7 @@ final class ObjectTable {
           labels: LabelSet(stored: row.isNull(1) ? nil : try row.bytes(1)).labels))
       return true
     }
-    if found.count > ObjectTable.toldLimit { found = [.missed] }
+    if found.count > ObjectTable.toldLimit { found = [.cleared] }
     told += found
   }
 

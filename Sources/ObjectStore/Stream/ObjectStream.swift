@@ -26,8 +26,8 @@ public enum StreamedObject<Value: Sendable>: Sendable {
 ///
 /// Callers of one key and type at the same time share one fetch, begun by the first of them; it is cancelled when the
 /// last one lets its iterator go. A value that came is put before it is told, where nobody has put or deleted the one here
-/// since the fetch began: what is newer than the question stays, also where the server says that the value is gone. Where
-/// it cannot be put, it is told all the same, and the next step throws why. A value here that does not decode counts as none, and is
+/// since the fetch began: what is newer than the question stays, also where the server says that the value is gone, and a
+/// value that was put meanwhile and deleted stays deleted. Where it cannot be put, it is told all the same, and the next step throws why. A value here that does not decode counts as none, and is
 /// the error thrown where none comes from the server. Each iterator asks anew; a cancelled task's ends.
 public struct ObjectStream<Value: Codable & Sendable>: AsyncSequence, Sendable {
   /// One step.
@@ -132,20 +132,20 @@ extension ObjectStore {
   ) -> ObjectStream<Value> {
     ObjectStream(store: self, key: key) { checked, isWanted in
       do {
-        let before = try self.version(checked)
+        let watched = try WatchedKey(checked, in: self)
         do {
           let value = try await fetch()
           do throws(ObjectStoreError) {
             let new = try self.encode(value, key, labels, self.expiry(lifetime), .stream)
             try await self.change(.stream, key: key, weight: new.encoded.bytes.count) { table in
-              if isWanted(), try table.stands(before, checked) { try table.put(new) }
+              if isWanted(), try watched.isUntouched(table) { try table.put(new) }
             }
             return .value(value, nil)
           } catch { return .value(value, error.naming(key, .stream)) }
         } catch is ObjectGone {
           do throws(ObjectStoreError) {
             try await self.change(.stream, key: key, weight: 0) { table in
-              if isWanted(), try table.stands(before, checked) { _ = try table.delete(checked) }
+              if isWanted(), try watched.isUntouched(table) { _ = try table.delete(checked) }
             }
             return .gone(nil)
           } catch { return .gone(error.naming(key, .stream)) }

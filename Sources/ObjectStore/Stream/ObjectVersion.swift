@@ -27,10 +27,28 @@ struct ObjectVersion: Sendable {
   private func hasExpired(_ moment: Int64) -> Bool { expires.map { $0 <= moment } ?? false }
 }
 
-extension ObjectTable {
-  /// True where the value under a key is the one of that version, or there is none as then.
-  func stands(_ before: ObjectVersion?, _ key: ObjectKey) throws(StorageError) -> Bool {
-    ObjectVersion.stands(before, try ObjectVersion.find(key, connection), at: now)
+/// A key at the moment at which a fetch begins, and what becomes of it from then on.
+struct WatchedKey: Sendable {
+  let key: ObjectKey
+  private let before: ObjectVersion?
+  /// The row alone does not tell of a value that came and went meanwhile, nor of a delete just before the expiry.
+  private let observer: ChangeObserver
+
+  init(_ key: ObjectKey, in store: ObjectStore) throws(ObjectStoreError) {
+    self.key = key
+    // Watched before it is read: nothing falls between.
+    observer = store.observers.add(.key(key))
+    before = try store.version(key)
+  }
+
+  /// True where nobody has put or deleted the value since, in transactions before and in this one.
+  ///
+  /// A value that another process, or another store, has put and deleted since is not noticed: there is no row of it.
+  func isUntouched(_ table: ObjectTable) throws(StorageError) -> Bool {
+    // What this transaction has done so far is told after its commit.
+    let isDeleted = observer.hasSeenDelete || table.told.contains { $0.isDelete && ($0.key ?? key) == key }
+    guard !isDeleted else { return false }
+    return ObjectVersion.stands(before, try ObjectVersion.find(key, table.connection), at: table.now)
   }
 }
 

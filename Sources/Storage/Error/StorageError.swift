@@ -95,6 +95,11 @@ extension StorageError {
     StorageError(.cannotOpen, message: message, file: file)
   }
 
+  /// A file that can only be read where it must be written to.
+  package static func readOnly(_ file: String, _ message: String) -> StorageError {
+    StorageError(.readOnly, message: message, file: file)
+  }
+
   /// A file whose content is damaged.
   package static func damaged(_ file: String, _ message: String) -> StorageError {
     StorageError(.corrupt, message: message, file: file)

@@ -53,6 +53,16 @@ package struct DatabaseFile: Sendable {
   /// The file's length in bytes; 0 where there is none.
   package var byteCount: Int { (try? FilesInUse.look(path, 0).get()).map { Int(clamping: $0.byteCount) } ?? 0 }
 
+  /// True where the file, or its folder, may not be written to: a log is made beside the file.
+  package var isReadOnly: Bool {
+    let path = absolutePath
+    let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? ""
+    let manager = FileManager.default
+    return [path, folder.isEmpty ? "/" : folder].contains { place in
+      manager.fileExists(atPath: place) && !manager.isWritableFile(atPath: place)
+    }
+  }
+
   /// Makes the file's folder where it is missing, for its owner alone.
   package func makeFolder() throws(StorageError) {
     guard let slash = path.lastIndex(of: "/"), slash > path.startIndex else { return }

@@ -305,6 +305,25 @@ struct ObjectVerbTests {
     #expect(!FileManager.default.fileExists(atPath: store.path))
   }
 
+  @Test(
+    "Where the store can only be read, get and list end with 4, say so, and print nothing",
+    arguments: [["get", "k"], ["list"]])
+  func readOnly(command: [String]) async throws {
+    guard let folder = try SealedFolder() else {
+      print("nothing can be mounted here, and root may write everywhere: not tried")
+      return
+    }
+    let arguments = ["object", command[0], "--store", folder.file("my.store")] + command.dropFirst()
+    try #require(await Rig(input: [1]).run(["object", "put", "--store", folder.file("my.store"), "k"]).status == .done)
+    try #require(folder.seal())
+    let refused = await Rig().run(arguments)
+    #expect(refused.status == .storage && refused.output.isEmpty)
+    #expect(refused.diagnostics.contains("can only be read"), "\(refused.diagnostics)")
+    try #require(folder.unseal())
+    let allowed = await Rig().run(arguments)
+    #expect(allowed.status == .done && !allowed.output.isEmpty)
+  }
+
   @Test("More than a value may have is refused, and the store not made")
   func tooLarge() async throws {
     let store = try Store()

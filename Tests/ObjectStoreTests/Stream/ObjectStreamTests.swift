@@ -112,6 +112,56 @@ struct ObjectStreamTests {
     }
   }
 
+  @Test(
+    "A value that is put and deleted while the server is asked stays deleted; one that expires meanwhile is replaced",
+    arguments: ["delete", "with others", "all", "many", "expiry", "none"])
+  func comeAndGone(_ way: String) async throws {
+    let rig = try ObjectRig()
+    try await rig.with { (store) async throws in
+      let server = HandDrivenFetch()
+      async let told = steps(store.stream(forKey: "a") { try await server.ask() })
+      let question = await server.question()
+      // Another's change in between, which is told as `missed`, hides nothing.
+      try await rig.with { other in try await other.put(1, forKey: "another's") }
+      store.refresh()
+      try await store.put(1, forKey: "a", expires: way == "expiry" ? rig.clock.now.addingTimeInterval(1) : nil)
+      switch way {
+      case "delete": try await store.delete(forKey: "a")
+      case "with others":
+        try await store.transaction { objects in
+          try objects.delete(forKey: "a")
+          try objects.put(2, forKey: "b")
+        }
+      case "many":
+        try await store.transaction { objects in for number in 0..<1100 { try objects.put(1, forKey: "\(number)") } }
+        try await store.deleteAll()
+      case "all": try await store.deleteAll()
+      case "expiry": rig.clock.advance(2)
+      default: break
+      }
+      question.resume(returning: 7)
+      #expect(await told == ["fetched 7"])
+      let expected = way == "none" ? 1 : way == "expiry" ? 7 : nil
+      #expect(try await store.value(Int.self, forKey: "a") == expected)
+    }
+  }
+
+  @Test("A value that is deleted while the server is asked stays deleted, also where it would have expired by then")
+  func deletedBeforeExpiry() async throws {
+    let rig = try ObjectRig()
+    try await rig.with { (store) async throws in
+      try await store.put(1, forKey: "a", expires: rig.clock.now.addingTimeInterval(1))
+      let server = HandDrivenFetch()
+      async let told = steps(store.stream(forKey: "a") { try await server.ask() })
+      let question = await server.question()
+      #expect(try await store.delete(forKey: "a"))
+      rig.clock.advance(2)
+      question.resume(returning: 7)
+      #expect(await told == ["cached 1", "fetched 7"])
+      #expect(try await store.value(Int.self, forKey: "a") == nil)
+    }
+  }
+
   @Test("What is put or deleted while the server is asked stands, whatever the server says")
   func newer() async throws {
     let rig = try ObjectRig()
