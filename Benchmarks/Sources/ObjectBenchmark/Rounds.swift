@@ -68,6 +68,9 @@ struct Rounds {
 struct Verdicts {
   private(set) var missed: [String] = []
 
+  /// Prints figures without a limit.
+  func tell(_ what: String, _ rounds: Rounds, against: String) { print("\(what):\n\(rounds.text(against))") }
+
   /// Prints figures and whether the ratio holds its limit.
   mutating func judge(_ what: String, _ rounds: Rounds, against: String, atLeast limit: Double) {
     print("\(what):\n\(rounds.text(against))")
