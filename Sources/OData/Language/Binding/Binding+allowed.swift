@@ -49,6 +49,18 @@ struct OptionKinds: OptionSet {
     return names.indices.contains(rawValue.trailingZeroBitCount) ? names[rawValue.trailingZeroBitCount] : "the option"
   }
 
+  /// Where the first option stands, as far as its tree tells.
+  func position(in options: ODataQueryOptions) -> SourcePosition? {
+    switch OptionKinds(rawValue: 1 << UInt32(rawValue.trailingZeroBitCount)) {
+    case .filter: options.filter?.position
+    case .compute: options.compute.first?.expression.position
+    case .orderBy: options.orderBy.first?.expression.position
+    case .select: options.select.first?.path.position
+    case .expand: options.expand.first?.path.position
+    default: nil
+    }
+  }
+
   /// What the first option needs.
   var reason: String {
     switch OptionKinds(rawValue: 1 << UInt32(rawValue.trailingZeroBitCount)) {
@@ -77,10 +89,8 @@ extension Binding {
   ) throws(ODataBindingError) {
     let others = OptionKinds(options).subtracting(allowed)
     guard !others.isEmpty else { return }
-    let position = others.contains(.filter) ? options.filter?.position ?? position : position
-    // The place of the first one is known where it is `$filter`; name that one.
-    let named = others.contains(.filter) ? .filter : others
     throw error(
-      .misplacedOption(named.name(dialect), on: place, reason: named.reason), at: position)
+      .misplacedOption(others.name(dialect), on: place, reason: others.reason),
+      at: others.position(in: options) ?? position)
   }
 }

@@ -189,6 +189,8 @@ extension Binding {
     } else if !instance.type.item.isOpen, !instance.type.item.isStructured {
       throw misplaced("the type \(structure.name)", walk, "it has no members", at: position)
     }
+    // A cast behind the same cast says nothing.
+    if case .cast(structure)? = walk.path.segments.last?.kind { return }
     let type = ODataBoundType(
       .structure(structure), isCollection: instance.type.isCollection,
       isNullable: instance.type.isNullable || !instance.type.isCollection && walk.place != .resource)
