@@ -101,7 +101,8 @@ struct Bench {
       }
     }
     verdicts.judge(
-      "durable put of 1 kB, new key", try await new(30) { try await putNew($0) }, against: "bare SQLite", atLeast: 0.8)
+      "durable put of 1 kB, new key", try await new(30) { try await Bench.putNew($0, value, in: store) },
+      against: "bare SQLite", atLeast: 0.8)
 
     // Other bytes each time: SQLite writes nothing where a row stays as it is.
     var (bareRound, ourRound) = (0, 0)
@@ -111,7 +112,8 @@ struct Bench {
       for key in keys.prefix(times) { try bare.put(value, key) }
     } ours: {
       ourRound += 1
-      try await replace(times, with: value.map { $0 &+ UInt8(truncatingIfNeeded: ourRound) })
+      let value = value.map { $0 &+ UInt8(truncatingIfNeeded: ourRound) }
+      try await Bench.replace(Array(keys.prefix(times)), with: value, in: store)
     }
     verdicts.judge("durable put of 1 kB, replaced", old, against: "bare SQLite", atLeast: 0.8)
 
@@ -139,13 +141,13 @@ struct Bench {
 
   /// One after another, by a task of the concurrency pool, as bare SQLite by a thread that may wait.
   @concurrent
-  private func putNew(_ numbers: ClosedRange<Int>) async throws {
+  private static func putNew(_ numbers: ClosedRange<Int>, _ value: [UInt8], in store: ObjectStore) async throws {
     for number in numbers { try await store.put(value, forKey: "new/\(number)") }
   }
 
   @concurrent
-  private func replace(_ times: Int, with value: [UInt8]) async throws {
-    for key in keys.prefix(times) { try await store.put(value, forKey: key) }
+  private static func replace(_ keys: [String], with value: [UInt8], in store: ObjectStore) async throws {
+    for key in keys { try await store.put(value, forKey: key) }
   }
 
   private func putBatch(_ numbers: ClosedRange<Int>) async throws {
@@ -235,7 +237,7 @@ struct Bench {
     }
     try await compare("durable put against diskcache", 20, "put", 100) {
       number += 100
-      try await putNew(number - 99...number)
+      try await Bench.putNew(number - 99...number, value, in: store)
     }
     // What is possible at most: both wait for the disk once.
     var bareNumber = number
