@@ -21,13 +21,16 @@ public struct ODataGrammarRule: Sendable, CustomStringConvertible {
 
   /// Reads a whole text by the rule.
   ///
-  /// Rules for values outside of URLs (`dateValue`, `enumValue`, headers) take `%` as a character, whatever the options say.
+  /// Rules for values outside of URLs (`dateValue`, `enumValue`, headers) take `%` as a character, whatever the options say; those
+  /// for whole expressions (`filter`, `commonExpr`, `boolCommonExpr`) a `%` that encodes nothing, since filters are noted down
+  /// unencoded as often as encoded.
   public func parse(
     _ text: String, options: ODataParserOptions = ODataParserOptions()
   ) throws(ODataSyntaxError) -> ODataSyntaxTree {
     switch body {
     case .inURL(let read):
-      var reader = try SyntaxReader(text, options: options)
+      let isLenient = ["filter", "commonExpr", "boolCommonExpr"].contains(name)
+      var reader = try SyntaxReader(text, options: options, isLenient: isLenient)
       return try reader.whole(read)
     case .outside(let read):
       var options = options

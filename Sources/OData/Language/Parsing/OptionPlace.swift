@@ -92,27 +92,4 @@ enum SystemOption: String, Sendable, CaseIterable {
   static func named(_ name: String, anyCase: Bool) -> SystemOption? {
     exact[name] ?? (anyCase ? folded[name.lowercased()] : nil)
   }
-
-  /// The option whose name is nearest to one that is none, with its `$`.
-  static func nearest(to name: String, among options: [String]) -> String? {
-    let name = Array(("$" + name.lowercased().prefix(24)).utf8)
-    let distances = options.map { ($0, distance(name, Array($0.lowercased().utf8))) }
-    guard let best = distances.min(by: { $0.1 < $1.1 }), best.1 <= max(2, best.0.utf8.count / 3) else { return nil }
-    return best.0
-  }
-
-  /// How many bytes must be put in, left out or replaced to make one word of the other.
-  private static func distance(_ left: [UInt8], _ right: [UInt8]) -> Int {
-    var row = Array(0...right.count)
-    for (line, byte) in left.enumerated() {
-      var diagonal = row[0]
-      row[0] = line + 1
-      for (column, other) in right.enumerated() {
-        let next = min(row[column] + 1, row[column + 1] + 1, diagonal + (byte == other ? 0 : 1))
-        diagonal = row[column + 1]
-        row[column + 1] = next
-      }
-    }
-    return row.last ?? left.count
-  }
 }

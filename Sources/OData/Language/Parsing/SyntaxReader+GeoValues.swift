@@ -60,7 +60,6 @@ extension SyntaxReader {
   /// `geoLiteral`, of one of the shapes.
   @discardableResult
   mutating func scanShape(_ shapes: [GeoShape]) throws(ODataSyntaxError) -> GeoShape {
-    // Longer words first: one begins with another.
     for shape in shapes where stands(shape.word, at: index, anyCase: true) {
       index += shape.word.utf8CodeUnitCount
       switch shape {

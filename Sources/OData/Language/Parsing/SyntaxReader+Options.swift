@@ -5,7 +5,7 @@ extension SyntaxReader {
     let last = end
     defer { end = last }
     var options = ODataQueryOptions()
-    var names: Set<String> = []
+    var names = OptionNames()
     while true {
       end = endOfOption(upTo: last)
       try option(place, into: &options, names: &names)
@@ -31,7 +31,7 @@ extension SyntaxReader {
     try nested { (reader: inout SyntaxReader) throws(ODataSyntaxError) in
       try reader.demand(UInt8(ascii: "("))
       var options = ODataQueryOptions()
-      var names: Set<String> = []
+      var names = OptionNames()
       repeat {
         reader.skipSpace()
         try reader.option(place, into: &options, names: &names)
@@ -46,7 +46,7 @@ extension SyntaxReader {
   mutating func oneOption(
     _ place: OptionPlace, into options: inout ODataQueryOptions
   ) throws(ODataSyntaxError) {
-    var names: Set<String> = []
+    var names = OptionNames()
     try option(place, into: &options, names: &names)
   }
 
@@ -60,7 +60,7 @@ extension SyntaxReader {
     guard let option = SystemOption.named(name, anyCase: isRelaxed), allowed.contains(option),
       hasDollar || isRelaxed && option.mayLackDollar
     else { throw error(.unexpected(expected: allowed.map { "$" + $0.rawValue }), at: start) }
-    var names: Set<String> = []
+    var names = OptionNames()
     try check(option, place, names: &names, at: start)
     index += name.utf8.count
     try demandEquals()
@@ -69,13 +69,13 @@ extension SyntaxReader {
 
   /// One option, its name first.
   private mutating func option(
-    _ place: OptionPlace, into options: inout ODataQueryOptions, names: inout Set<String>
+    _ place: OptionPlace, into options: inout ODataQueryOptions, names: inout OptionNames
   ) throws(ODataSyntaxError) {
     let start = index
     switch peek {
     case UInt8(ascii: "@") where place.takesAliases:
       let alias = try aliasAndValue()
-      guard names.insert("@" + alias.name).inserted else {
+      guard names.aliases.insert(alias.name).inserted else {
         throw error(.duplicateOption("@" + alias.name), at: start)
       }
       options.aliases.append(alias)
@@ -114,7 +114,7 @@ extension SyntaxReader {
   }
 
   private func check(
-    _ option: SystemOption, _ place: OptionPlace, names: inout Set<String>, at start: Int
+    _ option: SystemOption, _ place: OptionPlace, names: inout OptionNames, at start: Int
   ) throws(ODataSyntaxError) {
     let name = "$" + option.rawValue
     if dialect == .v2, !option.isInV2 {
@@ -127,7 +127,8 @@ extension SyntaxReader {
     guard place.allows(option, dialect: dialect) else {
       throw error(.misplacedOption(name, allowed: expected(at: place)), at: start)
     }
-    guard names.insert(name).inserted else { throw error(.duplicateOption(name), at: start) }
+    guard !names.options.contains(option) else { throw error(.duplicateOption(name), at: start) }
+    names.options.append(option)
   }
 
   private func expected(at place: OptionPlace) -> [String] {
@@ -137,7 +138,7 @@ extension SyntaxReader {
 
   private func unknownOption(_ name: String, _ place: OptionPlace) -> ODataSyntaxError.Problem {
     let allowed = expected(at: place)
-    if let nearest = SystemOption.nearest(to: name, among: allowed) { return .unexpected(expected: [nearest]) }
+    if let nearest = NearestName.find("$" + name, among: allowed) { return .unexpected(expected: [nearest]) }
     return .unexpected(expected: allowed)
   }
 
@@ -204,4 +205,10 @@ extension SyntaxReader {
     }
     return string(start..<index)
   }
+}
+
+/// The options that have been read at one place.
+struct OptionNames {
+  var options: [SystemOption] = []
+  var aliases: Set<String> = []
 }

@@ -80,11 +80,8 @@ extension SyntaxReader {
     try demand(UInt8(ascii: ":"))
     try scanMinute()
     guard take(UInt8(ascii: ":")) else { return }
-    if take(UInt8(ascii: "6")) {
-      try demandDigit(0x30...0x30)
-    } else {
-      try scanMinute()
-    }
+    // A leap second.
+    if !take(exact: "60") { try scanMinute() }
     if take(UInt8(ascii: ".")) { try scanDigits(12) }
   }
 

@@ -1,0 +1,75 @@
+internal import OData
+
+/// The model of `--model`, and what texts without a path stand on.
+struct ParseBinding: Sendable {
+  private let binder: ODataBinder
+  private let type: String?
+  private let set: String?
+
+  /// A binder for a model, in the version that is read, where one was told.
+  init(_ model: EdmModel, version: ODataVersion?, type: String?, set: String?) {
+    binder = ODataBinder(model: model, options: version.map { ODataBinderOptions(version: $0) })
+    self.type = type
+    self.set = set
+  }
+
+  /// The version that the model's services speak.
+  var version: ODataVersion { binder.options.version }
+
+  /// Why a tree cannot be bound.
+  enum Failure: Error {
+    case binding(ODataBindingError)
+    /// It needs to know what it stands on, or is no part that has a meaning by itself.
+    case unplaced(String)
+  }
+
+  /// A tree bound to the model, to be shown.
+  func bind(_ tree: ODataSyntaxTree, text: String) throws(Failure) -> JSONNode {
+    do throws(ODataBindingError) {
+      switch tree {
+      case .url(let url): return SyntaxNode.bound(try binder.bind(url, text: text))
+      case .path(let path) where type == nil && set == nil:
+        return SyntaxNode.bound(try binder.bind(ODataURL(.path(path)), text: text))
+      case .path(let path): return SyntaxNode.bound(try bind(ODataExpression(.path(path)), text))
+      case .expression(let expression): return SyntaxNode.bound(try bind(expression, text))
+      default:
+        guard let options = ParseBinding.options(tree) else { break }
+        if let set {
+          return SyntaxNode.node(
+            "options", ("options", SyntaxNode.bound(try binder.bind(options, onSet: set, text: text))))
+        }
+        guard let type else { break }
+        return SyntaxNode.node("options", ("options", SyntaxNode.bound(try binder.bind(options, on: type, text: text))))
+      }
+    } catch {
+      throw .binding(error)
+    }
+    guard ParseBinding.options(tree) != nil else {
+      throw .unplaced("--model: nothing in what this rule reads is looked up in a model")
+    }
+    throw .unplaced("--model: say what the options stand on, with --set NAME or --type NAME")
+  }
+
+  private func bind(_ expression: ODataExpression, _ text: String) throws(ODataBindingError) -> ODataBoundExpression {
+    guard let set else { return try binder.bind(expression, on: type, text: text) }
+    // An unknown set throws here.
+    let type = try binder.bind(ODataQueryOptions(), onSet: set).type
+    return try binder.bind(expression, on: type.map { "\($0.single)" }, from: set, text: text)
+  }
+
+  /// Options that hold what was read; nil where it belongs in none.
+  private static func options(_ tree: ODataSyntaxTree) -> ODataQueryOptions? {
+    var options = ODataQueryOptions()
+    switch tree {
+    case .options(let given): options = given
+    case .orderBy(let items): options.orderBy = items
+    case .compute(let items): options.compute = items
+    case .select(let items): options.select = items
+    case .expand(let items): options.expand = items
+    case .search(let search): options.search = search
+    case .apply(let sequence): options.apply = sequence
+    default: return nil
+    }
+    return options
+  }
+}

@@ -1,0 +1,120 @@
+internal import OData
+
+/// `larder parse --lines`: questions on standard input, one JSON object a line, and as many answers on standard output, in their
+/// order. All answers to what has come are written before more is waited for.
+struct ParseLines {
+  /// The longest line that is read, in bytes.
+  static let limit = 16 << 20
+
+  /// What reads a text; a message and the place where it cannot.
+  let check: @Sendable (_ rule: ODataGrammarRule?, _ input: String) -> Refusal?
+  private var pending: [UInt8] = []
+  private var isTooLong = false
+  private var answers: [UInt8] = []
+
+  /// Why a text was refused.
+  struct Refusal: Sendable, Hashable {
+    /// Bytes of the text before the place; nil where the place is not known.
+    var offset: Int?
+    var message: String
+  }
+
+  init(check: @escaping @Sendable (ODataGrammarRule?, String) -> Refusal?) { self.check = check }
+
+  /// Answers until the input ends.
+  mutating func run(_ context: CommandContext) async throws {
+    switch context.input {
+    case .bytes(let bytes): take(bytes)
+    case .descriptor(let number):
+      do {
+        let reader = try InputReader(InputDescriptor(borrowing: number))
+        while let chunk = try await reader.next() {
+          take(chunk)
+          try flush(context)
+        }
+      } catch let reason as FileError.Reason {
+        throw FileError(path: "standard input", reason: reason.text)
+      }
+    }
+    if !pending.isEmpty || isTooLong { endLine() }
+    try flush(context)
+  }
+
+  private mutating func flush(_ context: CommandContext) throws(OutputError) {
+    try context.output.write(answers)
+    answers.removeAll(keepingCapacity: true)
+  }
+
+  /// Takes bytes as they come; a line may come in pieces.
+  mutating func take(_ bytes: [UInt8]) {
+    var rest = bytes[...]
+    while let end = rest.firstIndex(of: 0x0A) {
+      add(rest[..<end])
+      endLine()
+      rest = rest[(end + 1)...]
+    }
+    add(rest)
+  }
+
+  private mutating func add(_ part: ArraySlice<UInt8>) {
+    guard !isTooLong, pending.count + part.count <= ParseLines.limit else {
+      isTooLong = true
+      pending = []
+      return
+    }
+    pending += part
+  }
+
+  private mutating func endLine() {
+    defer {
+      pending.removeAll(keepingCapacity: true)
+      isTooLong = false
+    }
+    guard !isTooLong else { return refuse("the line is longer than \(ParseLines.limit) bytes") }
+    let question: JSONNode
+    do throws(JSONError) { question = try JSONNode(pending) } catch { return refuse("the line is no JSON: \(error)") }
+    guard let input = question["input"]?.string else {
+      return refuse("the line is no object with a text 'input', and 'rule' where it begins with another than the URL's")
+    }
+    var rule: ODataGrammarRule?
+    switch question["rule"] {
+    case nil, .null?: break
+    case .string(let name)?:
+      rule = ODataGrammarRule(name)
+      if rule == nil {
+        let hint = Suggestion.hint(for: name, among: ODataGrammarRule.all.map(\.name))
+        return refuse("the grammar has no rule '\(name)'" + (hint.map { ". \($0)" } ?? ""))
+      }
+    default: return refuse("'rule' is no text")
+    }
+    guard let refusal = check(rule, input) else { return answer(nil, at: nil) }
+    answer(refusal.message, at: refusal.offset.map { ParseLines.characters(in: input, before: $0) })
+  }
+
+  private mutating func refuse(_ message: String) { answer(message, at: nil, isRefused: true) }
+
+  private mutating func answer(_ message: String?, at place: Int?, isRefused: Bool = false) {
+    var writer = JSONWriter()
+    writer.beginObject()
+    writer.name("ok")
+    writer.boolean(message == nil && !isRefused)
+    writer.name("failAt")
+    if let place { writer.integer(place) } else { writer.null() }
+    writer.name("message")
+    if let message { writer.string(message) } else { writer.null() }
+    writer.endObject()
+    answers += writer.bytes
+    answers.append(0x0A)
+  }
+
+  /// Characters (scalars) before a byte.
+  static func characters(in text: String, before offset: Int) -> Int {
+    text.utf8.prefix(offset).reduce(into: 0) { count, byte in if byte & 0xC0 != 0x80 { count += 1 } }
+  }
+
+  /// The answers so far, for those that take them piece by piece.
+  mutating func takeAnswers() -> [UInt8] {
+    defer { answers.removeAll() }
+    return answers
+  }
+}

@@ -1,0 +1,114 @@
+internal import OData
+
+/// What `larder parse` is asked to read texts as.
+struct ParseRequest: Sendable {
+  /// The version and the limits.
+  var options = ODataParserOptions()
+  /// The rule that texts begin with; nil takes them as a URL or path, those that begin with `?` or `$` as options.
+  var rule: ODataGrammarRule?
+  /// The model that names are looked up in.
+  var binding: ParseBinding?
+
+  /// What the command line asks for.
+  init(_ arguments: ParsedArguments, _ context: CommandContext) throws {
+    var version: ODataVersion?
+    if arguments.has(.v2) {
+      guard arguments[.odataVersion] == nil else { throw arguments.usage("give --v2 or --odata-version, not both") }
+      version = .v2
+    }
+    if let text = arguments[.odataVersion] { version = try ParseRequest.version(text, arguments) }
+    if let name = arguments[.rule] { rule = try ParseRequest.rule(name, arguments) }
+    let (type, set) = (arguments[.parseType], arguments[.parseSet])
+    if type != nil, set != nil { throw arguments.usage("give --type or --set, not both") }
+    if let file = arguments[.parseModel] {
+      let binding = ParseBinding(try MetadataFile.read(file, context), version: version, type: type, set: set)
+      version = version ?? binding.version
+      self.binding = binding
+    } else if type != nil || set != nil {
+      throw arguments.usage("--type and --set name parts of a model: give --model FILE")
+    }
+    if let version { options.version = version }
+  }
+
+  /// A text's tree to be shown, bound where there is a model.
+  func tree(of text: String, _ arguments: ParsedArguments) throws -> JSONNode {
+    let tree: ODataSyntaxTree
+    do throws(ODataSyntaxError) { tree = try parse(text) } catch {
+      throw ParseRequest.failure("\(error.problem)", error.offset, text, error.excerpt, error.column)
+    }
+    guard let binding else { return SyntaxNode.tree(tree) }
+    do throws(ParseBinding.Failure) { return try binding.bind(tree, text: text) } catch {
+      switch error {
+      case .unplaced(let reason): throw arguments.usage(reason)
+      case .binding(let error):
+        throw ParseRequest.failure("\(error.problem)", error.offset, text, error.excerpt, error.column)
+      }
+    }
+  }
+
+  private static func failure(
+    _ problem: String, _ offset: Int?, _ text: String, _ excerpt: String, _ column: Int
+  ) -> CommandFailure {
+    guard let offset else { return CommandFailure(.negative, problem) }
+    return CommandFailure(
+      .negative, "\(problem) (at character \(ParseLines.characters(in: text, before: offset) + 1))",
+      hint: "  \(excerpt)\n  \(String(repeating: " ", count: column))^")
+  }
+
+  /// Why a text cannot be read, or bound; nil where it can.
+  func refusal(of text: String, rule: ODataGrammarRule?) -> ParseLines.Refusal? {
+    var request = self
+    if let rule { request.rule = rule }
+    let tree: ODataSyntaxTree
+    do throws(ODataSyntaxError) { tree = try request.parse(text) } catch {
+      return ParseLines.Refusal(offset: error.offset, message: "\(error.problem)")
+    }
+    guard let binding else { return nil }
+    do throws(ParseBinding.Failure) {
+      _ = try binding.bind(tree, text: text)
+      return nil
+    } catch {
+      switch error {
+      case .unplaced(let reason): return ParseLines.Refusal(offset: nil, message: reason)
+      case .binding(let error): return ParseLines.Refusal(offset: error.offset, message: "\(error.problem)")
+      }
+    }
+  }
+
+  /// Reads a text.
+  func parse(_ text: String) throws(ODataSyntaxError) -> ODataSyntaxTree {
+    if let rule { return try rule.parse(text, options: options) }
+    let parser = ODataParser(options: options)
+    guard text.hasPrefix("?") || ParseRequest.beginsWithOption(text) else { return .url(try parser.url(text)) }
+    guard text.hasPrefix("?") else { return .options(try parser.queryOptions(text)) }
+    do throws(ODataSyntaxError) { return .options(try parser.queryOptions(String(text.dropFirst()))) } catch {
+      // The place counts from the beginning of what was given.
+      throw ODataSyntaxError(error.problem, offset: error.offset + 1, in: text)
+    }
+  }
+
+  /// Whether a text that begins with `$` is options, not `$metadata` or `$crossjoin(…)`.
+  private static func beginsWithOption(_ text: String) -> Bool {
+    guard text.hasPrefix("$") else { return false }
+    return text.prefix { $0 != "=" }.dropFirst().allSatisfy { $0.isASCII && $0.isLetter } && text.contains("=")
+  }
+
+  /// The rule of a name, or why there is none.
+  static func rule(_ name: String, _ arguments: ParsedArguments) throws(UsageError) -> ODataGrammarRule {
+    if let rule = ODataGrammarRule(name) { return rule }
+    let nearest = Suggestion.nearest(to: name, among: ODataGrammarRule.all.map(\.name))
+    throw arguments.usage(
+      "--rule \(name): the grammar has no such rule", hint: nearest.map { "Did you mean \($0)?" })
+  }
+
+  /// The version of a number, or why it is none.
+  static func version(_ text: String, _ arguments: ParsedArguments) throws(UsageError) -> ODataVersion {
+    switch text {
+    case "2", "2.0": return .v2
+    case "3", "3.0": return .v3
+    case "4", "4.0": return .v4
+    case "4.01": return .v401
+    default: throw arguments.usage("--version \(text): the versions are 2.0, 3.0, 4.0 and 4.01")
+    }
+  }
+}

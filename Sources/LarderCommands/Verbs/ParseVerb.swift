@@ -1,0 +1,85 @@
+internal import OData
+
+extension CommandSyntax {
+  /// `larder parse TEXT`.
+  static let parse: CommandSyntax = .init(
+    "parse", summary: "show how a URL, option or expression of OData is read",
+    discussion: [
+      "TEXT is a URL, or a path relative to a service; query options where it begins with ? or with an option's $; with --rule, what "
+        + "that rule of the standard's grammar stands for (filter, commonExpr, orderby, primitiveLiteral, ...).",
+      "With --model every name is looked up and every expression has its type. What cannot be read or bound ends with 1 and shows "
+        + "the place.",
+      "--lines reads one JSON object a line from standard input, {\"rule\": \"filter\", \"input\": \"$filter=...\"}, and answers each "
+        + "with a line {\"ok\": true, \"failAt\": null, \"message\": null}; failAt counts characters.",
+    ],
+    examples: [
+      "larder parse 'Products?$filter=Price gt 5 and contains(Name,%27x%27)'",
+      "larder parse --rule commonExpr --json 'Price add 2.45 eq 5.00'",
+      "larder parse --model metadata.xml --set Products '$filter=Pricee gt 5'",
+      "larder parse --v2 \"Products(guid'01234567-89ab-cdef-0123-456789abcdef')\"",
+    ],
+    options: [.rule, .v2, .odataVersion, .parseModel, .parseType, .parseSet, .json, .lines], operands: [.parsed]
+  ) { arguments, context in
+    let request = try ParseRequest(arguments, context)
+    if arguments.has(.lines) {
+      guard arguments[OperandSyntax.parsed] == nil else {
+        throw arguments.usage("--lines takes its texts from standard input")
+      }
+      var lines = ParseLines { rule, input in request.refusal(of: input, rule: rule) }
+      try await lines.run(context)
+      return .done
+    }
+    let text = try arguments.required(OperandSyntax.parsed)
+    let tree = try request.tree(of: text, arguments)
+    if arguments.has(.json) {
+      var json = JSONOutput(context.output)
+      json.node(tree)
+      try json.endLine()
+    } else {
+      try context.output.write(TerminalText.safe(SyntaxOutline(tree).lines.joined(separator: "\n") + "\n"))
+    }
+    return .done
+  }
+}
+
+extension JSONOutput {
+  /// A tree.
+  mutating func node(_ node: JSONNode) {
+    switch node {
+    case .null: null()
+    case .boolean(let flag): boolean(flag)
+    case .number(let text): raw(text)
+    case .string(let text): string(text)
+    case .array(let items):
+      beginArray()
+      for item in items { self.node(item) }
+      endArray()
+    case .object(let members):
+      beginObject()
+      for member in members {
+        name(member.name)
+        self.node(member.value)
+      }
+      endObject()
+    }
+  }
+}
+
+extension OptionSyntax {
+  static let rule = OptionSyntax(
+    "--rule", valueName: "NAME", .text, "begin with this rule of the standard's grammar")
+  static let v2 = OptionSyntax(flag: "--v2", "read the language of V2 (and V3)")
+  static let odataVersion = OptionSyntax(
+    "--odata-version", valueName: "VERSION", .words(["2.0", "3.0", "4.0", "4.01"]), "the language's version; else 4.01")
+  static let parseModel = OptionSyntax("--model", valueName: "FILE", .file, "look names up in this $metadata document")
+  static let parseType = OptionSyntax(
+    "--type", valueName: "NAME", .text, "options and expressions stand on this type of the model")
+  static let parseSet = OptionSyntax(
+    "--set", valueName: "NAME", .text, "options and expressions stand on this entity set or singleton")
+  fileprivate static let lines = OptionSyntax(
+    flag: "--lines", "read many texts, a JSON object a line, from standard input")
+}
+
+extension OperandSyntax {
+  fileprivate static let parsed = OperandSyntax("TEXT", .optional, .text, "what to read")
+}

@@ -1,0 +1,151 @@
+import OData
+import TestSupport
+import Testing
+
+@testable import LarderCommands
+
+@Suite("larder parse", .timeLimit(.minutes(5)))
+struct ParseVerbTests {
+  @Test("A URL is shown as an outline")
+  func outline() async {
+    let outcome = await Rig().run("parse", "https://h/s/Products(1)?$filter=Price gt 5 and Name ne 'x y'&$top=3")
+    #expect(outcome.status == .done, "\(outcome.diagnostics)")
+    #expect(
+      outcome.output == """
+        url https://h/s/
+          resource: path
+            name Products
+            arguments
+              argument
+                value: literal Edm.Int32 1
+          top=3
+          filter: and
+            gt
+              path
+                name Price
+              literal Edm.Int32 5
+            ne
+              path
+                name Name
+              literal Edm.String "x y"
+
+        """)
+  }
+
+  @Test(
+    "--json prints every tree as JSON",
+    arguments: [
+      (["Products?$orderby=A desc"], #""orderby":[{"kind":"desc","expression":{"kind":"path""#),
+      (["$select=A,B/C"], #"{"kind":"options","options":{"select":[{"kind":"item","path":"#),
+      (["?$top=1"], #""top":1"#), (["$crossjoin(A,B)"], #"{"kind":"$crossjoin","sets":["A","B"]}"#),
+      (["--rule", "commonExpr", "--", "-Price add 2.5"], #"{"kind":"literal","type":"Edm.Decimal","value":2.5}"#),
+      (["--rule", "boolCommonExpr", "Items/any(i:i/N eq null)"], #""variable":"i""#),
+      (["--rule", "applyExpr", "groupby((A),aggregate(B with sum as C))"], #""kind":"groupby","elements""#),
+      (["--rule", "preference", "return=minimal"], #"{"kind":"return","value":"minimal"}"#),
+      (["--rule", "dateValue", "2020-01-02"], #"{"kind":"literal","type":"Edm.Date","value":"2020-01-02"}"#),
+      (["--v2", "P?$filter=substringof('x',N)&$inlinecount=allpages"], #""function":"substringof""#),
+      (["--odata-version", "4.0", "P?top=1"], #"{"kind":"custom","name":"top","value":"1"}"#),
+      (["$metadata#Customers(Name)/$entity"], #""item":"$entity""#),
+    ] as [([String], String)])
+  func json(arguments: [String], part: String) async throws {
+    let outcome = await Rig().run(["parse", "--json"] + arguments)
+    #expect(outcome.status == .done, "\(outcome.diagnostics)")
+    _ = try JSONNode(outcome.outputBytes)
+    #expect(outcome.output.contains(part), "\(outcome.output)")
+  }
+
+  @Test("What cannot be read ends with 1 and shows the place")
+  func refused() async {
+    let outcome = await Rig().run("parse", "?$filter=Price gt")
+    #expect(outcome.status == .negative)
+    #expect(outcome.output.isEmpty)
+    let lines = outcome.diagnostics.split(separator: "\n", omittingEmptySubsequences: false)
+    #expect(lines.first?.hasPrefix("larder: ") == true)
+    #expect(lines.first?.contains("(at character 1") == true)
+    #expect(lines.contains("  ?$filter=Price gt"))
+    #expect(lines.contains { $0.hasSuffix("^") })
+  }
+
+  @Test(
+    "Wrong use ends with 2",
+    arguments: [
+      ["parse"], ["parse", "--rule", "fliter", "x"], ["parse", "--v2", "--odata-version", "4.0", "x"],
+      ["parse", "--odata-version", "5.0", "x"], ["parse", "--lines", "x"], ["parse", "--set", "P", "x"],
+    ])
+  func usage(arguments: [String]) async {
+    #expect(await Rig().run(arguments).status == .usage)
+  }
+
+  @Test("With a model names are looked up, and the nearest one is told")
+  func model() async throws {
+    let folder = try TemporaryFolder()
+    let file = try folder.write(Array(MetadataVerbTests.v4.utf8), to: "m.xml")
+    let bound = await Rig().run("parse", "--model", file, "Products?$filter=ID eq 1")
+    #expect(bound.status == .done, "\(bound.diagnostics)")
+    #expect(bound.output.contains("property ID Edm.Int32"))
+    let misspelt = await Rig().run("parse", "--model", file, "--set", "Products", "$filter=Prise gt 1")
+    #expect(misspelt.status == .negative)
+    #expect(misspelt.diagnostics.contains("did you mean 'Price'?"))
+    #expect(misspelt.diagnostics.contains("(at character 9)"))
+    #expect(await Rig().run("parse", "--model", file, "$filter=ID eq 1").status == .usage)
+    let expression = await Rig().run("parse", "--model", file, "--set", "Products", "--rule", "commonExpr", "ID add 1")
+    #expect(expression.output.hasPrefix("add Edm."), "\(expression.output) \(expression.diagnostics)")
+  }
+}
+
+@Suite("larder parse --lines", .timeLimit(.minutes(5)))
+struct ParseLinesTests {
+  @Test("Each line has its answer, in order; a malformed one does not end the run")
+  func lines() async {
+    let input = """
+      {"rule":"filter","input":"$filter=Price gt 5"}
+      {"rule":"guid","input":"01234567-89ab-cdef-456789abcdef"}
+      no JSON
+      {"rule":"nothing","input":"x"}
+      {"rule":"boolCommonExpr"}
+      {"input":"Products?$top=1"}
+
+      {"rule":"stringLiteral","input":"'é%27x'"}
+      {"rule":5,"input":"x"}
+      {"rule":"null","input":"null"}
+      """
+    let outcome = await Rig(input: Array(input.utf8)).run("parse", "--lines")
+    #expect(outcome.status == .done)
+    let answers = outcome.output.split(separator: "\n").map(String.init)
+    #expect(answers.count == 10)
+    #expect(answers.first == #"{"ok":true,"failAt":null,"message":null}"#)
+    #expect(answers[1].hasPrefix(#"{"ok":false,"failAt":23,"message":""#))
+    #expect(answers[2].hasPrefix(#"{"ok":false,"failAt":null,"message":"the line is no JSON"#))
+    #expect(answers[3].contains("no rule 'nothing'"))
+    #expect(answers[4].hasPrefix(#"{"ok":false,"failAt":null"#))
+    #expect(answers[5] == answers[0])
+    #expect(answers[6].hasPrefix(#"{"ok":false,"failAt":null"#))
+    #expect(answers[7].hasPrefix(#"{"ok":false,"failAt":5,"#), "\(answers[7])")
+    #expect(answers[8].hasPrefix(#"{"ok":false,"failAt":null"#))
+    #expect(answers[9] == answers[0])
+  }
+
+  @Test("Lines come in pieces of any size")
+  func pieces() {
+    var lines = ParseLines { _, input in input == "bad" ? .init(offset: 1, message: "m") : nil }
+    for byte in #"{"input":"bad"}"#.utf8 { lines.take([byte]) }
+    #expect(lines.takeAnswers().isEmpty)
+    lines.take(Array("\r\n{\"input\":\"x\"}\n".utf8))
+    #expect(
+      String(decoding: lines.takeAnswers(), as: UTF8.self)
+        == "{\"ok\":false,\"failAt\":1,\"message\":\"m\"}\n{\"ok\":true,\"failAt\":null,\"message\":null}\n")
+  }
+
+  @Test("A line without end is refused, not kept")
+  func tooLong() {
+    var lines = ParseLines { _, _ in nil }
+    let megabyte = [UInt8](repeating: UInt8(ascii: "a"), count: 1 << 20)
+    for _ in 0..<20 { lines.take(megabyte) }
+    lines.take([0x0A])
+    lines.take(Array("{\"input\":\"x\"}\n".utf8))
+    let answers = String(decoding: lines.takeAnswers(), as: UTF8.self).split(separator: "\n")
+    #expect(answers.count == 2)
+    #expect(answers.first?.contains("longer than") == true)
+    #expect(answers.last?.hasPrefix("{\"ok\":true") == true)
+  }
+}
