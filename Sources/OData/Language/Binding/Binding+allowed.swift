@@ -72,6 +72,14 @@ struct OptionKinds: OptionSet {
   }
 }
 
+extension ODataQueryOptions {
+  /// Whether nothing is there, asked at the price of a few comparisons.
+  var isBare: Bool {
+    OptionKinds(self).isEmpty && format == nil && schemaVersion == nil && skipToken == nil && deltaToken == nil
+      && custom.isEmpty && aliases.isEmpty
+  }
+}
+
 extension Binding {
   /// The options that a resource of a type takes (§5).
   func allowed(on type: ODataBoundType?) -> OptionKinds {
@@ -85,12 +93,13 @@ extension Binding {
 
   /// Refuses options that have no meaning.
   func allow(
-    _ allowed: OptionKinds, _ options: ODataQueryOptions, on place: String, at position: SourcePosition
+    _ allowed: OptionKinds, _ options: ODataQueryOptions, on place: @autoclosure () -> String,
+    at position: SourcePosition
   ) throws(ODataBindingError) {
     let others = OptionKinds(options).subtracting(allowed)
     guard !others.isEmpty else { return }
     throw error(
-      .misplacedOption(others.name(dialect), on: place, reason: others.reason),
+      .misplacedOption(others.name(dialect), on: place(), reason: others.reason),
       at: others.position(in: options) ?? position)
   }
 }

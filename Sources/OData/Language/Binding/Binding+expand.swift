@@ -5,9 +5,12 @@ extension Binding {
   ) throws(ODataBindingError) -> [ODataBoundExpandItem] {
     var bound: [ODataBoundExpandItem] = []
     bound.reserveCapacity(items.count)
+    // Few are compared with each other; many are looked up.
+    var seen: Set<ODataBoundPath> = []
     for item in items {
       let next = try expandItem(item)
-      if bound.contains(where: { $0.path == next.path }) {
+      let isNew = items.count > 8 ? seen.insert(next.path).inserted : !bound.contains { $0.path == next.path }
+      guard isNew else {
         throw error(.duplicate("'\(name(of: next.path))'"), at: item.path.position)
       }
       bound.append(next)
@@ -58,7 +61,7 @@ extension Binding {
     if case .property? = walk.path.segments.last?.kind { content = .stream }
     try checkEnd(walk, at: item.path.position)
     try allow(allowed(on: walk, content), options, on: "\(described(walk, content))", at: item.path.position)
-    let bound = options.isEmpty ? nil : try nested(options, on: target, .expand)
+    let bound = options.isBare ? nil : try nested(options, on: target, .expand)
     try checkLevels(options, walk, at: item.path.position)
     return ODataBoundExpandItem(path: walk.path, content: content, options: bound)
   }

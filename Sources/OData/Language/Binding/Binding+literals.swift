@@ -180,16 +180,17 @@ extension Binding {
   ///
   /// - Throws: where the value is of another type.
   func fit(
-    _ expression: ODataBoundExpression, to type: ODataBoundType, of what: String, at position: SourcePosition
+    _ expression: ODataBoundExpression, to type: ODataBoundType, of what: @autoclosure () -> String,
+    at position: SourcePosition
   ) throws(ODataBindingError) -> ODataBoundExpression {
     let value = try convert(expression, to: type.item)
     let place = value.position.offset == nil ? position : value.position
     guard value.isNull || value.type.isCollection == type.isCollection || value.type.item == .untyped,
       let common = ODataBoundType.promoted(value.type.single, type.single)
-    else { throw error(.wrongType(expected: "\(type) for \(what)", found: "\(value.type)"), at: place) }
+    else { throw error(.wrongType(expected: "\(type) for \(what())", found: "\(value.type)"), at: place) }
     // A literal that its type does not hold, 300 for Edm.Byte, promotes to a wider one.
     if value.isConstant, let wanted = type.item.primitive, let found = common.item.primitive, wanted != found {
-      throw error(.wrongType(expected: "\(type) for \(what)", found: "\(value.type)"), at: place)
+      throw error(.wrongType(expected: "\(type) for \(what())", found: "\(value.type)"), at: place)
     }
     return value
   }

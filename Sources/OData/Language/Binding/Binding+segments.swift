@@ -20,7 +20,7 @@ extension Binding {
       throw misplaced("$count", walk, "", at: position)
     }
     var bound: ODataBoundOptions?
-    if let options, !options.isEmpty {
+    if let options, !options.isBare {
       try allow([.filter, .search], options, on: "$count", at: position)
       bound = try nested(options, on: counted, .count)
     }

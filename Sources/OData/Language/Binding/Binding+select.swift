@@ -5,12 +5,16 @@ extension Binding {
   ) throws(ODataBindingError) -> [ODataBoundSelectItem] {
     var bound: [ODataBoundSelectItem] = []
     bound.reserveCapacity(items.count)
+    // Few are compared with each other; many are looked up.
+    var places: [ODataBoundPath: Int] = [:]
     for item in items {
       let next = try selectItem(item)
-      if let other = bound.first(where: { $0.path == next.path }) {
-        guard other == next else { throw error(.duplicate("the item with options"), at: item.path.position) }
+      let isMany = items.count > 8
+      if let place = isMany ? places[next.path] : bound.firstIndex(where: { $0.path == next.path }) {
+        guard bound[place] == next else { throw error(.duplicate("the item with options"), at: item.path.position) }
         continue
       }
+      if isMany { places[next.path] = bound.count }
       bound.append(next)
     }
     return bound
@@ -37,7 +41,7 @@ extension Binding {
     guard !walk.path.segments.isEmpty else {
       throw error(.wrongType(expected: "a property", found: "nothing"), at: item.path.position)
     }
-    guard !item.options.isEmpty else { return ODataBoundSelectItem(path: walk.path, options: nil) }
+    guard !item.options.isBare else { return ODataBoundSelectItem(path: walk.path, options: nil) }
     let type = walk.path.type
     var kinds = allowed(on: type).subtracting([.expand, .index])
     switch walk.path.segments.last?.kind {

@@ -7,6 +7,8 @@ struct Binding {
   let dialect: ODataDialect
   private let text: String?
   let aliases: [ODataAlias]
+  /// Where each alias stands, once they are too many to be searched.
+  private var aliasPlaces: [String: Int] = [:]
   /// Query options that may be a function's parameters.
   var custom: [ODataCustomOption] = []
   /// Those of ``custom`` that were.
@@ -53,6 +55,11 @@ struct Binding {
     dialect = binder.options.version.dialect
     self.text = text
     self.aliases = aliases
+    if aliases.count > 8 {
+      for (place, alias) in aliases.enumerated() where aliasPlaces[alias.name] == nil {
+        aliasPlaces[alias.name] = place
+      }
+    }
   }
 
   func error(_ problem: ODataBindingError.Problem, at position: SourcePosition) -> ODataBindingError {
@@ -128,7 +135,8 @@ struct Binding {
 extension Binding {
   /// Binds the value of an alias where it is used: paths in it begin at the resource, not in the option or lambda around it.
   mutating func alias(_ name: String, at position: SourcePosition) throws(ODataBindingError) -> ODataBoundExpression {
-    guard let alias = aliases.first(where: { $0.name == name }) else {
+    let place = aliases.count > 8 ? aliasPlaces[name] : aliases.firstIndex { $0.name == name }
+    guard let alias = place.map({ aliases[$0] }) else {
       return ODataBoundExpression(.literal(.null), .null, at: position)
     }
     guard !openAliases.contains(name) else { throw error(.circularAlias(name), at: alias.position) }

@@ -41,15 +41,12 @@ extension SyntaxWriting {
 
   private mutating func expand(_ item: ODataBoundExpandItem) -> ODataExpandItem {
     var path = path(item.path)
-    var options = item.options.map { self.options($0) } ?? ODataQueryOptions()
     switch item.content {
     case .entities, .stream: break
     case .references: path.segments.append(ODataPathSegment(.ref))
-    case .count:
-      path.segments.append(ODataPathSegment(.count(options.isEmpty ? nil : options)))
-      options = ODataQueryOptions()
+    case .count: path.segments.append(ODataPathSegment(.count(nil)))
     }
-    return ODataExpandItem(path, options: options)
+    return ODataExpandItem(path, options: item.options.map { options($0) } ?? ODataQueryOptions())
   }
 
   /// In `$select` an overload is named by its parameters.
