@@ -5,8 +5,8 @@
 // 2. Value/       a value becomes bytes on the caller's thread, and bytes become a value.
 // 3. Memory/      a look-up ends in `MemoryTier` where the value is held and still that of the file; else on the caller's
 //                 thread in the file (ObjectStore+reading).
-// 4. Disk/        changes wait for `ObjectWriter`, which makes those that come together durable together; `ObjectTable`
-//                 knows the rows, what expires and what goes past a limit.
+// 4. Disk/        changes wait for `ObjectWriter`, which makes those that come together durable together, and one that comes
+//                 alone on its caller's thread; `ObjectTable` knows the rows, what expires and what goes past a limit.
 // 5. Transaction/ several changes as one.
 // 6. Selection/   many values: in order, in pages.
 // 7. Change/      observers are told of commits in their order.
