@@ -5,7 +5,9 @@ extension GrammarRules {
       simpleNames, text { (reader: inout SyntaxReader) throws(ODataSyntaxError) in _ = try reader.identifier() })
     rules.add(
       ["namespace"],
-      text { (reader: inout SyntaxReader) throws(ODataSyntaxError) in _ = try reader.qualifiedName("a namespace") })
+      text { (reader: inout SyntaxReader) throws(ODataSyntaxError) in
+        repeat { _ = try reader.identifier("a part of a namespace") } while reader.take(UInt8(ascii: "."))
+      })
     rules.add(
       [
         "qualifiedEntityTypeName", "qualifiedComplexTypeName", "qualifiedTypeDefinitionName", "qualifiedEnumTypeName",

@@ -17,7 +17,7 @@ public struct ODataGrammarRule: Sendable, CustomStringConvertible {
   }
 
   /// All rules, sorted by name.
-  public static var all: [ODataGrammarRule] { GrammarRules.folded.values.sorted { $0.name < $1.name } }
+  public static let all: [ODataGrammarRule] = GrammarRules.folded.values.sorted { $0.name < $1.name }
 
   /// Reads a whole text by the rule.
   ///

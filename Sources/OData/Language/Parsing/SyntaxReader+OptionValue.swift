@@ -88,7 +88,9 @@ extension SyntaxReader {
     let text = string(start..<index)
     guard !text.isEmpty else { throw unexpected("json", "xml", "atom", "a media type") }
     guard let slash else {
-      if dialect == .v2 || ["atom", "json", "xml"].contains(text.lowercased()) { return text }
+      // Parameters belong to media types; clients put them behind the short names as well.
+      let name = text.prefix { $0 != ";" }.lowercased()
+      if dialect == .v2 || ["atom", "json", "xml"].contains(name) { return text }
       throw unexpected("'/'")
     }
     guard slash + 1 < index else { throw unexpected("a media type's second part") }

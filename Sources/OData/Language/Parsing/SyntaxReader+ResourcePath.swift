@@ -86,6 +86,9 @@ extension SyntaxReader {
     guard isCall || !arguments.isEmpty else { throw error(.unexpected(expected: ["a key"]), at: start + 1) }
     if arguments.count > 1 { try checkNames(arguments, from: start) }
     let isKey = !isCall || arguments.first.map { $0.name == nil } ?? false
+    if isKey, arguments.contains(where: { $0.value.kind == .literal(.null) }) {
+      throw error(.unexpected(expected: ["a value (no part of a key is null)"]), at: index - 1)
+    }
     let isLinked = path.followers == .afterLinkedName
     path.segments.append(segment)
     path.followers = isLinked ? .count : isKey ? .afterKey : .afterParameters

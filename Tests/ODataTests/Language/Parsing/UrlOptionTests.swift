@@ -90,6 +90,15 @@ struct UrlOptionTests {
     #expect(error.offset == place, "\(error)")
   }
 
+  @Test(
+    "$format is a short name or a media type (§5.1.9)",
+    arguments: [
+      "json", "XML", "atom", "json;IEEE754Compatible=true", "application/json;odata.metadata=full", "text/csv",
+    ])
+  func format(text: String) throws {
+    #expect(try Self.read("$format=" + text).format == text)
+  }
+
   @Test("The nearest option is named")
   func nearest() {
     #expect(Self.failure("$fitler=x")?.problem == .unexpected(expected: ["$filter"]))
@@ -145,13 +154,9 @@ struct UrlOptionTests {
 
   @Test(
     "Deep nesting is an error",
-    arguments: [
-      "$expand=" + String(repeating: "A($expand=", count: 100_000),
-      "$select=" + String(repeating: "A($select=", count: 100_000),
-      "$search=" + String(repeating: "(", count: 100_000), "$search=" + String(repeating: "NOT ", count: 100_000) + "a",
-    ])
-  func deep(text: String) {
-    #expect(Self.failure(text)?.problem == .tooDeep(limit: 100))
+    arguments: [("$expand=", "A($expand="), ("$select=", "A($select="), ("$search=", "("), ("$search=", "NOT ")])
+  func deep(name: String, level: String) {
+    #expect(Self.failure(name + String(repeating: level, count: 100_000) + "a")?.problem == .tooDeep(limit: 100))
   }
 
   @Test("Long lists are none")
