@@ -175,7 +175,7 @@ extension SyntaxReader {
 
 extension ODataValue {
   /// Whether it may stand for members of an enumeration: names or numbers, joined by commas.
-  fileprivate var isEnumeration: Bool {
+  var isEnumeration: Bool {
     guard case .string(let text) = self else { return self == .null }
     return (try? ODataValue.enumeration(literal: "'\(text)'")) != nil
   }

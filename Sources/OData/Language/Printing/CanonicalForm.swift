@@ -106,8 +106,8 @@ extension CanonicalForm {
       !scopes[place].open.contains(name), level < SyntaxRewriteLimit.depth
     else { return nil }
     let isOnce = scopes[place].uses[name] == 1
-    if argument == nil, !value.isLiteralNode, !isOnce { return nil }
-    if value.isLiteralNode, !isOnce, !value.isShort { return nil }
+    if argument == nil, !value.isLiteral, !isOnce { return nil }
+    if value.isLiteral, !isOnce, !value.isShort { return nil }
     // The value stands where it is defined, among the aliases that are known there.
     let inner = scopes[(place + 1)...]
     scopes.removeLast(scopes.count - place - 1)
@@ -290,7 +290,7 @@ extension ODataExpression {
 
   /// Whether the grammar takes it as an argument in a resource path; keys are not null, binary, geo or floating-point.
   fileprivate func isKeyValue(isNamed: Bool) -> Bool {
-    guard isLiteralNode, case .literal(let value) = kind, !isNamed else { return isLiteralNode }
+    guard isLiteral, case .literal(let value) = kind, !isNamed else { return isLiteral }
     switch value {
     case .null, .binary, .geo, .double, .single: return false
     default: return true

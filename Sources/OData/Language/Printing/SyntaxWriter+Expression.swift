@@ -93,7 +93,7 @@ extension SyntaxWriter {
       let left: ODataExpression
       switch rest.kind {
       case .binary(let kind, let first, let second):
-        try check(kind)
+        try check(kind, second)
         link = Link(word: kind.rawValue, right: second, precedence: kind.precedence, isMembership: false)
         left = first
       case .membership(let first, let second):
@@ -126,9 +126,12 @@ extension SyntaxWriter {
     }
   }
 
-  private func check(_ kind: ODataBinaryOperator) throws(ODataPrintingError) {
+  private func check(_ kind: ODataBinaryOperator, _ right: ODataExpression) throws(ODataPrintingError) {
     switch kind {
-    case .has: try demandV4("has", cure: "compare the whole value with eq")
+    case .has:
+      try demandV4("has", cure: "compare the whole value with eq")
+      guard case .literal(let value) = right.kind, !value.isEnumeration else { return }
+      throw error(.misplaced("a value behind has", expected: "members of an enumeration"))
     case .divideBy: try demandV4("divby", cure: "write div of values with a fraction")
     default: break
     }
@@ -139,7 +142,7 @@ extension SyntaxWriter {
     if case .list(let items) = expression.kind {
       raw("(")
       try list(items) { (writer, item) throws(ODataPrintingError) in
-        guard item.isLiteralNode else {
+        guard item.isLiteral else {
           throw writer.error(.misplaced("an expression in the list behind in", expected: "literals, or an array"))
         }
         try writer.primary(item)
@@ -159,16 +162,6 @@ extension SyntaxWriter {
     try self.operand(operand, atLeast: ODataExpression.unaryPrecedence)
     // A digit behind the sign would make it a number's.
     if start < bytes.count, bytes[start] &- 0x30 < 10 { parenthesize(from: start) }
-  }
-}
-
-extension ODataExpression {
-  /// Whether it is a literal, of an enumeration too.
-  var isLiteralNode: Bool {
-    switch kind {
-    case .literal, .enumeration: true
-    default: false
-    }
   }
 }
 

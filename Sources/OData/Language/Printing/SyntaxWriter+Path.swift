@@ -22,7 +22,7 @@ extension SyntaxWriter {
       raw("$these")
     case .root:
       try demandV4("$root")
-      guard let first = path.segments.first, first.isName else {
+      guard let first = path.segments.first, case .name = first.kind else {
         throw error(.misplaced("$root without a set or singleton behind it", expected: "$root/Name"))
       }
       raw("$root")
@@ -144,6 +144,7 @@ extension SyntaxWriter {
       try self.name(name)
     case .qualifiedName(let name): try qualifiedName(name, least: 2)
     case .annotation(let term, let qualifier): try annotation(term, qualifier)
+    case .text(let text) where !isFirst: try ordinal(text)
     case .count(let options) where !isFirst || options == nil: try count(options)
     case .filter(let filter): try filterStep(filter)
     case .any(let lambda):
@@ -165,6 +166,14 @@ extension SyntaxWriter {
       raw(")")
     default: throw error(.misplaced("\(segment.label) in an expression", expected: "a property or function"))
     }
+  }
+
+  /// A key as a segment that is no name. Only digits begin one in an expression, and what would be encoded has no place in it.
+  private mutating func ordinal(_ text: String) throws(ODataPrintingError) {
+    guard let first = text.utf8.first, first &- 0x30 < 10, text.utf8.allSatisfy(SyntaxWriter.isUnreserved) else {
+      throw error(.misplaced("the key '\(text)' as a segment of an expression", expected: "it in parentheses"))
+    }
+    try encoded(text)
   }
 
   private func demandLambdas(_ word: String) throws(ODataPrintingError) {
@@ -219,8 +228,11 @@ extension SyntaxWriter {
       if let name = argument.name {
         try writer.name(name, "name of a parameter or key property")
         writer.raw("=")
-      } else if arguments.count > 1, !inExpression {
-        throw writer.error(.misplaced("a part of a key without a name", expected: "name=value"))
+      } else if arguments.count > 1, !inExpression || writer.dialect == .v4 || arguments[0].name != nil {
+        throw writer.error(.misplaced("one of several arguments without a name", expected: "name=value"))
+      } else if inExpression, writer.dialect == .v4, !argument.value.isKeyValue {
+        throw writer.error(
+          .misplaced("an expression as a key", expected: "a literal or an alias; parameters have names"))
       }
       if inExpression { return try writer.expression(argument.value) }
       switch argument.value.kind {

@@ -168,7 +168,7 @@ extension SyntaxWriter {
   }
 
   /// Letters, digits and four marks (RFC 3986 §2.3).
-  private static func isUnreserved(_ byte: UInt8) -> Bool {
+  static func isUnreserved(_ byte: UInt8) -> Bool {
     switch byte {
     case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
       UInt8(ascii: "~"):

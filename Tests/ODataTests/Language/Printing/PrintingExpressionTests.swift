@@ -69,6 +69,7 @@ struct PrintingExpressionTests {
       ("isof( Collection(Ns.T) )", "isof(Collection(Ns.T))"),
       ("cast(a,Ns.T)/b", "cast(a,Ns.T)/b"),
       ("$it/a eq $root/Sets('k')/b", "$it/a eq $root/Sets('k')/b"),
+      ("Items/1/a eq Items(1)/a", "Items/1/a eq Items(1)/a"),
       ("Items/$count($filter=a eq 1;$search=b) gt 1", "Items/$count($search=b;$filter=a eq 1) gt 1"),
     ])
   func words(text: String, expected: String) throws {
