@@ -170,12 +170,10 @@ extension CanonicalForm {
 
   private mutating func resourceArgument(_ argument: ODataArgument) -> ODataArgument {
     var argument = argument
-    if case .path(let path) = argument.value.kind, case .alias(let name) = path.root, path.segments.isEmpty,
-      let value = inlined(name, asArgument: argument)
-    {
-      argument.value = value
+    if case .path(let path) = argument.value.kind, case .alias(let name) = path.root, path.segments.isEmpty {
+      argument.value = inlined(name, asArgument: argument) ?? rewriteParts(of: argument.value)
     } else {
-      argument.value = rewrite(argument.value, inlines: false)
+      argument.value = rewrite(argument.value)
     }
     return argument
   }
@@ -183,32 +181,43 @@ extension CanonicalForm {
 
 // Expressions.
 extension CanonicalForm {
-  mutating func rewrite(_ expression: ODataExpression) -> ODataExpression { rewrite(expression, inlines: true) }
+  mutating func rewrite(_ expression: ODataExpression) -> ODataExpression {
+    switch expression.kind {
+    case .literal, .enumeration: return leaf(expression)
+    case .call, .cast: return rewriteCall(expression)
+    case .path: return value(ofAlias: expression) ?? rewriteParts(of: expression)
+    default: return rewriteParts(of: expression)
+    }
+  }
 
-  private mutating func rewrite(_ expression: ODataExpression, inlines: Bool) -> ODataExpression {
+  /// What takes the place of an alias; nil for other paths, and for aliases that stay.
+  private mutating func value(ofAlias expression: ODataExpression) -> ODataExpression? {
+    guard case .path(let path) = expression.kind, case .alias(let name) = path.root, path.segments.isEmpty else {
+      return nil
+    }
+    return inlined(name)
+  }
+
+  private mutating func rewriteCall(_ expression: ODataExpression) -> ODataExpression {
+    let outer = isInParts
+    defer { isInParts = outer }
+    switch expression.kind {
+    case .call(let function, _): isInParts = isInParts || function.takesParts
+    default: isInParts = true
+    }
+    return rewriteParts(of: expression)
+  }
+
+  private func leaf(_ expression: ODataExpression) -> ODataExpression {
     switch expression.kind {
     case .literal(let value): return ODataExpression(.literal(canonical(value)), at: expression.position)
-    case .path(let path):
-      guard inlines, case .alias(let name) = path.root, path.segments.isEmpty, let value = inlined(name) else { break }
-      return value
     case .enumeration(var literal):
       literal.members = literal.members.split(separator: ",").map { member in
         member.utf8.first == UInt8(ascii: "+") ? String(member.dropFirst()) : String(member)
       }.joined(separator: ",")
       return ODataExpression(.enumeration(literal), at: expression.position)
-    case .call(let function, _):
-      let outer = isInParts
-      isInParts = isInParts || function.takesParts
-      defer { isInParts = outer }
-      return rewriteParts(of: expression)
-    case .cast:
-      let outer = isInParts
-      isInParts = true
-      defer { isInParts = outer }
-      return rewriteParts(of: expression)
-    default: break
+    default: return expression
     }
-    return rewriteParts(of: expression)
   }
 
   private func canonical(_ value: ODataValue) -> ODataValue {

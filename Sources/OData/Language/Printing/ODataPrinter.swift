@@ -23,7 +23,7 @@ public struct ODataPrinter: Sendable, Hashable {
   public var maxDepth: Int
 
   /// Makes a printer.
-  public init(version: ODataVersion = .v401, isPercentEncoded: Bool = true, isStrict: Bool = true, maxDepth: Int = 256)
+  public init(version: ODataVersion = .v401, isPercentEncoded: Bool = true, isStrict: Bool = true, maxDepth: Int = 300)
   {
     self.version = version
     self.isPercentEncoded = isPercentEncoded

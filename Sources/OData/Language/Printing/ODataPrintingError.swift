@@ -1,7 +1,7 @@
 /// Why a tree has no text, and what to do about it. Trees that a parser gave always have one, in the version they were read in.
 public struct ODataPrintingError: Error, Sendable, Hashable {
   /// What is wrong with the tree.
-  public enum Problem: Sendable, Hashable {
+  public indirect enum Problem: Sendable, Hashable {
     /// The version has no spelling for it; what, and what to write instead where there is something.
     case notInDialect(String, ODataVersion, cure: String?)
     /// A text that is no name of the kind that belongs there.

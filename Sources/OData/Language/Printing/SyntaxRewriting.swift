@@ -29,41 +29,87 @@ extension SyntaxRewriting {
     return result
   }
 
-  /// The expression with its parts rewritten.
+  /// The expression with its parts rewritten. Each kind of parts has a function of its own, so that the frames of a level
+  /// stay small.
   mutating func rewriteParts(of expression: ODataExpression) -> ODataExpression {
     guard level < SyntaxRewriteLimit.depth else { return expression }
     level += 1
     defer { level -= 1 }
-    let kind: ODataExpression.Kind
     switch expression.kind {
     case .literal, .enumeration: return expression
-    case .path(let path): kind = .path(rewrite(path))
-    case .and(let operands): kind = .and(rewrite(operands))
-    case .or(let operands): kind = .or(rewrite(operands))
-    case .not(let operand): kind = .not(rewrite(operand))
-    case .negate(let operand): kind = .negate(rewrite(operand))
+    case .path, .isdefined: return rewritePath(expression)
+    case .and, .or, .list, .call, .array: return rewriteList(expression)
+    case .not, .negate: return rewriteUnary(expression)
+    case .cast, .isof: return rewriteTyped(expression)
+    case .binary, .membership: return rewriteOperands(expression)
+    case .conditional, .object: return rewriteMembers(expression)
+    }
+  }
+
+  private mutating func rewritePath(_ expression: ODataExpression) -> ODataExpression {
+    switch expression.kind {
+    case .path(let path): return ODataExpression(.path(rewrite(path)), at: expression.position)
+    case .isdefined(let path): return ODataExpression(.isdefined(rewrite(path)), at: expression.position)
+    default: return expression
+    }
+  }
+
+  private mutating func rewriteList(_ expression: ODataExpression) -> ODataExpression {
+    let items: [ODataExpression]
+    switch expression.kind {
+    case .and(let all), .or(let all), .list(let all), .call(_, let all), .array(let all): items = rewrite(all)
+    default: return expression
+    }
+    switch expression.kind {
+    case .and: return ODataExpression(.and(items), at: expression.position)
+    case .or: return ODataExpression(.or(items), at: expression.position)
+    case .list: return ODataExpression(.list(items), at: expression.position)
+    case .call(let function, _): return ODataExpression(.call(function, items), at: expression.position)
+    default: return ODataExpression(.array(items), at: expression.position)
+    }
+  }
+
+  private mutating func rewriteUnary(_ expression: ODataExpression) -> ODataExpression {
+    switch expression.kind {
+    case .not(let inner): return ODataExpression(.not(rewrite(inner)), at: expression.position)
+    case .negate(let inner): return ODataExpression(.negate(rewrite(inner)), at: expression.position)
+    default: return expression
+    }
+  }
+
+  private mutating func rewriteTyped(_ expression: ODataExpression) -> ODataExpression {
+    switch expression.kind {
+    case .cast(let inner?, let type): return ODataExpression(.cast(rewrite(inner), type), at: expression.position)
+    case .isof(let inner?, let type): return ODataExpression(.isof(rewrite(inner), type), at: expression.position)
+    default: return expression
+    }
+  }
+
+  private mutating func rewriteOperands(_ expression: ODataExpression) -> ODataExpression {
+    switch expression.kind {
     case .binary(let operation, let left, let right):
       let first = rewrite(left)
-      kind = .binary(operation, first, rewrite(right))
+      return ODataExpression(.binary(operation, first, rewrite(right)), at: expression.position)
     case .membership(let left, let right):
       let first = rewrite(left)
-      kind = .membership(first, rewrite(right))
-    case .list(let items): kind = .list(rewrite(items))
-    case .call(let function, let arguments): kind = .call(function, rewrite(arguments))
-    case .cast(let operand, let type): kind = .cast(operand.map { rewrite($0) }, type)
-    case .isof(let operand, let type): kind = .isof(operand.map { rewrite($0) }, type)
-    case .conditional(let branches):
-      kind = .conditional(
-        branches.map { branch in
-          let condition = rewrite(branch.condition)
-          return ODataConditionalBranch(condition: condition, value: rewrite(branch.value))
-        })
-    case .isdefined(let path): kind = .isdefined(rewrite(path))
-    case .array(let items): kind = .array(rewrite(items))
-    case .object(let members):
-      kind = .object(members.map { ODataObjectMember(name: $0.name, value: rewrite($0.value)) })
+      return ODataExpression(.membership(first, rewrite(right)), at: expression.position)
+    default: return expression
     }
-    return ODataExpression(kind, at: expression.position)
+  }
+
+  private mutating func rewriteMembers(_ expression: ODataExpression) -> ODataExpression {
+    switch expression.kind {
+    case .conditional(var branches):
+      for index in branches.indices {
+        branches[index].condition = rewrite(branches[index].condition)
+        branches[index].value = rewrite(branches[index].value)
+      }
+      return ODataExpression(.conditional(branches), at: expression.position)
+    case .object(var members):
+      for index in members.indices { members[index].value = rewrite(members[index].value) }
+      return ODataExpression(.object(members), at: expression.position)
+    default: return expression
+    }
   }
 
   /// The path with what stands inside its steps rewritten.
@@ -72,18 +118,39 @@ extension SyntaxRewriting {
     if case .expression(let value) = path.root { path.root = .expression(rewrite(value)) }
     for index in path.segments.indices {
       switch path.segments[index].kind {
-      case .arguments(let arguments):
-        path.segments[index].kind = .arguments(
-          arguments.map { ODataArgument(name: $0.name, value: rewrite($0.value)) })
-      case .count(let options?): path.segments[index].kind = .count(rewrite(options))
-      case .filter(let filter): path.segments[index].kind = .filter(rewrite(filter))
-      case .any(let lambda?): path.segments[index].kind = .any(rewrite(lambda))
-      case .all(let lambda): path.segments[index].kind = .all(rewrite(lambda))
-      case .aggregate(let aggregate): path.segments[index].kind = .aggregate(rewrite(aggregate))
+      case .any, .all: path.segments[index].kind = rewriteLambda(path.segments[index].kind)
+      case .arguments, .filter: path.segments[index].kind = rewriteArguments(path.segments[index].kind)
+      case .count, .aggregate: path.segments[index].kind = rewriteOptions(path.segments[index].kind)
       default: break
       }
     }
     return path
+  }
+
+  private mutating func rewriteLambda(_ kind: ODataPathSegment.Kind) -> ODataPathSegment.Kind {
+    switch kind {
+    case .any(let lambda?): return .any(rewrite(lambda))
+    case .all(let lambda): return .all(rewrite(lambda))
+    default: return kind
+    }
+  }
+
+  private mutating func rewriteArguments(_ kind: ODataPathSegment.Kind) -> ODataPathSegment.Kind {
+    switch kind {
+    case .arguments(var arguments):
+      for index in arguments.indices { arguments[index].value = rewrite(arguments[index].value) }
+      return .arguments(arguments)
+    case .filter(let filter): return .filter(rewrite(filter))
+    default: return kind
+    }
+  }
+
+  private mutating func rewriteOptions(_ kind: ODataPathSegment.Kind) -> ODataPathSegment.Kind {
+    switch kind {
+    case .count(let options?): return .count(rewrite(options))
+    case .aggregate(let aggregate): return .aggregate(rewrite(aggregate))
+    default: return kind
+    }
   }
 
   /// The options with their parts rewritten, in the order in which they are printed.
@@ -96,17 +163,15 @@ extension SyntaxRewriting {
     options.compute = rewrite(options.compute)
     if let filter = options.filter { options.filter = rewrite(filter) }
     options.orderBy = rewrite(options.orderBy)
-    for index in options.expand.indices {
-      options.expand[index].path = rewrite(options.expand[index].path)
-      if !options.expand[index].options.isEmpty {
-        options.expand[index].options = rewrite(options.expand[index].options)
-      }
-    }
-    for index in options.select.indices where !options.select[index].options.isEmpty {
-      options.select[index].options = rewrite(options.select[index].options)
-    }
+    for index in options.expand.indices { rewriteItem(&options.expand[index].options) }
+    for index in options.select.indices { rewriteItem(&options.select[index].options) }
     for index in options.aliases.indices { options.aliases[index].value = rewrite(options.aliases[index].value) }
     return options
+  }
+
+  private mutating func rewriteItem(_ options: inout ODataQueryOptions) {
+    guard !options.isEmpty else { return }
+    options = rewrite(options)
   }
 
   mutating func rewrite(_ items: [ODataOrderByItem]) -> [ODataOrderByItem] {

@@ -3,37 +3,60 @@ extension SyntaxWriter {
   /// `applyExpr`: one transformation or more.
   mutating func apply(_ transformations: [ODataTransformation]) throws(ODataPrintingError) {
     try demand("a sequence of transformations", least: 1, found: transformations.count)
-    try list(transformations, separator: "/") { (writer, item) throws(ODataPrintingError) in
-      try writer.transformation(item)
+    for index in transformations.indices {
+      if index > 0 { raw("/") }
+      try enter()
+      try transformation(transformations[index])
+      leave()
     }
   }
 
   private mutating func transformation(_ transformation: ODataTransformation) throws(ODataPrintingError) {
-    try nested { (writer: inout SyntaxWriter) throws(ODataPrintingError) in
+    switch transformation {
+    case .identity: raw("identity")
+    case .custom(let path): try collectionFunction(path)
+    default:
+      raw(transformation.word)
+      raw("(")
       switch transformation {
-      case .identity: writer.raw("identity")
-      case .custom(let path): try writer.collectionFunction(path)
-      default:
-        writer.raw(transformation.word)
-        writer.raw("(")
-        try writer.operands(transformation)
-        writer.raw(")")
+      case .concat, .groupBy, .nest, .addNested, .join: try sequences(transformation)
+      default: try operands(transformation)
       }
+      raw(")")
+    }
+  }
+
+  /// What stands in the parentheses of transformations that hold others.
+  private mutating func sequences(_ transformation: ODataTransformation) throws(ODataPrintingError) {
+    switch transformation {
+    case .groupBy(let elements, let sequence): try grouping(elements, sequence)
+    case .concat(let sequences):
+      try demand("concat", least: 2, found: sequences.count)
+      for index in sequences.indices {
+        if index > 0 { raw(",") }
+        try apply(sequences[index])
+      }
+    case .join(let path, let alias, _, let sequence):
+      try listPath(path, in: .apply)
+      try asAlias(alias)
+      try behindComma(sequence)
+    case .nest(let sequences): try nestedSequences(sequences)
+    case .addNested(let path, let sequences):
+      try listPath(path, in: .apply)
+      raw(",")
+      try nestedSequences(sequences)
+    default: break
     }
   }
 
   private mutating func operands(_ transformation: ODataTransformation) throws(ODataPrintingError) {
     switch transformation {
-    case .identity, .custom: break
     case .aggregate(let items):
       try demand("aggregate", least: 1, found: items.count)
-      try list(items) { (writer, item) throws(ODataPrintingError) in
-        try writer.aggregateExpression(item, hasAlias: true)
+      for index in items.indices {
+        if index > 0 { raw(",") }
+        try aggregateExpression(items[index], hasAlias: true)
       }
-    case .groupBy(let elements, let sequence): try grouping(elements, sequence)
-    case .concat(let sequences):
-      try demand("concat", least: 2, found: sequences.count)
-      try list(sequences) { (writer, sequence) throws(ODataPrintingError) in try writer.apply(sequence) }
     case .compute(let items): try compute(items)
     case .filter(let filter): try expression(filter)
     case .search(let search): try self.search(search)
@@ -45,15 +68,6 @@ extension SyntaxWriter {
       try expression(number)
       raw(",")
       try expression(value)
-    case .join(let path, let alias, _, let sequence):
-      try listPath(path, in: .apply)
-      try asAlias(alias)
-      try behindComma(sequence)
-    case .nest(let sequences): try nestedSequences(sequences)
-    case .addNested(let path, let sequences):
-      try listPath(path, in: .apply)
-      raw(",")
-      try nestedSequences(sequences)
     case .relatives(_, let hierarchy, let start, let distance, let keepsStart):
       try relatives(hierarchy, start, distance: distance, keepsStart: keepsStart)
     case .traverse(let hierarchy, let isPostorder, let sequence, let order):
@@ -61,6 +75,7 @@ extension SyntaxWriter {
       raw(isPostorder ? ",postorder" : ",preorder")
       try behindComma(sequence)
       if !order.isEmpty { try traversalOrder(order, isFirst: sequence.isEmpty) }
+    default: break
     }
   }
 
@@ -77,9 +92,10 @@ extension SyntaxWriter {
 
   private mutating func nestedSequences(_ sequences: [ODataNestedSequence]) throws(ODataPrintingError) {
     try demand("nest", least: 1, found: sequences.count)
-    try list(sequences) { (writer, item) throws(ODataPrintingError) in
-      try writer.apply(item.transformations)
-      try writer.asAlias(item.alias)
+    for index in sequences.indices {
+      if index > 0 { raw(",") }
+      try apply(sequences[index].transformations)
+      try asAlias(sequences[index].alias)
     }
   }
 

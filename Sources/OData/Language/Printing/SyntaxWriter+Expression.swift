@@ -32,29 +32,76 @@ extension SyntaxWriter {
 
   /// An expression, in parentheses where it binds less tightly than its place demands.
   mutating func operand(_ expression: ODataExpression, atLeast precedence: Int) throws(ODataPrintingError) {
-    guard expression.precedence < precedence else { return try bare(expression) }
-    raw("(")
+    let isOpen = expression.precedence < precedence
+    if isOpen { raw("(") }
+    try enter()
     try bare(expression)
-    raw(")")
+    leave()
+    if isOpen { raw(")") }
   }
 
   private mutating func bare(_ expression: ODataExpression) throws(ODataPrintingError) {
-    try nested { (writer: inout SyntaxWriter) throws(ODataPrintingError) in
-      switch expression.kind {
-      case .and, .or: try writer.junction(expression)
-      case .binary, .membership: try writer.chain(expression)
-      case .not(let operand):
-        writer.raw("not")
-        writer.space()
-        try writer.operand(operand, atLeast: ODataExpression.unaryPrecedence)
-      case .negate(let operand): try writer.negation(operand)
-      default: try writer.primary(expression)
-      }
+    switch expression.kind {
+    case .and, .or: try junction(expression)
+    case .binary, .membership: try chain(expression)
+    case .not, .negate: try unary(expression)
+    case .path: try pathOperand(expression)
+    case .call, .conditional, .cast, .isof: try call(expression)
+    case .isdefined: try isdefined(expression)
+    case .array, .object: try json(expression)
+    case .literal, .enumeration, .list: try leaf(expression)
+    }
+  }
+
+  private mutating func pathOperand(_ expression: ODataExpression) throws(ODataPrintingError) {
+    guard case .path(let path) = expression.kind else { return }
+    try memberPath(path)
+  }
+
+  private mutating func isdefined(_ expression: ODataExpression) throws(ODataPrintingError) {
+    guard case .isdefined(let path) = expression.kind else { return }
+    try demandV4("isdefined")
+    raw("isdefined(")
+    try memberPath(path, isParenthesized: true)
+    raw(")")
+  }
+
+  /// A literal; lists stand behind `in` alone.
+  mutating func leaf(_ expression: ODataExpression) throws(ODataPrintingError) {
+    switch expression.kind {
+    case .literal(let value): try literal(value)
+    case .enumeration(let literal): try enumeration(literal)
+    default: throw error(.misplaced("a list in parentheses", expected: "one behind in; elsewhere an array"))
+    }
+  }
+
+  private mutating func unary(_ expression: ODataExpression) throws(ODataPrintingError) {
+    switch expression.kind {
+    case .not(let operand):
+      raw("not")
+      space()
+      try self.operand(operand, atLeast: ODataExpression.unaryPrecedence)
+    case .negate(let operand):
+      raw("-")
+      let start = bytes.count
+      try self.operand(operand, atLeast: ODataExpression.unaryPrecedence)
+      // A digit behind the sign would make it a number's.
+      if start < bytes.count, bytes[start] &- 0x30 < 10 { parenthesize(from: start) }
+    default: break
     }
   }
 
   /// `and` and `or`; chains of the same operator inside are joined, as parentheses around them mean nothing.
   private mutating func junction(_ expression: ODataExpression) throws(ODataPrintingError) {
+    let operands = try operands(of: expression)
+    let precedence = expression.precedence
+    for index in operands.indices {
+      if index > 0 { word(precedence == 2 ? "and" : "or") }
+      try operand(operands[index], atLeast: precedence + 1)
+    }
+  }
+
+  private func operands(of expression: ODataExpression) throws(ODataPrintingError) -> [ODataExpression] {
     let isAnd = expression.precedence == 2
     var operands: [ODataExpression] = []
     var pending = [expression]
@@ -66,12 +113,7 @@ extension SyntaxWriter {
       guard inner.count > 1 else { throw error(.tooFew(isAnd ? "and" : "or", least: 2, found: inner.count)) }
       pending.append(contentsOf: inner.reversed())
     }
-    var isFirst = true
-    for operand in operands {
-      if !isFirst { word(isAnd ? "and" : "or") }
-      isFirst = false
-      try self.operand(operand, atLeast: expression.precedence + 1)
-    }
+    return operands
   }
 
   /// One operator and its right side, of a chain that leans to the left.
@@ -86,10 +128,30 @@ extension SyntaxWriter {
 
   /// Operators of two operands. The left sides are walked in a loop: chains are long where nothing else is deep.
   private mutating func chain(_ expression: ODataExpression) throws(ODataPrintingError) {
+    let (links, first) = try links(of: expression)
+    for _ in 0..<links.count(where: \.isClosed) { raw("(") }
+    try operand(first, atLeast: links.last?.precedence ?? 1)
+    for link in links.reversed() { try write(link) }
+  }
+
+  private mutating func write(_ link: Link) throws(ODataPrintingError) {
+    word(link.word)
+    if link.isMembership {
+      try membershipOperand(link.right)
+    } else {
+      try operand(link.right, atLeast: link.precedence + 1)
+    }
+    if link.isClosed { raw(")") }
+  }
+
+  /// The operators, the outermost first, and the operand before all of them.
+  private func links(
+    of expression: ODataExpression
+  ) throws(ODataPrintingError) -> (links: [Link], first: ODataExpression) {
     var links: [Link] = []
     var rest = expression
     while true {
-      let link: Link
+      var link: Link
       let left: ODataExpression
       switch rest.kind {
       case .binary(let kind, let first, let second):
@@ -100,29 +162,11 @@ extension SyntaxWriter {
         try demandV4("in", cure: "compare with eq and join by or")
         link = Link(word: "in", right: second, precedence: rest.precedence, isMembership: true)
         left = first
-      default: return try finish(links, first: rest)
+      default: return (links, rest)
       }
-      if let outer = links.last, link.precedence < outer.precedence {
-        links.append(link)
-        links[links.count - 1].isClosed = true
-      } else {
-        links.append(link)
-      }
+      if let outer = links.last { link.isClosed = link.precedence < outer.precedence }
+      links.append(link)
       rest = left
-    }
-  }
-
-  private mutating func finish(_ links: [Link], first: ODataExpression) throws(ODataPrintingError) {
-    for _ in 0..<links.count(where: \.isClosed) { raw("(") }
-    try operand(first, atLeast: links.last?.precedence ?? 1)
-    for link in links.reversed() {
-      word(link.word)
-      if link.isMembership {
-        try membershipOperand(link.right)
-      } else {
-        try operand(link.right, atLeast: link.precedence + 1)
-      }
-      if link.isClosed { raw(")") }
     }
   }
 
@@ -139,16 +183,7 @@ extension SyntaxWriter {
 
   /// The right side of `in`. A parenthesis there opens a list, so that what would begin with one gets its own around it.
   private mutating func membershipOperand(_ expression: ODataExpression) throws(ODataPrintingError) {
-    if case .list(let items) = expression.kind {
-      raw("(")
-      try list(items) { (writer, item) throws(ODataPrintingError) in
-        guard item.isLiteral else {
-          throw writer.error(.misplaced("an expression in the list behind in", expected: "literals, or an array"))
-        }
-        try writer.primary(item)
-      }
-      return raw(")")
-    }
+    if case .list = expression.kind { return try literals(expression) }
     let start = bytes.count
     try operand(expression, atLeast: ODataBinaryOperator.less.precedence + 1)
     if begins(at: start, with: UInt8(ascii: "(")), expression.precedence > ODataBinaryOperator.less.precedence {
@@ -156,137 +191,16 @@ extension SyntaxWriter {
     }
   }
 
-  private mutating func negation(_ operand: ODataExpression) throws(ODataPrintingError) {
-    raw("-")
-    let start = bytes.count
-    try self.operand(operand, atLeast: ODataExpression.unaryPrecedence)
-    // A digit behind the sign would make it a number's.
-    if start < bytes.count, bytes[start] &- 0x30 < 10 { parenthesize(from: start) }
-  }
-}
-
-// What stands between operators.
-extension SyntaxWriter {
-  mutating func primary(_ expression: ODataExpression) throws(ODataPrintingError) {
-    switch expression.kind {
-    case .literal(let value): try literal(value)
-    case .enumeration(let literal): try enumeration(literal)
-    case .path(let path): try memberPath(path)
-    case .list: throw error(.misplaced("a list in parentheses", expected: "one behind in; elsewhere an array"))
-    case .call(let function, let arguments): try call(function, arguments)
-    case .cast(let operand, let type): try typeFunction("cast", operand, type)
-    case .isof(let operand, let type): try typeFunction("isof", operand, type)
-    case .conditional(let branches): try conditional(branches)
-    case .isdefined(let path):
-      try demandV4("isdefined")
-      raw("isdefined(")
-      try memberPath(path, isParenthesized: true)
-      raw(")")
-    case .array(let items): try array(items)
-    case .object(let members): try object(members)
-    case .and, .or, .binary, .membership, .not, .negate: try self.expression(expression)
-    }
-  }
-
-  private mutating func call(
-    _ function: ODataCanonicalFunction, _ arguments: [ODataExpression]
-  ) throws(ODataPrintingError) {
-    guard function.belongs(to: dialect) || !printer.isStrict else {
-      throw error(.notInDialect(function.rawValue, version, cure: SyntaxWriter.cure(function)))
-    }
-    let arity = function.arity(dialect)
-    guard arity.contains(arguments.count) else {
-      throw error(.wrongArgumentCount(function.rawValue, expected: arity, found: arguments.count))
-    }
-    raw(function.rawValue)
+  private mutating func literals(_ expression: ODataExpression) throws(ODataPrintingError) {
+    guard case .list(let items) = expression.kind else { return }
     raw("(")
-    try list(arguments) { (writer, item) throws(ODataPrintingError) in try writer.expression(item) }
-    raw(")")
-  }
-
-  private static func cure(_ function: ODataCanonicalFunction) -> String? {
-    switch function {
-    case .contains: "write substringof, its arguments the other way around"
-    case .substringof: "write contains, its arguments the other way around"
-    default: nil
-    }
-  }
-
-  private mutating func typeFunction(
-    _ word: String, _ operand: ODataExpression?, _ type: ODataTypeName
-  ) throws(ODataPrintingError) {
-    raw(word)
-    raw("(")
-    if let operand {
-      try expression(operand)
-      raw(",")
-    }
-    // V2 writes the type as a text (OData V2 URI Conventions §4.5).
-    if dialect == .v2 { raw("'") }
-    try typeName(type)
-    if dialect == .v2 { raw("'") }
-    raw(")")
-  }
-
-  private mutating func conditional(_ branches: [ODataConditionalBranch]) throws(ODataPrintingError) {
-    try demandV4("case")
-    try demand("case", least: 1, found: branches.count)
-    raw("case(")
-    try list(branches) { (writer, branch) throws(ODataPrintingError) in
-      try writer.expression(branch.condition)
-      writer.raw(":")
-      try writer.expression(branch.value)
-    }
-    raw(")")
-  }
-}
-
-// JSON in URLs (§5.1.1.14).
-extension SyntaxWriter {
-  private mutating func array(_ items: [ODataExpression]) throws(ODataPrintingError) {
-    try demandV4("an array")
-    escaped(UInt8(ascii: "["))
-    try list(items) { (writer, item) throws(ODataPrintingError) in try writer.jsonValue(item) }
-    escaped(UInt8(ascii: "]"))
-  }
-
-  private mutating func object(_ members: [ODataObjectMember]) throws(ODataPrintingError) {
-    try demandV4("an object")
-    escaped(UInt8(ascii: "{"))
-    try list(members) { (writer, member) throws(ODataPrintingError) in
-      try writer.jsonString(member.name)
-      writer.raw(":")
-      try writer.jsonValue(member.value)
-    }
-    escaped(UInt8(ascii: "}"))
-  }
-
-  private mutating func jsonValue(_ value: ODataExpression) throws(ODataPrintingError) {
-    if case .literal(.string(let text)) = value.kind { return try jsonString(text) }
-    try expression(value)
-  }
-
-  /// `"…"`; what ends it, escapes, and control characters are escaped as in JSON, the rest as everywhere.
-  private mutating func jsonString(_ text: String) throws(ODataPrintingError) {
-    escaped(UInt8(ascii: "\""))
-    var plain = String.UnicodeScalarView()
-    for scalar in text.unicodeScalars {
-      guard scalar == "\"" || scalar == "\\" || scalar.value < 0x20 || scalar.value == 0x7F else {
-        plain.append(scalar)
-        continue
+    for index in items.indices {
+      if index > 0 { raw(",") }
+      guard items[index].isLiteral else {
+        throw error(.misplaced("an expression in the list behind in", expected: "literals, or an array"))
       }
-      try encoded(String(plain))
-      plain.removeAll()
-      escaped(UInt8(ascii: "\\"))
-      if scalar.value < 0x20 || scalar.value == 0x7F {
-        raw("u00")
-        bytes.append(Hexadecimal.upper(UInt8(scalar.value) >> 4))
-        bytes.append(Hexadecimal.upper(UInt8(scalar.value) & 0x0F))
-      } else {
-        escaped(UInt8(scalar.value))
-      }
+      try leaf(items[index])
     }
-    try encoded(String(plain))
-    escaped(UInt8(ascii: "\""))
+    raw(")")
   }
 }

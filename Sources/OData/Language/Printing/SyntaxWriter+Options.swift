@@ -18,9 +18,9 @@ extension SyntaxWriter {
     guard !options.isEmpty else { return }
     try check(options, in: place)
     raw("(")
-    try nested { (writer: inout SyntaxWriter) throws(ODataPrintingError) in
-      try writer.optionList(options, in: place)
-    }
+    try enter()
+    try optionList(options, in: place)
+    leave()
     raw(")")
   }
 
@@ -47,88 +47,92 @@ extension SyntaxWriter {
     try transforming(options)
     try paging(options)
     try shaping(options)
-    for alias in options.aliases {
-      try demandV4("a parameter alias", cure: "write the value in its place")
-      separate()
-      try inOption("@" + alias.name) { (writer: inout SyntaxWriter) throws(ODataPrintingError) in
-        writer.raw("@")
-        try writer.name(alias.name, "name of a parameter alias")
-        writer.raw("=")
-        try writer.expression(alias.value)
-      }
-    }
-    for custom in options.custom {
-      separate()
-      try customOption(custom, beside: options, in: place)
-    }
+    try opaque(options)
+    for index in options.aliases.indices { try alias(options.aliases[index]) }
+    try customOptions(options, in: place)
     openList = outer
   }
 
-  /// Writes the separator where an option stands before this place.
-  private mutating func separate() { if bytes.count > openList.start { raw(openList.separator) } }
-
-  private mutating func option(
-    _ name: String, _ write: (inout SyntaxWriter) throws(ODataPrintingError) -> Void
-  ) throws(ODataPrintingError) {
-    separate()
+  /// Begins an option: the separator where one stands before it, its name, the sign.
+  private mutating func begin(_ name: String) {
+    if bytes.count > openList.start { raw(openList.separator) }
     raw(name)
     raw("=")
-    try inOption(name, write)
+    self.options.append(name)
   }
+
+  private mutating func end() { options.removeLast() }
 
   private mutating func transforming(_ options: ODataQueryOptions) throws(ODataPrintingError) {
     if let apply = options.apply {
       try demandV4("$apply")
-      try option("$apply") { (writer) throws(ODataPrintingError) in try writer.apply(apply) }
+      begin("$apply")
+      try self.apply(apply)
+      end()
     }
     if !options.compute.isEmpty {
       try demandV4("$compute")
-      try option("$compute") { (writer) throws(ODataPrintingError) in try writer.compute(options.compute) }
+      begin("$compute")
+      try compute(options.compute)
+      end()
     }
     if let search = options.search {
       // SAP's services of V2 name it without the sign.
-      try option(dialect == .v4 ? "$search" : "search") { (writer) throws(ODataPrintingError) in
-        if writer.dialect == .v4 { try writer.search(search) } else { try writer.freeSearch(search) }
-      }
+      begin(dialect == .v4 ? "$search" : "search")
+      if dialect == .v4 { try self.search(search) } else { try freeSearch(search) }
+      end()
     }
     if let filter = options.filter {
-      try option("$filter") { (writer) throws(ODataPrintingError) in try writer.expression(filter) }
+      begin("$filter")
+      try expression(filter)
+      end()
     }
   }
 
   private mutating func paging(_ options: ODataQueryOptions) throws(ODataPrintingError) {
     if let count = options.count {
-      separate()
-      if dialect == .v4 {
-        raw(count ? "$count=true" : "$count=false")
-      } else {
-        raw(count ? "$inlinecount=allpages" : "$inlinecount=none")
-      }
+      begin(dialect == .v4 ? "$count" : "$inlinecount")
+      raw(dialect == .v4 ? count ? "true" : "false" : count ? "allpages" : "none")
+      end()
     }
     if !options.orderBy.isEmpty {
-      try option("$orderby") { (writer) throws(ODataPrintingError) in try writer.orderBy(options.orderBy) }
+      begin("$orderby")
+      try orderBy(options.orderBy)
+      end()
     }
     for (name, number) in [("$skip", options.skip), ("$top", options.top)] {
       guard let number else { continue }
-      try option(name) { (writer) throws(ODataPrintingError) in try writer.count(number) }
+      begin(name)
+      try count(number)
+      end()
     }
     if let levels = options.levels {
       try demandV4("$levels")
-      try option("$levels") { (writer) throws(ODataPrintingError) in try writer.levels(levels) }
+      begin("$levels")
+      try self.levels(levels)
+      end()
     }
   }
 
   private mutating func shaping(_ options: ODataQueryOptions) throws(ODataPrintingError) {
     if !options.expand.isEmpty {
-      try option("$expand") { (writer) throws(ODataPrintingError) in try writer.expand(options.expand) }
+      begin("$expand")
+      try expand(options.expand)
+      end()
     }
     if !options.select.isEmpty {
-      try option("$select") { (writer) throws(ODataPrintingError) in try writer.select(options.select) }
+      begin("$select")
+      try select(options.select)
+      end()
     }
+  }
+
+  private mutating func opaque(_ options: ODataQueryOptions) throws(ODataPrintingError) {
     if let index = options.index {
       try demandV4("$index")
-      separate()
-      raw("$index=\(index)")
+      begin("$index")
+      raw(String(index))
+      end()
     }
     let texts = [
       ("$format", options.format), ("$schemaversion", options.schemaVersion), ("$id", options.id),
@@ -137,12 +141,35 @@ extension SyntaxWriter {
     for (name, text) in texts {
       guard let text else { continue }
       if name == "$schemaversion" || name == "$id" { try demandV4(name) }
-      try option(name) { (writer) throws(ODataPrintingError) in
-        guard !text.isEmpty || name == "!deltatoken" else {
-          throw writer.error(.invalidValue("\(name) is empty; leave it out"))
-        }
-        try writer.encoded(text)
+      begin(name)
+      guard !text.isEmpty || name == "!deltatoken" else {
+        throw error(.invalidValue("\(name) is empty; leave it out"))
       }
+      try encoded(text)
+      end()
+    }
+  }
+
+  private mutating func alias(_ alias: ODataAlias) throws(ODataPrintingError) {
+    try demandV4("a parameter alias", cure: "write the value in its place")
+    guard SyntaxWriter.isIdentifier(alias.name[...]) else {
+      throw error(.invalidName(alias.name, expected: "name of a parameter alias"))
+    }
+    if bytes.count > openList.start { raw(openList.separator) }
+    raw("@")
+    try name(alias.name)
+    raw("=")
+    options.append("@" + alias.name)
+    try expression(alias.value)
+    end()
+  }
+
+  private mutating func customOptions(
+    _ options: ODataQueryOptions, in place: OptionPlace
+  ) throws(ODataPrintingError) {
+    for option in options.custom {
+      if bytes.count > openList.start { raw(openList.separator) }
+      try customOption(option, beside: options, in: place)
     }
   }
 
@@ -209,153 +236,6 @@ extension SyntaxWriter {
     raw(option.name)
     raw("=")
     try encoded(value)
-  }
-}
-
-// Lists of items.
-extension SyntaxWriter {
-  mutating func orderBy(_ items: [ODataOrderByItem]) throws(ODataPrintingError) {
-    try demand("$orderby", least: 1, found: items.count)
-    try list(items) { (writer, item) throws(ODataPrintingError) in
-      try writer.expression(item.expression)
-      guard item.isDescending else { return }
-      writer.space()
-      writer.raw("desc")
-    }
-  }
-
-  mutating func compute(_ items: [ODataComputeItem]) throws(ODataPrintingError) {
-    try demand("$compute", least: 1, found: items.count)
-    try list(items) { (writer, item) throws(ODataPrintingError) in
-      try writer.expression(item.expression)
-      writer.word("as")
-      try writer.name(item.alias, "name of a computed property")
-    }
-  }
-
-  mutating func expand(_ items: [ODataExpandItem]) throws(ODataPrintingError) {
-    try demand("$expand", least: 1, found: items.count)
-    try list(items) { (writer, item) throws(ODataPrintingError) in
-      try writer.expandPath(item.path)
-      guard !item.options.isEmpty else { return }
-      try writer.demandV4("$expand with options", cure: "write paths: $expand=A/B&$select=A/x")
-      try writer.parenthesizedOptions(item.options, in: item.path.optionPlace)
-    }
-  }
-
-  mutating func select(_ items: [ODataSelectItem]) throws(ODataPrintingError) {
-    try demand("$select", least: 1, found: items.count)
-    try list(items) { (writer, item) throws(ODataPrintingError) in
-      try writer.listPath(item.path, in: .select)
-      guard !item.options.isEmpty else { return }
-      try writer.demandV4("$select with options")
-      switch item.path.segments.last?.kind {
-      case .star, .allOperations, .arguments:
-        throw writer.error(.misplaced("options behind what is no property", expected: "them behind a property"))
-      default: try writer.parenthesizedOptions(item.options, in: .select)
-      }
-    }
-  }
-
-  private mutating func expandPath(_ path: ODataPath) throws(ODataPrintingError) {
-    let names = path.segments.filter { segment in
-      switch segment.kind {
-      case .ref, .count, .star, .value: false
-      default: true
-      }
-    }
-    let lastTwo = names.suffix(2)
-    let endsWithType =
-      lastTwo.last?.isQualified ?? false && lastTwo.first.map { lastTwo.count < 2 || $0.isQualified } ?? true
-    if endsWithType, path.segments.last?.isStar != true {
-      throw error(.misplaced("a type alone", expected: "'/' and a navigation property of the type"))
-    }
-    try listPath(path, in: .expand)
-  }
-
-  /// Where a list of paths stands, which says what may end one.
-  enum ListPlace {
-    case expand
-    case select
-    case apply
-    case fragment
-  }
-
-  /// A path in `$expand`, `$select`, and what `$apply` lists: names, types, annotations, and what stands for several.
-  mutating func listPath(_ path: ODataPath, in list: ListPlace) throws(ODataPrintingError) {
-    guard path.root == .implicit, !path.segments.isEmpty else {
-      throw error(.misplaced("a path with a root, or without steps", expected: "the name of a property"))
-    }
-    let last = path.segments.count - 1
-    for (index, segment) in path.segments.enumerated() {
-      if case .arguments(let names) = segment.kind, index > 0, index == last, list == .select || list == .fragment {
-        try parameterNames(names, least: list == .select ? 1 : 0)
-        continue
-      }
-      if index > 0 { raw("/") }
-      switch segment.kind {
-      case .name(let name): try self.name(name)
-      case .qualifiedName(let name): try qualifiedName(name, least: 2)
-      case .annotation(let term, let qualifier): try annotation(term, qualifier)
-      case .star where isStarAllowed(at: index, of: path, in: list): raw("*")
-      case .allOperations(let namespace) where last == 0 && (list == .select || list == .fragment):
-        try qualifiedName(namespace, "namespace")
-        raw(".*")
-      case .ref where index == last && index > 0 && list == .expand:
-        try demandV4("$ref")
-        raw("$ref")
-      case .count(nil) where index == last && index > 0 && list == .expand:
-        try demandV4("$count")
-        raw("$count")
-      case .value where last == 0 && list == .expand:
-        try demandV4("$value")
-        raw("$value")
-      default: throw error(.misplaced(segment.label, expected: "the name of a property"))
-      }
-    }
-  }
-
-  private func isStarAllowed(at index: Int, of path: ODataPath, in list: ListPlace) -> Bool {
-    let isLast = index == path.segments.count - 1
-    switch list {
-    case .expand:
-      return dialect == .v4 && (isLast || path.segments.count == index + 2 && path.segments[index + 1].isRef)
-    case .select: return isLast && (index == 0 || dialect == .v2)
-    case .fragment: return isLast && index == 0
-    case .apply: return false
-    }
-  }
-
-  /// The parameter names that tell overloads of a function apart.
-  private mutating func parameterNames(_ names: [ODataArgument], least: Int) throws(ODataPrintingError) {
-    try demandV4("the names of parameters")
-    try demand("a function's list of parameters", least: least, found: names.count)
-    raw("(")
-    try list(names) { (writer, argument) throws(ODataPrintingError) in
-      guard argument.name == nil, case .path(let path) = argument.value.kind, path.root == .implicit,
-        path.segments.count == 1, case .name(let name)? = path.segments.first?.kind
-      else { throw writer.error(.misplaced("an argument", expected: "the name of a parameter")) }
-      try writer.name(name, "name of a parameter")
-    }
-    raw(")")
-  }
-}
-
-extension ODataPathSegment {
-  var isRef: Bool { if case .ref = kind { true } else { false } }
-  var isStar: Bool { if case .star = kind { true } else { false } }
-  var isQualified: Bool { if case .qualifiedName = kind { true } else { false } }
-}
-
-extension ODataPath {
-  /// Which options may stand behind it in `$expand`.
-  fileprivate var optionPlace: OptionPlace {
-    switch segments.last?.kind {
-    case .ref: .expandRef
-    case .count: .expandCount
-    case .star: .expandStar
-    default: .expand
-    }
   }
 }
 

@@ -8,9 +8,36 @@ extension SyntaxWriter {
   mutating func memberPath(
     _ path: ODataPath, isParenthesized: Bool = false, endsWithType: Bool = false
   ) throws(ODataPrintingError) {
-    let start = bytes.count
+    if case .expression(let value) = path.root { return try castPath(value, path) }
+    let isImplicit = try root(of: path, endsWithType: endsWithType)
+    // A bare `not` would be the operator.
+    let isNot = isImplicit && !isParenthesized && path.isWord("not", anyCase: isRelaxed)
+    if isNot { raw("(") }
+    for index in path.segments.indices {
+      if try plainStep(at: index, of: path, isImplicit: isImplicit) { continue }
+      try deepStep(path.segments[index])
+    }
+    if isNot { raw(")") }
+  }
+
+  /// A cast and what follows it.
+  private mutating func castPath(_ value: ODataExpression, _ path: ODataPath) throws(ODataPrintingError) {
+    guard case .cast = value.kind, !path.segments.isEmpty else {
+      throw error(.misplaced("an expression at the beginning of a path", expected: "cast(…) and a step behind it"))
+    }
+    try expression(value)
+    for index in path.segments.indices {
+      if try plainStep(at: index, of: path, isImplicit: false) { continue }
+      try deepStep(path.segments[index])
+    }
+  }
+
+  /// What the path begins with; true where that is the current instance, which is not written.
+  private mutating func root(of path: ODataPath, endsWithType: Bool) throws(ODataPrintingError) -> Bool {
     switch path.root {
-    case .implicit: return try implicitPath(path.segments, isParenthesized: isParenthesized, endsWithType: endsWithType)
+    case .implicit:
+      try checkImplicit(path.segments, endsWithType: endsWithType)
+      return true
     case .it:
       try demandV4("$it")
       raw("$it")
@@ -33,21 +60,13 @@ extension SyntaxWriter {
       try demandV4("a parameter alias", cure: "write the value in its place")
       raw("@")
       try self.name(name, "name of a parameter alias")
-    case .expression(let value):
-      guard case .cast = value.kind, !path.segments.isEmpty else {
-        throw error(.misplaced("an expression at the beginning of a path", expected: "cast(…) and a step behind it"))
-      }
-      try expression(value)
+    case .expression: break
     }
-    if bytes.count > start, path.segments.isEmpty { return }
-    raw("/")
-    try steps(path.segments, behindRoot: true)
+    return false
   }
 
-  /// A path from the current instance.
-  private mutating func implicitPath(
-    _ segments: [ODataPathSegment], isParenthesized: Bool, endsWithType: Bool
-  ) throws(ODataPrintingError) {
+  /// Refuses what cannot begin a path from the current instance.
+  private func checkImplicit(_ segments: [ODataPathSegment], endsWithType: Bool) throws(ODataPrintingError) {
     guard let first = segments.first else {
       throw error(.misplaced("a path without steps", expected: "a name, or $it for the instance itself"))
     }
@@ -55,19 +74,13 @@ extension SyntaxWriter {
     case .name(let name): try checkFirst(name, segments)
     case .annotation(_, nil) where !first.isQualifiedAnnotation:
       throw error(
-        .ambiguousName(
-          "@…", readsAs: "a parameter alias", cure: "qualify the term, or begin the path with $it"))
+        .ambiguousName("@…", readsAs: "a parameter alias", cure: "qualify the term, or begin the path with $it"))
     case .qualifiedName(let name) where segments.count == 1 && !endsWithType:
       throw error(.misplaced("the type \(name) alone", expected: "a property of it behind a '/'"))
     case .qualifiedName, .annotation: break
     case .count where segments.count == 1: break
     default: throw error(.misplaced("\(first.label) at the beginning of a path", expected: "a name"))
     }
-    let isNot = segments.count == 1 && first.isWord("not", anyCase: isRelaxed) && !isParenthesized
-    // A bare `not` would be the operator.
-    if isNot { raw("(") }
-    try steps(segments, behindRoot: false)
-    if isNot { raw(")") }
   }
 
   /// Refuses a first name that reads as something else.
@@ -110,62 +123,89 @@ extension SyntaxWriter {
     return ODataCanonicalFunction.allCases.contains { $0.rawValue.lowercased() == folded }
   }
 
-  /// Steps of a path in an expression; a `/` is written between them.
-  private mutating func steps(_ segments: [ODataPathSegment], behindRoot: Bool) throws(ODataPrintingError) {
-    for (index, segment) in segments.enumerated() {
-      let before = index > 0 ? segments[index - 1] : nil
-      if let before, before.endsExpressionPath {
-        throw error(.misplaced("a step behind \(before.label)", expected: "the end of the path"))
-      }
-      if case .arguments(let arguments) = segment.kind {
-        guard let before, before.takesArguments else {
-          throw error(.misplaced("arguments", expected: "them behind a name or a $filter step"))
-        }
-        try self.arguments(arguments, inExpression: true)
-        continue
-      }
-      if index > 0 { raw("/") }
-      let hasArguments = index + 1 < segments.count && segments[index + 1].isArguments
-      try step(segment, isFirst: index == 0 && !behindRoot, argumentsBehind: hasArguments ? segments[index + 1] : nil)
+  /// A step, with the `/` before it; false, and nothing but that written, where it holds expressions.
+  private mutating func plainStep(
+    at index: Int, of path: ODataPath, isImplicit: Bool
+  ) throws(ODataPrintingError) -> Bool {
+    let segment = path.segments[index]
+    let before = index > 0 ? path.segments[index - 1] : nil
+    if let before, before.endsExpressionPath {
+      throw error(.misplaced("a step behind \(before.label)", expected: "the end of the path"))
     }
-  }
-
-  private mutating func step(
-    _ segment: ODataPathSegment, isFirst: Bool, argumentsBehind: ODataPathSegment?
-  ) throws(ODataPrintingError) {
+    if segment.isArguments {
+      guard let before, before.takesArguments else {
+        throw error(.misplaced("arguments", expected: "them behind a name or a $filter step"))
+      }
+      return false
+    }
+    let isFirst = index == 0 && isImplicit
+    if !isFirst { raw("/") }
     switch segment.kind {
     case .name(let name):
-      if !isFirst, case .arguments(let arguments)? = argumentsBehind?.kind, arguments.first?.name == nil,
-        segment.isWord("any", anyCase: isRelaxed) || segment.isWord("all", anyCase: isRelaxed)
-          || segment.isWord("aggregate", anyCase: false)
-      {
-        throw error(.ambiguousName(name, readsAs: "the operator", cure: "qualify the function's name"))
-      }
+      if !isFirst { try checkOperator(name, behind: path.segments.dropFirst(index + 1).first) }
       try self.name(name)
     case .qualifiedName(let name): try qualifiedName(name, least: 2)
     case .annotation(let term, let qualifier): try annotation(term, qualifier)
     case .text(let text) where !isFirst: try ordinal(text)
-    case .count(let options) where !isFirst || options == nil: try count(options)
-    case .filter(let filter): try filterStep(filter)
-    case .any(let lambda):
+    case .count(nil): raw("$count")
+    case .any(nil):
       try demandLambdas("any")
-      raw("any(")
-      if let lambda { try self.lambda(lambda) }
-      raw(")")
-    case .all(let lambda):
-      try demandLambdas("all")
-      raw("all(")
-      try self.lambda(lambda)
-      raw(")")
-    case .aggregate(let aggregate):
-      try demandV4("aggregate")
-      raw("aggregate(")
-      try nested { (writer: inout SyntaxWriter) throws(ODataPrintingError) in
-        try writer.aggregateExpression(aggregate, hasAlias: false)
-      }
-      raw(")")
+      raw("any()")
+    case .count where !isFirst: return false
+    case .any, .all, .aggregate, .filter: return false
     default: throw error(.misplaced("\(segment.label) in an expression", expected: "a property or function"))
     }
+    return true
+  }
+
+  /// Refuses a function of the service that has the name of an operator on collections, unless its arguments have names.
+  private func checkOperator(_ name: String, behind next: ODataPathSegment?) throws(ODataPrintingError) {
+    guard case .arguments(let arguments)? = next?.kind, arguments.first?.name == nil else { return }
+    let word = isRelaxed ? name.lowercased() : name
+    guard word == "any" || word == "all" || name == "aggregate" else { return }
+    throw error(.ambiguousName(name, readsAs: "the operator", cure: "qualify the function's name"))
+  }
+
+  /// A step that holds expressions.
+  private mutating func deepStep(_ segment: ODataPathSegment) throws(ODataPrintingError) {
+    switch segment.kind {
+    case .any, .all: try lambdaStep(segment)
+    case .arguments, .filter: try expressionStep(segment)
+    default: try rareStep(segment)
+    }
+  }
+
+  private mutating func lambdaStep(_ segment: ODataPathSegment) throws(ODataPrintingError) {
+    switch segment.kind {
+    case .any(let lambda?): try self.lambda("any", lambda)
+    case .all(let lambda): try self.lambda("all", lambda)
+    default: break
+    }
+  }
+
+  private mutating func expressionStep(_ segment: ODataPathSegment) throws(ODataPrintingError) {
+    switch segment.kind {
+    case .arguments(let list): try arguments(list, inExpression: true)
+    case .filter(let filter): try filterStep(filter)
+    default: break
+    }
+  }
+
+  private mutating func rareStep(_ segment: ODataPathSegment) throws(ODataPrintingError) {
+    switch segment.kind {
+    case .aggregate(let aggregate): try aggregateStep(aggregate)
+    case .count(let options?): try count(options)
+    default: break
+    }
+  }
+
+  private mutating func aggregateStep(_ aggregate: ODataAggregateExpression) throws(ODataPrintingError) {
+    try demandV4("aggregate")
+    raw("aggregate(")
+    try enter()
+    try aggregateExpression(aggregate, hasAlias: false)
+    leave()
+    raw(")")
   }
 
   /// A key as a segment that is no name. Only digits begin one in an expression, and what would be encoded has no place in it.
@@ -180,133 +220,15 @@ extension SyntaxWriter {
     guard version >= .v3 || !printer.isStrict else { throw error(.notInDialect(word, version, cure: nil)) }
   }
 
-  private mutating func lambda(_ lambda: ODataLambda) throws(ODataPrintingError) {
+  private mutating func lambda(_ word: String, _ lambda: ODataLambda) throws(ODataPrintingError) {
+    try demandLambdas(word)
+    raw(word)
+    raw("(")
     try name(lambda.variable, "name of a variable")
     raw(":")
     variables.append(lambda.variable)
-    try expression(lambda.predicate)
+    try operand(lambda.predicate, atLeast: 1)
     variables.removeLast()
-  }
-}
-
-// Steps of all kinds of paths.
-extension SyntaxWriter {
-  /// `$count`, with options in parentheses where there are some.
-  mutating func count(_ options: ODataQueryOptions?) throws(ODataPrintingError) {
-    raw("$count")
-    guard let options else { return }
-    try demandV4("$count with options")
-    try parenthesizedOptions(options, in: .expandCount)
-  }
-
-  mutating func filterStep(_ filter: ODataExpression) throws(ODataPrintingError) {
-    try demandV4("$filter as a step")
-    raw("$filter(")
-    try expression(filter)
     raw(")")
-  }
-
-  /// `@Ns.Term#qualifier`
-  mutating func annotation(_ term: String, _ qualifier: String?) throws(ODataPrintingError) {
-    try demandV4("an annotation")
-    raw("@")
-    try qualifiedName(term, "name of a term")
-    guard let qualifier else { return }
-    if place == .fragment { raw("#") } else { try qualifierMark(qualifier) }
-    try name(qualifier, "qualifier")
-  }
-
-  private mutating func qualifierMark(_ qualifier: String) throws(ODataPrintingError) {
-    guard printer.isPercentEncoded || place == .value else { throw error(.needsPercentEncoding("#" + qualifier)) }
-    escaped(UInt8(ascii: "#"))
-  }
-
-  /// `(…)`: a key or parameters. In a resource path they are literals and aliases.
-  mutating func arguments(_ arguments: [ODataArgument], inExpression: Bool) throws(ODataPrintingError) {
-    raw("(")
-    try list(arguments) { (writer, argument) throws(ODataPrintingError) in
-      if let name = argument.name {
-        try writer.name(name, "name of a parameter or key property")
-        writer.raw("=")
-      } else if arguments.count > 1, !inExpression || writer.dialect == .v4 || arguments[0].name != nil {
-        throw writer.error(.misplaced("one of several arguments without a name", expected: "name=value"))
-      } else if inExpression, writer.dialect == .v4, !argument.value.isKeyValue {
-        throw writer.error(
-          .misplaced("an expression as a key", expected: "a literal or an alias; parameters have names"))
-      }
-      if inExpression { return try writer.expression(argument.value) }
-      switch argument.value.kind {
-      case .literal, .enumeration: try writer.primary(argument.value)
-      case .path(let path) where path.isAlias: try writer.memberPath(path)
-      default:
-        throw writer.error(
-          .misplaced("an expression as an argument in a resource path", expected: "a literal, or an alias for it"))
-      }
-    }
-    raw(")")
-  }
-}
-
-extension ODataPath {
-  /// Whether it is an alias and nothing else.
-  var isAlias: Bool {
-    if case .alias = root { return segments.isEmpty }
-    return false
-  }
-}
-
-extension ODataPathSegment {
-  var isArguments: Bool { if case .arguments = kind { true } else { false } }
-
-  var isName: Bool {
-    switch kind {
-    case .name, .qualifiedName: true
-    default: false
-    }
-  }
-
-  var isQualifiedAnnotation: Bool { if case .annotation(let term, _) = kind { term.contains(".") } else { false } }
-
-  func isWord(_ word: String, anyCase: Bool) -> Bool {
-    guard case .name(let name) = kind else { return false }
-    return anyCase ? name.lowercased() == word : name == word
-  }
-
-  /// Whether nothing may follow it in an expression.
-  fileprivate var endsExpressionPath: Bool {
-    switch kind {
-    case .count, .any, .all, .aggregate: true
-    default: false
-    }
-  }
-
-  fileprivate var takesArguments: Bool {
-    switch kind {
-    case .name, .qualifiedName, .filter: true
-    default: false
-    }
-  }
-
-  /// What it is, for messages.
-  var label: String {
-    switch kind {
-    case .name(let name), .qualifiedName(let name): "'\(name)'"
-    case .text: "a key as a segment"
-    case .arguments: "arguments"
-    case .annotation: "an annotation"
-    case .count: "$count"
-    case .value: "$value"
-    case .ref: "$ref"
-    case .each: "$each"
-    case .query: "$query"
-    case .links: "$links"
-    case .filter: "$filter"
-    case .any: "any"
-    case .all: "all"
-    case .aggregate: "aggregate"
-    case .star, .allOperations: "*"
-    case .crossjoin: "$crossjoin"
-    case .allEntities: "$all"
-    }
   }
 }

@@ -14,29 +14,28 @@ extension SyntaxWriter {
   private mutating func searchOperand(
     _ search: ODataSearchExpression, atLeast precedence: Int
   ) throws(ODataPrintingError) {
-    try nested { (writer: inout SyntaxWriter) throws(ODataPrintingError) in
-      let isOpen = search.precedence < precedence
-      if isOpen { writer.raw("(") }
-      switch search {
-      case .word(let text):
-        // A quote at the beginning of all would open another kind of search.
-        let isReserved = ["AND", "OR", "NOT"].contains(text) || text.utf8.starts(with: "'".utf8)
-        if isReserved { writer.raw("(") }
-        try writer.searchWord(text)
-        if isReserved { writer.raw(")") }
-      case .phrase(let text): try writer.searchPhrase(text)
-      case .not(let operand):
-        writer.raw("NOT")
-        writer.space()
-        try writer.searchOperand(operand, atLeast: 3)
-      case .and(let operands): try writer.searchJunction("AND", operands, precedence: 2)
-      case .or(let operands): try writer.searchJunction("OR", operands, precedence: 1)
-      case .incomplete:
-        throw writer.error(
-          .misplaced("a text in single quotes", expected: "it alone; inside a search a word or phrase"))
-      }
-      if isOpen { writer.raw(")") }
+    let isOpen = search.precedence < precedence
+    if isOpen { raw("(") }
+    try enter()
+    switch search {
+    case .word(let text):
+      // A quote at the beginning of all would open another kind of search.
+      let isReserved = ["AND", "OR", "NOT"].contains(text) || text.utf8.starts(with: "'".utf8)
+      if isReserved { raw("(") }
+      try searchWord(text)
+      if isReserved { raw(")") }
+    case .phrase(let text): try searchPhrase(text)
+    case .not(let operand):
+      raw("NOT")
+      space()
+      try searchOperand(operand, atLeast: 3)
+    case .and(let operands): try searchJunction("AND", operands, precedence: 2)
+    case .or(let operands): try searchJunction("OR", operands, precedence: 1)
+    case .incomplete:
+      throw error(.misplaced("a text in single quotes", expected: "it alone; inside a search a word or phrase"))
     }
+    leave()
+    if isOpen { raw(")") }
   }
 
   private mutating func searchJunction(

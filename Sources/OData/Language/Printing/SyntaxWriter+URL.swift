@@ -40,7 +40,8 @@ extension SyntaxWriter {
 
   /// A service's root is a URL already: it is checked, not encoded.
   private mutating func serviceRoot(_ root: String, isAll: Bool) throws(ODataPrintingError) {
-    let begins = ["http://", "https://", "/"].contains { root.lowercased().hasPrefix($0) }
+    let plain = (PercentEncoding.decode(root) ?? root).lowercased()
+    let begins = ["http://", "https://", "/"].contains { plain.hasPrefix($0) }
     let isClean = root.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7F && !"?#\"<>\\^`{|}".utf8.contains($0) }
     guard begins, isClean, isAll || root.utf8.last == UInt8(ascii: "/") else {
       throw error(
@@ -209,13 +210,14 @@ extension SyntaxWriter {
 
   private mutating func selectList(_ items: [ODataSelectListItem]) throws(ODataPrintingError) {
     raw("(")
-    try nested { (writer: inout SyntaxWriter) throws(ODataPrintingError) in
-      try writer.list(items) { (writer, item) throws(ODataPrintingError) in
-        try writer.listPath(item.path, in: .fragment)
-        if item.isExpanded { writer.raw("+") }
-        if let nested = item.nested { try writer.selectList(nested) }
-      }
+    try enter()
+    for index in items.indices {
+      if index > 0 { raw(",") }
+      try listPath(items[index].path, in: .fragment)
+      if items[index].isExpanded { raw("+") }
+      if let nested = items[index].nested { try selectList(nested) }
     }
+    leave()
     raw(")")
   }
 }

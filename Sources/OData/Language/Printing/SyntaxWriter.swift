@@ -54,22 +54,14 @@ struct SyntaxWriter {
     guard found >= least else { throw error(.tooFew(what, least: least, found: found)) }
   }
 
-  /// Writes one level deeper.
-  mutating func nested(_ write: (inout SyntaxWriter) throws(ODataPrintingError) -> Void) throws(ODataPrintingError) {
+  /// Goes one level deeper. What calls itself through others keeps its frames small, as they add up: the calls of a level
+  /// that do not go deeper are functions of their own.
+  mutating func enter() throws(ODataPrintingError) {
     guard depth < printer.maxDepth else { throw error(.tooDeep(limit: printer.maxDepth)) }
     depth += 1
-    try write(&self)
-    depth -= 1
   }
 
-  /// Writes with the option's name for errors.
-  mutating func inOption(
-    _ name: String, _ write: (inout SyntaxWriter) throws(ODataPrintingError) -> Void
-  ) throws(ODataPrintingError) {
-    options.append(name)
-    try write(&self)
-    options.removeLast()
-  }
+  mutating func leave() { depth -= 1 }
 
   /// Writes items with a separator between them.
   mutating func list<Item>(

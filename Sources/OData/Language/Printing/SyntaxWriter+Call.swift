@@ -1,0 +1,128 @@
+// What is spelt as functions.
+extension SyntaxWriter {
+  mutating func call(_ expression: ODataExpression) throws(ODataPrintingError) {
+    switch expression.kind {
+    case .call(let function, let arguments):
+      try check(function, arguments.count)
+      raw(function.rawValue)
+      try list(arguments)
+    case .conditional(let branches): try conditional(branches)
+    case .cast(let operand, let type):
+      raw("cast(")
+      try typeArguments(operand, type)
+    case .isof(let operand, let type):
+      raw("isof(")
+      try typeArguments(operand, type)
+    default: break
+    }
+  }
+
+  private mutating func list(_ arguments: [ODataExpression]) throws(ODataPrintingError) {
+    raw("(")
+    for index in arguments.indices {
+      if index > 0 { raw(",") }
+      try operand(arguments[index], atLeast: 1)
+    }
+    raw(")")
+  }
+
+  private func check(_ function: ODataCanonicalFunction, _ count: Int) throws(ODataPrintingError) {
+    guard function.belongs(to: dialect) || !printer.isStrict else {
+      throw error(.notInDialect(function.rawValue, version, cure: SyntaxWriter.cure(function)))
+    }
+    let arity = function.arity(dialect)
+    guard arity.contains(count) else {
+      throw error(.wrongArgumentCount(function.rawValue, expected: arity, found: count))
+    }
+  }
+
+  private static func cure(_ function: ODataCanonicalFunction) -> String? {
+    switch function {
+    case .contains: "write substringof, its arguments the other way around"
+    case .substringof: "write contains, its arguments the other way around"
+    default: nil
+    }
+  }
+
+  private mutating func typeArguments(
+    _ operand: ODataExpression?, _ type: ODataTypeName
+  ) throws(ODataPrintingError) {
+    if let operand {
+      try expression(operand)
+      raw(",")
+    }
+    // V2 writes the type as a text (OData V2 URI Conventions §4.5).
+    if dialect == .v2 { raw("'") }
+    try typeName(type)
+    if dialect == .v2 { raw("'") }
+    raw(")")
+  }
+
+  private mutating func conditional(_ branches: [ODataConditionalBranch]) throws(ODataPrintingError) {
+    try demandV4("case")
+    try demand("case", least: 1, found: branches.count)
+    raw("case(")
+    for index in branches.indices {
+      if index > 0 { raw(",") }
+      try expression(branches[index].condition)
+      raw(":")
+      try expression(branches[index].value)
+    }
+    raw(")")
+  }
+}
+
+// JSON in URLs (§5.1.1.14).
+extension SyntaxWriter {
+  mutating func json(_ expression: ODataExpression) throws(ODataPrintingError) {
+    try demandV4("an array or object")
+    switch expression.kind {
+    case .array(let items):
+      escaped(UInt8(ascii: "["))
+      for index in items.indices {
+        if index > 0 { raw(",") }
+        try jsonValue(items[index])
+      }
+      escaped(UInt8(ascii: "]"))
+    case .object(let members):
+      escaped(UInt8(ascii: "{"))
+      for index in members.indices {
+        if index > 0 { raw(",") }
+        try jsonString(members[index].name)
+        raw(":")
+        try jsonValue(members[index].value)
+      }
+      escaped(UInt8(ascii: "}"))
+    default: break
+    }
+  }
+
+  private mutating func jsonValue(_ value: ODataExpression) throws(ODataPrintingError) {
+    if case .literal(.string(let text)) = value.kind { return try jsonString(text) }
+    try operand(value, atLeast: 1)
+  }
+
+  /// `"…"`; what ends it, escapes, and control characters are escaped as in JSON, the rest as everywhere.
+  private mutating func jsonString(_ text: String) throws(ODataPrintingError) {
+    escaped(UInt8(ascii: "\""))
+    var plain = String.UnicodeScalarView()
+    for scalar in text.unicodeScalars {
+      guard scalar == "\"" || scalar == "\\" || scalar.value < 0x20 || scalar.value == 0x7F else {
+        plain.append(scalar)
+        continue
+      }
+      try encoded(String(plain))
+      plain.removeAll()
+      escaped(UInt8(ascii: "\\"))
+      if scalar.value < 0x20 || scalar.value == 0x7F {
+        raw("u00")
+        bytes.append(Hexadecimal.upper(UInt8(scalar.value) >> 4))
+        bytes.append(Hexadecimal.upper(UInt8(scalar.value) & 0x0F))
+      } else {
+        escaped(UInt8(scalar.value))
+      }
+    }
+    try encoded(String(plain))
+    escaped(UInt8(ascii: "\""))
+  }
+}
