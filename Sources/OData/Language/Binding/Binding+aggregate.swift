@@ -2,7 +2,7 @@
 extension Binding {
   static let customAggregateTerm = "Org.OData.Aggregation.V1.CustomAggregate"
 
-  mutating func aggregate(
+  func aggregate(
     _ items: [ODataAggregateExpression], _ instance: inout Instance
   ) throws(ODataBindingError) -> [ODataBoundAggregate] {
     var bound: [ODataBoundAggregate] = []
@@ -24,7 +24,7 @@ extension Binding {
   }
 
   /// One item, on the current instance.
-  mutating func aggregate(_ item: ODataAggregateExpression) throws(ODataBindingError) -> ODataBoundAggregate {
+  func aggregate(_ item: ODataAggregateExpression) throws(ODataBindingError) -> ODataBoundAggregate {
     let (operand, type) = try operand(item)
     var from: [ODataBoundAggregateFrom] = []
     for step in item.from {
@@ -35,7 +35,7 @@ extension Binding {
     return ODataBoundAggregate(operand: operand, method: item.method, from: from, alias: item.alias, type: type)
   }
 
-  private mutating func operand(
+  private func operand(
     _ item: ODataAggregateExpression
   ) throws(ODataBindingError) -> (ODataBoundAggregate.Operand, ODataBoundType) {
     let position = item.expression.position
@@ -66,7 +66,7 @@ extension Binding {
   }
 
   /// A value for each instance: paths go through collections, to each of their items.
-  mutating func aggregable(_ expression: ODataExpression) throws(ODataBindingError) -> ODataBoundExpression {
+  func aggregable(_ expression: ODataExpression) throws(ODataBindingError) -> ODataBoundExpression {
     guard case .path(let path) = expression.kind else { return try bind(expression) }
     switch path.root {
     case .alias, .expression: return try bind(expression)
@@ -77,7 +77,7 @@ extension Binding {
   }
 
   /// `$count`, and custom aggregates, which the model annotates.
-  private mutating func withoutMethod(
+  private func withoutMethod(
     _ path: ODataPath, at position: SourcePosition
   ) throws(ODataBindingError) -> (ODataBoundAggregate.Operand, ODataBoundType) {
     var front = path

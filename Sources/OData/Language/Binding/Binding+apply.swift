@@ -1,6 +1,6 @@
 // `$apply`: each step is bound on what the one before it made (Data Aggregation 4.0 §3).
 extension Binding {
-  mutating func apply(
+  func apply(
     _ transformations: [ODataTransformation], on start: Instance
   ) throws(ODataBindingError) -> ([ODataBoundTransformation], Instance) {
     try enter(.none)
@@ -18,7 +18,7 @@ extension Binding {
     return (bound, instance)
   }
 
-  private mutating func transformation(
+  private func transformation(
     _ transformation: ODataTransformation, _ instance: inout Instance
   ) throws(ODataBindingError) -> ODataBoundTransformation {
     switch transformation {
@@ -46,7 +46,7 @@ extension Binding {
     }
   }
 
-  private mutating func extremes(
+  private func extremes(
     _ kind: ODataExtremes, _ count: ODataExpression, _ value: ODataExpression
   ) throws(ODataBindingError) -> ODataBoundTransformation {
     let bound = try bind(count)
@@ -65,7 +65,7 @@ extension Binding {
     return .extremes(kind, bound, measure)
   }
 
-  private mutating func concat(
+  private func concat(
     _ sequences: [[ODataTransformation]], _ instance: inout Instance
   ) throws(ODataBindingError) -> ODataBoundTransformation {
     var bound: [[ODataBoundTransformation]] = []
@@ -92,7 +92,7 @@ extension Binding {
     return ODataBoundType(.shape(both), isCollection: true)
   }
 
-  private mutating func customTransformation(
+  private func customTransformation(
     _ path: ODataPath, _ instance: inout Instance
   ) throws(ODataBindingError) -> ODataBoundTransformation {
     var walk = Walk(.expression, root: .implicit, instance)
@@ -114,7 +114,7 @@ extension Binding {
     return walk.path
   }
 
-  mutating func hierarchy(_ reference: ODataHierarchyReference) throws(ODataBindingError) -> ODataBoundHierarchy {
+  func hierarchy(_ reference: ODataHierarchyReference) throws(ODataBindingError) -> ODataBoundHierarchy {
     let nodes = try relative(reference.nodes, .expression)
     guard nodes.instance?.type.isCollection == true else {
       throw error(

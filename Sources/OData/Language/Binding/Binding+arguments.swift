@@ -8,7 +8,7 @@ extension Binding {
   }
 
   /// Chooses the overload that has the named parameters. Parentheses that no overload explains are left: they are a key.
-  mutating func overload(
+  func overload(
     _ candidates: [ODataDeclaredOperation], _ name: String, _ given: [ODataArgument]?, _ walk: inout Walk,
     at position: SourcePosition
   ) throws(ODataBindingError) -> ODataDeclaredOperation {
@@ -65,7 +65,7 @@ extension Binding {
   }
 
   /// Binds arguments in the order of the parameters.
-  mutating func arguments(
+  func arguments(
     _ given: [ODataArgument]?, _ operation: ODataDeclaredOperation, at position: SourcePosition
   ) throws(ODataBindingError) -> [ODataBoundArgument] {
     var bound: [ODataBoundArgument] = []
@@ -88,7 +88,7 @@ extension Binding {
   }
 
   /// The value of a query option that is a parameter: an expression, as behind an alias.
-  private mutating func value(
+  private func value(
     _ option: ODataCustomOption, of parameter: ODataDeclaredOperation.Parameter
   ) throws(ODataBindingError) -> ODataBoundExpression {
     let parser = ODataParser(options: ODataParserOptions(version: options.version, isPercentEncoded: false))

@@ -1,6 +1,6 @@
 // `$expand` (URL Conventions 4.01 §5.1.3).
 extension Binding {
-  mutating func expand(
+  func expand(
     _ items: [ODataExpandItem], on instance: Instance
   ) throws(ODataBindingError) -> [ODataBoundExpandItem] {
     var bound: [ODataBoundExpandItem] = []
@@ -29,7 +29,7 @@ extension Binding {
     }
   }
 
-  private mutating func expandItem(_ item: ODataExpandItem) throws(ODataBindingError) -> ODataBoundExpandItem {
+  private func expandItem(_ item: ODataExpandItem) throws(ODataBindingError) -> ODataBoundExpandItem {
     var walk = try begin(item.path, .expand, at: item.path.position)
     let segments = item.path.segments
     var content = ODataBoundExpandItem.Content.entities
@@ -66,7 +66,7 @@ extension Binding {
     return ODataBoundExpandItem(path: walk.path, content: content, options: bound)
   }
 
-  private mutating func expandStep(
+  private func expandStep(
     _ segments: [ODataPathSegment], _ walk: inout Walk
   ) throws(ODataBindingError) {
     let segment = segments[walk.next]

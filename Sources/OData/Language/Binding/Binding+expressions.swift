@@ -1,7 +1,7 @@
 // Expressions (URL Conventions 4.01 §5.1.1). Each kind has a method of its own, so that one level of nesting costs little stack.
 extension Binding {
   /// Binds an expression; its literals keep the types that their forms tell.
-  mutating func bind(_ expression: ODataExpression) throws(ODataBindingError) -> ODataBoundExpression {
+  func bind(_ expression: ODataExpression) throws(ODataBindingError) -> ODataBoundExpression {
     try enter(expression.position)
     defer { leave() }
     let position = expression.position
@@ -27,8 +27,9 @@ extension Binding {
   }
 
   /// Binds an expression that has to be true or false (ABNF `boolCommonExpr`).
-  mutating func condition(_ expression: ODataExpression) throws(ODataBindingError) -> ODataBoundExpression {
-    let bound = try convert(try bind(expression), to: .primitive(.boolean))
+  func condition(_ expression: ODataExpression) throws(ODataBindingError) -> ODataBoundExpression {
+    var bound = try bind(expression)
+    if bound.isConstant { bound = try convert(bound, to: .primitive(.boolean)) }
     guard isBoolean(bound.type) else {
       throw error(.wrongType(expected: "Edm.Boolean", found: "\(bound.type)"), at: expression.position)
     }
@@ -39,7 +40,7 @@ extension Binding {
     !type.isCollection && (type.item.primitive == .boolean || type.item.isOpen)
   }
 
-  private mutating func logical(
+  private func logical(
     _ parts: [ODataExpression], isAnd: Bool, at position: SourcePosition
   ) throws(ODataBindingError) -> ODataBoundExpression {
     var bound: [ODataBoundExpression] = []
@@ -59,14 +60,14 @@ extension Binding {
       isAnd ? .and(bound) : .or(bound), .primitive(.boolean, isNullable: isNullable), at: position)
   }
 
-  private mutating func not(
+  private func not(
     _ operand: ODataExpression, at position: SourcePosition
   ) throws(ODataBindingError) -> ODataBoundExpression {
     let bound = try condition(operand)
     return ODataBoundExpression(.not(bound), .primitive(.boolean, isNullable: bound.type.isNullable), at: position)
   }
 
-  private mutating func negate(
+  private func negate(
     _ operand: ODataExpression, at position: SourcePosition
   ) throws(ODataBindingError) -> ODataBoundExpression {
     var bound = try bind(operand)
@@ -77,21 +78,21 @@ extension Binding {
     return ODataBoundExpression(.negate(bound), bound.type, at: position)
   }
 
-  private mutating func list(
+  private func list(
     _ items: [ODataExpression], at position: SourcePosition
   ) throws(ODataBindingError) -> ODataBoundExpression {
     let bound = try all(items)
     return ODataBoundExpression(.list(bound), collectionType(of: bound), at: position)
   }
 
-  private mutating func array(
+  private func array(
     _ items: [ODataExpression], at position: SourcePosition
   ) throws(ODataBindingError) -> ODataBoundExpression {
     let bound = try all(items)
     return ODataBoundExpression(.array(bound), collectionType(of: bound), at: position)
   }
 
-  mutating func all(_ items: [ODataExpression]) throws(ODataBindingError) -> [ODataBoundExpression] {
+  func all(_ items: [ODataExpression]) throws(ODataBindingError) -> [ODataBoundExpression] {
     var bound: [ODataBoundExpression] = []
     bound.reserveCapacity(items.count)
     for item in items { bound.append(try bind(item)) }
@@ -115,7 +116,7 @@ extension Binding {
     return ODataBoundType(common?.item ?? .untyped, isCollection: true, isNullable: common?.isNullable ?? false)
   }
 
-  private mutating func object(
+  private func object(
     _ members: [ODataObjectMember], at position: SourcePosition
   ) throws(ODataBindingError) -> ODataBoundExpression {
     var bound: [ODataBoundMember] = []
@@ -128,7 +129,7 @@ extension Binding {
   }
 
   /// All results of one type: that type. All numbers: the promoted type. Else untyped (§5.1.1.12.1).
-  private mutating func conditional(
+  private func conditional(
     _ branches: [ODataConditionalBranch], at position: SourcePosition
   ) throws(ODataBindingError) -> ODataBoundExpression {
     var bound: [ODataBoundBranch] = []
@@ -145,7 +146,7 @@ extension Binding {
     return ODataBoundExpression(.conditional(bound), isComplete ? result : result.nullable(), at: position)
   }
 
-  private mutating func isdefined(
+  private func isdefined(
     _ path: ODataPath, at position: SourcePosition
   ) throws(ODataBindingError) -> ODataBoundExpression {
     let bound = try self.path(path, at: position)

@@ -1,6 +1,6 @@
 // Canonical functions (URL Conventions 4.01 §5.1.1.5 to §5.1.1.11; OData V2 URI Conventions §4.5).
 extension Binding {
-  mutating func call(
+  func call(
     _ function: ODataCanonicalFunction, _ arguments: [ODataExpression], at position: SourcePosition
   ) throws(ODataBindingError) -> ODataBoundExpression {
     var bound = try all(arguments)

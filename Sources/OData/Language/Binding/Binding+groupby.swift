@@ -2,7 +2,7 @@
 extension Binding {
   static let leveledHierarchyTerm = "Org.OData.Aggregation.V1.LeveledHierarchy"
 
-  mutating func groupBy(
+  func groupBy(
     _ elements: [ODataGroupingElement], _ inner: [ODataTransformation], _ instance: inout Instance
   ) throws(ODataBindingError) -> ODataBoundTransformation {
     var bound: [ODataBoundGrouping] = []
@@ -24,7 +24,7 @@ extension Binding {
     return .groupBy(bound, steps)
   }
 
-  private mutating func grouping(
+  private func grouping(
     _ element: ODataGroupingElement, _ paths: inout [ODataBoundPath], _ instance: Instance
   ) throws(ODataBindingError) -> ODataBoundGrouping {
     switch element {
@@ -50,7 +50,7 @@ extension Binding {
   }
 
   /// The properties of a leveled hierarchy, which the type or the container is annotated with.
-  private mutating func levels(
+  private func levels(
     of qualifier: String, _ instance: Instance
   ) throws(ODataBindingError) -> [ODataBoundPath] {
     var targets = instance.type.structure?.chain.map(\.name) ?? []
@@ -101,7 +101,7 @@ extension Binding {
 
   // MARK: join, nest, addnested
 
-  mutating func joining(
+  func joining(
     _ transformation: ODataTransformation, _ instance: inout Instance
   ) throws(ODataBindingError) -> ODataBoundTransformation {
     switch transformation {
@@ -134,7 +134,7 @@ extension Binding {
     }
   }
 
-  private mutating func nested(
+  private func nested(
     _ sequences: [ODataNestedSequence], on instance: Instance
   ) throws(ODataBindingError) -> ([ODataBoundNested], [ODataBoundShape.Member]) {
     var bound: [ODataBoundNested] = []

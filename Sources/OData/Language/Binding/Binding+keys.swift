@@ -1,7 +1,7 @@
 // Keys (URL Conventions 4.01 §4.3), as segments and ordinals too.
 extension Binding {
   /// `(…)` behind a collection of entities.
-  mutating func key(
+  func key(
     _ arguments: [ODataArgument], _ walk: inout Walk, at position: SourcePosition
   ) throws(ODataBindingError) {
     guard let instance = walk.instance, instance.type.isCollection, let structure = instance.type.structure,
@@ -50,7 +50,7 @@ extension Binding {
     walk.append(.key(key), next, at: position)
   }
 
-  private mutating func keyPart(
+  private func keyPart(
     _ part: ODataDeclaredKeyPart, _ value: ODataExpression, at position: SourcePosition
   ) throws(ODataBindingError) -> ODataBoundKeyPart {
     let bound = try fit(try bind(value), to: part.property.type, of: "'\(part.name)'", at: position)

@@ -1,7 +1,7 @@
 // Functions and actions of the service (URL Conventions 4.01 §4.5; §5.1.1.4 for expressions).
 extension Binding {
   /// What stands under the service's root: sets, singletons, imports.
-  mutating func rootChild(
+  func rootChild(
     _ name: String, _ segments: [ODataPathSegment], _ walk: inout Walk, at position: SourcePosition
   ) throws(ODataBindingError) {
     switch index.roots[name] {
@@ -14,7 +14,7 @@ extension Binding {
     }
   }
 
-  private mutating func imported(
+  private func imported(
     _ item: ODataDeclaredImport, _ segments: [ODataPathSegment], _ walk: inout Walk, at position: SourcePosition
   ) throws(ODataBindingError) {
     guard walk.place == .resource || item.isFunction else {
@@ -34,7 +34,7 @@ extension Binding {
 
   /// `Ns.Function(…)`, bound to what stands before it; at the beginning of an expression unbound, or bound to the current
   /// instance.
-  mutating func operation(
+  func operation(
     _ name: String, _ segments: [ODataPathSegment], _ walk: inout Walk, at position: SourcePosition
   ) throws(ODataBindingError) {
     let overloads = index.overloads(name)

@@ -1,6 +1,6 @@
 // Operators between two operands (URL Conventions 4.01 §5.1.1.1, §5.1.1.2).
 extension Binding {
-  mutating func binary(
+  func binary(
     _ name: ODataBinaryOperator, _ left: ODataExpression, _ right: ODataExpression, at position: SourcePosition
   ) throws(ODataBindingError) -> ODataBoundExpression {
     let left = try bind(left)
@@ -86,7 +86,7 @@ extension Binding {
     return ODataBoundExpression(.binary(.has, left, right), .primitive(.boolean, isNullable: isNullable), at: position)
   }
 
-  mutating func membership(
+  func membership(
     _ left: ODataExpression, _ right: ODataExpression, at position: SourcePosition
   ) throws(ODataBindingError) -> ODataBoundExpression {
     var left = try bind(left)

@@ -1,7 +1,7 @@
 // Query options on a resource (URL Conventions 4.01 §5), in the order in which they are evaluated (Protocol §11.2.1).
 extension Binding {
   /// Binds options as they stand on a resource of a URL.
-  mutating func bind(
+  func bind(
     _ options: ODataQueryOptions, on instance: Instance
   ) throws(ODataBindingError) -> ODataBoundOptions {
     custom = options.custom
@@ -20,7 +20,7 @@ extension Binding {
   }
 
   /// Binds the options in parentheses of an item of `$expand` or `$select`, or of `$count`.
-  mutating func nested(
+  func nested(
     _ options: ODataQueryOptions, on instance: Instance?, _ nesting: Nesting
   ) throws(ODataBindingError) -> ODataBoundOptions {
     try enter(.none, levels: 4)
@@ -33,7 +33,7 @@ extension Binding {
   }
 
   /// Binds options that have been checked to be allowed.
-  mutating func content(
+  func content(
     _ given: ODataQueryOptions, on start: Instance?
   ) throws(ODataBindingError) -> ODataBoundOptions {
     var bound = ODataBoundOptions()
@@ -67,9 +67,10 @@ extension Binding {
   }
 
   /// Makes an instance the one that names begin at.
-  mutating func scope(_ instance: Instance) {
-    current = instance.single
-    this = instance.single
+  func scope(_ instance: Instance) {
+    let single = instance.single
+    current = single
+    this = single
     these = instance
   }
 
@@ -95,7 +96,7 @@ extension Binding {
   // MARK: $compute, $orderby
 
   /// Binds computed properties, each in scope of those behind it, and adds them to the instances.
-  mutating func compute(
+  func compute(
     _ items: [ODataComputeItem], _ instance: inout Instance
   ) throws(ODataBindingError) -> [ODataBoundCompute] {
     var bound: [ODataBoundCompute] = []
@@ -131,7 +132,7 @@ extension Binding {
     return ODataBoundType(.shape(shape), isCollection: type.isCollection, isNullable: type.isNullable)
   }
 
-  mutating func orderBy(_ items: [ODataOrderByItem]) throws(ODataBindingError) -> [ODataBoundOrderBy] {
+  func orderBy(_ items: [ODataOrderByItem]) throws(ODataBindingError) -> [ODataBoundOrderBy] {
     var bound: [ODataBoundOrderBy] = []
     bound.reserveCapacity(items.count)
     for item in items {

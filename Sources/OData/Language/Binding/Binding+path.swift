@@ -22,9 +22,9 @@ extension Binding {
 
     mutating func append(_ kind: ODataBoundSegment.Kind, _ instance: Instance?, at position: SourcePosition) {
       // Complex properties and primitive values come from no set of their own.
-      let isEntity = instance?.type.structure?.isEntityType ?? false
-      path.segments.append(
-        ODataBoundSegment(kind, instance?.type, source: isEntity ? instance?.source : nil, at: position))
+      var source = instance?.source
+      if source != nil, instance?.type.structure?.isEntityType != true { source = nil }
+      path.segments.append(ODataBoundSegment(kind, instance?.type, source: source, at: position))
       self.instance = instance
     }
   }
@@ -47,7 +47,7 @@ extension Binding {
   }
 
   /// Binds a path as an expression.
-  mutating func path(_ path: ODataPath, at position: SourcePosition) throws(ODataBindingError) -> ODataBoundExpression {
+  func path(_ path: ODataPath, at position: SourcePosition) throws(ODataBindingError) -> ODataBoundExpression {
     switch path.root {
     case .alias(let name):
       let value = try alias(name, at: position)
@@ -72,7 +72,7 @@ extension Binding {
   }
 
   /// Steps behind a value: behind a path, its steps go on.
-  private mutating func continued(
+  private func continued(
     _ value: ODataBoundExpression, _ path: ODataPath, at position: SourcePosition
   ) throws(ODataBindingError) -> ODataBoundExpression {
     var walk = continuing(value)
@@ -92,7 +92,7 @@ extension Binding {
   }
 
   /// Takes all steps.
-  mutating func finish(_ walk: inout Walk, _ segments: [ODataPathSegment]) throws(ODataBindingError) {
+  func finish(_ walk: inout Walk, _ segments: [ODataPathSegment]) throws(ODataBindingError) {
     try enter(segments.first?.position ?? .none)
     defer { leave() }
     walk.path.segments.reserveCapacity(segments.count)
@@ -100,7 +100,7 @@ extension Binding {
   }
 
   /// Binds a path of an option: relative to an instance.
-  mutating func relative(
+  func relative(
     _ path: ODataPath, _ place: Place
   ) throws(ODataBindingError) -> Walk {
     var walk = try begin(path, place, at: path.position)

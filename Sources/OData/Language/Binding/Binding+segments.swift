@@ -7,7 +7,7 @@ extension Binding {
     walk.append(.annotation(name, qualifier: qualifier), Instance(type.nullable()), at: position)
   }
 
-  mutating func count(
+  func count(
     _ options: ODataQueryOptions?, _ walk: inout Walk, at position: SourcePosition
   ) throws(ODataBindingError) {
     let counted: Instance
@@ -66,7 +66,7 @@ extension Binding {
   }
 
   /// V2's `Orders(1)/$links/Items(2)` is `Orders(1)/Items(2)/$ref`.
-  mutating func links(
+  func links(
     _ segments: [ODataPathSegment], _ walk: inout Walk, at position: SourcePosition
   ) throws(ODataBindingError) {
     guard let instance = walk.instance, !instance.type.isCollection, instance.type.structure?.isEntityType == true
@@ -89,7 +89,7 @@ extension Binding {
     try ref(&walk, at: position)
   }
 
-  mutating func filter(
+  func filter(
     _ condition: ODataExpression, _ walk: inout Walk, at position: SourcePosition
   ) throws(ODataBindingError) {
     guard let instance = walk.instance, instance.type.isCollection else {
@@ -104,14 +104,14 @@ extension Binding {
     walk.append(.filter(bound), instance, at: position)
   }
 
-  mutating func any(
+  func any(
     _ lambda: ODataLambda?, _ walk: inout Walk, at position: SourcePosition
   ) throws(ODataBindingError) {
     let bound = try self.lambda(lambda, "any", walk, at: position)
     walk.append(.any(bound), Instance(.boolean), at: position)
   }
 
-  mutating func all(
+  func all(
     _ lambda: ODataLambda, _ walk: inout Walk, at position: SourcePosition
   ) throws(ODataBindingError) {
     guard let bound = try self.lambda(lambda, "all", walk, at: position) else { return }
@@ -119,7 +119,7 @@ extension Binding {
   }
 
   /// The predicate of `any` and `all`: names without the variable go on to mean the instance around it (§5.1.1.13).
-  private mutating func lambda(
+  private func lambda(
     _ lambda: ODataLambda?, _ name: String, _ walk: Walk, at position: SourcePosition
   ) throws(ODataBindingError) -> ODataBoundLambda? {
     guard let instance = walk.instance, instance.type.isCollection || instance.type.item.isOpen else {
@@ -131,7 +131,7 @@ extension Binding {
     return ODataBoundLambda(variable: lambda.variable, predicate: try condition(lambda.predicate))
   }
 
-  mutating func aggregate(
+  func aggregate(
     _ expression: ODataAggregateExpression, _ walk: inout Walk, at position: SourcePosition
   ) throws(ODataBindingError) {
     guard let instance = walk.instance, instance.type.isCollection else {

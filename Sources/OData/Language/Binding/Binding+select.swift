@@ -1,6 +1,6 @@
 // `$select` (URL Conventions 4.01 §5.1.4).
 extension Binding {
-  mutating func select(
+  func select(
     _ items: [ODataSelectItem], on instance: Instance
   ) throws(ODataBindingError) -> [ODataBoundSelectItem] {
     var bound: [ODataBoundSelectItem] = []
@@ -20,7 +20,7 @@ extension Binding {
     return bound
   }
 
-  private mutating func selectItem(_ item: ODataSelectItem) throws(ODataBindingError) -> ODataBoundSelectItem {
+  private func selectItem(_ item: ODataSelectItem) throws(ODataBindingError) -> ODataBoundSelectItem {
     var walk = try begin(item.path, .select, at: item.path.position)
     let segments = item.path.segments
     while walk.next < segments.count {

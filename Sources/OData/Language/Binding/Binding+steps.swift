@@ -1,7 +1,7 @@
 // The steps of paths (URL Conventions 4.01 §4).
 extension Binding {
   /// Takes the next step, and what belongs to it.
-  mutating func step(_ segments: [ODataPathSegment], _ walk: inout Walk) throws(ODataBindingError) {
+  func step(_ segments: [ODataPathSegment], _ walk: inout Walk) throws(ODataBindingError) {
     let segment = segments[walk.next]
     walk.next += 1
     let position = segment.position
@@ -38,7 +38,7 @@ extension Binding {
 
   // MARK: Names
 
-  private mutating func name(
+  private func name(
     _ name: String, _ segments: [ODataPathSegment], _ walk: inout Walk, at position: SourcePosition
   ) throws(ODataBindingError) {
     guard let instance = walk.instance else {
@@ -144,7 +144,7 @@ extension Binding {
     return Instance(type, source: ODataBoundSource(source: source, containment: []), bindings: source.bindings)
   }
 
-  private mutating func onCollection(
+  private func onCollection(
     _ name: String, _ segments: [ODataPathSegment], _ walk: inout Walk, _ instance: Instance,
     at position: SourcePosition
   ) throws(ODataBindingError) {
@@ -159,7 +159,7 @@ extension Binding {
 
   // MARK: Types and operations
 
-  private mutating func qualifiedName(
+  private func qualifiedName(
     _ name: String, _ segments: [ODataPathSegment], _ walk: inout Walk, at position: SourcePosition
   ) throws(ODataBindingError) {
     if let instance = walk.instance, case .structure(let structure)? = index.type(name) {

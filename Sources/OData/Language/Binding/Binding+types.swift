@@ -22,7 +22,7 @@ extension Binding {
     return ODataBoundType(item, isCollection: name.isCollection)
   }
 
-  mutating func cast(
+  func cast(
     _ operand: ODataExpression?, _ name: ODataTypeName, at position: SourcePosition
   ) throws(ODataBindingError) -> ODataBoundExpression {
     let type = try type(name)
@@ -35,7 +35,7 @@ extension Binding {
     return ODataBoundExpression(.cast(bound, type), type.nullable(), at: position)
   }
 
-  mutating func isof(
+  func isof(
     _ operand: ODataExpression?, _ name: ODataTypeName, at position: SourcePosition
   ) throws(ODataBindingError) -> ODataBoundExpression {
     let type = try type(name)

@@ -1,6 +1,6 @@
 // URLs: what the path identifies, then the options on it (URL Conventions 4.01 §4).
 extension Binding {
-  mutating func bind(_ url: ODataURL) throws(ODataBindingError) -> ODataBoundURL {
+  func bind(_ url: ODataURL) throws(ODataBindingError) -> ODataBoundURL {
     custom = url.options.custom
     switch url.resource {
     case .service, .batch, .metadata:
@@ -42,7 +42,7 @@ extension Binding {
     return structure
   }
 
-  private mutating func bind(_ path: ODataPath, _ url: ODataURL) throws(ODataBindingError) -> ODataBoundURL {
+  private func bind(_ path: ODataPath, _ url: ODataURL) throws(ODataBindingError) -> ODataBoundURL {
     guard path.root == .implicit || path.root == .root else {
       throw error(.notSupported("a URL begins at the service's root"), at: path.position)
     }
@@ -88,7 +88,7 @@ extension Binding {
     }
   }
 
-  private mutating func top(
+  private func top(
     _ options: ODataQueryOptions, on instance: Instance?
   ) throws(ODataBindingError) -> ODataBoundOptions {
     it = instance?.single

@@ -1,7 +1,7 @@
 /// One tree being bound: what is in scope where it is read, and how much has been read.
 ///
 /// Everything that binds is an extension of this type.
-struct Binding {
+final class Binding {
   let index: BindingIndex
   let options: ODataBinderOptions
   let dialect: ODataDialect
@@ -34,19 +34,37 @@ struct Binding {
 
   /// Something that a path can begin at or has come to.
   struct Instance {
-    var type: ODataBoundType
-    var source: ODataBoundSource?
-    /// Where the navigation property bindings of the source go on.
-    var bindings: BindingPathNode?
+    /// Shared, so that an instance is copied at the price of one reference.
+    private final class Storage {
+      let type: ODataBoundType
+      let source: ODataBoundSource?
+      let bindings: BindingPathNode?
 
-    init(_ type: ODataBoundType, source: ODataBoundSource? = nil, bindings: BindingPathNode? = nil) {
-      self.type = type
-      self.source = source
-      self.bindings = bindings
+      init(_ type: ODataBoundType, _ source: ODataBoundSource?, _ bindings: BindingPathNode?) {
+        self.type = type
+        self.source = source
+        self.bindings = bindings
+      }
     }
 
+    private var storage: Storage
+
+    init(_ type: ODataBoundType, source: ODataBoundSource? = nil, bindings: BindingPathNode? = nil) {
+      storage = Storage(type, source, bindings)
+    }
+
+    var type: ODataBoundType {
+      get { storage.type }
+      set { storage = Storage(newValue, storage.source, storage.bindings) }
+    }
+    var source: ODataBoundSource? { storage.source }
+    /// Where the navigation property bindings of the source go on.
+    var bindings: BindingPathNode? { storage.bindings }
+
     /// One item of it.
-    var single: Instance { Instance(type.single, source: source, bindings: bindings) }
+    var single: Instance {
+      storage.type.isCollection ? Instance(storage.type.single, source: source, bindings: bindings) : self
+    }
   }
 
   init(_ binder: ODataBinder, text: String?, aliases: [ODataAlias]) {
@@ -67,23 +85,23 @@ struct Binding {
   }
 
   /// Begins a level, or several where one costs as much stack; every call is followed by ``leave(_:)``.
-  mutating func enter(_ position: SourcePosition, levels: Int = 1) throws(ODataBindingError) {
+  func enter(_ position: SourcePosition, levels: Int = 1) throws(ODataBindingError) {
     guard depth + levels <= options.maxDepth else { throw error(.tooDeep(limit: options.maxDepth), at: position) }
     guard nodes < options.maxNodes else { throw error(.tooLarge(limit: options.maxNodes), at: position) }
     depth += levels
     nodes += 1
   }
 
-  mutating func leave(_ levels: Int = 1) { depth -= levels }
+  func leave(_ levels: Int = 1) { depth -= levels }
 
   /// Binds something on an instance that is the current one and `$it`.
-  mutating func standAlone<Value>(
-    on instance: Instance, _ bind: (inout Binding) throws(ODataBindingError) -> Value
+  func standAlone<Value>(
+    on instance: Instance, _ bind: (Binding) throws(ODataBindingError) -> Value
   ) throws(ODataBindingError) -> Value {
     current = instance.single
     it = instance.single
     this = instance.single
-    return try bind(&self)
+    return try bind(self)
   }
 
   /// The instance that a type's name and a set's name stand for.
@@ -134,7 +152,7 @@ struct Binding {
 // Parameter aliases (§5.3): replaced by their values; one that is not given is null.
 extension Binding {
   /// Binds the value of an alias where it is used: paths in it begin at the resource, not in the option or lambda around it.
-  mutating func alias(_ name: String, at position: SourcePosition) throws(ODataBindingError) -> ODataBoundExpression {
+  func alias(_ name: String, at position: SourcePosition) throws(ODataBindingError) -> ODataBoundExpression {
     let place = aliases.count > 8 ? aliasPlaces[name] : aliases.firstIndex { $0.name == name }
     guard let alias = place.map({ aliases[$0] }) else {
       return ODataBoundExpression(.literal(.null), .null, at: position)

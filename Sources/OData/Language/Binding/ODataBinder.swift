@@ -22,7 +22,7 @@ public struct ODataBinder: Sendable {
   ///
   /// - Parameter text: what the tree was read from, for messages.
   public func bind(_ url: ODataURL, text: String? = nil) throws(ODataBindingError) -> ODataBoundURL {
-    var binding = Binding(self, text: text, aliases: url.options.aliases)
+    let binding = Binding(self, text: text, aliases: url.options.aliases)
     return try binding.bind(url)
   }
 
@@ -34,7 +34,7 @@ public struct ODataBinder: Sendable {
   public func bind(
     _ options: ODataQueryOptions, on type: String, from entitySet: String? = nil, text: String? = nil
   ) throws(ODataBindingError) -> ODataBoundOptions {
-    var binding = Binding(self, text: text, aliases: options.aliases)
+    let binding = Binding(self, text: text, aliases: options.aliases)
     return try binding.bind(options, on: try binding.instance(type, from: entitySet))
   }
 
@@ -42,7 +42,7 @@ public struct ODataBinder: Sendable {
   public func bind(
     _ options: ODataQueryOptions, onSet name: String, text: String? = nil
   ) throws(ODataBindingError) -> ODataBoundOptions {
-    var binding = Binding(self, text: text, aliases: options.aliases)
+    let binding = Binding(self, text: text, aliases: options.aliases)
     return try binding.bind(options, on: try binding.instance(set: name))
   }
 
@@ -51,7 +51,7 @@ public struct ODataBinder: Sendable {
     filter: ODataExpression, on type: String, from entitySet: String? = nil, aliases: [ODataAlias] = [],
     text: String? = nil
   ) throws(ODataBindingError) -> ODataBoundExpression {
-    var binding = Binding(self, text: text, aliases: aliases)
+    let binding = Binding(self, text: text, aliases: aliases)
     let instance = try binding.instance(type, from: entitySet)
     return try binding.standAlone(on: instance) { binding throws(ODataBindingError) in
       try binding.condition(filter)
@@ -63,7 +63,7 @@ public struct ODataBinder: Sendable {
     _ expression: ODataExpression, on type: String? = nil, from entitySet: String? = nil,
     aliases: [ODataAlias] = [], text: String? = nil
   ) throws(ODataBindingError) -> ODataBoundExpression {
-    var binding = Binding(self, text: text, aliases: aliases)
+    let binding = Binding(self, text: text, aliases: aliases)
     guard let type else { return try binding.bind(expression) }
     let instance = try binding.instance(type, from: entitySet)
     return try binding.standAlone(on: instance) { binding throws(ODataBindingError) in

@@ -38,12 +38,25 @@ public struct ODataBoundPath: Sendable, Hashable {
   public var source: ODataBoundSource? { segments.last?.source }
 }
 
-/// The entity set or singleton that entities come from.
-public struct ODataBoundSource: Sendable, Hashable {
+/// The entity set or singleton that entities come from. Shared by the steps that stay in it.
+public final class ODataBoundSource: Sendable, Hashable {
   /// The set or singleton.
   public let source: ODataNavigationSource
   /// The containment navigation properties on the way from it, where the entities live inside others.
   public let containment: [ODataDeclaredNavigation]
+
+  init(source: ODataNavigationSource, containment: [ODataDeclaredNavigation]) {
+    self.source = source
+    self.containment = containment
+  }
+
+  /// Equal where set and way are.
+  public static func == (left: ODataBoundSource, right: ODataBoundSource) -> Bool {
+    left === right || left.source == right.source && left.containment == right.containment
+  }
+
+  /// Hashes the set.
+  public func hash(into hasher: inout Hasher) { hasher.combine(source) }
 }
 
 /// One step of a bound path. A key stands behind the collection that it selects from.

@@ -125,7 +125,7 @@ struct BindingURLTests {
       ("Product", "there is no entity set, singleton or operation 'Product' in the service; did you mean 'Products'?"),
       ("Orders('x')", "expected Edm.Int32 for 'ID', found Edm.String"),
       ("Orders(99999999999)", "expected Edm.Int32 for 'ID', found Edm.Int64"),
-      ("Orders(null)", "expected Edm.Int32 for 'ID', found null"),
+      ("Orders(@x)", "expected Edm.Int32 for 'ID', found null"),
       ("Orders(No=1)", "the key of Sales.Order is (ID), not (No)"),
       ("Orders(1)/Items(OrderID=1)", "the key of Sales.Item is (OrderID,No), not (OrderID)"),
       ("Shelves(1)", "the key of Sales.Shelf is (Row,Letter), not (a value)"),
