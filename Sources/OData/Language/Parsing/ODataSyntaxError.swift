@@ -4,7 +4,8 @@ public struct ODataSyntaxError: Error, Sendable, Hashable {
   public enum Problem: Sendable, Hashable {
     /// Something else should stand here: what could, in words or as it is spelt.
     case unexpected(expected: [String])
-    /// Nested, or joined by operators of one kind, deeper than the limit.
+    /// Nested, or joined by operators of one kind, deeper than is read: the levels that are read at most, fewer where each takes much
+    /// stack (``ODataParserOptions/maxDepth``).
     case tooDeep(limit: Int)
     /// A `%` without two hexadecimal digits.
     case invalidPercentEncoding
@@ -26,19 +27,35 @@ public struct ODataSyntaxError: Error, Sendable, Hashable {
     case notInDialect(String)
   }
 
+  /// What an error says. It lies behind a reference: readers throw from many places, each of which would keep room for all of it
+  /// on the stack, and recursion is as deep as the stack allows.
+  private final class Content: Sendable {
+    let problem: Problem
+    let offset: Int
+    let excerpt: String
+    let column: Int
+
+    init(_ problem: Problem, offset: Int, excerpt: String, column: Int) {
+      self.problem = problem
+      self.offset = offset
+      self.excerpt = excerpt
+      self.column = column
+    }
+  }
+
+  private let content: Content
+
   /// What is wrong.
-  public let problem: Problem
+  public var problem: Problem { content.problem }
   /// Bytes before the place, in the text as it was given.
-  public let offset: Int
+  public var offset: Int { content.offset }
   /// The text's part around the place, at most 160 bytes, in one line; empty where it is not known.
-  public let excerpt: String
+  public var excerpt: String { content.excerpt }
   /// Characters (scalars) of ``excerpt`` before the place.
-  public let column: Int
+  public var column: Int { content.column }
 
   /// Makes an error; keeps the text around the place.
   public init(_ problem: Problem, offset: Int, in text: some StringProtocol) {
-    self.problem = problem
-    self.offset = offset
     let bytes = text.utf8
     let place = bytes.index(bytes.startIndex, offsetBy: min(max(offset, 0), bytes.count))
     let before = String(decoding: bytes[..<place].suffix(100), as: UTF8.self)
@@ -46,8 +63,21 @@ public struct ODataSyntaxError: Error, Sendable, Hashable {
     func oneLine(_ part: String) -> String {
       String(String.UnicodeScalarView(part.unicodeScalars.map { $0.value < 0x20 || $0.value == 0x7F ? " " : $0 }))
     }
-    excerpt = oneLine(before) + oneLine(after)
-    column = before.unicodeScalars.count
+    content = Content(
+      problem, offset: offset, excerpt: oneLine(before) + oneLine(after), column: before.unicodeScalars.count)
+  }
+
+  /// Whether both say the same of the same place.
+  public static func == (left: ODataSyntaxError, right: ODataSyntaxError) -> Bool {
+    left.content === right.content
+      || left.problem == right.problem && left.offset == right.offset && left.excerpt == right.excerpt
+        && left.column == right.column
+  }
+
+  /// Adds the problem and the place.
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(problem)
+    hasher.combine(offset)
   }
 }
 
@@ -57,7 +87,7 @@ extension ODataSyntaxError.Problem: CustomStringConvertible {
     switch self {
     case .unexpected(let expected):
       expected.isEmpty ? "nothing more can stand here" : "expected \(ODataSyntaxError.choice(expected))"
-    case .tooDeep(let limit): "nested deeper than \(limit) levels; take the expression apart"
+    case .tooDeep(let limit): "nested too deep: \(limit) levels are read at most; take the expression apart"
     case .invalidPercentEncoding: "'%' must be followed by two hexadecimal digits; write '%25' for the character"
     case .invalidUTF8: "the bytes are not UTF-8"
     case .invalidLiteral(let reason): reason

@@ -20,6 +20,8 @@ struct SyntaxReader {
   private(set) var depth = 0
   /// Lambda variables in scope, the innermost last.
   var variables: [String] = []
+  /// Keeps the stack from its end.
+  private let stack = StackGuard()
 
   /// Takes a text; a `%` that is no encoding stays one where `isLenient`.
   init(_ text: String, options: ODataParserOptions, isLenient: Bool = false) throws(ODataSyntaxError) {
@@ -191,7 +193,7 @@ extension SyntaxReader {
   mutating func nested<Value>(
     _ read: (inout SyntaxReader) throws(ODataSyntaxError) -> Value
   ) throws(ODataSyntaxError) -> Value {
-    guard depth < options.maxDepth else { throw error(.tooDeep(limit: options.maxDepth)) }
+    guard depth < options.maxDepth, !stack.isSpent else { throw error(.tooDeep(limit: options.maxDepth)) }
     depth += 1
     let value = try read(&self)
     depth -= 1

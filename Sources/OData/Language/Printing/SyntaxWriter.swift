@@ -26,6 +26,8 @@ struct SyntaxWriter {
   /// Where the list of options began that is written, and what separates them.
   var openList: (start: Int, separator: StaticString) = (0, "&")
   private var depth = 0
+  /// Keeps the stack from its end.
+  private let stack = StackGuard()
 
   init(printer: ODataPrinter, place: Place) {
     self.printer = printer
@@ -57,7 +59,7 @@ struct SyntaxWriter {
   /// Goes one level deeper. What calls itself through others keeps its frames small, as they add up: the calls of a level
   /// that do not go deeper are functions of their own.
   mutating func enter() throws(ODataPrintingError) {
-    guard depth < printer.maxDepth else { throw error(.tooDeep(limit: printer.maxDepth)) }
+    guard depth < printer.maxDepth, !stack.isSpent else { throw error(.tooDeep(limit: printer.maxDepth)) }
     depth += 1
   }
 
