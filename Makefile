@@ -2,7 +2,7 @@
 SHELL := /usr/bin/env bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: demo bench help setup build test tsan lint docs check clean
+.PHONY: demo bench fuzz help setup build test tsan lint docs check clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -30,11 +30,17 @@ docs: ## the documentation as a DocC archive in .build/docs; warnings are errors
 	@Scripts/setup build
 	@Scripts/docs
 
-bench: ## measure the caches and the proxy beside SQLite, nginx and Python's caches, in release mode
+bench: ## measure the caches, the language and the proxy beside SQLite, nginx and Python's, in release mode
 	@Scripts/bench
+
+fuzz: ## fuzz the OData language for SECONDS=60, from SEED where one is given; then very deep and very long texts
+	@Scripts/setup build
+	@swift build -c release --package-path Fuzzing >&2
+	@Fuzzing/.build/release/LanguageFuzzer $(or $(SECONDS),60) $(SEED) \
+	  || { status=$$?; [ $$status -lt 128 ] || { echo "ended by a signal while it read:"; cat Fuzzing/.build/reading.txt; }; exit $$status; }
 
 check: ## every gate in order: format, clean build, tests of the architecture, documentation
 	@Scripts/check
 
 clean: ## remove what was built and the .venv
-	@rm -rf .build .build-tsan .venv
+	@rm -rf .build .build-tsan .venv Fuzzing/.build

@@ -1,0 +1,42 @@
+import Foundation
+import Synchronization
+
+/// Watches a fuzzer from a thread of its own: a text that takes very long is said, and ends the process. The text that is read stands in a
+/// file, which outlives a crash.
+final class FuzzWatch: Sendable {
+  private struct State {
+    var item: FuzzCase?
+    var steps = 0
+  }
+
+  private let state = Mutex(State())
+  static let path = "Fuzzing/.build/reading.txt"
+
+  init() {
+    Thread.detachNewThread { [self] in watch() }
+  }
+
+  func begin(_ item: FuzzCase) {
+    state.withLock { state in
+      state.item = item
+      state.steps += 1
+    }
+    let text = "\(item.entry.rawValue) \(item.version) \(item.text)"
+    try? Data(text.utf8).write(to: URL(filePath: FuzzWatch.path))
+  }
+
+  func end() { state.withLock { $0.item = nil } }
+
+  private func watch() {
+    var before = -1
+    while true {
+      Thread.sleep(forTimeInterval: 20)
+      let (item, steps) = state.withLock { ($0.item, $0.steps) }
+      if let item, steps == before {
+        print("WRONG hangs: \(item.entry.rawValue) \(item.version) \(item.text.debugDescription)")
+        exit(1)
+      }
+      before = steps
+    }
+  }
+}

@@ -1,0 +1,98 @@
+import OData
+
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#endif
+
+/// What must hold of every text and every tree.
+enum FuzzChecks {
+  /// Seconds that this thread has computed.
+  static func processorTime() -> Double {
+    var now = timespec()
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now)
+    return Double(now.tv_sec) + Double(now.tv_nsec) * 1e-9
+  }
+
+  /// What reading, printing, reading and printing a text may take: a little, and so much for each byte.
+  static func timeLimit(_ text: String) -> Double { 0.05 + 60e-6 * Double(text.utf8.count) }
+
+  /// What is wrong with a text's reading; nil where all is well.
+  ///
+  /// A text that is refused is refused at a place of its own. One that is taken prints, what it prints is taken, and prints as itself.
+  static func complaint(_ item: FuzzCase) -> String? {
+    let start = processorTime()
+    let complaint = reading(item)
+    guard complaint == nil else { return complaint }
+    let limit = timeLimit(item.text)
+    var spent = processorTime() - start
+    // The first reading may have warmed tables.
+    for _ in 0..<2 where spent > limit {
+      let start = processorTime()
+      _ = reading(item)
+      spent = min(spent, processorTime() - start)
+    }
+    return spent > limit ? "takes \(spent) s for \(item.text.utf8.count) bytes" : nil
+  }
+
+  private static func reading(_ item: FuzzCase) -> String? {
+    let printed: String
+    do {
+      guard let text = try item.entry.printed(item.text, item.version) else {
+        guard let error = item.entry.refusal(item.text, item.version) else { return "is refused, and then is not" }
+        let isInside = error.offset >= 0 && error.offset <= item.text.utf8.count
+        return isInside && !"\(error)".isEmpty ? nil : "is refused at \(error.offset), which is no place of it"
+      }
+      printed = text
+    } catch let error as ODataPrintingError {
+      // Parsers of old versions take some of what came later.
+      if case .notInDialect = error.problem { return nil }
+      return "is taken but does not print: \(error)"
+    } catch {
+      return "fails with \(error)"
+    }
+    do {
+      guard let again = try item.entry.printed(printed, item.version) else {
+        let error = item.entry.refusal(printed, item.version).map { "\($0)" } ?? "?"
+        return "prints as a text that is refused: \(printed)\n  \(error)"
+      }
+      return again == printed ? nil : "prints as \(printed), which prints as \(again)"
+    } catch {
+      return "prints as \(printed), which is taken but does not print: \(error)"
+    }
+  }
+
+  /// What is wrong with a tree that a generator made; nil where it prints and reads back equal. A tree with a name that cannot stand
+  /// in its place is passed over.
+  static func complaint<Tree: Equatable>(
+    _ tree: Tree, print: (Tree) throws(ODataPrintingError) -> String,
+    parse: (String) throws(ODataSyntaxError) -> Tree
+  ) -> (what: String, text: String)? {
+    let text: String
+    do {
+      text = try print(tree)
+    } catch {
+      if case .ambiguousName = error.problem { return nil }
+      return ("a tree does not print: \(error)", "\(tree)")
+    }
+    do {
+      let again = try parse(text)
+      if again == tree { return nil }
+      return ("a tree reads back as another: \(difference("\(tree)", "\(again)"))", text)
+    } catch {
+      return ("what a tree prints as is refused: \(error)", text)
+    }
+  }
+
+  /// Where two descriptions begin to differ, without the positions of nodes.
+  private static func difference(_ one: String, _ other: String) -> String {
+    func plain(_ text: String) -> [Character] {
+      Array(text.replacing(/, position: [-0-9]+/, with: "").replacing(/OData\.[A-Za-z.]*\.?/, with: ""))
+    }
+    let (left, right) = (plain(one), plain(other))
+    let same = zip(left, right).prefix { $0 == $1 }.count
+    let start = max(0, same - 80)
+    return "\(String(left[start...].prefix(300)))\n  is read as \(String(right[start...].prefix(300)))"
+  }
+}
