@@ -9,10 +9,12 @@ enum DialectSpelling {
     switch dialect {
     case .v4:
       var spelling = SpellingV4()
-      return spelling.rewrite(expression)
+      let spelled = spelling.rewrite(expression)
+      return spelling.isCut ? expression : spelled
     case .v2:
       var spelling = SpellingV2()
-      return spelling.rewrite(expression)
+      let spelled = spelling.rewrite(expression)
+      return spelling.isCut ? expression : spelled
     }
   }
 
@@ -25,10 +27,12 @@ enum DialectSpelling {
     switch dialect {
     case .v4:
       var spelling = SpellingV4()
-      return spelling.rewrite(options)
+      let spelled = spelling.rewrite(options)
+      return spelling.isCut ? options : spelled
     case .v2:
       var spelling = SpellingV2()
-      return spelling.flattened(spelling.rewrite(options))
+      let spelled = spelling.rewrite(options)
+      return spelling.flattened(spelling.isCut ? options : spelled)
     }
   }
 }
@@ -36,6 +40,7 @@ enum DialectSpelling {
 /// Numbers as V4's parser reads them.
 struct SpellingV4: SyntaxRewriting {
   var level = 0
+  var isCut = false
 
   mutating func rewrite(_ expression: ODataExpression) -> ODataExpression {
     if case .literal(let value) = expression.kind {
@@ -84,6 +89,7 @@ struct SpellingV4: SyntaxRewriting {
 
 private struct SpellingV2: SyntaxRewriting {
   var level = 0
+  var isCut = false
 
   mutating func rewrite(_ expression: ODataExpression) -> ODataExpression {
     let expression = rewriteParts(of: expression)

@@ -16,8 +16,15 @@ enum LambdaScope {
 /// been built elsewhere, and a property may be called `x`.
 struct LambdaNaming: SyntaxRewriting {
   var level = 0
+  var isCut = false
   /// The variables in scope, by the names they were built with, the innermost last.
   private var names: [(built: String, given: String)] = []
+
+  static func naming(_ expression: ODataExpression) -> ODataExpression {
+    var naming = LambdaNaming()
+    let named = naming.rewrite(expression)
+    return naming.isCut ? expression : named
+  }
 
   mutating func rewrite(_ path: ODataPath) -> ODataPath {
     var path = path
@@ -44,6 +51,7 @@ struct LambdaNaming: SyntaxRewriting {
 /// The names that paths from the instance begin with.
 private struct FirstNames: SyntaxRewriting {
   var level = 0
+  var isCut = false
   var names: Set<String> = []
 
   mutating func rewrite(_ path: ODataPath) -> ODataPath {

@@ -22,8 +22,7 @@ public struct ODataFilter<Entity: ODataDescribed>: Sendable {
 
   /// The condition that the closure gives for an entity.
   public init(_ condition: (ODataInstance<Entity>) -> ODataOperand<Bool>) {
-    var naming = LambdaNaming()
-    built = naming.rewrite(condition(ODataInstance(path: .instance)).expression)
+    built = LambdaNaming.naming(condition(ODataInstance(path: .instance)).expression)
   }
 
   /// The tree for a version: what V2 spells otherwise is other expressions there, and numbers of V4 are what a parser reads.
@@ -55,8 +54,7 @@ public struct ODataFilter<Entity: ODataDescribed>: Sendable {
 extension ODataFilter where Entity == ODataUntyped {
   /// A condition on properties by their names.
   public init(_ condition: (ODataInstance<ODataUntyped>) -> ODataOperand<Bool>) {
-    var naming = LambdaNaming()
-    built = naming.rewrite(condition(ODataInstance(path: .instance)).expression)
+    built = LambdaNaming.naming(condition(ODataInstance(path: .instance)).expression)
   }
 }
 
@@ -72,8 +70,9 @@ public struct ODataOrderBy<Entity: ODataDescribed>: Sendable {
 
   /// The order that the closure gives, the first item foremost.
   public init(@ODataOrderByBuilder _ items: (ODataInstance<Entity>) -> [ODataOrderByItem]) {
-    var naming = LambdaNaming()
-    built = naming.rewrite(items(ODataInstance(path: .instance)))
+    built = items(ODataInstance(path: .instance)).map {
+      ODataOrderByItem(LambdaNaming.naming($0.expression), isDescending: $0.isDescending)
+    }
   }
 
   /// The items for a version.
@@ -97,8 +96,9 @@ public struct ODataOrderBy<Entity: ODataDescribed>: Sendable {
 extension ODataOrderBy where Entity == ODataUntyped {
   /// An order by properties by their names.
   public init(@ODataOrderByBuilder _ items: (ODataInstance<ODataUntyped>) -> [ODataOrderByItem]) {
-    var naming = LambdaNaming()
-    built = naming.rewrite(items(ODataInstance(path: .instance)))
+    built = items(ODataInstance(path: .instance)).map {
+      ODataOrderByItem(LambdaNaming.naming($0.expression), isDescending: $0.isDescending)
+    }
   }
 }
 

@@ -71,8 +71,7 @@ extension ODataSelectOption {
   public func compute<Value: ODataPrimitive>(
     _ name: String, _ value: (ODataInstance<Entity>) -> ODataOperand<Value>
   ) -> Self {
-    var naming = LambdaNaming()
-    let expression = naming.rewrite(value(ODataInstance(path: .instance)).expression)
+    let expression = LambdaNaming.naming(value(ODataInstance(path: .instance)).expression)
     return with { $0.compute.append(ODataComputeItem(expression, as: name)) }
   }
 }

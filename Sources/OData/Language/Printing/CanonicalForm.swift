@@ -14,26 +14,31 @@ extension ODataPrinter {
   ///   function import without parentheses takes its parameters from them. So do those without a value, which are null.
   /// - Moments are in UTC, but for those that a function takes the parts of; geo values name their reference system.
   /// - Custom options are ordered by their names, those of one name as they were.
+  /// - A URL whose parts nest deeper than 48 levels stays as it is.
   public func canonical(_ url: ODataURL) -> ODataURL {
     var form = CanonicalForm(dialect: version.dialect)
-    return form.url(url)
+    let canonical = form.url(url)
+    return form.isCut ? url : canonical
   }
 
   /// Options by themselves in their canonical form, as those of a URL are.
   public func canonical(_ options: ODataQueryOptions) -> ODataQueryOptions {
     var form = CanonicalForm(dialect: version.dialect)
-    return form.rewrite(options)
+    let canonical = form.rewrite(options)
+    return form.isCut ? options : canonical
   }
 
   /// An expression in its canonical form; its aliases keep their names.
   public func canonical(_ expression: ODataExpression) -> ODataExpression {
     var form = CanonicalForm(dialect: version.dialect)
-    return form.rewrite(expression)
+    let canonical = form.rewrite(expression)
+    return form.isCut ? expression : canonical
   }
 }
 
 private struct CanonicalForm: SyntaxRewriting {
   var level = 0
+  var isCut = false
   let dialect: ODataDialect
   /// The options that define aliases, the innermost last.
   private var scopes: [AliasScope] = []
@@ -262,6 +267,7 @@ private struct AliasScope {
 /// How often aliases are used that are not defined further inside.
 private struct AliasUses: SyntaxRewriting {
   var level = 0
+  var isCut = false
   var counts: [String: Int] = [:]
   private var hidden: [Set<String>] = []
 
@@ -282,6 +288,7 @@ private struct AliasUses: SyntaxRewriting {
 /// Whether an expression holds a path that means something else in another place.
 private struct Dependence: SyntaxRewriting {
   var level = 0
+  var isCut = false
   var isFound = false
 
   mutating func rewrite(_ path: ODataPath) -> ODataPath {

@@ -1,8 +1,11 @@
 /// Walks a tree in the order in which it is printed and puts other parts in the place of some. The methods of a conforming type
 /// say what changes; those here walk on.
 protocol SyntaxRewriting {
-  /// Levels open around this place. What is nested deeper than ``SyntaxRewriteLimit`` stays as it is: no printer takes it.
+  /// Levels open around this place.
   var level: Int { get set }
+  /// Whether something was nested deeper than ``SyntaxRewriteLimit`` and stayed as it is. Who began the walk then keeps the whole
+  /// tree, as parts that belong together may have changed apart.
+  var isCut: Bool { get set }
 
   mutating func rewrite(_ expression: ODataExpression) -> ODataExpression
   mutating func rewrite(_ path: ODataPath) -> ODataPath
@@ -10,8 +13,8 @@ protocol SyntaxRewriting {
   mutating func rewrite(_ options: ODataQueryOptions) -> ODataQueryOptions
 }
 
-/// How deep trees are walked.
-enum SyntaxRewriteLimit { static let depth = 300 }
+/// How deep trees are walked: far deeper than queries are, and on the smallest of stacks.
+enum SyntaxRewriteLimit { static let depth = 48 }
 
 extension SyntaxRewriting {
   mutating func rewrite(_ expression: ODataExpression) -> ODataExpression { rewriteParts(of: expression) }
@@ -32,7 +35,10 @@ extension SyntaxRewriting {
   /// The expression with its parts rewritten. Each kind of parts has a function of its own, so that the frames of a level
   /// stay small.
   mutating func rewriteParts(of expression: ODataExpression) -> ODataExpression {
-    guard level < SyntaxRewriteLimit.depth else { return expression }
+    guard level < SyntaxRewriteLimit.depth else {
+      isCut = true
+      return expression
+    }
     level += 1
     defer { level -= 1 }
     switch expression.kind {
@@ -155,7 +161,10 @@ extension SyntaxRewriting {
 
   /// The options with their parts rewritten, in the order in which they are printed.
   mutating func rewriteParts(of options: ODataQueryOptions) -> ODataQueryOptions {
-    guard level < SyntaxRewriteLimit.depth else { return options }
+    guard level < SyntaxRewriteLimit.depth else {
+      isCut = true
+      return options
+    }
     level += 1
     defer { level -= 1 }
     var options = options
@@ -190,7 +199,10 @@ extension SyntaxRewriting {
   }
 
   private mutating func rewrite(_ transformation: ODataTransformation) -> ODataTransformation {
-    guard level < SyntaxRewriteLimit.depth else { return transformation }
+    guard level < SyntaxRewriteLimit.depth else {
+      isCut = true
+      return transformation
+    }
     level += 1
     defer { level -= 1 }
     switch transformation {

@@ -1,4 +1,5 @@
 import OData
+import TestSupport
 import Testing
 
 @Suite("URLs that mean the same have one canonical form", .timeLimit(.minutes(5)))
@@ -75,5 +76,16 @@ struct CanonicalFormTests {
     for step in 0..<60 { text += "&@a\(step)=%5B@a\(step + 1),@a\(step + 1)%5D" }
     text += "&@a60='\(String(repeating: "x", count: 1000))'"
     #expect(try canonical(text).utf8.count < 4000)
+  }
+
+  @Test("What nests deeper than is walked stays as it is, on a small stack too", arguments: [20, 90])
+  func depth(levels: Int) throws {
+    let open = String(repeating: "i/any(x:not(", count: levels)
+    let close = String(repeating: "))", count: levels)
+    let text = "P?$filter=\(open)a%20eq%20@b\(close)&@b=1"
+    let parser = ODataParser(options: ODataParserOptions(maxDepth: 300))
+    let url = try parser.relativeURL(text)
+    let canonical = try onSmallStack { ODataPrinter().canonical(url) }
+    #expect(canonical.options.aliases.isEmpty == (levels == 20))
   }
 }
