@@ -7,11 +7,11 @@ extension Binding {
     bound.reserveCapacity(items.count)
     // Few are compared with each other; many are looked up.
     var seen: Set<ODataBoundPath> = []
-    for item in items {
-      let next = try expandItem(item)
+    for place in items.indices {
+      let next = try expandItem(items[place])
       let isNew = items.count > 8 ? seen.insert(next.path).inserted : !bound.contains { $0.path == next.path }
       guard isNew else {
-        throw error(.duplicate("'\(name(of: next.path))'"), at: item.path.position)
+        throw error(.duplicate("'\(name(of: next.path))'"), at: items[place].path.position)
       }
       bound.append(next)
     }
@@ -33,7 +33,7 @@ extension Binding {
     var walk = try begin(item.path, .expand, at: item.path.position)
     let segments = item.path.segments
     var content = ODataBoundExpandItem.Content.entities
-    var options = item.options
+    var counted: ODataQueryOptions?
     var target = walk.instance
     while walk.next < segments.count {
       let segment = segments[walk.next]
@@ -45,7 +45,7 @@ extension Binding {
       case .count(let inner):
         content = .count
         walk.next += 1
-        if let inner { options = inner }
+        counted = inner
         guard target?.type.isCollection == true else {
           throw misplaced("$count", walk, "only collections have one", at: segment.position)
         }
@@ -60,9 +60,19 @@ extension Binding {
     }
     if case .property? = walk.path.segments.last?.kind { content = .stream }
     try checkEnd(walk, at: item.path.position)
-    try allow(allowed(on: walk, content), options, on: "\(described(walk, content))", at: item.path.position)
-    let bound = options.isBare ? nil : try nested(options, on: target, .expand)
-    try checkLevels(options, walk, at: item.path.position)
+    // Options are large: they are handed on, not copied.
+    guard let counted else { return try expanded(walk, content, target, item.options, at: item.path.position) }
+    return try expanded(walk, content, target, counted, at: item.path.position)
+  }
+
+  private func expanded(
+    _ walk: Walk, _ content: ODataBoundExpandItem.Content, _ target: Instance?, _ options: ODataQueryOptions,
+    at position: SourcePosition
+  ) throws(ODataBindingError) -> ODataBoundExpandItem {
+    guard !options.isBare else { return ODataBoundExpandItem(path: walk.path, content: content, options: nil) }
+    try allow(allowed(on: walk, content), options, on: "\(described(walk, content))", at: position)
+    let bound = try nested(options, on: target, .expand)
+    try checkLevels(options, walk, at: position)
     return ODataBoundExpandItem(path: walk.path, content: content, options: bound)
   }
 

@@ -7,11 +7,13 @@ extension Binding {
     bound.reserveCapacity(items.count)
     // Few are compared with each other; many are looked up.
     var places: [ODataBoundPath: Int] = [:]
-    for item in items {
-      let next = try selectItem(item)
+    for number in items.indices {
+      let next = try selectItem(items[number])
       let isMany = items.count > 8
       if let place = isMany ? places[next.path] : bound.firstIndex(where: { $0.path == next.path }) {
-        guard bound[place] == next else { throw error(.duplicate("the item with options"), at: item.path.position) }
+        guard bound[place] == next else {
+          throw error(.duplicate("the item with options"), at: items[number].path.position)
+        }
         continue
       }
       if isMany { places[next.path] = bound.count }
