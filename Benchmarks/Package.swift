@@ -23,6 +23,9 @@ let package = Package(
       dependencies: [.product(name: "ContentCache", package: "larder"), .product(name: "HTTPCore", package: "larder")],
       swiftSettings: [.swiftLanguageMode(.v6), .enableUpcomingFeature("NonisolatedNonsendingByDefault")]),
     .executableTarget(
+      name: "LanguageBenchmark", dependencies: [.product(name: "OData", package: "larder")],
+      swiftSettings: [.swiftLanguageMode(.v6)]),
+    .executableTarget(
       name: "ObjectBenchmark",
       dependencies: ["CBenchSQLite", .product(name: "ObjectStore", package: "larder")],
       swiftSettings: [.swiftLanguageMode(.v6), .enableUpcomingFeature("NonisolatedNonsendingByDefault")]),

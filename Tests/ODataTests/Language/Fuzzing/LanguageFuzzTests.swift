@@ -59,7 +59,7 @@ struct LanguageFuzzTests {
 
   @Test("Twice the text takes about twice the time", arguments: FuzzGrowth.families)
   func growth(family: FuzzGrowth.Family) {
-    let ratio = FuzzGrowth.ratio(family, bytes: 32 << 10, enough: 2.6)
+    let ratio = FuzzGrowth.ratio(family, bytes: 12 << 10, enough: 2.6)
     #expect(ratio < 3.2, "\(family.entry) \(family.before)\(family.part)…")
   }
 }
