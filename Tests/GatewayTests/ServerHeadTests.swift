@@ -68,7 +68,8 @@ struct ServerHeadTests {
     // The client may have all before the server has noted it.
     try await ended.wait(for: 3)
     await server.stop()
-    #expect(answered.withLock { $0 }.map(\.status) == (load.fits ? [200, 200, 304] : [502, 502, 502]))
+    // Each came on a connection of its own: their ends may be noted in another order.
+    #expect(answered.withLock { $0 }.map(\.status).sorted() == (load.fits ? [200, 200, 304] : [502, 502, 502]))
     #expect(answered.withLock { $0 }.allSatisfy { $0.isComplete })
   }
 

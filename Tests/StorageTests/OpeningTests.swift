@@ -139,6 +139,27 @@ struct OpeningTests {
     let second = try FileLock(file)
     second.release()
   }
+
+  #if os(Linux)
+    @Test("a lock that was given back is free though a child that is being made still has a copy of its descriptor")
+    func lockWithCopies() throws {
+      let file = folder.file("lock")
+      let first = try FileLock(file)
+      // As between a child's beginning and its program's: the copy shares the lock.
+      let copies = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap {
+        name -> FileHandle? in
+        guard let number = Int32(name),
+          try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(name)") == file
+        else { return nil }
+        return FileHandle(fileDescriptor: dup(number), closeOnDealloc: true)
+      }
+      #expect(copies.count == 1)
+      first.release()
+      let second = try FileLock(file)
+      second.release()
+      for copy in copies { try copy.close() }
+    }
+  #endif
 }
 
 @Suite("Digests", .timeLimit(.minutes(5)))

@@ -34,7 +34,11 @@ package final class FileLock: Sendable {
   /// Gives the lock back; a second call does nothing.
   package func release() {
     descriptor.withLock { held in
-      if let open = held { _ = close(open) }
+      if let open = held {
+        // Closing alone would leave the lock to a child process that has been made at this moment and has not closed its copy yet.
+        _ = flock(open, LOCK_UN)
+        _ = close(open)
+      }
       held = nil
     }
   }

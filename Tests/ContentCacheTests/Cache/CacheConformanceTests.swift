@@ -71,7 +71,12 @@ struct CacheConformanceTests {
       #expect(await cacheError { try await rig.cache.store(broken, forKey: "b") } == .gone)
       #expect(try await rig.cache.entry(forKey: "b") == nil)
       #expect(await cacheError { try await rig.cache.store(broken, forKey: "a") } == .gone)
-      #expect(try await rig.cache.entry(forKey: "a")?.metadata == sampleMetadata(1))
+      // Of two caches the second is not trusted where a change of it failed: then nothing is there.
+      if let left = try await rig.cache.entry(forKey: "a") {
+        #expect(left.metadata == sampleMetadata(1))
+      } else {
+        #expect("\(kind)".hasPrefix("tiered"))
+      }
     }
   }
 

@@ -77,7 +77,11 @@ final class FileClaim: Sendable {
   /// Gives the lock back; a second call does nothing.
   func release() {
     descriptor.withLock { held in
-      if let open = held { _ = close(open) }
+      if let open = held {
+        // Closing alone would leave the lock to a child process that has been made at this moment and has not closed its copy yet.
+        _ = flock(open, LOCK_UN)
+        _ = close(open)
+      }
       held = nil
     }
   }
