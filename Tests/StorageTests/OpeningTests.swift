@@ -149,7 +149,8 @@ struct OpeningTests {
       let copies = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap {
         name -> FileHandle? in
         guard let number = Int32(name),
-          try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(name)") == file
+          let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(name)"),
+          target == file
         else { return nil }
         return FileHandle(fileDescriptor: dup(number), closeOnDealloc: true)
       }
