@@ -65,7 +65,7 @@ enum LanguageBenchmark {
       "Product":{"$Kind":"EntityType","$Key":["ID"],"ID":{"$Type":"Edm.Int32"},"Name":{},"Price":{"$Type":"Edm.Decimal"},
         "Rating":{"$Type":"Edm.Int32"},"Discontinued":{"$Type":"Edm.Boolean"},
         "Category":{"$Kind":"NavigationProperty","$Type":"Shop.Category"},
-        "Supplier":{"$Kind":"NavigationProperty","$Type":"Shop.Supplier"}},
+        "Supplier":{"$Kind":"NavigationProperty","$Collection":true,"$Type":"Shop.Supplier"}},
       "Category":{"$Kind":"EntityType","$Key":["ID"],"ID":{"$Type":"Edm.Int32"},"Name":{}},
       "Supplier":{"$Kind":"EntityType","$Key":["ID"],"ID":{"$Type":"Edm.Int32"},"Active":{"$Type":"Edm.Boolean"}},
       "C":{"$Kind":"EntityContainer","Products":{"$Collection":true,"$Type":"Shop.Product"},

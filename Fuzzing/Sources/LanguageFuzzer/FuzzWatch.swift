@@ -11,8 +11,11 @@ final class FuzzWatch: Sendable {
 
   private let state = Mutex(State())
   static let path = "Fuzzing/.build/reading.txt"
+  private let file: FileHandle?
 
   init() {
+    FileManager.default.createFile(atPath: FuzzWatch.path, contents: nil)
+    file = FileHandle(forWritingAtPath: FuzzWatch.path)
     Thread.detachNewThread { [self] in watch() }
   }
 
@@ -22,7 +25,10 @@ final class FuzzWatch: Sendable {
       state.steps += 1
     }
     let text = "\(item.entry.rawValue) \(item.version) \(item.text)"
-    try? Data(text.utf8).write(to: URL(filePath: FuzzWatch.path))
+    guard let file else { return }
+    try? file.seek(toOffset: 0)
+    try? file.write(contentsOf: Data(text.utf8))
+    try? file.truncate(atOffset: UInt64(text.utf8.count))
   }
 
   func end() { state.withLock { $0.item = nil } }

@@ -96,7 +96,7 @@ extension SyntaxReader {
     guard isAtEndOfAggregated else { return nil }
     if case .name(let name)? = segments.first?.kind {
       if variables.contains(name) { return nil }
-      if segments.count == 1, ["true", "false", "null", "inf", "nan"].contains(name.lowercased()) { return nil }
+      if segments.count == 1, ["true", "false", "null", "inf", "nan", "not"].contains(name.lowercased()) { return nil }
     }
     return (ODataPath(segments, at: position), kind)
   }
@@ -106,6 +106,13 @@ extension SyntaxReader {
     look.skipSpace()
     if look.isAtEnd || look.peek == UInt8(ascii: ",") || look.peek == UInt8(ascii: ")") { return true }
     guard look.index > index else { return false }
-    return ["with", "from", "as"].contains { (word: StaticString) in look.stands(word, at: look.index, anyCase: false) }
+    for word in ["with", "from", "as"] as [StaticString] where look.stands(word, at: look.index, anyCase: false) {
+      // What continues the word makes it a name.
+      switch look.peek(ahead: word.utf8CodeUnitCount) {
+      case 0, 0x20, 0x09, UInt8(ascii: ","), UInt8(ascii: ")"): return true
+      default: return false
+      }
+    }
+    return false
   }
 }

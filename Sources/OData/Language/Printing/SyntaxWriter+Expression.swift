@@ -85,8 +85,10 @@ extension SyntaxWriter {
       raw("-")
       let start = bytes.count
       try self.operand(operand, atLeast: ODataExpression.unaryPrecedence)
-      // A digit behind the sign would make it a number's.
-      if start < bytes.count, bytes[start] &- 0x30 < 10 { parenthesize(from: start) }
+      // A digit or INF behind the sign would make it a number's.
+      if start < bytes.count, bytes[start] &- 0x30 < 10 || bytes[start...].starts(with: "INF".utf8) {
+        parenthesize(from: start)
+      }
     default: break
     }
   }

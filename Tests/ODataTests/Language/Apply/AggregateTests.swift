@@ -60,6 +60,7 @@ struct AggregateTests {
       "Amount mul Product/TaxRate", "Self.sqrt(Number=Amount mul Amount)", "Price/@Measures.ISOCurrency", "(Amount)",
       "$it/Amount", "cast(Amount,Edm.Double)", "5", "true", "null", "'with sum as x'", "Sales(1)/Amount", "-Amount",
       "case(Amount gt 1:Amount,true:0)", "Sales/any(s:s/Amount gt 1)", "@alias", "[1,2]",
+      "not as/x", "not with",
     ])
   func expressions(text: String) throws {
     let expected = Aggregate(try ApplyReading.expression(text), with: "sum", as: "A")
