@@ -89,7 +89,9 @@ extension SyntaxReader {
       segments.append(ODataPathSegment(isQualified ? .qualifiedName(name) : .name(name), at: place))
       kind = isQualified ? .cast(isAlone: segments.count == 1) : .path
     } while take(UInt8(ascii: "/"))
-    if peek == UInt8(ascii: "("), stands("$count", at: index + 1, anyCase: false) {
+    if peek == UInt8(ascii: "("), stands("$count", at: index + 1, anyCase: false),
+      segments.last?.kind != .name("aggregate")
+    {
       index += 1
       throw unexpected("a key ('$count' stands behind its path and a '/')")
     }
