@@ -69,7 +69,9 @@ extension SyntaxReader {
       let start = index
       let step = try listStep(behind: segments, "a property")
       segments.append(step)
-      if peek == UInt8(ascii: "."), peek(ahead: 1) == UInt8(ascii: "*"), segments.count == 1 {
+      if peek == UInt8(ascii: "."), peek(ahead: 1) == UInt8(ascii: "*"), segments.count == 1,
+        bytes[start] != UInt8(ascii: "@")
+      {
         segments = [ODataPathSegment(.allOperations(string(start..<index)), at: position)]
         index += 2
         break
