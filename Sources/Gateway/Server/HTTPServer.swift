@@ -69,8 +69,11 @@ public final class HTTPServer: Sendable {
 
   /// Binds the address and begins to serve.
   ///
-  /// - Parameter atOnce: is asked first for requests without content, on the connection's thread, which it must not block:
-  ///   an answer that it has costs no task.
+  /// - Parameters:
+  ///   - options: the address and the limits.
+  ///   - atOnce: is asked first for requests without content, on the connection's thread, which it must not block: an answer
+  ///     that it has costs no task.
+  ///   - responder: answers all other requests, each in a task of its own.
   public init(
     _ options: Options = Options(), atOnce: ImmediateResponder? = nil, responder: @escaping Responder
   ) throws(HTTPServerError) {

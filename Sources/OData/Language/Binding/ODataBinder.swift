@@ -20,7 +20,9 @@ public struct ODataBinder: Sendable {
 
   /// Binds a URL.
   ///
-  /// - Parameter text: what the tree was read from, for messages.
+  /// - Parameters:
+  ///   - url: the tree.
+  ///   - text: what the tree was read from, for messages.
   public func bind(_ url: ODataURL, text: String? = nil) throws(ODataBindingError) -> ODataBoundURL {
     let binding = Binding(self, text: text, aliases: url.options.aliases)
     return try binding.bind(url)
@@ -29,8 +31,10 @@ public struct ODataBinder: Sendable {
   /// Binds query options as they would stand on a resource of a type.
   ///
   /// - Parameters:
+  ///   - options: the trees.
   ///   - type: the qualified name of a type, `Collection(…)` around it where there are many.
   ///   - entitySet: the set or singleton that the entities come from.
+  ///   - text: what the trees were read from, for messages.
   public func bind(
     _ options: ODataQueryOptions, on type: String, from entitySet: String? = nil, text: String? = nil
   ) throws(ODataBindingError) -> ODataBoundOptions {

@@ -1,5 +1,5 @@
 /// A property by its name alone, or what is computed from such: nothing is known of its type, so that any value can be compared
-/// with it. ``of(_:)`` gives it a type.
+/// with it. `of(_:)` gives it a type.
 public struct ODataDynamic: Sendable {
   /// The tree.
   public let expression: ODataExpression

@@ -15,10 +15,13 @@ public struct ODataParser: Sendable {
 
   /// A URL: absolute, an absolute path, or relative to the service's root.
   ///
-  /// - Parameter serviceRoot: `https://host/service/`, or its path, with a slash at the end. Where the URL does not begin with it, or
-  ///   nil is given, the root of a URL that is not relative is guessed: the grammar does not tell where the service's part ends. The
-  ///   resource path begins at the first segment with parentheses or one of `$metadata`, `$batch`, `$entity`, `$all`, `$crossjoin`;
-  ///   behind a segment that ends with `.svc`; else at the name before another segment with `$`; else at the last name.
+  /// - Parameters:
+  ///   - text: the URL.
+  ///   - serviceRoot: `https://host/service/`, or its path, with a slash at the end. Where the URL does not begin with it, or nil is
+  ///     given, the root of a URL that is not relative is guessed: the grammar does not tell where the service's part ends. The
+  ///     resource path begins at the first segment with parentheses or one of `$metadata`, `$batch`, `$entity`, `$all`,
+  ///     `$crossjoin`; behind a segment that ends with `.svc`; else at the name before another segment with `$`; else at the last
+  ///     name.
   public func url(_ text: String, serviceRoot: String? = nil) throws(ODataSyntaxError) -> ODataURL {
     try read(text) { (reader: inout SyntaxReader) throws(ODataSyntaxError) in
       try reader.url(serviceRoot: serviceRoot)
