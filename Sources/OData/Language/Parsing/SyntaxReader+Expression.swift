@@ -1,8 +1,13 @@
 // Operators and their operands (URL Conventions 4.01 §5.1.1.1 to §5.1.1.3, precedence §5.1.1.17; ABNF `commonExpr`).
 extension SyntaxReader {
+  // A level of nesting passes through these few methods. Each decides in a method of its own, which is left before the next level
+  // begins: without optimization every comparison and every message takes its place in the frame.
+
   /// `commonExpr`: ends before the first thing that cannot continue it.
   mutating func expression() throws(ODataSyntaxError) -> ODataExpression {
-    try nested { (reader: inout SyntaxReader) throws(ODataSyntaxError) in try reader.operation(minimum: 1) }
+    try enter()
+    defer { leave() }
+    return try operation(minimum: 1)
   }
 
   private enum Operator {
@@ -25,29 +30,56 @@ extension SyntaxReader {
   private mutating func operation(minimum: Int) throws(ODataSyntaxError) -> ODataExpression {
     var left = try operand()
     var chain = 0
-    while let (kind, start, after) = operatorAhead(), kind.precedence >= minimum {
-      let position = SourcePosition(offset: offset(of: start))
-      index = after
-      switch kind {
-      case .and, .or: left = try junction(kind, left, at: position)
-      case .membership:
-        chain += 1
-        try checkChain(chain)
-        left = ODataExpression(.membership(left, try membershipOperand()), at: position)
-      case .binary(let kind):
-        chain += 1
-        try checkChain(chain)
-        let start = index
-        let right = try nested { (reader: inout SyntaxReader) throws(ODataSyntaxError) in
-          try reader.operation(minimum: kind.precedence + 1)
-        }
-        if kind == .has, case .literal(let value) = right.kind, !value.isEnumeration {
-          throw error(.unexpected(expected: ["members of an enumeration: 'Red' or Sales.Color'Red,Blue'"]), at: start)
-        }
-        left = ODataExpression(.binary(kind, left, right), at: position)
-      }
+    while let (kind, position) = takeOperator(minimum: minimum) {
+      left = try operation(kind, left, at: position, chain: &chain)
     }
     return left
+  }
+
+  private mutating func operation(
+    _ kind: Operator, _ left: ODataExpression, at position: SourcePosition, chain: inout Int
+  ) throws(ODataSyntaxError) -> ODataExpression {
+    switch kind {
+    case .and, .or: return try junction(kind, left, at: position)
+    case .membership:
+      chain += 1
+      try checkChain(chain)
+      return ODataExpression(.membership(left, try membershipOperand()), at: position)
+    case .binary(let kind):
+      chain += 1
+      try checkChain(chain)
+      return try binary(kind, left, at: position)
+    }
+  }
+
+  private mutating func binary(
+    _ kind: ODataBinaryOperator, _ left: ODataExpression, at position: SourcePosition
+  ) throws(ODataSyntaxError) -> ODataExpression {
+    let start = index
+    let right = try rightOperand(minimum: kind.precedence + 1)
+    if kind == .has { try checkMembers(right, at: start) }
+    return ODataExpression(.binary(kind, left, right), at: position)
+  }
+
+  /// What stands behind an operator, one level deeper.
+  private mutating func rightOperand(minimum: Int) throws(ODataSyntaxError) -> ODataExpression {
+    try enter()
+    defer { leave() }
+    return try operation(minimum: minimum)
+  }
+
+  /// Behind `has` a literal names members of an enumeration.
+  private func checkMembers(_ operand: ODataExpression, at start: Int) throws(ODataSyntaxError) {
+    if case .literal(let value) = operand.kind, !value.isEnumeration {
+      throw error(.unexpected(expected: ["members of an enumeration: 'Red' or Sales.Color'Red,Blue'"]), at: start)
+    }
+  }
+
+  /// Takes the operator that stands here where it binds so tightly, and the white space around it.
+  private mutating func takeOperator(minimum: Int) -> (kind: Operator, position: SourcePosition)? {
+    guard let (kind, start, after) = operatorAhead(), kind.precedence >= minimum else { return nil }
+    index = after
+    return (kind, SourcePosition(offset: offset(of: start)))
   }
 
   /// All operands of a chain of `and` or `or` as one node.
@@ -56,23 +88,20 @@ extension SyntaxReader {
   ) throws(ODataSyntaxError) -> ODataExpression {
     let isAnd = kind.precedence == Operator.and.precedence
     var items: [ODataExpression] = []
-    func add(_ item: ODataExpression, to items: inout [ODataExpression]) {
-      switch item.kind {
-      case .and(let inner) where isAnd: items += inner
-      case .or(let inner) where !isAnd: items += inner
-      default: items.append(item)
-      }
-    }
-    add(first, to: &items)
-    while true {
-      let item = try nested { (reader: inout SyntaxReader) throws(ODataSyntaxError) in
-        try reader.operation(minimum: kind.precedence + 1)
-      }
-      add(item, to: &items)
-      guard let (next, _, after) = operatorAhead(), next.precedence == kind.precedence else { break }
-      index = after
-    }
+    add(first, isAnd: isAnd, to: &items)
+    repeat {
+      add(try rightOperand(minimum: kind.precedence + 1), isAnd: isAnd, to: &items)
+    } while takeOperator(minimum: kind.precedence) != nil
     return ODataExpression(isAnd ? .and(items) : .or(items), at: position)
+  }
+
+  /// Adds an operand to a chain: one that is such a chain itself, with all of its own.
+  private func add(_ item: ODataExpression, isAnd: Bool, to items: inout [ODataExpression]) {
+    switch item.kind {
+    case .and(let inner) where isAnd: items += inner
+    case .or(let inner) where !isAnd: items += inner
+    default: items.append(item)
+    }
   }
 
   /// The operator that stands behind white space here, where it begins, and where its right operand does.
@@ -112,27 +141,40 @@ extension SyntaxReader {
     }
   }
 
+  private enum UnaryOperator {
+    case minus
+    case not
+  }
+
   /// One operand with the unary operators before it.
   private mutating func operand() throws(ODataSyntaxError) -> ODataExpression {
     let position = position
+    switch takeUnaryOperator() {
+    case .minus: return try negated(at: position)
+    case .not: return ODataExpression(.not(try unaryOperand()), at: position)
+    case nil: return try primary()
+    }
+  }
+
+  private mutating func negated(at position: SourcePosition) throws(ODataSyntaxError) -> ODataExpression {
+    let operand = try unaryOperand()
+    return ODataExpression(operand.negatedLiteral ?? .negate(operand), at: position)
+  }
+
+  private mutating func takeUnaryOperator() -> UnaryOperator? {
     if peek == UInt8(ascii: "-"), !isNumber(at: index) {
       index += 1
       skipSpace()
-      let operand = try unaryOperand()
-      return ODataExpression(operand.negatedLiteral ?? .negate(operand), at: position)
+      return .minus
     }
-    if peek | 0x20 == UInt8(ascii: "n"), let after = endOfNot() {
-      index = after
-      return ODataExpression(.not(try unaryOperand()), at: position)
-    }
-    return try primary()
+    guard peek | 0x20 == UInt8(ascii: "n"), let after = endOfNot() else { return nil }
+    index = after
+    return .not
   }
 
   /// What stands behind a unary operator: those bind tighter than all but `has`.
   private mutating func unaryOperand() throws(ODataSyntaxError) -> ODataExpression {
-    try nested { (reader: inout SyntaxReader) throws(ODataSyntaxError) in
-      try reader.operation(minimum: ODataBinaryOperator.has.precedence)
-    }
+    try rightOperand(minimum: ODataBinaryOperator.has.precedence)
   }
 
   /// Where the operand of a `not` begins that stands here.
@@ -148,9 +190,7 @@ extension SyntaxReader {
   /// The right side of `in`: a list in parentheses, or an expression.
   private mutating func membershipOperand() throws(ODataSyntaxError) -> ODataExpression {
     guard peek == UInt8(ascii: "(") else {
-      return try nested { (reader: inout SyntaxReader) throws(ODataSyntaxError) in
-        try reader.operation(minimum: Operator.membership.precedence + 1)
-      }
+      return try rightOperand(minimum: Operator.membership.precedence + 1)
     }
     let position = position
     index += 1

@@ -5,36 +5,50 @@ extension SyntaxReader {
   /// - Parameter endsWithType: whether a qualified type alone may be the whole path, as in `$apply`.
   mutating func memberPath(endsWithType: Bool = false) throws(ODataSyntaxError) -> ODataPath {
     let position = position
+    var segments: [ODataPathSegment] = []
+    let root = try takeRoot(into: &segments)
+    if segments.isEmpty, root == .implicit || root == .root {
+      segments = try namedStep()
+      try checkFirst(segments, root: root, endsWithType: endsWithType)
+    }
+    if case .count? = segments.first?.kind { return ODataPath(segments, at: position) }
+    return ODataPath(root: root, try steps(behind: segments), at: position)
+  }
+
+  /// Where the path begins; a first step that is no name goes into the segments.
+  private mutating func takeRoot(into segments: inout [ODataPathSegment]) throws(ODataSyntaxError) -> ODataPath.Root {
     switch peek {
-    case UInt8(ascii: "@"): return try aliasPath(at: position)
+    case UInt8(ascii: "@"): return try takeAlias(into: &segments)
     case UInt8(ascii: "$"):
+      let position = position
       if let root = implicitVariable() {
-        if root == .root {
-          guard take(UInt8(ascii: "/")) else { throw unexpected("'/'") }
-          let first = try namedStep()
-          if case .qualifiedName(let name)? = first.first?.kind {
-            throw error(.unexpected(expected: ["a set, singleton or import; '\(name)' has a namespace"]), at: index)
-          }
-          return ODataPath(root: root, try steps(behind: first), at: position)
-        }
-        return ODataPath(root: root, try steps(behind: []), at: position)
+        guard root != .root || take(UInt8(ascii: "/")) else { throw unexpected("'/'") }
+        return root
       }
       guard take(exact: "$count") else { throw unexpected("$it", "$this", "$these", "$root", "$count") }
-      return ODataPath([ODataPathSegment(.count(nil), at: position)], at: position)
+      segments = [ODataPathSegment(.count(nil), at: position)]
+      return .implicit
     default: break
     }
     let last = endOfIdentifier(at: index)
-    if !variables.isEmpty, last > index, case let name = string(index..<last), variables.contains(name),
+    guard !variables.isEmpty, last > index, case let name = string(index..<last), variables.contains(name),
       last >= end || bytes[last] != UInt8(ascii: ".") && bytes[last] != UInt8(ascii: "(")
-    {
-      index = last
-      return ODataPath(root: .variable(name), try steps(behind: []), at: position)
+    else { return .implicit }
+    index = last
+    return .variable(name)
+  }
+
+  /// Behind `$root` stands no namespace; elsewhere a name with one is a type, behind which a member stands, or a function.
+  private func checkFirst(
+    _ segments: [ODataPathSegment], root: ODataPath.Root, endsWithType: Bool
+  ) throws(ODataSyntaxError) {
+    if root == .root {
+      guard case .qualifiedName(let name)? = segments.first?.kind else { return }
+      throw error(.unexpected(expected: ["a set, singleton or import; '\(name)' has a namespace"]), at: index)
     }
-    let first = try namedStep()
-    if case .qualifiedName? = first.last?.kind, peek != UInt8(ascii: "/"), !endsWithType {
+    if case .qualifiedName? = segments.last?.kind, peek != UInt8(ascii: "/"), !endsWithType {
       throw unexpected("'/' and a member of the type", "'(' and the function's parameters")
     }
-    return ODataPath(try steps(behind: first), at: position)
   }
 
   private mutating func implicitVariable() -> ODataPath.Root? {
@@ -52,14 +66,14 @@ extension SyntaxReader {
   }
 
   /// `@alias`, or an annotation of the current instance where the name is qualified.
-  private mutating func aliasPath(at position: SourcePosition) throws(ODataSyntaxError) -> ODataPath {
+  private mutating func takeAlias(into segments: inout [ODataPathSegment]) throws(ODataSyntaxError) -> ODataPath.Root {
     let last = endOfIdentifier(at: index + 1)
     if last < end, bytes[last] == UInt8(ascii: ".") || bytes[last] == UInt8(ascii: "#") {
-      return ODataPath(try steps(behind: [try annotation()]), at: position)
+      segments = [try annotation()]
+      return .implicit
     }
     index += 1
-    let name = try identifier("the name of a parameter alias or an annotation")
-    return ODataPath(root: .alias(name), try steps(behind: []), at: position)
+    return .alias(try identifier("the name of a parameter alias or an annotation"))
   }
 
   /// `@Ns.Term#qualifier`
@@ -97,38 +111,76 @@ extension SyntaxReader {
     return segment
   }
 
+  /// What begins a step.
+  private enum Step {
+    case filter
+    case count
+    case annotation
+    case collection(CollectionStep)
+    case key
+    case name
+  }
+
+  /// The steps that ask something of all items of a collection; nothing stands behind them.
+  private enum CollectionStep {
+    case any
+    case all
+    case aggregate
+  }
+
   /// The steps that follow, each behind a `/`.
   mutating func steps(behind first: [ODataPathSegment]) throws(ODataSyntaxError) -> [ODataPathSegment] {
     var segments = first
-    while peek == UInt8(ascii: "/"), !isAtEnd {
-      index += 1
-      let position = position
-      switch peek {
-      case UInt8(ascii: "$"):
-        if stands("$filter(", at: index, anyCase: false) {
-          segments.append(try filterStep(at: position))
-          if peek == UInt8(ascii: "(") { segments.append(try arguments(inExpression: true)) }
-        } else if take(exact: "$count") {
-          let options = peek == UInt8(ascii: "(") ? try parenthesizedOptions(.expandCount) : nil
-          segments.append(ODataPathSegment(.count(options), at: position))
-          return segments
-        } else {
-          throw unexpected("$count", "$filter(", "a name")
-        }
-      case UInt8(ascii: "@"): segments.append(try annotation())
-      default:
-        if let last = try collectionStep(at: position) {
-          segments.append(last)
-          return segments
-        }
-        if peek &- 0x30 < 10, !isAtEnd {
-          segments.append(keySegment(at: position))
-        } else {
-          segments += try namedStep()
-        }
-      }
-    }
+    while try step(into: &segments) {}
     return segments
+  }
+
+  /// Reads one step; false where none stands here, or none can stand behind it.
+  private mutating func step(into segments: inout [ODataPathSegment]) throws(ODataSyntaxError) -> Bool {
+    guard let step = try startOfStep() else { return false }
+    let position = position
+    switch step {
+    case .filter: try filterSteps(into: &segments, at: position)
+    case .count:
+      try countStep(into: &segments, at: position)
+      return false
+    case .annotation: segments.append(try annotation())
+    case .collection(let step):
+      segments.append(try collectionStep(step, at: position))
+      return false
+    case .key: segments.append(keySegment(at: position))
+    case .name: segments += try namedStep()
+    }
+    return true
+  }
+
+  /// Takes the `/` before a step and looks at what stands behind it.
+  private mutating func startOfStep() throws(ODataSyntaxError) -> Step? {
+    guard !isAtEnd, take(UInt8(ascii: "/")) else { return nil }
+    switch peek {
+    case UInt8(ascii: "$"):
+      if stands("$filter(", at: index, anyCase: false) { return .filter }
+      guard stands("$count", at: index, anyCase: false) else { throw unexpected("$count", "$filter(", "a name") }
+      return .count
+    case UInt8(ascii: "@"): return .annotation
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): return .key
+    default: return try startOfCollectionStep().map { .collection($0) } ?? .name
+    }
+  }
+
+  private mutating func countStep(
+    into segments: inout [ODataPathSegment], at position: SourcePosition
+  ) throws(ODataSyntaxError) {
+    index += 6
+    let options = peek == UInt8(ascii: "(") ? try parenthesizedOptions(.expandCount) : nil
+    segments.append(ODataPathSegment(.count(options), at: position))
+  }
+
+  private mutating func filterSteps(
+    into segments: inout [ODataPathSegment], at position: SourcePosition
+  ) throws(ODataSyntaxError) {
+    segments.append(try filterStep(at: position))
+    if peek == UInt8(ascii: "(") { segments.append(try arguments(inExpression: true)) }
   }
 
   /// A key as a segment that is no name: digits, and what may follow them unencoded.
@@ -159,24 +211,42 @@ extension SyntaxReader {
 
   /// `any(…)`, `all(…)` or `aggregate(…)`; nil where none of them stands here.
   mutating func collectionStep(at position: SourcePosition) throws(ODataSyntaxError) -> ODataPathSegment? {
+    guard let step = try startOfCollectionStep() else { return nil }
+    return try collectionStep(step, at: position)
+  }
+
+  private func startOfCollectionStep() throws(ODataSyntaxError) -> CollectionStep? {
     guard peek | 0x20 == UInt8(ascii: "a") else { return nil }
-    let isRelaxed = isRelaxed
-    if stands("any(", at: index, anyCase: isRelaxed), !isNamedArgument(at: index + 4) {
-      index += 4
-      skipSpace()
-      if take(UInt8(ascii: ")")) { return ODataPathSegment(.any(nil), at: position) }
-      return ODataPathSegment(.any(try lambda()), at: position)
-    }
+    if stands("any(", at: index, anyCase: isRelaxed), !isNamedArgument(at: index + 4) { return .any }
     if stands("all(", at: index, anyCase: isRelaxed), !isNamedArgument(at: index + 4) {
+      var place = index + 4
+      while place < end, bytes[place] == 0x20 || bytes[place] == 0x09 { place += 1 }
+      if place < end, bytes[place] == UInt8(ascii: ")") {
+        // It reads as a call of a function as far as the parenthesis.
+        throw error(.unexpected(expected: ["a variable and a predicate in the parentheses of all"]), at: place + 1)
+      }
+      return .all
+    }
+    return stands("aggregate(", at: index, anyCase: false) && !isNamedArgument(at: index + 10) ? .aggregate : nil
+  }
+
+  private mutating func collectionStep(
+    _ step: CollectionStep, at position: SourcePosition
+  ) throws(ODataSyntaxError) -> ODataPathSegment {
+    switch step {
+    case .any:
       index += 4
       skipSpace()
-      if peek == UInt8(ascii: ")") {
-        // It reads as a call of a function as far as the parenthesis.
-        throw error(.unexpected(expected: ["a variable and a predicate in the parentheses of all"]), at: index + 1)
-      }
+      return ODataPathSegment(.any(take(UInt8(ascii: ")")) ? nil : try lambda()), at: position)
+    case .all:
+      index += 4
+      skipSpace()
       return ODataPathSegment(.all(try lambda()), at: position)
+    case .aggregate: return ODataPathSegment(.aggregate(try aggregateInParentheses()), at: position)
     }
-    guard stands("aggregate(", at: index, anyCase: false), !isNamedArgument(at: index + 10) else { return nil }
+  }
+
+  private mutating func aggregateInParentheses() throws(ODataSyntaxError) -> ODataAggregateExpression {
     index += 10
     skipSpace()
     let aggregate = try nested { (reader: inout SyntaxReader) throws(ODataSyntaxError) in
@@ -184,70 +254,26 @@ extension SyntaxReader {
     }
     skipSpace()
     try demand(UInt8(ascii: ")"))
-    return ODataPathSegment(.aggregate(aggregate), at: position)
+    return aggregate
   }
 
   /// `variable:predicate)`
   private mutating func lambda() throws(ODataSyntaxError) -> ODataLambda {
-    let variable = try identifier("a variable")
-    skipSpace()
-    try demand(UInt8(ascii: ":"))
-    skipSpace()
-    variables.append(variable)
+    let variable = try takeVariable()
     let predicate = try expression()
     variables.removeLast()
     skipSpace()
     guard take(UInt8(ascii: ")")) else { throw unexpected("an operator", "')'") }
     return ODataLambda(variable: variable, predicate: predicate)
   }
-}
 
-// Arguments in parentheses: keys and parameters.
-extension SyntaxReader {
-  /// `(…)` behind a name: the parts of a key, or a function's parameters. In a resource path literals and aliases alone.
-  mutating func arguments(inExpression: Bool) throws(ODataSyntaxError) -> ODataPathSegment {
-    let last = end
-    if !inExpression { end = endOfSegment }
-    defer { end = last }
-    let position = position
-    try demand(UInt8(ascii: "("))
+  /// `variable:`; in scope from here on.
+  private mutating func takeVariable() throws(ODataSyntaxError) -> String {
+    let variable = try identifier("a variable")
     skipSpace()
-    var arguments: [ODataArgument] = []
-    if take(UInt8(ascii: ")")) { return ODataPathSegment(.arguments([]), at: position) }
-    repeat {
-      skipSpace()
-      let start = index
-      let argument = try argument(inExpression: inExpression)
-      if argument.name == nil, arguments.first?.name != nil {
-        throw error(.unexpected(expected: ["a name and '='"]), at: start)
-      }
-      arguments.append(argument)
-      skipSpace()
-    } while take(UInt8(ascii: ","))
-    guard take(UInt8(ascii: ")")) else { throw unexpected("','", "')'") }
-    return ODataPathSegment(.arguments(arguments), at: position)
-  }
-
-  private mutating func argument(inExpression: Bool) throws(ODataSyntaxError) -> ODataArgument {
-    var name: String?
-    let last = endOfIdentifier(at: index)
-    if last > index, last < end, bytes[last] == UInt8(ascii: "=") {
-      name = string(index..<last)
-      index = last + 1
-    }
-    if inExpression { return ODataArgument(name: name, value: try expression()) }
-    guard peek == UInt8(ascii: "@") else { return ODataArgument(name: name, value: try primitiveLiteral()) }
-    let position = position
-    index += 1
-    let alias = try identifier("the name of a parameter alias")
-    return ODataArgument(
-      name: name, value: ODataExpression(.path(ODataPath(root: .alias(alias), [], at: position)), at: position))
-  }
-
-  /// Where the segment of a resource path ends: at a `/` or `?` that is not encoded.
-  private var endOfSegment: Int {
-    (index..<end).first { place in
-      (bytes[place] == UInt8(ascii: "/") || bytes[place] == UInt8(ascii: "?")) && !isEncoded(place)
-    } ?? end
+    try demand(UInt8(ascii: ":"))
+    skipSpace()
+    variables.append(variable)
+    return variable
   }
 }

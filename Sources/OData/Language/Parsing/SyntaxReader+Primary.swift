@@ -1,28 +1,66 @@
 // What stands between operators: literals, paths, calls, parentheses.
 extension SyntaxReader {
+  /// What begins an operand.
+  private enum Start {
+    case parenthesis
+    case arrayOrObject
+    case literal
+    case path
+    case call(Callee, nameEnds: Int)
+  }
+
+  /// What is called without a namespace.
+  private enum Callee {
+    case function(ODataCanonicalFunction)
+    case conditional
+    case cast
+    case isof
+    case isdefined
+  }
+
   mutating func primary() throws(ODataSyntaxError) -> ODataExpression {
+    let position = position
+    switch try startOfOperand() {
+    case .parenthesis: return try parenthesized()
+    case .arrayOrObject: return try arrayOrObject()
+    case .literal: return try primitiveLiteral()
+    case .path: return ODataExpression(.path(try memberPath()), at: position)
+    case .call(let callee, let last): return try call(callee, nameEnds: last, at: position)
+    }
+  }
+
+  private mutating func call(
+    _ callee: Callee, nameEnds last: Int, at position: SourcePosition
+  ) throws(ODataSyntaxError) -> ODataExpression {
+    switch callee {
+    case .function(let function): return try canonicalCall(function, nameEnds: last, at: position)
+    case .conditional: return try conditional(at: position)
+    case .cast: return try cast(at: position)
+    case .isof: return try isof(at: position)
+    case .isdefined: return try isdefined(at: position)
+    }
+  }
+
+  private mutating func startOfOperand() throws(ODataSyntaxError) -> Start {
     switch peek {
-    case UInt8(ascii: "("): return try parenthesized()
-    case UInt8(ascii: "["), UInt8(ascii: "{"): return try arrayOrObject()
+    case UInt8(ascii: "("): return .parenthesis
+    case UInt8(ascii: "["), UInt8(ascii: "{"): return .arrayOrObject
     case UInt8(ascii: " "), UInt8(ascii: "\t"):
       // White space may stand before brackets and braces, and before nothing else.
       let start = index
       skipSpace()
-      if peek == UInt8(ascii: "[") || peek == UInt8(ascii: "{") { return try arrayOrObject() }
+      if peek == UInt8(ascii: "[") || peek == UInt8(ascii: "{") { return .arrayOrObject }
       index = start
       throw expectedOperand
-    case UInt8(ascii: "@"), UInt8(ascii: "$"): return try pathExpression()
-    case UInt8(ascii: "'"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "+"):
-      return try primitiveLiteral()
-    default:
-      let last = endOfIdentifier(at: index)
-      guard last > index else { throw expectedOperand }
-      if isLiteral(upTo: last) { return try primitiveLiteral() }
-      if last < end, bytes[last] == UInt8(ascii: "(") || bytes[last] == UInt8(ascii: ".") {
-        if let call = try call(nameEnds: last) { return call }
-      }
-      return try pathExpression()
+    case UInt8(ascii: "@"), UInt8(ascii: "$"): return .path
+    case UInt8(ascii: "'"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "+"): return .literal
+    default: break
     }
+    let last = endOfIdentifier(at: index)
+    guard last > index else { throw expectedOperand }
+    if isLiteral(upTo: last) { return .literal }
+    guard last < end, bytes[last] == UInt8(ascii: "(") || bytes[last] == UInt8(ascii: ".") else { return .path }
+    return try startOfCall(nameEnds: last) ?? .path
   }
 
   private var expectedOperand: ODataSyntaxError { unexpected("a literal", "a path", "a function", "'('") }
@@ -35,23 +73,17 @@ extension SyntaxReader {
     guard take(UInt8(ascii: ")")) else { throw unexpected("an operator", "')'") }
     return inner
   }
-
-  private mutating func pathExpression() throws(ODataSyntaxError) -> ODataExpression {
-    let position = position
-    return ODataExpression(.path(try memberPath()), at: position)
-  }
 }
 
 // Calls of functions that need no namespace.
 extension SyntaxReader {
   /// A canonical function or one of the operators that are spelt as functions; nil where the name is none of these.
-  private mutating func call(nameEnds last: Int) throws(ODataSyntaxError) -> ODataExpression? {
-    let position = position
+  private func startOfCall(nameEnds last: Int) throws(ODataSyntaxError) -> Start? {
     if bytes[last] == UInt8(ascii: ".") {
       guard stands("geo.", at: index, anyCase: isRelaxed), case let next = endOfIdentifier(at: last + 1), next < end,
         bytes[next] == UInt8(ascii: "("), let function = canonicalFunction(index..<next)
       else { return nil }
-      return try canonicalCall(function, nameEnds: next, at: position)
+      return .call(.function(function), nameEnds: next)
     }
     func `is`(_ word: StaticString) -> Bool {
       last - index == word.utf8CodeUnitCount && stands(word, at: index, anyCase: isRelaxed)
@@ -59,19 +91,13 @@ extension SyntaxReader {
     switch bytes[index] | 0x20 {
     case UInt8(ascii: "a") where `is`("any") || `is`("all") || `is`("aggregate"):
       throw error(.unexpected(expected: ["a collection and '/' before it"]), at: last)
-    case UInt8(ascii: "c") where `is`("case"): return try conditional(at: position)
-    case UInt8(ascii: "c") where `is`("cast"): return try cast(at: position)
-    case UInt8(ascii: "i") where `is`("isof"): return try isof(at: position)
-    case UInt8(ascii: "i") where `is`("isdefined"):
-      index = last + 1
-      skipSpace()
-      let path = try nested { (reader: inout SyntaxReader) throws(ODataSyntaxError) in try reader.memberPath() }
-      skipSpace()
-      try demand(UInt8(ascii: ")"))
-      return ODataExpression(.isdefined(path), at: position)
+    case UInt8(ascii: "c") where `is`("case"): return .call(.conditional, nameEnds: last)
+    case UInt8(ascii: "c") where `is`("cast"): return .call(.cast, nameEnds: last)
+    case UInt8(ascii: "i") where `is`("isof"): return .call(.isof, nameEnds: last)
+    case UInt8(ascii: "i") where `is`("isdefined"): return .call(.isdefined, nameEnds: last)
     default:
       guard let function = canonicalFunction(index..<last), !isNamedArgument(at: last + 1) else { return nil }
-      return try canonicalCall(function, nameEnds: last, at: position)
+      return .call(.function(function), nameEnds: last)
     }
   }
 
@@ -110,6 +136,15 @@ extension SyntaxReader {
         .wrongArgumentCount(function.rawValue, expected: arity.inWords, found: arguments.count), at: start)
     }
     return ODataExpression(.call(function, arguments), at: position)
+  }
+
+  private mutating func isdefined(at position: SourcePosition) throws(ODataSyntaxError) -> ODataExpression {
+    index += 10
+    skipSpace()
+    let path = try nested { (reader: inout SyntaxReader) throws(ODataSyntaxError) in try reader.memberPath() }
+    skipSpace()
+    try demand(UInt8(ascii: ")"))
+    return ODataExpression(.isdefined(path), at: position)
   }
 
   private mutating func conditional(at position: SourcePosition) throws(ODataSyntaxError) -> ODataExpression {

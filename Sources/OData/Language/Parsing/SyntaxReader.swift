@@ -193,12 +193,18 @@ extension SyntaxReader {
   mutating func nested<Value>(
     _ read: (inout SyntaxReader) throws(ODataSyntaxError) -> Value
   ) throws(ODataSyntaxError) -> Value {
+    try enter()
+    defer { leave() }
+    return try read(&self)
+  }
+
+  /// Begins a level, which ``leave()`` ends; after an error nothing is read any more.
+  mutating func enter() throws(ODataSyntaxError) {
     guard depth < options.maxDepth, !stack.isSpent else { throw error(.tooDeep(limit: options.maxDepth)) }
     depth += 1
-    let value = try read(&self)
-    depth -= 1
-    return value
   }
+
+  mutating func leave() { depth -= 1 }
 
   /// Fails where a chain of so many operators of one kind is deeper than is read.
   func checkChain(_ count: Int) throws(ODataSyntaxError) {
