@@ -28,6 +28,7 @@ let package = Package(
   platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
   products: [
     .library(name: "OnlineOData", targets: ["OnlineOData"]),
+    .library(name: "OfflineOData", targets: ["OfflineOData"]),
     .library(name: "OData", targets: ["OData", "ODataXML"]),
     .library(name: "ODataService", targets: ["ODataService"]),
     .library(name: "HTTPCore", targets: ["HTTPCore"]),
@@ -69,6 +70,9 @@ let package = Package(
     .target(
       name: "OnlineOData", dependencies: ["ODataService", "OData", "ODataXML", "HTTPCore", "Storage"],
       swiftSettings: common),
+    .target(
+      name: "OfflineOData", dependencies: ["ODataService", "OData", "ODataXML", "HTTPCore", "Storage"],
+      swiftSettings: touchingC),
 
     // Resources of any kind.
     .target(name: "ContentCache", dependencies: ["HTTPCore", "Storage"], swiftSettings: touchingC),
@@ -79,8 +83,8 @@ let package = Package(
     .target(
       name: "LarderCommands",
       dependencies: [
-        "OnlineOData", "ODataService", "OData", "ODataXML", "HTTPCore", "CurlTransport", "ContentCache",
-        "ObjectStore", onLinux("Gateway"),
+        "OnlineOData", "OfflineOData", "ODataService", "OData", "ODataXML", "HTTPCore", "CurlTransport",
+        "ContentCache", "ObjectStore", onLinux("Gateway"),
       ].compactMap { $0 },
       exclude: notHere, swiftSettings: common),
     .executableTarget(name: "larder", dependencies: ["LarderCommands"], swiftSettings: common),
@@ -104,6 +108,12 @@ let package = Package(
       dependencies: [
         "OnlineOData", "ODataService", "OData", "HTTPCore", "Storage", "CurlTransport", "TestSupport", "CrashRig",
       ], swiftSettings: common),
+    .testTarget(
+      name: "OfflineODataTests",
+      dependencies: [
+        "OfflineOData", "ODataService", "OData", "ODataXML", "HTTPCore", "Storage", "CurlTransport", "TestSupport",
+        "CrashRig",
+      ], swiftSettings: touchingC),
     .executableTarget(
       name: "CrashRig", dependencies: ["OnlineOData", "ODataService", "ContentCache", "ObjectStore", "HTTPCore"],
       path: "Tests/CrashRig",
@@ -121,7 +131,7 @@ let package = Package(
     .testTarget(
       name: "IntegrationTests",
       dependencies: [
-        "OnlineOData", "ODataService", "OData", "ODataXML", "HTTPCore", "CurlTransport", "TestSupport",
+        "OnlineOData", "OfflineOData", "ODataService", "OData", "ODataXML", "HTTPCore", "CurlTransport", "TestSupport",
       ], swiftSettings: common),
     .testTarget(name: "ArchitectureTests", dependencies: ["TestSupport"], swiftSettings: common),
   ]

@@ -23,13 +23,14 @@ enum ImportMatrix {
       targets: ["CSQLite", "CCrypto"], system: threads.union(libc).union(["CryptoKit", "CommonCrypto"])),
     "ODataService": Row(targets: ["OData", "ODataXML", "HTTPCore"], system: threads),
     "OnlineOData": Row(targets: ["ODataService", "OData", "ODataXML", "HTTPCore", "Storage"], system: threads),
+    "OfflineOData": Row(targets: ["ODataService", "OData", "ODataXML", "HTTPCore", "Storage"], system: threads),
     "ContentCache": Row(targets: ["HTTPCore", "Storage"], system: threads.union(libc)),
     "ObjectStore": Row(targets: ["Storage"], system: threads),
     "Gateway": Row(targets: ["ContentCache", "HTTPCore", "CMicroHTTPD"], system: threads.union(libc)),
     "LarderCommands": Row(
       targets: [
-        "OnlineOData", "ODataService", "OData", "ODataXML", "HTTPCore", "CurlTransport", "ContentCache", "ObjectStore",
-        "Gateway",
+        "OnlineOData", "OfflineOData", "ODataService", "OData", "ODataXML", "HTTPCore", "CurlTransport",
+        "ContentCache", "ObjectStore", "Gateway",
       ],
       system: threads.union(libc)),
     "larder": Row(targets: ["LarderCommands"], system: libc.union(["Dispatch"])),

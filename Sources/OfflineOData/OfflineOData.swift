@@ -1,0 +1,18 @@
+// The offline store: a relational copy of a service, filled by defining queries, asked without a network.
+//
+// What the copy is made of:
+// 1. Replica/   ``ReplicaPlan``: the tables that a model becomes. ``EntityTable`` holds the entities of one entity set,
+//               singleton or containment navigation property, one column a property; ``LinkTable`` the links that no
+//               referential constraint tells. Generations, rows, deltas and migrations live here too.
+// 2. Values/    how values of primitive types stand in a column, exactly, and what SQL computes with them.
+//
+// The way of a question:
+// 1. Query/     a bound URL becomes a ``ReadPlan``: one SQL statement with its parameters, a statement more for each
+//               expanded navigation property. The only place that writes SQL for questions.
+// 2. Answers/   rows become entities, values of `Decodable` types, or JSON bytes of V4 or V2; live results.
+//
+// The way of a download:
+// 1. Sync/      which way a defining query takes (delta link, 304, whole read), pages, resumption, progress.
+// 2. Replica/   rows go to durable staging in slices; one short transaction makes them what readers see.
+//
+// Store/        ``OfflineODataProvider``: opening, requests, defining queries, the event log.

@@ -1,0 +1,150 @@
+import OData
+import Storage
+
+/// A question as SQL, and how its rows become an answer. Made by `QueryWriter` from a bound URL; run by `Answers`.
+///
+/// Each expanded navigation property has a plan of its own that is run once for each row of the plan around it: with its
+/// statement prepared and an index on what joins them, that costs microseconds and no memory, and nested options mean
+/// what they say.
+final class ReadPlan: Sendable {
+  /// One statement.
+  let sql: String
+  /// What its parameters are bound to, in their order.
+  let parameters: [ReadParameter]
+  /// What its columns are.
+  let content: ReadContent
+  /// Whether there is one row at most: `Set(key)`, a singleton, a to-one navigation property.
+  let isSingle: Bool
+  /// The statement that counts all, for `$count=true`; its one column is the number.
+  let count: ReadCount?
+  /// The page's end: rows beyond it are asked for to see that there are some; nil reads all.
+  let page: ReadPage?
+
+  init(
+    sql: String, parameters: [ReadParameter], content: ReadContent, isSingle: Bool, count: ReadCount? = nil,
+    page: ReadPage? = nil
+  ) {
+    self.sql = sql
+    self.parameters = parameters
+    self.content = content
+    self.isSingle = isSingle
+    self.count = count
+    self.page = page
+  }
+}
+
+/// What a parameter of a plan's statement is bound to.
+enum ReadParameter: Sendable, Hashable {
+  case value(SQLValue)
+  /// The value of a column of the row of the plan around it, by the column's place.
+  case outer(Int32)
+}
+
+/// The statement that counts.
+struct ReadCount: Sendable {
+  let sql: String
+  let parameters: [ReadParameter]
+}
+
+/// Server-driven paging: after `size` rows the answer ends, with a link that goes on behind the last one.
+struct ReadPage: Sendable {
+  /// The rows of a page; the statement asks for one more.
+  let size: Int
+  /// The columns of a row that make its place in the order, for `$skiptoken`.
+  let token: [Int32]
+}
+
+/// What the columns of a statement are.
+indirect enum ReadContent: Sendable {
+  /// Entities, or rows of `$apply` that have no identity any more (`table` nil).
+  case objects(ReadShape)
+  /// References to entities.
+  case references(ReadShape)
+  /// One primitive, enumeration, complex or JSON value a row: `Set(key)/Property`, `/$value`.
+  case value(ReadMember, isRaw: Bool)
+  /// The number of entities as text: `/$count`.
+  case count
+  /// The bytes of a media entity or stream property: the columns hold its identity and what is known of it.
+  case media(ReadShape, property: String?)
+}
+
+/// One object: which columns are its parts. Places count from 0.
+final class ReadShape: Sendable {
+  /// The table of the entities; nil for objects of `$apply` and `$compute` that are none, and for complex values.
+  let table: EntityTable?
+  /// The declared type at this place; nil where it is made by the question.
+  let type: EdmStructure?
+  /// The set or singleton for context URLs and entity-ids; nil for contained and made ones.
+  let source: ODataBoundSource?
+  /// Where the system columns stand; nil for those that the statement does not read.
+  let id: Int32?
+  let typeNumber: Int32?
+  let etag: Int32?
+  let uri: Int32?
+  let media: Int32?
+  let state: Int32?
+  /// Where the parts of the key stand, for entity-ids.
+  let key: [Int32]
+  /// The properties that the answer shows, in their order.
+  let members: [ReadMember]
+  /// The navigation properties in line.
+  let expands: [ReadExpand]
+
+  init(
+    table: EntityTable?, type: EdmStructure?, source: ODataBoundSource? = nil, id: Int32? = nil,
+    typeNumber: Int32? = nil, etag: Int32? = nil, uri: Int32? = nil, media: Int32? = nil, state: Int32? = nil,
+    key: [Int32] = [], members: [ReadMember], expands: [ReadExpand] = []
+  ) {
+    self.table = table
+    self.type = type
+    self.source = source
+    self.id = id
+    self.typeNumber = typeNumber
+    self.etag = etag
+    self.uri = uri
+    self.media = media
+    self.state = state
+    self.key = key
+    self.members = members
+    self.expands = expands
+  }
+}
+
+/// A property of an object.
+struct ReadMember: Sendable {
+  /// The name in the answer.
+  let name: String
+  let kind: Kind
+  /// The type of the value, for values that are made (`$compute`, aggregates) and for enumerations.
+  let type: ODataBoundType
+  /// The types that have the property: nil for all, else indices in the table's types. A row of another type leaves it
+  /// out.
+  var types: Set<Int>? = nil
+
+  enum Kind: Sendable {
+    /// A primitive or JSON value.
+    case column(Int32, ColumnStorage)
+    /// A complex value: its marker's place, and its properties.
+    case complex(Int32, [ReadMember])
+    /// The undeclared properties of an open type: they stand among the others. `nil` shows all, else those named.
+    case dynamic(Int32, only: Set<String>?)
+  }
+}
+
+/// An expanded navigation property.
+struct ReadExpand: Sendable {
+  /// The path of names: one, or more through complex properties.
+  let path: [String]
+  let isCollection: Bool
+  let content: ODataBoundExpandItem.Content
+  /// The types that have it, as in ``ReadMember``.
+  var types: Set<Int>? = nil
+  /// The plan of what is related, its parameters bound to the row around it.
+  let plan: Plan
+
+  enum Plan: Sendable {
+    case made(ReadPlan)
+    /// `$levels`: the plan of the object around, `levels` steps up from here, once more; -1 levels left is no limit.
+    case recursive(level: Int)
+  }
+}

@@ -1,0 +1,155 @@
+import OData
+
+/// The table of the entities of one place: an entity set, a singleton, a containment navigation property, or, where the
+/// model binds a navigation property to no set, a type.
+///
+/// It holds the whole hierarchy of types below the declared one. Beside the columns of properties it has those of
+/// ``SystemColumn``.
+final class EntityTable: Sendable {
+  /// Its place in the plan.
+  let number: Int
+  /// What it holds, for people and for the view of the same name: `Orders`, `Orders/Items`, `Ns.Address`.
+  let name: String
+  /// What its entities are reached by.
+  let place: Place
+  /// The declared type, then all types below it, each after its base; a row's `@type` is an index in here.
+  let types: [EdmStructure]
+  /// The columns of properties, by number.
+  let columns: [ReplicaColumn]
+  /// The columns of the key in the order of the model; empty for a singleton without a key.
+  let key: [Int]
+  /// Navigation properties of all types of the hierarchy; those in complex properties have a path.
+  let navigations: [ReplicaNavigation]
+
+  /// What the entities of a table are reached by.
+  enum Place: Sendable, Hashable {
+    case entitySet(String)
+    case singleton(String)
+    /// The table of the containing entities, and the path of the navigation property.
+    case containment(parent: Int, path: [String])
+    case type(String)
+  }
+
+  private let columnsByPath: [String: [Int]]
+  private let navigationsByPath: [String: [Int]]
+  private let typeNumbers: [String: Int]
+
+  init(
+    number: Int, name: String, place: Place, types: [EdmStructure], columns: [ReplicaColumn], key: [Int],
+    navigations: [ReplicaNavigation]
+  ) {
+    self.number = number
+    self.name = name
+    self.place = place
+    self.types = types
+    self.columns = columns
+    self.key = key
+    self.navigations = navigations
+    columnsByPath = Dictionary(grouping: columns.indices) { columns[$0].path.joined(separator: "/") }
+    navigationsByPath = Dictionary(grouping: navigations.indices) { navigations[$0].path.joined(separator: "/") }
+    typeNumbers = Dictionary(
+      zip(types.map(\.name), types.indices), uniquingKeysWith: { first, _ in first })
+  }
+
+  /// The declared type.
+  var type: EdmStructure { types[0] }
+
+  /// Whether rows say their type: there is more than one that they could have.
+  var hasTypes: Bool { types.count > 1 }
+
+  /// Whether entities live inside others.
+  var isContained: Bool { if case .containment = place { true } else { false } }
+
+  /// The column of a path of properties as it stands on a type of the hierarchy; nil where there is none.
+  func column(_ path: [String], on type: EdmStructure? = nil) -> ReplicaColumn? {
+    guard let found = columnsByPath[path.joined(separator: "/")] else { return nil }
+    let all = found.map { columns[$0] }
+    return choose(all, on: type) { $0.declaringType }
+  }
+
+  /// The navigation property of a path as it stands on a type of the hierarchy; nil where there is none.
+  func navigation(_ path: [String], on type: EdmStructure? = nil) -> ReplicaNavigation? {
+    guard let found = navigationsByPath[path.joined(separator: "/")] else { return nil }
+    let all = found.map { navigations[$0] }
+    return choose(all, on: type) { $0.declaringType }
+  }
+
+  /// The number of a type in a row's `@type`.
+  func typeNumber(_ name: String) -> Int? { typeNumbers[name] }
+
+  /// The numbers of a type and all below it.
+  func typeNumbers(derivedFrom type: EdmStructure) -> [Int] {
+    types.indices.filter { types[$0].chain.contains { $0.name == type.name } }
+  }
+
+  private func choose<Item>(_ all: [Item], on type: EdmStructure?, _ declaringType: (Item) -> EdmStructure) -> Item? {
+    guard let type, all.count > 1 else { return all.first }
+    let chain = type.chain
+    return all.first { item in chain.contains { $0.name == declaringType(item).name } } ?? all.first
+  }
+}
+
+/// The columns that every entity table has beside those of properties. No property's name has an `@`.
+enum SystemColumn: String, CaseIterable, Sendable {
+  /// INTEGER PRIMARY KEY: the entity's identity in the store, unique over all tables, kept for ever.
+  case id = "@id"
+  /// INTEGER: an index in ``EntityTable/types``. In all tables; 0 where there is one type.
+  case type = "@type"
+  /// INTEGER: the `@id` of the containing entity; NULL where the table is of none.
+  case parent = "@parent"
+  /// INTEGER: a bit for each defining query that brought the row; the bit's number is the query's for this table.
+  case queries = "@queries"
+  /// INTEGER: 1 made here and not downloaded back, 2 changes are queued, 4 in the error archive.
+  case state = "@state"
+  /// TEXT: the entity's ETag, with quotes.
+  case etag = "@etag"
+  /// TEXT: the entity-id where it is not the one that the conventions give.
+  case uri = "@uri"
+  /// TEXT: JSON of what is known of a media entity's bytes (`contentType`, `etag`, `readLink`, `editLink`).
+  case media = "@media"
+}
+
+/// A navigation property of an entity table.
+struct ReplicaNavigation: Sendable {
+  /// The path of names from the entity: one, or more through complex properties.
+  let path: [String]
+  /// The type of the hierarchy that declares the path's first step.
+  let declaringType: EdmStructure
+  /// The declaration.
+  let property: EdmNavigationProperty
+  /// The number of the table that it leads to.
+  let target: Int
+  /// What joins the two.
+  let relation: ReplicaRelation
+
+  /// Whether it leads to many.
+  var isCollection: Bool { property.isCollection }
+}
+
+/// How the rows at the two ends of a navigation property find each other.
+enum ReplicaRelation: Sendable, Hashable {
+  /// Columns that are equal: a referential constraint, read in either direction. Pairs of column numbers.
+  case columns([Pair])
+  /// Rows of a link table; `isForward` where this end is its source.
+  case links(Int, isForward: Bool)
+  /// The target's `@parent` is the source's `@id`.
+  case containment
+
+  struct Pair: Sendable, Hashable {
+    let source: Int
+    let target: Int
+  }
+}
+
+/// Links between entities that no referential constraint tells: `source` and `target` are identities, unique as a pair.
+///
+/// A navigation property and its partner share one.
+struct LinkTable: Sendable {
+  /// Its place in the plan.
+  let number: Int
+  /// The table and path at its source, for people: `Orders/Tags`.
+  let name: String
+  /// The numbers of the tables at its ends.
+  let source: Int
+  let target: Int
+}

@@ -1,0 +1,1 @@
+// The tests of the offline store stand in folders like its sources.
