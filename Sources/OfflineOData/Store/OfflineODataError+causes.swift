@@ -1,0 +1,108 @@
+import HTTPCore
+import OData
+import ODataService
+import Storage
+
+// Errors of the layers below, told as the store's own.
+extension OfflineODataError {
+  /// The store's error for any error below; one that is the store's own already stays as it is.
+  package init(below error: any Error) {
+    switch error {
+    case let error as OfflineODataError: self = error
+    case is CancellationError: self.init(.cancelled)
+    case let error as ODataServiceError: self.init(error)
+    case let error as HTTPTransportError: self.init(error)
+    case let error as StorageError: self.init(error)
+    case let error as ODataSyntaxError: self.init(error)
+    case let error as ODataBindingError: self.init(error)
+    case let error as PayloadError: self.init(.malformedAnswer, cause: error)
+    case let error as MetadataError: self.init(.malformedMetadata, cause: error)
+    default: self.init(.internalFailure, cause: error)
+    }
+  }
+
+  /// What the conversation with the service says.
+  package init(_ error: ODataServiceError) {
+    switch error.category {
+    case .communication(let below): self.init(Self.name(below), error.place(below.description))
+    case .http(let status, _): self.init(Self.name(status: status), cause: error)
+    case .authentication, .csrf: self.init(.authenticationFailed, cause: error)
+    case .invalidRequest: self.init(.requestRefused, cause: error)
+    case .malformedAnswer:
+      self.init(error.operation == "metadata" ? .malformedMetadata : .malformedAnswer, cause: error)
+    case .notSupported: self.init(.unsupportedByService, cause: error)
+    case .cancelled: self.init(.cancelled)
+    case .notProcessed: self.init(.requestRefused, cause: error)
+    case .notOpen: self.init(.storeNotOpen)
+    case .passive: self.init(.neverPassive)
+    case .notCached: self.init(.resourceNotFound)
+    }
+  }
+
+  private init(_ error: HTTPTransportError) { self.init(Self.name(error), error.description) }
+
+  private static func name(_ error: HTTPTransportError) -> OfflineODataErrorName {
+    switch error {
+    case .hostNotFound: .hostNotFound
+    case .cannotConnect: .cannotConnect
+    case .tls: .insecureConnection
+    case .timeout: .timeout
+    case .connectionLost: .connectionLost
+    case .cancelled: .cancelled
+    case .notSupported: .unsupportedByService
+    case .protocolViolation, .bodyTooLarge: .malformedAnswer
+    case .invalidRequest, .tooManyRedirects, .redirectRefused, .bodyConsumed, .other: .transportFailed
+    }
+  }
+
+  private static func name(status: Int) -> OfflineODataErrorName {
+    switch status {
+    case 401, 407: .authenticationFailed
+    case 408: .timeout
+    case 429, 502, 503, 504: .serviceUnavailable
+    case 500...: .serviceFailed
+    default: .requestRefused
+    }
+  }
+
+  /// What the store's file says.
+  package init(_ error: StorageError) {
+    let name: OfflineODataErrorName =
+      switch error.category {
+      case .busy, .inUse: .storeInUse
+      case .corrupt, .unexpectedValue: .storeDamaged
+      case .notADatabase, .foreignFile, .newerSchema: .foreignFile
+      case .full: .diskFull
+      case .readOnly, .cannotOpen, .inputOutput: .fileFailed
+      case .closed: .storeNotOpen
+      case .notSupported: .unsupportedStorage
+      case .interrupted: .cancelled
+      case .constraint, .tooLarge, .misuse, .other: .internalFailure
+      }
+    self.init(name, cause: error)
+  }
+
+  private init(_ error: ODataSyntaxError) {
+    if case .misplacedOption("$top", _) = error.problem {
+      self.init(.notPositiveTop, cause: error)
+    } else {
+      self.init(.malformedURL, cause: error)
+    }
+  }
+
+  private init(_ error: ODataBindingError) {
+    switch error.problem {
+    case .notSupported: self.init(.unsupportedQuery, cause: error)
+    case .wrongKey: self.init(.missingKeyProperty, cause: error)
+    default: self.init(.unfittingURL, cause: error)
+    }
+  }
+}
+
+extension ODataServiceError {
+  /// What happened, behind what was asked, without the query of the URL.
+  fileprivate func place(_ what: String) -> String {
+    guard let url else { return what }
+    return "\(operation) (\(url.prefix { $0 != "?" && $0 != "#" })): \(what)"
+  }
+}

@@ -1,0 +1,110 @@
+/// Why an offline store cannot do what was asked: seven categories, each with a stable number and a message.
+///
+/// ```swift
+/// do { … } catch OfflineODataError.invalidInput(let errorCode, let errorMessage) {
+///   switch OfflineODataErrorName(rawValue: errorCode) {
+///   case .notPositiveTop: …
+///   default: show(errorMessage)
+///   }
+/// }
+/// ```
+///
+/// The number is that of an ``OfflineODataErrorName``; no number is used twice, and none changes its meaning. The message
+/// says what happened, where, why (the words of the error below), and the cure.
+public enum OfflineODataError: Error, Sendable, Hashable {
+  /// What was given cannot be right, whatever the store holds: a URL, a name, a value.
+  case invalidInput(errorCode: Int, errorMessage: String)
+  /// Something is not, or no more, as the caller takes it to be: a store that is not open, an ETag that is stale.
+  case preconditionFailed(errorCode: Int, errorMessage: String)
+  /// There is no such entity, file or defining query.
+  case notFound(errorCode: Int, errorMessage: String)
+  /// This version, the service or the platform does not do it; the message names what.
+  case notSupported(errorCode: Int, errorMessage: String)
+  /// No whole answer came from the service. The same call may succeed later.
+  case communicationError(errorCode: Int, errorMessage: String)
+  /// The service answered with an error, or with something that cannot be read.
+  case serverSideError(errorCode: Int, errorMessage: String)
+  /// This machine failed: its disk, the store's file, the library itself; or the caller cancelled.
+  case clientInternalError(errorCode: Int, errorMessage: String)
+
+  /// The kinds of failure, one a case.
+  public enum Category: String, Sendable, Hashable, CaseIterable {
+    case invalidInput, preconditionFailed, notFound, notSupported, communicationError, serverSideError
+    case clientInternalError
+  }
+
+  /// The kind of failure.
+  public var category: Category {
+    switch self {
+    case .invalidInput: .invalidInput
+    case .preconditionFailed: .preconditionFailed
+    case .notFound: .notFound
+    case .notSupported: .notSupported
+    case .communicationError: .communicationError
+    case .serverSideError: .serverSideError
+    case .clientInternalError: .clientInternalError
+    }
+  }
+
+  /// The stable number: the raw value of an ``OfflineODataErrorName``.
+  public var errorCode: Int { content.code }
+
+  /// What happened, where, why, and the cure. Holds no payload and no credentials.
+  public var errorMessage: String { content.message }
+
+  /// The name of the number; nil for one that this version does not know.
+  public var name: OfflineODataErrorName? { OfflineODataErrorName(rawValue: errorCode) }
+
+  private var content: (code: Int, message: String) {
+    switch self {
+    case .invalidInput(let code, let message), .preconditionFailed(let code, let message),
+      .notFound(let code, let message), .notSupported(let code, let message),
+      .communicationError(let code, let message), .serverSideError(let code, let message),
+      .clientInternalError(let code, let message):
+      (code, message)
+    }
+  }
+
+  /// The error of a name.
+  ///
+  /// - Parameters:
+  ///   - detail: what is concerned, in a few words or as the error below says it; nil leaves the name's own message.
+  ///   - cause: the error below; its description goes into the message.
+  package init(_ name: OfflineODataErrorName, _ detail: String? = nil, cause: (any Error)? = nil) {
+    let entry = name.entry
+    var message = entry.message
+    let why = [detail, cause.map { String(describing: $0) }].compactMap(\.self)
+    if !why.isEmpty {
+      if message.hasSuffix(".") { message.removeLast() }
+      message += ": " + why.joined(separator: ": ")
+      if let last = message.unicodeScalars.last, !".?!^".unicodeScalars.contains(last) { message += "." }
+    }
+    if let cure = entry.cure { message += " " + cure }
+    self.init(entry.category, code: name.rawValue, message: message)
+  }
+
+  private init(_ category: Category, code: Int, message: String) {
+    switch category {
+    case .invalidInput: self = .invalidInput(errorCode: code, errorMessage: message)
+    case .preconditionFailed: self = .preconditionFailed(errorCode: code, errorMessage: message)
+    case .notFound: self = .notFound(errorCode: code, errorMessage: message)
+    case .notSupported: self = .notSupported(errorCode: code, errorMessage: message)
+    case .communicationError: self = .communicationError(errorCode: code, errorMessage: message)
+    case .serverSideError: self = .serverSideError(errorCode: code, errorMessage: message)
+    case .clientInternalError: self = .clientInternalError(errorCode: code, errorMessage: message)
+    }
+  }
+}
+
+extension OfflineODataError: CustomStringConvertible, CustomDebugStringConvertible {
+  /// The message.
+  public var description: String { errorMessage }
+
+  /// Category, name, number and message.
+  public var debugDescription: String {
+    "\(category.rawValue) \(name.map { "\($0) " } ?? "")(\(errorCode)): \(errorMessage)"
+  }
+
+  /// Whether the caller, or the task, ended the work.
+  public var isCancelled: Bool { name == .cancelled }
+}

@@ -1,0 +1,151 @@
+// The one table: what a name means.
+extension OfflineODataErrorName {
+  /// A name's row.
+  struct Entry: Sendable {
+    let category: OfflineODataError.Category
+    let message: String
+    let cure: String?
+
+    init(_ category: OfflineODataError.Category, _ message: String, _ cure: String? = nil) {
+      self.category = category
+      self.message = message
+      self.cure = cure
+    }
+  }
+
+  /// The name's row. Every name has one: a test sees to it.
+  var entry: Entry { Self.table[self] ?? Entry(.clientInternalError, "The store failed.") }
+
+  static let table: [OfflineODataErrorName: Entry] = Dictionary(
+    invalidInput + preconditionFailed + notFound + notSupported + communicationError + serverSideError
+      + clientInternalError, uniquingKeysWith: { first, _ in first })
+
+  private static let invalidInput: [(OfflineODataErrorName, Entry)] = [
+    (.malformedURL, Entry(.invalidInput, "The text is no URL of OData.")),
+    (.unfittingURL, Entry(.invalidInput, "The URL does not fit the service's model.")),
+    (.notPositiveTop, Entry(.invalidInput, "$top is not a positive number.", "Give 0 or more.")),
+    (.notPositiveSkip, Entry(.invalidInput, "$skip is not a positive number.", "Give 0 or more.")),
+    (
+      .invalidSkipToken,
+      Entry(.invalidInput, "The $skiptoken is none of this question.", "Follow the next link as it was given.")
+    ),
+    (.duplicateKeyProperty, Entry(.invalidInput, "A property stands twice in the key.", "Give it once.")),
+    (.missingKeyProperty, Entry(.invalidInput, "The key is not whole.", "Give each of its properties.")),
+    (.invalidValue, Entry(.invalidInput, "The value is none of its type.")),
+    (
+      .invalidStoreName,
+      Entry(.invalidInput, "The store's name cannot be a file's.", "Use letters, digits, '-', '_' and '.'.")
+    ),
+    (.invalidParameter, Entry(.invalidInput, "A parameter of the store is outside its range.")),
+    (
+      .invalidDefiningQueryName,
+      Entry(
+        .invalidInput, "The name cannot be a defining query's.",
+        "Use 1 to 128 characters without control characters.")
+    ),
+    (
+      .duplicateDefiningQuery,
+      Entry(.invalidInput, "There is a defining query of this name.", "Remove it first, or choose another name.")
+    ),
+    (.invalidDefiningQuery, Entry(.invalidInput, "The text cannot be a defining query.")),
+    (.invalidServiceRoot, Entry(.invalidInput, "The service root is no http or https URL.")),
+    (.invalidQuestion, Entry(.invalidInput, "The question has no answer.")),
+    (.undecodableType, Entry(.invalidInput, "The answer does not decode to the type.")),
+  ]
+
+  private static let preconditionFailed: [(OfflineODataErrorName, Entry)] = [
+    (.storeNotOpen, Entry(.preconditionFailed, "The store is not open.", "Open it first.")),
+    (.storeOpen, Entry(.preconditionFailed, "The store is open.", "Close it first.")),
+    (
+      .downloadRunning,
+      Entry(.preconditionFailed, "Another download of this store is on its way.", "Wait for its end, or cancel it.")
+    ),
+    (
+      .otherService,
+      Entry(.preconditionFailed, "The store's file belongs to another service.", "Choose another name or path.")
+    ),
+    (
+      .storeInUse,
+      Entry(.preconditionFailed, "Another store or process has the file in use.", "Close that one first.")
+    ),
+    (
+      .neverPassive,
+      Entry(.preconditionFailed, "An offline store has no passive mode.", "It never asks the service for a read.")
+    ),
+    (
+      .neverDownloaded,
+      Entry(.preconditionFailed, "The store was never filled.", "Open or download it while the service is in reach.")
+    ),
+    (
+      .changesPending,
+      Entry(.preconditionFailed, "Changes are queued that would be lost.", "Upload or undo them first.")
+    ),
+  ]
+
+  private static let notFound: [(OfflineODataErrorName, Entry)] = [
+    (.entityNotFound, Entry(.notFound, "There is no such entity in the store.")),
+    (.definingQueryNotFound, Entry(.notFound, "There is no defining query of this name.")),
+    (
+      .mediaNotFound,
+      Entry(.notFound, "The bytes are not in the store.", "Download the stream, or let the defining query bring it.")
+    ),
+    (.resourceNotFound, Entry(.notFound, "The path leads to nothing.")),
+    (
+      .notDownloaded,
+      Entry(.notFound, "No defining query brings what the path names.", "Add one and download it.")
+    ),
+  ]
+
+  private static let notSupported: [(OfflineODataErrorName, Entry)] = [
+    (.unsupportedQuery, Entry(.notSupported, "The store does not answer this.")),
+    (
+      .unsupportedEncryption,
+      Entry(.notSupported, "The store's file cannot be encrypted by this version.", "Leave the key out.")
+    ),
+    (.unsupportedChange, Entry(.notSupported, "The offline store takes no changes in this version.")),
+    (.unsupportedModel, Entry(.notSupported, "The store cannot keep what the model says.")),
+    (
+      .tooManyDefiningQueries,
+      Entry(.notSupported, "Too many defining queries bring rows of one table.", "Join some of them.")
+    ),
+    (.unsupportedRequest, Entry(.notSupported, "An offline store does not take this request.")),
+    (.unsupportedStorage, Entry(.notSupported, "The store's file cannot do this.")),
+    (.unsupportedByService, Entry(.notSupported, "The service, or the way to it, cannot do this.")),
+  ]
+
+  private static let communicationError: [(OfflineODataErrorName, Entry)] = [
+    (.hostNotFound, Entry(.communicationError, "The service's host is not known.")),
+    (.cannotConnect, Entry(.communicationError, "No connection to the service.", "Try again later.")),
+    (.insecureConnection, Entry(.communicationError, "No secure connection to the service.")),
+    (.timeout, Entry(.communicationError, "The service took too long.", "Try again, or give it more time.")),
+    (
+      .connectionLost,
+      Entry(.communicationError, "The connection broke off.", "Try again: it goes on where it was cut.")
+    ),
+    (.serviceUnavailable, Entry(.communicationError, "The service cannot be asked now.", "Try again later.")),
+    (.authenticationFailed, Entry(.communicationError, "The service does not know the caller.", "Sign in again.")),
+    (.transportFailed, Entry(.communicationError, "The request did not reach the service.")),
+  ]
+
+  private static let serverSideError: [(OfflineODataErrorName, Entry)] = [
+    (.requestRefused, Entry(.serverSideError, "The service refused the request.")),
+    (.serviceFailed, Entry(.serverSideError, "The service failed.", "Try again later.")),
+    (.malformedAnswer, Entry(.serverSideError, "The service's answer cannot be read.")),
+    (.malformedMetadata, Entry(.serverSideError, "The service's metadata cannot be read.")),
+    (.foreignLink, Entry(.serverSideError, "A link in the service's answer leads to another host.")),
+    (.endlessPages, Entry(.serverSideError, "The service's pages go in circles.")),
+    (
+      .unstablePages,
+      Entry(.serverSideError, "The service's data changed too often while it was read.", "Try again later.")
+    ),
+  ]
+
+  private static let clientInternalError: [(OfflineODataErrorName, Entry)] = [
+    (.cancelled, Entry(.clientInternalError, "The work was cancelled.")),
+    (.diskFull, Entry(.clientInternalError, "The disk is full.", "Make room.")),
+    (.storeDamaged, Entry(.clientInternalError, "The store's file is damaged.", "Clear the store and open it again.")),
+    (.foreignFile, Entry(.clientInternalError, "The file is no store of this version.")),
+    (.fileFailed, Entry(.clientInternalError, "The store's file could not be used.")),
+    (.internalFailure, Entry(.clientInternalError, "The store failed.")),
+  ]
+}

@@ -1,0 +1,153 @@
+/// The names of what can go wrong in an offline store. Raw values are stable: the thousands say the category.
+///
+/// | numbers | category |
+/// | --- | --- |
+/// | 1001 … | `invalidInput` |
+/// | 2001 … | `preconditionFailed` |
+/// | 3001 … | `notFound` |
+/// | 4001 … | `notSupported` |
+/// | 5001 … | `communicationError` |
+/// | 6001 … | `serverSideError` |
+/// | 7001 … | `clientInternalError` |
+public enum OfflineODataErrorName: Int, CaseIterable, Sendable, Hashable {
+  // invalidInput
+  /// A text that is no URL of OData.
+  case malformedURL = 1001
+  /// A URL that does not fit the model: a name, type or operator.
+  case unfittingURL = 1002
+  /// `$top` below 0.
+  case notPositiveTop = 1003
+  /// `$skip` below 0.
+  case notPositiveSkip = 1004
+  /// A `$skiptoken` that is none of this store, or of another question.
+  case invalidSkipToken = 1005
+  /// The same property twice in a key.
+  case duplicateKeyProperty = 1006
+  /// A key without one of its properties.
+  case missingKeyProperty = 1007
+  /// A value that its type cannot hold.
+  case invalidValue = 1008
+  /// A store name that cannot be the name of a file.
+  case invalidStoreName = 1009
+  /// A parameter of the store outside what it may be.
+  case invalidParameter = 1010
+  /// A defining query's name that is empty or has characters that are not allowed.
+  case invalidDefiningQueryName = 1011
+  /// A second defining query of one name.
+  case duplicateDefiningQuery = 1012
+  /// A defining query that the model does not have, or that brings no entities.
+  case invalidDefiningQuery = 1013
+  /// A service root that is no http or https URL.
+  case invalidServiceRoot = 1014
+  /// A question that fits the model and has no meaning: a division by zero, a pattern that is none.
+  case invalidQuestion = 1015
+  /// A Swift type that cannot be decoded from what was answered.
+  case undecodableType = 1016
+
+  // preconditionFailed
+  /// The store is not open.
+  case storeNotOpen = 2001
+  /// The store is open; what was asked for needs a closed one.
+  case storeOpen = 2002
+  /// Another download of this store is on its way, here or in another process.
+  case downloadRunning = 2003
+  /// The file belongs to another service.
+  case otherService = 2004
+  /// Something else has the store's file in use.
+  case storeInUse = 2005
+  /// An offline store is never passive.
+  case neverPassive = 2006
+  /// The store was never filled: its first download has not ended.
+  case neverDownloaded = 2007
+  /// Changes are queued that the call would lose.
+  case changesPending = 2008
+
+  // notFound
+  /// There is no such entity.
+  case entityNotFound = 3001
+  /// There is no defining query of this name.
+  case definingQueryNotFound = 3002
+  /// The bytes of a media entity or stream property are not in the store.
+  case mediaNotFound = 3003
+  /// What the path names has no value.
+  case resourceNotFound = 3004
+  /// No defining query brings what the path names.
+  case notDownloaded = 3005
+
+  // notSupported
+  /// A construct of the URL that the store does not answer.
+  case unsupportedQuery = 4001
+  /// Encryption of the store's file.
+  case unsupportedEncryption = 4002
+  /// Changes of data.
+  case unsupportedChange = 4003
+  /// Something in the model that the store cannot keep.
+  case unsupportedModel = 4004
+  /// Too many defining queries over one table.
+  case tooManyDefiningQueries = 4005
+  /// A kind of request that an offline store does not take.
+  case unsupportedRequest = 4006
+  /// Something that the file, or this platform's engine, does not do.
+  case unsupportedStorage = 4007
+  /// Something that the service, or the transport, does not do.
+  case unsupportedByService = 4008
+
+  // communicationError
+  /// The host's name has no address.
+  case hostNotFound = 5001
+  /// No connection could be made.
+  case cannotConnect = 5002
+  /// No secure connection could be made.
+  case insecureConnection = 5003
+  /// The service took too long.
+  case timeout = 5004
+  /// The connection broke before the answer was whole.
+  case connectionLost = 5005
+  /// The service cannot be asked now: 429, 502, 503, 504.
+  case serviceUnavailable = 5006
+  /// The service does not know the caller, or credentials could not be had.
+  case authenticationFailed = 5007
+  /// Any other failure of the transport.
+  case transportFailed = 5008
+
+  // serverSideError
+  /// The service refused a request.
+  case requestRefused = 6001
+  /// The service failed.
+  case serviceFailed = 6002
+  /// The answer cannot be read.
+  case malformedAnswer = 6003
+  /// The metadata cannot be read.
+  case malformedMetadata = 6004
+  /// A link in an answer leads away from the service.
+  case foreignLink = 6005
+  /// The pages of an answer go in circles.
+  case endlessPages = 6006
+  /// The service's data changed so often between pages that no whole read came to its end.
+  case unstablePages = 6007
+
+  // clientInternalError
+  /// The caller cancelled.
+  case cancelled = 7001
+  /// The disk is full.
+  case diskFull = 7002
+  /// The store's file is damaged.
+  case storeDamaged = 7003
+  /// The file is no store, or of a later version of this library.
+  case foreignFile = 7004
+  /// The file could not be read or written.
+  case fileFailed = 7005
+  /// Something that should not be possible.
+  case internalFailure = 7006
+}
+
+extension OfflineODataErrorName {
+  /// The kind of failure.
+  public var category: OfflineODataError.Category { entry.category }
+
+  /// What happened, without the particulars.
+  public var message: String { entry.message }
+
+  /// What to do about it; nil where that depends on the particulars.
+  public var cure: String? { entry.cure }
+}
