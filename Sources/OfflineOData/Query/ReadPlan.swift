@@ -19,10 +19,14 @@ final class ReadPlan: Sendable {
   let count: ReadCount?
   /// The page's end: rows beyond it are asked for to see that there are some; nil reads all.
   let page: ReadPage?
+  /// Where no row comes: the statement that counts what the path goes through before its last step. 0 means that there is
+  /// no such resource (404); else a collection is empty, and a single value null (204). nil: a collection always is, and a
+  /// single entity that does not come is none (404).
+  let owner: ReadCount?
 
   init(
     sql: String, parameters: [ReadParameter], content: ReadContent, isSingle: Bool, count: ReadCount? = nil,
-    page: ReadPage? = nil
+    page: ReadPage? = nil, owner: ReadCount? = nil
   ) {
     self.sql = sql
     self.parameters = parameters
@@ -30,6 +34,7 @@ final class ReadPlan: Sendable {
     self.isSingle = isSingle
     self.count = count
     self.page = page
+    self.owner = owner
   }
 }
 
@@ -50,8 +55,12 @@ struct ReadCount: Sendable {
 struct ReadPage: Sendable {
   /// The rows of a page; the statement asks for one more.
   let size: Int
-  /// The columns of a row that make its place in the order, for `$skiptoken`.
+  /// The columns of a row that make its place in the order, for ``SkipToken``.
   let token: [Int32]
+  /// What the token says beside the row's place: the question's order.
+  let order: UInt64
+  /// The rows of the pages before; `$top` counts them. The next page's token says `delivered + size`.
+  let delivered: Int
 }
 
 /// What the columns of a statement are.
@@ -128,6 +137,9 @@ struct ReadMember: Sendable {
     case complex(Int32, [ReadMember])
     /// The undeclared properties of an open type: they stand among the others. `nil` shows all, else those named.
     case dynamic(Int32, only: Set<String>?)
+    /// An entity that is not in line: its navigation link, of the identity that stands in the columns of the shape
+    /// (`$crossjoin`).
+    case link(ReadShape)
   }
 }
 
@@ -139,12 +151,8 @@ struct ReadExpand: Sendable {
   let content: ODataBoundExpandItem.Content
   /// The types that have it, as in ``ReadMember``.
   var types: Set<Int>? = nil
-  /// The plan of what is related, its parameters bound to the row around it.
-  let plan: Plan
-
-  enum Plan: Sendable {
-    case made(ReadPlan)
-    /// `$levels`: the plan of the object around, `levels` steps up from here, once more; -1 levels left is no limit.
-    case recursive(level: Int)
-  }
+  /// The plan of what is related, its parameters bound to the row around it. `$levels` has a plan for each level.
+  let plan: ReadPlan
+  /// `$levels=max`: an entity that stands above itself already shows nothing of this property any more.
+  var stopsAtCycles = false
 }
