@@ -22,7 +22,7 @@ extension OfflineODataError {
   }
 
   /// What the conversation with the service says.
-  package init(_ error: ODataServiceError) {
+  init(_ error: ODataServiceError) {
     switch error.category {
     case .communication(let below): self.init(Self.name(below), error.place(below.description))
     case .http(let status, _): self.init(Self.name(status: status), cause: error)
@@ -66,7 +66,7 @@ extension OfflineODataError {
   }
 
   /// What the store's file says.
-  package init(_ error: StorageError) {
+  init(_ error: StorageError) {
     let name: OfflineODataErrorName =
       switch error.category {
       case .busy, .inUse: .storeInUse
