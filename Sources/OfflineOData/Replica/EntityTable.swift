@@ -134,6 +134,8 @@ enum ReplicaRelation: Sendable, Hashable {
   case links(Int, isForward: Bool)
   /// The target's `@parent` is the source's `@id`.
   case containment
+  /// The target's `@id` is the source's `@parent`: the way back from a contained entity.
+  case container
 
   struct Pair: Sendable, Hashable {
     let source: Int

@@ -22,6 +22,11 @@ struct ReplicaPlan: Sendable {
   /// The table of a name: a set, a singleton, `Set/Navigation` for contained entities, a type's qualified name.
   func table(_ name: String) -> EntityTable? { byName[name].map { tables[$0] } }
 
+  /// The tables whose entities may contain those of a table: one, and more where containment is recursive or shared.
+  func containers(of table: Int) -> [Int] {
+    tables.filter { $0.navigations.contains { $0.target == table && $0.relation == .containment } }.map(\.number)
+  }
+
   /// The table that a bound path's entities come from.
   func table(of source: ODataBoundSource) -> EntityTable? {
     guard var table = table(source.source.name) else { return nil }

@@ -1,0 +1,194 @@
+import OData
+
+extension ReplicaPlan {
+  /// The tables that a model becomes.
+  init(model: EdmModel) {
+    var builder = ReplicaPlanBuilder(model)
+    self = builder.build()
+  }
+}
+
+/// Finds the tables of a model, breadth first from its sets, then what joins them.
+struct ReplicaPlanBuilder {
+  /// Behind this many tables, contained entities of one navigation property share a table wherever they hang.
+  static let sharingBegins = 1000
+
+  let hierarchy: TypeHierarchy
+  let model: EdmModel
+  var tables: [TableDraft] = []
+  private var byName: [String: Int] = [:]
+  private var byNavigation: [String: Int] = [:]
+  /// The sets of each type.
+  private var setsOfType: [String: [Int]] = [:]
+
+  init(_ model: EdmModel) {
+    self.model = model
+    hierarchy = TypeHierarchy(model)
+  }
+
+  mutating func build() -> ReplicaPlan {
+    addRoots()
+    var next = 0
+    while next < tables.count {
+      follow(next)
+      next += 1
+    }
+    var relations = ReplicaRelations(tables: tables, hierarchy: hierarchy)
+    relations.resolve()
+    let finished = tables.map { table in
+      EntityTable(
+        number: table.number, name: table.name, place: table.place, types: table.types,
+        columns: table.columns.columns, key: table.key, navigations: relations.navigations[table.number])
+    }
+    return ReplicaPlan(model: model, tables: finished, links: relations.links)
+  }
+
+  /// Sets and singletons: those of the default container first, by their plain names.
+  private mutating func addRoots() {
+    var containers: [EdmEntityContainer] = []
+    var next = model.defaultContainer
+    while let container = next, !containers.contains(where: { $0.qualifiedName == container.qualifiedName }) {
+      containers.append(container)
+      next = container.extends.flatMap { model.container($0) }
+    }
+    for container in model.schemas.flatMap(\.containers)
+    where !containers.contains(where: { $0.qualifiedName == container.qualifiedName }) {
+      containers.append(container)
+    }
+    for container in containers {
+      for set in container.entitySets {
+        addRoot(set.name, in: container, .entitySet(set.name), set.entityType, set.navigationPropertyBindings)
+      }
+      for singleton in container.singletons {
+        addRoot(
+          singleton.name, in: container, .singleton(singleton.name), singleton.type,
+          singleton.navigationPropertyBindings)
+      }
+    }
+  }
+
+  private mutating func addRoot(
+    _ name: String, in container: EdmEntityContainer, _ place: EntityTable.Place, _ type: String,
+    _ bindings: [EdmNavigationPropertyBinding]
+  ) {
+    guard let structure = model.structure(type), structure.isEntityType else { return }
+    if let known = byName[name] {
+      // A container extends another, or a second one has a set of the same name.
+      if tables[known].types[0].name == structure.name { return }
+      let qualified = container.qualifiedName + "." + name
+      guard byName[qualified] == nil else { return }
+      return add(qualified, place, structure, root: qualified, steps: [], bindings)
+    }
+    add(name, place, structure, root: name, steps: [], bindings)
+    if case .entitySet = place, let number = byName[name] { setsOfType[structure.name, default: []].append(number) }
+  }
+
+  private mutating func add(
+    _ name: String, _ place: EntityTable.Place, _ type: EdmStructure, root: String, steps: [String],
+    _ bindings: [EdmNavigationPropertyBinding]
+  ) {
+    let types = hierarchy.types(from: type.name)
+    let table = TableDraft(
+      number: tables.count, name: name, place: place, root: root, steps: steps, bindings: bindings,
+      types: types.isEmpty ? [type] : types, hierarchy: hierarchy)
+    byName[name] = table.number
+    tables.append(table)
+  }
+
+  // MARK: Navigation
+
+  /// Finds where the navigation properties of a table lead, and adds the tables that are missing.
+  private mutating func follow(_ number: Int) {
+    for navigation in tables[number].columns.navigations {
+      guard let name = navigation.property.type.name, let type = model.structure(name), type.isEntityType else {
+        // Of any type, or of one that the document does not declare: there is no table for it.
+        continue
+      }
+      let target =
+        navigation.property.containsTarget ? contained(in: number, navigation, type) : bound(number, navigation, type)
+      tables[number].navigations.append(
+        TableDraft.Navigation(
+          path: navigation.path, declaringType: navigation.declaringType, property: navigation.property, target: target)
+      )
+    }
+  }
+
+  /// The table of contained entities. One that hangs below itself is used again, so that a tree of folders ends.
+  private mutating func contained(in parent: Int, _ navigation: TableColumns.Navigation, _ type: EdmStructure) -> Int {
+    let key = navigation.declaringType.name + "/" + navigation.path.joined(separator: "/")
+    var above: Int? = parent
+    while let current = above {
+      if tables[current].containmentKey == key { return current }
+      guard case .containment(let next, _) = tables[current].place else { break }
+      above = next
+    }
+    if tables.count >= ReplicaPlanBuilder.sharingBegins, let known = byNavigation[key] { return known }
+    let path = navigation.path.joined(separator: "/")
+    let number = tables.count
+    var name = tables[parent].name + "/" + path
+    // Two types of the hierarchy may declare it.
+    if byName[name] != nil { name = tables[parent].name + "/" + navigation.declaringType.name + "/" + path }
+    add(
+      name, .containment(parent: parent, path: navigation.path), type, root: tables[parent].root,
+      steps: tables[parent].steps + navigation.path, tables[parent].bindings)
+    tables[number].containmentKey = key
+    if byNavigation[key] == nil { byNavigation[key] = number }
+    return number
+  }
+
+  /// The table of entities elsewhere: the set that the model binds, the only one of the type, or one for the type.
+  private mutating func bound(_ number: Int, _ navigation: TableColumns.Navigation, _ type: EdmStructure) -> Int {
+    let wanted = tables[number].steps + navigation.path
+    let found = tables[number].bindings.filter { BindingPath.steps($0.path) == wanted }
+    let chain = Set(navigation.declaringType.chain.map(\.name))
+    let binding = found.first { BindingPath.cast($0.path).map { chain.contains($0) } ?? true } ?? found.first
+    if let binding, let target = table(bindingTarget: binding.target),
+      hierarchy.areRelated(tables[target].types[0].name, type.name)
+    {
+      return target
+    }
+    // Of the type itself, else of the nearest type that it derives from.
+    for ancestor in type.chain.reversed() {
+      guard let sets = setsOfType[ancestor.name] else { continue }
+      if sets.count == 1 { return sets[0] }
+      break
+    }
+    if let known = byName[type.name] { return known }
+    let next = tables.count
+    add(type.name, .type(type.name), type, root: type.name, steps: [], [])
+    return next
+  }
+
+  /// `Set`, `Ns.Container/Set`, or `Set/Contained` (CSDL 4.01 §13.4.2).
+  private mutating func table(bindingTarget target: String) -> Int? {
+    var steps = target.split(separator: "/").map(String.init)[...]
+    if let first = steps.first, first.contains("."), steps.count > 1, byName[first] == nil { steps.removeFirst() }
+    guard let first = steps.popFirst(), var found = byName[first] else { return nil }
+    for step in steps where !step.contains(".") {
+      // Contained tables come in the order of the plan; those that others bind to may not be there yet.
+      let navigation = tables[found].columns.navigations.first {
+        $0.path == [step] && $0.property.containsTarget
+      }
+      guard let navigation, let name = navigation.property.type.name, let type = model.structure(name) else {
+        return nil
+      }
+      let key = navigation.declaringType.name + "/" + step
+      let known = tables.first { table in
+        table.containmentKey == key && table.place == .containment(parent: found, path: navigation.path)
+      }
+      found = known?.number ?? contained(in: found, navigation, type)
+    }
+    return found
+  }
+}
+
+/// Paths of navigation property bindings (CSDL 4.01 §13.4.1).
+enum BindingPath {
+  /// The names of properties on the way, without type casts.
+  static func steps(_ path: String) -> [String] {
+    path.split(separator: "/").filter { !$0.contains(".") }.map(String.init)
+  }
+
+  /// The last type cast on the way; nil where there is none.
+  static func cast(_ path: String) -> String? { path.split(separator: "/").last { $0.contains(".") }.map(String.init) }
+}

@@ -1,0 +1,137 @@
+import OData
+
+/// The columns of one entity table as they are found, type by type; complex properties are followed into their parts.
+struct TableColumns {
+  /// Behind this many columns complex properties become JSON…
+  static let flatLimit = 400
+  /// …and behind this many, below SQLite's 2000, properties stand among the undeclared ones.
+  static let limit = 1500
+  /// The longest path of a column: a complex property at its end is JSON.
+  static let pathLimit = 5
+
+  private(set) var columns: [ReplicaColumn] = []
+  /// Navigation properties of the types, those in complex properties too.
+  private(set) var navigations: [Navigation] = []
+  private let hierarchy: TypeHierarchy
+  private var model: EdmModel { hierarchy.model }
+  private var names: Set<String>
+  private var hasDynamic = false
+  /// Paths that the key goes through: these complex properties are never JSON.
+  private var keyPaths: Set<[String]> = []
+
+  struct Navigation {
+    let path: [String]
+    let declaringType: EdmStructure
+    let property: EdmNavigationProperty
+  }
+
+  /// The name at the end of the path of undeclared properties.
+  static let dynamicName = "@dynamic"
+
+  init(types: [EdmStructure], hierarchy: TypeHierarchy) {
+    self.hierarchy = hierarchy
+    names = Set(SystemColumn.allCases.map { TableColumns.folded($0.rawValue) })
+    for reference in types.flatMap(\.key) {
+      let path = reference.path.split(separator: "/").map(String.init)
+      for length in 1..<max(path.count, 1) { keyPaths.insert(Array(path.prefix(length))) }
+    }
+    for (place, type) in types.enumerated() {
+      // The base types of the first are no types of the table, but what they declare is its.
+      for declaring in place == 0 ? type.chain : [type] {
+        for property in hierarchy.ownProperties(of: declaring) { add(property, [property.name], declaring, []) }
+        for property in hierarchy.ownNavigationProperties(of: declaring) {
+          navigations.append(Navigation(path: [property.name], declaringType: declaring, property: property))
+        }
+      }
+      if type.isOpen { addDynamic([], type) }
+    }
+  }
+
+  /// A column by its path, as it stands on a type that declares it or inherits it; nil where there is none.
+  func column(_ path: [String], on type: EdmStructure?) -> Int? {
+    let found = columns.filter { $0.path == path }
+    guard let type, found.count > 1 else { return found.first?.number }
+    let chain = Set(type.chain.map(\.name))
+    return (found.first { chain.contains($0.declaringType.name) } ?? found.first)?.number
+  }
+
+  // MARK: Adding
+
+  private mutating func add(
+    _ property: EdmProperty, _ path: [String], _ declaring: EdmStructure, _ around: Set<String>
+  ) {
+    let (type, _) = model.underlying(property.type)
+    if let storage = ColumnStorage(type, model: model) {
+      return add(path, declaring, property, type, storage)
+    }
+    guard let name = type.name, let parts = parts(of: name, at: path, around) else {
+      return add(path, declaring, property, type, .json)
+    }
+    add(path, declaring, property, type, .complex)
+    for part in parts {
+      for inner in hierarchy.ownProperties(of: part) {
+        add(inner, path + [inner.name], declaring, around.union(parts.map(\.name)))
+      }
+      for inner in hierarchy.ownNavigationProperties(of: part) {
+        navigations.append(Navigation(path: path + [inner.name], declaringType: declaring, property: inner))
+      }
+    }
+    if parts.contains(where: \.isOpen) { addDynamic(path, declaring) }
+  }
+
+  /// The types whose properties stand for a complex property; nil where it is JSON: too deep, in itself, or of types
+  /// that declare one name differently.
+  private func parts(of name: String, at path: [String], _ around: Set<String>) -> [EdmStructure]? {
+    guard let type = model.structure(name), !type.isEntityType, !around.contains(type.name) else { return nil }
+    let isOfKey = keyPaths.contains(path)
+    guard isOfKey || path.count < TableColumns.pathLimit && columns.count < TableColumns.flatLimit else { return nil }
+    let below = hierarchy.types(from: name)
+    let all = Array(type.chain.dropLast()) + below
+    var seen: Set<String> = []
+    for property in all.flatMap({ hierarchy.ownProperties(of: $0) }) {
+      guard seen.insert(TableColumns.folded(property.name)).inserted || isOfKey else { return nil }
+    }
+    return all
+  }
+
+  private mutating func addDynamic(_ path: [String], _ declaring: EdmStructure) {
+    if path.isEmpty {
+      guard !hasDynamic else { return }
+      hasDynamic = true
+    }
+    insert(path + [TableColumns.dynamicName], declaring, nil, .abstract(.untyped), .dynamic)
+  }
+
+  private mutating func add(
+    _ path: [String], _ declaring: EdmStructure, _ property: EdmProperty, _ type: EdmTypeReference,
+    _ storage: ColumnStorage
+  ) {
+    guard columns.count < TableColumns.limit else { return addDynamic([], declaring) }
+    insert(path, declaring, property, type, storage)
+  }
+
+  private mutating func insert(
+    _ path: [String], _ declaring: EdmStructure, _ property: EdmProperty?, _ type: EdmTypeReference,
+    _ storage: ColumnStorage
+  ) {
+    columns.append(
+      ReplicaColumn(
+        number: columns.count, name: name(path.joined(separator: "/"), declaring), path: path,
+        declaringType: declaring, property: property, type: type, storage: storage))
+  }
+
+  /// A name that the table has not: SQLite compares names without the case of ASCII letters.
+  private mutating func name(_ wanted: String, _ declaring: EdmStructure) -> String {
+    var name = wanted.isEmpty ? "@" : wanted
+    var number = 1
+    while !names.insert(TableColumns.folded(name)).inserted {
+      name = number == 1 ? declaring.name + "/" + wanted : "\(wanted)~\(number)"
+      number += 1
+    }
+    return name
+  }
+
+  static func folded(_ name: String) -> String {
+    String(decoding: name.utf8.map { $0 >= 0x41 && $0 <= 0x5A ? $0 | 0x20 : $0 }, as: UTF8.self)
+  }
+}
