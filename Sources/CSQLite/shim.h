@@ -19,4 +19,23 @@ static inline int larder_sqlite3_bind_blob_static(sqlite3_stmt *statement, int i
   return sqlite3_bind_blob64(statement, index, bytes, length, SQLITE_STATIC);
 }
 
+static inline int larder_sqlite3_bind_blob_copy(sqlite3_stmt *statement, int index, const void *bytes,
+                                                sqlite3_uint64 length) {
+  return sqlite3_bind_blob64(statement, index, bytes, length, SQLITE_TRANSIENT);
+}
+
+/* As larder_sqlite3_bind_blob_static, for texts. */
+static inline int larder_sqlite3_bind_text_static(sqlite3_stmt *statement, int index, const char *text,
+                                                  sqlite3_uint64 length) {
+  return sqlite3_bind_text64(statement, index, text, length, SQLITE_STATIC, SQLITE_UTF8);
+}
+
+static inline void larder_sqlite3_result_text_copy(sqlite3_context *context, const char *text, sqlite3_uint64 length) {
+  sqlite3_result_text64(context, text, length, SQLITE_TRANSIENT, SQLITE_UTF8);
+}
+
+static inline void larder_sqlite3_result_blob_copy(sqlite3_context *context, const void *bytes, sqlite3_uint64 length) {
+  sqlite3_result_blob64(context, bytes, length, SQLITE_TRANSIENT);
+}
+
 #endif

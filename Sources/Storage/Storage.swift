@@ -5,7 +5,10 @@
 //                 brings it up to date by ``Schema``.
 // 2. Connection/  one writer on its serial queue, readers lent from a pool; no async call blocks a thread of the
 //                 concurrency pool. Closures are transactions.
-// 3. Statement/   SQL is prepared once a connection; values are bound by class; a ``Row`` is read in place.
+//                 A ``ReadSession`` keeps a transaction open between calls.
+// 3. Statement/   SQL is prepared once a connection; values are bound by class; a ``Row`` is read in place. A ``RowBatch``
+//                 is many rows for one statement, a ``RowCursor`` a query that stops between rows.
+//    Function/    functions, aggregate functions and collations of ours: ``SQLExtensions``.
 // 4. Error/       every failure is a ``StorageError``: category, the engine's codes, the SQL without values, the file.
 // 5. Lock/        an advisory lock that tells other stores and processes that a file is in use; a number that tells them
 //                 that it has changed.
@@ -27,7 +30,7 @@ package final class Database: Sendable {
   private let writing = DispatchQueue(label: "larder.storage.writer", qos: .userInitiated)
   /// Held by who writes: the queue's work, or a caller that found the writer free.
   private let inTurn = Mutex<Void>(())
-  private let readers: ReaderPool
+  let readers: ReaderPool
   /// Set under its lock by `close`; work that has begun goes on.
   private let isClosed = Atomic(false)
 
@@ -173,7 +176,7 @@ package final class Database: Sendable {
     }
   }
 
-  private func checkOpen() throws(StorageError) {
+  func checkOpen() throws(StorageError) {
     if isClosed.load(ordering: .acquiring) {
       throw StorageError(.closed, message: "The database is closed", file: path)
     }
@@ -224,7 +227,7 @@ package final class Database: Sendable {
   }
 
   /// Runs blocking work on a queue's thread and suspends until its result is there.
-  private static func result<Value: Sendable>(
+  static func result<Value: Sendable>(
     on queue: DispatchQueue, _ work: @escaping @Sendable () throws(StorageError) -> Value
   ) async throws(StorageError) -> Value {
     let result = await withCheckedContinuation { (waiting: CheckedContinuation<Result<Value, StorageError>, Never>) in

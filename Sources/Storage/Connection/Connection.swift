@@ -45,6 +45,12 @@ import CSQLite
     _ = unsafe larder_sqlite3_db_config_int(opened, SQLITE_DBCONFIG_DEFENSIVE, 1)
     _ = unsafe larder_sqlite3_db_config_int(opened, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
     setBusyTimeout(milliseconds: options.busyTimeoutMilliseconds)
+    guard let extensions = options.extensions else { return }
+    do throws(StorageError) { try register(extensions) } catch {
+      _ = unsafe sqlite3_close_v2(opened)
+      isClosed = true
+      throw error
+    }
   }
 
   deinit {
@@ -61,11 +67,19 @@ import CSQLite
     try statement(sql).forEachRow(values) { (_) throws(StorageError) in true }
   }
 
+  /// Runs a statement once for each row of a batch, with the row's cells as `?1`, `?2` and so on.
+  package func run(_ sql: String, rows: RowBatch) throws(StorageError) { try statement(sql).forEachRow(of: rows) }
+
   /// Runs a query and hands each row to `body` until it answers false.
   package func forEachRow(
     _ sql: String, _ values: [SQLValue] = [], _ body: (borrowing Row) throws(StorageError) -> Bool
   ) throws(StorageError) {
     try statement(sql).forEachRow(values, body)
+  }
+
+  /// Begins a query that stops between rows; it must end before the connection goes to others.
+  package func cursor(_ sql: String, _ values: [SQLValue] = []) throws(StorageError) -> RowCursor {
+    try RowCursor(try Statement(sql, on: self, isKept: false), values)
   }
 
   /// Runs a query and makes a value of each row.

@@ -21,11 +21,14 @@ package struct DatabaseOptions: Sendable, Hashable {
   package var cacheKibibytes: Int
   /// The same of the writer: a transaction that changes more writes pages to the log before its end, some several times.
   package var writerCacheKibibytes: Int
+  /// Functions and collations of every connection; nil for none.
+  package var extensions: SQLExtensions?
 
   /// The defaults: everything acknowledged is on disk, two readers, 5 s of waiting, 2 MiB of pages a connection.
   package init(
     synchronous: Synchronous = .full, readers: Int = 2, busyTimeoutMilliseconds: Int32 = 5000,
-    maximumPageCount: Int? = nil, cacheKibibytes: Int = 2048, writerCacheKibibytes: Int? = nil
+    maximumPageCount: Int? = nil, cacheKibibytes: Int = 2048, writerCacheKibibytes: Int? = nil,
+    extensions: SQLExtensions? = nil
   ) {
     self.synchronous = synchronous
     self.readers = max(1, readers)
@@ -33,6 +36,7 @@ package struct DatabaseOptions: Sendable, Hashable {
     self.maximumPageCount = maximumPageCount
     self.cacheKibibytes = cacheKibibytes
     self.writerCacheKibibytes = writerCacheKibibytes ?? cacheKibibytes
+    self.extensions = extensions
   }
 }
 

@@ -13,6 +13,7 @@ final class ReaderPool: Sendable {
   private let free: Mutex<[Connection]>
   private let places: DispatchSemaphore
   private let pointPlaces: DispatchSemaphore
+  private let lent = Mutex<[ObjectIdentifier: LentReader]>([:])
 
   init(_ path: String, options: DatabaseOptions) {
     self.path = path
@@ -39,6 +40,27 @@ final class ReaderPool: Sendable {
     return try body(connection)
   }
 
+  /// Lends a connection beyond the count of readers, until the reader ends.
+  func lend() throws(StorageError) -> LentReader {
+    let connection: Connection
+    if let kept = free.withLock({ $0.popLast() }) { connection = kept } else { connection = try open() }
+    let reader = LentReader(connection, of: self, path: path)
+    lent.withLock { $0[ObjectIdentifier(reader)] = reader }
+    return reader
+  }
+
+  /// Takes a lent connection back; one too many is closed.
+  func takeBack(_ reader: LentReader, _ connection: Connection, isUsable: Bool) {
+    _ = lent.withLock { $0.removeValue(forKey: ObjectIdentifier(reader)) }
+    let isKept = free.withLock { connections in
+      guard isUsable, connections.count < options.readers else { return false }
+      connections.append(connection)
+      return true
+    }
+    // Released otherwise, which closes it as well.
+    if !isKept { try? connection.close() }
+  }
+
   private func open() throws(StorageError) -> Connection {
     let connection = try Connection(path, access: .readOnly, options: options)
     try connection.run("PRAGMA cache_size = -\(options.cacheKibibytes)")
@@ -48,6 +70,7 @@ final class ReaderPool: Sendable {
 
   /// Waits until every connection is back and closes all.
   func close() throws(StorageError) {
+    for reader in lent.withLock({ Array($0.values) }) { reader.end() }
     for _ in 0..<options.readers {
       places.wait()
       pointPlaces.wait()

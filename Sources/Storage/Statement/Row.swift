@@ -53,6 +53,56 @@ import CSQLite
   /// The length of a blob or text column in bytes, without reading it into memory where that can be avoided.
   package func byteCount(_ column: Int32) -> Int { Int(unsafe sqlite3_column_bytes(handle, column)) }
 
+  /// The class of a column's value.
+  package func storageClass(_ column: Int32) -> SQLStorageClass {
+    SQLStorageClass(rawValue: unsafe sqlite3_column_type(handle, column)) ?? .null
+  }
+
+  /// The value of a column as a floating-point number; other classes as SQLite converts them.
+  package func real(_ column: Int32) -> Double { unsafe sqlite3_column_double(handle, column) }
+
+  /// The value of a column as an integer; other classes as SQLite converts them.
+  package func integer(_ column: Int32) -> Int64 { unsafe sqlite3_column_int64(handle, column) }
+
+  /// The bytes of a column as a text: numbers as SQLite writes them, none for NULL. Valid until the next row.
+  package func utf8(_ column: Int32) -> UnsafeBufferPointer<UInt8> {
+    let start = unsafe sqlite3_column_text(handle, column)
+    return unsafe UnsafeBufferPointer(
+      start: start, count: start == nil ? 0 : Int(sqlite3_column_bytes(handle, column)))
+  }
+
+  /// The bytes of a blob or text; none for NULL. Valid until the next row.
+  package func rawBytes(_ column: Int32) -> UnsafeBufferPointer<UInt8> {
+    guard let start = unsafe sqlite3_column_blob(handle, column) else {
+      return unsafe UnsafeBufferPointer(start: nil, count: 0)
+    }
+    let count = Int(unsafe sqlite3_column_bytes(handle, column))
+    return unsafe UnsafeBufferPointer(start: start.assumingMemoryBound(to: UInt8.self), count: count)
+  }
+
+  /// Lends the bytes of a column as a text: numbers as SQLite writes them, none for NULL.
+  @inlinable
+  package func withText<Value, Failure: Error>(
+    _ column: Int32, _ body: (UnsafeBufferPointer<UInt8>) throws(Failure) -> Value
+  ) throws(Failure) -> Value { try unsafe body(utf8(column)) }
+
+  /// Lends the bytes of a blob or text; none for NULL.
+  @inlinable
+  package func withBytes<Value, Failure: Error>(
+    _ column: Int32, _ body: (UnsafeBufferPointer<UInt8>) throws(Failure) -> Value
+  ) throws(Failure) -> Value { try unsafe body(rawBytes(column)) }
+
+  /// The value of a column, its bytes copied.
+  package func value(_ column: Int32) -> SQLValue {
+    switch storageClass(column) {
+    case .null: .null
+    case .integer: .integer(integer(column))
+    case .real: .real(real(column))
+    case .text: unsafe .text(String(decoding: utf8(column), as: UTF8.self))
+    case .blob: unsafe .blob(Array(rawBytes(column)))
+    }
+  }
+
   private func unexpected(_ column: Int32, _ wanted: String) -> StorageError {
     StorageError(.unexpectedValue, message: "Column \(column) is not \(wanted)", sql: sql, file: file)
   }

@@ -5,8 +5,8 @@ import CSQLite
 /// It is reset and its parameters are cleared after every run, so that it holds no lock and no pointer between runs.
 @safe final class Statement {
   let sql: String
-  private let connection: Connection
-  private let handle: OpaquePointer
+  let connection: Connection
+  let handle: OpaquePointer
   /// True while its rows are being read: a second use needs a statement of its own.
   private(set) var isRunning = false
   private var isFinalized = false
@@ -56,22 +56,59 @@ import CSQLite
   func forEachRow(
     _ values: [SQLValue], _ body: (borrowing Row) throws(StorageError) -> Bool
   ) throws(StorageError) {
-    guard !isRunning, !isFinalized else {
-      throw StorageError(.misuse, message: "The statement is running or finalized", sql: sql, file: connection.file)
+    try checkCount(values)
+    try use { () throws(StorageError) in
+      try bind(values, from: 0) { () throws(StorageError) in try self.stepThrough(body) }
     }
+  }
+
+  /// Runs the statement once for each row of a batch.
+  func forEachRow(of batch: RowBatch) throws(StorageError) {
+    try use { () throws(StorageError) in try run(batch) }
+  }
+
+  private func checkCount(_ values: [SQLValue]) throws(StorageError) {
     let wanted = unsafe sqlite3_bind_parameter_count(handle)
     guard wanted == values.count else {
       throw StorageError(
         .misuse, message: "\(values.count) values for \(wanted) parameters", sql: sql, file: connection.file)
     }
+  }
+
+  /// Begins a run that is stepped from outside, with copies of the values, until ``end()``.
+  func begin(_ values: [SQLValue]) throws(StorageError) {
+    try checkCount(values)
     isRunning = true
-    defer {
-      // The result repeats the last step's, which has been reported.
-      _ = unsafe sqlite3_reset(handle)
-      _ = unsafe sqlite3_clear_bindings(handle)
-      isRunning = false
+    for (index, value) in values.enumerated() {
+      guard case .blob(let bytes) = value, !bytes.isEmpty else {
+        try bind([value], from: 0, at: index) { () throws(StorageError) in }
+        continue
+      }
+      let code = unsafe bytes.withUnsafeBytes {
+        unsafe larder_sqlite3_bind_blob_copy(
+          handle, Int32(clamping: index + 1), $0.baseAddress, UInt64($0.count))
+      }
+      try check(code)
     }
-    try bind(values, from: 0) { () throws(StorageError) in try self.stepThrough(body) }
+  }
+
+  /// Ends a run; a second call does nothing.
+  func end() {
+    guard isRunning, !isFinalized else { return }
+    // The result repeats the last step's, which has been reported.
+    _ = unsafe sqlite3_reset(handle)
+    _ = unsafe sqlite3_clear_bindings(handle)
+    isRunning = false
+  }
+
+  /// Has the statement for `body` alone, and leaves it reset and without parameters.
+  private func use(_ body: () throws(StorageError) -> Void) throws(StorageError) {
+    guard !isRunning, !isFinalized else {
+      throw StorageError(.misuse, message: "The statement is running or finalized", sql: sql, file: connection.file)
+    }
+    isRunning = true
+    defer { end() }
+    try body()
   }
 
   private func stepThrough(_ body: (borrowing Row) throws(StorageError) -> Bool) throws(StorageError) {
@@ -89,11 +126,11 @@ import CSQLite
 
   /// Binds the values from `start` on and runs `body` while the bytes of blobs stay in place: they are not copied.
   private func bind(
-    _ values: [SQLValue], from start: Int, _ body: () throws(StorageError) -> Void
+    _ values: [SQLValue], from start: Int, at shift: Int = 0, _ body: () throws(StorageError) -> Void
   ) throws(StorageError) {
     var index = start
     while index < values.count {
-      let place = Int32(clamping: index + 1)
+      let place = Int32(clamping: index + shift + 1)
       switch values[index] {
       case .null: try check(unsafe sqlite3_bind_null(handle, place))
       case .integer(let number): try check(unsafe sqlite3_bind_int64(handle, place, number))

@@ -1,0 +1,110 @@
+import Dispatch
+import Synchronization
+
+/// A transaction that reads, kept between calls: who takes rows slowly sees one state of the file from beginning to end and
+/// holds no thread between two calls.
+///
+/// While it lasts the log cannot be cut to nothing, so it should end soon: by ``end()``, or when it is released. It is no
+/// reader that others wait for. `Database.close` ends it; later calls throw `closed`.
+package final class ReadSession<State>: Sendable {
+  private let lent: LentReader
+  private let queue: DispatchQueue
+
+  init(_ lent: LentReader, on queue: DispatchQueue) {
+    self.lent = lent
+    self.queue = queue
+  }
+
+  deinit { lent.end() }
+
+  /// Runs `body` in the transaction; calls never overlap. The state is what the session was made with.
+  package func next<Value: Sendable>(
+    _ body: @escaping @Sendable (Connection, inout State) throws(StorageError) -> Value
+  ) async throws(StorageError) -> Value {
+    try await Database.result(on: queue) { [lent] () throws(StorageError) in
+      try lent.use { (connection, state) throws(StorageError) in
+        guard var mine = state as? State else {
+          throw StorageError(.closed, message: "The session has ended", file: connection.file)
+        }
+        // Given up meanwhile, so that a state that is copied on writing is not copied.
+        state = nil
+        defer { state = mine }
+        return try body(connection, &mine)
+      }
+    }
+  }
+
+  /// Ends the transaction; a second call does nothing.
+  package func end() async {
+    await withCheckedContinuation { waiting in
+      queue.async { [lent] in
+        lent.end()
+        waiting.resume()
+      }
+    }
+  }
+}
+
+/// A connection in the hands of a session, with a transaction and what the session keeps.
+//
+// @unchecked Sendable: everything that changes is touched under `inTurn` alone, and the state never leaves it.
+final class LentReader: @unchecked Sendable {
+  private let inTurn = Mutex<Void>(())
+  private let pool: ReaderPool
+  private let path: String
+  private var connection: Connection?
+  private var state: Any?
+
+  init(_ connection: Connection, of pool: ReaderPool, path: String) {
+    self.connection = connection
+    self.pool = pool
+    self.path = path
+  }
+
+  func begin<State>(_ make: (Connection) throws(StorageError) -> State) throws(StorageError) {
+    try use { (connection, state) throws(StorageError) in
+      try connection.run(Connection.TransactionKind.deferred.rawValue)
+      state = try make(connection)
+    }
+  }
+
+  func use<Value>(
+    _ body: (Connection, inout Any?) throws(StorageError) -> Value
+  ) throws(StorageError) -> Value {
+    try inTurn.withLock { (_) throws(StorageError) in
+      guard let connection else { throw StorageError(.closed, message: "The session has ended", file: path) }
+      return try body(connection, &state)
+    }
+  }
+
+  func end() {
+    inTurn.withLock { _ in
+      guard let connection else { return }
+      // Cursors first: they are what the transaction is open for.
+      state = nil
+      // Of a transaction that only reads nothing is lost where this fails; the connection is not used again then.
+      let isEnded = !connection.isInTransaction || (try? connection.run("COMMIT")) != nil
+      self.connection = nil
+      pool.takeBack(self, connection, isUsable: isEnded)
+    }
+  }
+}
+
+extension Database {
+  /// Begins a transaction that reads and lasts until the session ends.
+  ///
+  /// - Parameter make: makes what the session keeps between calls: cursors, and what is known of them.
+  package func readSession<State>(
+    _ make: @escaping @Sendable (Connection) throws(StorageError) -> State
+  ) async throws(StorageError) -> ReadSession<State> {
+    try await Database.result(on: readers.queue) { [self] () throws(StorageError) in
+      try checkOpen()
+      let lent = try readers.lend()
+      let session = ReadSession<State>(lent, on: readers.queue)
+      try lent.begin(make)
+      // Closed while the connection was opened: nobody else would end it.
+      try checkOpen()
+      return session
+    }
+  }
+}

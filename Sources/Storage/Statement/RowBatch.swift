@@ -1,0 +1,97 @@
+/// Rows for one statement: cells of all classes, their bytes in one place, so that a row costs no memory of its own.
+package struct RowBatch: Sendable {
+  /// A cell: its class, and its value or where its bytes stand.
+  struct Cell: Sendable {
+    /// The value of an integer, the bits of a real, or where the bytes begin.
+    let payload: Int64
+    let count: UInt32
+    let storageClass: SQLStorageClass
+  }
+
+  /// Cells a row.
+  package let width: Int
+  private(set) var cells: [Cell] = []
+  private(set) var arena: [UInt8] = []
+
+  /// Makes an empty batch for rows of so many cells, at least one.
+  package init(width: Int) { self.width = max(1, width) }
+
+  /// The rows that are complete.
+  package var rowCount: Int { cells.count / width }
+  /// The bytes of texts and blobs, and what the cells take.
+  package var byteCount: Int { arena.count + cells.count * MemoryLayout<Cell>.stride }
+  /// The cells of the row that is not complete yet.
+  package var openCells: Int { cells.count % width }
+
+  /// Forgets all rows and keeps the memory.
+  package mutating func removeAll() {
+    cells.removeAll(keepingCapacity: true)
+    arena.removeAll(keepingCapacity: true)
+  }
+
+  /// Forgets the cells of the row that is not complete.
+  package mutating func removeOpenRow() {
+    let count = openCells
+    guard count > 0 else { return }
+    for cell in cells.suffix(count) where cell.storageClass == .text || cell.storageClass == .blob {
+      // The first bytes of the row are where the arena ended before it.
+      arena.removeSubrange(Int(cell.payload)...)
+      break
+    }
+    cells.removeLast(count)
+  }
+
+  /// NULL.
+  package mutating func appendNull() { cells.append(Cell(payload: 0, count: 0, storageClass: .null)) }
+
+  /// An integer.
+  package mutating func append(integer number: Int64) {
+    cells.append(Cell(payload: number, count: 0, storageClass: .integer))
+  }
+
+  /// A floating-point number.
+  package mutating func append(real number: Double) {
+    cells.append(Cell(payload: Int64(bitPattern: number.bitPattern), count: 0, storageClass: .real))
+  }
+
+  /// A text of UTF-8 bytes, which are copied.
+  package mutating func append(text bytes: UnsafeBufferPointer<UInt8>) {
+    cells.append(Cell(payload: Int64(arena.count), count: UInt32(clamping: bytes.count), storageClass: .text))
+    unsafe arena.append(contentsOf: bytes)
+  }
+
+  /// A text.
+  package mutating func append(text string: String) {
+    var string = string
+    string.withUTF8 { unsafe append(text: $0) }
+  }
+
+  /// A blob, copied.
+  package mutating func append(blob bytes: UnsafeBufferPointer<UInt8>) {
+    cells.append(Cell(payload: Int64(arena.count), count: UInt32(clamping: bytes.count), storageClass: .blob))
+    unsafe arena.append(contentsOf: bytes)
+  }
+
+  /// A text that `write` appends to the bytes it is given, which are those of the batch.
+  package mutating func appendText<Failure: Error>(
+    writtenBy write: (inout [UInt8]) throws(Failure) -> Void
+  ) throws(Failure) {
+    let start = arena.count
+    do throws(Failure) { try write(&arena) } catch {
+      arena.removeSubrange(min(start, arena.count)...)
+      throw error
+    }
+    cells.append(Cell(payload: Int64(start), count: UInt32(clamping: arena.count - start), storageClass: .text))
+  }
+
+  /// A value.
+  package mutating func append(_ value: SQLValue) {
+    switch value {
+    case .null: appendNull()
+    case .integer(let number): append(integer: number)
+    case .real(let number): append(real: number)
+    case .text(let string): append(text: string)
+    case .blob(let bytes): unsafe bytes.withUnsafeBufferPointer { unsafe append(blob: $0) }
+    }
+  }
+}

@@ -1,0 +1,37 @@
+import CSQLite
+
+/// A query that stops between rows and goes on later, on one connection. It ends with its last row, or when it is released.
+package final class RowCursor {
+  private let statement: Statement
+  /// True once there are no more rows.
+  package private(set) var isAtEnd = false
+
+  init(_ statement: Statement, _ values: [SQLValue]) throws(StorageError) {
+    self.statement = statement
+    try statement.begin(values)
+  }
+
+  deinit { statement.end() }
+
+  /// Hands the rows that follow to `body` until it answers false, which it may for a row that it has taken.
+  package func forEachRow(_ body: (borrowing Row) throws(StorageError) -> Bool) throws(StorageError) {
+    while !isAtEnd {
+      let code = unsafe sqlite3_step(statement.handle)
+      switch code {
+      case SQLITE_ROW:
+        let row = unsafe Row(statement.handle, sql: statement.sql, file: statement.connection.file)
+        guard try body(row) else { return }
+      case SQLITE_DONE: finish()
+      default:
+        let error = statement.connection.error(code, sql: statement.sql)
+        finish()
+        throw error
+      }
+    }
+  }
+
+  private func finish() {
+    isAtEnd = true
+    statement.end()
+  }
+}

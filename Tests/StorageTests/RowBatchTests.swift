@@ -1,0 +1,164 @@
+import Storage
+import TestSupport
+import Testing
+
+@Suite("Batches of rows, cursors, sessions", .timeLimit(.minutes(1)))
+struct RowBatchTests {
+  let folder: TemporaryFolder
+
+  init() throws { folder = try TemporaryFolder() }
+
+  private func open() async throws -> Database {
+    try await Database.open(folder.file("test.db"), schema: TestSchema.first)
+  }
+
+  private static func batch(_ count: Int64) -> RowBatch {
+    var batch = RowBatch(width: 4)
+    for number in 1...count {
+      batch.append(integer: number)
+      if number % 5 == 0 {
+        batch.appendNull()
+      } else {
+        batch.append(text: String(repeating: "é", count: Int(number % 7)))
+      }
+      if number % 3 == 0 { batch.append(.blob([])) } else { batch.append(.blob([0, UInt8(number % 256)])) }
+      batch.append(real: Double(number) / 4)
+    }
+    return batch
+  }
+
+  @Test("rows go in as they are in the batch, and come back")
+  func roundTrip() async throws {
+    let database = try await open()
+    let batch = RowBatchTests.batch(1000)
+    #expect(batch.rowCount == 1000)
+    try await database.write { (connection) throws(StorageError) in
+      try connection.run("INSERT INTO item(id, name, data, size) VALUES(?1, ?2, ?3, ?4)", rows: batch)
+    }
+    let rows = try await database.read { (connection) throws(StorageError) in
+      try connection.rows("SELECT id, name, data, size FROM item ORDER BY id") { (row) throws(StorageError) in
+        [row.value(0), row.value(1), row.value(2), row.value(3)]
+      }
+    }
+    #expect(rows.count == 1000)
+    for (index, row) in rows.enumerated() {
+      let number = index + 1
+      #expect(row[0] == .integer(Int64(number)))
+      #expect(row[1] == (number % 5 == 0 ? .null : .text(String(repeating: "é", count: number % 7))))
+      #expect(row[2] == (number % 3 == 0 ? .blob([]) : .blob([0, UInt8(number % 256)])))
+      #expect(row[3] == .real(Double(number) / 4))
+    }
+    try await database.close()
+  }
+
+  @Test("a row that breaks a rule throws, and the statement works again")
+  func failure() async throws {
+    let database = try await open()
+    let error = await storageError {
+      try await database.write { (connection) throws(StorageError) in
+        let batch = RowBatchTests.batch(3)
+        try connection.run("INSERT INTO item(id, name, data, size) VALUES(?1, ?2, ?3, ?4)", rows: batch)
+        try connection.run("INSERT INTO item(id, name, data, size) VALUES(?1, ?2, ?3, ?4)", rows: batch)
+      }
+    }
+    #expect(error?.category == .constraint)
+    let width = await storageError {
+      try await database.write { (connection) throws(StorageError) in
+        try connection.run("INSERT INTO item(id) VALUES(?1)", rows: RowBatchTests.batch(1))
+      }
+    }
+    #expect(width?.category == .misuse)
+    try await database.write { (connection) throws(StorageError) in
+      try connection.run("INSERT INTO item(id, name, data, size) VALUES(?1, ?2, ?3, ?4)", rows: RowBatchTests.batch(3))
+    }
+    #expect(try await database.names().count == 3)
+    try await database.close()
+  }
+
+  @Test("an open row can be given up, its bytes too")
+  func openRow() {
+    var batch = RowBatch(width: 3)
+    for _ in 0..<3 { batch.append(text: "abc") }
+    let size = batch.byteCount
+    batch.appendNull()
+    batch.append(text: "lost")
+    #expect(batch.openCells == 2)
+    batch.removeOpenRow()
+    #expect(batch.openCells == 0)
+    #expect(batch.rowCount == 1)
+    #expect(batch.byteCount == size)
+  }
+
+  @Test("a cursor goes on where it stopped")
+  func cursor() async throws {
+    let database = try await open()
+    try await database.write { (connection) throws(StorageError) in
+      try connection.run("INSERT INTO item(id, name, data, size) VALUES(?1, ?2, ?3, ?4)", rows: RowBatchTests.batch(10))
+    }
+    let found = try await database.read { (connection) throws(StorageError) in
+      let cursor = try connection.cursor(
+        "SELECT id FROM item WHERE id > ? AND data <> ? ORDER BY id", [.integer(2), .blob([9])])
+      var found: [[Int64]] = []
+      while !cursor.isAtEnd {
+        var part: [Int64] = []
+        try cursor.forEachRow { (row) throws(StorageError) in
+          part.append(row.integer(0))
+          return part.count < 3
+        }
+        found.append(part)
+      }
+      return found
+    }
+    #expect(found == [[3, 4, 5], [6, 7, 8], [9, 10]])
+    try await database.close()
+  }
+
+  @Test("a session sees one state between its calls, holds no reader, and ends with the database")
+  func session() async throws {
+    let database = try await Database.open(
+      folder.file("test.db"), schema: TestSchema.first, options: DatabaseOptions(readers: 1))
+    for name in ["a", "b", "c", "d"] { try await database.insert(name) }
+    let session = try await database.readSession { (connection) throws(StorageError) in
+      try connection.cursor("SELECT name FROM item ORDER BY id")
+    }
+    let other = try await database.readSession { (connection) throws(StorageError) in
+      try connection.cursor("SELECT name FROM item ORDER BY id")
+    }
+    func next(_ session: ReadSession<RowCursor>) async throws -> String? {
+      try await session.next { (_, cursor) throws(StorageError) in
+        var found: String?
+        try cursor.forEachRow { (row) throws(StorageError) in
+          found = try row.text(0)
+          return false
+        }
+        return found
+      }
+    }
+    #expect(try await next(session) == "a")
+    try await database.insert("e")
+    #expect(try await database.names() == ["a", "b", "c", "d", "e"], "a reader beside the session")
+    #expect(try await next(session) == "b")
+    #expect(try await next(other) == "a")
+    #expect(try await next(session) == "c")
+    #expect(try await next(session) == "d")
+    #expect(try await next(session) == nil, "what came later is not of this state")
+    await session.end()
+    await session.end()
+    #expect(await storageError { _ = try await next(session) }?.category == .closed)
+    try await database.close()
+    #expect(await storageError { _ = try await next(other) }?.category == .closed)
+  }
+
+  @Test("a session that cannot begin leaves nothing lent")
+  func failingSession() async throws {
+    let database = try await open()
+    let error = await storageError {
+      _ = try await database.readSession { (connection) throws(StorageError) in
+        try connection.cursor("SELECT nothing FROM nowhere")
+      }
+    }
+    #expect(error?.category == .misuse)
+    try await database.insert("works")
+    try await database.close()
+  }
+}
