@@ -99,6 +99,68 @@ ALL_TYPES = [
     {"ID": 3, "Strings": [], "Int64s": []},
 ]
 
+TEXTS = [
+    "amber", "Amber", "amber jar", "ÉTÉ", "été", "100%", "a_b", "a\\b", "it's", "two  words", " edge ", "", "zoë 🍮",
+    "Straße",
+]
+
+
+def samples(seed, count=60):
+    """Rows whose values often meet, with nulls, both signs and neighbours of each other."""
+    chance = random.Random(seed + 1)
+
+    def maybe(value):
+        return None if chance.random() < 0.15 else value
+
+    def sample(number):
+        year, month, day = chance.choice([1999, 2023, 2024]), chance.randint(1, 12), chance.randint(1, 28)
+        offset = chance.choice(["Z", "+02:00", "-05:30"])
+        time = f"{chance.randint(0, 23):02}:{chance.choice([0, 30]):02}:{chance.choice(['00', '15', '15.5', '59.999'])}"
+        return {
+            "ID": number,
+            "Binary": maybe(chance.choice(["AAEC", "_v8", ""])),
+            "Boolean": maybe(chance.random() < 0.5),
+            "Byte": maybe(chance.choice([0, 1, 2, 127, 128, 255])),
+            "Date": maybe(f"{year}-{month:02}-{day:02}"),
+            "DateTimeOffset": maybe(f"{year}-{month:02}-{day:02}T{time}{offset}"),
+            "Decimal": maybe(chance.choice(
+                ["0", "1", "-1", "1.5", "2.50", "-2.5", "0.1", "0.2", "0.3", "99.995", "1234567890123456789.01"])),
+            "Double": maybe(chance.choice([0.0, 1.0, -1.5, 2.5, 0.1, 0.30000000000000004, 1e10, -1e-7])),
+            "Duration": maybe(chance.choice(["PT0S", "PT1M", "PT60S", "P1D", "PT24H", "-PT1H", "PT0.5S"])),
+            "Guid": maybe(f"{chance.randint(0, 3):08x}-0000-0000-0000-{chance.randint(0, 9):012x}"),
+            "Int16": maybe(chance.randint(-5, 5)),
+            "Int32": maybe(chance.choice([-100, -1, 0, 1, 7, 100, 2147483647])),
+            "Int64": maybe(chance.choice([-3, 0, 3, 9007199254740992, 9007199254740993, 9223372036854775807])),
+            "SByte": maybe(chance.choice([-128, -1, 0, 1, 127])),
+            "Single": maybe(chance.choice([0.0, 0.5, -0.5, 3.25])),
+            "String": maybe(chance.choice(TEXTS)),
+            "TimeOfDay": maybe(time),
+            "Color": maybe(chance.choice(["Red", "Green", "Blue"])),
+            "Place": maybe({
+                "Street": maybe(chance.choice(TEXTS)), "City": chance.choice(["Bern", "Ely", "Zürich"]),
+                "Location": maybe({"type": "Point", "coordinates": [chance.randint(-9, 9), 1.5]})}),
+            "Strings": [chance.choice(TEXTS) for _ in range(chance.randint(0, 3))],
+            "Int64s": [str(chance.choice([-3, 0, 3, 9007199254740993])) for _ in range(chance.randint(0, 3))],
+        }
+
+    return [sample(number) for number in range(1, count + 1)]
+
+
+def shelves(seed, products):
+    """Each with the numbers of the products on it, and the place of the next."""
+    chance = random.Random(seed + 2)
+    rows = []
+    for number in range(8):
+        row = {
+            "Code": f"5e1f0000-0000-4000-8000-{number:012x}", "Label": chance.choice([None, "left", "right", "Left"]),
+            "Width": chance.choice([None, 0.5, 80, 80.25, 120.125]),
+            "OpensAt": chance.choice([None, "08:00:00", "09:30:00.5"]),
+            "Checked": chance.choice([None, "P1D", "PT36H"])}
+        stock = chance.sample(range(products), chance.randint(0, min(6, products)))
+        rows.append((row, stock, chance.choice([None, number + 1])))
+    return rows
+
+
 PHOTO = bytes.fromhex(
     "89504e470d0a1a0a0000000d49484452000000010000000108060000001f15c4890000000d49444154789c6360f8cf50"
     "0f00038601803453b8d80000000049454e44ae426082")

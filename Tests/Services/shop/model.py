@@ -71,6 +71,7 @@ def product_types():
         navigation_properties=[
             CsdlNavigationProperty(name="Category", type=f"{SHOP}.Category", partner="Products"),
             CsdlNavigationProperty(name="Supplier", type=f"{SHOP}.Supplier", partner="Products"),
+            CsdlNavigationProperty(name="Shelves", type=f"{SHOP}.Shelf", collection=True, partner="Products"),
         ],
     )
     perishable = CsdlEntityType(
@@ -148,6 +149,28 @@ def order_types():
     return [order, item, everything]
 
 
+def shelf_types():
+    """Many to many, a type that leads to itself, and every primitive type with values that are alike."""
+    shelf = CsdlEntityType(
+        name="Shelf", key=key("Code"),
+        properties=[
+            prop("Code", "Edm.Guid", nullable=False), prop("Label", "Edm.String"),
+            prop("Width", "Edm.Decimal", precision=9, scale=3), prop("OpensAt", "Edm.TimeOfDay", precision=3),
+            prop("Checked", "Edm.Duration", precision=3)],
+        navigation_properties=[
+            CsdlNavigationProperty(name="Products", type=f"{SHOP}.Product", collection=True, partner="Shelves"),
+            CsdlNavigationProperty(name="Next", type=f"{SHOP}.Shelf")],
+    )
+    sample = CsdlEntityType(
+        name="Sample", key=key("ID"),
+        properties=[prop("ID", "Edm.Int32", nullable=False)]
+        + [prop(name, type, **facets) for name, type, facets in PRIMITIVES if not name.startswith("Geo")]
+        + [prop("Color", f"{SHOP}.Color"), prop("Place", f"{SHOP}.Address"),
+           prop("Strings", "Edm.String", collection=True), prop("Int64s", "Edm.Int64", collection=True)],
+    )
+    return [shelf, sample]
+
+
 def operations():
     # The framework reads Decimal parameters of a URL without their facets, so with scale 0: Doubles here.
     product, one = f"{SHOP}.Product", [CsdlParameter(name="product", type=f"{SHOP}.Product", nullable=False)]
@@ -202,7 +225,7 @@ def container():
         entity_sets=[
             CsdlEntitySet(
                 name="Products", type=f"{SHOP}.Product",
-                navigation_property_bindings=bind(Category="Categories", Supplier="Suppliers")),
+                navigation_property_bindings=bind(Category="Categories", Supplier="Suppliers", Shelves="Shelves")),
             CsdlEntitySet(
                 name="Categories", type=f"{SHOP}.Category", navigation_property_bindings=bind(Products="Products")),
             CsdlEntitySet(
@@ -212,6 +235,10 @@ def container():
                 navigation_property_bindings=[CsdlNavigationPropertyBinding(path="Items/Product", target="Products")]),
             CsdlEntitySet(name="Documents", type=f"{SHOP}.Document"),
             CsdlEntitySet(name="AllTypes", type=f"{SHOP}.AllTypes"),
+            CsdlEntitySet(
+                name="Shelves", type=f"{SHOP}.Shelf",
+                navigation_property_bindings=bind(Products="Products", Next="Shelves")),
+            CsdlEntitySet(name="Samples", type=f"{SHOP}.Sample"),
         ],
         singletons=[
             CsdlSingleton(
@@ -242,7 +269,7 @@ class ShopModel(CsdlAbstractEdmProvider):
                     CsdlTypeDefinition(name="Money", underlying_type="Edm.Decimal", precision=15, scale=2)]),
             CsdlSchema(
                 namespace=SHOP,
-                entity_types=product_types() + party_types() + order_types(),
+                entity_types=product_types() + party_types() + order_types() + shelf_types(),
                 complex_types=[
                     CsdlComplexType(
                         name="Address",

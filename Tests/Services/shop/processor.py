@@ -109,6 +109,23 @@ class ShopProcessor(InMemoryProcessor, ActionProcessor):
         self.store.set_relation("Shop", repr(shop.get_value("Name")), "Favourite", [self.products()[0]])
         for row in data.ALL_TYPES:
             put("AllTypes", "AllTypes", row)
+        for row in data.samples(seed):
+            put("Samples", "Sample", row)
+        rows = data.shelves(seed, len(self.products()))
+        shelves = [put("Shelves", "Shelf", row) for row, _, _ in rows]
+        for shelf, (_, stock, following) in zip(shelves, rows):
+            mine = key("Shelves", shelf)
+            self.store.set_relation("Shelves", mine, "Products", [])
+            after = [shelves[following]] if following is not None and following < len(shelves) else []
+            self.store.set_relation("Shelves", mine, "Next", after)
+            for number in sorted(stock):
+                product = self.products()[number]
+                self.store.add_relation("Shelves", mine, "Products", product)
+                self.store.add_relation("Products", key("Products", product), "Shelves", shelf)
+        for product in self.products():
+            number = key("Products", product)
+            if self.store.relation("Products", number, "Shelves") is None:
+                self.store.set_relation("Products", number, "Shelves", [])
         document = put("Documents", "Document", {"ID": 1, "Title": "Price list"})
         document.media_content = "Flour 2.95\nSalt 0.80\n".encode()
         document.media_content_type = "text/plain;charset=UTF-8"

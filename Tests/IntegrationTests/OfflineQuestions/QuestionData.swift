@@ -1,0 +1,132 @@
+import OData
+import ODataXML
+import TestSupport
+
+/// What a service holds: its model, its rows, and the values that stand in them.
+struct QuestionData: Sendable {
+  let model: EdmModel
+  /// Where questions begin, sets first.
+  let roots: [Root]
+  /// The rows of each root, as the service gave them (V2's envelope taken off).
+  let rows: [String: [JSONNode]]
+  /// Different values of each property, by the type's name and the path: `Ns.Product/Name`, `Ns.Supplier/Address/City`.
+  let values: [String: [JSONNode]]
+  /// The properties that no row has, as `Ns.Type/Name`: declared, yet unknown to the service.
+  let unknown: Set<String>
+
+  struct Root: Sendable {
+    let name: String
+    let type: EdmStructure
+    let isSingleton: Bool
+  }
+
+  /// A property of primitive or enumeration type, or one inside a complex property.
+  struct Leaf: Sendable {
+    let path: String
+    let kind: ValueKind
+    let type: EdmPrimitiveType?
+  }
+
+  /// A service could not be read.
+  struct Failure: Error, CustomStringConvertible { let description: String }
+
+  /// Reads metadata and all rows. Roots of the given names are left out.
+  static func read(_ service: ServiceAnswers, without left: Set<String> = []) throws -> QuestionData {
+    var plain = service
+    plain.fields = [:]
+    let metadata = try plain.get("$metadata")
+    guard metadata.status == 200 else { throw Failure(description: "$metadata: \(metadata.status) \(metadata.text)") }
+    let reader = CSDLReader()
+    try reader.push(metadata.body)
+    let model = try reader.finish()
+    let container = model.defaultContainer
+    let sets = (container?.entitySets ?? []).map { ($0.name, $0.entityType, false) }
+    let singletons = (container?.singletons ?? []).map { ($0.name, $0.type, true) }
+    var roots: [Root] = []
+    var collector = Collector(model: model)
+    for (name, typeName, isSingleton) in sets + singletons where !left.contains(name) {
+      guard let type = model.structure(typeName) else { continue }
+      let contained = type.navigationProperties.filter(\.containsTarget).map(\.name)
+      let query = contained.isEmpty ? "" : "?$expand=" + contained.joined(separator: ",")
+      let answer = try service.get(name + query)
+      guard answer.status == 200 else { throw Failure(description: "\(name): \(answer.status) \(answer.text)") }
+      let rows = AnswerShape.rows(of: AnswerShape.plain(try JSONNode(answer.body)))
+      collector.rows[name] = rows
+      for row in rows { collector.take(row, type) }
+      roots.append(Root(name: name, type: type, isSingleton: isSingleton))
+    }
+    guard !roots.isEmpty else { throw Failure(description: "the service has no entity sets") }
+    let declared = model.schemas.flatMap(\.entityTypes).compactMap { model.structure($0.qualifiedName) }
+    let unknown = declared.flatMap { type in type.properties.map { "\(type.name)/\($0.name)" } }
+    return QuestionData(
+      model: model, roots: roots, rows: collector.rows, values: collector.values,
+      unknown: Set(unknown).subtracting(collector.present))
+  }
+
+  /// The properties of a type that the service knows, without streams.
+  func properties(of type: EdmStructure) -> [EdmProperty] {
+    type.properties.filter { $0.type.primitive != .stream && !unknown.contains("\(type.name)/\($0.name)") }
+  }
+
+  /// The properties of a type that expressions can name.
+  func leaves(of type: EdmStructure) -> [Leaf] { QuestionData.leaves(of: type, model) }
+
+  /// The types below a type.
+  func derived(from type: EdmStructure) -> [EdmStructure] {
+    let names = model.schemas.flatMap(\.entityTypes).map(\.qualifiedName)
+    return names.compactMap { model.structure($0) }.filter { below in
+      below.name != type.name && below.chain.contains { $0.name == type.name }
+    }
+  }
+
+  fileprivate static func leaves(of type: EdmStructure, _ model: EdmModel, depth: Int = 0) -> [Leaf] {
+    type.properties.flatMap { property -> [Leaf] in
+      guard !property.type.isCollection else { return [] }
+      if let kind = ValueKind(property.type, model: model) {
+        let primitive = model.underlying(property.type).type.primitive
+        return [Leaf(path: property.name, kind: kind, type: primitive)]
+      }
+      guard depth < 2, let name = property.type.name, let complex = model.structure(name) else { return [] }
+      return leaves(of: complex, model, depth: depth + 1).map {
+        Leaf(path: "\(property.name)/\($0.path)", kind: $0.kind, type: $0.type)
+      }
+    }
+  }
+
+  /// Gathers rows and values.
+  private struct Collector {
+    let model: EdmModel
+    var rows: [String: [JSONNode]] = [:]
+    var values: [String: [JSONNode]] = [:]
+    var present: Set<String> = []
+    private var seen: Set<String> = []
+
+    init(model: EdmModel) { self.model = model }
+
+    mutating func take(_ row: JSONNode, _ declared: EdmStructure) {
+      let type = row["@type"]?.string.flatMap { model.structure($0) } ?? declared
+      for member in row.members ?? [] { for owner in type.chain { present.insert("\(owner.name)/\(member.name)") } }
+      for leaf in QuestionData.leaves(of: type, model) {
+        var value: JSONNode? = row
+        for step in leaf.path.split(separator: "/") { value = value?[String(step)] }
+        guard let value, value != .null else { continue }
+        for owner in type.chain { add(value, "\(owner.name)/\(leaf.path)") }
+      }
+      for property in type.properties where property.type.isCollection {
+        for item in row[property.name]?.items ?? [] where item.members == nil {
+          for owner in type.chain { add(item, "\(owner.name)/\(property.name)") }
+        }
+      }
+      for navigation in type.navigationProperties where navigation.containsTarget {
+        guard let name = navigation.type.name, let target = model.structure(name), let inner = row[navigation.name]
+        else { continue }
+        for item in inner.items ?? [inner] where item != .null { take(item, target) }
+      }
+    }
+
+    private mutating func add(_ value: JSONNode, _ path: String) {
+      guard values[path, default: []].count < 60, seen.insert("\(path)=\(value)").inserted else { return }
+      values[path, default: []].append(value)
+    }
+  }
+}

@@ -1,0 +1,142 @@
+/// A piece of a question's text, with the pieces that it is made of: so a question can be made smaller and still be one.
+struct QuestionNode: Sendable {
+  /// What the piece is.
+  var role: Role
+  /// What it is made of, in order.
+  var parts: [Part]
+
+  enum Role: Sendable, Hashable {
+    /// An expression that is true or false: any part of it that is one too may stand in its place.
+    case truth
+    /// An expression of a kind of values, likewise.
+    case value(ValueKind)
+    /// `$orderby` with what makes sense only beside it.
+    case order
+    /// The options of a navigation property in `$expand`, by its path.
+    case expand(String)
+    case plain
+  }
+
+  indirect enum Part: Sendable {
+    case text(String)
+    case node(QuestionNode)
+    case list(List)
+  }
+
+  /// Pieces of which some may go.
+  struct List: Sendable {
+    var before = ""
+    var separator = ","
+    var after = ""
+    /// How many must stay.
+    var minimum = 1
+    var items: [QuestionNode]
+  }
+
+  init(_ role: Role, _ parts: [Part]) {
+    self.role = role
+    self.parts = parts
+  }
+
+  init(_ parts: [Part]) { self.init(.plain, parts) }
+  init(_ role: Role, _ text: String) { self.init(role, [.text(text)]) }
+  init(_ text: String) { self.init(.plain, [.text(text)]) }
+
+  /// The text, not yet percent-encoded but for literals.
+  var text: String {
+    parts.map { part in
+      switch part {
+      case .text(let text): return text
+      case .node(let node): return node.text
+      case .list(let list):
+        guard !list.items.isEmpty else { return "" }
+        return list.before + list.items.map(\.text).joined(separator: list.separator) + list.after
+      }
+    }.joined()
+  }
+
+  /// The paths of the collections whose order the question asks for: empty for the outermost.
+  func ordered(_ path: String = "") -> Set<String> {
+    var path = path
+    if case .expand(let name) = role { path = path.isEmpty ? name : "\(path)/\(name)" }
+    var found: Set<String> = role == .order ? [path] : []
+    for part in parts {
+      switch part {
+      case .text: break
+      case .node(let node): found.formUnion(node.ordered(path))
+      case .list(let list): for item in list.items { found.formUnion(item.ordered(path)) }
+      }
+    }
+    return found
+  }
+
+  /// Every tree that has one piece less.
+  func smaller() -> [QuestionNode] {
+    var all: [QuestionNode] = []
+    switch role {
+    case .truth, .value: all += inner(role)
+    default: break
+    }
+    for (place, part) in parts.enumerated() {
+      for changed in QuestionNode.smaller(part) {
+        var copy = self
+        copy.parts[place] = changed
+        all.append(copy)
+      }
+    }
+    return all
+  }
+
+  private static func smaller(_ part: Part) -> [Part] {
+    switch part {
+    case .text: return []
+    case .node(let node): return node.smaller().map(Part.node)
+    case .list(let list):
+      var all: [Part] = []
+      if list.items.count > list.minimum {
+        for place in list.items.indices {
+          var copy = list
+          copy.items.remove(at: place)
+          all.append(.list(copy))
+        }
+      }
+      for (place, item) in list.items.enumerated() {
+        for changed in item.smaller() {
+          var copy = list
+          copy.items[place] = changed
+          all.append(.list(copy))
+        }
+      }
+      return all
+    }
+  }
+
+  /// The nearest pieces below that have a role.
+  private func inner(_ wanted: Role) -> [QuestionNode] {
+    parts.flatMap { part -> [QuestionNode] in
+      switch part {
+      case .text: return []
+      case .node(let node): return node.role == wanted ? [node] : node.inner(wanted)
+      case .list(let list): return list.items.flatMap { $0.role == wanted ? [$0] : $0.inner(wanted) }
+      }
+    }
+  }
+}
+
+/// One question.
+struct Question: Sendable {
+  var root: QuestionNode
+
+  /// From the service's root, percent-encoded as requests need it.
+  var path: String {
+    var text = ""
+    for byte in root.text.utf8 {
+      switch byte {
+      case 0x20: text += "%20"
+      case 0x22, 0x3C, 0x3E, 0x5C, 0x5E, 0x60, 0x7B...0x7D, 0x80...: text += QuestionLiteral.escaped(byte)
+      default: text.unicodeScalars.append(Unicode.Scalar(byte))
+      }
+    }
+    return text
+  }
+}

@@ -1,0 +1,66 @@
+/// What of the language a service understands: it is asked nothing that it refuses by design.
+struct QuestionReach: Sendable {
+  /// The canonical functions, by name.
+  var functions: Set<String> = []
+  /// `add`, `sub`, `mul`, `div`, `divby`, `mod`.
+  var arithmetic: [String] = []
+  var hasLambdas = false
+  /// `$filter` and `$orderby` through navigation properties.
+  var hasNavigationPaths = false
+  /// `Collection/$count` in expressions.
+  var hasCountInPaths = false
+  /// Types as segments, and `isof`.
+  var hasCasts = false
+  var hasIn = false
+  /// Enumeration literals and `has`.
+  var hasEnumerations = false
+  /// Properties as operands on both sides.
+  var comparesProperties = true
+  /// `$orderby` by expressions other than paths.
+  var ordersByExpressions = false
+  /// Options in parentheses behind a navigation property in `$expand`.
+  var expandOptions: Set<String> = []
+  /// `$select` by path into complex properties.
+  var selectsPaths = false
+  /// `/Property`, `/$value`.
+  var hasProperties = true
+  var hasReferences = false
+  var hasSearch = false
+  var hasCompute = false
+  var hasCrossjoin = false
+  /// The aggregation methods of `$apply`; none where it has no `$apply`.
+  var aggregates: [String] = []
+  /// `filter(…)/groupby(…)` and the like.
+  var applySteps: Set<String> = []
+  /// A key behind a collection of navigation.
+  var keysBehindNavigation = false
+
+  /// SAP Gateway's V2 as `mock-sap` speaks it.
+  static let mockSAPV2 = QuestionReach(
+    functions: [
+      "substringof", "startswith", "endswith", "indexof", "tolower", "toupper", "trim", "length", "concat",
+      "substring", "year", "month", "day", "hour", "minute", "second",
+    ],
+    arithmetic: ["add", "sub", "mul"], selectsPaths: true, keysBehindNavigation: true)
+
+  /// S/4HANA's V4 as `mock-sap` speaks it.
+  static let mockSAPV4 = QuestionReach(
+    functions: mockSAPV2.functions.subtracting(["substringof"]).union(["contains"]),
+    arithmetic: ["add", "sub", "mul"], expandOptions: ["$select", "$filter", "$orderby", "$top", "$skip", "$count"],
+    selectsPaths: true, hasReferences: true, aggregates: ["sum", "min", "max", "average", "countdistinct"],
+    applySteps: ["filter"], keysBehindNavigation: true)
+
+  /// `odatapy`.
+  static let odataPy = QuestionReach(
+    functions: [
+      "contains", "startswith", "endswith", "indexof", "tolower", "toupper", "trim", "length", "concat", "substring",
+      "year", "month", "day", "hour", "minute", "second", "fractionalseconds", "totaloffsetminutes", "totalseconds",
+      "date", "time", "round", "floor", "ceiling", "matchesPattern",
+    ],
+    arithmetic: ["add", "sub", "mul", "div", "divby", "mod"], hasLambdas: true, hasNavigationPaths: true,
+    hasCountInPaths: true, hasCasts: true, hasIn: true, hasEnumerations: true, ordersByExpressions: true,
+    expandOptions: ["$select", "$filter", "$orderby", "$top", "$skip", "$count", "$expand"], selectsPaths: true,
+    hasReferences: true, hasSearch: true, hasCompute: true, hasCrossjoin: true,
+    aggregates: ["sum", "min", "max", "average", "countdistinct"], applySteps: ["filter", "compute"],
+    keysBehindNavigation: true)
+}

@@ -1,0 +1,162 @@
+import OData
+
+/// Expressions.
+extension QuestionWriter {
+  /// What property names mean: an entity's, or a lambda variable's.
+  struct Scope {
+    var type: EdmStructure?
+    /// In front of paths: empty, or `x0/`.
+    var prefix: String
+    /// The kind of a variable that stands for a primitive value.
+    var item: QuestionData.Leaf?
+    /// Where the values of the variable are found.
+    var values: String?
+  }
+
+  mutating func filter(_ type: EdmStructure) -> QuestionNode {
+    let scope = Scope(type: type, prefix: "")
+    let expression = truth(scope, depth: 1 + roll(3)) ?? QuestionNode(.truth, "true")
+    return QuestionNode([.text("$filter="), .node(expression)])
+  }
+
+  mutating func truth(_ scope: Scope, depth: Int) -> QuestionNode? {
+    if depth > 0, chance(55) {
+      guard let left = truth(scope, depth: depth - 1) else { return nil }
+      if chance(25) { return QuestionNode(.truth, [.text("not ("), .node(left), .text(")")]) }
+      guard let right = truth(scope, depth: depth - 1) else { return nil }
+      return QuestionNode(
+        .truth, [.text("("), .node(left), .text(chance(50) ? " and " : " or "), .node(right), .text(")")])
+    }
+    for _ in 0..<4 { if let made = simple(scope, depth: depth) { return made } }
+    return nil
+  }
+
+  private mutating func simple(_ scope: Scope, depth: Int) -> QuestionNode? {
+    switch roll(100) {
+    case ..<14: return textTest(scope)
+    case ..<24 where reach.hasLambdas && scope.prefix.count < 6: return lambda(scope)
+    case ..<30 where reach.hasIn: return membership(scope)
+    case ..<36: return nullTest(scope)
+    case ..<40 where reach.hasCasts:
+      guard scope.prefix.isEmpty, let type = scope.type, let below = pick(data.derived(from: type)) else { return nil }
+      return QuestionNode(.truth, "isof(\(below.name))")
+    case ..<45 where reach.hasCountInPaths: return countTest(scope)
+    case ..<49 where reach.hasEnumerations: return enumeration(scope)
+    case ..<58 where reach.hasNavigationPaths:
+      return far(scope, where: { _ in true }).flatMap { comparison(of: $0.path, $0.leaf, $0.owner) }
+    default: return comparison(scope, depth: depth)
+    }
+  }
+
+  private mutating func comparison(_ scope: Scope, depth: Int) -> QuestionNode? {
+    guard let leaf = leaf(scope, where: { _ in true }) else { return nil }
+    if case .enumeration = leaf.kind { return nil }
+    if leaf.kind == .boolean, chance(40) { return QuestionNode(.truth, scope.prefix + leaf.path) }
+    let name = comparing(leaf.kind)
+    if depth > 0, leaf.kind.isNumber || leaf.kind == .string, chance(35), let left = value(leaf.kind, scope, depth: 2) {
+      guard let right = literal(leaf, scope) else { return nil }
+      return QuestionNode(.truth, [.node(left), .text(" \(name) \(right)")])
+    }
+    if reach.comparesProperties, chance(12), let other = self.leaf(scope, where: { $0 == leaf.kind }) {
+      return QuestionNode(.truth, "\(scope.prefix)\(leaf.path) \(name) \(scope.prefix)\(other.path)")
+    }
+    if leaf.kind == .moment || leaf.kind == .date || leaf.kind == .time, chance(40) { return part(leaf, scope) }
+    guard let right = literal(leaf, scope) else { return nil }
+    let path = path(leaf, scope)
+    return QuestionNode(.truth, isV4 && chance(10) ? "\(right) \(name) \(path)" : "\(path) \(name) \(right)")
+  }
+
+  private mutating func comparison(
+    of path: String, _ leaf: QuestionData.Leaf, _ owner: EdmStructure
+  ) -> QuestionNode? {
+    if case .enumeration = leaf.kind { return nil }
+    guard let right = literal(leaf, owner) else { return nil }
+    return QuestionNode(.truth, "\(path) \(comparing(leaf.kind)) \(right)")
+  }
+
+  private mutating func comparing(_ kind: ValueKind) -> String {
+    (kind.isOrdered ? pick(["eq", "ne", "lt", "le", "gt", "ge"]) : pick(["eq", "ne"])) ?? "eq"
+  }
+
+  /// `contains` and its relatives, with a piece of a text that is there.
+  private mutating func textTest(_ scope: Scope) -> QuestionNode? {
+    guard let leaf = leaf(scope, where: { $0 == .string }), let text = pick(values(leaf, scope))?.string, !text.isEmpty
+    else { return nil }
+    let letters = Array(text)
+    let begin = roll(letters.count)
+    let piece = String(letters[begin..<min(letters.count, begin + 1 + roll(4))])
+    let path = path(leaf, scope)
+    let names = ["contains", "startswith", "endswith", "substringof", "matchesPattern"].filter(reach.functions.contains)
+    guard let name = pick(names) else { return nil }
+    switch name {
+    case "substringof": return QuestionNode(.truth, "substringof(\(QuestionLiteral.quoted(piece)),\(path))")
+    case "matchesPattern":
+      guard piece.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber) }) else { return nil }
+      return QuestionNode(.truth, "matchesPattern(\(path),'\(chance(40) ? "%5E" : "")\(piece)')")
+    case "startswith":
+      return QuestionNode(.truth, "startswith(\(path),\(QuestionLiteral.quoted(String(letters.prefix(1 + roll(3))))))")
+    case "endswith":
+      return QuestionNode(.truth, "endswith(\(path),\(QuestionLiteral.quoted(String(letters.suffix(1 + roll(3))))))")
+    default: return QuestionNode(.truth, "\(name)(\(path),\(QuestionLiteral.quoted(piece)))")
+    }
+  }
+
+  private mutating func lambda(_ scope: Scope) -> QuestionNode? {
+    guard let type = scope.type else { return nil }
+    let name = chance(60) ? "any" : "all"
+    let variable = "x\(variables)"
+    variables += 1
+    let collections = data.properties(of: type).filter {
+      $0.type.isCollection && ValueKind($0.type.item, model: model) != nil
+    }
+    let complex = data.properties(of: type).filter {
+      $0.type.isCollection && $0.type.name.flatMap { model.complexType($0) } != nil
+    }
+    let navigations = type.navigationProperties.filter(\.isCollection)
+    if chance(35), let property = pick(collections), let kind = ValueKind(property.type.item, model: model) {
+      let leaf = QuestionData.Leaf(path: "", kind: kind, type: model.underlying(property.type).type.item.primitive)
+      let inner = Scope(type: nil, prefix: variable, item: leaf, values: "\(type.name)/\(property.name)")
+      guard let body = comparison(inner, depth: 0) else { return nil }
+      return QuestionNode(
+        .truth, [.text("\(scope.prefix)\(property.name)/\(name)(\(variable):"), .node(body), .text(")")])
+    }
+    let steps = navigations.map { ($0.name, $0.type.name) } + complex.map { ($0.name, $0.type.name) }
+    guard let (step, target) = pick(steps), let inner = target.flatMap({ model.structure($0) }) else { return nil }
+    if chance(10) { return QuestionNode(.truth, "\(scope.prefix)\(step)/any()") }
+    guard let body = truth(Scope(type: inner, prefix: variable + "/"), depth: 1) else { return nil }
+    return QuestionNode(.truth, [.text("\(scope.prefix)\(step)/\(name)(\(variable):"), .node(body), .text(")")])
+  }
+
+  private mutating func membership(_ scope: Scope) -> QuestionNode? {
+    let fits = { (kind: ValueKind) in if case .enumeration = kind { false } else { kind != .boolean && kind != .binary }
+    }
+    guard let leaf = leaf(scope, where: fits) else { return nil }
+    let literals = (0..<(1 + roll(3))).compactMap { _ in literal(leaf, scope) }.filter { $0 != "null" }
+    guard !literals.isEmpty else { return nil }
+    let list = QuestionNode.List(before: "(", after: ")", items: literals.map { QuestionNode($0) })
+    return QuestionNode(.truth, [.text("\(path(leaf, scope)) in "), .list(list)])
+  }
+
+  private mutating func nullTest(_ scope: Scope) -> QuestionNode? {
+    guard scope.type != nil, let leaf = leaf(scope, where: { _ in true }) else { return nil }
+    return QuestionNode(.truth, "\(path(leaf, scope)) \(chance(50) ? "eq" : "ne") null")
+  }
+
+  private mutating func countTest(_ scope: Scope) -> QuestionNode? {
+    guard let type = scope.type else { return nil }
+    let names =
+      type.navigationProperties.filter(\.isCollection).map(\.name)
+      + data.properties(of: type).filter(\.type.isCollection).map(\.name)
+    guard let name = pick(names) else { return nil }
+    return QuestionNode(.truth, "\(scope.prefix)\(name)/$count \(comparing(.integer)) \(roll(5))")
+  }
+
+  private mutating func enumeration(_ scope: Scope) -> QuestionNode? {
+    let isOne = { (kind: ValueKind) in if case .enumeration = kind { true } else { false } }
+    guard let leaf = leaf(scope, where: isOne), case .enumeration(let name) = leaf.kind,
+      let type = model.enumType(name), let member = pick(type.members)
+    else { return nil }
+    let operators = type.isFlags ? ["has"] : ["eq", "ne"]
+    return QuestionNode(.truth, "\(path(leaf, scope)) \(pick(operators) ?? "eq") \(name)'\(member.name)'")
+  }
+}

@@ -1,0 +1,145 @@
+import OData
+
+/// What rows come, in which order, and what they show.
+extension QuestionWriter {
+  /// `$orderby`, always with the key at its end, so that there is one right order; `$top` and `$skip` only with it.
+  mutating func order(_ type: EdmStructure, separator: String, rows: Int) -> QuestionNode {
+    var items: [QuestionNode] = []
+    for _ in 0..<(1 + roll(2)) {
+      guard let expression = orderItem(type) else { continue }
+      items.append(QuestionNode([.node(expression), .text(chance(40) ? " desc" : chance(20) ? " asc" : "")]))
+    }
+    let names = Set(items.map { $0.text.split(separator: " ").first.map(String.init) ?? "" })
+    let key = type.key.map(\.path).filter { !names.contains($0) }.joined(separator: ",")
+    var pages: [QuestionNode] = []
+    if chance(50) { pages.append(QuestionNode("$top=\(roll(max(2, rows)))")) }
+    if chance(30) { pages.append(QuestionNode("$skip=\(roll(max(2, rows)))")) }
+    let list = QuestionNode.List(after: key.isEmpty ? "" : ",", minimum: key.isEmpty ? 1 : 0, items: items)
+    return QuestionNode(
+      .order,
+      [
+        .text("$orderby="), .list(list), .text(key),
+        .list(QuestionNode.List(before: separator, separator: separator, minimum: 0, items: pages)),
+      ])
+  }
+
+  private mutating func orderItem(_ type: EdmStructure) -> QuestionNode? {
+    let leaves = data.leaves(of: type).filter { $0.kind.isOrdered || $0.kind == .boolean }
+    guard let leaf = pick(leaves) else { return nil }
+    let scope = Scope(type: type, prefix: "")
+    if reach.ordersByExpressions, chance(25), let node = value(leaf.kind, scope, depth: 1) { return node }
+    if reach.hasNavigationPaths, chance(15), let far = far(scope, where: { $0.isOrdered }) {
+      return QuestionNode(far.path)
+    }
+    return QuestionNode(leaf.path)
+  }
+
+  /// `$select`, `$expand`, `$compute`.
+  mutating func shapes(_ type: EdmStructure) -> [QuestionNode] {
+    var all: [QuestionNode] = []
+    if reach.hasCompute, chance(8), let compute = compute(type) { return [compute] }
+    let expanded = chance(35) && !type.navigationProperties.isEmpty ? expand(type) : nil
+    if chance(45) { all.append(select(type, with: isV4 ? [] : expanded?.names ?? [])) }
+    if let expanded { all.append(expanded.node) }
+    return all
+  }
+
+  mutating func select(_ type: EdmStructure, with navigations: [String] = []) -> QuestionNode {
+    if !isV4, !navigations.isEmpty {
+      let names = some(data.properties(of: type).map(\.name), atMost: 3) + navigations
+      // What is expanded must be selected (V2 URI conventions, 4.8), so nothing of it may go.
+      return QuestionNode("$select=" + names.joined(separator: ","))
+    }
+    var names = data.properties(of: type).map(\.name)
+    if reach.selectsPaths { names += data.leaves(of: type).map(\.path).filter { $0.contains("/") } }
+    let some = some(names, atMost: 4)
+    // A property and a part of it say the same twice.
+    let chosen = some.filter { name in !some.contains { name.hasPrefix($0 + "/") } }
+    return QuestionNode([.text("$select="), .list(QuestionNode.List(items: chosen.map { QuestionNode($0) }))])
+  }
+
+  mutating func expand(_ type: EdmStructure, depth: Int = 0) -> (node: QuestionNode, names: [String]) {
+    let navigations = some(type.navigationProperties, atMost: 2)
+    let items = navigations.map { expandItem($0, depth: depth) }
+    // In V2 `$select` names what is expanded, so the items stay together.
+    let least = isV4 ? 1 : items.count
+    let node = QuestionNode([.text("$expand="), .list(QuestionNode.List(minimum: least, items: items))])
+    return (node, navigations.map(\.name))
+  }
+
+  private mutating func expandItem(_ navigation: EdmNavigationProperty, depth: Int) -> QuestionNode {
+    guard let target = navigation.type.name.flatMap({ model.structure($0) }) else {
+      return QuestionNode(navigation.name)
+    }
+    guard isV4 else {
+      let next = depth == 0 && chance(25) ? pick(target.navigationProperties) : nil
+      return QuestionNode(.expand(navigation.name), navigation.name + (next.map { "/\($0.name)" } ?? ""))
+    }
+    var options: [QuestionNode] = []
+    let known = reach.expandOptions
+    if known.contains("$select"), chance(40) { options.append(select(target)) }
+    if navigation.isCollection {
+      if known.contains("$filter"), chance(35) { options.append(filter(target)) }
+      if known.contains("$orderby"), chance(35) { options.append(order(target, separator: ";", rows: 5)) }
+      if known.contains("$count"), chance(20) { options.append(QuestionNode("$count=true")) }
+    }
+    if known.contains("$expand"), depth < 2, chance(25), !target.navigationProperties.isEmpty {
+      options.append(expand(target, depth: depth + 1).node)
+    }
+    let list = QuestionNode.List(before: "(", separator: ";", after: ")", minimum: 0, items: options)
+    return QuestionNode(.expand(navigation.name), [.text(navigation.name), .list(list)])
+  }
+
+  mutating func search(_ type: EdmStructure) -> QuestionNode? {
+    let texts = data.leaves(of: type).filter { $0.kind == .string }
+      .flatMap { data.values["\(type.name)/\($0.path)"] ?? [] }
+    let words = texts.compactMap(\.string).flatMap { $0.split(separator: " ") }.map(String.init)
+      .filter { word in word.count > 2 && word.allSatisfy { $0.isASCII && $0.isLetter } }
+    guard let one = pick(words), let other = pick(words) else { return nil }
+    let text = [one, "\(one) \(other)", "\(one) OR \(other)", "NOT \(one)", "\(one) AND NOT \(other)"]
+    return pick(text).map { QuestionNode("$search=\($0)") }
+  }
+
+  mutating func compute(_ type: EdmStructure) -> QuestionNode? {
+    let kinds = data.leaves(of: type).map(\.kind).filter { $0.isNumber || $0 == .string }
+    let scope = Scope(type: type, prefix: "")
+    guard let kind = pick(kinds), let expression = value(kind, scope, depth: 2), let key = type.key.first else {
+      return nil
+    }
+    return QuestionNode([
+      .text("$compute="), .node(expression), .text(" as Made&$select=\(key.path),Made"),
+    ])
+  }
+
+  /// `$apply`, with rows that differ in what they are grouped by.
+  mutating func apply(_ path: String, _ type: EdmStructure) -> QuestionNode {
+    var steps: [QuestionNode.Part] = [.text("$apply=")]
+    let scope = Scope(type: type, prefix: "")
+    if reach.applySteps.contains("filter"), chance(40), let condition = truth(scope, depth: 2) {
+      steps += [.text("filter("), .node(condition), .text(")/")]
+    }
+    var aggregates = aggregates(type)
+    aggregates.append(QuestionNode("$count as Rows"))
+    let leaves = data.leaves(of: type).filter { !$0.path.contains("/") && $0.kind != .binary && $0.kind != .double }
+    let groups = some(leaves.map(\.path), atMost: 2).map { QuestionNode($0) }
+    if chance(70), !groups.isEmpty {
+      let list = QuestionNode.List(before: ",aggregate(", after: ")", minimum: 0, items: aggregates)
+      steps += [.text("groupby(("), .list(QuestionNode.List(items: groups)), .text(")"), .list(list), .text(")")]
+    } else {
+      steps += [.text("aggregate("), .list(QuestionNode.List(items: aggregates)), .text(")")]
+    }
+    return options(path, [QuestionNode(steps)])
+  }
+
+  private mutating func aggregates(_ type: EdmStructure) -> [QuestionNode] {
+    let leaves = data.leaves(of: type).filter { !$0.path.contains("/") }
+    var all: [QuestionNode] = []
+    for place in 0..<roll(3) {
+      guard let method = pick(reach.aggregates) else { continue }
+      let fitting = method == "countdistinct" ? leaves.filter { $0.kind != .binary } : leaves.filter(\.kind.isNumber)
+      guard let leaf = pick(fitting) else { continue }
+      all.append(QuestionNode("\(leaf.path) with \(method) as Made\(place)"))
+    }
+    return all
+  }
+}

@@ -1,0 +1,160 @@
+import OData
+import TestSupport
+
+/// Makes questions: the same ones for the same seed, model, data and reach.
+struct QuestionWriter {
+  let data: QuestionData
+  let reach: QuestionReach
+  var random: PrintedSeed
+  /// The lambda variables in use.
+  var variables = 0
+
+  init(data: QuestionData, reach: QuestionReach, random: PrintedSeed) {
+    self.data = data
+    self.reach = reach
+    self.random = random
+  }
+
+  var model: EdmModel { data.model }
+  var version: ODataVersion { model.version }
+  var isV4: Bool { version >= .v4 }
+
+  mutating func next() -> Question {
+    variables = 0
+    guard let root = pick(data.roots) else { return Question(root: QuestionNode("")) }
+    if reach.hasCrossjoin, chance(2) { return Question(root: crossjoin()) }
+    if root.isSingleton { return Question(root: single(root.name, root.type)) }
+    switch roll(100) {
+    case ..<10: return Question(root: count(root.name, root.type))
+    case ..<30:
+      guard let key = key(root) else { break }
+      return Question(root: single(root.name + key.text, key.type, declared: root.type))
+    case ..<38 where !reach.aggregates.isEmpty: return Question(root: apply(root.name, root.type))
+    case ..<42 where reach.hasReferences: return Question(root: references(root.name, root.type))
+    case ..<50 where reach.hasCasts:
+      guard let below = pick(data.derived(from: root.type)) else { break }
+      return Question(root: collection("\(root.name)/\(below.name)", below))
+    default: break
+    }
+    return Question(root: collection(root.name, root.type))
+  }
+
+  // MARK: - Paths
+
+  /// An entity of a set by its key; sometimes by one that is not there.
+  mutating func key(_ root: QuestionData.Root) -> (text: String, type: EdmStructure)? {
+    guard let row = pick(data.rows[root.name] ?? []) else { return nil }
+    guard let text = key(of: row, root.type, spoiled: chance(6)) else { return nil }
+    return (text, row["@type"]?.string.flatMap { model.structure($0) } ?? root.type)
+  }
+
+  mutating func key(of row: JSONNode, _ type: EdmStructure, spoiled: Bool = false) -> String? {
+    var parts: [String] = []
+    for reference in type.key {
+      guard let property = type.property(reference.path), let kind = ValueKind(property.type, model: model),
+        var value = row[reference.path]
+      else { return nil }
+      if spoiled, case .string(let text) = value, kind == .string { value = .string(String(text.reversed()) + "x") }
+      if spoiled, case .number = value { value = .number("77001") }
+      let primitive = model.underlying(property.type).type.primitive
+      guard let literal = QuestionLiteral.text(value, kind, type: primitive, version: version) else { return nil }
+      parts.append(type.key.count == 1 ? literal : "\(reference.path)=\(literal)")
+    }
+    return parts.isEmpty ? nil : "(\(parts.joined(separator: ",")))"
+  }
+
+  /// What begins at one entity.
+  mutating func single(_ path: String, _ type: EdmStructure, declared: EdmStructure? = nil) -> QuestionNode {
+    var path = path
+    var seen = declared ?? type
+    if reach.hasCasts, let declared, declared.name != type.name, chance(40) {
+      path += "/\(type.name)"
+      seen = type
+    }
+    switch roll(100) {
+    case ..<30:
+      guard let navigation = pick(seen.navigationProperties),
+        let target = navigation.type.name.flatMap({ model.structure($0) })
+      else { break }
+      let below = "\(path)/\(navigation.name)"
+      guard navigation.isCollection else { return entity(below, target) }
+      if reach.keysBehindNavigation, chance(15), let row = contained(navigation, seen), let key = key(of: row, target) {
+        return entity(below + key, target)
+      }
+      if reach.hasReferences, chance(10) { return references(below, target) }
+      return chance(15) ? count(below, target) : collection(below, target)
+    case ..<50 where reach.hasProperties:
+      guard let property = pick(data.properties(of: seen)) else { break }
+      let below = "\(path)/\(property.name)"
+      if let kind = ValueKind(property.type, model: model), !property.type.isCollection {
+        return QuestionNode(below + (kind != .binary && chance(30) ? "/$value" : ""))
+      }
+      if !property.type.isCollection, let complex = property.type.name.flatMap({ model.structure($0) }),
+        let inner = pick(data.leaves(of: complex)), chance(60)
+      {
+        return QuestionNode("\(below)/\(inner.path)")
+      }
+      return QuestionNode(below + (isV4 && property.type.isCollection && chance(30) ? "/$count" : ""))
+    default: break
+    }
+    return entity(path, seen)
+  }
+
+  /// A row that a containment navigation property of a known row leads to.
+  private mutating func contained(_ navigation: EdmNavigationProperty, _ type: EdmStructure) -> JSONNode? {
+    let roots = data.roots.filter { root in root.type.chain.contains { $0.name == type.name } }
+    let inner = roots.flatMap { data.rows[$0.name] ?? [] }.flatMap { $0[navigation.name]?.items ?? [] }
+    return pick(inner)
+  }
+
+  mutating func entity(_ path: String, _ type: EdmStructure) -> QuestionNode {
+    options(path, shapes(type))
+  }
+
+  mutating func collection(_ path: String, _ type: EdmStructure) -> QuestionNode {
+    var all: [QuestionNode] = []
+    if chance(60) { all.append(filter(type)) }
+    if chance(50) { all.append(order(type, separator: "&", rows: data.rows[path]?.count ?? 12)) }
+    if chance(20) { all.append(QuestionNode(isV4 ? "$count=true" : "$inlinecount=allpages")) }
+    if reach.hasSearch, chance(5), let search = search(type) { all.append(search) }
+    return options(path, all + shapes(type))
+  }
+
+  mutating func count(_ path: String, _ type: EdmStructure) -> QuestionNode {
+    options(path + "/$count", chance(75) ? [filter(type)] : [])
+  }
+
+  mutating func references(_ path: String, _ type: EdmStructure) -> QuestionNode {
+    options(path + "/$ref", chance(50) ? [filter(type)] : [])
+  }
+
+  mutating func crossjoin() -> QuestionNode {
+    let sets = data.roots.filter { !$0.isSingleton && (data.rows[$0.name]?.count ?? 0) <= 60 }.shuffled(using: &random)
+    guard sets.count > 1 else { return QuestionNode("") }
+    let one = sets[0]
+    let other = sets[1]
+    var parts: [QuestionNode] = []
+    for root in [one, other] {
+      guard let leaf = pick(data.leaves(of: root.type)), let literal = literal(leaf, root.type) else { continue }
+      parts.append(QuestionNode(.truth, "\(root.name)/\(leaf.path) eq \(literal)"))
+    }
+    let list = QuestionNode.List(separator: " and ", minimum: 1, items: parts)
+    let filter = parts.isEmpty ? [] : [QuestionNode([.text("$filter="), .list(list)])]
+    return options("$crossjoin(\(one.name),\(other.name))", filter)
+  }
+
+  func options(_ path: String, _ all: [QuestionNode]) -> QuestionNode {
+    QuestionNode([
+      .text(path), .list(QuestionNode.List(before: "?", separator: "&", minimum: 0, items: all)),
+    ])
+  }
+
+  // MARK: - Chance
+
+  mutating func roll(_ bound: Int) -> Int { Int.random(in: 0..<bound, using: &random) }
+  mutating func chance(_ percent: Int) -> Bool { roll(100) < percent }
+  mutating func pick<Item>(_ items: [Item]) -> Item? { items.randomElement(using: &random) }
+  mutating func some<Item>(_ items: [Item], atMost most: Int) -> [Item] {
+    Array(items.shuffled(using: &random).prefix(1 + roll(most)))
+  }
+}

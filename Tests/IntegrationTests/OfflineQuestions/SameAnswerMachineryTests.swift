@@ -1,0 +1,141 @@
+import OData
+import TestSupport
+import Testing
+
+extension ServiceAnswers {
+  init(_ service: ODataPyService) { self.init(port: service.port, root: "/shop") }
+
+  init(_ service: MockSAP, _ root: String) {
+    self.init(port: service.port, root: String(root.dropFirst(service.origin.count)))
+  }
+}
+
+/// A service whose answers are falsified on the way.
+private struct Spoiled: AnswersQuestions {
+  let service: ServiceAnswers
+  let spoil: @Sendable (String, String) -> String
+
+  func answer(_ path: String) async -> QuestionAnswer {
+    guard case .content(let bytes) = await service.answer(path) else { return await service.answer(path) }
+    return .content(Array(spoil(path, String(decoding: bytes, as: UTF8.self)).utf8))
+  }
+}
+
+@Suite("Same question, same answer: the machinery", .odataPy(), .timeLimit(.minutes(5)))
+struct SameAnswerMachineryTests {
+  private func writer(_ seed: UInt64) async throws -> QuestionWriter {
+    let service = ServiceAnswers(try ODataPyService.ofSuite)
+    let data = try await onOwnThread { try QuestionData.read(service) }
+    return QuestionWriter(data: data, reach: .odataPy, random: PrintedSeed(seed: seed))
+  }
+
+  @Test("one seed makes the same questions, another seed others")
+  func deterministic() async throws {
+    var one = try await writer(1)
+    var same = try await writer(1)
+    var other = try await writer(2)
+    let first = (0..<200).map { _ in one.next().path }
+    #expect(first == (0..<200).map { _ in same.next().path })
+    #expect(first != (0..<200).map { _ in other.next().path })
+    #expect(Set(first).count > 180)
+    for part in [
+      "$filter=", "$orderby=", "$expand=", "$select=", "$apply=", "$compute=", "/any(", "/$count", "%20in%20",
+    ] {
+      #expect(first.contains { $0.contains(part) }, "no question has \(part)")
+    }
+  }
+
+  @Test("a service asked twice gives the same answers, and understands most of the questions")
+  func sameService() async throws {
+    var writer = try await writer(3)
+    let service = ServiceAnswers(try ODataPyService.ofSuite)
+    var run = SameAnswerRun("odatapy beside itself", service: service, store: service, excuses: [], count: 150)
+    await run.run(&writer)
+    #expect(run.findings.isEmpty, "\(run.findings.map(\.description).joined(separator: "\n"))")
+    #expect(run.compared > run.count * 7 / 10)
+  }
+
+  @Test("a wrong value is found, and the question made as small as shows it")
+  func wrongValue() async throws {
+    var writer = try await writer(4)
+    let service = ServiceAnswers(try ODataPyService.ofSuite)
+    let spoiled = Spoiled(service: service) { path, text in
+      path.contains("contains(") ? text.replacing("\"value\":[", with: "\"value\":[{\"ID\":-1},") : text
+    }
+    var run = SameAnswerRun("a liar", service: service, store: spoiled, excuses: [], count: 300)
+    await run.run(&writer, atMost: 1)
+    let found = try #require(run.findings.first)
+    #expect(found.question.contains("contains("))
+    #expect(found.question.utf8.count <= found.original.utf8.count)
+    #expect(!found.question.contains("%20and%20"))
+    #expect(!found.differences.isEmpty)
+  }
+
+  @Test(
+    "answers are alike where they say the same",
+    arguments: [
+      (#"{"value":[{"a":1},{"a":2}]}"#, #"{"@odata.context":"x","value":[{"a":2.0},{"a":1e0}]}"#),
+      (
+        #"{"d":{"results":[{"__metadata":{"uri":"x"},"A":"1","B":{"__deferred":{"uri":"y"}}}]}}"#, #"{"d":[{"A":"1"}]}"#
+      ),
+      (#"{"value":"2024-01-01T00:00:00.500Z"}"#, #"{"value":"2024-01-01T00:00:00.5+00:00"}"#),
+      (#"{"value":"P1DT0H"}"#, #"{"value":"PT24H"}"#),
+      (#"{"value":123456789012345678901234.5}"#, #"{"value":1.234567890123456789012345e23}"#),
+    ])
+  func alike(_ one: String, _ other: String) {
+    #expect(differences(one, other).isEmpty)
+  }
+
+  @Test(
+    "and different where they do not",
+    arguments: [
+      (#"{"value":[{"a":1},{"a":2}]}"#, #"{"value":[{"a":1}]}"#),
+      (#"{"value":9007199254740993}"#, #"{"value":9007199254740992}"#),
+      (#"{"value":[{"a":null}]}"#, #"{"value":[{"a":""}]}"#),
+      (#"{"value":[{"a":null}]}"#, #"{"value":[{}]}"#),
+      (#"{"@odata.count":3,"value":[]}"#, #"{"@odata.count":2,"value":[]}"#),
+      (#"{"value":["a","b"]}"#, #"{"value":["b","a"]}"#),
+      (##"{"value":[{"@odata.type":"#N.A","a":1}]}"##, ##"{"value":[{"@odata.type":"#N.B","a":1}]}"##),
+      (#"{"value":"2024-01-01T00:00:00Z"}"#, #"{"value":"2024-01-01T00:00:00+01:00"}"#),
+      ("17", "18"),
+    ])
+  func different(_ one: String, _ other: String) {
+    #expect(!differences(one, other).isEmpty)
+  }
+
+  @Test("rows in another order differ where an order was asked for, nested ones too")
+  func order() {
+    let one = #"{"value":[{"a":1,"n":[{"b":1},{"b":2}]},{"a":2}]}"#
+    let other = #"{"value":[{"a":2},{"a":1,"n":[{"b":1},{"b":2}]}]}"#
+    let inner = #"{"value":[{"a":1,"n":[{"b":2},{"b":1}]},{"a":2}]}"#
+    #expect(differences(one, other).isEmpty)
+    #expect(differences(one, other, ordered: [""]).map(\.kind) == [.order])
+    #expect(differences(one, inner, ordered: [""]).isEmpty)
+    #expect(differences(one, inner, ordered: ["n"]).map(\.kind) == [.order])
+  }
+
+  private func differences(_ one: String, _ other: String, ordered: Set<String> = []) -> [AnswerDifference] {
+    AnswerComparison.differences(
+      service: .content(Array(one.utf8)), store: .content(Array(other.utf8)), ordered: ordered)
+  }
+}
+
+@Suite("Same question, same answer: what mock-sap understands", .mockSAP("--no-csrf"), .timeLimit(.minutes(5)))
+struct SameAnswerMockSAPTests {
+  @Test("V2 and V4 answer most of the questions that are made for them")
+  func understands() async throws {
+    let service = try MockSAP.ofSuite
+    for (root, reach) in [
+      (service.salesOrdersV2, QuestionReach.mockSAPV2), (service.gatewaySample, .mockSAPV2),
+      (service.productsV4, .mockSAPV4),
+    ] {
+      let answers = ServiceAnswers(service, root)
+      let data = try await onOwnThread { try QuestionData.read(answers) }
+      var writer = QuestionWriter(data: data, reach: reach, random: PrintedSeed(seed: 5))
+      var run = SameAnswerRun("\(root) beside itself", service: answers, store: answers, excuses: [], count: 80)
+      await run.run(&writer)
+      #expect(run.findings.isEmpty)
+      #expect(run.compared > run.count * 7 / 10)
+    }
+  }
+}

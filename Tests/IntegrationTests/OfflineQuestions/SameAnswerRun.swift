@@ -1,0 +1,145 @@
+import Foundation
+import OData
+import TestSupport
+
+/// Asks both sides the same questions.
+struct SameAnswerRun {
+  let name: String
+  let service: any AnswersQuestions
+  let store: any AnswersQuestions
+  let excuses: [Excuse]
+  /// How many questions: `LARDER_QUERIES`, else the given number.
+  let count: Int
+  private(set) var compared = 0
+  private(set) var refusedByService = 0
+  private(set) var refusals: [String: Int] = [:]
+  private(set) var excused: [String: Int] = [:]
+  private(set) var findings: [Finding] = []
+
+  /// A question with different answers, as small as it could be made.
+  struct Finding: CustomStringConvertible {
+    let number: Int
+    let original: String
+    let question: String
+    let service: QuestionAnswer
+    let store: QuestionAnswer
+    let differences: [AnswerDifference]
+
+    var description: String {
+      """
+      question \(number): \(question)
+        found as: \(original)
+        service: \(service.text(1200))
+        store:   \(store.text(1200))
+        \(differences.prefix(6).map(\.description).joined(separator: "\n  "))
+      """
+    }
+  }
+
+  init(
+    _ name: String, service: any AnswersQuestions, store: any AnswersQuestions, excuses: [Excuse], count: Int
+  ) {
+    self.name = name
+    self.service = service
+    self.store = store
+    self.excuses = excuses
+    let asked = ProcessInfo.processInfo.environment["LARDER_QUERIES"].flatMap { Int($0) }
+    self.count = asked ?? count
+  }
+
+  /// Asks them all; ends early after so many findings.
+  mutating func run(_ writer: inout QuestionWriter, atMost most: Int = 12) async {
+    var known: Set<String> = []
+    for number in 1...max(1, count) {
+      let question = writer.next()
+      guard !question.path.isEmpty else { continue }
+      guard let found = await differences(question, counting: true) else { continue }
+      let smallest = await smallest(question, found)
+      // One finding a cause, as far as the question's form tells.
+      guard known.insert(SameAnswerRun.form(smallest.0.root.text)).inserted else { continue }
+      findings.append(
+        Finding(
+          number: number, original: question.path, question: smallest.0.path,
+          service: await service.answer(smallest.0.path), store: await store.answer(smallest.0.path),
+          differences: smallest.1))
+      if findings.count >= most { break }
+    }
+    print(summary)
+  }
+
+  var summary: String {
+    var text = "\(name): \(compared) of \(count) questions compared, \(refusedByService) refused by the service"
+    for (id, times) in excused.sorted(by: { $0.key < $1.key }) { text += "\n  excused \(times) times: \(id)" }
+    for (why, times) in refusals.sorted(by: { $0.value > $1.value }).prefix(8) {
+      text += "\n  the service refused \(times) times: \(why)"
+    }
+    return text + (findings.isEmpty ? "" : "\n  \(findings.count) findings")
+  }
+
+  /// What is not excused; nil where nothing is left, or where the service does not answer.
+  private mutating func differences(_ question: Question, counting: Bool) async -> [AnswerDifference]? {
+    let text = question.root.text
+    let truth = await service.answer(question.path)
+    if case .refused(let why) = truth {
+      if counting {
+        refusedByService += 1
+        refusals[String(why.prefix(110)), default: 0] += 1
+      }
+      return nil
+    }
+    let ours = await store.answer(question.path)
+    if counting { compared += 1 }
+    let all = AnswerComparison.differences(
+      service: truth, store: ours, ordered: question.root.ordered(), tolerance: SameAnswerRun.tolerance(text))
+    var left: [AnswerDifference] = []
+    for difference in all {
+      guard let excuse = excuses.first(where: { $0.covers(text, difference) }) else {
+        left.append(difference)
+        continue
+      }
+      if counting { excused[excuse.id, default: 0] += 1 }
+    }
+    return left.isEmpty ? nil : left
+  }
+
+  /// The standard leaves the type of an average and of a quotient to the service (Data Aggregation 3.1.3.4).
+  static func tolerance(_ text: String) -> Double {
+    [" with average ", " div ", " divby "].contains { text.contains($0) } ? 1e-9 : 0
+  }
+
+  private mutating func smallest(_ question: Question, _ found: [AnswerDifference]) async
+    -> (Question, [AnswerDifference])
+  {
+    var best = (question, found)
+    var tries = 300
+    var goesOn = true
+    while goesOn {
+      goesOn = false
+      for root in best.0.root.smaller().sorted(by: { $0.text.utf8.count < $1.text.utf8.count }) {
+        guard tries > 0 else { return best }
+        tries -= 1
+        let candidate = Question(root: root)
+        guard let differences = await differences(candidate, counting: false) else { continue }
+        best = (candidate, differences)
+        goesOn = true
+        break
+      }
+    }
+    return best
+  }
+
+  /// The text without its literals and numbers.
+  static func form(_ text: String) -> String {
+    var form = ""
+    var isQuoted = false
+    for character in text {
+      if character == "'" {
+        isQuoted.toggle()
+        form += isQuoted ? "'" : ""
+      } else if !isQuoted, !character.isNumber {
+        form.append(character)
+      }
+    }
+    return form
+  }
+}
