@@ -1,0 +1,199 @@
+import OData
+import Storage
+
+/// A shape prepared for writing: names as bytes, values by column, decided once for all rows.
+final class AnswerObject {
+  let shape: ReadShape
+  let identity: AnswerIdentity
+  let parts: [Part]
+  let expands: [AnswerExpand]
+  /// Navigation properties that are told as links: V2's deferred ones, those of full metadata.
+  let links: [Link]
+  /// `"@odata.type":"#Ns.Type",` by type number, of verbose forms the name alone; empty where the form says none.
+  let typeNames: [[UInt8]]
+  /// Whether the key is not among the members, so that the id cannot be told from them (JSON Format 4.01 §4.6.8).
+  let hidesKey: Bool
+
+  /// A part of an object.
+  struct Part {
+    /// `"Name":`, with the type before it where the form shows that.
+    let name: [UInt8]
+    let kind: Kind
+    /// By type number, whether a row has the part; empty for all.
+    let types: [Bool]
+
+    enum Kind {
+      case cell(Int32, AnswerCell)
+      /// `names` of the members where values of derived types have some that others lack; empty where all have all.
+      case complex(Int32, EdmStructure?, [Part], names: [String])
+      case dynamic(Int32, Set<String>?)
+      case stream(Int32, String)
+      case link(AnswerIdentity)
+    }
+
+    @inline(__always)
+    func isOf(_ type: Int) -> Bool { types.isEmpty || type < types.count && types[type] }
+  }
+
+  /// A navigation property that is not in line.
+  struct Link {
+    let name: String
+    let types: [Bool]
+  }
+
+  init(
+    _ shape: ReadShape, options: ODataBoundOptions?, place: AnswerIdentity.Place, declared: EdmStructure?,
+    types: AnswerTypes, depth: Int = 0
+  ) {
+    let form = types.form
+    self.shape = shape
+    identity = AnswerIdentity(shape, place: place, form: form, types: types)
+    let allTypes = shape.table?.types ?? []
+    typeNames = allTypes.map { AnswerObject.typeName($0, declared: declared, form: form) }
+    let preparing = Preparing(types: types, typeCount: allTypes.count)
+    parts = shape.members.compactMap { preparing.part($0, isDynamic: shape.type == nil) }
+    expands = shape.expands.map { expand in
+      AnswerExpand(
+        expand, options: options?.expand.first { AnswerPath.names($0.path) == expand.path }?.options,
+        typeCount: allTypes.count, types: types, depth: depth + 1)
+    }
+    hidesKey = AnswerObject.hidesKey(shape)
+    links = AnswerObject.links(shape, options: options, form: form)
+  }
+
+  private static func typeName(_ type: EdmStructure, declared: EdmStructure?, form: AnswerForm) -> [UInt8] {
+    if form.isVerbose { return Array(type.name.utf8) }
+    let isShown = form.metadata == .full || form.metadata == .minimal && type.name != declared?.name
+    return isShown ? Array("\"\(form.control)type\":\"#\(type.name)\",".utf8) : []
+  }
+
+  private static func hidesKey(_ shape: ReadShape) -> Bool {
+    guard let table = shape.table else { return false }
+    let shown = Set(shape.members.map(\.name))
+    return table.key.contains { !(table.columns[$0].path.first.map(shown.contains) ?? true) }
+  }
+
+  /// Links of what is neither expanded nor left out by `$select`.
+  private static func links(_ shape: ReadShape, options: ODataBoundOptions?, form: AnswerForm) -> [Link] {
+    guard form.isVerbose || form.metadata == .full, let table = shape.table else { return [] }
+    let selected = options?.select ?? []
+    let names = Set(selected.compactMap { AnswerPath.names($0.path).last })
+    let showsAll = selected.isEmpty || names.contains("*") && !form.isVerbose
+    return table.navigations.compactMap { navigation in
+      guard navigation.path.count == 1, showsAll || names.contains(navigation.property.name) else { return nil }
+      if form.isVerbose, shape.expands.contains(where: { $0.path == navigation.path }) { return nil }
+      let owners = table.typeNumbers(derivedFrom: navigation.declaringType)
+      let isAll = owners.count == table.types.count
+      return Link(
+        name: navigation.property.name, types: isAll ? [] : table.types.indices.map { owners.contains($0) })
+    }
+  }
+
+  /// Makes parts of members.
+  struct Preparing {
+    let types: AnswerTypes
+    let typeCount: Int
+
+    func part(_ member: ReadMember, isDynamic: Bool) -> Part? {
+      let owners = AnswerObject.flags(member.types, count: typeCount)
+      let name = quoted(member.name)
+      switch member.kind {
+      case .column(let column, .stream):
+        return Part(name: [], kind: .stream(column, member.name), types: owners)
+      case .column(let column, let storage):
+        let cell = AnswerCell(storage, type: member.type, form: types.form, types: types)
+        return Part(name: typed(member, isDynamic) + name, kind: .cell(column, cell), types: owners)
+      case .complex(let marker, let members):
+        let declared = member.type.structure
+        let known = members.filter { $0.kind.isCell }
+        let isMixed = typeCount > 0 && known.contains { declared?.property($0.name) == nil }
+        return Part(
+          name: name,
+          kind: .complex(
+            marker, declared, members.compactMap { part($0, isDynamic: false) },
+            names: isMixed ? members.map(\.name) : []),
+          types: owners)
+      case .dynamic(let column, let only):
+        return Part(name: [], kind: .dynamic(column, only), types: owners)
+      case .link(let shape):
+        let identity = AnswerIdentity(shape, place: AnswerExpand.place(shape), form: types.form, types: types)
+        let name = types.form.isVerbose ? member.name : "\(member.name)\(types.form.control)navigationLink"
+        return Part(name: quoted(name), kind: .link(identity), types: owners)
+      }
+    }
+
+    private func quoted(_ name: String) -> [UInt8] {
+      var out = AnswerBytes()
+      out.string(name)
+      out.append(UInt8(ascii: ":"))
+      return out.takeAll()
+    }
+
+    /// `"Name@odata.type":"#Type",` where the form shows it.
+    private func typed(_ member: ReadMember, _ isDynamic: Bool) -> [UInt8] {
+      guard !types.form.isVerbose, types.form.metadata != .none else { return [] }
+      let type = types.type(member.type)
+      guard let name = type.name, types.showsType(type, isDynamic: isDynamic) else { return [] }
+      return quoted(member.name + types.form.control + "type") + Array("\"#\(name)\",".utf8)
+    }
+  }
+
+  /// Whether each type number is among some; empty for all.
+  static func flags(_ types: Set<Int>?, count: Int) -> [Bool] {
+    guard let types else { return [] }
+    return (0..<max(count, (types.max() ?? 0) + 1)).map { types.contains($0) }
+  }
+}
+
+/// A navigation property in line, prepared for writing.
+final class AnswerExpand {
+  let expand: ReadExpand
+  let options: ODataBoundOptions?
+  let types: [Bool]
+  /// What its rows are written by; nil for counts.
+  let object: AnswerObject?
+  /// What the URL of the navigation property ends in.
+  let path: [UInt8]
+  /// The path in names of members.
+  let name: String
+  /// Statements of this place alone, told apart by white space at their end: one that is running cannot run within
+  /// itself.
+  let sql: String
+  let countSQL: String?
+
+  init(
+    _ expand: ReadExpand, options: ODataBoundOptions?, typeCount: Int, types: AnswerTypes, depth: Int
+  ) {
+    self.expand = expand
+    self.options = options
+    self.types = AnswerObject.flags(expand.types, count: typeCount)
+    name = expand.path.joined(separator: "/")
+    path = Array(name.utf8)
+    let space = String(repeating: " ", count: depth)
+    sql = expand.plan.sql + space
+    countSQL = expand.plan.count.map { $0.sql + space }
+    switch expand.plan.content {
+    case .objects(let inner), .references(let inner):
+      let isContained = inner.table?.isContained == true
+      object = AnswerObject(
+        inner, options: options,
+        place: isContained ? .contained(path, isCollection: expand.isCollection) : AnswerExpand.place(inner),
+        declared: inner.type ?? inner.table?.type, types: types, depth: depth)
+    case .value, .count, .media: object = nil
+    }
+  }
+
+  /// Where the entities of a shape have their canonical URLs, apart from the way to them.
+  static func place(_ shape: ReadShape) -> AnswerIdentity.Place {
+    switch shape.table?.place {
+    case .entitySet(let name)?: .set(Array(name.utf8))
+    case .singleton(let name)?: .single(Array(name.utf8))
+    case .containment?, .type?, nil: .unknown
+    }
+  }
+}
+
+extension ReadMember.Kind {
+  /// Whether it is a member of its own: undeclared ones are many.
+  fileprivate var isCell: Bool { if case .dynamic = self { false } else { true } }
+}

@@ -1,0 +1,337 @@
+import OData
+import Storage
+
+/// Writes rows as JSON while a statement stands on them, and what is expanded by a statement more for each.
+final class AnswerWriter {
+  let connection: Connection
+  let types: AnswerTypes
+  let form: AnswerForm
+  /// The identities of the entities around the one being written: a circle of data ends at one of them.
+  private var way: [Int64] = []
+
+  init(connection: Connection, types: AnswerTypes) {
+    self.connection = connection
+    self.types = types
+    form = types.form
+  }
+
+  /// Runs a statement; what `body` throws is thrown.
+  func forEachRow(_ sql: String, _ values: [SQLValue], _ body: (borrowing Row) throws -> Bool) throws {
+    var failure: (any Error)?
+    try connection.forEachRow(sql, values) { (row) throws(StorageError) in
+      do { return try body(row) } catch {
+        failure = error
+        return false
+      }
+    }
+    if let failure { throw failure }
+  }
+
+  /// The values of a plan's parameters at a row of the plan around it.
+  static func values(_ parameters: [ReadParameter], at row: borrowing Row) -> [SQLValue] {
+    var values: [SQLValue] = []
+    values.reserveCapacity(parameters.count)
+    for parameter in parameters {
+      switch parameter {
+      case .value(let value): values.append(value)
+      case .outer(let column): values.append(row.value(column))
+      }
+    }
+    return values
+  }
+
+  /// The values of a plan that stands in no other.
+  static func values(_ parameters: [ReadParameter]) throws -> [SQLValue] {
+    try parameters.map { parameter in
+      guard case .value(let value) = parameter else {
+        throw OfflineODataError(.internalFailure, "A plan without one around it asks for the row around it")
+      }
+      return value
+    }
+  }
+
+  // MARK: Objects
+
+  /// Writes a row as an object, and a comma; `context` goes in front.
+  func object(
+    _ object: AnswerObject, _ row: borrowing Row, below parent: [UInt8]? = nil, context: [UInt8] = [],
+    into out: inout AnswerBytes
+  ) throws {
+    out.append(UInt8(ascii: "{"))
+    if !context.isEmpty { out.append(context) }
+    let type = object.shape.typeNumber.map { Int(truncatingIfNeeded: row.integer($0)) } ?? 0
+    var path: [UInt8]?
+    if form.isVerbose {
+      path = try verboseHead(object, row, type: type, below: parent, into: &out)
+    } else {
+      path = try head(object, row, type: type, below: parent, into: &out)
+    }
+    try members(object.parts, row, type: type, into: &out)
+    if !object.links.isEmpty { links(object, row, type: type, path: path, into: &out) }
+    if !object.expands.isEmpty {
+      if path == nil { path = try object.identity.path(row, below: parent) }
+      try expands(object, row, type: type, path: path, into: &out)
+    }
+    out.close(UInt8(ascii: "}"))
+    out.append(UInt8(ascii: ","))
+  }
+
+  /// Writes the members of an object, each with a comma.
+  @inline(__always)
+  func members(_ parts: [AnswerObject.Part], _ row: borrowing Row, type: Int, into out: inout AnswerBytes) throws {
+    for index in parts.indices {
+      // Taking the part out of the array would copy it.
+      guard parts[index].isOf(type) else { continue }
+      if case .cell(let column, let cell) = parts[index].kind {
+        out.append(parts[index].name)
+        try cell.write(row, column, types: types, into: &out)
+      } else {
+        try compound(parts[index], row, type: type, into: &out)
+      }
+    }
+  }
+
+  private func compound(
+    _ part: AnswerObject.Part, _ row: borrowing Row, type: Int, into out: inout AnswerBytes
+  ) throws {
+    switch part.kind {
+    case .cell: break
+    case .complex(let marker, let declared, let inner, let names):
+      out.append(part.name)
+      guard row.storageClass(marker) != .null else { return out.append(literal: "null,") }
+      out.append(UInt8(ascii: "{"))
+      let name = row.storageClass(marker) == .text ? try row.text(marker) : ""
+      let actual = name.isEmpty ? declared : types.model.structure(name) ?? declared
+      types.typeName(actual: actual, declared: declared, into: &out)
+      try complexMembers(inner, names, of: actual, row, into: &out)
+      out.close(UInt8(ascii: "}"))
+      out.append(UInt8(ascii: ","))
+    case .dynamic(let column, let only):
+      guard row.storageClass(column) == .text else { return }
+      let node = try AnswerTypes.node(unsafe Array(row.utf8(column)))
+      guard case .object(let members) = node else { return }
+      try types.members(members, of: nil, only: only, into: &out)
+    case .stream(let column, let name):
+      guard !form.isVerbose, row.storageClass(column) == .text else { return }
+      let known = try AnswerMedia(AnswerTypes.node(unsafe Array(row.utf8(column))))
+      known.write(form, on: name, into: &out)
+    case .link(let identity):
+      guard form.isVerbose || form.metadata != .none else { return }
+      guard let path = try identity.path(row, below: nil) else { return }
+      let url = try identity.ownURL(row) ?? String(decoding: path, as: UTF8.self)
+      out.append(part.name)
+      if form.isVerbose { out.append(literal: "{\"__deferred\":{\"uri\":") }
+      out.string(form.isVerbose || form.metadata == .full ? absolute(url) : url)
+      out.append(form.isVerbose ? "}}," : ",")
+    }
+  }
+
+  private func complexMembers(
+    _ parts: [AnswerObject.Part], _ names: [String], of actual: EdmStructure?, _ row: borrowing Row,
+    into out: inout AnswerBytes
+  ) throws {
+    guard !names.isEmpty, let actual else { return try members(parts, row, type: 0, into: &out) }
+    for (part, name) in zip(parts, names) where actual.property(name) != nil {
+      try members([part], row, type: 0, into: &out)
+    }
+  }
+
+  // MARK: Control information
+
+  private func head(
+    _ object: AnswerObject, _ row: borrowing Row, type: Int, below parent: [UInt8]?, into out: inout AnswerBytes
+  ) throws -> [UInt8]? {
+    let shape = object.shape
+    guard shape.table != nil, form.metadata != .none else { return nil }
+    if type < object.typeNames.count, type >= 0 { out.append(object.typeNames[type]) }
+    let own = try object.identity.ownURL(row)
+    var path: [UInt8]?
+    if form.metadata == .full || own != nil || object.hidesKey {
+      path = try object.identity.path(row, below: parent)
+      if let id = own ?? path.map({ String(decoding: $0, as: UTF8.self) }) {
+        // Relative ones are relative to the context URL, which begins with the service's root.
+        member("id", form.metadata == .full ? absolute(id) : id, into: &out)
+        if form.metadata == .full {
+          member("editLink", id + String(decoding: object.identity.cast(row), as: UTF8.self), into: &out)
+        }
+      }
+    }
+    if let etag = shape.etag, row.storageClass(etag) == .text {
+      out.append("\"\(form.control)etag\":")
+      unsafe out.string(row.utf8(etag))
+      out.append(UInt8(ascii: ","))
+    }
+    if let media = shape.media, row.storageClass(media) == .text {
+      let known = try AnswerMedia(AnswerTypes.node(unsafe Array(row.utf8(media))))
+      known.write(form, on: "", into: &out)
+    }
+    return path
+  }
+
+  private func member(_ control: String, _ value: String, into out: inout AnswerBytes) {
+    out.append("\"\(form.control)\(control)\":")
+    out.string(value)
+    out.append(UInt8(ascii: ","))
+  }
+
+  func absolute(_ url: String) -> String {
+    url.contains("://") || url.hasPrefix("/") ? url : form.serviceRoot + url
+  }
+
+  private func verboseHead(
+    _ object: AnswerObject, _ row: borrowing Row, type: Int, below parent: [UInt8]?, into out: inout AnswerBytes
+  ) throws -> [UInt8]? {
+    guard object.shape.table != nil else { return nil }
+    let path = try object.identity.path(row, below: parent)
+    let own = try object.identity.ownURL(row)
+    out.append(literal: "\"__metadata\":{")
+    if let uri = own ?? path.map({ String(decoding: $0, as: UTF8.self) }) {
+      out.append(literal: "\"id\":")
+      out.string(absolute(uri))
+      out.append(literal: ",\"uri\":")
+      out.string(absolute(uri))
+      out.append(UInt8(ascii: ","))
+    }
+    if type >= 0, type < object.typeNames.count {
+      out.append(literal: "\"type\":\"")
+      out.append(object.typeNames[type])
+      out.append(literal: "\",")
+    }
+    if let etag = object.shape.etag, row.storageClass(etag) == .text {
+      out.append(literal: "\"etag\":")
+      unsafe out.string(row.utf8(etag))
+      out.append(UInt8(ascii: ","))
+    }
+    if let media = object.shape.media, row.storageClass(media) == .text {
+      let known = try AnswerMedia(AnswerTypes.node(unsafe Array(row.utf8(media))))
+      known.writeVerbose(at: absolute(own ?? path.map { String(decoding: $0, as: UTF8.self) } ?? ""), into: &out)
+    }
+    out.close(UInt8(ascii: "}"))
+    out.append(UInt8(ascii: ","))
+    return path
+  }
+
+  private func links(
+    _ object: AnswerObject, _ row: borrowing Row, type: Int, path: [UInt8]?, into out: inout AnswerBytes
+  ) {
+    guard let path else { return }
+    let start =
+      form.serviceRoot + String(decoding: path + (form.isVerbose ? [] : object.identity.cast(row)), as: UTF8.self)
+    for link in object.links where link.types.isEmpty || type < link.types.count && link.types[type] {
+      out.string(form.isVerbose ? link.name : "\(link.name)\(form.control)associationLink")
+      out.append(form.isVerbose ? ":{\"__deferred\":{\"uri\":" : ":")
+      out.string("\(start)/\(link.name)" + (form.isVerbose ? "" : "/$ref"))
+      out.append(form.isVerbose ? "}}," : ",")
+      guard !form.isVerbose else { continue }
+      out.string("\(link.name)\(form.control)navigationLink")
+      out.append(UInt8(ascii: ":"))
+      out.string("\(start)/\(link.name)")
+      out.append(UInt8(ascii: ","))
+    }
+  }
+
+  // MARK: Expanded entities
+
+  private func expands(
+    _ object: AnswerObject, _ row: borrowing Row, type: Int, path: [UInt8]?, into out: inout AnswerBytes
+  ) throws {
+    let id = object.shape.id.map { row.integer($0) }
+    let isInCircle = id.map(way.contains) ?? false
+    if let id { way.append(id) }
+    defer { if id != nil { way.removeLast() } }
+    for expand in object.expands where expand.types.isEmpty || type < expand.types.count && expand.types[type] {
+      if isInCircle, expand.expand.stopsAtCycles { continue }
+      try self.expand(expand, row, path, into: &out)
+    }
+  }
+
+  private func expand(
+    _ expand: AnswerExpand, _ row: borrowing Row, _ path: [UInt8]?, into out: inout AnswerBytes
+  ) throws {
+    let plan = expand.expand.plan
+    let values = AnswerWriter.values(plan.parameters, at: row)
+    guard let object = expand.object else {
+      let count = try self.count(expand.sql, values)
+      out.append("\"\(expand.name)\(form.control)count\":\(exact(count)),")
+      return
+    }
+    var counted: Int64?
+    if let count = plan.count, let sql = expand.countSQL {
+      counted = try self.count(sql, AnswerWriter.values(count.parameters, at: row))
+    }
+    if let counted, !form.isVerbose { out.append("\"\(expand.name)\(form.control)count\":\(exact(counted)),") }
+    out.append("\"\(expand.name)\":")
+    guard expand.expand.isCollection else {
+      let start = out.count
+      try forEachRow(expand.sql, values) { row in
+        try self.row(plan, object, row, path, into: &out)
+        return false
+      }
+      if out.count == start { out.append(literal: "null,") }
+      return
+    }
+    out.append(form.isVerbose ? "{\"results\":[" : "[")
+    var paging = AnswerPaging(plan.page)
+    try forEachRow(expand.sql, values) { row in
+      guard paging.takes(row) else { return false }
+      try self.row(plan, object, row, path, into: &out)
+      return true
+    }
+    out.close(UInt8(ascii: "]"))
+    let next = try paging.next.map { try nextLink(expand, path, $0) }
+    if form.isVerbose {
+      if let counted { out.append(",\"__count\":\"\(counted)\"") }
+      if let next { out.append(",\"__next\":\"\(next)\"") }
+      out.append(UInt8(ascii: "}"))
+    } else if let next {
+      out.append(",\"\(expand.name)\(form.control)nextLink\":\"\(next)\"")
+    }
+    out.append(UInt8(ascii: ","))
+  }
+
+  private func exact(_ count: Int64) -> String { form.isIEEE754Compatible ? "\"\(count)\"" : "\(count)" }
+
+  /// The number that a statement counts; 0 where it has no row.
+  func count(_ sql: String, _ values: [SQLValue]) throws -> Int64 {
+    var count: Int64 = 0
+    try forEachRow(sql, values) { row in
+      count = row.integer(0)
+      return false
+    }
+    return count
+  }
+
+  private func row(
+    _ plan: ReadPlan, _ object: AnswerObject, _ row: borrowing Row, _ parent: [UInt8]?, into out: inout AnswerBytes
+  ) throws {
+    if case .references = plan.content {
+      try reference(object, row, below: parent, into: &out)
+    } else {
+      try self.object(object, row, below: parent, into: &out)
+    }
+  }
+
+  /// Writes a reference to a row's entity, and a comma.
+  func reference(
+    _ object: AnswerObject, _ row: borrowing Row, below parent: [UInt8]? = nil, context: [UInt8] = [],
+    into out: inout AnswerBytes
+  ) throws {
+    let path = try object.identity.path(row, below: parent)
+    guard let id = try object.identity.ownURL(row) ?? path.map({ String(decoding: $0, as: UTF8.self) }) else {
+      throw OfflineODataError(.unsupportedQuery, "References to entities that no entity set holds")
+    }
+    out.append(UInt8(ascii: "{"))
+    if !context.isEmpty { out.append(context) }
+    out.append(form.isVerbose ? "\"uri\":" : "\"\(form.control)id\":")
+    out.string(form.isVerbose || form.metadata == .full ? absolute(id) : id)
+    out.append(literal: "},")
+  }
+
+  private func nextLink(_ expand: AnswerExpand, _ parent: [UInt8]?, _ token: SkipToken) throws -> String {
+    guard let parent else {
+      throw OfflineODataError(.unsupportedQuery, "Pages of entities below one that no entity set holds")
+    }
+    let start = form.serviceRoot + String(decoding: parent + [UInt8(ascii: "/")] + expand.path, as: UTF8.self)
+    return start + "?" + (try AnswerLinks(form).options(expand.options, after: token))
+  }
+}
