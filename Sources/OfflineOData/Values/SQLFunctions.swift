@@ -1,0 +1,86 @@
+// What the store's SQL has beyond SQLite's own. All functions are deterministic and innocuous: they may stand in indexes and
+// views. NULL among the arguments makes NULL, but where a line says otherwise. Values stand in SQL as in their columns
+// (``ColumnStorage``); `number` is INTEGER, REAL or the TEXT of a decimal, told apart by the storage class, so that a function
+// serves all numeric types and dynamic properties alike. A function's result has no collation: behind one that gives a decimal,
+// a moment or a duration the statement writes COLLATE wherever it compares, orders or groups. A failure ("division by zero")
+// fails the statement with `unexpectedValue`.
+//
+// Collations
+//   larder_decimal    TEXT of decimals, numeric: 1.0 = 1.00, 1E1 = 10; -INF first, INF, then NaN
+//   larder_moment     dates, date-times with an offset (by instant) or without; 5- and more-digit and negative years
+//   larder_duration   durations by length; those of V2's Edm.Time too
+//   Texts that are no such value come last, by bytes. Strings, guids and times of day compare by bytes: BINARY.
+//
+// Numbers (URL Conventions 4.01 §5.1.1.2, §5.1.1.9)
+//   larder_add(a,b) larder_sub(a,b) larder_mul(a,b) larder_mod(a,b) larder_neg(a)
+//     INTEGER with INTEGER is INTEGER, fails beyond 64 bits; a decimal TEXT with INTEGER or TEXT is a decimal, exact; with a REAL
+//     it is REAL. mod by zero fails for all; its sign is the left one's.
+//     Plain SQL is as good: `+` `-` and unary `-` where both types are Int32 or smaller; `*` too. REAL: plain where
+//     neither is INF or NaN, which a column may hold: so only for constants.
+//   larder_div(a,b)     INTEGER by INTEGER: whole, towards zero. Decimals: exact, or 28 significant digits, half to even. By zero
+//                       both fail; REAL gives INF, -INF, NaN
+//   larder_divby(a,b)   as larder_div, but integers are divided as decimals, and by zero gives INF, -INF, NaN
+//   larder_compare(a,b) -1, 0, 1: exact over all pairs of classes; NULL where one is NaN
+//   larder_round(a) larder_floor(a) larder_ceiling(a)   of the argument's class; half away from zero
+//   larder_to_decimal(a)  number to decimal TEXT, exact (REAL: shortest digits). For comparing INTEGER with decimals by
+//                       COLLATE larder_decimal
+//   larder_to_real(a)   number to REAL, correctly rounded (SQLite's CAST is not); decimal INF too; NaN is the TEXT 'NaN'
+//   NaN: a REAL column holds the TEXT 'NaN'; results of functions do so too. `x <> x` holds for none; write typeof(x) = 'text'.
+//
+// Moments and durations (§5.1.1.2.1, §5.1.1.2.2, §5.1.1.8)
+//   larder_moment_add(m,d) larder_moment_sub(m,d)  date, dateTime or dateTimeOffset TEXT, and a duration; keeps kind and offset
+//   larder_moment_diff(a,b)   a - b as a duration; of two dates, two dateTimes, two dateTimeOffsets
+//   larder_duration_add(d,e) larder_duration_sub(d,e) larder_duration_neg(d)
+//   larder_duration_mul(d,number) larder_duration_div(d,number)   to the picosecond, half to even; by zero fails
+//   larder_year(m) larder_month(m) larder_day(m)       INTEGER, on the value's own clock
+//   larder_hour(m) larder_minute(m) larder_second(m)   of moments, times of day, and V2's Edm.Time (a duration)
+//   larder_fractionalseconds(m)  decimal TEXT, from '0' on
+//   larder_totaloffsetminutes(m) INTEGER
+//   larder_date(m) larder_time(m)   date TEXT, timeOfDay TEXT
+//   larder_totalseconds(d)       decimal TEXT
+//   now, mindatetime, maxdatetime: bind ``ReplicaSQL/minimumMoment``, ``ReplicaSQL/maximumMoment`` and the transaction's time.
+//
+// Strings (§5.1.1.5, §5.1.1.7). Characters are Unicode scalars: what SQLite counts, and what the standard's "character" can
+// mean in every encoding; UTF-16 would count some characters twice.
+//   larder_length(s)            (SQLite's length ends at U+0000)
+//   larder_substring(s,start) larder_substring(s,start,count)   from 0; a negative start counts from the end; a negative count
+//                               fails. (SQLite's substr ends at U+0000)
+//   larder_startswith(s,t) larder_endswith(s,t)  1 or 0. With a constant t an index serves `s >= t AND s < t'` beside it.
+//   larder_tolower(s) larder_toupper(s)          all of Unicode, as UTF-8 (ß to SS)
+//   larder_trim(s)              characters with the property White_Space
+//   larder_matches(s,pattern)   ECMAScript, found anywhere; in linear time; a bad pattern fails, so do look-around and
+//                               back-references
+//   Plain SQL: contains `instr(s,t) > 0`, indexof `instr(s,t) - 1`, concat `s || t`, replace `replace(s,t,u)`.
+//
+// Collections (JSON TEXT; §5.1.1.5, §5.1.1.6). Items are equal as JSON values, numbers by value.
+//   larder_json_concat(c,d) larder_json_substring(c,start[,count]) larder_json_contains(c,d) larder_json_startswith(c,d)
+//   larder_json_endswith(c,d) larder_json_indexof(c,d) larder_hassubset(c,d) larder_hassubsequence(c,d)
+//   larder_json_equal(c,d)      1 or 0: structurally equal
+//   Plain SQL: length `json_array_length(c)`, items `json_each(c)`.
+//
+// Types (§5.1.1.10)
+//   larder_cast(x,'Edm.From','Edm.To')   between primitive types by their names; NULL where it fails
+//
+// Geo (§5.1.1.11), GeoJSON TEXT; `space` is 'geography' (metres on the mean sphere) or 'geometry' (the plane)
+//   larder_geo_distance(a,b,space) REAL   larder_geo_length(line,space) REAL   larder_geo_intersects(point,polygon,space) 1 or 0
+//
+// Aggregate functions. NULLs are passed over; of no value NULL.
+//   larder_sum(x)       classes mix as in larder_add; INTEGER fails beyond 64 bits
+//   larder_average(x)   decimal TEXT of INTEGER and decimals, REAL where one is REAL
+//   larder_duration_sum(d), larder_duration_average(d)
+//   Plain SQL: count(x), count(DISTINCT x COLLATE …), min(x COLLATE …), max(x COLLATE …), sum(x) of INTEGER.
+
+import Storage
+
+/// What the store's database is opened with.
+enum ReplicaSQL {
+  /// All functions, aggregate functions and collations.
+  static let extensions = SQLExtensions(
+    functions: [],
+    collations: [.decimal, .moment, .duration])
+
+  /// `mindatetime()`
+  static let minimumMoment = "0001-01-01T00:00:00Z"
+  /// `maxdatetime()`
+  static let maximumMoment = "9999-12-31T23:59:59.999999999999Z"
+}
