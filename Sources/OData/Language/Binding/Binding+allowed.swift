@@ -21,6 +21,10 @@ struct OptionKinds: OptionSet {
 
   /// The options that are given.
   init(_ options: ODataQueryOptions) {
+    guard !options.isUntouched else {
+      self = []
+      return
+    }
     var kinds: OptionKinds = []
     if options.apply != nil { kinds.insert(.apply) }
     if !options.compute.isEmpty { kinds.insert(.compute) }
@@ -57,7 +61,7 @@ struct OptionKinds: OptionSet {
     case .orderBy: options.orderBy.first?.expression.position
     case .select: options.select.first?.path.position
     case .expand: options.expand.first?.path.position
-    default: nil
+    default: options.positions[self]
     }
   }
 
@@ -75,8 +79,9 @@ struct OptionKinds: OptionSet {
 extension ODataQueryOptions {
   /// Whether nothing is there, asked at the price of a few comparisons.
   var isBare: Bool {
-    OptionKinds(self).isEmpty && format == nil && schemaVersion == nil && skipToken == nil && deltaToken == nil
-      && custom.isEmpty && aliases.isEmpty
+    isUntouched
+      || OptionKinds(self).isEmpty && format == nil && schemaVersion == nil && skipToken == nil && deltaToken == nil
+        && custom.isEmpty && aliases.isEmpty
   }
 }
 

@@ -19,7 +19,7 @@ extension Binding {
   }
 
   private func name(of path: ODataBoundPath) -> String {
-    switch path.segments.last?.kind {
+    switch path.lastKind {
     case .navigation(let property): property.name
     case .property(let property): property.name
     case .cast(let type): type.name
@@ -58,7 +58,7 @@ extension Binding {
         target = walk.instance
       }
     }
-    if case .property? = walk.path.segments.last?.kind { content = .stream }
+    if case .property? = walk.path.lastKind { content = .stream }
     try checkEnd(walk, at: item.path.position)
     // Options are large: they are handed on, not copied.
     guard let counted else { return try expanded(walk, content, target, item.options, at: item.path.position) }
@@ -98,7 +98,7 @@ extension Binding {
 
   /// A path ends with what can be expanded.
   private func checkEnd(_ walk: Walk, at position: SourcePosition) throws(ODataBindingError) {
-    switch walk.path.segments.last?.kind {
+    switch walk.path.lastKind {
     case .navigation, .star, .value, .dynamic, .annotation, .computed: return
     case .cast where hasNavigated(walk): return
     case .property(let property) where property.type.item.primitive == .stream: return
@@ -112,7 +112,7 @@ extension Binding {
   }
 
   private func allowed(on walk: Walk, _ content: ODataBoundExpandItem.Content) -> OptionKinds {
-    if case .star? = walk.path.segments.last?.kind { return content == .entities ? [.levels] : [] }
+    if case .star? = walk.path.lastKind { return content == .entities ? [.levels] : [] }
     let isMany = walk.instance?.type.isCollection ?? true
     switch content {
     case .stream: return []
@@ -128,7 +128,7 @@ extension Binding {
     case .references: "$ref"
     case .stream: "a stream"
     case .entities:
-      if case .star? = walk.path.segments.last?.kind { "*" } else { walk.instance.map { "\($0.type)" } ?? "it" }
+      if case .star? = walk.path.lastKind { "*" } else { walk.instance.map { "\($0.type)" } ?? "it" }
     }
   }
 

@@ -50,10 +50,12 @@ extension Binding {
       let part = try condition(part)
       isNullable = isNullable || part.type.isNullable
       // An alias brings chains inside chains: one chain is one node.
-      switch part.kind {
-      case .and(let inner) where isAnd: bound += inner
-      case .or(let inner) where !isAnd: bound += inner
-      default: bound.append(part)
+      if isAnd, case .and(let inner) = part.kind {
+        bound += inner
+      } else if !isAnd, case .or(let inner) = part.kind {
+        bound += inner
+      } else {
+        bound.append(part)
       }
     }
     return ODataBoundExpression(

@@ -84,7 +84,7 @@ extension Binding {
     while place >= 0, case .cast = walk.path.segments[place].kind { place -= 1 }
     guard place >= 0, case .navigation(let navigation) = walk.path.segments[place].kind,
       let partner = navigation.property.partner, let target = navigation.type.structure,
-      case .navigation(let back)? = index.member(partner, of: target),
+      case .navigation(let back)? = self.member(partner, of: target),
       let constraint = back.property.referentialConstraints.first(where: { $0.property == part.property.name })
     else { return nil }
     guard place > 0, case .key(let parts) = walk.path.segments[place - 1].kind else {

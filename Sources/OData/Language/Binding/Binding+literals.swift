@@ -161,7 +161,7 @@ extension Binding {
   private func look(
     up member: inout ODataBoundMember, in structure: EdmStructure, at position: SourcePosition
   ) throws(ODataBindingError) {
-    switch index.member(member.name, of: structure) {
+    switch self.member(member.name, of: structure) {
     case .property(let property)?:
       member.property = property
       member.value = try fit(member.value, to: property.type, of: "'\(member.name)'", at: position)

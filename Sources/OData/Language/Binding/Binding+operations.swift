@@ -5,7 +5,7 @@ extension Binding {
     _ name: String, _ segments: [ODataPathSegment], _ walk: inout Walk, at position: SourcePosition
   ) throws(ODataBindingError) {
     switch index.roots[name] {
-    case .source(let source)?: walk.append(.source(source), instance(of: source), at: position)
+    case .source(let source, let instance)?: walk.append(.source(source), instance, at: position)
     case .imported(let item)?: try imported(item, segments, &walk, at: position)
     case nil:
       throw unknown(
@@ -24,9 +24,8 @@ extension Binding {
     let operation = try overload(item.operations, item.name, given, &walk, at: position)
     let arguments = try self.arguments(given, operation, at: position)
     let result = operation.result.map { type in
-      let source = item.entitySet.flatMap { index.source($0) }
-      return Instance(
-        type, source: source.map { ODataBoundSource(source: $0, containment: []) }, bindings: source?.bindings)
+      let entities = item.entitySet.flatMap { index.instance(of: $0) }
+      return Instance(type, source: entities?.source, bindings: entities?.bindings)
     }
     walk.append(.operationImport(item, operation, arguments), result, at: position)
     try checkComposition(operation, segments, walk)
@@ -133,7 +132,7 @@ extension Binding {
         continue
       }
       guard let structure = instance.type.structure else { return Instance(type) }
-      switch index.member(step, of: structure) {
+      switch self.member(step, of: structure) {
       case .navigation(let navigation)?: instance = target(of: navigation, navigation.type.single, from: instance)
       case .property(let property)?:
         instance = Instance(

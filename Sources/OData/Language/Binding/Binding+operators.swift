@@ -3,15 +3,18 @@ extension Binding {
   func binary(
     _ name: ODataBinaryOperator, _ left: ODataExpression, _ right: ODataExpression, at position: SourcePosition
   ) throws(ODataBindingError) -> ODataBoundExpression {
-    let left = try bind(left)
-    let right = try bind(right)
+    var left = try bind(left)
+    var right = try bind(right)
+    let type: ODataBoundType
     switch name {
     case .equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual:
-      return try comparison(name, left, right, at: position)
-    case .has: return try has(left, right, at: position)
+      try check(comparison: name, &left, &right, at: position)
+      type = .boolean
+    case .has: type = try has(&left, &right, at: position)
     case .add, .subtract, .multiply, .divide, .divideBy, .modulo:
-      return try arithmetic(name, left, right, at: position)
+      type = try arithmetic(name, &left, &right, at: position)
     }
+    return ODataBoundExpression(.binary(name, left, right), type, at: position)
   }
 
   private func wrong(
@@ -21,35 +24,31 @@ extension Binding {
   }
 
   /// Makes literals beside other operands values of the others' types, where these hold them exactly.
-  private func unified(
-    _ left: ODataBoundExpression, _ right: ODataBoundExpression
-  ) throws(ODataBindingError) -> (ODataBoundExpression, ODataBoundExpression) {
+  private func unify(_ left: inout ODataBoundExpression, _ right: inout ODataBoundExpression) throws(ODataBindingError)
+  {
     switch (left.isConstant, right.isConstant) {
-    case (true, false): (try convert(left, to: right.type.item), right)
-    case (false, true): (left, try convert(right, to: left.type.item))
-    case (false, false): (left, right)
+    case (true, false): left = try convert(left, to: right.type.item)
+    case (false, true): right = try convert(right, to: left.type.item)
+    case (false, false): break
     // Two literals keep the types that their forms tell, but for null and arrays.
     case (true, true):
       if left.isNull {
-        (try convert(left, to: right.type.item), right)
+        left = try convert(left, to: right.type.item)
       } else if right.isNull {
-        (left, try convert(right, to: left.type.item))
-      } else {
-        (left, right)
+        right = try convert(right, to: left.type.item)
       }
     }
   }
 
-  private func comparison(
-    _ name: ODataBinaryOperator, _ left: ODataBoundExpression, _ right: ODataBoundExpression,
+  private func check(
+    comparison name: ODataBinaryOperator, _ left: inout ODataBoundExpression, _ right: inout ODataBoundExpression,
     at position: SourcePosition
-  ) throws(ODataBindingError) -> ODataBoundExpression {
-    let (left, right) = try unified(left, right)
+  ) throws(ODataBindingError) {
+    try unify(&left, &right)
     let isEquality = name == .equal || name == .notEqual
     guard let common = ODataBoundType.promoted(left.type, right.type),
       isEquality ? isEquatable(common, left, right) : isOrdered(common)
     else { throw wrong(name.rawValue, left, right, at: position) }
-    return ODataBoundExpression(.binary(name, left, right), .boolean, at: position)
   }
 
   /// Streams and places can be compared with null only.
@@ -72,9 +71,9 @@ extension Binding {
   }
 
   private func has(
-    _ left: ODataBoundExpression, _ right: ODataBoundExpression, at position: SourcePosition
-  ) throws(ODataBindingError) -> ODataBoundExpression {
-    let (left, right) = try unified(left, right)
+    _ left: inout ODataBoundExpression, _ right: inout ODataBoundExpression, at position: SourcePosition
+  ) throws(ODataBindingError) -> ODataBoundType {
+    try unify(&left, &right)
     func isEnumeration(_ type: ODataBoundType) -> Bool {
       guard !type.isCollection else { return false }
       if case .enumeration = type.item { return true }
@@ -82,8 +81,7 @@ extension Binding {
     }
     guard isEnumeration(left.type), isEnumeration(right.type), ODataBoundType.promoted(left.type, right.type) != nil
     else { throw wrong("has", left, right, at: position) }
-    let isNullable = left.type.isNullable || right.type.isNullable
-    return ODataBoundExpression(.binary(.has, left, right), .primitive(.boolean, isNullable: isNullable), at: position)
+    return .primitive(.boolean, isNullable: left.type.isNullable || right.type.isNullable)
   }
 
   func membership(
@@ -119,14 +117,13 @@ extension Binding {
 // Arithmetic (§5.1.1.2).
 extension Binding {
   fileprivate func arithmetic(
-    _ name: ODataBinaryOperator, _ left: ODataBoundExpression, _ right: ODataBoundExpression,
+    _ name: ODataBinaryOperator, _ left: inout ODataBoundExpression, _ right: inout ODataBoundExpression,
     at position: SourcePosition
-  ) throws(ODataBindingError) -> ODataBoundExpression {
-    let (left, right) = try calculable(left, right)
+  ) throws(ODataBindingError) -> ODataBoundType {
+    (left, right) = try calculable(left, right)
     guard !left.type.isCollection, !right.type.isCollection, let item = result(name, left.type.item, right.type.item)
     else { throw wrong(name.rawValue, left, right, at: position) }
-    let type = ODataBoundType(item, isNullable: left.type.isNullable || right.type.isNullable)
-    return ODataBoundExpression(.binary(name, left, right), type, at: position)
+    return ODataBoundType(item, isNullable: left.type.isNullable || right.type.isNullable)
   }
 
   /// Makes a literal beside another operand a value of the type that both are promoted to.

@@ -7,9 +7,7 @@ extension Binding {
     custom = options.custom
     it = instance.single
     try allow(allowed(on: instance.type), options, on: "\(instance.type)", at: .none)
-    var bound = try content(options, on: instance)
-    bound.custom.removeAll { usedCustom.contains($0.name) }
-    return bound
+    return try content(options, on: instance)
   }
 
   /// Where nested options stand.
@@ -36,34 +34,35 @@ extension Binding {
   func content(
     _ given: ODataQueryOptions, on start: Instance?
   ) throws(ODataBindingError) -> ODataBoundOptions {
-    var bound = ODataBoundOptions()
-    copySimple(given, &bound)
+    let made = ODataBoundOptions.Storage()
+    copySimple(given, &made.fields)
     try checkNumbers(given)
-    guard var instance = start else { return bound }
+    guard var instance = start else { return ODataBoundOptions(made) }
     scope(instance)
     if let transformations = given.apply {
       let (steps, result) = try apply(transformations, on: instance)
-      bound.apply = steps
+      made.fields.apply = steps
       instance = result
       scope(instance)
     }
     if !given.compute.isEmpty {
-      bound.compute = try compute(given.compute, &instance)
+      made.fields.compute = try compute(given.compute, &instance)
       scope(instance)
     }
-    if let filter = given.filter { bound.filter = try condition(filter) }
-    bound.search = given.search
-    bound.orderBy = try orderBy(given.orderBy)
+    if let filter = given.filter { made.fields.filter = try condition(filter) }
+    made.fields.search = given.search
+    made.fields.orderBy = try orderBy(given.orderBy)
     if dialect == .v2, !given.expand.isEmpty || !given.select.isEmpty {
       let nested = try nestedV2(given, on: instance)
-      bound.expand = try expand(nested.expand, on: instance)
-      bound.select = try select(nested.select, on: instance)
+      made.fields.expand = try expand(nested.expand, on: instance)
+      made.fields.select = try select(nested.select, on: instance)
     } else {
-      bound.expand = try expand(given.expand, on: instance)
-      bound.select = try select(given.select, on: instance)
+      made.fields.expand = try expand(given.expand, on: instance)
+      made.fields.select = try select(given.select, on: instance)
     }
-    bound.type = instance.type
-    return bound
+    made.fields.type = instance.type
+    if !usedCustom.isEmpty { made.fields.custom.removeAll { usedCustom.contains($0.name) } }
+    return ODataBoundOptions(made)
   }
 
   /// Makes an instance the one that names begin at.
@@ -74,7 +73,7 @@ extension Binding {
     these = instance
   }
 
-  private func copySimple(_ given: ODataQueryOptions, _ bound: inout ODataBoundOptions) {
+  private func copySimple(_ given: ODataQueryOptions, _ bound: inout ODataBoundOptions.Fields) {
     bound.skip = given.skip
     bound.top = given.top
     bound.count = given.count
@@ -89,8 +88,12 @@ extension Binding {
   }
 
   private func checkNumbers(_ given: ODataQueryOptions) throws(ODataBindingError) {
-    if let skip = given.skip, skip < 0 { throw error(.invalidLiteral("$skip must not be negative"), at: .none) }
-    if let top = given.top, top < 0 { throw error(.invalidLiteral("$top must not be negative"), at: .none) }
+    if let skip = given.skip, skip < 0 {
+      throw error(.invalidLiteral("$skip must not be negative"), at: given.positions[.skip])
+    }
+    if let top = given.top, top < 0 {
+      throw error(.invalidLiteral("$top must not be negative"), at: given.positions[.top])
+    }
   }
 
   // MARK: $compute, $orderby
@@ -118,7 +121,7 @@ extension Binding {
       if shape.member(name) != nil { return true }
       if shape.isClosed { return false }
     }
-    return type.structure.map { index.member(name, of: $0) != nil } ?? false
+    return type.structure.map { self.member(name, of: $0) != nil } ?? false
   }
 
   /// A type with further properties.

@@ -58,9 +58,28 @@ extension Binding {
       return path.segments.isEmpty ? value : try continued(value, path, at: position)
     default: break
     }
+    if let property = try property(path, at: position) { return property }
     var walk = try begin(path, .expression, at: position)
     try finish(&walk, path.segments)
     return try expression(walk, at: position)
+  }
+
+  /// A path that is the name of a declared property, as most are: without the walk that others need. Nil where it is another.
+  private func property(
+    _ path: ODataPath, at position: SourcePosition
+  ) throws(ODataBindingError) -> ODataBoundExpression? {
+    guard case .implicit = path.root, path.segments.count == 1, variables.isEmpty, let current,
+      !current.type.isCollection, case .structure(let structure) = current.type.item,
+      case .name(let name) = path.segments[0].kind, let member = self.member(name, of: structure)
+    else { return nil }
+    try enter(position)
+    leave()
+    let (kind, next) = landing(member, current)
+    let type = next.type
+    let source = type.structure?.isEntityType == true ? next.source : nil
+    let step = ODataBoundSegment(kind, type, source: source, at: path.segments[0].position)
+    let bound = ODataBoundPath(root: implicitRoot, rootType: current.type, segments: [step])
+    return ODataBoundExpression(.path(bound), type, at: position)
   }
 
   private func expression(_ walk: Walk, at position: SourcePosition) throws(ODataBindingError) -> ODataBoundExpression {

@@ -78,7 +78,7 @@ extension Binding {
     }
     let next = segments[walk.next]
     try step(segments, &walk)
-    guard case .navigation? = walk.path.segments.last?.kind else {
+    guard case .navigation? = walk.path.lastKind else {
       throw error(
         .wrongType(expected: "a navigation property behind $links", found: "\(walk.path.type ?? .untyped)"),
         at: next.position)

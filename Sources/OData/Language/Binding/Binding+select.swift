@@ -27,7 +27,7 @@ extension Binding {
     let segments = item.path.segments
     while walk.next < segments.count {
       let segment = segments[walk.next]
-      if case .navigation(let property)? = walk.path.segments.last?.kind {
+      if case .navigation(let property)? = walk.path.lastKind {
         throw misplaced(
           "a further step", walk, "select it in $expand=\(property.name)($select=…)", at: segment.position)
       }
@@ -36,7 +36,7 @@ extension Binding {
       default: throw misplaced("the step", walk, "expected a property", at: segment.position)
       }
     }
-    if case .cast? = walk.path.segments.last?.kind {
+    if case .cast? = walk.path.lastKind {
       throw error(
         .wrongType(expected: "a property", found: "the type \(walk.path.type ?? .untyped)"), at: item.path.position)
     }
@@ -46,7 +46,7 @@ extension Binding {
     guard !item.options.isBare else { return ODataBoundSelectItem(path: walk.path, options: nil) }
     let type = walk.path.type
     var kinds = allowed(on: type).subtracting([.expand, .index])
-    switch walk.path.segments.last?.kind {
+    switch walk.path.lastKind {
     case .property, .dynamic, .computed: break
     default: kinds = []
     }

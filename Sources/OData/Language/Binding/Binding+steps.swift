@@ -52,8 +52,9 @@ extension Binding {
     }
     switch instance.type.item {
     case .structure(let structure):
-      if let member = index.member(name, of: structure) {
-        return append(member, to: &walk, instance, at: position)
+      if let member = self.member(name, of: structure) {
+        let (kind, next) = landing(member, instance)
+        return walk.append(kind, next, at: position)
       }
     case .shape(let shape):
       if try self.member(name, of: shape, &walk, instance, at: position) { return }
@@ -86,52 +87,57 @@ extension Binding {
   private func member(
     _ name: String, of shape: ODataBoundShape, _ walk: inout Walk, _ instance: Instance, at position: SourcePosition
   ) throws(ODataBindingError) -> Bool {
-    let declared = shape.base.flatMap { index.member(name, of: $0) }
+    let declared = shape.base.flatMap { self.member(name, of: $0) }
     if let member = shape.member(name) {
       if let declared, !member.isComputed {
-        append(declared, to: &walk, instance, at: position, as: member.type)
+        let (kind, next) = landing(declared, instance, as: member.type)
+        walk.append(kind, next, at: position)
         return true
       }
       // The members of $crossjoin are its sets' entities.
-      let source = shape.base == nil ? index.source(name) : nil
-      let next = Instance(
-        member.type, source: source.map { ODataBoundSource(source: $0, containment: []) }, bindings: source?.bindings)
+      let entities = shape.base == nil ? index.instance(of: name) : nil
+      let next = Instance(member.type, source: entities?.source, bindings: entities?.bindings)
       walk.append(.computed(name), next, at: position)
       return true
     }
     guard !shape.isClosed else { throw unknownMember(name, instance, at: position) }
     guard let declared else { return false }
-    append(declared, to: &walk, instance, at: position)
+    let (kind, next) = landing(declared, instance)
+    walk.append(kind, next, at: position)
     return true
   }
 
-  /// Takes a step to a declared property.
-  private func append(
-    _ member: BindingIndex.Member, to walk: inout Walk, _ instance: Instance, at position: SourcePosition,
-    as type: ODataBoundType? = nil
-  ) {
+  /// What a step to a declared property is, and where it leads.
+  func landing(
+    _ member: BindingIndex.Member, _ instance: Instance, as type: ODataBoundType? = nil
+  ) -> (ODataBoundSegment.Kind, Instance) {
     let isNullable = instance.type.isNullable
     switch member {
     case .property(let property):
+      if type == nil, !property.isStructured || instance.source == nil && instance.bindings == nil {
+        return (.property(property), property.instances[isNullable])
+      }
       var next = type ?? property.type
       next.isNullable = next.isNullable || isNullable
-      let goesOn = next.item.isStructured
-      walk.append(
+      guard next.item.isStructured else { return (.property(property), Instance(next)) }
+      return (
         .property(property),
-        Instance(
-          next, source: goesOn ? instance.source : nil,
-          bindings: goesOn ? instance.bindings?.children[property.name] : nil), at: position)
+        Instance(next, source: instance.source, bindings: instance.bindings?.children[property.name])
+      )
     case .navigation(let property):
+      if type == nil, !property.containsTarget || instance.source == nil, instance.bindings == nil {
+        return (.navigation(property), property.instances[isNullable])
+      }
       var next = type ?? property.type
       next.isNullable = next.isNullable || isNullable
-      walk.append(.navigation(property), target(of: property, next, from: instance), at: position)
+      return (.navigation(property), target(of: property, next, from: instance))
     }
   }
 
   /// Where a navigation property leads (CSDL 4.01 §13.4).
   func target(of property: ODataDeclaredNavigation, _ type: ODataBoundType, from instance: Instance) -> Instance {
     let node = instance.bindings?.children[property.name]
-    if property.property.containsTarget {
+    if property.containsTarget {
       let source = instance.source.map {
         ODataBoundSource(source: $0.source, containment: $0.containment + [property])
       }
@@ -140,8 +146,8 @@ extension Binding {
     guard let target = node?.target else { return Instance(type) }
     // A target in a container: `NS.Container/Set`.
     let name = target.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(target[target.index(after: $0)...]) } ?? target
-    guard let source = index.source(target) ?? index.source(name) else { return Instance(type) }
-    return Instance(type, source: ODataBoundSource(source: source, containment: []), bindings: source.bindings)
+    guard let entities = index.instance(of: target) ?? index.instance(of: name) else { return Instance(type) }
+    return Instance(type, source: entities.source, bindings: entities.bindings)
   }
 
   private func onCollection(
@@ -190,7 +196,7 @@ extension Binding {
       throw misplaced("the type \(structure.name)", walk, "it has no members", at: position)
     }
     // A cast behind the same cast says nothing.
-    if case .cast(structure)? = walk.path.segments.last?.kind { return }
+    if case .cast(structure)? = walk.path.lastKind { return }
     let type = ODataBoundType(
       .structure(structure), isCollection: instance.type.isCollection,
       isNullable: instance.type.isNullable || !instance.type.isCollection && walk.place != .resource)

@@ -49,11 +49,10 @@ extension Binding {
     var walk = Walk(.resource, root: .implicit, nil)
     try first(path.segments, &walk)
     try finish(&walk, path.segments)
-    let last = walk.path.segments.last?.kind
+    let last = walk.path.lastKind
     let owner = walk.owner ?? walk.instance
     try allow(allowed(on: walk, last), url.options, on: described(walk, last), at: .none)
-    var options = try top(url.options, on: owner)
-    options.custom.removeAll { usedCustom.contains($0.name) }
+    let options = try top(url.options, on: owner)
     return ODataBoundURL(serviceRoot: url.serviceRoot, resource: .path(walk.path), options: options)
   }
 
@@ -71,7 +70,7 @@ extension Binding {
       for name in names {
         guard let source = index.source(name), source.entitySet != nil else {
           let sets = index.roots.filter {
-            if case .source(let source) = $0.value { source.entitySet != nil } else { false }
+            if case .source(let source, _) = $0.value { source.entitySet != nil } else { false }
           }
           throw unknown(name, what: "entity set", place: "in the service", among: sets.keys, at: segment.position)
         }

@@ -61,7 +61,7 @@ extension Binding {
 
   private func isNavigation(_ segment: ODataPathSegment, _ instance: Instance) -> Bool {
     guard case .name(let name) = segment.kind, let structure = instance.type.structure else { return false }
-    if case .navigation? = index.member(name, of: structure) { return true }
+    if case .navigation? = self.member(name, of: structure) { return true }
     return false
   }
 }

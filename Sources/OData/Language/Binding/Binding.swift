@@ -32,18 +32,31 @@ final class Binding {
   /// Lambda variables, the innermost last.
   var variables: [(name: String, instance: Instance)] = []
 
+  /// The members that were asked for last: most names of a URL are those of one type.
+  private var table: StructureTable?
+
+  /// The member of a type, its own or inherited.
+  func member(_ name: String, of structure: EdmStructure) -> BindingIndex.Member? {
+    if let table, table.structure === structure { return table.member(name) }
+    table = index.tables[ObjectIdentifier(structure)]
+    return table?.member(name)
+  }
+
   /// Something that a path can begin at or has come to.
-  struct Instance {
+  struct Instance: Sendable {
     /// Shared, so that an instance is copied at the price of one reference.
-    private final class Storage {
+    private final class Storage: Sendable {
       let type: ODataBoundType
       let source: ODataBoundSource?
       let bindings: BindingPathNode?
+      /// One item of a collection, where it has been made before.
+      let item: Storage?
 
-      init(_ type: ODataBoundType, _ source: ODataBoundSource?, _ bindings: BindingPathNode?) {
+      init(_ type: ODataBoundType, _ source: ODataBoundSource?, _ bindings: BindingPathNode?, item: Storage? = nil) {
         self.type = type
         self.source = source
         self.bindings = bindings
+        self.item = item
       }
     }
 
@@ -52,6 +65,14 @@ final class Binding {
     init(_ type: ODataBoundType, source: ODataBoundSource? = nil, bindings: BindingPathNode? = nil) {
       storage = Storage(type, source, bindings)
     }
+
+    /// An instance that is kept: one item of it is made at once.
+    init(kept type: ODataBoundType, source: ODataBoundSource? = nil, bindings: BindingPathNode? = nil) {
+      let item = type.isCollection ? Storage(type.single, source, bindings) : nil
+      storage = Storage(type, source, bindings, item: item)
+    }
+
+    private init(_ storage: Storage) { self.storage = storage }
 
     var type: ODataBoundType {
       get { storage.type }
@@ -63,7 +84,9 @@ final class Binding {
 
     /// One item of it.
     var single: Instance {
-      storage.type.isCollection ? Instance(storage.type.single, source: source, bindings: bindings) : self
+      guard storage.type.isCollection else { return self }
+      if let item = storage.item { return Instance(item) }
+      return Instance(storage.type.single, source: source, bindings: bindings)
     }
   }
 
@@ -128,17 +151,10 @@ final class Binding {
   }
 
   func instance(set name: String) throws(ODataBindingError) -> Instance {
-    guard let source = index.source(name) else {
+    guard case .source(_, let instance)? = index.roots[name] else {
       throw unknown(name, what: "entity set", place: "in the model", among: index.roots.keys, at: .none)
     }
-    return instance(of: source)
-  }
-
-  func instance(of source: ODataNavigationSource) -> Instance {
-    let isNullable = source.singleton?.nullable ?? false
-    return Instance(
-      ODataBoundType(.structure(source.type), isCollection: source.entitySet != nil, isNullable: isNullable),
-      source: ODataBoundSource(source: source, containment: []), bindings: source.bindings)
+    return instance
   }
 
   func unknown(

@@ -2,7 +2,7 @@
 final class BindingIndex: Sendable {
   /// What a name under the service root is.
   enum RootChild: Sendable {
-    case source(ODataNavigationSource)
+    case source(ODataNavigationSource, Binding.Instance)
     case imported(ODataDeclaredImport)
   }
 
@@ -46,17 +46,17 @@ final class BindingIndex: Sendable {
   }
 
   func source(_ name: String) -> ODataNavigationSource? {
-    if case .source(let source)? = roots[name] { source } else { nil }
+    if case .source(let source, _)? = roots[name] { source } else { nil }
+  }
+
+  /// The entities of a set or singleton.
+  func instance(of name: String) -> Binding.Instance? {
+    if case .source(_, let instance)? = roots[name] { instance } else { nil }
   }
 
   /// The member of a type, its own or inherited.
   func member(_ name: String, of structure: EdmStructure) -> Member? {
-    var table = tables[ObjectIdentifier(structure)]
-    while let current = table {
-      if let member = current.members[name] { return member }
-      table = current.base
-    }
-    return nil
+    tables[ObjectIdentifier(structure)]?.member(name)
   }
 
   func key(of structure: EdmStructure) -> [ODataDeclaredKeyPart] {
@@ -90,6 +90,17 @@ final class StructureTable: Sendable {
     self.base = base
     self.members = members
     self.key = key
+  }
+
+  /// The member of a name, its own or inherited.
+  func member(_ name: String) -> BindingIndex.Member? {
+    if let member = members[name] { return member }
+    var table = base
+    while let current = table {
+      if let member = current.members[name] { return member }
+      table = current.base
+    }
+    return nil
   }
 }
 

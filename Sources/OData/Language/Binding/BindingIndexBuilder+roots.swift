@@ -1,19 +1,19 @@
 // What stands under the service root.
 extension BindingIndexBuilder {
   mutating func declareRoots() {
-    var sources: [String: ODataNavigationSource] = [:]
+    var sources: [String: BindingIndex.RootChild] = [:]
     for (name, set) in model.index.entitySets {
       let key = set.name + "|" + set.entityType
       if sources[key] == nil, let type = model.structure(set.entityType) {
         let bindings = BindingPathNode.make(set.navigationPropertyBindings)
-        sources[key] = ODataNavigationSource(set, type: type, bindings: bindings)
+        sources[key] = child(ODataNavigationSource(set, type: type, bindings: bindings))
       }
-      if let source = sources[key] { roots[name] = .source(source) }
+      if let source = sources[key] { roots[name] = source }
     }
     for (name, singleton) in model.index.singletons where roots[name] == nil {
       guard let type = model.structure(singleton.type) else { continue }
       let bindings = BindingPathNode.make(singleton.navigationPropertyBindings)
-      roots[name] = .source(ODataNavigationSource(singleton, type: type, bindings: bindings))
+      roots[name] = child(ODataNavigationSource(singleton, type: type, bindings: bindings))
     }
     let overloads = overloadsOfImports()
     for (name, item) in model.index.functionImports where roots[name] == nil {
@@ -28,6 +28,14 @@ extension BindingIndexBuilder {
       roots[name] = .imported(
         ODataDeclaredImport(name: item.name, isFunction: false, operations: offered, entitySet: item.entitySet))
     }
+  }
+
+  private func child(_ source: ODataNavigationSource) -> BindingIndex.RootChild {
+    let isNullable = source.singleton?.nullable ?? false
+    let type = ODataBoundType(.structure(source.type), isCollection: source.entitySet != nil, isNullable: isNullable)
+    let entities = Binding.Instance(
+      kept: type, source: ODataBoundSource(source: source, containment: []), bindings: source.bindings)
+    return .source(source, entities)
   }
 
   /// V1 to V3: imports with signatures of their own, the overloads of each name together. Those of V3 that can be called on

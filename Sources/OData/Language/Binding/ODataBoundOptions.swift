@@ -1,89 +1,207 @@
-/// Query options checked against the resource that they stand on (URL Conventions 4.01 §5).
+/// Query options checked against the resource that they stand on (URL Conventions 4.01 §5). Copies share their content until
+/// one is changed.
 public struct ODataBoundOptions: Sendable, Hashable {
-  /// `$apply`
-  public var apply: [ODataBoundTransformation]?
-  /// `$compute`
-  public var compute: [ODataBoundCompute] = []
-  /// `$filter`
-  public var filter: ODataBoundExpression?
-  /// `$search`
-  public var search: ODataSearchExpression?
-  /// `$orderby`
-  public var orderBy: [ODataBoundOrderBy] = []
-  /// `$select`; empty for all properties that the service sends by default.
-  public var select: [ODataBoundSelectItem] = []
-  /// `$expand`
-  public var expand: [ODataBoundExpandItem] = []
-  /// `$skip`
-  public var skip: Int?
-  /// `$top`
-  public var top: Int?
-  /// `$count`, in V2 `$inlinecount`.
-  public var count: Bool?
-  /// `$levels`
-  public var levels: ODataLevels?
-  /// `$index`
-  public var index: Int?
-  /// `$format`
-  public var format: String?
-  /// `$schemaversion`
-  public var schemaVersion: String?
-  /// `$skiptoken`
-  public var skipToken: String?
-  /// `$deltatoken`
-  public var deltaToken: String?
-  /// `$id`
-  public var id: String?
-  /// Options that OData does not define, without those that were a function's parameters.
-  public var custom: [ODataCustomOption] = []
-  /// The type of the instances that the options select from, after `$apply` and `$compute`.
-  public var type: ODataBoundType?
+  private var storage: Storage
 
-  init() {}
-}
+  init(_ storage: Storage) { self.storage = storage }
 
-/// An item of `$compute`.
-public struct ODataBoundCompute: Sendable, Hashable {
-  /// The expression.
-  public var expression: ODataBoundExpression
-  /// The name of its value.
-  public var alias: String
-}
-
-/// An item of `$orderby`.
-public struct ODataBoundOrderBy: Sendable, Hashable {
-  /// What is ordered by: a primitive value.
-  public var expression: ODataBoundExpression
-  /// `desc`
-  public var isDescending: Bool
-}
-
-/// An item of `$select`: a path that ends with a property, an operation, `*` or `Ns.*`.
-public struct ODataBoundSelectItem: Sendable, Hashable {
-  /// The path.
-  public var path: ODataBoundPath
-  /// Options of a complex property or a collection.
-  public var options: ODataBoundOptions?
-}
-
-/// An item of `$expand`: a path that ends with a navigation property, a cast behind one, a stream property, `*` or `$value`.
-public struct ODataBoundExpandItem: Sendable, Hashable {
-  /// What is expanded.
-  public enum Content: Sendable, Hashable {
-    /// The related entities.
-    case entities
-    /// `$ref`: their references.
-    case references
-    /// `$count`: how many they are.
-    case count
-    /// A media stream or a stream property.
-    case stream
+  /// Equal where the same options say the same.
+  public static func == (left: ODataBoundOptions, right: ODataBoundOptions) -> Bool {
+    left.storage === right.storage || left.storage.fields == right.storage.fields
   }
 
-  /// The path, without `$ref` and `$count`.
-  public var path: ODataBoundPath
-  /// What is expanded.
-  public var content: Content
-  /// Options of the expanded entities; nil where there are none.
-  public var options: ODataBoundOptions?
+  /// Hashes all options.
+  public func hash(into hasher: inout Hasher) { hasher.combine(storage.fields) }
+
+  /// All options, as they are put together.
+  struct Fields: Sendable, Hashable {
+    var apply: [ODataBoundTransformation]?
+    var compute: [ODataBoundCompute] = []
+    var filter: ODataBoundExpression?
+    var search: ODataSearchExpression?
+    var orderBy: [ODataBoundOrderBy] = []
+    var select: [ODataBoundSelectItem] = []
+    var expand: [ODataBoundExpandItem] = []
+    var skip: Int?
+    var top: Int?
+    var count: Bool?
+    var levels: ODataLevels?
+    var index: Int?
+    var format: String?
+    var schemaVersion: String?
+    var skipToken: String?
+    var deltaToken: String?
+    var id: String?
+    var custom: [ODataCustomOption] = []
+    var type: ODataBoundType?
+  }
+
+  /// What copies share. Unchecked both times: it is changed only through ``own()``, while one value alone refers to it, and
+  /// that value's own accesses are checked.
+  final class Storage: @unchecked Sendable {
+    @exclusivity(unchecked) var fields: Fields
+
+    init(_ fields: Fields = Fields()) { self.fields = fields }
+  }
+
+  /// The content, this value's alone.
+  private mutating func own() -> Storage {
+    if !isKnownUniquelyReferenced(&storage) { storage = Storage(storage.fields) }
+    return storage
+  }
+}
+
+extension ODataBoundOptions {
+  /// `$apply`
+  public var apply: [ODataBoundTransformation]? {
+    get { storage.fields.apply }
+    _modify {
+      let own = own()
+      yield &own.fields.apply
+    }
+  }
+  /// `$compute`
+  public var compute: [ODataBoundCompute] {
+    get { storage.fields.compute }
+    _modify {
+      let own = own()
+      yield &own.fields.compute
+    }
+  }
+  /// `$filter`
+  public var filter: ODataBoundExpression? {
+    get { storage.fields.filter }
+    _modify {
+      let own = own()
+      yield &own.fields.filter
+    }
+  }
+  /// `$search`
+  public var search: ODataSearchExpression? {
+    get { storage.fields.search }
+    _modify {
+      let own = own()
+      yield &own.fields.search
+    }
+  }
+  /// `$orderby`
+  public var orderBy: [ODataBoundOrderBy] {
+    get { storage.fields.orderBy }
+    _modify {
+      let own = own()
+      yield &own.fields.orderBy
+    }
+  }
+  /// `$select`; empty for all properties that the service sends by default.
+  public var select: [ODataBoundSelectItem] {
+    get { storage.fields.select }
+    _modify {
+      let own = own()
+      yield &own.fields.select
+    }
+  }
+  /// `$expand`
+  public var expand: [ODataBoundExpandItem] {
+    get { storage.fields.expand }
+    _modify {
+      let own = own()
+      yield &own.fields.expand
+    }
+  }
+  /// `$skip`
+  public var skip: Int? {
+    get { storage.fields.skip }
+    _modify {
+      let own = own()
+      yield &own.fields.skip
+    }
+  }
+  /// `$top`
+  public var top: Int? {
+    get { storage.fields.top }
+    _modify {
+      let own = own()
+      yield &own.fields.top
+    }
+  }
+  /// `$count`, in V2 `$inlinecount`.
+  public var count: Bool? {
+    get { storage.fields.count }
+    _modify {
+      let own = own()
+      yield &own.fields.count
+    }
+  }
+  /// `$levels`
+  public var levels: ODataLevels? {
+    get { storage.fields.levels }
+    _modify {
+      let own = own()
+      yield &own.fields.levels
+    }
+  }
+  /// `$index`
+  public var index: Int? {
+    get { storage.fields.index }
+    _modify {
+      let own = own()
+      yield &own.fields.index
+    }
+  }
+  /// `$format`
+  public var format: String? {
+    get { storage.fields.format }
+    _modify {
+      let own = own()
+      yield &own.fields.format
+    }
+  }
+  /// `$schemaversion`
+  public var schemaVersion: String? {
+    get { storage.fields.schemaVersion }
+    _modify {
+      let own = own()
+      yield &own.fields.schemaVersion
+    }
+  }
+  /// `$skiptoken`
+  public var skipToken: String? {
+    get { storage.fields.skipToken }
+    _modify {
+      let own = own()
+      yield &own.fields.skipToken
+    }
+  }
+  /// `$deltatoken`
+  public var deltaToken: String? {
+    get { storage.fields.deltaToken }
+    _modify {
+      let own = own()
+      yield &own.fields.deltaToken
+    }
+  }
+  /// `$id`
+  public var id: String? {
+    get { storage.fields.id }
+    _modify {
+      let own = own()
+      yield &own.fields.id
+    }
+  }
+  /// Options that OData does not define, without those that were a function's parameters.
+  public var custom: [ODataCustomOption] {
+    get { storage.fields.custom }
+    _modify {
+      let own = own()
+      yield &own.fields.custom
+    }
+  }
+  /// The type of the instances that the options select from, after `$apply` and `$compute`.
+  public var type: ODataBoundType? {
+    get { storage.fields.type }
+    _modify {
+      let own = own()
+      yield &own.fields.type
+    }
+  }
 }

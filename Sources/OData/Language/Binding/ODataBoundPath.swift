@@ -26,7 +26,7 @@ public struct ODataBoundPath: Sendable, Hashable {
     /// `$root`
     case root
     /// The variable of a lambda around it.
-    case variable(String)
+    indirect case variable(String)
     /// At the value of an expression: of `cast(…)`, or of what an alias stands for.
     indirect case expression(ODataBoundExpression)
   }
@@ -35,7 +35,10 @@ public struct ODataBoundPath: Sendable, Hashable {
   public var type: ODataBoundType? { segments.isEmpty ? rootType : segments[segments.count - 1].type }
 
   /// The set or singleton that the entities at its end come from; nil where the model does not say.
-  public var source: ODataBoundSource? { segments.last?.source }
+  public var source: ODataBoundSource? { segments.isEmpty ? nil : segments[segments.count - 1].source }
+
+  /// What its last step is.
+  var lastKind: ODataBoundSegment.Kind? { segments.isEmpty ? nil : segments[segments.count - 1].kind }
 }
 
 /// The entity set or singleton that entities come from. Shared by the steps that stay in it.
@@ -100,7 +103,7 @@ public struct ODataBoundSegment: Sendable, Hashable {
     /// A bound or unbound function or action, with its arguments in the order of the parameters.
     case operation(ODataDeclaredOperation, [ODataBoundArgument])
     /// A function or action import.
-    case operationImport(ODataDeclaredImport, ODataDeclaredOperation, [ODataBoundArgument])
+    indirect case operationImport(ODataDeclaredImport, ODataDeclaredOperation, [ODataBoundArgument])
     /// All overloads of an operation, in `$select`.
     case operations(String)
     /// `@Ns.Term#qualifier`

@@ -35,15 +35,20 @@ extension ODataBoundType {
   /// (URL Conventions 4.01 §5.1.1.18), of equal types the type, beside `null` or an untyped value the other one; nil where they have
   /// nothing in common.
   public static func promoted(_ left: ODataBoundType, _ right: ODataBoundType) -> ODataBoundType? {
-    guard left.isCollection == right.isCollection || left.item == .null || right.item == .null else { return nil }
     let isNullable = left.isNullable || right.isNullable
-    if left.item == .null { return right.nullable() }
-    if right.item == .null { return left.nullable() }
+    // Most operands are primitive.
+    if case .primitive(let one) = left.item, case .primitive(let other) = right.item {
+      guard left.isCollection == right.isCollection, let item = promoted(one, other) else { return nil }
+      return ODataBoundType(.primitive(item), isCollection: left.isCollection, isNullable: isNullable)
+    }
+    if left.item.isNull { return right.nullable() }
+    if right.item.isNull { return left.nullable() }
+    guard left.isCollection == right.isCollection else { return nil }
     if left.item == right.item { return left.nullable(isNullable) }
     if let one = left.item.primitive, let other = right.item.primitive {
-      let item: EdmPrimitiveType? =
-        one == other ? one : one.isDuration && other.isDuration ? .duration : EdmPrimitiveType.promoted(one, other)
-      return item.map { ODataBoundType(.primitive($0), isCollection: left.isCollection, isNullable: isNullable) }
+      return promoted(one, other).map {
+        ODataBoundType(.primitive($0), isCollection: left.isCollection, isNullable: isNullable)
+      }
     }
     if left.item.isOpen || right.item.isOpen {
       return ODataBoundType(
@@ -53,6 +58,10 @@ extension ODataBoundType {
     guard let one = left.structure, let other = right.structure else { return left.nullable(isNullable) }
     if one.derives(from: other) { return right.nullable(isNullable) }
     return other.derives(from: one) ? left.nullable(isNullable) : nil
+  }
+
+  private static func promoted(_ one: EdmPrimitiveType, _ other: EdmPrimitiveType) -> EdmPrimitiveType? {
+    one == other ? one : one.isDuration && other.isDuration ? .duration : EdmPrimitiveType.promoted(one, other)
   }
 
   /// The type of values of which some are of one type and some of the other; nil where only the value can tell.

@@ -33,7 +33,7 @@ public struct ODataBoundType: Sendable, Hashable {
     /// An abstract type: `Edm.EntityType`, `Edm.ComplexType`, `Edm.PrimitiveType`.
     case abstract(EdmAbstractType)
     /// A type that the model names and does not declare.
-    case undeclared(String)
+    indirect case undeclared(String)
   }
 
   /// The primitive type, of a type definition the one below; nil for others, and for collections.
@@ -76,6 +76,11 @@ extension ODataBoundType.Item {
     case .shape(let shape): shape.base
     default: nil
     }
+  }
+
+  /// Whether it is the type of the literal `null`, asked without a comparison of whole types.
+  var isNull: Bool {
+    if case .null = self { true } else { false }
   }
 
   /// Whether nothing is known of the value before it is there.

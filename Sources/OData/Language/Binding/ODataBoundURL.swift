@@ -30,7 +30,7 @@ public enum ODataBoundResource: Sendable, Hashable {
   /// `$batch`
   case batch
   /// `$metadata`, with the fragment of a context URL as it was.
-  case metadata(ODataContextFragment?)
+  indirect case metadata(ODataContextFragment?)
   /// `$entity`, cast to a type where one follows.
   case entity(EdmStructure?)
   /// Everything else.

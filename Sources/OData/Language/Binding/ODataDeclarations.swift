@@ -9,15 +9,20 @@ public final class ODataDeclaredProperty: Sendable, Hashable {
   public let type: ODataBoundType
   /// The type that declares it.
   public let declaringType: EdmStructure
+  /// The name.
+  public let name: String
+  /// Whether its values have members.
+  let isStructured: Bool
+  let instances: DeclaredInstances
 
   init(_ property: EdmProperty, type: ODataBoundType, in declaringType: EdmStructure) {
     self.property = property
     self.type = type
     self.declaringType = declaringType
+    name = property.name
+    isStructured = type.item.isStructured
+    instances = DeclaredInstances(type)
   }
-
-  /// The name.
-  public var name: String { property.name }
 
   /// Equal where the same type declares the same name.
   public static func == (left: ODataDeclaredProperty, right: ODataDeclaredProperty) -> Bool {
@@ -36,15 +41,20 @@ public final class ODataDeclaredNavigation: Sendable, Hashable {
   public let type: ODataBoundType
   /// The type that declares it.
   public let declaringType: EdmStructure
+  /// The name.
+  public let name: String
+  /// Whether its entities live inside those that it leads from.
+  let containsTarget: Bool
+  let instances: DeclaredInstances
 
   init(_ property: EdmNavigationProperty, type: ODataBoundType, in declaringType: EdmStructure) {
     self.property = property
     self.type = type
     self.declaringType = declaringType
+    name = property.name
+    containsTarget = property.containsTarget
+    instances = DeclaredInstances(type)
   }
-
-  /// The name.
-  public var name: String { property.name }
 
   /// Equal where the same type declares the same name.
   public static func == (left: ODataDeclaredNavigation, right: ODataDeclaredNavigation) -> Bool {
@@ -53,6 +63,20 @@ public final class ODataDeclaredNavigation: Sendable, Hashable {
 
   /// Hashes the name.
   public func hash(into hasher: inout Hasher) { hasher.combine(name) }
+}
+
+/// What a property leads to where its entities come from no set: made once, as most paths end so.
+struct DeclaredInstances: Sendable {
+  private let instance: Binding.Instance
+  private let nullable: Binding.Instance
+
+  init(_ type: ODataBoundType) {
+    instance = Binding.Instance(kept: type)
+    nullable = type.isNullable ? instance : Binding.Instance(kept: type.nullable())
+  }
+
+  /// What it leads to from an instance that may be null.
+  subscript(isNullable: Bool) -> Binding.Instance { isNullable ? nullable : instance }
 }
 
 /// An enumeration, its members found by name.

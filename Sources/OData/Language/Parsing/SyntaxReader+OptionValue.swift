@@ -4,6 +4,7 @@ extension SyntaxReader {
   mutating func value(
     of option: SystemOption, _ place: OptionPlace, into options: inout ODataQueryOptions
   ) throws(ODataSyntaxError) {
+    mark(option, in: &options)
     switch option {
     case .filter:
       skipSpace()
@@ -33,6 +34,23 @@ extension SyntaxReader {
       let text = try timeBound(isBound: option != .at)
       options.custom.append(ODataCustomOption(name: "$" + option.rawValue, value: text, at: position))
     }
+  }
+
+  /// Keeps the place of an option whose value is no tree.
+  private func mark(_ option: SystemOption, in options: inout ODataQueryOptions) {
+    let kind: OptionKinds
+    switch option {
+    case .apply: kind = .apply
+    case .search: kind = .search
+    case .skip: kind = .skip
+    case .top: kind = .top
+    case .count, .inlinecount: kind = .count
+    case .levels: kind = .levels
+    case .index: kind = .index
+    case .id: kind = .id
+    default: return
+    }
+    options.positions[kind] = position
   }
 
   /// A text that only its maker understands; not empty.

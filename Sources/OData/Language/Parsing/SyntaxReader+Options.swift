@@ -116,7 +116,7 @@ extension SyntaxReader {
   private func check(
     _ option: SystemOption, _ place: OptionPlace, names: inout OptionNames, at start: Int
   ) throws(ODataSyntaxError) {
-    let name = "$" + option.rawValue
+    var name: String { "$" + option.rawValue }
     if dialect == .v2, !option.isInV2 {
       throw error(
         .notInDialect(option == .count ? "$count as an option (it is $inlinecount=allpages)" : name), at: start)

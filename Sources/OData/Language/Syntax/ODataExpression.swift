@@ -19,7 +19,7 @@ public struct ODataExpression: Sendable, Hashable {
     /// A primitive literal. Numbers are of the smallest type that their form allows: Int32, Int64, Decimal; `INF` is Double.
     case literal(ODataValue)
     /// A member of an enumeration, or several: `Sales.Pattern'Red,Yellow'`.
-    case enumeration(ODataEnumerationLiteral)
+    indirect case enumeration(ODataEnumerationLiteral)
     /// A path from the current instance, a variable or the service's root.
     case path(ODataPath)
     /// All of two or more; none of them is itself `and`.

@@ -30,9 +30,9 @@ public struct ODataPath: Sendable, Hashable {
     /// `$root`: the service's root.
     case root
     /// The variable of a lambda around it.
-    case variable(String)
+    indirect case variable(String)
     /// `@name`: a parameter alias.
-    case alias(String)
+    indirect case alias(String)
     /// The value of an expression: of `cast(…)`, behind which steps may follow.
     indirect case expression(ODataExpression)
   }

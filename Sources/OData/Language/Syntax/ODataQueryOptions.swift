@@ -1,166 +1,251 @@
 /// Query options of a URL, or of one item of `$expand`, `$select` or a `$count` segment (URL Conventions 4.01 §5).
 ///
-/// An option is nil or empty where it was not given. Their order in the URL means nothing and is not kept.
+/// An option is nil or empty where it was not given. Their order in the URL means nothing and is not kept. Copies share their
+/// content until one is changed.
 public struct ODataQueryOptions: Sendable, Hashable {
-  /// `$apply`
-  public var apply: [ODataTransformation]?
-  /// `$compute`
-  public var compute: [ODataComputeItem] = []
-  /// `$filter`
-  public var filter: ODataExpression?
-  /// `$search`; in V2 SAP's `search`.
-  public var search: ODataSearchExpression?
-  /// `$orderby`
-  public var orderBy: [ODataOrderByItem] = []
-  /// `$select`
-  public var select: [ODataSelectItem] = []
-  /// `$expand`
-  public var expand: [ODataExpandItem] = []
-  /// `$skip`
-  public var skip: Int?
-  /// `$top`
-  public var top: Int?
-  /// `$count`; in V2 `$inlinecount`.
-  public var count: Bool?
-  /// `$levels`, of an `$expand` item.
-  public var levels: ODataLevels?
-  /// `$index`
-  public var index: Int?
-  /// `$format`
-  public var format: String?
-  /// `$schemaversion`
-  public var schemaVersion: String?
-  /// `$skiptoken`, opaque.
-  public var skipToken: String?
-  /// `$deltatoken`, opaque; in V2 SAP's `!deltatoken`.
-  public var deltaToken: String?
-  /// `$id`: a URL, absolute or relative.
-  public var id: String?
-  /// `@alias=value`, in the URL's order.
-  public var aliases: [ODataAlias] = []
-  /// Custom options and the parameters of a function import without parentheses, in the URL's order, decoded.
-  public var custom: [ODataCustomOption] = []
+  /// What is given; nil where nothing is, as in most items.
+  private var storage: Storage?
 
   /// No options.
   public init() {}
 
   /// Whether no option is there.
-  public var isEmpty: Bool { self == ODataQueryOptions() }
+  public var isEmpty: Bool { storage.map { $0.fields == Fields() } ?? true }
+
+  /// Whether no option has ever been set here, known at the price of one comparison.
+  var isUntouched: Bool { storage == nil }
+
+  /// Equal where the same options say the same.
+  public static func == (left: ODataQueryOptions, right: ODataQueryOptions) -> Bool {
+    left.storage === right.storage || (left.storage?.fields ?? Fields()) == (right.storage?.fields ?? Fields())
+  }
+
+  /// Hashes all options.
+  public func hash(into hasher: inout Hasher) { hasher.combine(storage?.fields ?? Fields()) }
 }
 
-/// One item of `$compute`, and of `compute(…)` in `$apply`.
-public struct ODataComputeItem: Sendable, Hashable {
-  /// The expression.
-  public var expression: ODataExpression
-  /// The name of its value.
-  public var alias: String
-  /// Where the name stood.
-  public var position: SourcePosition
+extension ODataQueryOptions {
+  private struct Fields: Sendable, Hashable {
+    var apply: [ODataTransformation]?
+    var compute: [ODataComputeItem] = []
+    var filter: ODataExpression?
+    var search: ODataSearchExpression?
+    var orderBy: [ODataOrderByItem] = []
+    var select: [ODataSelectItem] = []
+    var expand: [ODataExpandItem] = []
+    var skip: Int?
+    var top: Int?
+    var count: Bool?
+    var levels: ODataLevels?
+    var index: Int?
+    var format: String?
+    var schemaVersion: String?
+    var skipToken: String?
+    var deltaToken: String?
+    var id: String?
+    var aliases: [ODataAlias] = []
+    var custom: [ODataCustomOption] = []
+    var positions = OptionPositions()
+  }
 
-  /// Joins both.
-  public init(_ expression: ODataExpression, as alias: String, at position: SourcePosition = .none) {
-    self.expression = expression
-    self.alias = alias
-    self.position = position
+  /// What copies share. Unchecked both times: it is changed only through ``own()``, while one value alone refers to it, and
+  /// that value's own accesses are checked.
+  private final class Storage: @unchecked Sendable {
+    @exclusivity(unchecked) var fields: Fields
+
+    init(_ fields: Fields) { self.fields = fields }
+  }
+
+  /// The content, this value's alone.
+  private mutating func own() -> Storage {
+    if isKnownUniquelyReferenced(&storage), let storage { return storage }
+    let own = Storage(storage?.fields ?? Fields())
+    storage = own
+    return own
+  }
+
+  /// Where options stood that are no trees with positions of their own.
+  var positions: OptionPositions {
+    get { storage?.fields.positions ?? OptionPositions() }
+    _modify {
+      let own = own()
+      yield &own.fields.positions
+    }
   }
 }
 
-/// One item of `$orderby`.
-public struct ODataOrderByItem: Sendable, Hashable {
-  /// What is ordered by.
-  public var expression: ODataExpression
-  /// `desc`
-  public var isDescending: Bool
-
-  /// Joins both.
-  public init(_ expression: ODataExpression, isDescending: Bool = false) {
-    self.expression = expression
-    self.isDescending = isDescending
+extension ODataQueryOptions {
+  /// `$apply`
+  public var apply: [ODataTransformation]? {
+    get { storage?.fields.apply }
+    _modify {
+      let own = own()
+      yield &own.fields.apply
+    }
+  }
+  /// `$compute`
+  public var compute: [ODataComputeItem] {
+    get { storage?.fields.compute ?? [] }
+    _modify {
+      let own = own()
+      yield &own.fields.compute
+    }
+  }
+  /// `$filter`
+  public var filter: ODataExpression? {
+    get { storage?.fields.filter }
+    _modify {
+      let own = own()
+      yield &own.fields.filter
+    }
+  }
+  /// `$search`; in V2 SAP's `search`.
+  public var search: ODataSearchExpression? {
+    get { storage?.fields.search }
+    _modify {
+      let own = own()
+      yield &own.fields.search
+    }
+  }
+  /// `$orderby`
+  public var orderBy: [ODataOrderByItem] {
+    get { storage?.fields.orderBy ?? [] }
+    _modify {
+      let own = own()
+      yield &own.fields.orderBy
+    }
+  }
+  /// `$select`
+  public var select: [ODataSelectItem] {
+    get { storage?.fields.select ?? [] }
+    _modify {
+      let own = own()
+      yield &own.fields.select
+    }
+  }
+  /// `$expand`
+  public var expand: [ODataExpandItem] {
+    get { storage?.fields.expand ?? [] }
+    _modify {
+      let own = own()
+      yield &own.fields.expand
+    }
+  }
+  /// `$skip`
+  public var skip: Int? {
+    get { storage?.fields.skip }
+    _modify {
+      let own = own()
+      yield &own.fields.skip
+    }
+  }
+  /// `$top`
+  public var top: Int? {
+    get { storage?.fields.top }
+    _modify {
+      let own = own()
+      yield &own.fields.top
+    }
+  }
+  /// `$count`; in V2 `$inlinecount`.
+  public var count: Bool? {
+    get { storage?.fields.count }
+    _modify {
+      let own = own()
+      yield &own.fields.count
+    }
+  }
+  /// `$levels`, of an `$expand` item.
+  public var levels: ODataLevels? {
+    get { storage?.fields.levels }
+    _modify {
+      let own = own()
+      yield &own.fields.levels
+    }
+  }
+  /// `$index`
+  public var index: Int? {
+    get { storage?.fields.index }
+    _modify {
+      let own = own()
+      yield &own.fields.index
+    }
+  }
+  /// `$format`
+  public var format: String? {
+    get { storage?.fields.format }
+    _modify {
+      let own = own()
+      yield &own.fields.format
+    }
+  }
+  /// `$schemaversion`
+  public var schemaVersion: String? {
+    get { storage?.fields.schemaVersion }
+    _modify {
+      let own = own()
+      yield &own.fields.schemaVersion
+    }
+  }
+  /// `$skiptoken`, opaque.
+  public var skipToken: String? {
+    get { storage?.fields.skipToken }
+    _modify {
+      let own = own()
+      yield &own.fields.skipToken
+    }
+  }
+  /// `$deltatoken`, opaque; in V2 SAP's `!deltatoken`.
+  public var deltaToken: String? {
+    get { storage?.fields.deltaToken }
+    _modify {
+      let own = own()
+      yield &own.fields.deltaToken
+    }
+  }
+  /// `$id`: a URL, absolute or relative.
+  public var id: String? {
+    get { storage?.fields.id }
+    _modify {
+      let own = own()
+      yield &own.fields.id
+    }
+  }
+  /// `@alias=value`, in the URL's order.
+  public var aliases: [ODataAlias] {
+    get { storage?.fields.aliases ?? [] }
+    _modify {
+      let own = own()
+      yield &own.fields.aliases
+    }
+  }
+  /// Custom options and the parameters of a function import without parentheses, in the URL's order, decoded.
+  public var custom: [ODataCustomOption] {
+    get { storage?.fields.custom ?? [] }
+    _modify {
+      let own = own()
+      yield &own.fields.custom
+    }
   }
 }
 
-/// One item of `$select`.
-public struct ODataSelectItem: Sendable, Hashable {
-  /// The path; a function overload's parameter names are ``ODataPathSegment/Kind/arguments(_:)`` of paths with one name each.
-  public var path: ODataPath
-  /// Options in parentheses.
-  public var options: ODataQueryOptions
+/// Where options stood, one place for each kind. It takes no part in equality.
+struct OptionPositions: Sendable, Hashable {
+  private var places = SIMD16<Int32>(repeating: -1)
 
-  /// Joins both.
-  public init(_ path: ODataPath, options: ODataQueryOptions = ODataQueryOptions()) {
-    self.path = path
-    self.options = options
+  /// The place of the first of the options.
+  subscript(kinds: OptionKinds) -> SourcePosition {
+    get {
+      let place = kinds.rawValue.trailingZeroBitCount
+      return place < 16 && places[place] >= 0 ? SourcePosition(offset: Int(places[place])) : .none
+    }
+    set {
+      let place = kinds.rawValue.trailingZeroBitCount
+      if place < 16 { places[place] = newValue.offset.flatMap { Int32(exactly: $0) } ?? -1 }
+    }
   }
-}
 
-/// One item of `$expand`.
-public struct ODataExpandItem: Sendable, Hashable {
-  /// The path; `$ref`, `$count`, `*` and `$value` are steps of it.
-  public var path: ODataPath
-  /// Options in parentheses.
-  public var options: ODataQueryOptions
+  static func == (left: OptionPositions, right: OptionPositions) -> Bool { true }
 
-  /// Joins both.
-  public init(_ path: ODataPath, options: ODataQueryOptions = ODataQueryOptions()) {
-    self.path = path
-    self.options = options
-  }
-}
-
-/// `$levels` (§5.1.3.3)
-public enum ODataLevels: Sendable, Hashable {
-  /// So many.
-  case count(Int)
-  /// As many as the service allows.
-  case max
-}
-
-/// `@name=value`
-public struct ODataAlias: Sendable, Hashable {
-  /// The name without `@`.
-  public var name: String
-  /// Its value.
-  public var value: ODataExpression
-  /// Where it stood.
-  public var position: SourcePosition
-
-  /// Joins both.
-  public init(name: String, value: ODataExpression, at position: SourcePosition = .none) {
-    self.name = name
-    self.value = value
-    self.position = position
-  }
-}
-
-/// An option that OData does not define, or a parameter of a function import.
-public struct ODataCustomOption: Sendable, Hashable {
-  /// The name, decoded.
-  public var name: String
-  /// The text behind `=`, decoded; nil where there is no `=`.
-  public var value: String?
-  /// Where it stood.
-  public var position: SourcePosition
-
-  /// Joins both.
-  public init(name: String, value: String?, at position: SourcePosition = .none) {
-    self.name = name
-    self.value = value
-    self.position = position
-  }
-}
-
-/// `$search` (§5.1.7)
-public indirect enum ODataSearchExpression: Sendable, Hashable {
-  /// A word.
-  case word(String)
-  /// A text in double quotes.
-  case phrase(String)
-  /// `NOT`
-  case not(ODataSearchExpression)
-  /// All of two or more.
-  case and([ODataSearchExpression])
-  /// One of two or more.
-  case or([ODataSearchExpression])
-  /// A text in single quotes: what the user has typed so far, not to be taken apart (ABNF `searchExpr-incomplete`).
-  case incomplete(String)
+  func hash(into hasher: inout Hasher) {}
 }

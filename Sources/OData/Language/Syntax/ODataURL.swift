@@ -24,7 +24,7 @@ public enum ODataResource: Sendable, Hashable {
   /// `$batch`
   case batch
   /// `$metadata`, with the fragment of a context URL where there is one.
-  case metadata(ODataContextFragment?)
+  indirect case metadata(ODataContextFragment?)
   /// `$entity`, cast to a type where one follows (§4.3.4).
   case entity(castTo: String?)
   /// Everything else: sets, singletons, imports, `$crossjoin`, `$all`.

@@ -1,0 +1,118 @@
+// The items of query options.
+
+/// One item of `$compute`, and of `compute(…)` in `$apply`.
+public struct ODataComputeItem: Sendable, Hashable {
+  /// The expression.
+  public var expression: ODataExpression
+  /// The name of its value.
+  public var alias: String
+  /// Where the name stood.
+  public var position: SourcePosition
+
+  /// Joins both.
+  public init(_ expression: ODataExpression, as alias: String, at position: SourcePosition = .none) {
+    self.expression = expression
+    self.alias = alias
+    self.position = position
+  }
+}
+
+/// One item of `$orderby`.
+public struct ODataOrderByItem: Sendable, Hashable {
+  /// What is ordered by.
+  public var expression: ODataExpression
+  /// `desc`
+  public var isDescending: Bool
+
+  /// Joins both.
+  public init(_ expression: ODataExpression, isDescending: Bool = false) {
+    self.expression = expression
+    self.isDescending = isDescending
+  }
+}
+
+/// One item of `$select`.
+public struct ODataSelectItem: Sendable, Hashable {
+  /// The path; a function overload's parameter names are ``ODataPathSegment/Kind/arguments(_:)`` of paths with one name each.
+  public var path: ODataPath
+  /// Options in parentheses.
+  public var options: ODataQueryOptions
+
+  /// Joins both.
+  public init(_ path: ODataPath, options: ODataQueryOptions = ODataQueryOptions()) {
+    self.path = path
+    self.options = options
+  }
+}
+
+/// One item of `$expand`.
+public struct ODataExpandItem: Sendable, Hashable {
+  /// The path; `$ref`, `$count`, `*` and `$value` are steps of it.
+  public var path: ODataPath
+  /// Options in parentheses.
+  public var options: ODataQueryOptions
+
+  /// Joins both.
+  public init(_ path: ODataPath, options: ODataQueryOptions = ODataQueryOptions()) {
+    self.path = path
+    self.options = options
+  }
+}
+
+/// `$levels` (§5.1.3.3)
+public enum ODataLevels: Sendable, Hashable {
+  /// So many.
+  case count(Int)
+  /// As many as the service allows.
+  case max
+}
+
+/// `@name=value`
+public struct ODataAlias: Sendable, Hashable {
+  /// The name without `@`.
+  public var name: String
+  /// Its value.
+  public var value: ODataExpression
+  /// Where it stood.
+  public var position: SourcePosition
+
+  /// Joins both.
+  public init(name: String, value: ODataExpression, at position: SourcePosition = .none) {
+    self.name = name
+    self.value = value
+    self.position = position
+  }
+}
+
+/// An option that OData does not define, or a parameter of a function import.
+public struct ODataCustomOption: Sendable, Hashable {
+  /// The name, decoded.
+  public var name: String
+  /// The text behind `=`, decoded; nil where there is no `=`.
+  public var value: String?
+  /// Where it stood.
+  public var position: SourcePosition
+
+  /// Joins both.
+  public init(name: String, value: String?, at position: SourcePosition = .none) {
+    self.name = name
+    self.value = value
+    self.position = position
+  }
+}
+
+/// `$search` (§5.1.7)
+public indirect enum ODataSearchExpression: Sendable, Hashable {
+  /// A word.
+  case word(String)
+  /// A text in double quotes.
+  case phrase(String)
+  /// `NOT`
+  case not(ODataSearchExpression)
+  /// All of two or more.
+  case and([ODataSearchExpression])
+  /// One of two or more.
+  case or([ODataSearchExpression])
+  /// A text in single quotes: what the user has typed so far, not to be taken apart (ABNF `searchExpr-incomplete`).
+  case incomplete(String)
+}
