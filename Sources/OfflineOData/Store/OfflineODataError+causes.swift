@@ -70,7 +70,8 @@ extension OfflineODataError {
     let name: OfflineODataErrorName =
       switch error.category {
       case .busy, .inUse: .storeInUse
-      case .corrupt, .unexpectedValue: .storeDamaged
+      case .unexpectedValue: .invalidQuestion
+      case .corrupt: .storeDamaged
       case .notADatabase, .foreignFile, .newerSchema: .foreignFile
       case .full: .diskFull
       case .readOnly, .cannotOpen, .inputOutput: .fileFailed

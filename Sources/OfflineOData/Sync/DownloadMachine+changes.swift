@@ -1,0 +1,107 @@
+import OData
+
+/// A delta on its way.
+struct ChangesRead: Codable, Sendable, Hashable {
+  /// The delta link that it began with.
+  var link: String
+  /// What is asked now, or next.
+  var request: PageRequest
+  var pages = 0
+  var rows: Int64 = 0
+  /// How often the page asked for was cut.
+  var failures = 0
+  var seen = SeenLinks()
+}
+
+/// Links followed, by a digest of each: pages in circles are noticed.
+struct SeenLinks: Codable, Sendable, Hashable {
+  private var digests: Set<UInt64> = []
+
+  /// False for a link that was followed before.
+  mutating func insert(_ link: String) -> Bool {
+    // FNV-1a: the same in every process, for positions are kept.
+    var digest: UInt64 = 0xcbf2_9ce4_8422_2325
+    for byte in link.utf8 { digest = (digest ^ UInt64(byte)) &* 0x100_0000_01b3 }
+    return digests.insert(digest).inserted
+  }
+}
+
+// What changed since the delta link.
+extension DownloadMachine {
+  mutating func beginChanges(_ link: String) -> [Action] {
+    guard let absolute = links.resolve(link, from: url) else { return beginWhole() }
+    let isAtom = memory.speaksAtom || traits.version < .v4 && memory.deltaIsAtom != false
+    let request = PageRequest(place: .link(absolute), isDelta: true, form: isAtom ? .atom : .json)
+    var read = ChangesRead(link: link, request: request)
+    _ = read.seen.insert(absolute)
+    state = .changes(read)
+    return [.begin(.changes), .ask(request)]
+  }
+
+  mutating func changes(_ read: ChangesRead, _ input: Input) -> [Action] {
+    switch input {
+    case .page(let facts): return changesPage(read, facts)
+    case .notModified: return [.discard] + end(.changes, isUnchanged: true)
+    case .refused(let status, let error): return changesRefused(read, status, error)
+    case .failed(let error, let isCut, _):
+      var read = read
+      guard isCut, let pause = DownloadMachine.pause(after: &read.failures) else { return fail(error) }
+      state = .changes(read)
+      return [.wait(pause), .ask(read.request)]
+    case .unusable(let error):
+      memory.unusableDeltas += 1
+      return readWhole(after: .deltaUnusable(error))
+    case .start, .finished, .counted: return []
+    }
+  }
+
+  private mutating func changesPage(_ read: ChangesRead, _ facts: PageFacts) -> [Action] {
+    var read = read
+    read.pages += 1
+    read.rows += facts.rows
+    read.failures = 0
+    if traits.version < .v4 { memory.deltaIsAtom = facts.isAtom }
+    guard let next = facts.nextLink else {
+      // Without a new link the old one still tells all since then; hearing it twice does no harm.
+      return finish(Ending(staging: .changes, deltaLink: facts.deltaLink ?? read.link))
+    }
+    guard let absolute = links.resolve(next, from: url), read.seen.insert(absolute) else {
+      memory.unusableDeltas += 1
+      return readWhole(after: .deltaUnusable(OfflineODataError(.endlessPages)))
+    }
+    read.request.place = .link(absolute)
+    state = .changes(read)
+    return [.ask(read.request)]
+  }
+
+  private mutating func changesRefused(_ read: ChangesRead, _ status: Int, _ error: OfflineODataError) -> [Action] {
+    if DownloadMachine.isAboutTheMoment(status) { return fail(error) }
+    // A service that has no Atom says so by many statuses; JSON's answer decides.
+    if read.request.form == .atom, status != 410, !memory.speaksAtom, memory.deltaIsAtom != true {
+      var read = read
+      read.request.form = .json
+      state = .changes(read)
+      return [.ask(read.request)]
+    }
+    return readWhole(after: .deltaExpired(status: status))
+  }
+
+  /// All is read where a delta is of no use; not a second time in one download.
+  mutating func readWhole(after note: DownloadNote) -> [Action] {
+    wholeReads > 0 ? [.note(note), .discard] + end(.whole) : [.note(note)] + beginWhole()
+  }
+
+  /// Statuses that say nothing about what was asked: the caller is not known, the service is away.
+  static func isAboutTheMoment(_ status: Int) -> Bool {
+    switch status {
+    case 401, 403, 407, 408, 429, 502, 503, 504: true
+    default: false
+    }
+  }
+
+  /// How long to wait before a page that was cut is asked for again; nil where it was cut too often.
+  static func pause(after failures: inout Int) -> Duration? {
+    failures += 1
+    return failures < 4 ? .milliseconds(250 << (failures - 1)) : nil
+  }
+}

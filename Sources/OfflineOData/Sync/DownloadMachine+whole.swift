@@ -1,0 +1,282 @@
+import OData
+
+/// A whole read on its way.
+struct WholeRead: Codable, Sendable, Hashable {
+  /// What is asked now, or next.
+  var request: PageRequest
+  /// The first request as it was meant, before the service refused any of its options.
+  var first: PageRequest
+  /// Which combination of options the first request is at.
+  var trial = 0
+  var pages = 0
+  var rows: Int64 = 0
+  /// The same without rows that came twice; nil where that is not known.
+  var distinct: Int64?
+  /// How many there are, by the last page that said it.
+  var count: Int64?
+  /// Of the first page.
+  var etag: String?
+  var lastModified: String?
+  /// Pages cut out by the client, where it does that.
+  var windows: Windows?
+  /// How often the page asked for was cut.
+  var failures = 0
+  var seen = SeenLinks()
+
+  /// Pages cut out by the client.
+  struct Windows: Codable, Sendable, Hashable {
+    /// The rows of a page.
+    var size: Int
+    /// How many rows have been asked for and came: where the next page begins.
+    var position: Int64 = 0
+    /// The most rows that a page brought: services also cut silently.
+    var largest: Int64 = 0
+    /// Rows that came in the current window, and the pages that the service made of it.
+    var came: Int64 = 0
+    /// Rows that were staged before the current window.
+    var before: Int64?
+  }
+
+  init(_ request: PageRequest) {
+    self.request = request
+    first = request
+  }
+}
+
+// All rows, into the next generation of the tables.
+extension DownloadMachine {
+  mutating func beginWhole(windows: Int? = nil) -> [Action] {
+    wholeReads += 1
+    var request = PageRequest(place: .query(nil), form: memory.speaksAtom ? .atom : .json)
+    request.countsRows = traits.mayCount && !memory.refusesCount && !memory.countIsWrong
+    request.tracksChanges =
+      traits.mayTrack && !memory.refusesTracking && memory.unusableDeltas < QueryMemory.patience
+    let size = windows ?? sizeAtOnce
+    if let size {
+      request.tracksChanges = false
+      request.place = .query(PageRequest.Window(top: size, skip: 0))
+    } else if traits.isCollection, !traits.hasWindow {
+      request.maximumPageSize = traits.pageSize
+    }
+    if wholeReads == 1, memory.wasOnePage, size == nil {
+      request.etag = known.etag
+      request.lastModified = known.etag == nil ? known.lastModified : nil
+    }
+    var read = WholeRead(request)
+    read.windows = size.map { WholeRead.Windows(size: $0) }
+    state = .whole(read)
+    return [.begin(.whole)] + (size.map { [.note(.windows(size: $0))] } ?? []) + [.ask(request)]
+  }
+
+  /// The client cuts pages from the start where it is known that the service neither does so nor tracks changes.
+  private var sizeAtOnce: Int? {
+    guard traits.mayPage, !memory.pagesItself, !memory.refusesWindows else { return nil }
+    guard !traits.mayTrack || memory.refusesTracking || memory.givesNoDeltaLink else { return nil }
+    return traits.pageSize
+  }
+
+  mutating func whole(_ read: WholeRead, _ input: Input) -> [Action] {
+    switch input {
+    case .page(let facts): return wholePage(read, facts)
+    case .notModified: return [.discard] + end(.condition, isUnchanged: true)
+    case .refused(let status, let error): return wholeRefused(read, status, error)
+    case .failed(let error, let isCut, let rows): return wholeFailed(read, error, isCut, rows)
+    case .unusable(let error): return fail(error)
+    case .start, .finished, .counted: return []
+    }
+  }
+
+  // MARK: Pages
+
+  private mutating func wholePage(_ old: WholeRead, _ facts: PageFacts) -> [Action] {
+    var read = old
+    learn(from: &read, facts)
+    read.pages += 1
+    read.rows += facts.rows
+    read.distinct = facts.stagedRows
+    read.count = facts.count ?? read.count
+    read.failures = 0
+    read.windows?.came += facts.rows
+    if let next = facts.nextLink { return follow(next, read) }
+    if read.windows != nil { return windowEnded(read) }
+    if facts.deltaLink == nil, read.pages == 1 || memory.pagesItself, lacksRows(read) {
+      // More than came, and no link to it: a service that cuts silently.
+      return beginWindows(behind: read)
+    }
+    return ended(read, deltaLink: facts.deltaLink)
+  }
+
+  private mutating func learn(from read: inout WholeRead, _ facts: PageFacts) {
+    if facts.isAtom, traits.version < .v4 { memory.speaksAtom = read.request.form == .atom }
+    guard read.pages == 0 else { return }
+    read.etag = facts.etag
+    read.lastModified = facts.lastModified
+    if read.trial > 0 {
+      if read.first.tracksChanges, !read.request.tracksChanges { memory.refusesTracking = true }
+      if read.first.countsRows, !read.request.countsRows { memory.refusesCount = true }
+    }
+  }
+
+  private mutating func follow(_ next: String, _ read: WholeRead) -> [Action] {
+    var read = read
+    if read.windows == nil { memory.pagesItself = true }
+    guard let absolute = links.resolve(next, from: url) else { return fail(OfflineODataError(.foreignLink)) }
+    guard read.seen.insert(absolute) else { return fail(OfflineODataError(.endlessPages)) }
+    read.request.place = .link(absolute)
+    read.request.etag = nil
+    read.request.lastModified = nil
+    state = .whole(read)
+    return [.ask(read.request)]
+  }
+
+  /// Whether the service has more rows than came: by its count, or because the page is as full as it may be.
+  private func lacksRows(_ read: WholeRead) -> Bool {
+    guard traits.mayPage, !memory.refusesWindows, read.rows > 0 else { return false }
+    if let count = read.count, !memory.countIsWrong {
+      return count > read.rows && read.distinct.map { count > $0 } ?? true
+    }
+    guard let size = traits.pageSize else { return false }
+    return read.pages == 1 && read.rows == Int64(size)
+  }
+
+  // MARK: Pages that the client cuts
+
+  private mutating func beginWindows(behind read: WholeRead) -> [Action] {
+    let size = traits.pageSize ?? Int(clamping: max(read.rows, 1))
+    // What came was in the service's own order; pages need one that stays, so they begin at the beginning.
+    return restart(note: .windows(size: size), windows: size) ?? ended(read, deltaLink: nil)
+  }
+
+  private mutating func windowEnded(_ old: WholeRead) -> [Action] {
+    var read = old
+    guard var windows = read.windows else { return ended(read, deltaLink: nil) }
+    let came = windows.came
+    let new = read.distinct.map { $0 - (windows.before ?? 0) }
+    let asked = Int64(read.request.window?.top ?? windows.size)
+    let isFirst = windows.position == 0
+    if came == 0 { return ended(read, deltaLink: nil) }
+    // More than asked for: `$top` is not heeded, so this was everything, or all of the rest.
+    if came > asked {
+      memory.refusesWindows = true
+      return [.note(.windowsIgnored)] + ended(read, deltaLink: nil)
+    }
+    if !isFirst, new == 0 {
+      // Nothing but rows that were there before: the end, or a service that heeds `$top` and not `$skip`.
+      let isShort = came < asked || (read.count.map { $0 <= (read.distinct ?? read.rows) } ?? false)
+      if isShort { return ended(read, deltaLink: nil) }
+      memory.refusesWindows = true
+      return restart(note: .windowsIgnored, windows: nil) ?? ended(read, deltaLink: nil)
+    }
+    // The page began one row early: that row is known, unless rows before it have gone meanwhile.
+    if !isFirst, windows.size > 1, let new, new == came, let actions = restart(note: .rowsMoved, windows: windows.size)
+    {
+      return actions
+    }
+    windows.position += isFirst || windows.size == 1 ? came : came - 1
+    windows.largest = max(windows.largest, came)
+    if let count = read.count, !memory.countIsWrong, windows.position >= count { return ended(read, deltaLink: nil) }
+    if read.count == nil, came < asked, !isFirst, came < windows.largest { return ended(read, deltaLink: nil) }
+    windows.came = 0
+    windows.before = read.distinct
+    read.windows = windows
+    read.request.place = .query(windows.next)
+    state = .whole(read)
+    return [.ask(read.request)]
+  }
+
+  // MARK: The end
+
+  private mutating func ended(_ read: WholeRead, deltaLink: String?) -> [Action] {
+    let link = deltaLink.flatMap { links.resolve($0, from: url) == nil ? nil : $0 }
+    if read.request.tracksChanges || read.first.tracksChanges { memory.givesNoDeltaLink = link == nil }
+    memory.wasOnePage = read.pages == 1 && read.windows == nil
+    var ending = Ending(staging: .whole, deltaLink: traits.mayTrack ? link : nil)
+    if memory.wasOnePage {
+      ending.etag = read.etag
+      ending.lastModified = read.lastModified
+    }
+    // One answer is one state of the service; pages may come from several.
+    guard let distinct = read.distinct, let count = read.count, count != distinct, traits.mayCount,
+      !memory.countIsWrong
+    else { return finish(ending) }
+    // What changed while the pages were read is told by the delta link.
+    if ending.deltaLink != nil, read.pages > 1 { return finish(ending, followUp: true) }
+    let figures = [distinct, count]
+    if disagreement == figures {
+      memory.countIsWrong = true
+      return [.note(.unstable(count: count, rows: distinct))] + finish(ending)
+    }
+    disagreement = figures
+    return restart(note: .rowsMoved, windows: read.windows?.size)
+      ?? [.note(.unstable(count: count, rows: distinct))] + finish(Ending(staging: .whole, deltaLink: ending.deltaLink))
+  }
+
+  /// Reads from the beginning once more; nil where that was done often enough.
+  private mutating func restart(note: DownloadNote, windows: Int?) -> [Action]? {
+    guard wholeReads < 3 else { return nil }
+    return [.note(note)] + beginWhole(windows: windows)
+  }
+
+  // MARK: Refusals and failures
+
+  private mutating func wholeRefused(_ old: WholeRead, _ status: Int, _ error: OfflineODataError) -> [Action] {
+    var read = old
+    if DownloadMachine.isAboutTheMoment(status) { return fail(error) }
+    if read.request.isLink {
+      return restart(note: .pagesExpired(status: status), windows: read.windows?.size) ?? fail(error)
+    }
+    if read.request.form == .json, traits.version < .v4, status == 406 || status == 415 {
+      read.request.form = .atom
+      read.first.form = .atom
+      state = .whole(read)
+      return [.ask(read.request)]
+    }
+    if status == 404 || status == 410 { return fail(error) }
+    if read.windows != nil {
+      memory.refusesWindows = true
+      return restart(note: .windowsIgnored, windows: nil) ?? fail(error)
+    }
+    guard let next = DownloadMachine.trial(read.trial + 1, of: read.first) else { return fail(error) }
+    read.trial += 1
+    read.request.tracksChanges = next.tracking
+    read.request.countsRows = next.count
+    state = .whole(read)
+    let note = DownloadNote.optionsRefused(
+      status: status, tracking: read.first.tracksChanges && !next.tracking, count: read.first.countsRows && !next.count)
+    return [.note(note), .ask(read.request)]
+  }
+
+  /// The options of the first request, one refusal after another.
+  private static func trial(_ number: Int, of first: PageRequest) -> (tracking: Bool, count: Bool)? {
+    var trials = [(tracking: first.tracksChanges, count: first.countsRows)]
+    if first.tracksChanges { trials.append((false, first.countsRows)) }
+    if first.countsRows { trials.append((first.tracksChanges, false)) }
+    if first.tracksChanges, first.countsRows { trials.append((false, false)) }
+    return number < trials.count ? trials[number] : nil
+  }
+
+  private mutating func wholeFailed(
+    _ old: WholeRead, _ error: OfflineODataError, _ isCut: Bool, _ rows: Int64
+  ) -> [Action] {
+    var read = old
+    guard isCut, let pause = DownloadMachine.pause(after: &read.failures) else { return fail(error) }
+    if error.name == .timeout, let windows = read.windows, windows.size > 10, let window = read.request.window {
+      read.windows?.size = max(windows.size / 2, 10)
+      read.request.place = .query(.init(top: max(windows.size / 2, 10), skip: window.skip))
+    } else if let size = traits.pageSize, read.pages == 0, read.windows == nil, rows > Int64(size), traits.mayPage,
+      !memory.refusesWindows, let actions = restart(note: .windows(size: size), windows: size)
+    {
+      // An answer without pages that breaks off would always begin at its beginning.
+      return [.wait(pause)] + actions
+    }
+    state = .whole(read)
+    return [.wait(pause), .ask(read.request)]
+  }
+}
+
+extension WholeRead.Windows {
+  /// The window behind the rows that came, with the last of them once more.
+  fileprivate var next: PageRequest.Window {
+    PageRequest.Window(top: size, skip: size > 1 ? max(position - 1, 0) : position)
+  }
+}

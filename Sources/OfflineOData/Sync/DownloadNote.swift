@@ -1,0 +1,81 @@
+/// The ways that a download can take.
+enum DownloadWay: String, Codable, Sendable, Hashable {
+  /// By a delta link.
+  case changes
+  /// By reading everything.
+  case whole
+  /// By a condition that the service found unchanged.
+  case condition
+}
+
+/// How the download of a query ended.
+struct DownloadResult: Sendable, Hashable {
+  var way: DownloadWay
+  /// The service said that nothing has changed.
+  var isUnchanged = false
+}
+
+/// What was found on the way of a download; goes to the event log.
+enum DownloadNote: Sendable, Hashable {
+  /// It goes on where it was cut.
+  case resumed(DownloadMachine.Staging, pages: Int, rows: Int64)
+  /// The service does not take the delta link any more: all is read.
+  case deltaExpired(status: Int)
+  /// A delta could not be read or applied: all is read.
+  case deltaUnusable(OfflineODataError)
+  /// Rows here and there differ in number after a delta: all is read.
+  case countsDiffer(service: Int64, here: Int64)
+  /// The service refuses tracking, or the count: asked without.
+  case optionsRefused(status: Int, tracking: Bool, count: Bool)
+  /// A page's link is not taken any more: read from the beginning.
+  case pagesExpired(status: Int)
+  /// The data changed between pages: read from the beginning.
+  case rowsMoved
+  /// The data changed between pages again; taken as it is.
+  case unstable(count: Int64, rows: Int64)
+  /// The service gives no pages by itself: cut by `$top` and `$skip`.
+  case windows(size: Int)
+  /// The service does not heed `$top` and `$skip`.
+  case windowsIgnored
+}
+
+extension DownloadNote: CustomStringConvertible {
+  /// What was found, in a sentence.
+  var description: String {
+    switch self {
+    case .resumed(.whole, let pages, let rows): "Goes on behind page \(pages), \(rows) rows."
+    case .resumed(.changes, let pages, _): "Goes on behind page \(pages) of the changes."
+    case .deltaExpired(let status): "The delta link has expired (HTTP \(status)): everything is read."
+    case .deltaUnusable(let error): "The delta cannot be used: everything is read. \(error.errorMessage)"
+    case .countsDiffer(let service, let here):
+      "The service has \(service) rows, the store \(here) after the delta: everything is read."
+    case .optionsRefused(let status, let tracking, let count):
+      "The service refuses \(DownloadNote.list(tracking, count)) (HTTP \(status))."
+    case .pagesExpired(let status): "The next page has expired (HTTP \(status)): read from the beginning."
+    case .rowsMoved: "The data changed between pages: read from the beginning."
+    case .unstable(let count, let rows): "The service counts \(count) rows and gives \(rows), again and again."
+    case .windows(let size): "The service gives no pages: asked for \(size) rows at a time."
+    case .windowsIgnored: "The service does not heed $top and $skip."
+    }
+  }
+
+  private static func list(_ tracking: Bool, _ count: Bool) -> String {
+    [tracking ? "change tracking" : nil, count ? "$count" : nil].compactMap(\.self).joined(separator: " and ")
+  }
+}
+
+/// Where a download was cut: behind a page that is staged. Kept with the page's rows.
+enum DownloadPosition: Codable, Sendable, Hashable {
+  case whole(WholeRead)
+  case changes(ChangesRead)
+  /// All is staged.
+  case ending(DownloadMachine.Ending)
+
+  var staging: DownloadMachine.Staging {
+    switch self {
+    case .whole: .whole
+    case .changes: .changes
+    case .ending(let ending): ending.staging
+    }
+  }
+}

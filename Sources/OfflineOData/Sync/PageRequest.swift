@@ -1,0 +1,82 @@
+/// One request of a download: what is asked for, before the URL and the fields are written.
+struct PageRequest: Codable, Sendable, Hashable {
+  /// What is asked.
+  enum Place: Codable, Sendable, Hashable {
+    /// The defining query; a part of it where there is a window.
+    case query(Window?)
+    /// A link that the service gave, absolute.
+    case link(String)
+  }
+
+  /// A page that the client cuts out.
+  struct Window: Codable, Sendable, Hashable {
+    var top: Int
+    var skip: Int64
+  }
+
+  /// How the answer shall be written.
+  enum Form: String, Codable, Sendable, Hashable { case json, atom }
+
+  var place: Place
+  /// The answer is read as changes.
+  var isDelta = false
+  /// `Prefer: odata.track-changes`
+  var tracksChanges = false
+  /// `$count=true`, V2 `$inlinecount=allpages`
+  var countsRows = false
+  /// `Prefer: odata.maxpagesize=…`
+  var maximumPageSize: Int?
+  /// `If-None-Match`
+  var etag: String?
+  /// `If-Modified-Since`
+  var lastModified: String?
+  var form = Form.json
+
+  var window: Window? { if case .query(let window) = place { window } else { nil } }
+  var isLink: Bool { if case .link = place { true } else { false } }
+}
+
+/// What a page told when it was read and its rows were staged.
+struct PageFacts: Sendable, Hashable {
+  var nextLink: String? = nil
+  var deltaLink: String? = nil
+  /// How many rows there are in all, where the service counts.
+  var count: Int64? = nil
+  /// The page's rows.
+  var rows: Int64 = 0
+  /// How many rows are staged now, each counted once whatever page it came with; nil where that is not known.
+  var stagedRows: Int64? = nil
+  /// The answer came in Atom.
+  var isAtom = false
+  /// The answer's `ETag` and `Last-Modified`.
+  var etag: String? = nil
+  var lastModified: String? = nil
+}
+
+/// Which links of a service are followed (RFC 3986 §5.2; RFC 6454).
+struct LinkRules: Sendable, Hashable {
+  /// `https://host:1`, without a slash.
+  let origin: String
+  /// `https://host:1/service/`.
+  let root: String
+
+  private var rootPath: Substring { root.dropFirst(origin.count) }
+
+  /// The absolute text of a link in the answer to `request`; nil for one that leads away.
+  ///
+  /// A relative link continues the service's root, where context URLs stand. A link to another host is followed on the
+  /// service's own where its path is under the root: such links come from services that do not know the name they are
+  /// reached by. Nothing is ever sent to another host.
+  func resolve(_ link: String, from request: String) -> String? {
+    guard !link.isEmpty else { return nil }
+    if link.hasPrefix("?") { return request.prefix { $0 != "?" } + link }
+    if link.hasPrefix("//") { return resolve("http:" + link, from: request) }
+    if link.hasPrefix("/") { return origin + link }
+    guard let scheme = link.firstRange(of: "://"), link[..<scheme.lowerBound].allSatisfy(\.isLetter) else {
+      return root + link
+    }
+    if link.hasPrefix(origin + "/") { return link }
+    let path = link[scheme.upperBound...].drop { $0 != "/" }
+    return path.hasPrefix(rootPath) ? origin + path : nil
+  }
+}

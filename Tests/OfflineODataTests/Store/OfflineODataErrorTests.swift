@@ -1,0 +1,85 @@
+import HTTPCore
+import OData
+import ODataService
+import Testing
+
+@testable import OfflineOData
+
+@Suite("Offline store: errors", .timeLimit(.minutes(1)))
+struct OfflineODataErrorTests {
+  @Test("every name has a row of its own, in the category that its number says")
+  func table() {
+    let thousands: [OfflineODataError.Category] = [
+      .invalidInput, .preconditionFailed, .notFound, .notSupported, .communicationError, .serverSideError,
+      .clientInternalError,
+    ]
+    for name in OfflineODataErrorName.allCases {
+      #expect(OfflineODataErrorName.table[name] != nil, "\(name) has no row")
+      #expect(thousands[name.rawValue / 1000 - 1] == name.category, "\(name)")
+      #expect(name.message.hasSuffix("."), "\(name)")
+    }
+    #expect(OfflineODataErrorName.table.count == OfflineODataErrorName.allCases.count)
+    #expect(Set(OfflineODataErrorName.allCases.map(\.message)).count == OfflineODataErrorName.allCases.count)
+  }
+
+  @Test("the forms of catch and switch that applications use")
+  func forms() throws {
+    func fail() throws { throw OfflineODataError(.notPositiveTop) }
+    do {
+      try fail()
+      Issue.record("it threw nothing")
+    } catch OfflineODataError.invalidInput(let errorCode, let errorMessage) {
+      switch OfflineODataErrorName(rawValue: errorCode) {
+      case .notPositiveTop: #expect(errorMessage == "$top is not a positive number. Give 0 or more.")
+      case .duplicateKeyProperty: Issue.record("another name")
+      default: Issue.record("another name")
+      }
+    }
+  }
+
+  @Test("a message says what happened, the particulars, the cause and the cure")
+  func message() {
+    let cause = HTTPTransportError.cannotConnect(host: "example.org", reason: "refused")
+    let below = ODataServiceError(
+      .communication(cause), operation: "read", method: .get, url: "https://example.org/s/Orders?$filter=Secret eq 1")
+    let error = OfflineODataError(below: below)
+    guard case .communicationError(let code, let message) = error else {
+      Issue.record("\(error)")
+      return
+    }
+    #expect(code == 5002)
+    #expect(
+      message
+        == "No connection to the service: read (https://example.org/s/Orders): No connection to example.org: refused. "
+        + "Try again later.")
+    #expect(error.debugDescription.hasPrefix("communicationError cannotConnect (5002): "))
+  }
+
+  @Test(
+    "a status becomes the category that tells what to do",
+    arguments: [
+      (400, OfflineODataErrorName.requestRefused), (401, .authenticationFailed), (404, .requestRefused),
+      (408, .timeout), (410, .requestRefused), (429, .serviceUnavailable), (500, .serviceFailed),
+      (501, .serviceFailed), (502, .serviceUnavailable), (503, .serviceUnavailable), (504, .serviceUnavailable),
+    ])
+  func status(_ status: Int, _ name: OfflineODataErrorName) {
+    let error = OfflineODataError(
+      below: ODataServiceError(.http(status: status, payload: nil), operation: "read", url: "https://h/"))
+    #expect(error.name == name)
+  }
+
+  @Test("what is wrong with a URL is told with its place")
+  func urls() throws {
+    let syntax = #expect(throws: ODataSyntaxError.self) { try ODataParser().url("Orders?$filter=A eq") }
+    let error = OfflineODataError(below: try #require(syntax))
+    #expect(error.name == .malformedURL)
+    #expect(error.errorMessage.contains("character"))
+  }
+
+  @Test("cancellation is no failure of anybody, and is told as such")
+  func cancelled() {
+    #expect(OfflineODataError(below: CancellationError()).isCancelled)
+    #expect(OfflineODataError(below: ODataServiceError(.cancelled, operation: "read")).isCancelled)
+    #expect(!OfflineODataError(.timeout).isCancelled)
+  }
+}
