@@ -23,6 +23,20 @@ package struct RowBatch: Sendable {
   /// The cells of the row that is not complete yet.
   package var openCells: Int { cells.count % width }
 
+  /// The values of all cells, copied; for tests and messages.
+  package var cellValues: [SQLValue] {
+    cells.map { cell in
+      let bytes = arena.dropFirst(max(0, Int(cell.payload))).prefix(Int(cell.count))
+      return switch cell.storageClass {
+      case .null: .null
+      case .integer: .integer(cell.payload)
+      case .real: .real(Double(bitPattern: UInt64(bitPattern: cell.payload)))
+      case .text: .text(String(decoding: bytes, as: UTF8.self))
+      case .blob: .blob(Array(bytes))
+      }
+    }
+  }
+
   /// Forgets all rows and keeps the memory.
   package mutating func removeAll() {
     cells.removeAll(keepingCapacity: true)
