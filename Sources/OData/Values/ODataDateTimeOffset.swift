@@ -43,8 +43,7 @@ public struct ODataDateTimeOffset: Sendable, Hashable, Comparable, CustomStringC
     self.init(date: local.date, time: local.time, offsetMinutes: isNegative ? -offset : offset)
   }
 
-  /// Appends the text of ``description``.
-  package func write(into bytes: inout [UInt8]) {
+  func write(into bytes: inout [UInt8]) {
     ODataDateTime(date: date, time: time).write(into: &bytes)
     guard storedOffset != 0 else {
       bytes.append(UInt8(ascii: "Z"))

@@ -45,8 +45,7 @@ public struct ODataTimeOfDay: Sendable, Hashable, Comparable, CustomStringConver
     self.init(hour: hour, minute: minute, second: second, picosecond: picosecond)
   }
 
-  /// Appends the text of ``description``.
-  package func write(into bytes: inout [UInt8]) {
+  func write(into bytes: inout [UInt8]) {
     bytes.append(decimal: hour, width: 2)
     bytes.append(UInt8(ascii: ":"))
     bytes.append(decimal: minute, width: 2)

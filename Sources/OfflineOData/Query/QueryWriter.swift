@@ -1,9 +1,22 @@
 import OData
 
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
 /// Makes the plan of a question: SQL from a bound URL.
 ///
 /// A value of one transaction: the names of physical tables are those of its ``ReplicaState``. All literals become
-/// parameters.
+/// parameters. The way of a question through the folder:
+///
+/// 1. Path/        ``ResourceWriter`` takes the steps of the URL's path: tables, and what joins and chooses their rows.
+/// 2. Apply/       ``ApplyWriter`` replaces the rows by what `$apply` makes of them.
+/// 3. Options/     ``PlanWriter`` puts the other options on the rows; ``ShapeWriter`` says which columns are what;
+///                 ``ExpandWriter`` makes a plan for each navigation property in line.
+/// 4. Expression/, Functions/  ``ExpressionWriter`` writes expressions, in the three-valued logic of the standard.
+/// 5. SQL/         pieces of SQL with their parameters.
 struct QueryWriter: Sendable {
   let plan: ReplicaPlan
   let state: ReplicaState
@@ -13,12 +26,20 @@ struct QueryWriter: Sendable {
   struct Options: Sendable, Hashable {
     /// The most rows of a page; nil answers all at once.
     var pageSize: Int?
-    /// Whether media entities' bytes and named streams are kept in the store, so that `/$value` can be answered.
-    var hasStreams = true
+    /// What `now()` is, in the form of Edm.DateTimeOffset: the same for a whole question.
+    var now: String
 
-    init(pageSize: Int? = nil, hasStreams: Bool = true) {
+    /// Without a time, that of this machine's clock.
+    init(pageSize: Int? = nil, now: ODataDateTimeOffset? = nil) {
       self.pageSize = pageSize
-      self.hasStreams = hasStreams
+      self.now = (now ?? Options.present)?.description ?? ReplicaSQL.minimumMoment
+    }
+
+    private static var present: ODataDateTimeOffset? {
+      let time = Date().timeIntervalSince1970
+      let whole = time.rounded(.down)
+      return ODataDateTimeOffset(
+        secondsSince1970: Int64(whole), picosecond: UInt64(max(0, ((time - whole) * 1e6).rounded(.down))) * 1_000_000)
     }
   }
 
@@ -33,8 +54,40 @@ struct QueryWriter: Sendable {
   /// - Throws: ``OfflineODataError`` `notSupported` with the name of the construct that has no meaning on stored data, and
   ///   `invalidInput` for a `$skiptoken` that is none of this store's.
   func plan(_ url: ODataBoundURL) throws -> ReadPlan {
-    throw QueryNotWritten()
+    switch url.resource {
+    case .path(let path): return try plan(path, url.options)
+    case .entity(let type): return try entity(type, url)
+    case .service: throw OfflineODataError.unsupported("the service document as a question")
+    case .metadata: throw OfflineODataError.unsupported("$metadata as a question")
+    case .batch: throw OfflineODataError.unsupported("$batch as a question")
+    }
   }
 
-  private struct QueryNotWritten: Error {}
+  private func plan(_ path: ODataBoundPath, _ options: ODataBoundOptions) throws -> ReadPlan {
+    let question = Question(plan: plan, state: state, options: self.options)
+    return try ResourceWriter(question).plan(path, options)
+  }
+
+  // MARK: $entity
+
+  /// `$entity?$id=…`: the entity of an entity-id, which is its URL by the conventions (URL Conventions 4.01 §4.14).
+  private func entity(_ type: EdmStructure?, _ url: ODataBoundURL) throws -> ReadPlan {
+    guard let id = url.options.id else { throw OfflineODataError.unsupported("$entity without $id") }
+    let version = max(plan.model.version, .v4)
+    let parser = ODataParser(version)
+    let tree: ODataURL
+    if let root = url.serviceRoot, id.hasPrefix(root) {
+      tree = try parser.relativeURL(String(id.dropFirst(root.count)))
+    } else {
+      tree = try parser.url(id, serviceRoot: url.serviceRoot)
+    }
+    let bound = try ODataBinder(model: plan.model).bind(tree, text: id)
+    guard case .path(let path) = bound.resource, path.type?.isCollection == false else {
+      throw OfflineODataError.unsupported("an entity-id that is no URL of an entity")
+    }
+    var options = url.options
+    options.id = nil
+    let question = Question(plan: plan, state: state, options: self.options)
+    return try ResourceWriter(question).plan(path, options, cast: type)
+  }
 }

@@ -5,6 +5,9 @@ public struct ODataBoundOptions: Sendable, Hashable {
 
   init(_ storage: Storage) { self.storage = storage }
 
+  /// No options.
+  package init() { self.init(Storage()) }
+
   /// Equal where the same options say the same.
   public static func == (left: ODataBoundOptions, right: ODataBoundOptions) -> Bool {
     left.storage === right.storage || left.storage.fields == right.storage.fields

@@ -87,7 +87,7 @@ public final class ODataDeclaredEnum: Sendable, Hashable {
   public let name: String
   private let values: [String: Int64]
 
-  init(_ enumeration: EdmEnumType) {
+  package init(_ enumeration: EdmEnumType) {
     self.enumeration = enumeration
     name = enumeration.qualifiedName
     values = Dictionary(enumeration.members.map { ($0.name, $0.value) }, uniquingKeysWith: { first, _ in first })

@@ -20,7 +20,8 @@ extension ColumnStorage {
     }
   }
 
-  private init(_ primitive: EdmPrimitiveType) {
+  /// How values of a primitive type stand in a column.
+  init(_ primitive: EdmPrimitiveType) {
     switch primitive {
     case .boolean: self = .boolean
     case .byte, .sbyte, .int16, .int32, .int64: self = .integer

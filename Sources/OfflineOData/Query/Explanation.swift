@@ -1,0 +1,74 @@
+import Storage
+
+/// A question as it is run: SQL with its parameters apart, and how SQLite goes about it.
+struct Explanation: Sendable, CustomStringConvertible {
+  /// One statement; those of `$expand` are run once a row of the statement around.
+  struct Step: Sendable {
+    /// The path of names that led to it: empty for the question itself, `Orders/Items` for what is expanded.
+    let path: [String]
+    /// What it is for: rows, or the number for `$count=true`.
+    let isCount: Bool
+    let sql: String
+    /// The parameters in their order; nil for those that come from the row around.
+    let parameters: [SQLValue?]
+    /// SQLite's plan, a line a step, indented by its depth.
+    let plan: [String]
+  }
+
+  let steps: [Step]
+
+  /// Asks a connection how it would run a plan.
+  init(_ plan: ReadPlan, on connection: Connection) throws {
+    var steps: [Step] = []
+    try Explanation.add(plan, path: [], connection, &steps)
+    self.steps = steps
+  }
+
+  private static func add(
+    _ plan: ReadPlan, path: [String], _ connection: Connection, _ steps: inout [Step]
+  ) throws {
+    steps.append(try step(path, false, plan.sql, plan.parameters, connection))
+    if let count = plan.count { steps.append(try step(path, true, count.sql, count.parameters, connection)) }
+    guard case .objects(let shape) = plan.content else { return }
+    for expand in shape.expands { try add(expand.plan, path: path + expand.path, connection, &steps) }
+  }
+
+  private static func step(
+    _ path: [String], _ isCount: Bool, _ sql: String, _ parameters: [ReadParameter], _ connection: Connection
+  ) throws -> Step {
+    let values = parameters.map { parameter -> SQLValue? in
+      if case .value(let value) = parameter { value } else { nil }
+    }
+    var depths: [Int64: Int] = [:]
+    var lines: [String] = []
+    try connection.forEachRow("EXPLAIN QUERY PLAN " + sql, values.map { $0 ?? .null }) { row throws(StorageError) in
+      let depth = (depths[try row.int64(1)] ?? -1) + 1
+      depths[try row.int64(0)] = depth
+      lines.append(String(repeating: "  ", count: depth) + (try row.text(3)))
+      return true
+    }
+    return Step(path: path, isCount: isCount, sql: sql, parameters: values, plan: lines)
+  }
+
+  /// The statements one after another.
+  var description: String {
+    steps.map { step in
+      let name = (step.path.isEmpty ? [] : [step.path.joined(separator: "/")]) + (step.isCount ? ["$count"] : [])
+      let head = name.isEmpty ? "" : "-- " + name.joined(separator: " ") + "\n"
+      let parameters = step.parameters.map { $0.map(Explanation.describe) ?? "(of the row around)" }
+      let bound = parameters.isEmpty ? "" : "\n-- parameters: " + parameters.joined(separator: ", ")
+      return head + step.sql + bound + step.plan.map { "\n-- plan: " + $0 }.joined()
+    }
+    .joined(separator: "\n\n")
+  }
+
+  private static func describe(_ value: SQLValue) -> String {
+    switch value {
+    case .null: "NULL"
+    case .integer(let number): String(number)
+    case .real(let number): String(number)
+    case .text(let text): "'" + text + "'"
+    case .blob(let bytes): "\(bytes.count) bytes"
+    }
+  }
+}

@@ -1,0 +1,107 @@
+import OData
+import Storage
+
+// Arithmetic (URL Conventions 4.01 §5.1.1.2). Functions of this store calculate where SQLite would round or overflow.
+extension ExpressionWriter {
+  func arithmetic(
+    _ name: ODataBinaryOperator, _ left: ODataBoundExpression, _ right: ODataBoundExpression, _ type: ODataBoundType
+  ) throws -> SQLOperand? {
+    guard let function = ExpressionWriter.functions[name] else { return nil }
+    let (one, other) = (try operand(left), try operand(right))
+    var result = SQLOperand(
+      text: "", storage: type.storage, type: type, isNullable: one.isNullable || other.isNullable)
+    if let temporal = temporal(name, one, other) {
+      result.text = temporal
+      return result
+    }
+    if let symbol = ExpressionWriter.symbols[name], isSmall(one), isSmall(other) {
+      result.text = "\(operand: one.text) \(symbol) \(operand: other.text)"
+      return result
+    }
+    // A double beside a decimal makes a double of it, as the type says.
+    let (a, b) = type.storage == .real ? (real(one), real(other)) : (one, other)
+    result.text = .atom("\(function)(\(a.text), \(b.text))")
+    result.mayBeNaN = result.storage == .real || result.storage == nil
+    return result
+  }
+
+  private static let functions: [ODataBinaryOperator: SQLText] = [
+    .add: "larder_add", .subtract: "larder_sub", .multiply: "larder_mul", .divide: "larder_div",
+    .divideBy: "larder_divby", .modulo: "larder_mod",
+  ]
+
+  private static let symbols: [ODataBinaryOperator: SQLText] = [.add: "+", .subtract: "-", .multiply: "*"]
+
+  /// A column or literal of 32 bits: 64 hold what SQLite makes of two.
+  private func isSmall(_ operand: SQLOperand) -> Bool {
+    guard operand.storage == .integer, operand.hasCollation || operand.literal != nil else { return false }
+    switch operand.type.item.primitive {
+    case .byte, .sbyte, .int16, .int32: return true
+    default: return false
+    }
+  }
+
+  private func temporal(_ name: ODataBinaryOperator, _ one: SQLOperand, _ other: SQLOperand) -> SQLText? {
+    switch (name, one.storage, other.storage) {
+    case (.add, .duration, .duration): return .atom("larder_duration_add(\(one.text), \(other.text))")
+    case (.subtract, .duration, .duration): return .atom("larder_duration_sub(\(one.text), \(other.text))")
+    case (.add, let moment?, .duration) where moment.isMoment:
+      return .atom("larder_moment_add(\(one.text), \(other.text))")
+    case (.subtract, let moment?, .duration) where moment.isMoment:
+      return .atom("larder_moment_sub(\(one.text), \(other.text))")
+    case (.subtract, let a?, let b?) where a.isMoment && b.isMoment:
+      return .atom("larder_moment_diff(\(one.text), \(other.text))")
+    case (.multiply, .duration, _): return .atom("larder_duration_mul(\(one.text), \(other.text))")
+    case (.multiply, _, .duration): return .atom("larder_duration_mul(\(other.text), \(one.text))")
+    case (.divide, .duration, _), (.divideBy, .duration, _):
+      return .atom("larder_duration_div(\(one.text), \(other.text))")
+    default: return nil
+    }
+  }
+
+  func negated(_ expression: ODataBoundExpression, _ type: ODataBoundType) throws -> SQLOperand {
+    let value = try operand(expression)
+    var result = SQLOperand(text: "", storage: value.storage, type: type, isNullable: value.isNullable)
+    if value.storage == .duration {
+      result.text = .atom("larder_duration_neg(\(value.text))")
+    } else if isSmall(value) {
+      result.text = .atom("(-\(operand: value.text))")
+    } else {
+      result.text = .atom("larder_neg(\(value.text))")
+      result.mayBeNaN = value.mayBeNaN
+    }
+    return result
+  }
+
+  // MARK: case
+
+  /// `case(condition:value,…)` (§5.1.1.12.1): all values in one form.
+  func conditional(_ branches: [ODataBoundBranch], _ type: ODataBoundType) throws -> SQLOperand {
+    var values: [SQLOperand] = []
+    for branch in branches { values.append(try operand(branch.value)) }
+    let storage = commonStorage(values)
+    var result = SQLOperand(text: "", storage: storage, type: type)
+    var text: SQLText = "CASE"
+    for (branch, value) in zip(branches, values) {
+      let formed = storage == .real ? real(value) : storage == .decimal ? decimal(value) : value
+      text.append(" WHEN \(try condition(branch.condition)) THEN \(formed.text)")
+      result.mayBeNaN = result.mayBeNaN || formed.mayBeNaN
+    }
+    text.append(" END")
+    result.text = .atom(text)
+    return result
+  }
+
+  private func commonStorage(_ values: [SQLOperand]) -> ColumnStorage? {
+    // Null is of every form.
+    let storages = Set(values.filter { $0.literal != .null }.map(\.storage))
+    guard storages.count > 1 else { return storages.first ?? nil }
+    guard storages.allSatisfy({ $0?.isNumber == true }) else { return nil }
+    return storages.contains(.real) ? .real : .decimal
+  }
+}
+
+extension ColumnStorage {
+  /// Dates, and dates with a time.
+  var isMoment: Bool { self == .date || self == .dateTimeOffset || self == .dateTime }
+}

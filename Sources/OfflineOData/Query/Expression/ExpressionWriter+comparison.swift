@@ -1,0 +1,274 @@
+import OData
+import Storage
+
+// Comparisons (URL Conventions 4.01 §5.1.1.1.1 to §5.1.1.1.6).
+extension ExpressionWriter {
+  /// A comparison or `has`; nil for arithmetic.
+  func binary(
+    _ name: ODataBinaryOperator, _ left: ODataBoundExpression, _ right: ODataBoundExpression, wants: Wanted
+  ) throws -> Condition? {
+    switch name {
+    case .equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual:
+      if left.isNull || right.isNull {
+        guard name == .equal || name == .notEqual else { return Condition(text: .atom("0")) }
+        return Condition(text: try isNull(left.isNull ? right : left, name == .equal))
+      }
+      if isStructured(left) || isStructured(right) {
+        return Condition(text: try equal(name, try json(left), try json(right)))
+      }
+      return try compare(name, try operand(left), try operand(right), wants: wants)
+    case .has:
+      let (one, other) = (try operand(left), try operand(right))
+      guard one.storage == .enumeration, other.storage == .enumeration else {
+        throw OfflineODataError.unsupported("has on a value of no known enumeration")
+      }
+      return Condition(
+        text: "(\(operand: one.text) & \(operand: other.text)) = \(operand: other.text)",
+        isNullable: one.isNullable || other.isNullable)
+    default: return nil
+    }
+  }
+
+  private func isStructured(_ expression: ODataBoundExpression) -> Bool {
+    expression.type.isCollection || expression.type.item.hasMembers && !expression.type.item.isEntity
+  }
+
+  private func equal(_ name: ODataBinaryOperator, _ left: SQLText, _ right: SQLText) throws -> SQLText {
+    guard name == .equal || name == .notEqual else {
+      throw OfflineODataError.unsupported("\(name.rawValue) on complex values or collections")
+    }
+    let equal: SQLText = .atom("larder_json_equal(\(left), \(right))")
+    return name == .equal
+      ? .atom("ifnull(\(equal), \(left) IS NULL AND \(right) IS NULL)")
+      : .atom("(NOT ifnull(\(equal), \(left) IS NULL AND \(right) IS NULL))")
+  }
+
+  /// Whether a value is null, or is not.
+  func isNull(_ expression: ODataBoundExpression, _ isWanted: Bool) throws -> SQLText {
+    if expression.isNull { return .atom(isWanted ? "1" : "0") }
+    if case .path(let path) = expression.kind, !isCountOrQuantifier(path) {
+      let place = try place(path)
+      switch place.scope {
+      case .entity(let entity):
+        guard let rows = place.rows else { return try isNull(entity, isWanted) }
+        let exists: SQLText = .atom("EXISTS (SELECT 1 \(rows.from()))")
+        return isWanted ? .atom("(NOT \(exists))") : exists
+      case .complex(let complex):
+        return test(try marker(of: complex, place.rows), isWanted)
+      case .json(let json):
+        let kind = place.rows.map { $0.value(json.kind) } ?? json.kind
+        return isWanted ? .atom("(ifnull(\(kind), 'null') = 'null')") : .atom("(\(kind) <> 'null')")
+      case .value(let value):
+        return test(place.rows.map { $0.value(value.text) } ?? value.text, isWanted)
+      case .row: return .atom(isWanted ? "0" : "1")
+      }
+    }
+    return test(try operand(expression).text, isWanted)
+  }
+
+  private func test(_ text: SQLText, _ isNull: Bool) -> SQLText {
+    isNull ? "\(operand: text) IS NULL" : "\(operand: text) IS NOT NULL"
+  }
+
+  private func isNull(_ entity: EntityScope, _ isWanted: Bool) throws -> SQLText {
+    guard let numbers = entity.guardedBy else { return .atom(isWanted ? "0" : "1") }
+    let isOfType = try typeCondition(numbers, entity)
+    return isWanted ? .atom("(NOT \(operand: isOfType))") : isOfType
+  }
+
+  private func marker(of complex: ComplexScope, _ rows: RelatedRows?) throws -> SQLText {
+    guard let marker = complex.owner.table.column(complex.path, on: complex.owner.type) else {
+      throw OfflineODataError.unsupported("'\(complex.path.joined(separator: "/"))'")
+    }
+    var text = try reference(marker, of: complex.owner)
+    if complex.isCast, let type = complex.type {
+      text = .atom("CASE WHEN \(try typeCondition(of: complex, type)) THEN \(text) END")
+    }
+    return rows.map { $0.value(text) } ?? text
+  }
+
+  private func isCountOrQuantifier(_ path: ODataBoundPath) -> Bool {
+    switch path.segments.last?.kind {
+    case .count, .any, .all: true
+    default: false
+    }
+  }
+
+  // MARK: Two values
+
+  func compare(
+    _ name: ODataBinaryOperator, _ left: SQLOperand, _ right: SQLOperand, wants: Wanted
+  ) throws -> Condition {
+    let isEquality = name == .equal || name == .notEqual
+    if isNaN(left) || isNaN(right) { return Condition(text: .atom(name == .notEqual ? "1" : "0")) }
+    let (one, other) = try comparable(left, right)
+    let isNullable = one.isNullable || other.isNullable
+    if isEquality { return Condition(text: equality(name, one, other, wants)) }
+    let symbol: SQLText =
+      switch name {
+      case .less: "<"
+      case .lessOrEqual: "<="
+      case .greater: ">"
+      default: ">="
+      }
+    var text: SQLText = "\(side(one, other)) \(symbol) \(operand: other.text)"
+    // The text NaN, and texts beside numbers, are greater than all numbers.
+    let greater = name == .less || name == .lessOrEqual ? other : one
+    if greater.mayBeNaN, greater.literal == nil { text = .atom("(\(text) AND \(operand: greater.text) <= 9e999)") }
+    if one.storage == nil || other.storage == nil { text = .atom("(\(text) AND \(sameClass(one, other)))") }
+    // NULL is no truth; where false is asked for, it has to be false.
+    if wants == .value, isNullable { text = "\(operand: text) IS TRUE" }
+    return Condition(text: text)
+  }
+
+  private func isNaN(_ operand: SQLOperand) -> Bool {
+    switch operand.literal {
+    case .double(let number): number.isNaN
+    case .single(let number): number.isNaN
+    default: false
+    }
+  }
+
+  private func equality(
+    _ name: ODataBinaryOperator, _ one: SQLOperand, _ other: SQLOperand, _ wants: Wanted
+  ) -> SQLText {
+    let left = side(one, other)
+    let right = other.text.operand
+    let canBeNaN = one.mayBeNaN && other.mayBeNaN
+    if name == .equal {
+      // `=` is what indexes serve; NULL for false is enough where only truth is asked for.
+      let bothNull = one.isNullable && other.isNullable
+      let isPlain = !bothNull && (wants == .truth || !one.isNullable && !other.isNullable)
+      let text: SQLText = isPlain ? "\(left) = \(right)" : "\(left) IS \(right)"
+      return canBeNaN ? .atom("(\(text) AND \(operand: one.text) IS NOT 'NaN')") : text
+    }
+    let isPlain = !one.isNullable && !other.isNullable
+    let text: SQLText = isPlain ? "\(left) <> \(right)" : "\(left) IS NOT \(right)"
+    return canBeNaN ? .atom("(\(text) OR \(operand: one.text) IS 'NaN')") : text
+  }
+
+  /// The left operand, with the collation where neither side brings it along.
+  private func side(_ one: SQLOperand, _ other: SQLOperand) -> SQLText {
+    let needsNone = one.hasCollation || other.hasCollation && one.literal != nil
+    return needsNone ? one.text.operand : one.collated.operand
+  }
+
+  /// Of JSON's scalars only those of one kind are in an order.
+  private func sameClass(_ one: SQLOperand, _ other: SQLOperand) -> SQLText {
+    func kind(_ operand: SQLOperand) -> SQLText {
+      "typeof(\(operand.text)) IN ('integer', 'real')"
+    }
+    switch (one.storage, other.storage) {
+    case (nil, nil): return "(\(kind(one))) = (\(kind(other)))"
+    case (nil, let known?): return known.isNumber ? kind(one) : "typeof(\(one.text)) = 'text'"
+    case (let known?, nil): return known.isNumber ? kind(other) : "typeof(\(other.text)) = 'text'"
+    default: return .atom("1")
+    }
+  }
+
+  // MARK: One form for both
+
+  /// Both operands in one form, so that SQLite's own comparison is exact.
+  private func comparable(_ left: SQLOperand, _ right: SQLOperand) throws -> (SQLOperand, SQLOperand) {
+    if left.type.item.isEntity || right.type.item.isEntity { return (left, right) }
+    switch (left.storage, right.storage) {
+    case (let one?, let other?) where one == other: return (single(left, right), single(right, left))
+    case (let one?, let other?) where one.isNumber && other.isNumber: return try numbers(left, right)
+    case (nil, let known?) where known.isNumber: return (left, try untyped(right))
+    case (let known?, nil) where known.isNumber: return (try untyped(left), right)
+    default: return (left, right)
+    }
+  }
+
+  /// Numbers of two storages. A literal takes the form of what it is compared with.
+  private func numbers(_ left: SQLOperand, _ right: SQLOperand) throws -> (SQLOperand, SQLOperand) {
+    if let literal = right.literal, let storage = left.storage {
+      return (left, try fitted(literal, right, to: left, storage))
+    }
+    if let literal = left.literal, let storage = right.storage {
+      return (try fitted(literal, left, to: right, storage), right)
+    }
+    if left.storage == .real || right.storage == .real { return (real(left), real(right)) }
+    return (decimal(left), decimal(right))
+  }
+
+  /// A literal beside a column of another kind of numbers: in the column's form, or in one that compares exactly with it.
+  private func fitted(
+    _ value: ODataValue, _ literal: SQLOperand, to other: SQLOperand, _ storage: ColumnStorage
+  ) throws -> SQLOperand {
+    var literal = literal
+    switch (storage, literal.storage) {
+    case (.real, _):
+      guard var number = SQLLiteral.double(value) else { break }
+      if other.type.item.primitive == .single { number = Double(Float(number)) }
+      literal.text = SQLText(.real(number))
+      literal.storage = .real
+    case (.decimal, .integer):
+      if let number = SQLLiteral.value(value, as: .decimal) { literal.text = SQLText(number) }
+      literal.storage = .decimal
+    case (.decimal, .real):
+      // A double beside decimals: they become doubles.
+      break
+    case (.integer, .decimal), (.enumeration, .decimal):
+      guard let decimal = SQLLiteral.decimal(value) else { break }
+      literal.text = SQLText(ExpressionWriter.between(decimal))
+      literal.storage = .integer
+    default: break
+    }
+    return literal
+  }
+
+  /// A number that integers compare with as they do with a decimal: SQLite compares INTEGER with REAL exactly.
+  private static func between(_ decimal: ODataDecimal) -> SQLValue {
+    if let whole = Int64(exactly: decimal) { return .integer(whole) }
+    let near = Double(decimal)
+    guard near == near.rounded(), near.magnitude < 0x1p53 else { return .real(near) }
+    // So near to an integer that its double is one: half-way to its neighbour compares alike.
+    return .real(ODataDecimal(near) < decimal ? near + 0.5 : near - 0.5)
+  }
+
+  func real(_ operand: SQLOperand) -> SQLOperand {
+    guard operand.storage == .decimal else { return operand }
+    var operand = operand
+    if let literal = operand.literal, let number = SQLLiteral.double(literal) {
+      operand.text = SQLText(.real(number))
+    } else {
+      operand.text = .atom("larder_to_real(\(operand.text))")
+      operand.mayBeNaN = true
+    }
+    operand.storage = .real
+    operand.hasCollation = false
+    return operand
+  }
+
+  func decimal(_ operand: SQLOperand) -> SQLOperand {
+    guard operand.storage == .integer else { return operand }
+    var operand = operand
+    if let literal = operand.literal, let number = SQLLiteral.value(literal, as: .decimal) {
+      operand.text = SQLText(number)
+    } else {
+      operand.text = .atom("larder_to_decimal(\(operand.text))")
+    }
+    operand.storage = .decimal
+    operand.hasCollation = false
+    return operand
+  }
+
+  /// A number beside a scalar out of JSON, which is INTEGER or REAL.
+  private func untyped(_ operand: SQLOperand) throws -> SQLOperand { real(operand) }
+
+  /// A double beside a single.
+  private func single(_ operand: SQLOperand, _ other: SQLOperand) -> SQLOperand {
+    guard operand.storage == .real, other.type.item.primitive == .single, operand.type.item.primitive != .single,
+      case .decimal(let number)? = operand.literal
+    else { return operand }
+    var operand = operand
+    operand.text = SQLText(.real(Double(Float(Double(number)))))
+    return operand
+  }
+}
+
+extension ColumnStorage {
+  /// Whether values are numbers.
+  var isNumber: Bool { self == .integer || self == .real || self == .decimal }
+}

@@ -1,0 +1,120 @@
+import OData
+import Storage
+
+/// Writes the properties of an entity that an answer shows: which columns, of which types of the hierarchy.
+struct MemberWriter {
+  let shapes: ShapeWriter
+  let entity: EntityScope
+
+  private var statement: Statement { shapes.statement }
+  private var table: EntityTable { entity.table }
+
+  /// The properties at a path, of the types that the entity may be of.
+  func members(_ selection: Selection, at path: [String]) throws -> [ReadMember] {
+    var members: [ReadMember] = []
+    var named = selection.names
+    var dynamic: [ReplicaColumn] = []
+    for column in table.columns where column.path.count == path.count + 1 && column.path.starts(with: path) {
+      guard let name = column.path.last, let types = types(of: column) else { continue }
+      if column.storage == .dynamic {
+        dynamic.append(column)
+        continue
+      }
+      let items = selection.items(name)
+      guard selection.isAll || !items.isEmpty else { continue }
+      named.remove(name)
+      let kind = try kind(column, selection.isAll && items.isEmpty ? .all : try selection.inner(items), items)
+      members.append(
+        ReadMember(name: name, kind: kind, type: type(of: column), types: narrowed(types, selection, items)))
+    }
+    for column in dynamic {
+      let undeclared = named.subtracting(entity.computed.keys)
+      guard selection.isAll || !undeclared.isEmpty else { continue }
+      let place = statement.column(try reference(column))
+      members.append(
+        ReadMember(
+          name: "", kind: .dynamic(place, only: selection.isAll ? nil : undeclared),
+          type: ODataBoundType(.untyped, isNullable: true), types: types(of: column) ?? nil))
+    }
+    return members
+  }
+
+  /// A flattened complex value.
+  func complex(_ complex: ComplexScope, name: String) throws -> ReadMember {
+    guard let column = table.column(complex.path, on: entity.type) else {
+      throw OfflineODataError.unsupported("'\(complex.path.joined(separator: "/"))'")
+    }
+    return ReadMember(name: name, kind: try kind(column, .all, []), type: type(of: column))
+  }
+
+  func complex(_ column: ReplicaColumn, _ selection: Selection, name: String) throws -> ReadMember {
+    ReadMember(name: name, kind: try kind(column, selection, []), type: type(of: column))
+  }
+
+  private func reference(_ column: ReplicaColumn) throws -> SQLText {
+    try shapes.writer.reference(column, of: entity)
+  }
+
+  private func kind(_ column: ReplicaColumn, _ selection: Selection, _ items: [Selection.Item]) throws
+    -> ReadMember.Kind
+  {
+    let text = try reference(column)
+    switch column.storage {
+    case .complex:
+      try refuseOptions(items)
+      return .complex(statement.column(text), try members(selection, at: column.path))
+    case .json:
+      let place = JSONPlace(base: text, type: type(of: column))
+      let shown = try CollectionWriter(statement: statement, environment: environment)
+        .text(place, options: options(items, column), selection)
+      return .column(statement.column(shown), .json)
+    default: return .column(statement.column(text), column.storage)
+    }
+  }
+
+  private var environment: Environment {
+    Environment(current: .entity(entity), it: shapes.it ?? .entity(entity), this: .entity(entity))
+  }
+
+  /// Options in parentheses behind a collection.
+  private func options(_ items: [Selection.Item], _ column: ReplicaColumn) throws -> ODataBoundOptions? {
+    let given = items.compactMap { $0.rest.isEmpty ? $0.options : nil }
+    guard given.count <= 1 else {
+      throw OfflineODataError.unsupported("'\(column.path.joined(separator: "/"))' selected twice with options")
+    }
+    return given.first
+  }
+
+  /// A complex value takes `$select` alone.
+  private func refuseOptions(_ items: [Selection.Item]) throws {
+    for options in items.compactMap({ $0.rest.isEmpty ? $0.options : nil }) {
+      var others = options
+      others.select = []
+      others.type = nil
+      guard others == ODataBoundOptions() else {
+        throw OfflineODataError.unsupported("options other than $select on a complex value in $select")
+      }
+    }
+  }
+
+  // MARK: Types
+
+  /// The types that have a column: `.some(nil)` where all that the entity may be of have it; nil where none has.
+  private func types(of column: ReplicaColumn) -> Set<Int>?? {
+    if entity.type.isOrDerives(from: column.declaringType) { return .some(nil) }
+    guard column.declaringType.isOrDerives(from: entity.type) else { return nil }
+    return .some(Set(table.typeNumbers(derivedFrom: column.declaringType)))
+  }
+
+  /// The types that casts in `$select` leave.
+  private func narrowed(_ types: Set<Int>?, _ selection: Selection, _ items: [Selection.Item]) -> Set<Int>? {
+    guard !selection.isAll, !items.isEmpty, !items.contains(where: { $0.cast == nil }) else { return types }
+    let cast = Set(items.compactMap(\.cast).flatMap { table.typeNumbers(derivedFrom: $0) })
+    if cast.count == table.types.count { return types }
+    return types.map { $0.intersection(cast) } ?? cast
+  }
+
+  private func type(of column: ReplicaColumn) -> ODataBoundType {
+    ColumnTypes(statement.question.plan.model).type(column)
+  }
+}

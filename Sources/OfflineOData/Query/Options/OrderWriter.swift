@@ -1,0 +1,97 @@
+import OData
+import Storage
+
+/// Writes orders: `$orderby`, then what makes it total, and the place that a `$skiptoken` goes on behind.
+struct OrderWriter {
+  let writer: ExpressionWriter
+
+  /// The terms of an order that has no two rows at one place.
+  func terms(_ items: [ODataBoundOrderBy], _ set: RowSet) throws -> [OrderTerm] {
+    var terms: [OrderTerm] = []
+    for item in items {
+      terms.append(OrderTerm(value: try writer.operand(item.expression), isDescending: item.isDescending))
+    }
+    var seen = Set(terms.map(\.value.text))
+    for term in set.order + (try identity(set)) where seen.insert(term.value.text).inserted { terms.append(term) }
+    return terms
+  }
+
+  /// An entity's key, ascending, as services order; where it has none, its identity in the store.
+  private func identity(_ set: RowSet) throws -> [OrderTerm] {
+    guard set.identity.isEmpty, case .entity(let entity) = set.scope else { return set.identity }
+    return try identity(of: entity)
+  }
+
+  func identity(of entity: EntityScope) throws -> [OrderTerm] {
+    let table = entity.table
+    guard !table.key.isEmpty else {
+      return [OrderTerm(value: whole(try writer.system(.id, of: entity)))]
+    }
+    return try table.key.map { number in
+      let column = table.columns[number]
+      return OrderTerm(
+        value: SQLOperand(
+          text: try writer.reference(column, of: entity), storage: column.storage, type: .plain(.string),
+          isNullable: false, hasCollation: true))
+    }
+  }
+
+  private func whole(_ text: SQLText) -> SQLOperand {
+    SQLOperand(
+      text: text, storage: .integer, type: .plain(.int64, isNullable: false), isNullable: false, hasCollation: true)
+  }
+
+  /// `ORDER BY …`
+  static func clause(_ terms: [OrderTerm]) -> SQLText {
+    " ORDER BY \(SQLText.joined(terms.map(\.text), ", "))"
+  }
+
+  // MARK: Going on
+
+  /// What the rows behind a place have in common: greater in the first term, or equal there and greater in the next, and so on.
+  static func behind(_ values: [SQLValue], _ terms: [OrderTerm]) -> SQLText {
+    var condition: SQLText?
+    for (term, value) in zip(terms, values).reversed() {
+      let own = term.value.collated.operand
+      let isBehind = strictlyBehind(own, value, term)
+      guard let rest = condition else {
+        condition = isBehind ?? .atom("0")
+        continue
+      }
+      let isEqual: SQLText = value == .null ? "\(own) IS NULL" : "\(own) = \(value: value)"
+      let equal: SQLText = .atom("(\(isEqual) AND \(operand: rest))")
+      condition = isBehind.map { .atom("(\($0) OR \(equal))") } ?? equal
+    }
+    guard let condition, let first = terms.first, let value = values.first, terms.count > 1, value != .null,
+      !first.isDescending
+    else { return condition ?? .atom("1") }
+    // The beginning of a range that an index can start at.
+    return .atom("(\(first.value.collated.operand) >= \(value: value) AND \(condition))")
+  }
+
+  /// Nil where nothing is: behind NULL in descending order.
+  private static func strictlyBehind(_ own: SQLText, _ value: SQLValue, _ term: OrderTerm) -> SQLText? {
+    switch (value, term.isDescending) {
+    case (.null, false): "\(own) IS NOT NULL"
+    case (.null, true): nil
+    case (_, false): "\(own) > \(value: value)"
+    case (_, true):
+      term.value.isNullable ? .atom("(\(own) < \(value: value) OR \(own) IS NULL)") : "\(own) < \(value: value)"
+    }
+  }
+
+  /// A digest of what is ordered by, the same in every run (FNV-1a), so that a token of another question is known.
+  static func digest(_ items: [ODataBoundOrderBy], _ terms: [OrderTerm], of name: String) -> UInt64 {
+    var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+    func add(_ text: String) {
+      for byte in text.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+      hash = (hash ^ 0xff) &* 0x100_0000_01b3
+    }
+    add(name)
+    add(String(terms.count))
+    var options = ODataBoundOptions()
+    options.orderBy = items
+    if let text = try? ODataPrinter(isStrict: false).print(options.syntax(.v4)) { add(text) }
+    return hash
+  }
+}

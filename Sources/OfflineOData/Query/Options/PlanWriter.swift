@@ -1,0 +1,194 @@
+import OData
+import Storage
+
+/// Writes the plan of rows with query options on them, in the order in which the standard evaluates these (Protocol 4.01
+/// §11.2.1): `$apply`, `$compute`, `$search`, `$filter`, `$count`, `$orderby`, `$skip`, `$top`, `$expand`, `$select`.
+struct PlanWriter {
+  let statement: Statement
+  /// `$it` of the options around; nil at the top.
+  let it: Scope?
+
+  /// What is answered of each row.
+  enum Answer {
+    case objects
+    case references
+    case count
+    case media
+  }
+
+  var question: Question { statement.question }
+
+  func plan(
+    _ start: RowSet, _ options: ODataBoundOptions?, as answer: Answer, owner: ReadCount? = nil
+  ) throws -> ReadPlan {
+    var set = start
+    let options = options ?? ODataBoundOptions()
+    try refuse(options)
+    if let steps = options.apply { set = try ApplyWriter(statement: statement, it: it).rows(steps, set) }
+    try compute(options.compute, &set)
+    let writer = ExpressionWriter(statement: statement, environment: environment(set.scope))
+    if let search = options.search { set.rows.conditions.append(try self.search(search, set.scope, writer)) }
+    if let filter = options.filter { set.rows.conditions.append(try writer.condition(filter)) }
+    if answer == .count { return try counted(set, options, writer, owner) }
+    let total = options.count == true ? ReadCount("SELECT count(*) \(set.rows.from())") : nil
+    let content = try content(set, options, answer)
+    guard !set.isSingle else {
+      let sql = try SQLText.select(statement.columns, set.rows)
+      return ReadPlan(sql, content, isSingle: true, count: total, owner: owner)
+    }
+    return try ordered(set, options, writer, content, total, owner)
+  }
+
+  func environment(_ scope: Scope) -> Environment { Environment(current: scope, it: it ?? scope, this: scope) }
+
+  private func refuse(_ options: ODataBoundOptions) throws {
+    if options.index != nil { throw OfflineODataError.unsupported("$index in a question") }
+    if options.deltaToken != nil {
+      throw OfflineODataError.unsupported("$deltatoken: the store's data has no delta links")
+    }
+  }
+
+  // MARK: Steps
+
+  private func compute(_ items: [ODataBoundCompute], _ set: inout RowSet) throws {
+    for item in items {
+      let writer = ExpressionWriter(statement: statement, environment: environment(set.scope))
+      let made: Scope
+      if item.expression.type.isCollection || item.expression.type.item.hasMembers {
+        made = .json(JSONPlace(base: try writer.json(item.expression), type: item.expression.type))
+      } else {
+        let value = try writer.operand(item.expression)
+        guard value.text.sql.utf8.count <= PlanWriter.longestComputed else {
+          throw OfflineODataError.unsupported("$compute whose properties build on each other so often")
+        }
+        made = .value(value)
+      }
+      switch set.scope {
+      case .entity(var entity):
+        entity.computed[item.alias] = made
+        set.scope = .entity(entity)
+      case .row(var members):
+        members[item.alias] = made
+        set.scope = .row(members)
+      default: throw OfflineODataError.unsupported("$compute here")
+      }
+      set.names.append(item.alias)
+    }
+  }
+
+  /// A computed property stands in the statement wherever it is named: each is as long as all that it names.
+  private static let longestComputed = 20_000
+
+  private func search(
+    _ search: ODataSearchExpression, _ scope: Scope, _ writer: ExpressionWriter
+  ) throws -> SQLText {
+    guard case .entity(let entity) = scope else {
+      throw OfflineODataError.unsupported("$search on what are no entities")
+    }
+    return try SearchWriter(writer: writer).condition(search, entity)
+  }
+
+  private func counted(
+    _ set: RowSet, _ options: ODataBoundOptions, _ writer: ExpressionWriter, _ owner: ReadCount?
+  ) throws -> ReadPlan {
+    var text: SQLText = "SELECT count(*) \(set.rows.from())"
+    if options.top != nil || options.skip != nil {
+      // V2 counts what is on the page.
+      text = "SELECT count(*) FROM (SELECT 1 \(set.rows.from())\(PlanWriter.limit(options.top, options.skip)))"
+    }
+    return try ReadPlan(text.checked(), .count, isSingle: true, owner: owner)
+  }
+
+  private func content(_ set: RowSet, _ options: ODataBoundOptions, _ answer: Answer) throws -> ReadContent {
+    let shapes = ShapeWriter(statement: statement, it: it)
+    switch answer {
+    case .references:
+      guard case .entity(let entity) = set.scope else {
+        throw OfflineODataError.unsupported("$ref of what are no entities")
+      }
+      return .references(try shapes.reference(entity, set.source))
+    case .media:
+      guard case .entity(let entity) = set.scope else { break }
+      return .media(try shapes.reference(entity, set.source, withMedia: true), property: nil)
+    case .objects, .count: break
+    }
+    return .objects(try shapes.shape(set, options))
+  }
+
+  private func ordered(
+    _ set: RowSet, _ options: ODataBoundOptions, _ writer: ExpressionWriter, _ content: ReadContent,
+    _ total: ReadCount?, _ owner: ReadCount?
+  ) throws -> ReadPlan {
+    var set = set
+    let terms = try OrderWriter(writer: writer).terms(options.orderBy, set)
+    let pageSize = statement.outer == nil ? question.options.pageSize : nil
+    var delivered = 0
+    var order: UInt64 = 0
+    if pageSize != nil || options.skipToken != nil {
+      order = OrderWriter.digest(options.orderBy, terms, of: name(set.scope))
+    }
+    if let text = options.skipToken {
+      guard let token = SkipToken(text), token.order == order, token.values.count == terms.count else {
+        throw OfflineODataError(.invalidSkipToken)
+      }
+      delivered = token.delivered
+      set.rows.conditions.append(OrderWriter.behind(token.values, terms))
+    }
+    let top = options.top.map { max(0, $0 - delivered) }
+    let skip = options.skipToken == nil ? options.skip : nil
+    var page: ReadPage?
+    var limit = top
+    if let pageSize, pageSize > 0, pageSize < Int.max, top ?? Int.max > pageSize {
+      let token = terms.map { statement.column($0.value.text) }
+      page = ReadPage(size: pageSize, token: token, order: order, delivered: delivered)
+      limit = pageSize + 1
+    }
+    var text = try SQLText.select(statement.columns, set.rows)
+    text.append(OrderWriter.clause(terms))
+    text.append(PlanWriter.limit(limit, skip))
+    return try ReadPlan(text.checked(), content, isSingle: false, count: total, page: page, owner: owner)
+  }
+
+  private func name(_ scope: Scope) -> String {
+    if case .entity(let entity) = scope { entity.table.name } else { "" }
+  }
+
+  static func limit(_ top: Int?, _ skip: Int?) -> SQLText {
+    switch (top, skip) {
+    case (nil, nil): ""
+    case (let top?, nil): " LIMIT \(value: .integer(Int64(top)))"
+    case (let top, let skip?): " LIMIT \(value: .integer(Int64(top ?? -1))) OFFSET \(value: .integer(Int64(skip)))"
+    }
+  }
+}
+
+extension SQLText {
+  /// `SELECT … FROM … WHERE …`
+  static func select(_ columns: [SQLText], _ rows: RelatedRows) throws -> SQLText {
+    let list: SQLText = columns.isEmpty ? "1" : SQLText.joined(columns, ", ")
+    return try SQLText("SELECT \(list) \(rows.from())").checked()
+  }
+
+  /// The text, where SQLite can read it.
+  func checked() throws -> SQLText {
+    guard depth <= SQLText.deepest else {
+      throw OfflineODataError.unsupported("an expression nested as deeply as this one")
+    }
+    return self
+  }
+}
+
+extension ReadPlan {
+  convenience init(
+    _ text: SQLText, _ content: ReadContent, isSingle: Bool, count: ReadCount? = nil, page: ReadPage? = nil,
+    owner: ReadCount? = nil
+  ) {
+    self.init(
+      sql: text.sql, parameters: text.parameters, content: content, isSingle: isSingle, count: count, page: page,
+      owner: owner)
+  }
+}
+
+extension ReadCount {
+  init(_ text: SQLText) { self.init(sql: text.sql, parameters: text.parameters) }
+}

@@ -1,0 +1,92 @@
+import OData
+import Storage
+
+/// Writes `$search` (URL Conventions 4.01 §5.1.7): what matches is the store's to say. It is the full-text index of the table
+/// where there is one, whose words are compared without regard to case and accents; else every string is looked through, without
+/// regard to the case of ASCII letters.
+struct SearchWriter {
+  let writer: ExpressionWriter
+
+  func condition(_ search: ODataSearchExpression, _ entity: EntityScope) throws -> SQLText {
+    let question = writer.statement.question
+    if question.state.search.indices.contains(entity.table.number),
+      let index = question.state.search[entity.table.number]
+    {
+      return try indexed(search, entity, SQLText(table: index))
+    }
+    let columns = entity.table.columns.filter { $0.storage == .string }
+    return try scanned(search, entity, columns)
+  }
+
+  // MARK: With an index
+
+  private func indexed(_ search: ODataSearchExpression, _ entity: EntityScope, _ index: SQLText) throws -> SQLText {
+    // FTS5 knows no NOT but between two: what has one inside is put together by SQL.
+    if let query = SearchWriter.query(search) {
+      let id = try writer.system(.id, of: entity)
+      return .atom("(\(id) IN (SELECT rowid FROM \(index) WHERE \(index) MATCH \(value: .text(query))))")
+    }
+    return try combined(search) { try indexed($0, entity, index) }
+  }
+
+  /// The words as FTS5 reads them, each in quotes, so that nothing of theirs is syntax; nil where NOT is inside.
+  static func query(_ search: ODataSearchExpression) -> String? {
+    switch search {
+    case .word(let text), .phrase(let text): return quoted(text)
+    case .incomplete(let text): return quoted(text) + " *"
+    case .not: return nil
+    case .and(let parts): return chain(parts, " AND ")
+    case .or(let parts): return chain(parts, " OR ")
+    }
+  }
+
+  private static func chain(_ parts: [ODataSearchExpression], _ separator: String) -> String? {
+    var texts: [String] = []
+    for part in parts {
+      guard let text = query(part) else { return nil }
+      texts.append(text)
+    }
+    return "(" + texts.joined(separator: separator) + ")"
+  }
+
+  private static func quoted(_ text: String) -> String {
+    "\"" + text.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
+  }
+
+  private func combined(
+    _ search: ODataSearchExpression, _ write: (ODataSearchExpression) throws -> SQLText
+  ) throws -> SQLText {
+    switch search {
+    case .not(let inner): return .atom("(NOT \(operand: try write(inner)))")
+    case .and(let parts): return ExpressionWriter.chain(try parts.map { try write($0).operand }, " AND ").operand
+    case .or(let parts): return ExpressionWriter.chain(try parts.map { try write($0).operand }, " OR ").operand
+    case .word, .phrase, .incomplete: return try write(search)
+    }
+  }
+
+  // MARK: Without
+
+  private func scanned(
+    _ search: ODataSearchExpression, _ entity: EntityScope, _ columns: [ReplicaColumn]
+  ) throws -> SQLText {
+    switch search {
+    case .word(let text), .phrase(let text), .incomplete(let text):
+      guard !columns.isEmpty else { return .atom("0") }
+      let pattern = SQLText(.text("%" + SearchWriter.escaped(text) + "%"))
+      let parts: [SQLText] = try columns.map { column in
+        "ifnull(\(try writer.reference(column, of: entity)) LIKE \(pattern) ESCAPE '\\', 0)"
+      }
+      return ExpressionWriter.chain(parts, " OR ").operand
+    case .not, .and, .or: return try combined(search) { try scanned($0, entity, columns) }
+    }
+  }
+
+  private static func escaped(_ text: String) -> String {
+    var result = String.UnicodeScalarView()
+    for scalar in text.unicodeScalars {
+      if scalar == "%" || scalar == "_" || scalar == "\\" { result.append("\\") }
+      result.append(scalar)
+    }
+    return String(result)
+  }
+}

@@ -1,0 +1,69 @@
+import OData
+
+/// What `$select` leaves of an entity or complex value (URL Conventions 4.01 §5.1.4).
+struct Selection {
+  /// One item, from here.
+  struct Item {
+    /// The types that casts in front ask for.
+    var cast: EdmStructure?
+    let name: String
+    /// The steps behind the name.
+    let rest: ArraySlice<ODataBoundSegment>
+    let options: ODataBoundOptions?
+  }
+
+  /// Whether all properties are shown: nothing is selected, or `*`.
+  private(set) var isAll = false
+  private(set) var items: [Item] = []
+
+  static let all = Selection(isAll: true)
+
+  private init(isAll: Bool) { self.isAll = isAll }
+
+  init(_ select: [ODataBoundSelectItem], path: [String]) throws {
+    if select.isEmpty { isAll = true }
+    for item in select { try add(item.path.segments[...], item.options) }
+  }
+
+  /// What is left of the value of a name.
+  func inner(_ items: [Item]) throws -> Selection {
+    var inner = Selection(isAll: false)
+    for item in items {
+      if item.rest.isEmpty {
+        guard let options = item.options else { return .all }
+        if options.select.isEmpty { inner.isAll = true }
+        for selected in options.select { try inner.add(selected.path.segments[...], selected.options) }
+      } else {
+        try inner.add(item.rest, item.options)
+      }
+    }
+    return inner
+  }
+
+  private mutating func add(_ segments: ArraySlice<ODataBoundSegment>, _ options: ODataBoundOptions?) throws {
+    var rest = segments
+    var cast: EdmStructure?
+    while case .cast(let type)? = rest.first?.kind {
+      cast = type
+      rest = rest.dropFirst()
+    }
+    guard let segment = rest.popFirst() else {
+      isAll = true
+      return
+    }
+    switch segment.kind {
+    case .property(let property): items.append(Item(cast: cast, name: property.name, rest: rest, options: options))
+    case .dynamic(let name), .computed(let name):
+      items.append(Item(cast: cast, name: name, rest: rest, options: options))
+    case .star: isAll = true
+    // A navigation property shows its link, which needs no column; operations are offered by services alone.
+    case .navigation, .operations, .allOperations, .operation: break
+    default: throw OfflineODataError.unsupported(describe(segment.kind) + " in $select")
+    }
+  }
+
+  var names: Set<String> { Set(items.map(\.name)) }
+
+  /// The items of a name.
+  func items(_ name: String) -> [Item] { items.filter { $0.name == name } }
+}

@@ -1,0 +1,96 @@
+import OData
+import Storage
+
+/// Writes what a statement selects: system columns, the properties that `$select` leaves, and those that `$expand` needs.
+struct ShapeWriter {
+  let statement: Statement
+  /// `$it` of the options around; nil at the top.
+  let it: Scope?
+
+  var writer: ExpressionWriter { ExpressionWriter(statement: statement, environment: Environment()) }
+
+  func shape(_ set: RowSet, _ options: ODataBoundOptions) throws -> ReadShape {
+    switch set.scope {
+    case .entity(let entity):
+      let expands = try ExpandWriter(statement: statement, it: it ?? set.scope).expands(options.expand, of: set.scope)
+      return try shape(entity, set, options, expands)
+    case .row(let members):
+      let expands = try ExpandWriter(statement: statement, it: it ?? set.scope).expands(options.expand, of: set.scope)
+      let shown = try made(members, set.names, options.select, without: Set(expands.map { $0.path.first ?? "" }))
+      return ReadShape(table: nil, type: nil, members: shown, expands: expands)
+    default: throw OfflineODataError.unsupported("query options on what are no entities")
+    }
+  }
+
+  /// An entity's reference.
+  func reference(_ entity: EntityScope, _ source: ODataBoundSource?, withMedia: Bool = false) throws -> ReadShape {
+    let table = entity.table
+    return ReadShape(
+      table: table, type: entity.type, source: source, id: try column(.id, entity),
+      typeNumber: table.hasTypes ? try column(.type, entity) : nil, uri: try column(.uri, entity),
+      media: withMedia ? try column(.media, entity) : nil, key: try key(entity), members: [])
+  }
+
+  private func shape(
+    _ entity: EntityScope, _ set: RowSet, _ options: ODataBoundOptions, _ expands: [ReadExpand]
+  ) throws -> ReadShape {
+    let table = entity.table
+    let selection = try Selection(options.select, path: [])
+    var members = try MemberWriter(shapes: self, entity: entity).members(selection, at: [])
+    for name in set.names {
+      guard let made = entity.computed[name], selection.isAll || selection.names.contains(name) else { continue }
+      members.append(try member(name, made))
+    }
+    return ReadShape(
+      table: table, type: entity.type, source: set.source, id: try column(.id, entity),
+      typeNumber: table.hasTypes ? try column(.type, entity) : nil, etag: try column(.etag, entity),
+      uri: try column(.uri, entity), media: table.types.contains(where: \.hasStream) ? try column(.media, entity) : nil,
+      state: try column(.state, entity), key: try key(entity), members: members, expands: expands)
+  }
+
+  func column(_ column: SystemColumn, _ entity: EntityScope) throws -> Int32 {
+    statement.column(try writer.system(column, of: entity))
+  }
+
+  private func key(_ entity: EntityScope) throws -> [Int32] {
+    try entity.table.key.map { statement.column(try writer.reference(entity.table.columns[$0], of: entity)) }
+  }
+
+  // MARK: Made members
+
+  private func made(
+    _ members: [String: Scope], _ names: [String], _ select: [ODataBoundSelectItem], without expanded: Set<String>
+  ) throws -> [ReadMember] {
+    let selection = try Selection(select, path: [])
+    var shown: [ReadMember] = []
+    for name in names where selection.isAll || selection.names.contains(name) {
+      guard let scope = members[name] else { continue }
+      if case .entity = scope, expanded.contains(name) { continue }
+      shown.append(try member(name, scope))
+    }
+    return shown
+  }
+
+  /// A member that the question has made.
+  func member(_ name: String, _ scope: Scope) throws -> ReadMember {
+    switch scope {
+    case .value(let value):
+      guard let storage = value.storage else {
+        return ReadMember(
+          name: name, kind: .column(statement.column(.atom("json_quote(\(value.text))")), .json), type: value.type)
+      }
+      return ReadMember(name: name, kind: .column(statement.column(value.text), storage), type: value.type)
+    case .json(let json):
+      return ReadMember(name: name, kind: .column(statement.column(json.json), .json), type: json.type)
+    case .entity(let entity):
+      return ReadMember(
+        name: name, kind: .link(try reference(entity, nil)), type: ODataBoundType(.structure(entity.type)))
+    case .complex(let complex):
+      return try MemberWriter(shapes: self, entity: complex.owner).complex(complex, name: name)
+    case .row(let members):
+      let inner = try members.keys.sorted().compactMap { key in try members[key].map { try member(key, $0) } }
+      return ReadMember(
+        name: name, kind: .complex(statement.column("''"), inner), type: ODataBoundType(.abstract(.complexType)))
+    }
+  }
+}

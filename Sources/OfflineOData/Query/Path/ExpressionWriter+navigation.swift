@@ -1,0 +1,173 @@
+import OData
+import Storage
+
+// Steps from row to row: navigation properties, keys, casts.
+extension ExpressionWriter {
+  func navigate(_ navigation: ODataDeclaredNavigation, _ place: PathPlace) throws -> PathPlace {
+    let (owner, path) = try self.owner(of: navigation.name, place.scope)
+    var rows = place.rows ?? RelatedRows()
+    let target = try related(path, of: owner, as: navigation.type.structure, &rows)
+    return PathPlace(rows: rows, scope: .entity(target), isCollection: navigation.property.isCollection)
+  }
+
+  /// The row that a navigation property belongs to, and its path from there.
+  func owner(of name: String, _ scope: Scope) throws -> (EntityScope, [String]) {
+    switch scope {
+    case .entity(let entity): return (entity, [name])
+    case .complex(let complex): return (complex.owner, complex.path + [name])
+    case .json:
+      throw OfflineODataError.unsupported("the navigation property '\(name)' of a complex value in a collection")
+    case .value, .row: throw OfflineODataError.unsupported("the navigation property '\(name)' here")
+    }
+  }
+
+  /// Joins the rows that a navigation property leads to.
+  func related(
+    _ path: [String], of owner: EntityScope, as type: EdmStructure?, _ rows: inout RelatedRows
+  ) throws -> EntityScope {
+    let question = statement.question
+    guard let navigation = owner.table.navigation(path, on: owner.type),
+      question.plan.tables.indices.contains(navigation.target)
+    else { throw OfflineODataError.unsupported("the navigation property '\(path.joined(separator: "/"))'") }
+    let table = question.plan.tables[navigation.target]
+    let alias = question.alias()
+    let target = EntityScope(home: statement, alias: alias, table: table, type: type ?? table.type)
+    rows.tables.append("\(try question.table(table.number)) AS \(alias: alias)")
+    if let numbers = owner.guardedBy { rows.conditions.append(try typeCondition(numbers, owner)) }
+    try join(navigation.relation, owner, target, &rows)
+    if let numbers = narrowing(target.type, in: table) { rows.conditions.append(try typeCondition(numbers, target)) }
+    return target
+  }
+
+  private func join(
+    _ relation: ReplicaRelation, _ owner: EntityScope, _ target: EntityScope, _ rows: inout RelatedRows
+  ) throws {
+    switch relation {
+    case .columns(let pairs):
+      for pair in pairs {
+        let there = try reference(target.table.columns[pair.target], of: target)
+        let here = try reference(owner.table.columns[pair.source], of: owner)
+        rows.conditions.append("\(there) = \(here)")
+      }
+    case .containment:
+      rows.conditions.append(
+        "\(try system(.parent, of: target)) = \(try system(.id, of: owner))")
+    case .container:
+      rows.conditions.append(
+        "\(try system(.id, of: target)) = \(try system(.parent, of: owner))")
+    case .links(let number, let isForward):
+      let links = statement.question.alias("l")
+      let (near, far): (SQLText, SQLText) = isForward ? ("source", "target") : ("target", "source")
+      rows.tables.append("\(try statement.question.links(number)) AS \(alias: links)")
+      rows.conditions.append("\(alias: links).\(near) = \(try system(.id, of: owner))")
+      rows.conditions.append("\(try system(.id, of: target)) = \(alias: links).\(far)")
+    }
+  }
+
+  /// A system column of a row.
+  func system(_ column: SystemColumn, of entity: EntityScope) throws -> SQLText {
+    try reference(column.rawValue, of: entity)
+  }
+
+  // MARK: Keys
+
+  func key(_ parts: [ODataBoundKeyPart], _ place: PathPlace) throws -> PathPlace {
+    guard case .entity(let entity) = place.scope, var rows = place.rows else {
+      throw OfflineODataError.unsupported("a key here")
+    }
+    for part in parts {
+      // What a referential constraint says, the join says already.
+      guard let value = part.value else { continue }
+      let path = part.part.path.map(\.name)
+      guard let column = entity.table.column(path, on: entity.type) else {
+        throw OfflineODataError.unsupported("the key part '\(part.part.name)', which has no column")
+      }
+      let own = SQLOperand(
+        text: try reference(column, of: entity), storage: column.storage, type: part.part.property.type,
+        isNullable: false, hasCollation: entity.home === statement)
+      rows.conditions.append(try compare(.equal, own, try operand(value), wants: .truth).text)
+    }
+    return PathPlace(rows: rows, scope: place.scope)
+  }
+
+  func filtered(_ place: PathPlace, _ condition: ODataBoundExpression) throws -> PathPlace {
+    guard place.isCollection, var rows = place.rows, case .entity = place.scope else {
+      throw OfflineODataError.unsupported("$filter on a collection of values in a path")
+    }
+    let inner = ExpressionWriter(statement: statement, environment: environment.on(place.scope))
+    rows.conditions.append(try inner.condition(condition))
+    return PathPlace(rows: rows, scope: place.scope, isCollection: true)
+  }
+
+  // MARK: Casts
+
+  func cast(_ place: PathPlace, to structure: EdmStructure) throws -> PathPlace {
+    var place = place
+    switch place.scope {
+    case .entity(var entity):
+      guard let numbers = narrowing(structure, in: entity.table, known: entity.type) else {
+        if structure.isOrDerives(from: entity.type) { entity.type = structure }
+        place.scope = .entity(entity)
+        return place
+      }
+      entity.type = structure
+      if place.rows != nil {
+        place.rows?.conditions.append(try typeCondition(numbers, entity))
+      } else {
+        entity.guardedBy = numbers
+      }
+      place.scope = .entity(entity)
+    case .complex(var complex):
+      let isWider = complex.type?.isOrDerives(from: structure) ?? false
+      complex.type = structure
+      complex.isCast = complex.isCast || !isWider
+      place.scope = .complex(complex)
+    case .json(var json):
+      guard !place.isCollection else { throw OfflineODataError.unsupported("a cast of a collection of values") }
+      json.type.item = .structure(structure)
+      throw OfflineODataError.unsupported("a cast of a complex value in JSON to \(structure.name)")
+    case .value, .row: throw OfflineODataError.unsupported("a cast to \(structure.name) here")
+    }
+    return place
+  }
+
+  /// The numbers of a type and those below it; nil where all rows of the table, or all that are known to be of another
+  /// type, are among them.
+  func narrowing(_ type: EdmStructure, in table: EntityTable, known: EdmStructure? = nil) -> [Int]? {
+    if let known, known.isOrDerives(from: type) { return nil }
+    let numbers = table.typeNumbers(derivedFrom: type)
+    return numbers.count == table.types.count ? nil : numbers
+  }
+
+  func typeCondition(_ numbers: [Int], _ entity: EntityScope) throws -> SQLText {
+    let type = try system(.type, of: entity)
+    guard !numbers.isEmpty else { return "0" }
+    if numbers.count == 1 { return "\(type) = \(number: numbers[0])" }
+    return .atom("\(type) IN (\(SQLText.joined(numbers.map { "\(number: $0)" }, ", ")))")
+  }
+
+  /// Whether a complex value is of a type, by its marker: the type's name, empty for the declared one.
+  func typeCondition(of complex: ComplexScope, _ type: EdmStructure) throws -> SQLText {
+    let owner = complex.owner
+    guard let marker = owner.table.column(complex.path, on: owner.type), let name = marker.type.name,
+      let declared = statement.question.plan.model.structure(name)
+    else { throw OfflineODataError.unsupported("the type of '\(complex.path.joined(separator: "/"))'") }
+    var names = ComplexTypes(statement.question.plan.model).below(type).map(\.name)
+    if declared.isOrDerives(from: type) { names.append("") }
+    let text = try reference(marker, of: owner)
+    return .atom("\(text) IN (\(SQLText.joined(names.map { "\(value: .text($0))" }, ", ")))")
+  }
+}
+
+/// Which complex types derive from which.
+struct ComplexTypes {
+  private let model: EdmModel
+
+  init(_ model: EdmModel) { self.model = model }
+
+  /// A type and all below it.
+  func below(_ type: EdmStructure) -> [EdmStructure] {
+    model.schemas.flatMap(\.complexTypes).compactMap { model.structure($0.qualifiedName) }
+      .filter { $0.isOrDerives(from: type) }
+  }
+}

@@ -1,0 +1,198 @@
+import OData
+import Storage
+
+// Paths in expressions, step by step (URL Conventions 4.01 §5.1.1.15).
+extension ExpressionWriter {
+  /// What all steps of a path but the last `count` come to.
+  func place(_ path: ODataBoundPath, without count: Int = 0) throws -> PathPlace {
+    var place: PathPlace?
+    switch path.root {
+    case .implicit: place = environment.current.map { PathPlace(scope: $0) }
+    case .it: place = environment.it.map { PathPlace(scope: $0) }
+    case .this: place = environment.this.map { PathPlace(scope: $0) }
+    case .variable(let name): place = environment.variables[name].map { PathPlace(scope: $0) }
+    case .these: throw OfflineODataError.unsupported("$these")
+    case .root: break
+    case .expression(let expression): place = try self.place(expression)
+    }
+    for segment in path.segments.dropLast(count) {
+      if case .source(let source) = segment.kind {
+        place = try begin(source)
+      } else if let known = place {
+        place = try step(segment, known)
+      } else {
+        throw OfflineODataError.unsupported(describe(segment.kind) + " at the beginning of a path in an expression")
+      }
+    }
+    guard let place else { throw OfflineODataError.unsupported("a path that stands on nothing") }
+    return place
+  }
+
+  /// What an expression's value is, so that steps can follow.
+  func place(_ expression: ODataBoundExpression) throws -> PathPlace {
+    switch expression.kind {
+    case .path(let path): return try place(path)
+    case .cast(let operand, let type) where type.item.structure != nil && !type.isCollection:
+      let start = try operand.map { try place($0) } ?? environment.current.map { PathPlace(scope: $0) }
+      guard let start, let structure = type.item.structure else {
+        throw OfflineODataError.unsupported("cast without an instance")
+      }
+      return try cast(start, to: structure)
+    default: return PathPlace(scope: .value(try operand(expression)))
+    }
+  }
+
+  /// The rows of an entity set or singleton.
+  func begin(_ source: ODataNavigationSource) throws -> PathPlace {
+    guard let table = statement.question.plan.table(source.name) else {
+      throw OfflineODataError.unsupported("'\(source.name)', which has no table")
+    }
+    let alias = statement.question.alias()
+    let scope = EntityScope(home: statement, alias: alias, table: table, type: source.type)
+    let rows = RelatedRows(tables: ["\(try statement.question.table(table.number)) AS \(alias: alias)"])
+    return PathPlace(rows: rows, scope: .entity(scope), isCollection: source.entitySet != nil)
+  }
+
+  func step(_ segment: ODataBoundSegment, _ place: PathPlace) throws -> PathPlace {
+    switch segment.kind {
+    case .property(let property): return try member(property.name, type: property.type, place)
+    case .dynamic(let name): return try dynamic(name, type: segment.type ?? .init(.untyped, isNullable: true), place)
+    case .computed(let name): return try computed(name, place)
+    case .navigation(let navigation): return try navigate(navigation, place)
+    case .key(let parts): return try key(parts, place)
+    case .cast(let structure): return try cast(place, to: structure)
+    case .filter(let condition): return try filtered(place, condition)
+    case .ordinal(let ordinal):
+      guard place.isCollection, case .json(let json) = place.scope else { break }
+      return PathPlace(rows: place.rows, scope: scope(of: json.item(ordinal)))
+    case .value: return place
+    default: break
+    }
+    throw OfflineODataError.unsupported(describe(segment.kind) + " here")
+  }
+
+  // MARK: Properties
+
+  private func member(_ name: String, type: ODataBoundType, _ place: PathPlace) throws -> PathPlace {
+    let scope: Scope
+    switch place.scope {
+    case .entity(let entity):
+      if let made = entity.computed[name] { scope = made } else { scope = try member([name], type, of: entity, nil) }
+    case .complex(let complex): scope = try member(complex.path + [name], type, of: complex.owner, complex)
+    case .json(let json): scope = self.scope(of: try json.member(name, type: type))
+    case .row(let members):
+      guard let made = members[name] else { throw OfflineODataError.unsupported("'\(name)' behind $apply") }
+      scope = made
+    case .value: throw OfflineODataError.unsupported("'\(name)' of a primitive value")
+    }
+    return PathPlace(rows: place.rows, scope: scope, isCollection: type.isCollection)
+  }
+
+  private func member(
+    _ path: [String], _ type: ODataBoundType, of entity: EntityScope, _ complex: ComplexScope?
+  ) throws -> Scope {
+    guard let column = entity.table.column(path, on: entity.type) else {
+      // A type with too many properties keeps some among the undeclared ones.
+      let name = path.last ?? ""
+      let around = Array(path.dropLast())
+      guard let place = try undeclared(name, type, at: around, of: entity) else {
+        throw OfflineODataError.unsupported("'\(path.joined(separator: "/"))', which has no column")
+      }
+      return place
+    }
+    if column.storage == .complex {
+      return .complex(ComplexScope(owner: entity, path: path, type: type.item.structure))
+    }
+    let text = try guarded(reference(column, of: entity), column, entity, complex)
+    let isBare = text == (try reference(column, of: entity)) && entity.home === statement
+    switch column.storage {
+    case .json: return scope(of: JSONPlace(base: text, type: type))
+    case .stream:
+      return .value(SQLOperand(text: text, storage: .stream, type: type))
+    default:
+      let isKey = entity.table.key.contains(column.number) && entity.guardedBy == nil
+      return .value(
+        SQLOperand(
+          text: text, storage: column.storage, type: type, isNullable: !isKey, hasCollation: isBare,
+          mayBeNaN: column.storage == .real))
+    }
+  }
+
+  /// Null where the row, or the complex value, is not of the type that a cast asks for.
+  private func guarded(
+    _ text: SQLText, _ column: ReplicaColumn, _ entity: EntityScope, _ complex: ComplexScope?
+  ) throws -> SQLText {
+    var conditions: [SQLText] = []
+    if let numbers = entity.guardedBy, !isOwn(column.declaringType, below: entity.type) {
+      conditions.append(try typeCondition(numbers, entity))
+    }
+    if let complex, complex.isCast, let type = complex.type {
+      conditions.append(try typeCondition(of: complex, type))
+    }
+    guard !conditions.isEmpty else { return text }
+    return .atom("CASE WHEN \(SQLText.joined(conditions, " AND ")) THEN \(text) END")
+  }
+
+  private func isOwn(_ declaring: EdmStructure, below type: EdmStructure) -> Bool { declaring.isOrDerives(from: type) }
+
+  /// A column of a row, wherever its statement is.
+  func reference(_ column: ReplicaColumn, of entity: EntityScope) throws -> SQLText {
+    try reference(column.name, of: entity)
+  }
+
+  func reference(_ name: String, of entity: EntityScope) throws -> SQLText {
+    try statement.imported(.atom("\(column: name, of: entity.alias)"), from: entity.home)
+  }
+
+  /// What a place in JSON is to the steps behind it.
+  func scope(of json: JSONPlace) -> Scope {
+    if !json.type.isCollection, json.type.item.primitive != nil || json.type.storage == .enumeration {
+      return .value(json.operand)
+    }
+    return .json(json)
+  }
+
+  // MARK: Undeclared and computed properties
+
+  private func dynamic(_ name: String, type: ODataBoundType, _ place: PathPlace) throws -> PathPlace {
+    switch place.scope {
+    case .entity(let entity):
+      if let made = entity.computed[name] { return PathPlace(rows: place.rows, scope: made) }
+      if let found = try undeclared(name, type, at: [], of: entity) {
+        return PathPlace(rows: place.rows, scope: found, isCollection: type.isCollection)
+      }
+    case .complex(let complex):
+      if let found = try undeclared(name, type, at: complex.path, of: complex.owner) {
+        return PathPlace(rows: place.rows, scope: found, isCollection: type.isCollection)
+      }
+    case .json(let json):
+      return PathPlace(rows: place.rows, scope: scope(of: try json.member(name, type: type)))
+    case .row(let members):
+      if let made = members[name] { return PathPlace(rows: place.rows, scope: made) }
+    case .value: break
+    }
+    throw OfflineODataError.unsupported("the undeclared property '\(name)'")
+  }
+
+  private func undeclared(
+    _ name: String, _ type: ODataBoundType, at path: [String], of entity: EntityScope
+  ) throws -> Scope? {
+    let column = entity.table.columns.first { $0.storage == .dynamic && Array($0.path.dropLast()) == path }
+    guard let column else { return nil }
+    return scope(of: try JSONPlace(base: reference(column, of: entity), type: type).member(name, type: type))
+  }
+
+  private func computed(_ name: String, _ place: PathPlace) throws -> PathPlace {
+    let made: Scope? =
+      switch place.scope {
+      case .entity(let entity): entity.computed[name]
+      case .row(let members): members[name]
+      default: nil
+      }
+    guard let made else { throw OfflineODataError.unsupported("the computed property '\(name)' here") }
+    if case .json(let json) = made {
+      return PathPlace(rows: place.rows, scope: made, isCollection: json.type.isCollection)
+    }
+    return PathPlace(rows: place.rows, scope: made)
+  }
+}

@@ -1,0 +1,166 @@
+import OData
+import Storage
+
+/// What a name, `$it`, `$this` or a variable of a lambda stands for in SQL.
+indirect enum Scope {
+  /// A row of an entity table.
+  case entity(EntityScope)
+  /// A complex value whose parts are columns.
+  case complex(ComplexScope)
+  /// A primitive value.
+  case value(SQLOperand)
+  /// A value in JSON: complex, untyped, or a collection.
+  case json(JSONPlace)
+  /// What `$apply` or `$crossjoin` has made: members by name.
+  case row([String: Scope])
+}
+
+/// A row of an entity table in a statement.
+struct EntityScope {
+  /// The statement whose text has the alias.
+  let home: Statement
+  let alias: String
+  let table: EntityTable
+  /// What the row is known as at this place.
+  var type: EdmStructure
+  /// The numbers of the types that it must have, where a cast asks for more than the row is known to be: else its
+  /// properties are null.
+  var guardedBy: [Int]?
+  /// Properties of `$compute`.
+  var computed: [String: Scope] = [:]
+}
+
+/// A complex value whose parts are columns of an entity's row.
+struct ComplexScope {
+  let owner: EntityScope
+  /// From the entity.
+  let path: [String]
+  var type: EdmStructure?
+  /// Whether a cast asks for more than the value is known to be.
+  var isCast = false
+}
+
+/// A value in a JSON text.
+struct JSONPlace {
+  /// The JSON text.
+  let base: SQLText
+  /// Where in it a row of `json_each` stands; nil for its beginning.
+  var key: SQLText?
+  /// The steps from there: `."Name"[0]`.
+  var steps = ""
+  var type: ODataBoundType
+
+  /// The path in SQL.
+  var path: SQLText {
+    guard let key else { return SQLText(.text("$" + steps)) }
+    return steps.isEmpty ? key : .atom("(\(key) || \(value: .text(steps)))")
+  }
+
+  /// Whether it is the whole text.
+  var isWhole: Bool { key == nil && steps.isEmpty }
+
+  /// The value as JSON.
+  var json: SQLText { isWhole ? base : .atom("(\(operand: base) -> \(path))") }
+
+  /// The value of a scalar; JSON of others.
+  var scalar: SQLText { .atom("json_extract(\(base), \(path))") }
+
+  /// `object`, `array`, `text`, `null` … ; NULL where there is none.
+  var kind: SQLText { .atom("json_type(\(base), \(path))") }
+
+  /// The table of its items.
+  func items(as alias: String) -> SQLText {
+    isWhole ? "json_each(\(base)) AS \(alias: alias)" : "json_each(\(base), \(path)) AS \(alias: alias)"
+  }
+
+  /// A member of it.
+  func member(_ name: String, type: ODataBoundType) throws -> JSONPlace {
+    guard !name.unicodeScalars.contains(where: { $0 == "\"" || $0 == "\\" || $0.value < 0x20 }) else {
+      throw OfflineODataError.unsupported("the name of a property with quotes or control characters")
+    }
+    var place = self
+    place.steps += ".\"" + name + "\""
+    place.type = type
+    return place
+  }
+
+  /// An item by its place; negative from the end.
+  func item(_ ordinal: Int) -> JSONPlace {
+    var place = self
+    place.steps += ordinal < 0 ? "[#\(ordinal)]" : "[\(ordinal)]"
+    place.type.isCollection = false
+    return place
+  }
+
+  /// The scalar as an operand.
+  var operand: SQLOperand { JSONPlace.operand(scalar, type: type) }
+
+  /// A scalar that came out of JSON, in the form of a column of its type.
+  static func operand(_ text: SQLText, type: ODataBoundType) -> SQLOperand {
+    var value = SQLOperand(text: text, storage: type.storage, type: type)
+    switch value.storage {
+    case .real:
+      value.text = .atom("CASE \(text) WHEN 'INF' THEN 9e999 WHEN '-INF' THEN -9e999 ELSE \(text) END")
+      value.mayBeNaN = true
+    case .guid: value.text = .atom("lower(\(text))")
+    case .enumeration: value.text = members(text, type)
+    case .json: value.storage = nil
+    default: break
+    }
+    return value
+  }
+
+  /// JSON has members' names, columns their values.
+  private static func members(_ text: SQLText, _ type: ODataBoundType) -> SQLText {
+    guard case .enumeration(let declared) = type.item else { return text }
+    var branches: [SQLText] = []
+    for member in declared.enumeration.members {
+      branches.append("WHEN \(value: .text(member.name)) THEN \(value: .integer(member.value))")
+    }
+    return .atom("CASE \(text) \(SQLText.joined(branches, " ")) ELSE CAST(\(text) AS INTEGER) END")
+  }
+}
+
+/// Rows of other tables that a path leads to: tables and what joins them.
+struct RelatedRows {
+  var tables: [SQLText] = []
+  var conditions: [SQLText] = []
+
+  /// `FROM … WHERE …` with one condition more.
+  func from(_ more: SQLText? = nil) -> SQLText {
+    let all = conditions + (more.map { [$0] } ?? [])
+    let tables = SQLText.joined(tables, ", ")
+    if all.isEmpty { return "FROM \(tables)" }
+    return "FROM \(tables) WHERE \(SQLText.joined(all.map(\.operand), " AND "))"
+  }
+
+  /// The value that a text has in the first row.
+  func value(_ text: SQLText) -> SQLText { .atom("(SELECT \(text) \(from()))") }
+}
+
+/// What the steps of a path have come to.
+struct PathPlace {
+  /// The rows that the path has gone through beside the one that it began at.
+  var rows: RelatedRows?
+  /// What a step goes on from: of a collection, each item.
+  var scope: Scope
+  /// Whether there are many.
+  var isCollection = false
+}
+
+/// What expressions stand on.
+struct Environment {
+  /// Where paths without a root begin.
+  var current: Scope?
+  /// `$it`
+  var it: Scope?
+  /// `$this`
+  var this: Scope?
+  /// Variables of lambdas.
+  var variables: [String: Scope] = [:]
+
+  /// One that stands on something else; `$it` stays what it is, where there is one.
+  func on(_ scope: Scope) -> Environment {
+    Environment(current: scope, it: it ?? scope, this: scope, variables: variables)
+  }
+}

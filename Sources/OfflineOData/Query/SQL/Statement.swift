@@ -1,0 +1,80 @@
+import OData
+import Storage
+
+/// What all statements of one plan share.
+final class Question {
+  let plan: ReplicaPlan
+  let state: ReplicaState
+  let options: QueryWriter.Options
+  private var aliases = 0
+  /// Statements written so far: `$expand` inside `$expand` is bounded by the binder, `$levels` by this.
+  private var statements = 0
+
+  private static let mostStatements = 2000
+
+  init(plan: ReplicaPlan, state: ReplicaState, options: QueryWriter.Options) {
+    self.plan = plan
+    self.state = state
+    self.options = options
+  }
+
+  /// A new name for a table in a statement.
+  func alias(_ prefix: String = "t") -> String {
+    defer { aliases += 1 }
+    return prefix + String(aliases)
+  }
+
+  /// The physical table of an entity table.
+  func table(_ number: Int) throws -> SQLText {
+    guard state.tables.indices.contains(number) else {
+      throw OfflineODataError.unsupported("a table that the store has not")
+    }
+    return SQLText(table: state.tables[number])
+  }
+
+  /// The physical table of links.
+  func links(_ number: Int) throws -> SQLText {
+    guard state.links.indices.contains(number) else {
+      throw OfflineODataError.unsupported("links that the store has not")
+    }
+    return SQLText(table: state.links[number])
+  }
+
+  func begin() throws {
+    statements += 1
+    guard statements <= Question.mostStatements else {
+      throw OfflineODataError.unsupported("$expand with more than \(Question.mostStatements) levels and branches")
+    }
+  }
+}
+
+/// One statement while it is written: what it selects, and the statement whose rows it is run for.
+final class Statement {
+  let question: Question
+  /// The statement that this one is run once a row of.
+  let outer: Statement?
+  private(set) var columns: [SQLText] = []
+  private var places: [SQLText: Int32] = [:]
+
+  init(_ question: Question, outer: Statement? = nil) throws {
+    self.question = question
+    self.outer = outer
+    try question.begin()
+  }
+
+  /// The place of a column, added where it is not there yet.
+  func column(_ text: SQLText) -> Int32 {
+    if let place = places[text] { return place }
+    let place = Int32(clamping: columns.count)
+    places[text] = place
+    columns.append(text)
+    return place
+  }
+
+  /// A text of a statement around this one as it can stand here: its value comes as a parameter.
+  func imported(_ text: SQLText, from home: Statement) throws -> SQLText {
+    if home === self { return text }
+    guard let outer else { throw OfflineODataError.unsupported("$it or $this outside the rows that it names") }
+    return SQLText(.outer(outer.column(try outer.imported(text, from: home))))
+  }
+}
