@@ -14,7 +14,7 @@ final class FuzzWatch: Sendable {
   private let file: FileHandle?
 
   init() {
-    FileManager.default.createFile(atPath: FuzzWatch.path, contents: nil)
+    _ = FileManager.default.createFile(atPath: FuzzWatch.path, contents: nil)
     file = FileHandle(forWritingAtPath: FuzzWatch.path)
     Thread.detachNewThread { [self] in watch() }
   }

@@ -128,7 +128,7 @@ extension GrammarRules {
       return .path(fragment.path)
     }
     rules.add(["containmentNavigation", "navigation"]) { (reader: inout SyntaxReader) throws(ODataSyntaxError) in
-      .path(try reader.restOfPath([.key, .name]))
+      .path(try reader.restOfPath([.key, .name, .text]))
     }
     rules.add(["contextPropertyPath"]) { (reader: inout SyntaxReader) throws(ODataSyntaxError) in
       .path(try reader.groupingProperty())

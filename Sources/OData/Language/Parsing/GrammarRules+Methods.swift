@@ -64,7 +64,9 @@ extension GrammarRules {
     rules.add(["leExpr"], infix("le"))
     rules.add(["gtExpr"], infix("gt"))
     rules.add(["geExpr"], infix("ge"))
-    rules.add(["inExpr"], infix("in"))
+    rules.add(
+      ["inExpr"],
+      infix("in") { (reader: inout SyntaxReader) throws(ODataSyntaxError) in try reader.membershipOperand() })
     rules.add(["hasExpr"], infix("has"))
     rules.add(["addExpr"], infix("add"))
     rules.add(["subExpr"], infix("sub"))
@@ -74,12 +76,17 @@ extension GrammarRules {
     rules.add(["modExpr"], infix("mod"))
   }
 
-  private static func infix(_ word: StaticString) -> Read {
+  private static func infix(
+    _ word: StaticString,
+    _ operand: @escaping @Sendable (inout SyntaxReader) throws(ODataSyntaxError) -> ODataExpression = {
+      (reader: inout SyntaxReader) throws(ODataSyntaxError) in try reader.expression()
+    }
+  ) -> Read {
     { (reader: inout SyntaxReader) throws(ODataSyntaxError) in
       guard reader.takeSpace() else { throw reader.unexpected("a space") }
       guard reader.take(word: word) else { throw reader.unexpected("\(word)") }
       guard reader.takeSpace() else { throw reader.unexpected("a space") }
-      return .expression(try reader.expression())
+      return .expression(try operand(&reader))
     }
   }
 }

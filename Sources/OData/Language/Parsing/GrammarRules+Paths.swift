@@ -14,7 +14,9 @@ extension GrammarRules {
     rules.add(["keyPredicate"], tail([.key, .text]))
     rules.add(["simpleKey"], tail(.key))
     rules.add(["compoundKey"], tail(.key))
-    rules.add(["keyPathSegments"], tail(.text))
+    rules.add(["keyPathSegments"]) { (reader: inout SyntaxReader) throws(ODataSyntaxError) in
+      .path(try reader.keySegments())
+    }
     rules.add(["ordinalIndex"], tail(.text))
     rules.add(["filterInPath"], tail(.filter))
     rules.add(["each"], tail(.each))
@@ -106,6 +108,21 @@ extension SyntaxReader {
       try demand(UInt8(ascii: "/"))
     }
     return ODataURL(serviceRoot: string(start..<index), .service)
+  }
+
+  /// `keyPathSegments`
+  fileprivate mutating func keySegments() throws(ODataSyntaxError) -> ODataPath {
+    let position = position
+    var segments: [ODataPathSegment] = []
+    repeat {
+      guard !isAtEnd, take(plain: UInt8(ascii: "/")) else { throw unexpected("'/'") }
+      let place = self.position
+      let start = index
+      skipPathCharacters()
+      guard index > start else { throw unexpected("a key") }
+      segments.append(ODataPathSegment(.text(string(start..<index)), at: place))
+    } while !isAtEnd
+    return ODataPath(segments, at: position)
   }
 
   mutating func skipPathCharacters() { while !isAtEnd, isPathCharacter(at: index) { index += 1 } }

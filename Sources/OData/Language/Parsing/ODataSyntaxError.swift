@@ -4,8 +4,8 @@ public struct ODataSyntaxError: Error, Sendable, Hashable {
   public enum Problem: Sendable, Hashable {
     /// Something else should stand here: what could, in words or as it is spelt.
     case unexpected(expected: [String])
-    /// Nested, or joined by operators of one kind, deeper than is read: the levels that are read at most, fewer where each takes much
-    /// stack (``ODataParserOptions/maxDepth``).
+    /// Nested, or joined by operators of one kind, deeper than is read: the levels that are read. Those of
+    /// ``ODataParserOptions/maxDepth``, or as many as the stack held where each took much of it.
     case tooDeep(limit: Int)
     /// A `%` without two hexadecimal digits.
     case invalidPercentEncoding
@@ -87,7 +87,7 @@ extension ODataSyntaxError.Problem: CustomStringConvertible {
     switch self {
     case .unexpected(let expected):
       expected.isEmpty ? "nothing more can stand here" : "expected \(ODataSyntaxError.choice(expected))"
-    case .tooDeep(let limit): "nested too deep: \(limit) levels are read at most; take the expression apart"
+    case .tooDeep(let limit): "nested too deep: no more than \(limit) levels are read here; take the expression apart"
     case .invalidPercentEncoding: "'%' must be followed by two hexadecimal digits; write '%25' for the character"
     case .invalidUTF8: "the bytes are not UTF-8"
     case .invalidLiteral(let reason): reason

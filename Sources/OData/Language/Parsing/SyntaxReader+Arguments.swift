@@ -21,7 +21,9 @@ extension SyntaxReader {
   ) throws(ODataSyntaxError) {
     skipSpace()
     let name = takeArgumentName()
-    if name == nil, arguments.first?.name != nil { throw unexpected("a name and '='") }
+    if name == nil, arguments.first?.name != nil {
+      throw error(.unexpected(expected: ["a name and '='"]), at: endOfIdentifier(at: index))
+    }
     arguments.append(ODataArgument(name: name, value: inExpression ? try expression() : try literalOrAlias()))
     skipSpace()
   }

@@ -2,10 +2,17 @@
 extension SyntaxReader {
   /// `http://host:port` or `https://…`, before the first `/`.
   mutating func authority() throws(ODataSyntaxError) {
+    let start = index
     guard stands("http", at: index, anyCase: true) else { throw unexpected("http://", "https://") }
     index += 4
     if peek | 0x20 == UInt8(ascii: "s") { index += 1 }
-    guard take(exact: "://") else { throw unexpected("'://'") }
+    guard !(start..<index).contains(where: isEncoded) else {
+      throw error(.unexpected(expected: ["http:// or https:// as they are; a scheme is not encoded"]), at: start)
+    }
+    let last = index
+    guard take(exact: "://"), !(last..<index).contains(where: isEncoded) else {
+      throw error(.unexpected(expected: ["'://'"]), at: last)
+    }
     try host()
     if take(plain: UInt8(ascii: ":")) { while peek &- 0x30 < 10, !isAtEnd { index += 1 } }
   }

@@ -55,7 +55,12 @@ extension SyntaxReader {
           }
           return
         }
-        fragment.path.segments.append(try arguments(inExpression: false))
+        let start = index
+        let key = try arguments(inExpression: false)
+        if case .arguments(let parts) = key.kind, parts.isEmpty {
+          throw error(.unexpected(expected: ["a key, or ')'"]), at: start + 1)
+        }
+        fragment.path.segments.append(key)
       }
       let isBehindKey = fragment.path.segments.last?.kind.isKeyOfContext ?? false
       guard take(plain: UInt8(ascii: "/")) else {

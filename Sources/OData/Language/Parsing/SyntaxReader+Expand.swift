@@ -9,7 +9,7 @@ extension SyntaxReader {
   mutating func expandItem() throws(ODataSyntaxError) -> ODataExpandItem {
     let position = position
     if dialect == .v4, peek == UInt8(ascii: "$") {
-      guard take(exact: "$value") else { throw unexpected("$value", "a navigation property", "'*'") }
+      guard take(word: "$value") else { throw unexpected("$value", "a navigation property", "'*'") }
       return ODataExpandItem(ODataPath([ODataPathSegment(.value, at: position)], at: position))
     }
     return try expandPath(at: position)
@@ -55,9 +55,10 @@ extension SyntaxReader {
     if peek == UInt8(ascii: "(") {
       return ODataExpandItem(ODataPath(segments, at: position), options: try parenthesizedOptions(.expandStar))
     }
-    if take(UInt8(ascii: "/")) {
+    if stands("/$ref", at: index, anyCase: false) {
+      index += 1
       let place = self.position
-      guard take(exact: "$ref") else { throw unexpected("$ref") }
+      index += 4
       segments.append(ODataPathSegment(.ref, at: place))
     }
     return ODataExpandItem(ODataPath(segments, at: position))

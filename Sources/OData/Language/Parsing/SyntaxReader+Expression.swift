@@ -42,10 +42,12 @@ extension SyntaxReader {
     switch kind {
     case .and, .or: return try junction(kind, left, at: position)
     case .membership:
+      try demandV4("the operator in", at: position)
       chain += 1
       try checkChain(chain)
       return ODataExpression(.membership(left, try membershipOperand()), at: position)
     case .binary(let kind):
+      if kind == .has || kind == .divideBy { try demandV4("the operator \(kind.rawValue)", at: position) }
       chain += 1
       try checkChain(chain)
       return try binary(kind, left, at: position)
@@ -105,10 +107,12 @@ extension SyntaxReader {
   }
 
   /// The operator that stands behind white space here, where it begins, and where its right operand does.
-  private func operatorAhead() -> (kind: Operator, start: Int, after: Int)? {
+  private mutating func operatorAhead() -> (kind: Operator, start: Int, after: Int)? {
     var start = index
     while start < end, bytes[start] == 0x20 || bytes[start] == 0x09 { start += 1 }
-    guard start > index, start + 2 <= end else { return nil }
+    guard start > index else { return nil }
+    lookedInVain(to: start)
+    guard start + 2 <= end else { return nil }
     var last = start
     while last < end, last - start < 6, bytes[last] | 0x20 >= 0x61, bytes[last] | 0x20 <= 0x7A { last += 1 }
     guard let kind = operatorWord(start..<last) else { return nil }
@@ -116,7 +120,10 @@ extension SyntaxReader {
     while after < end, bytes[after] == 0x20 || bytes[after] == 0x09 { after += 1 }
     if after == last, last < end {
       // White space is demanded behind an operator; many clients leave it out before a list.
-      guard case .membership = kind, bytes[after] == UInt8(ascii: "(") else { return nil }
+      guard case .membership = kind, bytes[after] == UInt8(ascii: "(") else {
+        lookedInVain(to: last)
+        return nil
+      }
     }
     return (kind, start, after)
   }
@@ -187,8 +194,15 @@ extension SyntaxReader {
     return after
   }
 
+  /// Fails where V1 to V3 are read.
+  func demandV4(_ what: @autoclosure () -> String, at position: SourcePosition) throws(ODataSyntaxError) {
+    guard dialect == .v4 else {
+      throw ODataSyntaxError(.notInDialect(what()), offset: position.offset ?? offset(of: index), in: text)
+    }
+  }
+
   /// The right side of `in`: a list in parentheses, or an expression.
-  private mutating func membershipOperand() throws(ODataSyntaxError) -> ODataExpression {
+  mutating func membershipOperand() throws(ODataSyntaxError) -> ODataExpression {
     guard peek == UInt8(ascii: "(") else {
       return try rightOperand(minimum: Operator.membership.precedence + 1)
     }

@@ -16,9 +16,9 @@ enum HeaderName: String, CaseIterable {
 extension SyntaxReader {
   /// `header`, of those named.
   mutating func header(_ allowed: [HeaderName]) throws(ODataSyntaxError) -> ODataHeader {
-    guard let name = takeName(of: allowed, isName: { $0 == UInt8(ascii: "-") || SyntaxReader.isAlphanumeric($0) })
-    else {
-      throw error(.unexpected(expected: allowed.map { "'\($0.rawValue)'" }))
+    guard let name = takeName(of: allowed) else {
+      let isBegun = stands("OData-", at: index, anyCase: true)
+      throw error(.unexpected(expected: allowed.map { "'\($0.rawValue)'" }), at: isBegun ? index + 6 : index)
     }
     try demand(UInt8(ascii: ":"))
     skipSpace()
@@ -45,15 +45,13 @@ extension SyntaxReader {
     }
   }
 
-  /// Takes the longest run of a name's bytes where it is one of those allowed, in any case.
-  mutating func takeName<Name: RawRepresentable>(
-    of allowed: [Name], isName: (UInt8) -> Bool
-  ) -> Name? where Name.RawValue == String {
-    var last = index
-    while last < end, isName(bytes[last]) { last += 1 }
-    let found = string(index..<last).lowercased()
-    guard let name = allowed.first(where: { $0.rawValue.lowercased() == found }) else { return nil }
-    index = last
+  /// Takes the longest name of those allowed that the text goes on with, in any case.
+  mutating func takeName<Name: RawRepresentable>(of allowed: [Name]) -> Name? where Name.RawValue == String {
+    let longest = allowed.map(\.rawValue.utf8.count).max() ?? 0
+    let found = string(index..<min(index + longest, end)).lowercased()
+    let begun = allowed.filter { found.hasPrefix($0.rawValue.lowercased()) }
+    guard let name = begun.max(by: { $0.rawValue.utf8.count < $1.rawValue.utf8.count }) else { return nil }
+    index += name.rawValue.utf8.count
     return name
   }
 
@@ -76,7 +74,7 @@ extension SyntaxReader {
   /// `"4.0" [ oneToNine ]`
   private mutating func version() throws(ODataSyntaxError) -> String {
     let start = index
-    for byte in "4.0".utf8 { try demand(byte) }
+    guard take(exact: "4.0") else { throw unexpected("'4.0'") }
     if peek >= 0x31, peek <= 0x39 { index += 1 }
     return string(start..<index)
   }

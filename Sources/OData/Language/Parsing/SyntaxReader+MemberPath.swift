@@ -12,6 +12,7 @@ extension SyntaxReader {
       try checkFirst(segments, root: root, endsWithType: endsWithType)
     }
     if case .count? = segments.first?.kind { return ODataPath(segments, at: position) }
+    if root == .these { try checkCollectionStep() }
     return ODataPath(root: root, try steps(behind: segments), at: position)
   }
 
@@ -48,6 +49,27 @@ extension SyntaxReader {
     }
     if case .qualifiedName? = segments.last?.kind, peek != UInt8(ascii: "/"), !endsWithType {
       throw unexpected("'/' and a member of the type", "'(' and the function's parameters")
+    }
+    // Nothing has been passed that a key could choose from.
+    if case .qualifiedName(let name)? = segments.first?.kind, segments.count > 1, dialect == .v4,
+      case .arguments(let arguments) = segments[1].kind, let first = arguments.first, first.name == nil
+    {
+      throw ODataSyntaxError(
+        .unknownFunction(name, nearest: ODataCanonicalFunction.nearest(to: name)),
+        offset: segments[1].position.offset ?? offset(of: index), in: text)
+    }
+  }
+
+  /// Behind `$these`, a collection, stands what asks something of all its items, a function or an annotation.
+  private func checkCollectionStep() throws(ODataSyntaxError) {
+    guard peek == UInt8(ascii: "/"), !isAtEnd else { throw unexpected("'/' and a step of a collection") }
+    var last = endOfIdentifier(at: index + 1)
+    guard last > index + 1 else { return }
+    while last < end, bytes[last] == UInt8(ascii: "."), case let next = endOfIdentifier(at: last + 1), next > last + 1 {
+      last = next
+    }
+    guard last < end, bytes[last] == UInt8(ascii: "(") else {
+      throw error(.unexpected(expected: ["'('; behind $these stand $count, aggregate( and functions"]), at: last)
     }
   }
 
@@ -96,7 +118,22 @@ extension SyntaxReader {
     let (name, isQualified) = try qualifiedName("the name of a property or function")
     let segment = ODataPathSegment(isQualified ? .qualifiedName(name) : .name(name), at: position)
     guard peek == UInt8(ascii: "(") else { return [segment] }
-    return [segment, try checkedArguments(of: name)]
+    let arguments = try checkedArguments(of: name)
+    guard dialect == .v4, peek == UInt8(ascii: "("), arguments.isCall else { return [segment, arguments] }
+    return [segment, arguments, try key()]
+  }
+
+  /// A key in parentheses, behind a collection.
+  private mutating func key() throws(ODataSyntaxError) -> ODataPathSegment {
+    let start = index
+    let segment = try arguments(inExpression: true)
+    if case .arguments(let list) = segment.kind {
+      guard let first = list.first else { throw error(.unexpected(expected: ["a key"]), at: start + 1) }
+      guard list.allSatisfy({ $0.value.isKeyValue }), list.count == 1 || first.name != nil else {
+        throw error(.unexpected(expected: ["a key: a literal or an alias, or name=value of each part"]), at: start + 1)
+      }
+    }
+    return segment
   }
 
   /// Arguments in an expression: named parameters, or a key: one literal or alias. V2 has no keys there, but functions of the
@@ -119,13 +156,6 @@ extension SyntaxReader {
     case collection(CollectionStep)
     case key
     case name
-  }
-
-  /// The steps that ask something of all items of a collection; nothing stands behind them.
-  private enum CollectionStep {
-    case any
-    case all
-    case aggregate
   }
 
   /// The steps that follow, each behind a `/`.
@@ -159,7 +189,10 @@ extension SyntaxReader {
     guard !isAtEnd, take(UInt8(ascii: "/")) else { return nil }
     switch peek {
     case UInt8(ascii: "$"):
-      if stands("$filter(", at: index, anyCase: false) { return .filter }
+      if stands("$filter(", at: index, anyCase: false) {
+        try demandV4("$filter as a step", at: position)
+        return .filter
+      }
       guard stands("$count", at: index, anyCase: false) else { throw unexpected("$count", "$filter(", "a name") }
       return .count
     case UInt8(ascii: "@"): return .annotation
@@ -180,7 +213,7 @@ extension SyntaxReader {
     into segments: inout [ODataPathSegment], at position: SourcePosition
   ) throws(ODataSyntaxError) {
     segments.append(try filterStep(at: position))
-    if peek == UInt8(ascii: "(") { segments.append(try arguments(inExpression: true)) }
+    if peek == UInt8(ascii: "(") { segments.append(try key()) }
   }
 
   /// A key as a segment that is no name: digits, and what may follow them unencoded.
@@ -208,72 +241,12 @@ extension SyntaxReader {
     guard take(UInt8(ascii: ")")) else { throw unexpected("an operator", "')'") }
     return ODataPathSegment(.filter(filter), at: position)
   }
+}
 
-  /// `any(…)`, `all(…)` or `aggregate(…)`; nil where none of them stands here.
-  mutating func collectionStep(at position: SourcePosition) throws(ODataSyntaxError) -> ODataPathSegment? {
-    guard let step = try startOfCollectionStep() else { return nil }
-    return try collectionStep(step, at: position)
-  }
-
-  private func startOfCollectionStep() throws(ODataSyntaxError) -> CollectionStep? {
-    guard peek | 0x20 == UInt8(ascii: "a") else { return nil }
-    if stands("any(", at: index, anyCase: isRelaxed), !isNamedArgument(at: index + 4) { return .any }
-    if stands("all(", at: index, anyCase: isRelaxed), !isNamedArgument(at: index + 4) {
-      var place = index + 4
-      while place < end, bytes[place] == 0x20 || bytes[place] == 0x09 { place += 1 }
-      if place < end, bytes[place] == UInt8(ascii: ")") {
-        // It reads as a call of a function as far as the parenthesis.
-        throw error(.unexpected(expected: ["a variable and a predicate in the parentheses of all"]), at: place + 1)
-      }
-      return .all
-    }
-    return stands("aggregate(", at: index, anyCase: false) && !isNamedArgument(at: index + 10) ? .aggregate : nil
-  }
-
-  private mutating func collectionStep(
-    _ step: CollectionStep, at position: SourcePosition
-  ) throws(ODataSyntaxError) -> ODataPathSegment {
-    switch step {
-    case .any:
-      index += 4
-      skipSpace()
-      return ODataPathSegment(.any(take(UInt8(ascii: ")")) ? nil : try lambda()), at: position)
-    case .all:
-      index += 4
-      skipSpace()
-      return ODataPathSegment(.all(try lambda()), at: position)
-    case .aggregate: return ODataPathSegment(.aggregate(try aggregateInParentheses()), at: position)
-    }
-  }
-
-  private mutating func aggregateInParentheses() throws(ODataSyntaxError) -> ODataAggregateExpression {
-    index += 10
-    skipSpace()
-    let aggregate = try nested { (reader: inout SyntaxReader) throws(ODataSyntaxError) in
-      try reader.aggregateExpression(hasAlias: false)
-    }
-    skipSpace()
-    try demand(UInt8(ascii: ")"))
-    return aggregate
-  }
-
-  /// `variable:predicate)`
-  private mutating func lambda() throws(ODataSyntaxError) -> ODataLambda {
-    let variable = try takeVariable()
-    let predicate = try expression()
-    variables.removeLast()
-    skipSpace()
-    guard take(UInt8(ascii: ")")) else { throw unexpected("an operator", "')'") }
-    return ODataLambda(variable: variable, predicate: predicate)
-  }
-
-  /// `variable:`; in scope from here on.
-  private mutating func takeVariable() throws(ODataSyntaxError) -> String {
-    let variable = try identifier("a variable")
-    skipSpace()
-    try demand(UInt8(ascii: ":"))
-    skipSpace()
-    variables.append(variable)
-    return variable
+extension ODataPathSegment {
+  /// Whether it holds no arguments, or arguments that have names: those of a function, or of a key.
+  var isCall: Bool {
+    guard case .arguments(let arguments) = kind else { return false }
+    return arguments.first.map { $0.name != nil } ?? true
   }
 }

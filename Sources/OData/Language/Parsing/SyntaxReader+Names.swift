@@ -28,7 +28,7 @@ extension SyntaxReader {
   /// Whether the character of several bytes at a place may stand in a name: L and Nl, later also Nd, Mn, Mc, Pc, Cf.
   private func isLetter(at place: Int, isFirst: Bool) -> Bool {
     var decoder = UTF8()
-    var rest = bytes[place..<end].prefix(4).makeIterator()
+    var rest = bytes[place..<min(place + 4, end)].makeIterator()
     guard case .scalarValue(let scalar) = decoder.decode(&rest) else { return false }
     switch scalar.properties.generalCategory {
     case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .modifierLetter, .otherLetter, .letterNumber: return true
@@ -53,9 +53,12 @@ extension SyntaxReader {
     index = endOfIdentifier(at: index)
     guard index > start else { throw error(.unexpected(expected: [expected])) }
     var isQualified = false
-    while peek == UInt8(ascii: "."), !isEncoded(index) {
+    while peek == UInt8(ascii: ".") {
       let last = endOfIdentifier(at: index + 1)
-      guard last > index + 1 else { break }
+      guard last > index + 1 else {
+        lookedInVain(to: index + 1)
+        break
+      }
       isQualified = true
       index = last
     }

@@ -59,7 +59,10 @@ extension SyntaxReader {
     let name = string(index..<endOfIdentifier(at: index))
     guard let option = SystemOption.named(name, anyCase: isRelaxed), allowed.contains(option),
       hasDollar || isRelaxed && option.mayLackDollar
-    else { throw error(.unexpected(expected: allowed.map { "$" + $0.rawValue }), at: start) }
+    else {
+      try checkEquals(behind: name, of: allowed)
+      throw error(.unexpected(expected: allowed.map { "$" + $0.rawValue }), at: start)
+    }
     var names = OptionNames()
     try check(option, place, names: &names, at: start)
     index += name.utf8.count
@@ -83,6 +86,7 @@ extension SyntaxReader {
       index += 1
       let name = string(index..<endOfIdentifier(at: index))
       guard let option = SystemOption.named(name, anyCase: isRelaxed) else {
+        try checkEquals(behind: name, of: SystemOption.allCases.filter { place.allows($0, dialect: dialect) })
         throw error(unknownOption(name, place), at: start)
       }
       try check(option, place, names: &names, at: start)
@@ -142,6 +146,16 @@ extension SyntaxReader {
     return .unexpected(expected: allowed)
   }
 
+  /// Fails behind the option's name that an unknown one begins with.
+  private func checkEquals(behind name: String, of allowed: [SystemOption]) throws(ODataSyntaxError) {
+    let written = isRelaxed ? name.lowercased() : name
+    let begun = allowed.filter { option in
+      !option.isTemporal && written.hasPrefix(isRelaxed ? option.rawValue.lowercased() : option.rawValue)
+    }
+    guard let longest = begun.map(\.rawValue.utf8.count).max() else { return }
+    throw error(.unexpected(expected: ["'='"]), at: index + longest)
+  }
+
   private mutating func demandEquals() throws(ODataSyntaxError) {
     guard take(UInt8(ascii: "=")) else { throw unexpected("'='") }
   }
@@ -193,7 +207,7 @@ extension SyntaxReader {
   func isQueryCharacter(at place: Int) -> Bool {
     if isEncoded(place) || !options.isPercentEncoded { return true }
     let byte = bytes[place]
-    return byte >= 0x20 && byte != 0x7F && byte != UInt8(ascii: "&") && byte != UInt8(ascii: "#")
+    return (byte >= 0x20 || byte == 0x09) && byte != 0x7F && byte != UInt8(ascii: "&") && byte != UInt8(ascii: "#")
   }
 
   /// The text up to the end, as it is.

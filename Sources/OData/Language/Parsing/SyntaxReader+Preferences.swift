@@ -30,8 +30,7 @@ extension SyntaxReader {
       index += 6
       allowed.removeAll { !$0.takesPrefix }
     }
-    guard let name = takeName(of: allowed, isName: { $0 == UInt8(ascii: "-") || SyntaxReader.isAlphanumeric($0) })
-    else {
+    guard let name = takeName(of: allowed) else {
       throw error(.unexpected(expected: allowed.map { "'\($0.rawValue)'" }))
     }
     switch name {
@@ -82,11 +81,11 @@ extension SyntaxReader {
   /// `annotationIdentifier`
   mutating func annotationPattern() throws(ODataSyntaxError) -> ODataAnnotationPattern {
     var pattern = ODataAnnotationPattern(isExcluded: take(UInt8(ascii: "-")), namespace: nil, term: nil)
-    if !take(UInt8(ascii: "*")) {
+    if !takeStar() {
       var parts = [try identifier("'*' or a namespace")]
       var isAny = false
       while !isAny, take(UInt8(ascii: ".")) {
-        isAny = take(UInt8(ascii: "*"))
+        isAny = takeStar()
         if !isAny { parts.append(try identifier("'*' or a term's name")) }
       }
       if !isAny {
@@ -98,6 +97,9 @@ extension SyntaxReader {
     if take(UInt8(ascii: "#")) { pattern.qualifier = try identifier("a qualifier") }
     return pattern
   }
+
+  /// `STAR`
+  private mutating func takeStar() -> Bool { take(UInt8(ascii: "*")) || takeAnyCase("%2A") }
 
   private mutating func quoted<Value>(
     _ read: (inout SyntaxReader) throws(ODataSyntaxError) -> Value

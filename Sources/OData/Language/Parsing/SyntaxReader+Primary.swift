@@ -118,22 +118,24 @@ extension SyntaxReader {
   private mutating func canonicalCall(
     _ function: ODataCanonicalFunction, nameEnds last: Int, at position: SourcePosition
   ) throws(ODataSyntaxError) -> ODataExpression {
-    let start = index
     index = last + 1
     skipSpace()
+    let arity = function.arity(dialect)
     var arguments: [ODataExpression] = []
+    // Where the first one too many begins, or the parenthesis that comes too early stands.
+    var wrong = index
     if !take(UInt8(ascii: ")")) {
       repeat {
         skipSpace()
         arguments.append(try expression())
         skipSpace()
+        if arguments.count <= arity.upperBound { wrong = index }
       } while take(UInt8(ascii: ","))
       guard take(UInt8(ascii: ")")) else { throw unexpected("an operator", "','", "')'") }
     }
-    let arity = function.arity(dialect)
     guard arity.contains(arguments.count) else {
       throw error(
-        .wrongArgumentCount(function.rawValue, expected: arity.inWords, found: arguments.count), at: start)
+        .wrongArgumentCount(function.rawValue, expected: arity.inWords, found: arguments.count), at: wrong)
     }
     return ODataExpression(.call(function, arguments), at: position)
   }

@@ -168,13 +168,17 @@ extension SyntaxReader {
     while !isAtEnd, isPathCharacter(at: index) { index += 1 }
     guard index > start else { throw unexpected("a name", "a key") }
     guard isAtEndOfSegment else { throw unexpected("'/'") }
-    path.add(.text(string(start..<index)), at: SourcePosition(offset: offset(of: start)), then: .afterText)
+    let text = string(start..<index)
+    guard text != ".", text != ".." else {
+      throw error(.unexpected(expected: ["a name or a key (dots are resolved before a path is read)"]), at: start)
+    }
+    path.add(.text(text), at: SourcePosition(offset: offset(of: start)), then: .afterText)
   }
 
   /// `$count`, `$value` and the others.
   private mutating func reservedStep(of path: inout PathProgress) throws(ODataSyntaxError) {
     let position = position
-    let allowed = path.followers.subtracting(dialect == .v2 ? [] : .links)
+    let allowed = path.followers.subtracting(dialect == .v2 ? [.filter, .each, .query, .ref] : .links)
     for (word, follower) in PathFollowers.reserved
     where allowed.contains(follower) && stands(word, at: index, anyCase: false) {
       let last = index + word.utf8CodeUnitCount
@@ -197,6 +201,8 @@ extension SyntaxReader {
       index = last
       return
     }
-    throw error(.unexpected(expected: allowed.expected))
+    // Where no name can stand, the "/" is a part of the word.
+    let isWord = allowed.isDisjoint(with: [.name, .qualified, .text])
+    throw error(.unexpected(expected: allowed.expected), at: isWord ? index - 1 : index)
   }
 }

@@ -7,7 +7,7 @@ struct SyntaxReader {
   /// The text as it was given.
   let text: String
   /// Its bytes, percent-encoding undone.
-  let bytes: [UInt8]
+  let bytes: ReadBytes
   /// Where each byte stood in the text, and one more for the end; nil where nothing was encoded.
   private let origins: [Int32]?
   /// What is read, and how much of it.
@@ -20,6 +20,9 @@ struct SyntaxReader {
   private(set) var depth = 0
   /// Lambda variables in scope, the innermost last.
   var variables: [String] = []
+  /// What was looked at in vain: white space before an operator that is none, say. An error in it stands where the text ceased to be
+  /// the beginning of anything.
+  private var vain = (from: -1, to: -1)
   /// Keeps the stack from its end.
   private let stack = StackGuard()
 
@@ -32,7 +35,7 @@ struct SyntaxReader {
     if let place = undone.invalid, !isLenient {
       throw ODataSyntaxError(.invalidPercentEncoding, offset: place, in: text)
     }
-    bytes = undone.bytes
+    bytes = ReadBytes(undone.bytes)
     origins = undone.origins
     end = undone.bytes.count
     if undone.origins != nil, String(validating: undone.bytes, as: UTF8.self) == nil {
@@ -181,13 +184,16 @@ extension SyntaxReader {
 
   /// An error at a place; the next byte where none is given.
   func error(_ problem: ODataSyntaxError.Problem, at place: Int? = nil) -> ODataSyntaxError {
-    ODataSyntaxError(problem, offset: offset(of: place ?? index), in: text)
+    let place = place ?? index
+    return ODataSyntaxError(
+      problem, offset: offset(of: place >= vain.from && place < vain.to ? vain.to : place), in: text)
   }
 
+  /// Notes that the text up to a place might have gone on, and did not.
+  mutating func lookedInVain(to place: Int) { vain = (index, place) }
+
   /// The text between two places.
-  func string(_ range: Range<Int>) -> String {
-    bytes.withUnsafeBufferPointer { String(decoding: UnsafeBufferPointer(rebasing: $0[range]), as: UTF8.self) }
-  }
+  func string(_ range: Range<Int>) -> String { bytes.string(range) }
 
   /// Reads one level deeper.
   mutating func nested<Value>(
@@ -200,7 +206,8 @@ extension SyntaxReader {
 
   /// Begins a level, which ``leave()`` ends; after an error nothing is read any more.
   mutating func enter() throws(ODataSyntaxError) {
-    guard depth < options.maxDepth, !stack.isSpent else { throw error(.tooDeep(limit: options.maxDepth)) }
+    guard depth < options.maxDepth else { throw error(.tooDeep(limit: options.maxDepth)) }
+    guard !stack.isSpent else { throw error(.tooDeep(limit: depth)) }
     depth += 1
   }
 

@@ -62,6 +62,15 @@ extension SyntaxWriter {
 }
 
 extension ODataPath {
+  /// Whether its first step is one that a collection has.
+  var beginsWithCollectionStep: Bool {
+    switch segments.first?.kind {
+    case .count, .filter, .any, .all, .aggregate, .annotation: true
+    case .name, .qualifiedName: segments.count > 1 && segments[1].isArguments
+    default: false
+    }
+  }
+
   /// Whether it is one name, a word of the grammar.
   func isWord(_ word: String, anyCase: Bool) -> Bool {
     segments.count == 1 && segments[0].isWord(word, anyCase: anyCase)

@@ -46,6 +46,11 @@ extension SyntaxWriter {
       raw("$this")
     case .these:
       try demandV4("$these")
+      guard path.beginsWithCollectionStep else {
+        throw error(
+          .misplaced(
+            "$these without a step of a collection", expected: "$these/$count, $these/aggregate(…) or a function"))
+      }
       raw("$these")
     case .root:
       try demandV4("$root")
@@ -133,7 +138,8 @@ extension SyntaxWriter {
       throw error(.misplaced("a step behind \(before.label)", expected: "the end of the path"))
     }
     if segment.isArguments {
-      guard let before, before.takesArguments else {
+      let isBehindCall = index > 1 && before.map(\.isCall) ?? false && path.segments[index - 2].isName
+      guard let before, before.takesArguments || isBehindCall else {
         throw error(.misplaced("arguments", expected: "them behind a name or a $filter step"))
       }
       return false

@@ -59,7 +59,8 @@ struct SyntaxWriter {
   /// Goes one level deeper. What calls itself through others keeps its frames small, as they add up: the calls of a level
   /// that do not go deeper are functions of their own.
   mutating func enter() throws(ODataPrintingError) {
-    guard depth < printer.maxDepth, !stack.isSpent else { throw error(.tooDeep(limit: printer.maxDepth)) }
+    guard depth < printer.maxDepth else { throw error(.tooDeep(limit: printer.maxDepth)) }
+    guard !stack.isSpent else { throw error(.tooDeep(limit: depth)) }
     depth += 1
   }
 

@@ -62,7 +62,7 @@ struct HeaderRuleTests {
   @Test(
     "What the grammar has not is refused at its first byte that cannot stand there",
     arguments: [
-      (.header, "OData-Versio: 4.0", 0), (.header, "OData-Version 4.0", 13), (.version, "OData-Version: 3.0", 15),
+      (.header, "OData-Versio: 4.0", 6), (.header, "OData-Version 4.0", 13), (.version, "OData-Version: 3.0", 15),
       (.version, "OData-Version: 4.00", 18), (.version, "Prefer: wait=1", 0), (.asyncresult, "AsyncResult: 20", 15),
       (.asyncresult, "AsyncResult: 2000", 16), (.contentID, "Content-ID: a b", 13), (.contentID, "Content-ID:", 11),
       (.isolation, "Isolation: none", 11), (.error, "OData-Error: {\"Code\":1}", 13),
@@ -72,7 +72,7 @@ struct HeaderRuleTests {
       (.returnPreference, "wait=1", 0), (.waitPreference, "wait=", 5), (.waitPreference, "wait 1", 5),
       (.maxpagesizePreference, "maxpagesize=0", 12), (.maxpagesizePreference, "maxpagesize=99999999999999999999", 12),
       (.omitValuesPreference, "omit-values=empty", 12), (.continueOnErrorPreference, "continue-on-error=1", 18),
-      (.respondAsyncPreference, "respond-async=true", 13), (.trackChangesPreference, "track-changess", 0),
+      (.respondAsyncPreference, "respond-async=true", 13), (.trackChangesPreference, "track-changess", 13),
       (.callbackPreference, "callback;url=\"no-scheme\"", 23), (.callbackPreference, "callback;url=x", 13),
       (.callbackPreference, "callback;url=\"a://b c\"", 19),
       (.includeAnnotationsPreference, "include-annotations=\"A\"", 22),

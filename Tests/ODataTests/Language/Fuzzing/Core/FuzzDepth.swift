@@ -4,65 +4,70 @@ import Synchronization
 
 /// Texts that open very many levels.
 enum FuzzDepth {
-  struct Family: Sendable, CustomStringConvertible {
-    let entry: FuzzEntry
-    let opening: String
-    /// What stands inside of it all.
-    var middle = "a"
-    var closing = ""
-    var description: String { "\(entry.rawValue) \(opening)…" }
-
-    func text(_ count: Int) -> String {
-      String(repeating: opening, count: count) + middle + String(repeating: closing, count: count)
-    }
-  }
-
-  static let families: [Family] = [
-    Family(entry: .expression, opening: "(", closing: ")"),
-    Family(entry: .expression, opening: "[", closing: "]"),
-    Family(entry: .expression, opening: "{\"a\":", closing: "}"),
-    Family(entry: .expression, opening: "A/any(a:", closing: ")"),
-    Family(entry: .expression, opening: "A/all(a:", closing: ")"),
-    Family(entry: .expression, opening: "not "),
-    Family(entry: .expression, opening: "not(", closing: ")"),
-    Family(entry: .expression, opening: "-"),
-    Family(entry: .expression, opening: "- "),
-    Family(entry: .expression, opening: "tolower(", closing: ")"),
-    Family(entry: .expression, opening: "cast(", closing: ",Edm.String)"),
-    Family(entry: .expression, opening: "isof(", closing: ",Edm.String)"),
-    Family(entry: .expression, opening: "case(a:", closing: ")"),
-    Family(entry: .expression, opening: "F(x=", closing: ")"),
-    Family(entry: .expression, opening: "isdefined(A/$filter(", closing: "))"),
-    Family(entry: .expression, opening: "A/$filter(", closing: ")"),
-    Family(entry: .expression, opening: "A/$count($filter=", closing: ")"),
-    Family(entry: .expression, opening: "$these/aggregate(", middle: "a", closing: " with sum)"),
-    Family(entry: .expression, opening: "a add (", closing: ")"),
-    Family(entry: .expression, opening: "a in (b in ", middle: "c", closing: ")"),
-    Family(entry: .expression, opening: "a add "),
-    Family(entry: .expression, opening: "a has "),
-    Family(entry: .expression, opening: "a or b and c eq d lt e add f mul -(", closing: ")"),
-    Family(entry: .expand, opening: "A($expand=", closing: ")"),
-    Family(entry: .expand, opening: "A($levels=1;$filter=b;$expand=", closing: ")"),
-    Family(entry: .select, opening: "A($select=", closing: ")"),
-    Family(entry: .search, opening: "(", closing: ")"),
-    Family(entry: .search, opening: "NOT "),
-    Family(entry: .search, opening: "a OR NOT (b AND ", closing: ")"),
-    Family(entry: .apply, opening: "concat(", middle: "identity", closing: ",identity)"),
-    Family(entry: .apply, opening: "groupby((A),", middle: "identity", closing: ")"),
-    Family(entry: .apply, opening: "nest(", middle: "identity", closing: " as a)"),
-    Family(entry: .apply, opening: "addnested(A,", middle: "identity", closing: " as a)"),
-    Family(entry: .apply, opening: "join(A as B,", middle: "identity", closing: ")"),
-    Family(entry: .apply, opening: "ancestors($root/A,B,C,", middle: "identity", closing: ")"),
-    Family(entry: .apply, opening: "traverse($root/A,B,C,preorder,", middle: "identity", closing: ")"),
-    Family(entry: .contextFragment, opening: "A(", middle: "A", closing: ")"),
-    Family(entry: .path, opening: "A/$filter(A/any(a:", middle: "a", closing: "))"),
+  static let families: [FuzzFamily] = [
+    FuzzFamily(entry: .expression, part: "(", after: "a", closing: ")"),
+    FuzzFamily(entry: .expression, part: "[", after: "a", closing: "]"),
+    FuzzFamily(entry: .expression, part: "{\"a\":", after: "a", closing: "}"),
+    FuzzFamily(entry: .expression, part: "A/any(a:", after: "a", closing: ")"),
+    FuzzFamily(entry: .expression, part: "A/all(a:", after: "a", closing: ")"),
+    FuzzFamily(entry: .expression, part: "not ", after: "a"),
+    FuzzFamily(entry: .expression, part: "not(", after: "a", closing: ")"),
+    FuzzFamily(entry: .expression, part: "-", after: "a"),
+    FuzzFamily(entry: .expression, part: "- ", after: "a"),
+    FuzzFamily(entry: .expression, part: "tolower(", after: "a", closing: ")"),
+    FuzzFamily(entry: .expression, part: "cast(", after: "a", closing: ",Edm.String)"),
+    FuzzFamily(entry: .expression, part: "isof(", after: "a", closing: ",Edm.String)"),
+    FuzzFamily(entry: .expression, part: "case(a:", after: "a", closing: ")"),
+    FuzzFamily(entry: .expression, part: "F(x=", after: "a", closing: ")"),
+    FuzzFamily(entry: .expression, part: "isdefined(A/$filter(", after: "a", closing: "))"),
+    FuzzFamily(entry: .expression, part: "A/$filter(", after: "a", closing: ")"),
+    FuzzFamily(entry: .expression, part: "A/$count($filter=", after: "a", closing: ")"),
+    FuzzFamily(entry: .expression, part: "$these/aggregate(", after: "a", closing: " with sum)"),
+    FuzzFamily(entry: .expression, part: "a add (", after: "a", closing: ")"),
+    FuzzFamily(entry: .expression, part: "a in (b in ", after: "c", closing: ")"),
+    FuzzFamily(entry: .expression, part: "a add ", after: "a"),
+    FuzzFamily(entry: .expression, part: "a has ", after: "a"),
+    FuzzFamily(entry: .expression, part: "a or b and c eq d lt e add f mul -(", after: "a", closing: ")"),
+    FuzzFamily(entry: .expand, part: "A($expand=", after: "a", closing: ")"),
+    FuzzFamily(entry: .expand, part: "A($levels=1;$filter=b;$expand=", after: "a", closing: ")"),
+    FuzzFamily(entry: .select, part: "A($select=", after: "a", closing: ")"),
+    FuzzFamily(entry: .search, part: "(", after: "a", closing: ")"),
+    FuzzFamily(entry: .search, part: "NOT ", after: "a"),
+    FuzzFamily(entry: .search, part: "a OR NOT (b AND ", after: "a", closing: ")"),
+    FuzzFamily(entry: .apply, part: "concat(", after: "identity", closing: ",identity)"),
+    FuzzFamily(entry: .apply, part: "groupby((A),", after: "identity", closing: ")"),
+    FuzzFamily(entry: .apply, part: "nest(", after: "identity", closing: " as a)"),
+    FuzzFamily(entry: .apply, part: "addnested(A,", after: "identity", closing: " as a)"),
+    FuzzFamily(entry: .apply, part: "join(A as B,", after: "identity", closing: ")"),
+    FuzzFamily(entry: .apply, part: "ancestors($root/A,B,C,", after: "identity", closing: ")"),
+    FuzzFamily(entry: .apply, part: "traverse($root/A,B,C,preorder,", after: "identity", closing: ")"),
+    FuzzFamily(entry: .contextFragment, part: "A(", after: "A", closing: ")"),
+    FuzzFamily(entry: .path, part: "A/$filter(A/any(a:", after: "a", closing: "))"),
   ]
 
   /// Openings of all families of an entry, in no order.
   static func mixture(seed: UInt64, count: Int) -> String {
     var random = FuzzRandom(seed: seed)
-    let openings = families.filter { $0.entry == .expression }.map(\.opening)
+    let openings = families.filter { $0.entry == .expression }.map(\.part)
     return random.several(count...count) { $0.pick(openings) }.joined()
+  }
+
+  /// What opens a level somewhere in the grammar.
+  static let openings = [
+    "(", "[", "{\"a\":", "not ", "-", "A/any(a:", "$expand=A($expand=", "NOT ", "concat(", "A(",
+    "geography'SRID=0;GeometryCollection(",
+    "GeometryCollection(",
+  ]
+
+  /// What is wrong with the rules that read very many openings; nil where each refuses or takes them.
+  static func complaintOfRules(_ opening: String, levels: Int = 100_000) -> String? {
+    let text = String(repeating: opening, count: levels)
+    for rule in ODataGrammarRule.all {
+      do throws(ODataSyntaxError) { _ = try rule.parse(text) } catch {
+        guard error.offset >= 0, error.offset <= text.utf8.count else { return "\(rule) refuses at \(error.offset)" }
+      }
+    }
+    return nil
   }
 
   /// Does something on a thread with a small stack.
@@ -89,15 +94,15 @@ enum FuzzDepth {
 
   /// What is wrong with a family, on the stack at hand: very many levels are refused as too deep, a few are taken, and at the deepest that
   /// are taken all that can be done with a tree works.
-  static func complaint(_ family: Family, levels: Int = 100_000) -> String? {
+  static func complaint(_ family: FuzzFamily, levels: Int = 100_000) -> String? {
     let version = ODataVersion.v401
-    for text in [family.text(levels), String(repeating: family.opening, count: levels)] {
+    for text in [family.text(count: levels), String(repeating: family.part, count: levels)] {
       guard let error = family.entry.refusal(text, version) else { return "takes \(levels) levels" }
       guard case .tooDeep = error.problem else { return "refuses \(levels) levels otherwise: \(error.problem)" }
     }
     var deepest = 0
     for count in 1...120 {
-      guard let error = family.entry.refusal(family.text(count), version) else {
+      guard let error = family.entry.refusal(family.text(count: count), version) else {
         deepest = count
         continue
       }
@@ -106,7 +111,8 @@ enum FuzzDepth {
     }
     guard deepest >= 5 else { return "takes only \(deepest) levels" }
     // What prints takes stack of its own.
-    let complaint = FuzzChecks.complaint(FuzzCase(entry: family.entry, version: version, text: family.text(deepest)))
+    let complaint = FuzzChecks.complaint(
+      FuzzCase(entry: family.entry, version: version, text: family.text(count: deepest)))
     return complaint?.contains("nested") == true ? nil : complaint
   }
 }

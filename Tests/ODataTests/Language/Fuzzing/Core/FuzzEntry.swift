@@ -4,6 +4,15 @@ import OData
 enum FuzzEntry: String, CaseIterable, Sendable {
   case url, relativeURL, path, queryOptions, expression, orderBy, select, expand, compute, search, apply,
     contextFragment
+  /// Headers and their parts, which do not print.
+  case header, preference, annotationsList
+  /// Every rule of the grammar by itself; none prints.
+  case everyRule
+
+  /// The rules that read what does not print.
+  private var rules: [ODataGrammarRule] {
+    self == .everyRule ? ODataGrammarRule.all : ODataGrammarRule(rawValue).map { [$0] } ?? []
+  }
 
   /// Reads a text; nil where it is refused. Else what the tree prints as.
   func printed(_ text: String, _ version: ODataVersion) throws -> String? {
@@ -32,6 +41,7 @@ enum FuzzEntry: String, CaseIterable, Sendable {
     case .apply: return try read { () throws(ODataSyntaxError) in try parser.apply(text) }.map { try printer.print($0) }
     case .contextFragment:
       return try read { () throws(ODataSyntaxError) in try parser.contextFragment(text) }.map { try printer.print($0) }
+    case .header, .preference, .annotationsList, .everyRule: return refusal(text, version) == nil ? text : nil
     }
   }
 
@@ -52,11 +62,26 @@ enum FuzzEntry: String, CaseIterable, Sendable {
       case .search: _ = try parser.search(text)
       case .apply: _ = try parser.apply(text)
       case .contextFragment: _ = try parser.contextFragment(text)
+      case .header, .preference, .annotationsList:
+        for rule in rules { _ = try rule.parse(text, options: parser.options) }
+      case .everyRule: return refusalElsewhere(text, parser.options)
       }
       return nil
     } catch {
       return error
     }
+  }
+}
+
+extension FuzzEntry {
+  /// The error of a rule that refuses a text at a place that is not its; nil where none does, as most refuse it.
+  private func refusalElsewhere(_ text: String, _ options: ODataParserOptions) -> ODataSyntaxError? {
+    for rule in rules {
+      do throws(ODataSyntaxError) { _ = try rule.parse(text, options: options) } catch {
+        if error.offset < 0 || error.offset > text.utf8.count { return error }
+      }
+    }
+    return nil
   }
 }
 

@@ -86,6 +86,12 @@ extension TreeGenerator {
 
 // Paths in expressions.
 extension TreeGenerator {
+  /// What may stand behind `$these`, and something behind it.
+  private mutating func collectionStep() -> [ODataPathSegment] {
+    random.once(in: 2)
+      ? [annotation(isQualified: true)] : [ODataPathSegment(.qualifiedName(qualifiedName())), parameters()]
+  }
+
   mutating func path(mayBeginWithCast: Bool = true) -> ODataPath {
     guard isV4 else {
       return ODataPath(several(1...3) { ODataPathSegment(.name($0.name())) })
@@ -94,7 +100,7 @@ extension TreeGenerator {
     switch random.below(12) {
     case 0: return ODataPath(root: .it, steps(0...2))
     case 1: return ODataPath(root: .this, steps(0...2))
-    case 2: return ODataPath(root: .these, steps(0...2))
+    case 2: return ODataPath(root: .these, collectionStep() + steps(0...1))
     case 3: return ODataPath(root: .root, namedStep() + steps(0...2))
     case 4: return ODataPath(root: .alias(name()), steps(0...1))
     case 5: return ODataPath([annotation(isQualified: true)] + steps(0...1))

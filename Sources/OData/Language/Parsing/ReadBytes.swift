@@ -1,0 +1,59 @@
+#if DEBUG
+  import Synchronization
+#endif
+
+/// The bytes of a text that is read. In debug builds they can be told to count how often one is looked at: that work grows with the
+/// text and not with its square is then a fact that tests state without a clock.
+struct ReadBytes {
+  private let bytes: [UInt8]
+  #if DEBUG
+    private let reads = ByteReads.current
+  #endif
+
+  init(_ bytes: [UInt8]) {
+    self.bytes = bytes
+    #if DEBUG
+      reads?.add(bytes.count)
+    #endif
+  }
+
+  var count: Int { bytes.count }
+
+  @inline(__always)
+  subscript(place: Int) -> UInt8 {
+    #if DEBUG
+      reads?.add(1)
+    #endif
+    return bytes[place]
+  }
+
+  subscript(range: Range<Int>) -> ArraySlice<UInt8> {
+    #if DEBUG
+      reads?.add(range.count)
+    #endif
+    return bytes[range]
+  }
+
+  /// The text of a part.
+  func string(_ range: Range<Int>) -> String {
+    #if DEBUG
+      reads?.add(range.count)
+    #endif
+    return bytes.withUnsafeBufferPointer { String(decoding: UnsafeBufferPointer(rebasing: $0[range]), as: UTF8.self) }
+  }
+}
+
+#if DEBUG
+  /// Counts how many bytes readers look at.
+  package final class ByteReads: Sendable {
+    /// Counts for readers that are made meanwhile.
+    @TaskLocal package static var current: ByteReads?
+    private let total = Atomic(0)
+
+    package init() {}
+
+    package var count: Int { total.load(ordering: .relaxed) }
+
+    func add(_ count: Int) { total.add(count, ordering: .relaxed) }
+  }
+#endif
