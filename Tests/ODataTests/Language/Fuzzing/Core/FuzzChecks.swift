@@ -18,6 +18,11 @@ enum FuzzChecks {
   /// What reading, printing, reading and printing a text may take: a little, and so much for each byte.
   static func timeLimit(_ text: String) -> Double { 0.05 + 60e-6 * Double(text.utf8.count) }
 
+  /// The same for a text that is read as so much.
+  private static func timeLimit(_ item: FuzzCase) -> Double {
+    timeLimit(item.text) * (item.entry == .everyRule ? Double(ODataGrammarRule.all.count) : 1)
+  }
+
   /// What is wrong with a text's reading; nil where all is well.
   ///
   /// A text that is refused is refused at a place of its own. One that is taken prints, what it prints is taken, and prints as itself.
@@ -25,7 +30,7 @@ enum FuzzChecks {
     let start = processorTime()
     let complaint = reading(item)
     guard complaint == nil else { return complaint }
-    let limit = timeLimit(item.text)
+    let limit = timeLimit(item)
     var spent = processorTime() - start
     // The first reading may have warmed tables.
     for _ in 0..<2 where spent > limit {
