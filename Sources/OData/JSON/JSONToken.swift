@@ -37,6 +37,12 @@ enum JSONText {
   static func unescape(_ bytes: UnsafeBufferPointer<UInt8>) -> [UInt8] {
     var out: [UInt8] = []
     out.reserveCapacity(bytes.count)
+    unescape(bytes, into: &out)
+    return out
+  }
+
+  /// Appends the text's UTF-8 with escapes undone.
+  static func unescape(_ bytes: UnsafeBufferPointer<UInt8>, into out: inout [UInt8]) {
     var index = 0
     while index < bytes.count {
       let byte = bytes[index]
@@ -59,7 +65,6 @@ enum JSONText {
       }
       out.append(contentsOf: UTF8.encode(UnicodeScalar(code) ?? "\u{FFFD}") ?? UTF8.encodedReplacementCharacter)
     }
-    return out
   }
 
   /// The character that `\x` stands for; nil for `u` and for what is no escape.

@@ -16,11 +16,33 @@ package struct PayloadScalar {
   /// Which spellings of dates and numbers apply.
   package let dialect: ODataDialect
 
+  /// Joins what a reader knows.
+  package init(
+    kind: Kind, isEscaped: Bool = false, bytes: UnsafeBufferPointer<UInt8>, type: PayloadScalarType = .untyped,
+    dialect: ODataDialect
+  ) {
+    self.kind = kind
+    self.isEscaped = isEscaped
+    self.bytes = bytes
+    self.type = type
+    self.dialect = dialect
+  }
+
   /// True for `null`.
   package var isNull: Bool { kind == .null }
 
   /// The text, escapes undone; for numbers and words their characters.
   package var string: String { JSONText.decode(bytes, isEscaped: isEscaped) }
+
+  /// Appends the text, escapes undone; for numbers and words their characters.
+  package func write(into text: inout [UInt8]) {
+    if isEscaped { JSONText.unescape(bytes, into: &text) } else { text.append(contentsOf: bytes) }
+  }
+
+  /// The value, decoded as one of a type that is known better than the payload tells.
+  package func value(as type: EdmPrimitiveType) throws(ODataValueError) -> ODataValue {
+    try PayloadScalar(kind: kind, isEscaped: isEscaped, bytes: bytes, type: .primitive(type), dialect: dialect).value()
+  }
 
   /// The value of an integer, also of one in quotes; nil for other scalars and where it does not fit.
   package var int64: Int64? {

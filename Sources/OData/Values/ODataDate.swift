@@ -43,7 +43,8 @@ public struct ODataDate: Sendable, Hashable, Comparable, CustomStringConvertible
     self.init(year: isNegative ? -Int(digits) : Int(digits), month: month, day: day)
   }
 
-  func write(into bytes: inout [UInt8]) {
+  /// Appends the text of ``description``.
+  package func write(into bytes: inout [UInt8]) {
     if storedYear < 0 { bytes.append(UInt8(ascii: "-")) }
     bytes.append(decimal: storedYear.magnitude, width: 4)
     bytes.append(UInt8(ascii: "-"))

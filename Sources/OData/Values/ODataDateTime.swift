@@ -23,7 +23,8 @@ public struct ODataDateTime: Sendable, Hashable, Comparable, CustomStringConvert
     self.init(date: date, time: time)
   }
 
-  func write(into bytes: inout [UInt8]) {
+  /// Appends the text of ``description``.
+  package func write(into bytes: inout [UInt8]) {
     date.write(into: &bytes)
     bytes.append(UInt8(ascii: "T"))
     time.write(into: &bytes)

@@ -43,7 +43,8 @@ public struct ODataDateTimeOffset: Sendable, Hashable, Comparable, CustomStringC
     self.init(date: local.date, time: local.time, offsetMinutes: isNegative ? -offset : offset)
   }
 
-  func write(into bytes: inout [UInt8]) {
+  /// Appends the text of ``description``.
+  package func write(into bytes: inout [UInt8]) {
     ODataDateTime(date: date, time: time).write(into: &bytes)
     guard storedOffset != 0 else {
       bytes.append(UInt8(ascii: "Z"))

@@ -89,7 +89,8 @@ extension ODataDecimal: CustomStringConvertible {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  func write(into bytes: inout [UInt8]) {
+  /// Appends the text of ``description``.
+  package func write(into bytes: inout [UInt8]) {
     if case .small(let significand, 0) = storage {
       bytes.append(decimal: significand)
       return

@@ -84,7 +84,8 @@ public struct ODataDuration: Sendable, Hashable, Comparable, CustomStringConvert
     }
   }
 
-  func write(into bytes: inout [UInt8]) {
+  /// Appends the text of ``description``.
+  package func write(into bytes: inout [UInt8]) {
     let whole = seconds.magnitude
     if seconds < 0 || picoseconds < 0 { bytes.append(UInt8(ascii: "-")) }
     bytes.append(UInt8(ascii: "P"))

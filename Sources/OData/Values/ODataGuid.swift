@@ -34,7 +34,8 @@ public struct ODataGuid: Sendable, Hashable, Comparable, CustomStringConvertible
     self.init(high: halves.0, low: halves.1)
   }
 
-  func write(into bytes: inout [UInt8]) {
+  /// Appends the text of ``description``.
+  package func write(into bytes: inout [UInt8]) {
     for position in 0..<32 {
       if position == 8 || position == 12 || position == 16 || position == 20 { bytes.append(UInt8(ascii: "-")) }
       let half = position < 16 ? high : low

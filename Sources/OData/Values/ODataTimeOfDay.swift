@@ -45,7 +45,8 @@ public struct ODataTimeOfDay: Sendable, Hashable, Comparable, CustomStringConver
     self.init(hour: hour, minute: minute, second: second, picosecond: picosecond)
   }
 
-  func write(into bytes: inout [UInt8]) {
+  /// Appends the text of ``description``.
+  package func write(into bytes: inout [UInt8]) {
     bytes.append(decimal: hour, width: 2)
     bytes.append(UInt8(ascii: ":"))
     bytes.append(decimal: minute, width: 2)

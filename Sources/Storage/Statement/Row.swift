@@ -12,6 +12,9 @@ import CSQLite
     self.file = file
   }
 
+  /// The number of columns.
+  package var columnCount: Int { Int(unsafe sqlite3_column_count(handle)) }
+
   /// True where the column holds NULL; columns count from 0.
   package func isNull(_ column: Int32) -> Bool { unsafe sqlite3_column_type(handle, column) == SQLITE_NULL }
 

@@ -10,8 +10,8 @@ package struct RowBatch: Sendable {
 
   /// Cells a row.
   package let width: Int
-  private(set) var cells: [Cell] = []
-  private(set) var arena: [UInt8] = []
+  fileprivate(set) var cells: [Cell] = []
+  fileprivate(set) var arena: [UInt8] = []
 
   /// Makes an empty batch for rows of so many cells, at least one.
   package init(width: Int) { self.width = max(1, width) }
@@ -22,6 +22,20 @@ package struct RowBatch: Sendable {
   package var byteCount: Int { arena.count + cells.count * MemoryLayout<Cell>.stride }
   /// The cells of the row that is not complete yet.
   package var openCells: Int { cells.count % width }
+
+  /// The values of all cells, copied; for tests and messages.
+  package var cellValues: [SQLValue] {
+    cells.map { cell in
+      let bytes = arena.dropFirst(max(0, Int(cell.payload))).prefix(Int(cell.count))
+      return switch cell.storageClass {
+      case .null: .null
+      case .integer: .integer(cell.payload)
+      case .real: .real(Double(bitPattern: UInt64(bitPattern: cell.payload)))
+      case .text: .text(String(decoding: bytes, as: UTF8.self))
+      case .blob: .blob(Array(bytes))
+      }
+    }
+  }
 
   /// Forgets all rows and keeps the memory.
   package mutating func removeAll() {
@@ -92,6 +106,59 @@ package struct RowBatch: Sendable {
     case .real(let number): append(real: number)
     case .text(let string): append(text: string)
     case .blob(let bytes): unsafe bytes.withUnsafeBufferPointer { unsafe append(blob: $0) }
+    }
+  }
+}
+
+// Rows whose cells come in any order: a row of NULLs first, then cells are appended and put where they belong.
+extension RowBatch {
+  /// Appends a row of NULLs; answers its number.
+  package mutating func appendRow() -> Int {
+    let row = cells.count / width
+    for _ in 0..<width { appendNull() }
+    return row
+  }
+
+  /// Moves the cell that was appended last to a column of a row that is complete.
+  @inline(__always)
+  package mutating func placeLast(in row: Int, _ column: Int) {
+    guard let last = cells.popLast(), row * width + column < cells.count else { return }
+    cells[row * width + column] = last
+  }
+
+  /// Sets a cell to an integer.
+  @inline(__always)
+  package mutating func set(_ row: Int, _ column: Int, integer number: Int64) {
+    cells[row * width + column] = Cell(payload: number, count: 0, storageClass: .integer)
+  }
+
+  /// Sets a cell to NULL.
+  package mutating func setNull(_ row: Int, _ column: Int) {
+    cells[row * width + column] = Cell(payload: 0, count: 0, storageClass: .null)
+  }
+
+  /// Sets a cell to a value.
+  package mutating func set(_ row: Int, _ column: Int, _ value: SQLValue) {
+    append(value)
+    placeLast(in: row, column)
+  }
+
+  /// Removes the last row; the bytes of its texts stay where they are.
+  package mutating func removeLastRow() { cells.removeLast(min(width, cells.count)) }
+
+  /// True where a cell is NULL.
+  package func isNull(_ row: Int, _ column: Int) -> Bool { cells[row * width + column].storageClass == .null }
+
+  /// The value of a cell, its bytes copied.
+  package func value(_ row: Int, _ column: Int) -> SQLValue {
+    let cell = cells[row * width + column]
+    let start = Int(cell.payload)
+    return switch cell.storageClass {
+    case .null: .null
+    case .integer: .integer(cell.payload)
+    case .real: .real(Double(bitPattern: UInt64(bitPattern: cell.payload)))
+    case .text: .text(String(decoding: arena[start..<(start + Int(cell.count))], as: UTF8.self))
+    case .blob: .blob(Array(arena[start..<(start + Int(cell.count))]))
     }
   }
 }

@@ -119,6 +119,10 @@ struct ValueOrderTests {
 
 /// Texts of values, right and wrong ones, drawn so that equal ones and near ones are common.
 enum RandomValues {
+  static func pick<Item>(_ items: [Item], _ seed: inout PrintedSeed) -> Item {
+    items[Int.random(in: items.indices, using: &seed)]
+  }
+
   static func text(_ kind: String, _ seed: inout PrintedSeed) -> String {
     switch kind {
     case "decimal": decimal(&seed)
@@ -129,43 +133,43 @@ enum RandomValues {
 
   static func decimal(_ seed: inout PrintedSeed) -> String {
     if Int.random(in: 0..<20, using: &seed) == 0 {
-      return ["INF", "-INF", "NaN", "0", "-0.0"].randomElement(using: &seed)!
+      return pick(["INF", "-INF", "NaN", "0", "-0.0"], &seed)
     }
     var text = Bool.random(using: &seed) ? "-" : ""
-    for _ in 0..<Int.random(in: 1...[2, 5, 30].randomElement(using: &seed)!, using: &seed) { text += digit(&seed) }
+    for _ in 0..<Int.random(in: 1...pick([2, 5, 30], &seed), using: &seed) { text += digit(&seed) }
     if Bool.random(using: &seed) {
       text += "."
-      for _ in 0..<Int.random(in: 1...[2, 5, 30].randomElement(using: &seed)!, using: &seed) { text += digit(&seed) }
+      for _ in 0..<Int.random(in: 1...pick([2, 5, 30], &seed), using: &seed) { text += digit(&seed) }
     }
     if Int.random(in: 0..<5, using: &seed) == 0 { text += "e\(Int.random(in: -12...12, using: &seed))" }
     return text
   }
 
   private static func digit(_ seed: inout PrintedSeed) -> String {
-    ["0", "0", "1", "9", "5", "3"].randomElement(using: &seed)!
+    pick(["0", "0", "1", "9", "5", "3"], &seed)
   }
 
   static func moment(_ seed: inout PrintedSeed) -> String {
-    let year = [0, 1, 1999, 2000, 2024, 2024, 2023, 9999, 12_345, -5].randomElement(using: &seed)!
+    let year = pick([0, 1, 1999, 2000, 2024, 2024, 2023, 9999, 12_345, -5], &seed)
     let digits = String(year.magnitude)
     var text = (year < 0 ? "-" : "") + String(repeating: "0", count: max(0, 4 - digits.count)) + digits
-    let month = [1, 2, 3, 12].randomElement(using: &seed)!
-    text += "-" + two(month) + "-" + two([1, 2, 28, month == 2 ? 27 : 31].randomElement(using: &seed)!)
+    let month = pick([1, 2, 3, 12], &seed)
+    text += "-" + two(month) + "-" + two(pick([1, 2, 28, month == 2 ? 27 : 31], &seed))
     text +=
-      "T" + two([0, 1, 12, 23].randomElement(using: &seed)!) + ":" + two([0, 30, 59].randomElement(using: &seed)!)
-    text += ":" + two([0, 1, 59].randomElement(using: &seed)!)
+      "T" + two(pick([0, 1, 12, 23], &seed)) + ":" + two(pick([0, 30, 59], &seed))
+    text += ":" + two(pick([0, 1, 59], &seed))
     if Bool.random(using: &seed) {
       text += "." + (0..<Int.random(in: 1...4, using: &seed)).map { _ in digit(&seed) }.joined()
     }
-    return text + ["Z", "Z", "Z", "+00:00", "+02:00", "-23:59", "+05:30"].randomElement(using: &seed)!
+    return text + pick(["Z", "Z", "Z", "+00:00", "+02:00", "-23:59", "+05:30"], &seed)
   }
 
   static func duration(_ seed: inout PrintedSeed) -> String {
     var text = Bool.random(using: &seed) ? "-P" : "P"
-    let days = [0, 0, 1, 30].randomElement(using: &seed)!
+    let days = pick([0, 0, 1, 30], &seed)
     if days > 0 { text += "\(days)D" }
-    text += "T\([0, 1, 23, 24].randomElement(using: &seed)!)H\([0, 59, 60].randomElement(using: &seed)!)M"
-    text += "\([0, 1, 60].randomElement(using: &seed)!)"
+    text += "T\(pick([0, 1, 23, 24], &seed))H\(pick([0, 59, 60], &seed))M"
+    text += "\(pick([0, 1, 60], &seed))"
     if Bool.random(using: &seed) { text += "." + digit(&seed) + digit(&seed) }
     return text + "S"
   }
@@ -189,10 +193,10 @@ enum RandomValues {
     case 0: break
     case 1:
       let letters = Array("0129.-+eEINFaPTDHMSYZ: \0".utf8)
-      bytes = (0..<Int.random(in: 0...22, using: &seed)).map { _ in letters.randomElement(using: &seed)! }
+      bytes = (0..<Int.random(in: 0...22, using: &seed)).map { _ in pick(letters, &seed) }
     default:
       let place = Int.random(in: 0..<max(1, bytes.count), using: &seed)
-      let byte = Array("09-:TZ.e\0x".utf8).randomElement(using: &seed)!
+      let byte = pick(Array("09-:TZ.e\0x".utf8), &seed)
       if Bool.random(using: &seed), place < bytes.count { bytes[place] = byte } else { bytes.insert(byte, at: place) }
     }
     return String(decoding: bytes, as: UTF8.self)

@@ -1,0 +1,175 @@
+import Storage
+
+/// A defining query as the file knows it.
+struct DefiningQueryRow: Sendable, Hashable, Identifiable {
+  let id: Int64
+  var name: String
+  /// The query, relative to the service root.
+  var url: String
+  /// Whether the bytes of media entities and stream properties come along.
+  var streams: Bool
+  /// What the last finished download ended with.
+  var deltaLink: String?
+  var etag: String?
+  var lastModified: String?
+  /// When it ended, in seconds since 1970; nil where none has.
+  var downloaded: Double?
+  /// What its downloads have found out, as their owner writes it.
+  var facts: String?
+
+  fileprivate static let columns = "id, name, url, streams, delta_link, etag, last_modified, downloaded, facts"
+
+  fileprivate init(_ row: borrowing Row) throws(StorageError) {
+    id = try row.int64(0)
+    name = try row.text(1)
+    url = try row.text(2)
+    streams = try row.int64(3) != 0
+    deltaLink = try row.textOrNil(4)
+    etag = try row.textOrNil(5)
+    lastModified = try row.textOrNil(6)
+    downloaded = row.isNull(7) ? nil : row.real(7)
+    facts = try row.textOrNil(8)
+  }
+}
+
+extension Replica {
+  /// All defining queries, in the order in which they were added.
+  func queries() async throws(StorageError) -> [DefiningQueryRow] {
+    try await database.read { (connection) throws(StorageError) in
+      try connection.rows("SELECT \(DefiningQueryRow.columns) FROM larder_query ORDER BY id") {
+        (row) throws(StorageError) in try DefiningQueryRow(row)
+      }
+    }
+  }
+
+  /// The defining query of a name.
+  func query(_ name: String) async throws(StorageError) -> DefiningQueryRow? {
+    try await queries().first { $0.name == name }
+  }
+
+  /// Adds a defining query; one of this name with another URL is changed and will be read as a whole.
+  func addQuery(_ name: String, url: String, streams: Bool) async throws(StorageError) -> DefiningQueryRow {
+    try await write { (connection, _, _) throws(StorageError) in
+      try connection.run(
+        """
+        INSERT INTO larder_query(name, url, streams) VALUES(?1, ?2, ?3) ON CONFLICT(name) DO UPDATE SET
+          delta_link = CASE WHEN url IS excluded.url AND streams IS excluded.streams THEN delta_link END,
+          etag = CASE WHEN url IS excluded.url AND streams IS excluded.streams THEN etag END,
+          last_modified = CASE WHEN url IS excluded.url AND streams IS excluded.streams THEN last_modified END,
+          facts = CASE WHEN url IS excluded.url THEN facts END, url = excluded.url, streams = excluded.streams
+        """, .text(name), .text(url), .integer(streams ? 1 : 0))
+      let row = try connection.first(
+        "SELECT \(DefiningQueryRow.columns) FROM larder_query WHERE name = ?1", .text(name)
+      ) { (row) throws(StorageError) in try DefiningQueryRow(row) }
+      guard let row else { throw .givenUp(connection.file ?? "") }
+      return row
+    }
+  }
+
+  /// Keeps what downloads of a query have found out.
+  func setFacts(_ facts: String?, of query: Int64) async throws(StorageError) {
+    try await database.write { (connection) throws(StorageError) in
+      try connection.run("UPDATE larder_query SET facts = ?1 WHERE id = ?2", .text(facts), .integer(query))
+    }
+  }
+
+  /// Makes the next download of a query read everything.
+  func forgetDownload(of query: Int64) async throws(StorageError) {
+    try await database.write { (connection) throws(StorageError) in
+      try connection.run(
+        "UPDATE larder_query SET delta_link = NULL, etag = NULL, last_modified = NULL WHERE id = ?1", .integer(query))
+    }
+  }
+
+  /// The numbers of the tables that a query has brought rows of.
+  func tables(of query: Int64) async throws(StorageError) -> Set<Int> {
+    try await read { (connection, _, plan) throws(StorageError) in
+      let names = try connection.rows("SELECT name FROM larder_membership WHERE query = ?1", .integer(query)) {
+        (row) throws(StorageError) in try row.text(0)
+      }
+      return Set(names.compactMap { plan.table($0)?.number })
+    }
+  }
+
+  /// How many rows of a table a query has brought; 0 where it never did.
+  func rowCount(of query: Int64, in table: Int) async throws(StorageError) -> Int64 {
+    try await read { (connection, state, plan) throws(StorageError) in
+      guard let bit = try connection.bit(of: query, in: plan.tables[table].name) else { return 0 }
+      let count = try connection.first(
+        "SELECT count(*) FROM \(state.tables[table]) WHERE \"@queries\" & ?1 <> 0", .integer(1 << bit)
+      ) { (row) throws(StorageError) in try row.int64(0) }
+      return count ?? 0
+    }
+  }
+
+  /// Removes a defining query, its unfinished download, and the rows that no other query brings.
+  func removeQuery(_ name: String) async throws(StorageError) {
+    guard let query = try await query(name) else { return }
+    try await write { (connection, _, plan) throws(StorageError) in
+      try StagedTables.drop(query: query.id, plan, connection)
+      var registry = try ReplicaRegistry(plan, connection)
+      let names = try connection.rows("SELECT name, bit FROM larder_membership WHERE query = ?1", .integer(query.id)) {
+        (row) throws(StorageError) in (try row.text(0), try row.int64(1))
+      }
+      try connection.run("DELETE FROM larder_membership WHERE query = ?1", .integer(query.id))
+      try connection.run("DELETE FROM larder_query WHERE id = ?1", .integer(query.id))
+      for (name, bit) in names {
+        guard let table = plan.table(name), let entry = registry.entities[table.number] else { continue }
+        let physical = TableDDL.quoted(ReplicaRegistry.name("e", entry))
+        try connection.run("UPDATE \(physical) SET \"@queries\" = \"@queries\" & ~?1", .integer(1 << bit))
+        try connection.run("DELETE FROM \(physical) WHERE \"@queries\" = 0 AND \"@state\" = 0")
+        try registry.forgetSearch(table: table.number, connection)
+      }
+      try connection.countVersionUp()
+      try connection.logChange(Set(names.compactMap { plan.table($0.0)?.number }))
+    }
+  }
+
+  /// Drops all rows and links, and what downloads have ended with. Defining queries, settings and events stay.
+  func clear() async throws(StorageError) {
+    try await write { (connection, _, plan) throws(StorageError) in
+      var registry = try ReplicaRegistry(plan, connection)
+      try registry.dropAll(connection)
+      for table in ["larder_download", "larder_inline", "larder_stage", "larder_membership"] {
+        try connection.run("DELETE FROM \(table)")
+      }
+      try connection.run(
+        "UPDATE larder_query SET delta_link = NULL, etag = NULL, last_modified = NULL, downloaded = NULL")
+      try connection.countVersionUp()
+      try connection.logChange(nil)
+    }
+    try await sweep()
+  }
+}
+
+extension Connection {
+  /// The bit of a query in a table; nil where it has none yet.
+  func bit(of query: Int64, in name: String) throws(StorageError) -> Int64? {
+    try first("SELECT bit FROM larder_membership WHERE query = ?1 AND name = ?2", .integer(query), .text(name)) {
+      (row) throws(StorageError) in try row.int64(0)
+    }
+  }
+
+  /// The bit of a query in a table, given where it has none; throws `notSupported` behind the 62nd.
+  func giveBit(to query: Int64, in name: String) throws(StorageError) -> Int64 {
+    if let bit = try bit(of: query, in: name) { return bit }
+    let taken = try rows("SELECT bit FROM larder_membership WHERE name = ?1", .text(name)) {
+      (row) throws(StorageError) in try row.int64(0)
+    }
+    guard let free = (0..<62).first(where: { !taken.contains($0) }) else {
+      throw .notSupported(file ?? "", "More than 62 defining queries bring rows of \(name)")
+    }
+    try run(
+      "INSERT INTO larder_membership(query, name, bit) VALUES(?1, ?2, ?3)", .integer(query), .text(name),
+      .integer(free))
+    return free
+  }
+
+  /// The bits of all queries in a table.
+  func bits(in name: String) throws(StorageError) -> Int64 {
+    let taken = try rows("SELECT bit FROM larder_membership WHERE name = ?1", .text(name)) {
+      (row) throws(StorageError) in try row.int64(0)
+    }
+    return taken.reduce(0) { $0 | 1 << $1 }
+  }
+}

@@ -1,0 +1,62 @@
+import Storage
+
+/// A line of the event log.
+struct ReplicaEvent: Sendable, Hashable {
+  let id: Int64
+  /// Seconds since 1970.
+  let time: Double
+  /// As its owner writes it.
+  let text: String
+}
+
+extension Replica {
+  /// A value kept under a name; nil where there is none.
+  func setting(_ name: String) async throws(StorageError) -> SQLValue? {
+    try await database.read { (connection) throws(StorageError) in try connection.setting(name) }
+  }
+
+  /// Keeps a value under a name; nil removes it.
+  func set(_ name: String, to value: SQLValue?) async throws(StorageError) {
+    try await database.write { (connection) throws(StorageError) in try connection.set(name, to: value) }
+  }
+
+  /// Adds a line to the event log and drops the oldest beyond `limit`; answers its number.
+  @discardableResult
+  func addEvent(_ text: String, at time: Double, limit: Int = 100) async throws(StorageError) -> Int64 {
+    try await database.write { (connection) throws(StorageError) in
+      try connection.run("INSERT INTO larder_event(time, text) VALUES(?1, ?2)", .real(time), .text(text))
+      let id = connection.lastInsertedRow
+      try connection.run("DELETE FROM larder_event WHERE id <= ?1", .integer(id - Int64(limit)))
+      return id
+    }
+  }
+
+  /// Writes a line of the event log anew, where it is still there.
+  func setEvent(_ id: Int64, _ text: String) async throws(StorageError) {
+    try await database.write { (connection) throws(StorageError) in
+      try connection.run("UPDATE larder_event SET text = ?1 WHERE id = ?2", .text(text), .integer(id))
+    }
+  }
+
+  /// The event log, oldest first.
+  func events() async throws(StorageError) -> [ReplicaEvent] {
+    try await database.read { (connection) throws(StorageError) in
+      try connection.rows("SELECT id, time, text FROM larder_event ORDER BY id") { (row) throws(StorageError) in
+        ReplicaEvent(id: try row.int64(0), time: row.real(1), text: try row.text(2))
+      }
+    }
+  }
+}
+
+extension Connection {
+  func setting(_ name: String) throws(StorageError) -> SQLValue? {
+    try first("SELECT value FROM larder_setting WHERE name = ?1", .text(name)) { (row) throws(StorageError) in
+      row.value(0)
+    }
+  }
+
+  func set(_ name: String, to value: SQLValue?) throws(StorageError) {
+    guard let value else { return try run("DELETE FROM larder_setting WHERE name = ?1", .text(name)) }
+    try run("INSERT OR REPLACE INTO larder_setting(name, value) VALUES(?1, ?2)", .text(name), value)
+  }
+}

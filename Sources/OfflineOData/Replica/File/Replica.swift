@@ -1,0 +1,158 @@
+import OData
+import ODataXML
+import Storage
+import Synchronization
+
+/// The copy of a service in one file: its tables by the service's model, and what downloads need to know.
+///
+/// Every transaction sees one state of all of it: which physical tables hold the rows, and the plan that they follow.
+final class Replica: Sendable {
+  /// The file.
+  let database: Database
+  let changes: ChangeFeed
+  private let cache: Mutex<Cache>
+
+  private struct Cache {
+    var model: Int64 = -1
+    var version: Int64 = -1
+    var plan: ReplicaPlan
+    var state: ReplicaState
+  }
+
+  private init(_ database: Database, _ changes: ChangeFeed) {
+    self.database = database
+    self.changes = changes
+    let plan = ReplicaPlan(model: EdmModel(version: .v4, schemas: []))
+    cache = Mutex(Cache(plan: plan, state: ReplicaState(version: -1, tables: [], links: [], search: [])))
+  }
+
+  /// Opens a store's file, makes it where it is missing, and throws away what a crash has left.
+  ///
+  /// Throws `foreignFile`, `newerSchema`, `busy`, `corrupt` and their like.
+  static func open(
+    path: String, synchronous: DatabaseOptions.Synchronous = .full, readers: Int = 4
+  ) async throws(StorageError) -> Replica {
+    let options = DatabaseOptions(
+      synchronous: synchronous, readers: readers, writerCacheKibibytes: 16_384, extensions: ReplicaSQL.extensions)
+    let database = try await Database.open(path, schema: ReplicaSchema.schema, options: options)
+    let replica = Replica(database, try ChangeFeed(database.path))
+    try await replica.sweepOrphans()
+    _ = try await replica.read { (_, _, _) throws(StorageError) in true }
+    return replica
+  }
+
+  /// Waits for running work and closes the file.
+  func close() async throws(StorageError) {
+    changes.end()
+    try await database.close()
+  }
+
+  /// The tables of the model in use; none before the first ``adopt(metadata:)``.
+  var plan: ReplicaPlan { cache.withLock { $0.plan } }
+
+  /// The model in use; empty before the first ``adopt(metadata:)``.
+  var model: EdmModel { plan.model }
+
+  // MARK: Transactions
+
+  /// Runs `body` in a transaction that sees one state from beginning to end.
+  func read<Value: Sendable>(
+    _ body: @escaping @Sendable (Connection, ReplicaState, ReplicaPlan) throws(StorageError) -> Value
+  ) async throws(StorageError) -> Value {
+    try await database.read { [self] (connection) throws(StorageError) in
+      let (state, plan) = try current(connection)
+      return try body(connection, state, plan)
+    }
+  }
+
+  /// Runs `body` in a transaction that writes; committed where it returns.
+  func write<Value: Sendable>(
+    _ body: @escaping @Sendable (Connection, ReplicaState, ReplicaPlan) throws(StorageError) -> Value
+  ) async throws(StorageError) -> Value {
+    let (value, last) = try await database.write { [self] (connection) throws(StorageError) in
+      let (state, plan) = try current(connection)
+      return (try body(connection, state, plan), try connection.lastChange())
+    }
+    changes.tell(last)
+    return value
+  }
+
+  /// Begins a transaction that reads and lasts until the session ends.
+  func readSession<State>(
+    _ make: @escaping @Sendable (Connection, ReplicaState, ReplicaPlan) throws(StorageError) -> State
+  ) async throws(StorageError) -> ReadSession<State> {
+    try await database.readSession { [self] (connection) throws(StorageError) in
+      let (state, plan) = try current(connection)
+      return try make(connection, state, plan)
+    }
+  }
+
+  /// What a transaction sees that has changed nothing yet: what it has changed may still be rolled back, and is not kept.
+  private func current(_ connection: Connection) throws(StorageError) -> (ReplicaState, ReplicaPlan) {
+    let found = try connection.first("SELECT version, model FROM larder_state") { (row) throws(StorageError) in
+      (version: try row.int64(0), model: try row.int64(1))
+    }
+    guard let found else { throw .damaged(database.path, "The store's state is missing") }
+    if let known = cache.withLock({ $0.model == found.model && $0.version == found.version ? $0 : nil }) {
+      return (known.state, known.plan)
+    }
+    let plan = try plan(of: found.model, connection)
+    let state = try ReplicaRegistry(plan, connection).state(version: found.version)
+    cache.withLock { $0 = Cache(model: found.model, version: found.version, plan: plan, state: state) }
+    return (state, plan)
+  }
+
+  private func plan(of model: Int64, _ connection: Connection) throws(StorageError) -> ReplicaPlan {
+    if let known = cache.withLock({ $0.model == model ? $0.plan : nil }) { return known }
+    let bytes = try connection.first("SELECT metadata FROM larder_state") { (row) throws(StorageError) in
+      row.isNull(0) ? nil : try row.bytes(0)
+    }
+    guard let bytes, let bytes else { return ReplicaPlan(model: EdmModel(version: .v4, schemas: [])) }
+    do { return ReplicaPlan(model: try EdmModel.read(bytes)) } catch {
+      throw .damaged(database.path, "The metadata in the store cannot be read: \(error)")
+    }
+  }
+
+  // MARK: Metadata
+
+  /// Takes a service's metadata document: makes the tables follow it, in one transaction.
+  ///
+  /// Where it is the one in use, nothing happens. Throws the document's `MetadataError`, or `StorageError`.
+  func adopt(metadata: [UInt8]) async throws -> ReplicaMigration {
+    let inUse = try await database.read { (connection) throws(StorageError) in
+      try connection.first("SELECT metadata = ?1 FROM larder_state", .blob(metadata)) { (row) throws(StorageError) in
+        try row.int64OrNil(0) == 1
+      }
+    }
+    if inUse == true { return ReplicaMigration() }
+    let plan = ReplicaPlan(model: try EdmModel.read(metadata))
+    return try await write { (connection, _, old) throws(StorageError) in
+      let migration = try ReplicaMigration.run(from: old, to: plan, connection)
+      try connection.run(
+        "UPDATE larder_state SET metadata = ?1, model = model + 1, version = version + 1", .blob(metadata))
+      return migration
+    }
+  }
+
+  /// The metadata document in use; nil before the first one.
+  func metadata() async throws(StorageError) -> [UInt8]? {
+    let found = try await database.read { (connection) throws(StorageError) in
+      try connection.first("SELECT metadata FROM larder_state") { (row) throws(StorageError) in
+        row.isNull(0) ? nil : try row.bytes(0)
+      }
+    }
+    return found ?? nil
+  }
+}
+
+extension Connection {
+  /// Counts the version of the state up: physical names have changed in this transaction.
+  func countVersionUp() throws(StorageError) { try run("UPDATE larder_state SET version = version + 1") }
+
+  /// Takes `count` identities that no row ever had; answers the first.
+  func takeIdentities(_ count: Int) throws(StorageError) -> Int64 {
+    let first = try self.first("SELECT next_id FROM larder_state") { (row) throws(StorageError) in try row.int64(0) }
+    try run("UPDATE larder_state SET next_id = next_id + ?1", .integer(Int64(count)))
+    return first ?? 1
+  }
+}

@@ -1,0 +1,152 @@
+import Storage
+
+// Tables that are not read any more: taken out of the registry at once, emptied later.
+extension ReplicaRegistry {
+  /// Makes the next generation the one that readers see; the one before is litter.
+  mutating func flip(table number: Int, _ connection: Connection) throws(StorageError) {
+    guard var entry = entities[number], let next = entry.next else { return }
+    try connection.discard(Self.name("e", entry))
+    try forgetSearch(table: number, connection)
+    entry.search = nil
+    entry.generation = next
+    entry.next = nil
+    entry.reader = nil
+    entities[number] = entry
+    let shape = TableDDL.shape(plan.tables[number], in: plan)
+    try connection.run(
+      "UPDATE larder_table SET generation = ?1, next = NULL, reader = NULL, shape = ?2 WHERE id = ?3", .integer(next),
+      .text(JSONSettings.encode(shape)), .integer(entry.id))
+    try ReplicaViews.make(plan.tables[number], in: plan, Self.name("e", entry), connection)
+  }
+
+  /// The same of links.
+  mutating func flip(links number: Int, _ connection: Connection) throws(StorageError) {
+    guard var entry = links[number], let next = entry.next else { return }
+    try connection.discard(Self.name("l", entry))
+    try connection.discard("l\(entry.id)_\(next)_told")
+    entry.generation = next
+    entry.next = nil
+    entry.reader = nil
+    links[number] = entry
+    try connection.run(
+      "UPDATE larder_table SET generation = ?1, next = NULL, reader = NULL WHERE id = ?2", .integer(next),
+      .integer(entry.id))
+  }
+
+  /// Throws the next generation away.
+  mutating func dropNext(table number: Int, _ connection: Connection) throws(StorageError) {
+    guard let entry = entities[number], let name = Self.nextName("e", entry) else { return }
+    try connection.discard(name)
+    try forgetNext(entry, connection)
+    entities[number]?.next = nil
+    entities[number]?.reader = nil
+  }
+
+  /// The same of links.
+  mutating func dropNext(links number: Int, _ connection: Connection) throws(StorageError) {
+    guard let entry = links[number], let name = Self.nextName("l", entry) else { return }
+    try connection.discard(name)
+    try connection.discard(name + "_told")
+    try forgetNext(entry, connection)
+    links[number]?.next = nil
+    links[number]?.reader = nil
+  }
+
+  private func forgetNext(_ entry: Entry, _ connection: Connection) throws(StorageError) {
+    try connection.run("UPDATE larder_table SET next = NULL, reader = NULL WHERE id = ?1", .integer(entry.id))
+  }
+
+  /// Drops the full-text index of a table whose rows change; the next question that needs one makes it.
+  mutating func forgetSearch(table number: Int, _ connection: Connection) throws(StorageError) {
+    guard let entry = entities[number], let search = entry.search else { return }
+    entities[number]?.search = nil
+    try connection.run("UPDATE larder_table SET search = NULL WHERE id = ?1", .integer(entry.id))
+    try connection.discard(search)
+  }
+
+  /// Drops everything.
+  mutating func dropAll(_ connection: Connection) throws(StorageError) {
+    for (number, entry) in entities {
+      try dropNext(table: number, connection)
+      try forgetSearch(table: number, connection)
+      try connection.discard(Self.name("e", entry))
+      try ReplicaViews.drop(ReplicaViews.name(of: plan.tables[number], in: plan), connection)
+    }
+    for (number, entry) in links {
+      try dropNext(links: number, connection)
+      try connection.discard(Self.name("l", entry))
+    }
+    try connection.run("DELETE FROM larder_table")
+    entities = [:]
+    links = [:]
+  }
+}
+
+extension Connection {
+  /// Notes that a physical table is to be emptied and dropped.
+  func discard(_ name: String) throws(StorageError) {
+    try run("INSERT OR IGNORE INTO larder_litter(name) VALUES(?1)", .text(name))
+  }
+}
+
+extension Replica {
+  /// How long a transaction that prepares or cleans may last: readers wait for none, other writers for one.
+  static let slice = Duration.milliseconds(12)
+
+  /// Empties tables that nobody reads any more, in slices, and drops them.
+  func sweep() async throws(StorageError) {
+    while try await sweepSlice() { try? await Task.sleep(for: .zero) }
+  }
+
+  /// Works for one slice; answers whether there is more to do.
+  private func sweepSlice() async throws(StorageError) -> Bool {
+    try await database.write { (connection) throws(StorageError) in
+      let begin = ContinuousClock.now
+      let names = try connection.rows("SELECT name FROM larder_litter") { (row) throws(StorageError) in
+        try row.text(0)
+      }
+      for name in names {
+        while try connection.thin(name) {
+          if ContinuousClock.now - begin > Replica.slice { return true }
+        }
+        try connection.run("DROP TABLE IF EXISTS \(TableDDL.quoted(name))")
+        try connection.run("DELETE FROM larder_litter WHERE name = ?1", .text(name))
+        if ContinuousClock.now - begin > Replica.slice { return true }
+      }
+      return false
+    }
+  }
+
+  /// Next generations that no download goes on with: a crash has come between two transactions.
+  func sweepOrphans() async throws(StorageError) {
+    try await database.write { (connection) throws(StorageError) in
+      let orphans = "next IS NOT NULL AND reader NOT IN (SELECT query FROM larder_download)"
+      let names = try connection.rows("SELECT kind, id, next FROM larder_table WHERE \(orphans)") {
+        (row) throws(StorageError) in
+        (isLinks: try row.int64(0) == 1, name: "\(try row.int64(1))_\(try row.int64(2))")
+      }
+      for orphan in names {
+        try connection.discard((orphan.isLinks ? "l" : "e") + orphan.name)
+        if orphan.isLinks { try connection.discard("l" + orphan.name + "_told") }
+      }
+      if !names.isEmpty { try connection.run("UPDATE larder_table SET next = NULL, reader = NULL WHERE \(orphans)") }
+    }
+  }
+}
+
+extension Connection {
+  /// Deletes some rows of a table; answers whether there may be more. One that is not there is empty.
+  fileprivate func thin(_ name: String) throws(StorageError) -> Bool {
+    let kind = try first("SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = ?1", .text(name)) {
+      (row) throws(StorageError) in try row.text(0)
+    }
+    guard let kind, !kind.hasPrefix("CREATE VIRTUAL") else { return false }
+    let table = TableDDL.quoted(name)
+    if kind.hasSuffix("WITHOUT ROWID") {
+      try run("DELETE FROM \(table) WHERE (source, target) IN (SELECT source, target FROM \(table) LIMIT 500)")
+    } else {
+      try run("DELETE FROM \(table) WHERE rowid IN (SELECT rowid FROM \(table) LIMIT 500)")
+    }
+    return changes > 0
+  }
+}

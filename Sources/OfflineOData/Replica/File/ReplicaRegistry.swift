@@ -1,0 +1,162 @@
+import OData
+import Storage
+
+/// Which physical tables exist, read and changed inside a transaction.
+///
+/// A table's physical name is its number in the file and its generation: `e3_7`, for links `l3_7`. The number stays when
+/// the model changes and the plan's numbers with it.
+struct ReplicaRegistry: Sendable {
+  /// A line of it.
+  struct Entry: Sendable {
+    let id: Int64
+    var generation: Int64
+    var next: Int64?
+    var reader: Int64?
+    var search: String?
+    var shape: TableShape
+  }
+
+  let plan: ReplicaPlan
+  var entities: [Int: Entry] = [:]
+  var links: [Int: Entry] = [:]
+
+  init(_ plan: ReplicaPlan, _ connection: Connection) throws(StorageError) {
+    self.plan = plan
+    let tables = Dictionary(plan.tables.map { ($0.name, $0.number) }, uniquingKeysWith: { first, _ in first })
+    let names = Dictionary(plan.links.map { ($0.name, $0.number) }, uniquingKeysWith: { first, _ in first })
+    let sql = "SELECT kind, name, id, generation, next, reader, search, shape FROM larder_table"
+    try connection.forEachRow(sql) { (row) throws(StorageError) in
+      let isLinks = try row.int64(0) == 1
+      let name = try row.text(1)
+      let entry = Entry(
+        id: try row.int64(2), generation: try row.int64(3), next: try row.int64OrNil(4), reader: try row.int64OrNil(5),
+        search: try row.textOrNil(6), shape: JSONSettings.decode(TableShape.self, try row.text(7)) ?? .links)
+      // What the model has no more is left for the migration.
+      if isLinks, let number = names[name] { links[number] = entry }
+      if !isLinks, let number = tables[name] { entities[number] = entry }
+      return true
+    }
+  }
+
+  /// What transactions see.
+  func state(version: Int64) -> ReplicaState {
+    ReplicaState(
+      version: version,
+      tables: plan.tables.map { table in
+        entities[table.number].map { TableDDL.quoted(Self.name("e", $0)) } ?? TableDDL.empty(table)
+      },
+      links: plan.links.map { link in
+        links[link.number].map { TableDDL.quoted(Self.name("l", $0)) } ?? TableDDL.emptyLinks
+      },
+      search: plan.tables.map { table in entities[table.number]?.search.map(TableDDL.quoted) })
+  }
+
+  static func name(_ letter: String, _ entry: Entry) -> String { "\(letter)\(entry.id)_\(entry.generation)" }
+  static func nextName(_ letter: String, _ entry: Entry) -> String? { entry.next.map { "\(letter)\(entry.id)_\($0)" } }
+
+  // MARK: Making
+
+  /// Makes a table where it is missing; answers whether it was. The caller counts the version up.
+  mutating func make(table number: Int, _ connection: Connection) throws(StorageError) -> Bool {
+    guard entities[number] == nil else { return false }
+    let table = plan.tables[number]
+    let shape = TableDDL.shape(table, in: plan)
+    let entry = try insert(kind: 0, table.name, shape, connection)
+    entities[number] = entry
+    for sql in TableDDL.make(Self.name("e", entry), table, in: plan, asked: try asked(table, connection)) {
+      try connection.run(sql)
+    }
+    try ReplicaViews.make(table, in: plan, Self.name("e", entry), connection)
+    return true
+  }
+
+  /// Makes a table of links where it is missing; answers whether it was.
+  mutating func make(links number: Int, _ connection: Connection) throws(StorageError) -> Bool {
+    guard links[number] == nil else { return false }
+    let entry = try insert(kind: 1, plan.links[number].name, .links, connection)
+    links[number] = entry
+    for sql in TableDDL.makeLinks(Self.name("l", entry)) { try connection.run(sql) }
+    return true
+  }
+
+  private func insert(
+    kind: Int64, _ name: String, _ shape: TableShape, _ connection: Connection
+  ) throws(StorageError) -> Entry {
+    try connection.run(
+      "INSERT INTO larder_table(kind, name, generation, shape) VALUES(?1, ?2, 1, ?3)", .integer(kind), .text(name),
+      .text(JSONSettings.encode(shape)))
+    return Entry(id: connection.lastInsertedRow, generation: 1, shape: shape)
+  }
+
+  /// Begins the next generation of a table for a whole read; answers its physical name.
+  mutating func makeNext(
+    table number: Int, reader: Int64, _ connection: Connection
+  ) throws(StorageError) -> String {
+    _ = try make(table: number, connection)
+    let table = plan.tables[number]
+    let entry = try next(of: entities[number], reader, connection)
+    entities[number] = entry
+    let name = Self.nextName("e", entry) ?? ""
+    for sql in TableDDL.make(name, table, in: plan, asked: try asked(table, connection)) { try connection.run(sql) }
+    return name
+  }
+
+  /// Begins the next generation of a table of links.
+  mutating func makeNext(
+    links number: Int, reader: Int64, _ connection: Connection
+  ) throws(StorageError) -> String {
+    _ = try make(links: number, connection)
+    let entry = try next(of: links[number], reader, connection)
+    links[number] = entry
+    let name = Self.nextName("l", entry) ?? ""
+    for sql in TableDDL.makeLinks(name) { try connection.run(sql) }
+    // The sources whose links were told: the others keep theirs.
+    try connection.run("CREATE TABLE \(TableDDL.quoted(name + "_told"))(source INTEGER PRIMARY KEY)")
+    return name
+  }
+
+  private func next(
+    of entry: Entry?, _ reader: Int64, _ connection: Connection
+  ) throws(StorageError) -> Entry {
+    guard var entry else { throw .givenUp(connection.file ?? "") }
+    if let other = entry.reader, other != reader {
+      throw .inUse(connection.file ?? "")
+    }
+    entry.next = try Self.freeGeneration(of: entry.id, behind: entry.generation, connection)
+    entry.reader = reader
+    try connection.run(
+      "UPDATE larder_table SET next = ?1, reader = ?2 WHERE id = ?3", .integer(entry.next), .integer(reader),
+      .integer(entry.id))
+    return entry
+  }
+
+  /// A number behind a generation that no table has: one that was thrown away may wait to be emptied.
+  static func freeGeneration(
+    of id: Int64, behind generation: Int64, _ connection: Connection
+  ) throws(StorageError) -> Int64 {
+    var next = generation + 1
+    while try connection.hasTable("e\(id)_\(next)", "l\(id)_\(next)") { next += 1 }
+    return next
+  }
+
+  private func asked(_ table: EntityTable, _ connection: Connection) throws(StorageError) -> [[Int]] {
+    let texts = try connection.rows("SELECT paths FROM larder_index WHERE name = ?1", .text(table.name)) {
+      (row) throws(StorageError) in try row.text(0)
+    }
+    return texts.compactMap { text in
+      let columns = text.split(separator: ",").map { path in
+        table.column(path.split(separator: "/").map(String.init))?.number
+      }
+      return columns.contains(nil) ? nil : columns.compactMap(\.self)
+    }
+  }
+}
+
+extension Connection {
+  /// Whether the file has a table of one of these names.
+  func hasTable(_ name: String, _ other: String) throws(StorageError) -> Bool {
+    try first(
+      "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name IN (?1, ?2)", .text(name), .text(other)
+    ) { (_) throws(StorageError) in true } ?? false
+  }
+}

@@ -1,0 +1,59 @@
+import Storage
+
+/// The tables of a store's file beside those of entities and links. All names begin with `larder_`.
+enum ReplicaSchema {
+  /// "Lrdr".
+  static let applicationID: Int32 = 0x4C72_6472
+
+  static let schema = Schema(applicationID: applicationID, steps: [First()])
+
+  private struct First: SchemaStep {
+    func run(on connection: Connection) throws(StorageError) {
+      for sql in First.statements { try connection.run(sql) }
+    }
+
+    private static let statements = [
+      // One row. `version` grows with every change of physical names, `model` with every other metadata document.
+      """
+      CREATE TABLE larder_state(one INTEGER PRIMARY KEY CHECK(one = 1), version INTEGER NOT NULL,
+        model INTEGER NOT NULL, next_id INTEGER NOT NULL, metadata BLOB) STRICT
+      """,
+      "INSERT INTO larder_state(one, version, model, next_id) VALUES(1, 1, 0, 1)",
+      "CREATE TABLE larder_setting(name TEXT PRIMARY KEY, value ANY) STRICT, WITHOUT ROWID",
+      // Tables that exist: `kind` 0 entities, 1 links. `next` is the generation that a whole read fills, for `reader`.
+      """
+      CREATE TABLE larder_table(id INTEGER PRIMARY KEY, kind INTEGER NOT NULL, name TEXT NOT NULL,
+        generation INTEGER NOT NULL, next INTEGER, reader INTEGER, search TEXT, shape TEXT NOT NULL,
+        UNIQUE(kind, name)) STRICT
+      """,
+      // Physical tables that nobody reads any more: emptied in slices, then dropped.
+      "CREATE TABLE larder_litter(name TEXT PRIMARY KEY) STRICT, WITHOUT ROWID",
+      "CREATE TABLE larder_index(name TEXT NOT NULL, paths TEXT NOT NULL, PRIMARY KEY(name, paths)) STRICT, WITHOUT ROWID",
+      """
+      CREATE TABLE larder_query(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, url TEXT NOT NULL,
+        streams INTEGER NOT NULL, delta_link TEXT, etag TEXT, last_modified TEXT, downloaded REAL, facts TEXT) STRICT
+      """,
+      // The bit of a query in a table's `@queries`.
+      """
+      CREATE TABLE larder_membership(query INTEGER NOT NULL, name TEXT NOT NULL, bit INTEGER NOT NULL,
+        PRIMARY KEY(query, name), UNIQUE(name, bit)) STRICT, WITHOUT ROWID
+      """,
+      // A download on its way: `way` 0 whole, 1 changes; `position` is its owner's.
+      """
+      CREATE TABLE larder_download(query INTEGER PRIMARY KEY, way INTEGER NOT NULL, position TEXT, pages INTEGER NOT NULL,
+        rows INTEGER NOT NULL, bytes INTEGER NOT NULL) STRICT
+      """,
+      // Pages in line that go on elsewhere: the rows behind `link` belong to a navigation property of `parent`.
+      """
+      CREATE TABLE larder_inline(id INTEGER PRIMARY KEY, query INTEGER NOT NULL, link TEXT NOT NULL, name TEXT NOT NULL,
+        path TEXT NOT NULL, parent INTEGER NOT NULL) STRICT
+      """,
+      """
+      CREATE TABLE larder_stage(query INTEGER NOT NULL, page INTEGER NOT NULL, part INTEGER NOT NULL, form INTEGER NOT NULL,
+        bytes BLOB NOT NULL, PRIMARY KEY(query, page, part)) STRICT, WITHOUT ROWID
+      """,
+      "CREATE TABLE larder_event(id INTEGER PRIMARY KEY AUTOINCREMENT, time REAL NOT NULL, text TEXT NOT NULL) STRICT",
+      "CREATE TABLE larder_change(seq INTEGER PRIMARY KEY AUTOINCREMENT, tables TEXT NOT NULL) STRICT",
+    ]
+  }
+}

@@ -1,0 +1,113 @@
+import OData
+import Storage
+
+/// The SQL that makes and drops physical tables.
+enum TableDDL {
+  /// A name in quotes.
+  static func quoted(_ name: String) -> String {
+    "\"" + name.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
+  }
+
+  static func list(_ names: [String]) -> String { names.map(quoted).joined(separator: ",") }
+
+  /// Makes the physical table of entities and its indexes.
+  static func make(
+    _ name: String, _ table: EntityTable, in plan: ReplicaPlan, asked: [[Int]] = []
+  ) -> [String] {
+    var parts = SystemColumn.allCases.map { "\(quoted($0.rawValue)) \($0.declaration)" }
+    parts += table.columns.map { "\(quoted($0.name)) \($0.storage.sqlDeclaration)" }
+    var all = ["CREATE TABLE \(quoted(name))(\(parts.joined(separator: ",")))"]
+    let identity = identity(of: table)
+    if !identity.isEmpty {
+      all.append("CREATE UNIQUE INDEX \(quoted(name + "_key")) ON \(quoted(name))(\(list(identity)))")
+    }
+    for (number, columns) in indexes(of: table, in: plan, asked: asked).enumerated() {
+      let names = columns.map { table.columns[$0].name }
+      all.append("CREATE INDEX \(quoted("\(name)_x\(number)")) ON \(quoted(name))(\(list(names)))")
+    }
+    return all
+  }
+
+  /// What is unique: the key, within the parent for contained entities; where there is no key, the entity-id.
+  static func identity(of table: EntityTable) -> [String] {
+    let parent = table.isContained ? [SystemColumn.parent.rawValue] : []
+    if !table.key.isEmpty { return parent + table.key.map { table.columns[$0].name } }
+    return parent + [SystemColumn.uri.rawValue]
+  }
+
+  /// The columns that rows are looked for by: ends of navigation properties, and what the application asked for.
+  static func indexes(of table: EntityTable, in plan: ReplicaPlan, asked: [[Int]]) -> [[Int]] {
+    var found: [[Int]] = []
+    func add(_ columns: [Int]) {
+      let isOfKey = !table.isContained && Array(table.key.prefix(columns.count)) == columns
+      let isKnown = found.contains { Array($0.prefix(columns.count)) == columns }
+      if !isOfKey, !isKnown { found.append(columns) }
+    }
+    for other in plan.tables {
+      for navigation in other.navigations where navigation.target == table.number {
+        guard case .columns(let pairs) = navigation.relation else { continue }
+        let columns = pairs.map(\.target)
+        // One that covers the key finds one row by the key's index.
+        if !table.isContained, !table.key.isEmpty, Set(table.key).isSubset(of: columns) { continue }
+        add(columns)
+      }
+    }
+    asked.forEach(add)
+    return found
+  }
+
+  /// Makes the physical table of links.
+  static func makeLinks(_ name: String) -> [String] {
+    [
+      "CREATE TABLE \(quoted(name))(source INTEGER NOT NULL, target INTEGER NOT NULL, PRIMARY KEY(source, target)) WITHOUT ROWID",
+      "CREATE INDEX \(quoted(name + "_back")) ON \(quoted(name))(target, source)",
+    ]
+  }
+
+  /// What stands in a statement for a table that does not exist yet: no rows of its columns.
+  static func empty(_ table: EntityTable) -> String {
+    let names = SystemColumn.allCases.map(\.rawValue) + table.columns.map(\.name)
+    return "(SELECT " + names.map { "NULL AS \(quoted($0))" }.joined(separator: ",") + " WHERE 0)"
+  }
+
+  static let emptyLinks = "(SELECT NULL AS source, NULL AS target WHERE 0)"
+
+  /// What the physical table of a table looks like, to compare with what a model wants.
+  static func shape(_ table: EntityTable, in plan: ReplicaPlan) -> TableShape {
+    TableShape(
+      columns: table.columns.map { TableShape.Column(name: $0.name, storage: "\($0.storage)") },
+      identity: identity(of: table), types: table.types.map(\.name))
+  }
+}
+
+/// What a physical table looks like.
+struct TableShape: Codable, Hashable, Sendable {
+  struct Column: Codable, Hashable, Sendable {
+    let name: String
+    let storage: String
+  }
+
+  var columns: [Column]
+  var identity: [String]
+  /// The types that rows name by number.
+  var types: [String]
+
+  static let links = TableShape(columns: [], identity: [], types: [])
+}
+
+extension SystemColumn {
+  var declaration: String {
+    switch self {
+    case .id: "INTEGER PRIMARY KEY"
+    case .type: "INTEGER NOT NULL DEFAULT 0"
+    case .parent: "INTEGER"
+    case .queries: "INTEGER NOT NULL DEFAULT 0"
+    case .state: "INTEGER NOT NULL DEFAULT 0"
+    case .etag, .uri, .media: "TEXT"
+    }
+  }
+
+  /// The place in a row of the physical table.
+  var place: Int { SystemColumn.places[self] ?? 0 }
+  static let places = Dictionary(uniqueKeysWithValues: zip(allCases, 0...))
+}

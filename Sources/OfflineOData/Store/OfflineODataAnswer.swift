@@ -1,0 +1,50 @@
+public import OData
+
+/// How a raw answer of an offline store is written.
+public struct OfflineODataAnswerOptions: Sendable, Hashable {
+  /// How much control information there is (JSON Format 4.01 §3.1). Answers of V2 always have theirs.
+  public enum Metadata: String, Sendable, Hashable { case none, minimal, full }
+
+  /// The version of the format; nil is that of the service. A service of V2 is answered in V4 where that is asked for, and
+  /// the other way round.
+  public var version: ODataVersion?
+  /// How much control information.
+  public var metadata: Metadata
+  /// Whether 64-bit integers and decimals are strings (JSON Format 4.01 §3.2).
+  public var isIEEE754Compatible: Bool
+
+  /// The service's own version, minimal control information, numbers as numbers.
+  public init(version: ODataVersion? = nil, metadata: Metadata = .minimal, isIEEE754Compatible: Bool = false) {
+    self.version = version
+    self.metadata = metadata
+    self.isIEEE754Compatible = isIEEE754Compatible
+  }
+}
+
+/// A raw answer: the bytes that a service would send.
+public struct OfflineODataAnswer: Sendable {
+  /// The media type.
+  public var contentType: String
+  /// The content; empty for null.
+  public var bytes: [UInt8]
+  /// The entity's ETag, where the answer is one entity.
+  public var etag: String?
+}
+
+/// How SQLite answers a question: for diagnosis.
+public struct OfflineODataExplanation: Sendable, Hashable {
+  /// One statement.
+  public struct Statement: Sendable, Hashable {
+    /// What it is for: the question itself, a count, an expanded navigation property.
+    public var purpose: String
+    /// The SQL; `?1` and so on are parameters.
+    public var sql: String
+    /// What the parameters are bound to, as SQL literals; `row.N` is a column of the row around.
+    public var parameters: [String]
+    /// SQLite's plan, one step a line, indented.
+    public var plan: [String]
+  }
+
+  /// The statements, the question itself first.
+  public var statements: [Statement]
+}

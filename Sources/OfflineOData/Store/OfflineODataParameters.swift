@@ -1,0 +1,97 @@
+public import HTTPCore
+public import ODataService
+
+/// How an offline store is kept and how its service is asked.
+public struct OfflineODataParameters: Sendable {
+  /// The name of the store: its file is `NAME.larder` in ``storePath``. Letters, digits, `-`, `_` and `.`.
+  public var storeName: String
+  /// The folder of the file, made where it is missing; nil is the current one.
+  public var storePath: String?
+  /// Whether opening makes a file where there is none; where not, it throws `notFound`.
+  public var createsStore: Bool
+  /// The rows that the service is asked to put in a page (`Prefer: odata.maxpagesize`); where it makes no pages, the store
+  /// cuts them itself by `$top` and `$skip`. Nil leaves it to the service.
+  public var pageSize: Int?
+  /// How long a page may take in all; nil takes the conversation's time limits.
+  public var timeout: Duration?
+  /// Fields of every request to the service.
+  public var customHeaders: HTTPFields
+  /// Encrypts the file. Opening with a key throws `notSupported` in this version; nothing is written in plain text instead.
+  public var storeEncryptionKey: String?
+  /// How the service is spoken with.
+  public var conversation: ConversationOptions
+  /// Indexes beside those on keys and foreign keys.
+  public var indexes: [OfflineODataIndex]
+  /// How many defining queries are downloaded at once, where they bring rows of different sets: 1 to 4.
+  public var parallelQueries: Int
+  /// The most rows of an answer, which then has a next link; nil gives all.
+  public var answerPageSize: Int?
+
+  /// The defaults: `store.larder` in the current folder, three queries at once.
+  public init(
+    storeName: String = "store", storePath: String? = nil, createsStore: Bool = true, pageSize: Int? = nil,
+    timeout: Duration? = nil, customHeaders: HTTPFields = [:], storeEncryptionKey: String? = nil,
+    conversation: ConversationOptions = ConversationOptions(), indexes: [OfflineODataIndex] = [],
+    parallelQueries: Int = 3, answerPageSize: Int? = nil
+  ) {
+    self.storeName = storeName
+    self.storePath = storePath
+    self.createsStore = createsStore
+    self.pageSize = pageSize
+    self.timeout = timeout
+    self.customHeaders = customHeaders
+    self.storeEncryptionKey = storeEncryptionKey
+    self.conversation = conversation
+    self.indexes = indexes
+    self.parallelQueries = parallelQueries
+    self.answerPageSize = answerPageSize
+  }
+
+  /// The path of the store's file.
+  public var file: String { (storePath.map { $0.hasSuffix("/") ? $0 : $0 + "/" } ?? "") + storeName + ".larder" }
+
+  /// Throws `invalidInput` for a parameter outside its range.
+  func check() throws(OfflineODataError) {
+    let isName =
+      !storeName.isEmpty && storeName != "." && storeName != ".." && storeName.utf8.count <= 200
+      && storeName.utf8.allSatisfy { byte in
+        switch byte {
+        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F, 0x80...: true
+        default: false
+        }
+      }
+    guard isName else { throw OfflineODataError(.invalidStoreName, "'\(storeName)'") }
+    func refuse(_ what: String) -> OfflineODataError { OfflineODataError(.invalidParameter, what) }
+    if let pageSize, pageSize < 1 { throw refuse("pageSize is \(pageSize), it must be 1 or more") }
+    if let answerPageSize, answerPageSize < 1 {
+      throw refuse("answerPageSize is \(answerPageSize), it must be 1 or more")
+    }
+    if let timeout, timeout <= .zero { throw refuse("timeout is \(timeout), it must be longer than nothing") }
+    guard (1...4).contains(parallelQueries) else {
+      throw refuse("parallelQueries is \(parallelQueries), it must be 1 to 4")
+    }
+    guard storeEncryptionKey == nil else { throw OfflineODataError(.unsupportedEncryption) }
+  }
+
+  /// The conversation's options with the fields and the time limit of the store.
+  var conversationOptions: ConversationOptions {
+    var options = conversation
+    for field in customHeaders { options.fields[field.name] = field.value }
+    if let timeout { options.timeouts.total = timeout }
+    return options
+  }
+}
+
+/// An index that the application asks for: a set, and the properties that it often filters or orders by.
+public struct OfflineODataIndex: Sendable, Hashable {
+  /// The entity set.
+  public var entitySet: String
+  /// Properties in their order; paths of complex ones with `/`.
+  public var properties: [String]
+
+  /// An index on properties of a set.
+  public init(_ entitySet: String, _ properties: [String]) {
+    self.entitySet = entitySet
+    self.properties = properties
+  }
+}

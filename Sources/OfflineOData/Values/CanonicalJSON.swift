@@ -1,0 +1,143 @@
+import OData
+
+// What stands in JSON columns: V4 JSON, so that SQLite's JSON functions and answers read it alike.
+//
+// Decimals and durations are strings with their digits, 64-bit integers numbers, enumerations of the model their integers,
+// guids in lower case, binary base64url, INF, -INF and NaN strings, dates and moments as in their columns. Derived complex
+// values say "@odata.type". Numbers of no declared type keep their digits, bare.
+extension JSONWriter {
+  /// Writes a scalar of a payload as the next value.
+  mutating func canonical(
+    _ scalar: PayloadScalar, type: EdmTypeReference, model: EdmModel?
+  ) throws(ODataValueError) {
+    switch type.item {
+    case .primitive(let primitive): try canonical(try scalar.value(as: primitive), type: type, model: model)
+    case .named(let name):
+      guard let declared = model?.enumType(name) else {
+        return try canonical(try scalar.value(), type: type, model: model)
+      }
+      if scalar.isNull { null() } else { integer(try EnumerationValue.read(scalar, declared)) }
+    case .abstract, .collection: try canonical(try scalar.value(), type: type, model: model)
+    }
+  }
+
+  /// Writes a value as the next value; of a collection's type a collection, or one item of it.
+  mutating func canonical(_ value: ODataValue, type: EdmTypeReference, model: EdmModel?) throws(ODataValueError) {
+    try canonical(value, type: type, model: model, depth: 0)
+  }
+
+  private mutating func canonical(
+    _ value: ODataValue, type: EdmTypeReference, model: EdmModel?, depth: Int
+  ) throws(ODataValueError) {
+    guard depth < CanonicalJSON.maximumDepth else {
+      throw ODataValueError(.tooDeep(limit: CanonicalJSON.maximumDepth), type: nil, text: "")
+    }
+    switch value {
+    case .null: null()
+    case .int64(let number): integer(number)
+    case .decimal(let number): string(number.description)
+    case .dateTime(let moment): string(moment.description)
+    case .dateTimeOffset(let moment): string(moment.description)
+    case .enumeration(let text):
+      guard let declared = type.name.flatMap({ model?.enumType($0) }) else { return string(text) }
+      integer(try EnumerationValue.read(text, declared))
+    case .collection(let items):
+      beginArray()
+      for item in items { try canonical(item, type: type.item, model: model, depth: depth + 1) }
+      endArray()
+    case .complex(let complex): try canonical(complex, type: type.item, model: model, depth: depth)
+    default: try value.write(to: &self, format: .v4(ieee754Compatible: false))
+    }
+  }
+
+  private mutating func canonical(
+    _ complex: ODataComplexValue, type: EdmTypeReference, model: EdmModel?, depth: Int
+  ) throws(ODataValueError) {
+    let name = complex.typeName ?? type.name
+    let structure = name.flatMap { model?.structure($0) }
+    beginObject()
+    if let typeName = complex.typeName, typeName != type.name {
+      self.name("@odata.type")
+      string("#" + typeName)
+    }
+    for property in complex.properties {
+      let declared = structure?.property(property.name)?.type
+      if declared == nil, let made = CanonicalJSON.dynamicType(property.value) {
+        self.name(property.name + "@odata.type")
+        string("#" + made)
+      }
+      self.name(property.name)
+      let type = declared.map { model?.underlying($0).type ?? $0 }
+      try canonical(property.value, type: type ?? .abstract(.untyped), model: model, depth: depth + 1)
+    }
+    endObject()
+  }
+}
+
+/// The JSON of columns, read back.
+enum CanonicalJSON {
+  static let maximumDepth = 100
+
+  /// What `Name@odata.type` says of a dynamic property whose JSON does not tell its type (JSON Format 4.01 §4.6.3).
+  static func dynamicType(_ value: ODataValue) -> String? {
+    switch value {
+    case .null, .boolean, .string, .double, .untypedNumber, .complex, .enumeration: nil
+    case .collection(let items):
+      items.first.flatMap { first in
+        first.type.flatMap { type in dynamicType(first).map { _ in "Collection(\(type.rawValue))" } }
+      }
+    default: value.type?.rawValue
+    }
+  }
+
+  /// The value of a JSON text of a column.
+  static func value(_ text: String, type: EdmTypeReference, model: EdmModel?) throws(ODataValueError) -> ODataValue {
+    let node: JSONNode
+    do { node = try JSONNode(Array(text.utf8)) } catch {
+      throw ODataValueError(.malformed, type: type.primitive, text: text)
+    }
+    return try value(node, type: type, model: model)
+  }
+
+  /// The value of a JSON tree by its type.
+  static func value(_ node: JSONNode, type: EdmTypeReference, model: EdmModel?) throws(ODataValueError) -> ODataValue {
+    switch (node, type) {
+    case (.null, _): return .null
+    case (.array(let items), _):
+      var values: [ODataValue] = []
+      values.reserveCapacity(items.count)
+      for item in items { values.append(try value(item, type: type.item, model: model)) }
+      return .collection(values)
+    case (_, .primitive(let primitive)): return try ODataValue(json: node, type: primitive, dialect: .v4)
+    case (.object(let members), _): return .complex(try complex(members, type: type, model: model))
+    case (_, .named(let name)):
+      guard let declared = model?.enumType(name) else { break }
+      if case .number(let digits) = node, let number = Int64(digits) {
+        return .enumeration(EnumerationValue.text(number, declared))
+      }
+      if case .string(let text) = node { return .enumeration(text) }
+    default: break
+    }
+    return try ODataValue(untyped: node)
+  }
+
+  private static func complex(
+    _ members: [JSONNode.Member], type: EdmTypeReference, model: EdmModel?
+  ) throws(ODataValueError) -> ODataComplexValue {
+    let said = typeName(members, of: "")
+    let structure = (said ?? type.name).flatMap { model?.structure($0) }
+    var result = ODataComplexValue(typeName: said)
+    for member in members where !member.name.contains("@") {
+      let declared = structure?.property(member.name)?.type
+      let name = declared ?? typeName(members, of: member.name).map { EdmTypeReference($0) }
+      let type = name.map { model?.underlying($0).type ?? $0 } ?? .abstract(.untyped)
+      result.properties.append(ODataProperty(member.name, try value(member.value, type: type, model: model)))
+    }
+    return result
+  }
+
+  private static func typeName(_ members: [JSONNode.Member], of property: String) -> String? {
+    guard let text = members.first(where: { $0.name == property + "@odata.type" })?.value.string else { return nil }
+    return text.hasPrefix("#") ? String(text.dropFirst()) : text
+  }
+}

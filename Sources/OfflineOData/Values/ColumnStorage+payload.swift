@@ -1,0 +1,127 @@
+import OData
+import Storage
+
+// From a payload's bytes to a cell. The spellings that services commonly write are checked where they stand and copied once;
+// all others go through the value types, which know every spelling, and are then written in the column's form.
+extension ColumnStorage {
+  /// Appends a scalar of a payload as a cell, checked against its type.
+  ///
+  /// - Parameter type: the property's declared type, without definitions' names.
+  /// - Throws: `ODataValueError` where the scalar is no value of the type. The batch is then as it was.
+  func append(
+    _ scalar: PayloadScalar, type: EdmTypeReference, model: EdmModel, to batch: inout RowBatch
+  ) throws(ODataValueError) {
+    guard !scalar.isNull else { return batch.appendNull() }
+    if self == .string, scalar.kind == .string {
+      guard scalar.isEscaped else { return unsafe batch.append(text: scalar.bytes) }
+      return batch.appendText { scalar.write(into: &$0) }
+    }
+    guard case .primitive(let primitive) = type else {
+      return try appendUnusual(scalar, type, model, &batch)
+    }
+    let text = unsafe ByteText(scalar.bytes)
+    let isPlain = scalar.kind == .string && !scalar.isEscaped
+    switch self {
+    case .boolean:
+      if let flag = scalar.boolean { return batch.append(integer: flag ? 1 : 0) }
+    case .integer:
+      if scalar.kind == .number || primitive == .int64, let number = scalar.int64 {
+        return batch.append(integer: try ColumnStorage.check(number, primitive, scalar))
+      }
+    case .real:
+      if scalar.kind == .number, let number = PlainNumber.real(text, isSingle: primitive == .single) {
+        return batch.append(real: number)
+      }
+    case .decimal:
+      if scalar.kind == .number || isPlain, PlainNumber.isDecimal(text) { return batch.append(text) }
+    case .guid: if isPlain, PlainText.isGuid(text) { return batch.append(text) }
+    case .date: if isPlain, PlainText.isDate(text) { return batch.append(text) }
+    case .dateTimeOffset:
+      if isPlain, PlainText.isMoment(text, hasOffset: true) { return batch.append(text) }
+      if scalar.dialect == .v2, Ticks.append(text, hasOffset: true, to: &batch) { return }
+    case .dateTime:
+      if isPlain, PlainText.isMoment(text, hasOffset: false) { return batch.append(text) }
+      if scalar.dialect == .v2, Ticks.append(text, hasOffset: false, to: &batch) { return }
+    case .timeOfDay: if isPlain, text.count == 8, PlainText.isTime(text, from: 0) { return batch.append(text) }
+    case .duration: if isPlain, PlainText.isDuration(text) { return batch.append(text) }
+    default: break
+    }
+    try appendUnusual(scalar, type, model, &batch)
+  }
+
+  /// Appends a value of a payload that was read whole, or of a local change.
+  func append(
+    _ value: ODataValue, type: EdmTypeReference, model: EdmModel, to batch: inout RowBatch
+  ) throws(ODataValueError) {
+    batch.append(try sqlValue(of: value, type: type, model: model))
+  }
+
+  private func appendUnusual(
+    _ scalar: PayloadScalar, _ type: EdmTypeReference, _ model: EdmModel, _ batch: inout RowBatch
+  ) throws(ODataValueError) {
+    if self == .enumeration {
+      guard let declared = type.name.flatMap(model.enumType) else {
+        throw ODataValueError(.notSupported("an enumeration of no declared type"), type: nil, text: scalar.string)
+      }
+      return batch.append(integer: try EnumerationValue.read(scalar, declared))
+    }
+    if case .primitive(let primitive) = type {
+      return try append(try scalar.value(as: primitive), type: type, model: model, to: &batch)
+    }
+    try append(try scalar.value(), type: type, model: model, to: &batch)
+  }
+
+  private static func check(
+    _ number: Int64, _ type: EdmPrimitiveType, _ scalar: PayloadScalar
+  ) throws(ODataValueError) -> Int64 {
+    guard type.integerRange.contains(number) else {
+      throw ODataValueError(.outOfRange, type: type, text: scalar.string)
+    }
+    return number
+  }
+}
+
+extension EdmPrimitiveType {
+  /// The values of an integer type; of others all integers.
+  var integerRange: ClosedRange<Int64> {
+    switch self {
+    case .byte: 0...255
+    case .sbyte: -128...127
+    case .int16: -32_768...32_767
+    case .int32: -2_147_483_648...2_147_483_647
+    default: Int64.min...Int64.max
+    }
+  }
+}
+
+extension RowBatch {
+  /// A text that stands somewhere, copied.
+  mutating func append(_ text: ByteText) { unsafe append(text: text.bytes) }
+}
+
+extension ReplicaColumn {
+  /// Appends a scalar of a payload as the column's cell; an error names the property.
+  func append(_ scalar: PayloadScalar, model: EdmModel, to batch: inout RowBatch) throws(ColumnValueError) {
+    do throws(ODataValueError) { try storage.append(scalar, type: type, model: model, to: &batch) } catch {
+      throw ColumnValueError(property: path.joined(separator: "/"), cause: error)
+    }
+  }
+
+  /// Appends a value as the column's cell; an error names the property.
+  func append(_ value: ODataValue, model: EdmModel, to batch: inout RowBatch) throws(ColumnValueError) {
+    do throws(ODataValueError) { try storage.append(value, type: type, model: model, to: &batch) } catch {
+      throw ColumnValueError(property: path.joined(separator: "/"), cause: error)
+    }
+  }
+}
+
+/// A value that is none of its property's type.
+struct ColumnValueError: Error, Sendable, Hashable, CustomStringConvertible {
+  /// The property's path.
+  let property: String
+  /// What is wrong with the value.
+  let cause: ODataValueError
+
+  /// The property, and what is wrong.
+  var description: String { "\(property): \(cause)" }
+}

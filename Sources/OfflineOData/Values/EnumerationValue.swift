@@ -1,0 +1,60 @@
+import OData
+
+/// The number that an enumeration's value is: of member names or numbers joined by commas.
+enum EnumerationValue {
+  /// Reads a scalar of a payload.
+  static func read(_ scalar: PayloadScalar, _ type: EdmEnumType) throws(ODataValueError) -> Int64 {
+    switch scalar.kind {
+    case .number, .string: try read(scalar.string, type)
+    case .null, .true, .false:
+      throw ODataValueError(
+        .notSupported("a value of \(type.qualifiedName) is a string or a number"), type: nil, text: scalar.string)
+    }
+  }
+
+  /// Reads `Red`, `Read,Write`, `3`; the namespace and quotes of a literal may stand around.
+  static func read(_ text: String, _ type: EdmEnumType) throws(ODataValueError) -> Int64 {
+    var value: Int64 = 0
+    let parts = text.split(separator: ",", omittingEmptySubsequences: false)
+    guard parts.count == 1 || type.isFlags else {
+      throw ODataValueError(
+        .notSupported("\(type.qualifiedName) has no flags: one member alone"), type: nil, text: text)
+    }
+    for part in parts {
+      let name = trim(part)
+      if let member = type.members.first(where: { $0.name.utf8.elementsEqual(name.utf8) }) {
+        value |= member.value
+      } else if let number = Int64(name) {
+        guard type.underlyingType.integerRange.contains(number) else {
+          throw ODataValueError(.outOfRange, type: type.underlyingType, text: text)
+        }
+        value |= number
+      } else {
+        throw ODataValueError(
+          .notSupported("\(type.qualifiedName) has no member of that name"), type: nil, text: text)
+      }
+    }
+    return value
+  }
+
+  private static func trim(_ part: Substring) -> Substring {
+    var part = part
+    while part.utf8.first == 0x20 { part.removeFirst() }
+    while part.utf8.last == 0x20 { part.removeLast() }
+    return part
+  }
+
+  /// The member names of a value: one member with that value, of flags those that make it up; the number where none do.
+  static func text(_ value: Int64, _ type: EdmEnumType) -> String {
+    if let member = type.member(value: value) { return member.name }
+    guard type.isFlags, value != 0 else { return String(value) }
+    var rest = value
+    var names: [String] = []
+    for member in type.members.sorted(by: { $0.value.magnitude > $1.value.magnitude })
+    where member.value != 0 && rest & member.value == member.value {
+      names.append(member.name)
+      rest &= ~member.value
+    }
+    return rest == 0 ? names.reversed().joined(separator: ",") : String(value)
+  }
+}

@@ -1,0 +1,127 @@
+import OData
+import Storage
+
+/// Guids, dates, times and durations in the spellings that services commonly write, checked where they stand: true means
+/// that the text is a value of the type in the form that columns keep.
+enum PlainText {
+  /// 36 characters in lower case.
+  static func isGuid(_ text: ByteText) -> Bool {
+    guard text.count == 36 else { return false }
+    for index in 0..<36 {
+      let byte = text[index]
+      if index == 8 || index == 13 || index == 18 || index == 23 {
+        guard byte == UInt8(ascii: "-") else { return false }
+      } else {
+        guard byte &- 0x30 < 10 || byte &- 0x61 < 6 else { return false }
+      }
+    }
+    return true
+  }
+
+  /// `YYYY-MM-DD`
+  static func isDate(_ text: ByteText) -> Bool { text.count == 10 && startsWithDate(text) }
+
+  /// `YYYY-MM-DDThh:mm:ss`, at most 12 digits of a fraction, and where asked `Z` or `±hh:mm`; no leap second.
+  static func isMoment(_ text: ByteText, hasOffset: Bool) -> Bool {
+    guard text.count >= 19, startsWithDate(text), text[10] == UInt8(ascii: "T"), isTime(text, from: 11) else {
+      return false
+    }
+    var index = 19
+    if text[index] == UInt8(ascii: ".") {
+      let end = text.digitsEnd(index + 1)
+      guard end > index + 1, end - index <= 13 else { return false }
+      index = end
+    }
+    guard hasOffset else { return index == text.count }
+    if text[index] == UInt8(ascii: "Z") { return index + 1 == text.count }
+    guard text[index] == UInt8(ascii: "+") || text[index] == UInt8(ascii: "-"), let hours = text.twoDigits(index + 1),
+      text[index + 3] == UInt8(ascii: ":"), let minutes = text.twoDigits(index + 4)
+    else { return false }
+    return hours < 24 && minutes < 60 && index + 6 == text.count
+  }
+
+  private static func startsWithDate(_ text: ByteText) -> Bool {
+    guard text.digitsEnd(0) == 4, text[4] == UInt8(ascii: "-"), let month = text.twoDigits(5),
+      text[7] == UInt8(ascii: "-"), let day = text.twoDigits(8), month >= 1, month <= 12, day >= 1
+    else { return false }
+    if day <= 28 { return true }
+    let year = (0..<4).reduce(0) { $0 * 10 + Int(text[$1] &- 0x30) }
+    return ODataDate(year: year, month: Int(month), day: Int(day)) != nil
+  }
+
+  /// `hh:mm:ss`
+  static func isTime(_ text: ByteText, from start: Int) -> Bool {
+    guard let hour = text.twoDigits(start), text[start + 2] == UInt8(ascii: ":"),
+      let minute = text.twoDigits(start + 3),
+      text[start + 5] == UInt8(ascii: ":"), let second = text.twoDigits(start + 6)
+    else { return false }
+    return hour < 24 && minute < 60 && second < 60
+  }
+
+  /// Capital designators, whole numbers of at most 9 digits, at most 12 digits of a fraction.
+  static func isDuration(_ text: ByteText) -> Bool {
+    guard DurationText(text) != nil else { return false }
+    var digits = 0
+    for index in 0..<text.count {
+      let byte = text[index]
+      if byte == UInt8(ascii: ".") {
+        // `S` follows, as has been found.
+        return text.count - index - 2 <= 12 && text[text.count - 1] == UInt8(ascii: "S")
+      }
+      digits = byte &- 0x30 < 10 ? digits + 1 : 0
+      if byte > 0x5A || digits > 9 { return false }
+    }
+    return true
+  }
+}
+
+/// `/Date(ms)/` and `/Date(ms±minutes)/` of V2, with slashes escaped or not.
+enum Ticks {
+  /// Appends the moment in ISO 8601; false, and nothing appended, where the text is another one or out of range.
+  ///
+  /// The milliseconds are those of the local clock.
+  static func append(_ text: ByteText, hasOffset: Bool, to batch: inout RowBatch) -> Bool {
+    guard let (milliseconds, offset) = read(text), hasOffset || offset == 0,
+      let local = ODataDateTime(millisecondsSince1970: milliseconds)
+    else { return false }
+    guard hasOffset else {
+      batch.appendText { local.write(into: &$0) }
+      return true
+    }
+    guard let moment = ODataDateTimeOffset(date: local.date, time: local.time, offsetMinutes: offset) else {
+      return false
+    }
+    batch.appendText { moment.write(into: &$0) }
+    return true
+  }
+
+  private static func read(_ text: ByteText) -> (Int64, Int)? {
+    var index = text[0] == UInt8(ascii: "\\") ? 1 : 0
+    for byte in [UInt8(ascii: "/"), UInt8(ascii: "D"), UInt8(ascii: "a"), UInt8(ascii: "t"), UInt8(ascii: "e"), 0x28] {
+      guard text[index] == byte else { return nil }
+      index += 1
+    }
+    let isNegative = text[index] == UInt8(ascii: "-")
+    if isNegative { index += 1 }
+    let end = text.digitsEnd(index)
+    guard end > index, end - index <= 17 else { return nil }
+    var milliseconds: Int64 = 0
+    while index < end {
+      milliseconds = milliseconds * 10 + Int64(text[index] &- 0x30)
+      index += 1
+    }
+    var offset = 0
+    if text[index] == UInt8(ascii: "+") || text[index] == UInt8(ascii: "-") {
+      let isBehind = text[index] == UInt8(ascii: "-")
+      let end = text.digitsEnd(index + 1)
+      guard end > index + 1, end - index <= 5 else { return nil }
+      for place in index + 1..<end { offset = offset * 10 + Int(text[place] &- 0x30) }
+      if isBehind { offset = -offset }
+      index = end
+    }
+    guard text[index] == 0x29 else { return nil }
+    index += text[index + 1] == UInt8(ascii: "\\") ? 2 : 1
+    guard text[index] == UInt8(ascii: "/"), index + 1 == text.count else { return nil }
+    return (isNegative ? -milliseconds : milliseconds, offset)
+  }
+}

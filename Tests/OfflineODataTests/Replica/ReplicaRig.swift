@@ -1,0 +1,73 @@
+import OData
+import Storage
+import TestSupport
+
+@testable import OfflineOData
+
+/// A store's file in a temporary folder, with all tables of a model.
+final class ReplicaRig: Sendable {
+  let folder: TemporaryFolder
+  let replica: Replica
+
+  /// Opens a new file and takes a `$metadata` document.
+  ///
+  /// - Parameter makesTables: makes all tables at once, so that rows can be put in by SQL too.
+  init(metadata: String, makesTables: Bool = true) async throws {
+    folder = try TemporaryFolder()
+    replica = try await Replica.open(path: folder.file("store.db"), synchronous: .normal)
+    _ = try await replica.adopt(metadata: Array(metadata.utf8))
+    if makesTables { try await makeTables() }
+  }
+
+  func makeTables() async throws {
+    try await replica.write { (connection, _, plan) throws(StorageError) in
+      var registry = try ReplicaRegistry(plan, connection)
+      for table in plan.tables { _ = try registry.make(table: table.number, connection) }
+      for link in plan.links { _ = try registry.make(links: link.number, connection) }
+      try connection.countVersionUp()
+    }
+  }
+
+  /// Rows of a statement as text, columns by `|`, NULL as `-`. `{Orders}` stands for a table, `{Orders/Tags}` for links.
+  func rows(_ sql: String) async throws -> [String] {
+    try await replica.read { (connection, state, plan) throws(StorageError) in
+      let statement = ReplicaRig.resolve(sql, state, plan)
+      return try connection.rows(statement) { (row) throws(StorageError) in
+        var cells: [String] = []
+        for column in 0..<Int32(row.columnCount) {
+          switch row.value(column) {
+          case .null: cells.append("-")
+          case .integer(let number): cells.append("\(number)")
+          case .real(let number): cells.append("\(number)")
+          case .text(let text): cells.append(text)
+          case .blob(let bytes): cells.append("\(bytes.count) bytes")
+          }
+        }
+        return cells.joined(separator: "|")
+      }
+    }
+  }
+
+  /// Runs a statement that changes rows.
+  func run(_ sql: String) async throws {
+    try await replica.write { (connection, state, plan) throws(StorageError) in
+      try connection.run(ReplicaRig.resolve(sql, state, plan))
+    }
+  }
+
+  private static func resolve(_ sql: String, _ state: ReplicaState, _ plan: ReplicaPlan) -> String {
+    var text = sql
+    for table in plan.tables { text = text.replacing("{\(table.name)}", with: state.tables[table.number]) }
+    for link in plan.links { text = text.replacing("{\(link.name)}", with: state.links[link.number]) }
+    return text
+  }
+
+  /// A V4 document of one schema `N`.
+  static func v4(_ content: String, container: String) -> String {
+    """
+    <edmx:Edmx Version="4.0" xmlns:edmx="http://docs.oasis-open.org/odata/ns/edmx"><edmx:DataServices>
+    <Schema Namespace="N" xmlns="http://docs.oasis-open.org/odata/ns/edm">\(content)
+    <EntityContainer Name="C">\(container)</EntityContainer></Schema></edmx:DataServices></edmx:Edmx>
+    """
+  }
+}
