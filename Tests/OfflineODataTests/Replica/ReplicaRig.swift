@@ -71,3 +71,43 @@ final class ReplicaRig: Sendable {
     """
   }
 }
+
+extension ReplicaRig {
+  /// Reads a whole answer as the download of a defining query `name` over the entities of `table`.
+  @discardableResult
+  func download(_ name: String, _ table: String, pages: [String], version: ODataVersion = .v4) async throws
+    -> StagedOutcome
+  {
+    let read = try await begin(name, table)
+    for page in pages { _ = try await self.page(page, of: read, version: version) }
+    return try await read.finish(deltaLink: nil, etag: nil, lastModified: nil, at: 1)
+  }
+
+  /// Puts entities of a JSON answer (`{"value": […]}` or one entity) into a table.
+  @discardableResult
+  func load(_ table: String, _ json: String, version: ODataVersion = .v4) async throws -> StagedOutcome {
+    try await download("load " + table, table, pages: [json], version: version)
+  }
+
+  func begin(_ name: String, _ table: String) async throws -> StagedRead {
+    let query: DefiningQueryRow
+    if let known = try await replica.query(name) {
+      query = known
+    } else {
+      query = try await replica.addQuery(name, url: table, streams: false)
+    }
+    guard let table = replica.plan.table(table) else { throw ReplicaRigError.noTable(table) }
+    return try await StagedRead.begin(replica, query: query.id, table: table.number)
+  }
+
+  func page(
+    _ json: String, of read: StagedRead, inline: InlinePage? = nil, version: ODataVersion = .v4
+  ) async throws -> PageEnd {
+    let url = inline == nil ? read.plan.tables[read.table].name : nil
+    let page = read.beginPage(PageForm(url: url, status: 200, version: version), inline: inline)
+    try await page.take(Array(json.utf8))
+    return try await page.end()
+  }
+
+  enum ReplicaRigError: Error { case noTable(String) }
+}

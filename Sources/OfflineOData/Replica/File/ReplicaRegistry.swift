@@ -92,6 +92,7 @@ struct ReplicaRegistry: Sendable {
   mutating func makeNext(
     table number: Int, reader: Int64, _ connection: Connection
   ) throws(StorageError) -> String {
+    if let entry = entities[number], entry.reader == reader, let name = Self.nextName("e", entry) { return name }
     _ = try make(table: number, connection)
     let table = plan.tables[number]
     let entry = try next(of: entities[number], reader, connection)
@@ -105,13 +106,15 @@ struct ReplicaRegistry: Sendable {
   mutating func makeNext(
     links number: Int, reader: Int64, _ connection: Connection
   ) throws(StorageError) -> String {
+    if let entry = links[number], entry.reader == reader, let name = Self.nextName("l", entry) { return name }
     _ = try make(links: number, connection)
     let entry = try next(of: links[number], reader, connection)
     links[number] = entry
     let name = Self.nextName("l", entry) ?? ""
     for sql in TableDDL.makeLinks(name) { try connection.run(sql) }
-    // The sources whose links were told: the others keep theirs.
-    try connection.run("CREATE TABLE \(TableDDL.quoted(name + "_told"))(source INTEGER PRIMARY KEY)")
+    // The entities whose links were told, as sources (0) and targets (1): the others keep theirs.
+    try connection.run(
+      "CREATE TABLE \(TableDDL.quoted(name + "_told"))(side INTEGER, id INTEGER, PRIMARY KEY(side, id))")
     return name
   }
 

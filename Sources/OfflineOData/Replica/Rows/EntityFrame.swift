@@ -1,0 +1,41 @@
+import OData
+
+/// A place in a payload that is open: an entity, a flat complex property of it, or a collection in line.
+struct EntityFrame {
+  let table: EntityTable
+  /// The navigation property that led here, of the entity around; -1 for the payload's own entities.
+  let navigation: Int
+  /// The frame of the entity around; -1 for none.
+  var around: Int
+  var place = RowChunk.Place(slot: -1, row: -1)
+  /// The map of members; -1 where nothing is looked up.
+  var map = -1
+  var isCollection = false
+  var isDelta = false
+  var isIgnored = false
+  /// The column of the complex property; -1 for an entity.
+  var marker = -1
+  var flags: RowSlot.Flags = []
+  var id: String?
+  var media: MediaInfo?
+  var streams: [Int: MediaInfo] = [:]
+  /// Undeclared properties by the number of their column.
+  var dynamic: [Int: ODataComplexValue] = [:]
+
+  init(table: EntityTable, navigation: Int, around: Int) {
+    self.table = table
+    self.navigation = navigation
+    self.around = around
+  }
+
+  /// The frame of the entity that a frame belongs to.
+  func entity(_ own: Int) -> Int { marker >= 0 || isCollection ? around : own }
+
+  /// A place whose content is passed over; `table` is that of the entity around.
+  static func ignored(_ table: EntityTable, isCollection: Bool = false) -> EntityFrame {
+    var frame = EntityFrame(table: table, navigation: -1, around: -1)
+    frame.isIgnored = true
+    frame.isCollection = isCollection
+    return frame
+  }
+}

@@ -1,0 +1,36 @@
+import OData
+
+/// What a payload says of the bytes of a media entity or stream property.
+struct MediaInfo {
+  var contentType: String?
+  var etag: String?
+  var readLink: String?
+  var editLink: String?
+
+  /// Takes what speaks of media; false for other information.
+  mutating func take(_ information: ControlInformation, _ scalar: PayloadScalar) -> Bool {
+    let text = scalar.isNull ? nil : scalar.string
+    switch information {
+    case .mediaContentType: contentType = text
+    case .mediaETag: etag = text
+    case .mediaReadLink: readLink = text
+    case .mediaEditLink: editLink = text
+    default: return false
+    }
+    return true
+  }
+
+  var json: String {
+    var writer = JSONWriter()
+    writer.beginObject()
+    for (name, value) in [
+      ("contentType", contentType), ("etag", etag), ("readLink", readLink), ("editLink", editLink),
+    ] {
+      guard let value else { continue }
+      writer.name(name)
+      writer.string(value)
+    }
+    writer.endObject()
+    return String(decoding: writer.bytes, as: UTF8.self)
+  }
+}

@@ -1,0 +1,192 @@
+import OData
+import Storage
+
+// What speaks of an entity rather than in it, and what joins it to the one around.
+extension RowCollector {
+  func control(_ information: ControlInformation, on name: PayloadName?, _ scalar: PayloadScalar) throws {
+    guard let top = frames.indices.last else { return payloadControl(information, scalar) }
+    if tree.isOpen {
+      if information == .type, name == nil { tree.setType(Self.typeName(scalar.string)) }
+      return
+    }
+    guard !frames[top].isIgnored else { return }
+    if let name { return controlOfProperty(information, name, scalar, top) }
+    if frames[top].marker >= 0 {
+      if information == .type { setComplexType(Self.typeName(scalar.string), top) }
+      return
+    }
+    guard !frames[top].isCollection else { return }
+    switch information {
+    case .type: retype(Self.typeName(scalar.string), top)
+    case .context: if frames.count == 1 { move(ContextURL(scalar.string), top) }
+    case .etag: setSystem(.etag, scalar.isNull ? .null : .text(scalar.string), top)
+    case .id: if !scalar.isNull { frames[top].id = scalar.string }
+    case .editLink, .readLink: if frames[top].id == nil, !scalar.isNull { frames[top].id = scalar.string }
+    default:
+      var media = frames[top].media ?? MediaInfo()
+      if media.take(information, scalar) { frames[top].media = media }
+    }
+  }
+
+  static func typeName(_ text: String) -> String {
+    guard let hash = text.lastIndex(of: "#") else { return text }
+    return String(text[text.index(after: hash)...])
+  }
+
+  private func controlOfProperty(
+    _ information: ControlInformation, _ name: PayloadName, _ scalar: PayloadScalar, _ top: Int
+  ) {
+    let member = member(name)
+    let entity = frames[top].entity(top)
+    switch member.kind {
+    case .navigation where information == .nextLink && !scalar.isNull:
+      chunk.inlines.append(
+        RowChunk.Inline(link: scalar.string, parent: frames[entity].place, navigation: Int(member.index)))
+    case .stream:
+      var media = frames[entity].streams[Int(member.index)] ?? MediaInfo()
+      if media.take(information, scalar) { frames[entity].streams[Int(member.index)] = media }
+    default: break
+    }
+  }
+
+  private func setSystem(_ column: SystemColumn, _ value: SQLValue, _ top: Int) {
+    let place = frames[top].place
+    chunk.slots[Int(place.slot)].batch.set(Int(place.row), column.place, value)
+  }
+
+  private func setComplexType(_ name: String, _ top: Int) {
+    let declared = frames[top].table.columns[frames[top].marker].type.name
+    if name != declared { set(frames[top].place, frames[top].marker, .text(name)) }
+  }
+
+  /// The payload says the entity's type.
+  private func retype(_ name: String, _ top: Int) {
+    guard let number = frames[top].table.typeNumber(model.resolve(name)) else { return }
+    setSystem(.type, .integer(Int64(number)), top)
+    frames[top].map = map(frames[top].table, number, [])
+  }
+
+  /// An entity of another set than the payload's own (OData JSON Format 4.01 §15.2): its row belongs elsewhere.
+  private func move(_ context: ContextURL, _ top: Int) {
+    guard let table = table(of: context), table !== frames[top].table, frames[top].dynamic.isEmpty else { return }
+    let place = frames[top].place
+    let slot = Int(place.slot)
+    guard chunk.slots[slot].rowCount == Int(place.row) + 1, chunk.order.last == place else { return }
+    let kept = [SystemColumn.etag, .uri, .media].map { ($0, chunk.slots[slot].batch.value(Int(place.row), $0.place)) }
+    chunk.slots[slot].removeLastRow()
+    chunk.order.removeLast()
+    var frame = EntityFrame(table: table, navigation: -1, around: -1)
+    frame.flags = frames[top].flags
+    frame.id = frames[top].id
+    frame.media = frames[top].media
+    frames.removeLast()
+    open(&frame, 0)
+    frames.append(frame)
+    for (column, value) in kept where value != .null { setSystem(column, value, frames.count - 1) }
+  }
+
+  private func table(of context: ContextURL) -> EntityTable? {
+    guard var table = context.path.first.flatMap({ plan.table($0.name) }) else { return nil }
+    for step in context.path.dropFirst() where !step.name.contains(".") {
+      guard let navigation = table.navigation([step.name]) else { return nil }
+      table = plan.tables[navigation.target]
+    }
+    return table
+  }
+
+  // MARK: The end of an entity
+
+  /// Writes what has been gathered of an entity, and sees whether it is one.
+  func close(_ frame: inout EntityFrame) throws {
+    let slot = Int(frame.place.slot)
+    let row = Int(frame.place.row)
+    try setDynamic(frame)
+    for (index, stream) in frame.streams { set(frame.place, index, .text(stream.json)) }
+    if let media = frame.media { chunk.slots[slot].batch.set(row, SystemColumn.media.place, .text(media.json)) }
+    if let id = frame.id { try identify(&frame, id, slot, row) }
+    if !frame.flags.isEmpty {
+      chunk.slots[slot].flags[row] = frame.flags
+      chunk.slots[slot].hasFlags = true
+    }
+  }
+
+  /// Takes from the entity-id what the properties do not say.
+  private func identify(_ frame: inout EntityFrame, _ id: String, _ slot: Int, _ row: Int) throws {
+    let table = frame.table
+    let hadProperties = chunk.slots[slot].hasAny(row)
+    let lacksKey = table.key.contains { !chunk.slots[slot].isPresent(row, $0) }
+    if lacksKey, let key = EntityID.key(of: id, in: table, model: model) {
+      for (column, value) in zip(table.key, key) where !chunk.slots[slot].isPresent(row, column) {
+        set(frame.place, column, value)
+      }
+    }
+    if !hadProperties, frame.flags.isEmpty, frame.around >= 0 { frame.flags.insert(.reference) }
+    guard table.key.isEmpty || !EntityID.isConventional(id, in: table) else { return }
+    chunk.slots[slot].batch.set(row, SystemColumn.uri.place, .text(id))
+  }
+
+  /// Joins an entity in line to the one around it.
+  func join(_ frame: EntityFrame) {
+    let around = frames[frame.around]
+    let isDelta = frames.last?.isDelta ?? false
+    switch around.table.navigations[frame.navigation].relation {
+    case .columns(let pairs): ties.append(Tie(source: around.place, target: frame.place, pairs: pairs))
+    case .links(let link, let isForward):
+      if frames.last?.isCollection != true {
+        chunk.told.append(RowChunk.Told(link: link, row: around.place, isSource: isForward))
+      }
+      let isAdded = !(isDelta && !frame.flags.isDisjoint(with: [.deleted, .left]))
+      chunk.links.append(
+        RowChunk.Link(
+          link: link, source: isForward ? around.place : frame.place, target: isForward ? frame.place : around.place,
+          isAdded: isAdded))
+    case .containment:
+      if frames.last?.isCollection != true {
+        chunk.toldContained.append(RowChunk.ToldContained(table: frame.table.number, parent: around.place))
+      }
+    case .container: break
+    }
+    // Left the collection, not the store.
+    if isDelta, frame.flags.contains(.left) {
+      let isContained = around.table.navigations[frame.navigation].relation == .containment
+      chunk.slots[Int(frame.place.slot)].flags[Int(frame.place.row)] = isContained ? .deleted : .reference
+    }
+  }
+
+  /// Joins an entity of a page in line to the one that it belongs to.
+  func joinRoot(_ frame: EntityFrame, _ parent: (navigation: Int, table: Int, id: Int64)) {
+    let slot = Int(frame.place.slot)
+    switch plan.tables[parent.table].navigations[parent.navigation].relation {
+    case .containment: chunk.slots[slot].outerParents[Int(frame.place.row)] = parent.id
+    case .links(let link, let isForward):
+      chunk.outerLinks.append(
+        RowChunk.OuterLink(link: link, outer: parent.id, inner: frame.place, isForward: isForward))
+    case .columns, .container: break
+    }
+  }
+
+  /// Gives columns of a referential constraint that one end has to the other.
+  func fillTies() {
+    for tie in ties {
+      for pair in tie.pairs {
+        let source = (slot: Int(tie.source.slot), row: Int(tie.source.row))
+        let target = (slot: Int(tie.target.slot), row: Int(tie.target.row))
+        let hasSource = chunk.slots[source.slot].isPresent(source.row, pair.source)
+        let hasTarget = chunk.slots[target.slot].isPresent(target.row, pair.target)
+        if hasSource, !hasTarget {
+          let value = chunk.slots[source.slot].batch.value(source.row, RowSlot.systemCount + pair.source)
+          set(tie.target, pair.target, value)
+        } else if hasTarget, !hasSource {
+          let value = chunk.slots[target.slot].batch.value(target.row, RowSlot.systemCount + pair.target)
+          set(tie.source, pair.source, value)
+        }
+      }
+    }
+    ties.removeAll(keepingCapacity: true)
+  }
+}
+
+extension RowSlot {
+  /// Whether the payload had any property of a row.
+  func hasAny(_ row: Int) -> Bool { (0..<words).contains { present[row * words + $0] != 0 } }
+}

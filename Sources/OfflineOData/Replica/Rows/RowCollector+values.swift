@@ -1,0 +1,116 @@
+import OData
+import Storage
+
+// Properties: most go from bytes to their cell at once; collections, complex values as JSON and undeclared ones are
+// gathered first.
+extension RowCollector {
+  func property(_ name: PayloadName, _ scalar: PayloadScalar) throws {
+    if tree.isOpen { return tree.add(try scalar.value(), name.text) }
+    let top = frames.count - 1
+    guard top >= 0 else { return }
+    let member = member(name)
+    if member.kind == .column {
+      let slot = Int(frames[top].place.slot)
+      let row = Int(frames[top].place.row)
+      let index = Int(member.index)
+      try frames[top].table.columns[index].append(scalar, model: model, to: &chunk.slots[slot].batch)
+      chunk.slots[slot].batch.placeLast(in: row, RowSlot.systemCount + index)
+      chunk.slots[slot].mark(row, index)
+      return
+    }
+    switch member.kind {
+    case .complex where scalar.isNull: setNullComplex(Int(member.index), top)
+    case .whole, .dynamic: try set(try scalar.value(), name.text, member, top)
+    default: break
+    }
+  }
+
+  func element(_ scalar: PayloadScalar) throws { if tree.isOpen { tree.add(try scalar.value(), nil) } }
+
+  func value(_ name: PayloadName?, _ value: ODataValue) throws {
+    if tree.isOpen { return tree.add(value, name?.text) }
+    guard let name, let top = frames.indices.last else { return }
+    let member = member(name)
+    if member.kind == .complex, value == .null { return setNullComplex(Int(member.index), top) }
+    try set(value, name.text, member, top)
+  }
+
+  func beginValues(_ name: PayloadName?) throws {
+    if !tree.isOpen, let name { treeMember = (frames.count - 1, name.text, member(name)) }
+    tree.beginValues(name?.text)
+  }
+
+  func endValues() throws { if let value = tree.end() { try setTree(value) } }
+
+  func beginComplex(_ name: PayloadName?) throws {
+    guard !tree.isOpen, let name, let top = frames.indices.last else { return tree.beginComplex(name?.text) }
+    let member = member(name)
+    guard member.kind == .complex else {
+      treeMember = (top, name.text, member)
+      return tree.beginComplex(name.text)
+    }
+    let around = frames[top].entity(top)
+    var frame = EntityFrame(table: frames[top].table, navigation: -1, around: around)
+    frame.marker = Int(member.index)
+    frame.place = frames[top].place
+    let column = frame.table.columns[frame.marker]
+    setNullComplex(frame.marker, top)
+    set(frame.place, frame.marker, .text(""))
+    frame.map = map(frame.table, maps[frames[top].map].typeNumber, column.path)
+    frames.append(frame)
+  }
+
+  func endComplex() throws {
+    if tree.isOpen {
+      if let value = tree.end() { try setTree(value) }
+      return
+    }
+    guard let frame = frames.last, frame.marker >= 0 else { return }
+    let last = frames.removeLast()
+    try setDynamic(last)
+  }
+
+  private func setTree(_ value: ODataValue) throws {
+    guard treeMember.frame >= 0, treeMember.frame < frames.count else { return }
+    try set(value, treeMember.name, treeMember.member, treeMember.frame)
+  }
+
+  /// Puts a value where a member belongs.
+  private func set(_ value: ODataValue, _ name: String, _ member: MemberMap.Member, _ top: Int) throws {
+    let index = Int(member.index)
+    switch member.kind {
+    case .column, .whole:
+      let place = frames[top].place
+      try frames[top].table.columns[index].append(value, model: model, to: &chunk.slots[Int(place.slot)].batch)
+      chunk.slots[Int(place.slot)].batch.placeLast(in: Int(place.row), RowSlot.systemCount + index)
+      chunk.slots[Int(place.slot)].mark(Int(place.row), index)
+    case .dynamic:
+      frames[top].dynamic[index, default: ODataComplexValue()].properties.append(ODataProperty(name, value))
+    case .unknown, .complex, .stream, .navigation, .ignored: break
+    }
+  }
+
+  func set(_ place: RowChunk.Place, _ column: Int, _ value: SQLValue) {
+    chunk.slots[Int(place.slot)].batch.set(Int(place.row), RowSlot.systemCount + column, value)
+    chunk.slots[Int(place.slot)].mark(Int(place.row), column)
+  }
+
+  /// A complex property with all its parts: what the payload then leaves out of it is null.
+  private func setNullComplex(_ marker: Int, _ top: Int) {
+    let path = frames[top].table.columns[marker].path
+    let place = frames[top].place
+    for column in frames[top].table.columns where column.path.starts(with: path) {
+      set(place, column.number, .null)
+    }
+  }
+
+  /// Writes the undeclared properties of an entity or complex value.
+  func setDynamic(_ frame: EntityFrame) throws {
+    for (index, value) in frame.dynamic {
+      let place = frame.place
+      try frame.table.columns[index].append(.complex(value), model: model, to: &chunk.slots[Int(place.slot)].batch)
+      chunk.slots[Int(place.slot)].batch.placeLast(in: Int(place.row), RowSlot.systemCount + index)
+      chunk.slots[Int(place.slot)].mark(Int(place.row), index)
+    }
+  }
+}

@@ -1,0 +1,82 @@
+import OData
+import ODataXML
+
+/// What is known of an answer before it is read.
+struct PageForm: Sendable {
+  var isAtom = false
+  /// What was asked for.
+  var url: String?
+  var status: Int?
+  var version: ODataVersion?
+}
+
+/// What a page of an answer has told.
+struct PageEnd: Sendable, Hashable {
+  var nextLink: String?
+  var deltaLink: String?
+  /// How many rows there are in all, where the service counts.
+  var count: Int64?
+  /// The page's own rows, without those in line.
+  var rows: Int64 = 0
+  /// Entities of any kind that no page before had; nil where nobody has looked.
+  var newRows: Int64?
+  var context: String?
+}
+
+/// A collection in line that goes on behind a link.
+struct InlinePage: Sendable, Hashable {
+  let id: Int64
+  let link: String
+  /// The table and navigation property, and the entity that has it.
+  let table: Int
+  let navigation: Int
+  let parent: Int64
+}
+
+/// Reads one payload of JSON or Atom into a collector.
+struct PageReader {
+  private enum Reader {
+    case json(JSONPayloadReader)
+    case atom(AtomPayloadReader)
+  }
+
+  let collector: RowCollector
+  private var reader: Reader
+
+  init(_ form: PageForm, _ collector: RowCollector) {
+    self.collector = collector
+    if form.isAtom {
+      reader = .atom(AtomPayloadReader(options: AtomOptions(model: collector.model), handler: collector))
+    } else {
+      reader = .json(
+        JSONPayloadReader(
+          options: PayloadOptions(model: collector.model, url: form.url, status: form.status, version: form.version)))
+    }
+  }
+
+  /// Reads the next bytes.
+  mutating func read(_ bytes: [UInt8]) throws {
+    switch reader {
+    case .json(var json):
+      // One owner at a time, so that its buffers are not copied.
+      reader = .json(JSONPayloadReader())
+      defer { reader = .json(json) }
+      try json.read(bytes, into: collector)
+    case .atom(let atom): try atom.read(bytes)
+    }
+  }
+
+  /// Tells that no bytes follow.
+  mutating func finish() throws {
+    switch reader {
+    case .json(var json): try json.finish(into: collector)
+    case .atom(let atom): try atom.finish()
+    }
+  }
+
+  var end: PageEnd {
+    PageEnd(
+      nextLink: collector.nextLink, deltaLink: collector.deltaLink, count: collector.count, rows: collector.rootCount,
+      context: collector.context)
+  }
+}

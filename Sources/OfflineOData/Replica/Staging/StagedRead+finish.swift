@@ -1,0 +1,225 @@
+import Storage
+
+/// What a download has changed.
+struct StagedOutcome: Sendable, Hashable {
+  /// The numbers of the entity tables whose rows or links are others now.
+  var changed: Set<Int> = []
+  /// The rows of the query's own table that it now has.
+  var rows: Int64 = 0
+}
+
+extension StagedRead {
+  /// Makes what is staged what readers see, in one short transaction with the link and the conditions of the next time.
+  ///
+  /// Before it, in slices, rows of other queries are copied beside; and what has not changed is left as it is.
+  /// - Parameter time: now, in seconds since 1970.
+  func finish(
+    deltaLink: String?, etag: String?, lastModified: String?, at time: Double
+  ) async throws(StorageError) -> StagedOutcome {
+    _ = try await queue.drain()
+    let work = try await begin()
+    for table in work.tables { try await copyRows(table) }
+    for link in work.links { try await copyLinks(link) }
+    var changed: [Int] = []
+    for table in work.tables where try await hasChanged(table) { changed.append(table.number) }
+    var changedLinks: [Int] = []
+    for link in work.links where try await hasChanged(link) { changedLinks.append(link.number) }
+    let ending = StagedEnding(deltaLink: deltaLink, etag: etag, lastModified: lastModified, time: time)
+    return try await replica.write { [self, changed, changedLinks] (connection, _, plan) throws(StorageError) in
+      try flip(work, Set(changed), Set(changedLinks), ending, plan, connection)
+    }
+  }
+
+  /// The tables that the read is about, with their generations.
+  struct Work: Sendable {
+    struct Table: Sendable {
+      let number: Int
+      let current: String
+      let next: String
+      let bit: Int64
+      /// Rows of other queries are there.
+      let isShared: Bool
+    }
+    struct Links: Sendable {
+      let number: Int
+      let current: String
+      let next: String
+      /// The tables at the ends as they will be.
+      let source: String
+      let target: String
+    }
+
+    var tables: [Table] = []
+    var links: [Links] = []
+  }
+
+  /// Tables that the query brought rows of before get an empty next generation: they may be empty now.
+  private func begin() async throws(StorageError) -> Work {
+    try await queue.write { [self] (writer, connection) throws(StorageError) in
+      let names = try connection.rows("SELECT name FROM larder_membership WHERE query = ?1", .integer(query)) {
+        (row) throws(StorageError) in try row.text(0)
+      }
+      try writer.prepare(table: table, connection)
+      for name in names { if let known = plan.table(name) { try writer.prepare(table: known.number, connection) } }
+      let registry = try ReplicaRegistry(plan, connection)
+      let state = registry.state(version: 0)
+      var work = Work()
+      var ends = state.tables
+      for (number, entry) in registry.entities.sorted(by: { $0.key < $1.key }) where entry.reader == query {
+        guard let next = ReplicaRegistry.nextName("e", entry) else { continue }
+        let name = plan.tables[number].name
+        let bit = try connection.giveBit(to: query, in: name)
+        ends[number] = TableDDL.quoted(next)
+        work.tables.append(
+          Work.Table(
+            number: number, current: state.tables[number], next: TableDDL.quoted(next), bit: bit,
+            isShared: try connection.bits(in: name) != 1 << bit))
+      }
+      for (number, entry) in registry.links.sorted(by: { $0.key < $1.key }) where entry.reader == query {
+        guard let next = ReplicaRegistry.nextName("l", entry) else { continue }
+        work.links.append(
+          Work.Links(
+            number: number, current: state.links[number], next: next, source: ends[plan.links[number].source],
+            target: ends[plan.links[number].target]))
+      }
+      return work
+    }
+  }
+
+  /// Copies rows that other queries bring, in slices.
+  private func copyRows(_ work: Work.Table) async throws(StorageError) {
+    guard work.isShared else { return }
+    let table = plan.tables[work.number]
+    let names = (SystemColumn.allCases.filter { $0 != .queries }.map(\.rawValue) + table.columns.map(\.name))
+    let list = TableDDL.list(names)
+    let copy = """
+      INSERT OR IGNORE INTO \(work.next)(\(list),"@queries") SELECT \(list),"@queries" & ~?1 FROM \(work.current)
+      WHERE "@id" > ?2 AND "@id" <= ?3 AND ("@queries" & ~?1 <> 0 OR "@state" <> 0)
+      """
+    try await inSlices(of: work.current) { (connection, from, to) throws(StorageError) in
+      try connection.run(copy, .integer(1 << work.bit), .integer(from), .integer(to))
+    }
+  }
+
+  /// Copies links that the payload did not tell, as far as both ends are there.
+  private func copyLinks(_ work: Work.Links) async throws(StorageError) {
+    let next = TableDDL.quoted(work.next)
+    let told = TableDDL.quoted(work.next + "_told")
+    let copy = """
+      INSERT OR IGNORE INTO \(next)(source, target) SELECT source, target FROM \(work.current) AS l
+      WHERE source > ?1 AND source <= ?2 AND NOT EXISTS(SELECT 1 FROM \(told) WHERE side = 0 AND id = l.source)
+      AND NOT EXISTS(SELECT 1 FROM \(told) WHERE side = 1 AND id = l.target)
+      AND EXISTS(SELECT 1 FROM \(work.source) WHERE "@id" = l.source)
+      AND EXISTS(SELECT 1 FROM \(work.target) WHERE "@id" = l.target)
+      """
+    try await inSlices(of: work.current, by: "source") { (connection, from, to) throws(StorageError) in
+      try connection.run(copy, .integer(from), .integer(to))
+    }
+  }
+
+  /// Runs work for ranges of identities, so many in a transaction as a slice has time for.
+  private func inSlices(
+    of table: String, by column: String = "@id",
+    _ body: @escaping @Sendable (Connection, Int64, Int64) throws(StorageError) -> Void
+  ) async throws(StorageError) {
+    let find = """
+      SELECT max(id) FROM (SELECT \(TableDDL.quoted(column)) AS id FROM \(table) WHERE id > ?1 ORDER BY id LIMIT 200)
+      """
+    var last: Int64? = 0
+    while let from = last {
+      last = try await replica.database.write { (connection) throws(StorageError) -> Int64? in
+        let begin = ContinuousClock.now
+        var from = from
+        while true {
+          let to = try connection.first(find, .integer(from)) { (row) throws(StorageError) in try row.int64OrNil(0) }
+          guard let to, let to else { return nil }
+          try body(connection, from, to)
+          from = to
+          if ContinuousClock.now - begin > Replica.slice { return from }
+        }
+      }
+    }
+  }
+
+  // MARK: Differences
+
+  private func hasChanged(_ work: Work.Table) async throws(StorageError) -> Bool {
+    let columns =
+      SystemColumn.allCases.map(\.rawValue).filter { $0 != "@id" } + plan.tables[work.number].columns.map(\.name)
+    func row(_ alias: String) -> String {
+      "(" + columns.map { "\(alias).\(TableDDL.quoted($0)) COLLATE BINARY" }.joined(separator: ",") + ")"
+    }
+    let sql = """
+      SELECT (SELECT count(*) FROM \(work.next)) <> (SELECT count(*) FROM \(work.current)) OR EXISTS(
+      SELECT 1 FROM \(work.next) AS n LEFT JOIN \(work.current) AS c ON c."@id" = n."@id"
+      WHERE c."@id" IS NULL OR \(row("n")) IS NOT \(row("c")))
+      """
+    return try await replica.database.read { (connection) throws(StorageError) in
+      try connection.first(sql) { (row) throws(StorageError) in try row.int64(0) != 0 } ?? true
+    }
+  }
+
+  private func hasChanged(_ work: Work.Links) async throws(StorageError) -> Bool {
+    let next = TableDDL.quoted(work.next)
+    let sql = """
+      SELECT (SELECT count(*) FROM \(next)) <> (SELECT count(*) FROM \(work.current)) OR EXISTS(
+      SELECT 1 FROM \(next) AS n WHERE NOT EXISTS(
+      SELECT 1 FROM \(work.current) AS c WHERE c.source = n.source AND c.target = n.target))
+      """
+    return try await replica.database.read { (connection) throws(StorageError) in
+      try connection.first(sql) { (row) throws(StorageError) in try row.int64(0) != 0 } ?? true
+    }
+  }
+
+  // MARK: The end
+
+  private func flip(
+    _ work: Work, _ changed: Set<Int>, _ changedLinks: Set<Int>, _ ending: StagedEnding, _ plan: ReplicaPlan,
+    _ connection: Connection
+  ) throws(StorageError) -> StagedOutcome {
+    var registry = try ReplicaRegistry(plan, connection)
+    var outcome = StagedOutcome()
+    for table in work.tables {
+      guard registry.entities[table.number]?.reader == query else { throw .givenUp(connection.file ?? "") }
+      if changed.contains(table.number) {
+        try registry.flip(table: table.number, connection)
+        outcome.changed.insert(table.number)
+      } else {
+        try registry.dropNext(table: table.number, connection)
+      }
+    }
+    for link in work.links {
+      if changedLinks.contains(link.number) {
+        try registry.flip(links: link.number, connection)
+        outcome.changed.formUnion([plan.links[link.number].source, plan.links[link.number].target])
+      } else {
+        try registry.dropNext(links: link.number, connection)
+      }
+    }
+    try connection.countVersionUp()
+    try ending.write(query, connection)
+    try connection.run("DELETE FROM larder_inline WHERE query = ?1", .integer(query))
+    try connection.logChange(outcome.changed)
+    let rows = try connection.first("SELECT rows FROM larder_download WHERE query = ?1", .integer(query)) {
+      (row) throws(StorageError) in try row.int64(0)
+    }
+    outcome.rows = rows ?? 0
+    try connection.run("DELETE FROM larder_download WHERE query = ?1", .integer(query))
+    return outcome
+  }
+}
+
+/// What a finished download keeps for the next one.
+struct StagedEnding: Sendable {
+  var deltaLink: String?
+  var etag: String?
+  var lastModified: String?
+  /// Seconds since 1970.
+  var time: Double
+
+  func write(_ query: Int64, _ connection: Connection) throws(StorageError) {
+    try connection.run(
+      "UPDATE larder_query SET delta_link = ?1, etag = ?2, last_modified = ?3, downloaded = ?4 WHERE id = ?5",
+      .text(deltaLink), .text(etag), .text(lastModified), .real(time), .integer(query))
+  }
+}

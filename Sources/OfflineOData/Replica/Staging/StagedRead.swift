@@ -1,0 +1,178 @@
+import OData
+import Storage
+import Synchronization
+
+/// A whole read of one defining query: rows go to the next generation of their tables, page by page, and nobody sees
+/// them before ``finish(deltaLink:etag:lastModified:at:)``.
+///
+/// What has been staged survives the process; ``resume(_:query:table:)`` goes on behind the last page that was saved.
+/// Rows of a page that was cut come again and do no harm.
+final class StagedRead: Sendable {
+  let replica: Replica
+  let query: Int64
+  /// The table of the query's own entities.
+  let table: Int
+  let plan: ReplicaPlan
+  /// What was saved with the last page.
+  let position: String?
+  /// Pages and rows staged before this.
+  let pages: Int
+  let rows: Int64
+  let queue: RowQueue
+
+  private init(
+    _ replica: Replica, _ query: Int64, _ table: Int, _ plan: ReplicaPlan, position: String?, pages: Int, rows: Int64
+  ) {
+    self.replica = replica
+    self.query = query
+    self.table = table
+    self.plan = plan
+    self.position = position
+    self.pages = pages
+    self.rows = rows
+    queue = RowQueue(replica, GenerationWriter(plan: plan, query: query))
+  }
+
+  /// Begins anew: what is staged for the query is dropped.
+  ///
+  /// Throws `inUse` later, when a page brings rows of a table that the whole read of another query fills.
+  static func begin(_ replica: Replica, query: Int64, table: Int) async throws(StorageError) -> StagedRead {
+    let plan = try await replica.write { (connection, _, plan) throws(StorageError) in
+      try StagedTables.drop(query: query, plan, connection)
+      try connection.run(
+        "INSERT INTO larder_download(query, way, pages, rows, bytes) VALUES(?1, 0, 0, 0, 0)", .integer(query))
+      return plan
+    }
+    return StagedRead(replica, query, table, plan, position: nil, pages: 0, rows: 0)
+  }
+
+  /// Goes on with what is staged; nil where there is nothing.
+  static func resume(_ replica: Replica, query: Int64, table: Int) async throws(StorageError) -> StagedRead? {
+    let found = try await replica.read { (connection, _, plan) throws(StorageError) in
+      try connection.first(
+        "SELECT position, pages, rows FROM larder_download WHERE query = ?1 AND way = 0", .integer(query)
+      ) { (row) throws(StorageError) in (try row.textOrNil(0), try row.int64(1), try row.int64(2), plan) }
+    }
+    guard let found, found.0 != nil || found.1 > 0 else { return nil }
+    return StagedRead(
+      replica, query, table, found.3, position: found.0, pages: Int(clamping: found.1), rows: found.2)
+  }
+
+  /// Begins to read a page, or one of a collection in line.
+  func beginPage(_ form: PageForm, inline: InlinePage? = nil) -> StagedPage {
+    StagedPage(self, form, inline)
+  }
+
+  /// Keeps where the download goes on; behind a page that has ended.
+  func save(position: String?) async throws(StorageError) {
+    try await replica.database.write { [query] (connection) throws(StorageError) in
+      try connection.run(
+        "UPDATE larder_download SET position = ?1 WHERE query = ?2", .text(position), .integer(query))
+    }
+  }
+
+  /// Collections in line that go on behind links: each is a page to be read before the end.
+  func inlinePages() async throws(StorageError) -> [InlinePage] {
+    try await replica.database.read { [query, plan] (connection) throws(StorageError) in
+      try connection.rows(
+        "SELECT id, link, name, path, parent FROM larder_inline WHERE query = ?1 ORDER BY id", .integer(query)
+      ) { (row) throws(StorageError) in
+        let table = plan.table(try row.text(2))
+        let path = try row.text(3)
+        let navigation = table?.navigations.firstIndex { $0.path.joined(separator: "/") == path }
+        return InlinePage(
+          id: try row.int64(0), link: try row.text(1), table: table?.number ?? -1, navigation: navigation ?? -1,
+          parent: try row.int64(4))
+      }
+    }
+  }
+
+  /// Throws away what is staged.
+  func discard() async throws(StorageError) {
+    await queue.stop()
+    _ = try await replica.write { [query] (connection, _, plan) throws(StorageError) in
+      try StagedTables.drop(query: query, plan, connection)
+      try connection.countVersionUp()
+    }
+  }
+}
+
+/// A page on its way into a whole read. One caller at a time.
+final class StagedPage: Sendable {
+  private let read: StagedRead
+  private let inline: InlinePage?
+  private let state: Mutex<Reading>
+
+  private struct Reading: ~Copyable {
+    var reader: PageReader
+    var bytes: Int64 = 0
+    var inlines = 0
+  }
+
+  /// Bytes that are read before rows are handed on.
+  private static let slice = 64 << 10
+  private static let chunkRows = 1000
+  private static let chunkBytes = 2 << 20
+
+  init(_ read: StagedRead, _ form: PageForm, _ inline: InlinePage?) {
+    self.read = read
+    self.inline = inline
+    let isFit = inline.map { read.plan.tables.indices.contains($0.table) && $0.navigation >= 0 } ?? false
+    let parent = isFit ? inline.map { (navigation: $0.navigation, table: $0.table, id: $0.parent) } : nil
+    let table = parent.map { read.plan.tables[$0.table].navigations[$0.navigation].target } ?? read.table
+    let collector = RowCollector(plan: read.plan, table: table, parent: parent)
+    state = Mutex(Reading(reader: PageReader(form, collector)))
+  }
+
+  /// Reads the next bytes. Throws `PayloadError`, `AtomError`, ``RowCollectorError``, ``ColumnValueError`` where they are
+  /// no rows, `StorageError` where rows could not be written.
+  func take(_ bytes: [UInt8]) async throws {
+    var start = 0
+    while start < bytes.count {
+      let end = min(start + StagedPage.slice, bytes.count)
+      let part = start == 0 && end == bytes.count ? bytes : Array(bytes[start..<end])
+      let chunk = try state.withLock { state in
+        state.bytes += Int64(part.count)
+        try state.reader.read(part)
+        return StagedPage.ripe(state.reader.collector)
+      }
+      if let chunk { try await read.queue.put(chunk) }
+      start = end
+    }
+  }
+
+  private static func ripe(_ collector: RowCollector) -> RowChunk? {
+    let isRipe =
+      collector.frames.isEmpty
+      && (collector.chunk.order.count >= chunkRows || collector.chunk.byteCount >= chunkBytes)
+    return isRipe ? collector.take() : nil
+  }
+
+  /// Tells that the page is whole; waits until its rows are written.
+  func end() async throws -> PageEnd {
+    let (rest, end, bytes) = try state.withLock { state in
+      try state.reader.finish()
+      return (state.reader.collector.take(), state.reader.end, state.bytes)
+    }
+    if !rest.isEmpty || !rest.told.isEmpty { try await read.queue.put(rest) }
+    var page = end
+    page.newRows = Int64(try await read.queue.drain())
+    let isInline = inline != nil
+    let inline = inline
+    try await read.replica.database.write { [query = read.query] (connection) throws(StorageError) in
+      try connection.run(
+        "UPDATE larder_download SET pages = pages + ?1, rows = rows + ?2, bytes = bytes + ?3 WHERE query = ?4",
+        .integer(isInline ? 0 : 1), .integer(isInline ? 0 : end.rows), .integer(bytes), .integer(query))
+      guard let inline else { return }
+      if let next = end.nextLink {
+        try connection.run("UPDATE larder_inline SET link = ?1 WHERE id = ?2", .text(next), .integer(inline.id))
+      } else {
+        try connection.run("DELETE FROM larder_inline WHERE id = ?1", .integer(inline.id))
+      }
+    }
+    return page
+  }
+
+  /// Gives the page up: its rows that are written stay staged, and come again.
+  func cancel() async { await read.queue.stop() }
+}
