@@ -115,7 +115,13 @@ extension SyntaxReader {
     guard start + 2 <= end else { return nil }
     var last = start
     while last < end, last - start < 6, bytes[last] | 0x20 >= 0x61, bytes[last] | 0x20 <= 0x7A { last += 1 }
-    guard let kind = operatorWord(start..<last) else { return nil }
+    guard let kind = operatorWord(start..<last) else {
+      // A word that begins as an operator fails behind it.
+      if let count = (2..<max(last - start, 2)).last(where: { operatorWord(start..<start + $0) != nil }) {
+        lookedInVain(to: start + count)
+      }
+      return nil
+    }
     var after = last
     while after < end, bytes[after] == 0x20 || bytes[after] == 0x09 { after += 1 }
     if after == last, last < end {

@@ -32,7 +32,9 @@ extension SyntaxReader {
     case .entityID: return .entityID(try visible("an IRI", orSpace: false))
     case .error:
       let start = index
-      guard take(exact: "{\"code\":") else { throw unexpected("'{\"code\":'") }
+      for part: StaticString in ["{", "\"", "code", "\"", ":"] {
+        guard take(exact: part) else { throw unexpected("'{\"code\":' and more JSON") }
+      }
       _ = visibleRun(orSpace: true)
       return .error(string(start..<index))
     case .maxVersion:

@@ -18,8 +18,10 @@ extension SyntaxReader {
       return try prefixedLiteral(name, isQualified: isQualified, at: position)
     }
     guard !isQualified, let value = word(name) else {
+      let last = index
       index = start
-      throw unexpected("a literal")
+      lookedInVain(to: last)
+      throw unexpected("a literal: '\(name)' is none, a text stands in quotes")
     }
     return ODataExpression(.literal(value), at: position)
   }

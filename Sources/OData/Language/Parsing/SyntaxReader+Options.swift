@@ -9,8 +9,9 @@ extension SyntaxReader {
     while true {
       end = endOfOption(upTo: last)
       try option(place, into: &options, names: &names)
+      let place = index
       skipSpace()
-      guard index >= end else { throw error(.unexpected(expected: ["'&'", "the end of the option"])) }
+      guard index >= end else { throw error(.unexpected(expected: ["'&'", "the end of the option"]), at: place) }
       end = last
       guard take(plain: UInt8(ascii: "&")) else { return options }
     }

@@ -50,7 +50,9 @@ extension SyntaxReader {
       let start = index
       skipSpace()
       if peek == UInt8(ascii: "[") || peek == UInt8(ascii: "{") { return .arrayOrObject }
+      let last = index
       index = start
+      lookedInVain(to: last)
       throw expectedOperand
     case UInt8(ascii: "@"), UInt8(ascii: "$"): return .path
     case UInt8(ascii: "'"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "+"): return .literal

@@ -65,7 +65,7 @@ struct HeaderRuleTests {
       (.header, "OData-Versio: 4.0", 6), (.header, "OData-Version 4.0", 13), (.version, "OData-Version: 3.0", 15),
       (.version, "OData-Version: 4.00", 18), (.version, "Prefer: wait=1", 0), (.asyncresult, "AsyncResult: 20", 15),
       (.asyncresult, "AsyncResult: 2000", 16), (.contentID, "Content-ID: a b", 13), (.contentID, "Content-ID:", 11),
-      (.isolation, "Isolation: none", 11), (.error, "OData-Error: {\"Code\":1}", 13),
+      (.isolation, "Isolation: none", 11), (.error, "OData-Error: {\"Code\":1}", 15),
       (.entityID, "OData-EntityID: a b", 17),
       (.maxVersion, "OData-MaxVersion: 4", 19), (.prefer, "Prefer: wait=1;x", 14), (.requestID, "", 0),
       (.preference, "foo=bar", 0), (.preference, "odata.wait=1", 6), (.returnPreference, "return=Minimal", 7),

@@ -41,7 +41,9 @@ struct UrlGrammarPlaceTests {
       Case("commonExpr", "Set/Ns.T('x')/a"),
       Case("commonExpr", "$these/name", 11), Case("commonExpr", "$these/Ns.T", 11), Case("commonExpr", "$these", 6),
       Case("commonExpr", "$these/Ns.F()"), Case("commonExpr", "$these/$count"), Case("commonExpr", "$these/@Ns.T"),
-      Case("inExpr", " in ()"), Case("inExpr", " in ('a','b')"), Case("inExpr", " in (a,b)", 6),
+      Case("commonExpr", "Size eqq 4", 7), Case("commonExpr", " Name", 1), Case("commonExpr", "a in (1,bc)", 10),
+      Case("commonExpr", "a eq 1 anda", 10), Case("inExpr", " in ()"), Case("inExpr", " in ('a','b')"),
+      Case("inExpr", " in (a,b)", 6),
       Case("commonExpr", "Model%2ET/a eq 1"),
     ])
   func expressions(item: Case) throws { try Self.check(item) }
@@ -54,7 +56,9 @@ struct UrlGrammarPlaceTests {
       Case("resourcePath", "A(ID=1,S", 8), Case("keyPathSegments", "/a/1/~"), Case("containmentNavigation", "/-/a"),
       Case("resourcePath", "A/1/..", 4), Case("expand", "$expand=*/$re", 9), Case("expand", "$expand=$VALUE"),
       Case("queryOptions", "$countfalse", 6), Case("queryOptions", "$topp=1", 4), Case("queryOptions", "$total=1", 0),
-      Case("queryOptions", "$filter=a eq 1 xor b", 15), Case("queryOptions", "value=[\t]"),
+      Case("queryOptions", "$filter=a eq 1 xor b", 15),
+      Case("resourcePath", "Categories(foo)", 14), Case("queryOptions", "$select=A b", 9),
+      Case("queryOptions", "value=[\t]"),
       Case("orderby", "$orderbyName", 8), Case("context", "#A(1)/B()"), Case("context", "#A(\t)/B", 3),
     ])
   func paths(item: Case) throws { try Self.check(item) }
@@ -62,7 +66,8 @@ struct UrlGrammarPlaceTests {
   @Test(
     "Headers (section 8)",
     arguments: [
-      Case("header", "odata-", 6), Case("header", "OData-Version: 4", 15), Case("header", "Content-ID", 10),
+      Case("header", "odata-", 6), Case("header", "OData-Error: {\"code\"", 20), Case("header", "OData-Version: 4", 15),
+      Case("header", "Content-ID", 10),
       Case("preference", "wait0", 4), Case("preference", "odata.continue-on-erroro", 23),
       Case("preference", "odata.x", 6),
       Case("annotationIdentifier", "%2A"), Case("annotationIdentifier", "-Ns.%2a#q"),
