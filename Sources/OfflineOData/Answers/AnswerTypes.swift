@@ -256,6 +256,25 @@ struct AnswerTypes: Sendable {
     }
   }
 
+  /// The same tree with the names of enumerations' values in place of their numbers, for decoders.
+  func named(_ node: JSONNode, as type: AnswerType, depth: Int = 0) -> JSONNode {
+    guard depth < AnswerTypes.maximumDepth else { return node }
+    switch (node, type) {
+    case (.number(let text), .enumeration(let names)): return .string(Int64(text).flatMap(names.name) ?? text)
+    case (.array(let items), .collection(let item)):
+      if case .primitive = item { return node }
+      return .array(items.map { named($0, as: item, depth: depth + 1) })
+    case (.object(let members), .structure(let declared)):
+      let actual = AnswerTypes.typeName(members, on: "").flatMap { model.structure($0) } ?? declared
+      return .object(
+        members.map { member in
+          guard let property = actual.property(member.name) else { return member }
+          return JSONNode.Member(member.name, named(member.value, as: self.type(property.type), depth: depth + 1))
+        })
+    default: return node
+    }
+  }
+
   /// What `@odata.type` says, of the object or of a property in it; without `#`.
   static func typeName(_ members: [JSONNode.Member], on property: String) -> String? {
     for spelling in ["@odata.type", "@type"] {

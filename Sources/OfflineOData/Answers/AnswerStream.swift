@@ -1,0 +1,147 @@
+import OData
+import Storage
+
+/// An answer's bytes in pieces of some 64 kB, made as they are taken: once.
+///
+/// All pieces are of one state of the store. Its transaction ends with the last piece, or when the stream and its iterators
+/// are released; no thread waits between two pieces.
+struct AnswerStream: AsyncSequence, Sendable {
+  typealias Element = [UInt8]
+
+  /// What became of the question. The rows of a collection are counted as far as they were written at the beginning.
+  let end: AnswerRun.End
+  private let first: [UInt8]?
+  private let session: ReadSession<AnswerPieces>
+
+  /// Begins a transaction, makes the answer in it and writes its first piece.
+  static func open(
+    _ replica: Replica, _ make: @escaping @Sendable (Connection, ReplicaState, ReplicaPlan) throws -> AnswerRun
+  ) async throws -> AnswerStream {
+    try await begin(
+      try await replica.readSession { (connection, state, plan) throws(StorageError) in
+        AnswerPieces(Result { try make(connection, state, plan) })
+      })
+  }
+
+  /// The same on a database without a replica around it.
+  static func open(_ database: Database, _ make: @escaping @Sendable (Connection) throws -> AnswerRun) async throws
+    -> AnswerStream
+  {
+    try await begin(
+      try await database.readSession { (connection) throws(StorageError) in
+        AnswerPieces(Result { try make(connection) })
+      })
+  }
+
+  private static func begin(_ session: ReadSession<AnswerPieces>) async throws -> AnswerStream {
+    let first = try await piece(session)
+    let end = try await session.next { (_, pieces) throws(StorageError) in pieces.end }
+    if first == nil { await session.end() }
+    guard let end else { throw OfflineODataError(.internalFailure, "An answer without an end") }
+    return AnswerStream(end: end, first: first, session: session)
+  }
+
+  private static func piece(_ session: ReadSession<AnswerPieces>) async throws -> [UInt8]? {
+    try await session.next { (connection, pieces) throws(StorageError) in
+      Result { try pieces.next(connection) }
+    }.get()
+  }
+
+  func makeAsyncIterator() -> AsyncIterator { AsyncIterator(first: first, session: session) }
+
+  /// Takes the pieces.
+  struct AsyncIterator: AsyncIteratorProtocol {
+    fileprivate var first: [UInt8]?
+    fileprivate var session: ReadSession<AnswerPieces>?
+
+    mutating func next() async throws -> [UInt8]? {
+      if let piece = first {
+        first = nil
+        return piece
+      }
+      guard let session else { return nil }
+      if let piece = try await AnswerStream.piece(session) { return piece }
+      await session.end()
+      self.session = nil
+      return nil
+    }
+  }
+}
+
+/// The pieces of one answer, on one connection.
+final class AnswerPieces {
+  private var run: Result<AnswerRun, any Error>
+  private var stage = Stage.new
+  /// What became of the question; nil before the first piece.
+  private(set) var end: AnswerRun.End?
+
+  private enum Stage {
+    case new
+    case rows(RowCursor, AnswerCollection)
+    case ended
+  }
+
+  init(_ run: Result<AnswerRun, any Error>) { self.run = run }
+
+  /// The next piece; nil behind the last one.
+  func next(_ connection: Connection) throws -> [UInt8]? {
+    switch stage {
+    case .new: try begin(connection)
+    case .rows(let cursor, let collection): try go(on: cursor, collection)
+    case .ended: nil
+    }
+  }
+
+  private func begin(_ connection: Connection) throws -> [UInt8]? {
+    let run = try run.get()
+    stage = .ended
+    switch run.plan.content {
+    case .objects(let shape), .references(let shape):
+      guard !run.plan.isSingle else { fallthrough }
+      let writer = AnswerWriter(connection: connection, types: run.types)
+      var collection = AnswerCollection(run, run.object(shape), writer)
+      bytes = AnswerBytes()
+      try collection.open(into: &bytes)
+      end = AnswerRun.End(found: .content, mediaType: run.form.mediaType)
+      return try go(
+        on: try connection.cursor(run.plan.sql, AnswerWriter.values(run.plan.parameters)), collection)
+    case .value, .count, .media:
+      let (bytes, end) = try run.json(connection)
+      self.end = end
+      return bytes.isEmpty ? nil : bytes
+    }
+  }
+
+  private var bytes = AnswerBytes()
+
+  private func go(on cursor: RowCursor, _ begun: AnswerCollection) throws -> [UInt8]? {
+    var collection = begun
+    var failure: (any Error)?
+    var isPageAtEnd = false
+    try cursor.forEachRow { (row) throws(StorageError) in
+      do {
+        guard try collection.row(row, into: &bytes) else {
+          isPageAtEnd = true
+          return false
+        }
+        return bytes.count <= AnswerBytes.chunk
+      } catch {
+        failure = error
+        return false
+      }
+    }
+    if let failure {
+      stage = .ended
+      throw failure
+    }
+    guard isPageAtEnd || cursor.isAtEnd else {
+      stage = .rows(cursor, collection)
+      return bytes.take()
+    }
+    stage = .ended
+    let end = try collection.close(into: &bytes)
+    if self.end?.rows == 0 { self.end = end }
+    let rest = bytes.takeAll()
+    return rest.isEmpty ? nil : rest
+  }
+}

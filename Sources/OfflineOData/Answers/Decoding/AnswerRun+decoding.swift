@@ -1,0 +1,75 @@
+import OData
+import Storage
+
+extension AnswerRun {
+  /// Makes values straight from the rows, without JSON between.
+  ///
+  /// - An array or set of a type has a value for each entity; every other type is made of the one entity or value, or of
+  ///   the number where the question ends in `/$count`.
+  /// - Members are found by `CodingKeys`: properties, complex ones as types of their own, expanded ones as arrays,
+  ///   optionals or types, `Name@odata.count`, and `@odata.id`, `@odata.etag` and `@odata.type` of an entity.
+  /// - `Date`, `Decimal`, `UUID`, `Data`, `URL` and `Duration` are made of the Edm types that hold such values; a `String`
+  ///   is the text as the service sent it, also of decimals and moments. Enumerations are decoded by name or number.
+  ///
+  /// - Returns: nil where there is no such entity, or no value; an array for every question for many.
+  /// - Throws: `DecodingError` with the path of the value; the store's error.
+  func read<Value: Decodable>(_ type: Value.Type, _ connection: Connection) throws -> Value? {
+    let writer = AnswerWriter(connection: connection, types: types)
+    switch plan.content {
+    case .objects(let shape), .references(let shape): return try objects(type, shape, writer)
+    case .value(let member, _): return try value(type, member, writer)
+    case .count:
+      let count = try writer.count(plan.sql, AnswerWriter.values(plan.parameters))
+      return try ScalarDecoder.make(type, ScalarDecoder(.integer(count), codingPath: []))
+    case .media: throw OfflineODataError(.unsupportedQuery, "Media as a value of a type; read the bytes")
+    }
+  }
+
+  private func objects<Value: Decodable>(
+    _ type: Value.Type, _ shape: ReadShape, _ writer: AnswerWriter
+  ) throws -> Value? {
+    let scope = RowScope(shape, place: place(shape), types: types, depth: 0)
+    let decoder = RowDecoder(scope, RowPlace(writer: writer))
+    let values = try AnswerWriter.values(plan.parameters)
+    guard !plan.isSingle else {
+      var found: Value?
+      try writer.forEachRow(plan.sql, values) { row in
+        found = try decoder.place.with(row) { try Value(from: decoder) }
+        return false
+      }
+      return found
+    }
+    guard let rows = type as? any DecodableRows.Type else {
+      throw DecodingError.typeMismatch(
+        type, .init(codingPath: [], debugDescription: "The question has many answers; ask for an array of a type"))
+    }
+    var paging = AnswerPaging(plan.page)
+    let made = try rows.rows(
+      { take in
+        try writer.forEachRow(plan.sql, values) { row in
+          guard paging.takes(row) else { return false }
+          try decoder.place.with(row, take)
+          return true
+        }
+      }, from: decoder)
+    return made as? Value
+  }
+
+  private func value<Value: Decodable>(
+    _ type: Value.Type, _ member: ReadMember, _ writer: AnswerWriter
+  ) throws -> Value? {
+    // The one member of an object is decoded as if it had the key of its name.
+    let scope = RowScope(members: [ReadMember(name: "value", kind: member.kind, type: member.type)])
+    let decoder = RowDecoder(scope, RowPlace(writer: writer))
+    var found: Value?
+    try writer.forEachRow(plan.sql, AnswerWriter.values(plan.parameters)) { row in
+      found = try decoder.place.with(row) {
+        try decoder.isMissing(0, ValueKey.value) ? nil : try decoder.value(type, 0, ValueKey.value)
+      }
+      return false
+    }
+    return found
+  }
+
+  private enum ValueKey: String, CodingKey { case value }
+}

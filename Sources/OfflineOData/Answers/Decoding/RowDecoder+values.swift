@@ -1,0 +1,132 @@
+import OData
+import Storage
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+// Values of types other than scalars.
+extension RowDecoder {
+  /// A member as a value of any type.
+  func value<Value: Decodable>(_ type: Value.Type, _ number: Int, _ key: any CodingKey) throws -> Value {
+    guard number >= 0 else { return try ScalarDecoder.make(type, try cell(number, key)) }
+    switch scope.members[number] {
+    case .column(let column, let storage, _):
+      let row = unsafe try row()
+      if unsafe row.pointee.storageClass(column) == .text, storage != .json, storage != .geo {
+        if let value: Value = unsafe ScalarText.value(row.pointee.utf8(column), storage) { return value }
+      }
+      return try compoundOrScalar(type, number, key)
+    case .complex(let marker, let inner):
+      let row = unsafe try row()
+      guard try has(number) else { throw missing(key) }
+      guard unsafe !row.pointee.isNull(marker) else { throw null(type, key) }
+      return try Value(from: self.inner(number, inner, key))
+    case .expand(let expand):
+      guard let value = try related(type, expand, key) else { throw null(type, key) }
+      return value
+    case .text, .id, .typeName: return try ScalarDecoder.make(type, try cell(number, key))
+    }
+  }
+
+  /// The same; nil where a related entity is asked for and there is none.
+  func valueIfRelated<Value: Decodable>(
+    _ type: Value.Type, _ number: Int, _ key: any CodingKey
+  ) throws -> Value? {
+    if number >= 0, case .expand(let expand) = scope.members[number] { return try related(type, expand, key) }
+    return try value(type, number, key)
+  }
+
+  private func compoundOrScalar<Value: Decodable>(
+    _ type: Value.Type, _ number: Int, _ key: any CodingKey
+  ) throws -> Value {
+    if let node = try node(number) {
+      if node == .null { throw null(type, key) }
+      return try NodeDecoder(node, codingPath: around + [key]).value(type)
+    }
+    return try ScalarDecoder.make(type, try cell(number, key))
+  }
+
+  /// The tree of a column of JSON; nil for other members.
+  private func node(_ number: Int) throws -> JSONNode? {
+    guard case .column(let column, let storage, let type) = scope.members[number], storage == .json || storage == .geo
+    else { return nil }
+    let row = unsafe try row()
+    guard unsafe row.pointee.storageClass(column) == .text else { return .null }
+    let node = unsafe try AnswerTypes.node(Array(row.pointee.utf8(column)))
+    let types = place.writer.types
+    return storage == .geo ? node : types.named(node, as: types.type(type))
+  }
+
+  /// Related entities: arrays and sets element by element, one by one; other types by way of JSON.
+  private func related<Value: Decodable>(
+    _ type: Value.Type, _ expand: RowExpand, _ key: any CodingKey
+  ) throws -> Value? {
+    guard let inner = expand.scope, key.stringValue == expand.name else {
+      return try ScalarDecoder.make(type, try cell(scope.number(key.stringValue) ?? KeyPlaces.none, key))
+    }
+    let row = unsafe try row()
+    let values = unsafe AnswerWriter.values(expand.plan.parameters, at: row.pointee)
+    let decoder = further(expand, inner, key)
+    if !expand.isCollection {
+      var found: Value?
+      try place.writer.forEachRow(expand.sql, values) { row in
+        found = try decoder.place.with(row) { try Value(from: decoder) }
+        return false
+      }
+      return found
+    }
+    guard let rows = type as? any DecodableRows.Type else { return try written(type, expand, key) }
+    let made = try rows.rows({ take in try decoder.eachRow(expand, values, take) }, from: decoder)
+    return made as? Value
+  }
+
+  /// Runs `take` on every row of a page.
+  private func eachRow(_ expand: RowExpand, _ values: [SQLValue], _ take: () throws -> Void) throws {
+    var paging = AnswerPaging(expand.plan.page)
+    try place.writer.forEachRow(expand.sql, values) { row in
+      guard paging.takes(row) else { return false }
+      try place.with(row, take)
+      return true
+    }
+  }
+
+  private func written<Value: Decodable>(
+    _ type: Value.Type, _ expand: RowExpand, _ key: any CodingKey
+  ) throws -> Value {
+    try NodeDecoder(try node(expand), codingPath: around + [key]).value(type)
+  }
+
+  /// Related entities as a tree.
+  private func node(_ expand: RowExpand) throws -> JSONNode {
+    var out = AnswerBytes()
+    out.append(UInt8(ascii: "{"))
+    unsafe try place.writer.expand(expand.written, row().pointee, nil, into: &out)
+    out.close(UInt8(ascii: "}"))
+    let node = try AnswerTypes.node(out.takeAll())
+    return node[expand.name] ?? .null
+  }
+
+  private func null<Value>(_ type: Value.Type, _ key: any CodingKey) -> DecodingError {
+    .valueNotFound(
+      type, .init(codingPath: around + [key], debugDescription: "'\(key.stringValue)' is null; make it optional"))
+  }
+
+  /// A decoder of a member, for containers that are asked for by hand.
+  func member(_ number: Int, _ key: any CodingKey) throws -> any Decoder {
+    guard number >= 0 else {
+      guard let node = try dynamicMember(key.stringValue) else { throw missing(key) }
+      return NodeDecoder(node, codingPath: around + [key])
+    }
+    switch scope.members[number] {
+    case .complex(_, let inner): return self.inner(number, inner, key)
+    case .expand(let expand) where expand.scope != nil:
+      return NodeDecoder(try node(expand), codingPath: around + [key])
+    default:
+      if let node = try node(number) { return NodeDecoder(node, codingPath: around + [key]) }
+      return try cell(number, key)
+    }
+  }
+}

@@ -1,0 +1,162 @@
+import OData
+import Storage
+
+/// What the names of a shape's members stand for, for decoders: made once a question, used for all rows.
+final class RowScope {
+  let members: [Member]
+  private let numbers: [String: Int]
+  private var places: [ObjectIdentifier: KeyPlaces] = [:]
+
+  /// A name that a decoder can ask for.
+  enum Member {
+    case column(Int32, ColumnStorage, ODataBoundType)
+    /// A complex value: its marker, and its own members.
+    case complex(Int32, RowScope)
+    /// Related entities.
+    case expand(RowExpand)
+    /// A control information that is text: an ETag.
+    case text(Int32)
+    /// The entity-id.
+    case id(AnswerIdentity)
+    /// The type, by type number.
+    case typeName(Int32?, [String])
+  }
+
+  /// Undeclared properties: what is asked for and found nowhere else stands here.
+  let dynamic: Int32?
+  /// By the number of a member, which type numbers have it; empty for all.
+  let types: [[Bool]]
+  let typeNumber: Int32?
+
+  init(_ shape: ReadShape, place: AnswerIdentity.Place, types: AnswerTypes, depth: Int) {
+    let count = shape.table?.types.count ?? 0
+    var all = RowScope.named(shape.members, count: count)
+    for expand in shape.expands {
+      let inner = RowExpand(expand, types: types, depth: depth + 1)
+      let owners = AnswerObject.flags(expand.types, count: count)
+      all.append((inner.name, .expand(inner), owners))
+      for spelling in ["@odata.count", "@count"] where expand.plan.count != nil || inner.isCount {
+        all.append((inner.name + spelling, .expand(inner), owners))
+      }
+    }
+    let identity = AnswerIdentity(shape, place: place, form: types.form, types: types)
+    for prefix in ["@odata.", "@"] {
+      if let etag = shape.etag { all.append((prefix + "etag", .text(etag), [])) }
+      if identity.isKnown { all.append((prefix + "id", .id(identity), [])) }
+      if let table = shape.table {
+        all.append((prefix + "type", .typeName(shape.typeNumber, table.types.map { "#" + $0.name }), []))
+      }
+    }
+    members = all.map(\.1)
+    self.types = all.map(\.2)
+    typeNumber = shape.typeNumber
+    numbers = Dictionary(all.indices.map { (all[$0].0, $0) }, uniquingKeysWith: { first, _ in first })
+    dynamic = RowScope.dynamic(shape.members)
+  }
+
+  init(members: [ReadMember]) {
+    let all = RowScope.named(members, count: 0)
+    self.members = all.map(\.1)
+    types = all.map(\.2)
+    typeNumber = nil
+    numbers = Dictionary(all.indices.map { (all[$0].0, $0) }, uniquingKeysWith: { first, _ in first })
+    dynamic = RowScope.dynamic(members)
+  }
+
+  private static func named(_ members: [ReadMember], count: Int) -> [(String, Member, [Bool])] {
+    members.compactMap { member in
+      let owners = AnswerObject.flags(member.types, count: count)
+      switch member.kind {
+      case .column(let column, let storage): return (member.name, .column(column, storage, member.type), owners)
+      case .complex(let marker, let inner): return (member.name, .complex(marker, RowScope(members: inner)), owners)
+      case .dynamic, .link: return nil
+      }
+    }
+  }
+
+  private static func dynamic(_ members: [ReadMember]) -> Int32? {
+    for member in members { if case .dynamic(let column, _) = member.kind { return column } }
+    return nil
+  }
+
+  /// The number of a name; nil where no member has it.
+  func number(_ name: String) -> Int? { numbers[name] }
+
+  /// The names, in their order.
+  var names: [String] { numbers.sorted { $0.value < $1.value }.map(\.key).filter { !$0.contains("@") } }
+
+  /// The places of a type of keys.
+  @inline(__always)
+  func places<Key: CodingKey>(of type: Key.Type) -> KeyPlaces {
+    places[ObjectIdentifier(type)] ?? makePlaces(type)
+  }
+
+  @inline(never)
+  private func makePlaces<Key: CodingKey>(_ type: Key.Type) -> KeyPlaces {
+    let made = KeyPlaces(self, isByte: MemoryLayout<Key>.size <= 1 && _isPOD(type))
+    places[ObjectIdentifier(type)] = made
+    return made
+  }
+}
+
+/// Which members the keys of one type stand for.
+///
+/// Keys that are enumerations without payload are one byte: the same byte is the same key, so that its name is asked for
+/// once a question. Other keys are looked for by name, first behind the member found last.
+final class KeyPlaces {
+  private let scope: RowScope
+  private let isByte: Bool
+  private var byByte: [Int32]
+
+  /// No member has the name.
+  static let none = -1
+  private static let unknown: Int32 = -2
+
+  init(_ scope: RowScope, isByte: Bool) {
+    self.scope = scope
+    self.isByte = isByte
+    byByte = isByte ? Array(repeating: KeyPlaces.unknown, count: 256) : []
+  }
+
+  /// The number of the member that a key names.
+  @inline(__always)
+  func number<Key: CodingKey>(_ key: Key) -> Int {
+    guard isByte else { return scope.number(key.stringValue) ?? KeyPlaces.none }
+    // The type has no pointers and at most one byte.
+    let byte = unsafe withUnsafeBytes(of: key) { bytes in unsafe bytes.isEmpty ? 0 : bytes[0] }
+    let known = byByte[Int(byte)]
+    if known != KeyPlaces.unknown { return Int(known) }
+    let found = scope.number(key.stringValue) ?? KeyPlaces.none
+    byByte[Int(byte)] = Int32(truncatingIfNeeded: found)
+    return found
+  }
+}
+
+/// Related entities, for decoders.
+final class RowExpand {
+  let plan: ReadPlan
+  let name: String
+  let isCollection: Bool
+  let isCount: Bool
+  let sql: String
+  let countSQL: String?
+  /// What writes them as JSON, for types that want something else than an array or one value.
+  let written: AnswerExpand
+  /// What their rows are made of; nil for counts.
+  let scope: RowScope?
+
+  init(_ expand: ReadExpand, types: AnswerTypes, depth: Int) {
+    plan = expand.plan
+    written = AnswerExpand(expand, options: nil, typeCount: 0, types: types, depth: depth)
+    name = written.name
+    isCollection = expand.isCollection
+    isCount = written.object == nil
+    sql = written.sql
+    countSQL = written.countSQL
+    switch expand.plan.content {
+    case .objects(let shape), .references(let shape):
+      scope = RowScope(shape, place: AnswerExpand.place(shape), types: types, depth: depth)
+    case .value, .count, .media: scope = nil
+    }
+  }
+}

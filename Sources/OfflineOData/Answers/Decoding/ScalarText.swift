@@ -1,0 +1,131 @@
+import OData
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// Foundation's types from the text of a column, without a string between where that can be avoided.
+enum ScalarText {
+  /// A value of one of the types; nil for other types, and for texts that are none of the type.
+  @inline(__always)
+  static func value<Value>(_ bytes: UnsafeBufferPointer<UInt8>, _ storage: ColumnStorage) -> Value? {
+    switch storage {
+    case .dateTimeOffset, .dateTime, .date:
+      guard Value.self == Date.self else { return nil }
+      return unsafe date(bytes).map { same($0) }
+    case .decimal:
+      guard Value.self == Decimal.self else { return nil }
+      return unsafe decimal(bytes).map { same($0) }
+    case .guid:
+      guard Value.self == UUID.self else { return nil }
+      return unsafe uuid(bytes).map { same($0) }
+    case .duration:
+      guard Value.self == Duration.self else { return nil }
+      return ODataDuration(unsafe String(decoding: bytes, as: UTF8.self)).map { same(Duration($0)) }
+    case .string:
+      guard Value.self == URL.self else { return nil }
+      return URL(string: unsafe String(decoding: bytes, as: UTF8.self)).map { same($0) }
+    default: return nil
+    }
+  }
+
+  /// The value as the type that it has.
+  @inline(__always)
+  private static func same<From, To>(_ value: From) -> To {
+    // Both are the same type: the callers have compared them.
+    unsafe unsafeBitCast(value, to: To.self)
+  }
+
+  // MARK: Moments
+
+  /// `YYYY-MM-DD`, `YYYY-MM-DDThh:mm:ss`, with a fraction, with `Z` or an offset; without one the clock is that of UTC.
+  static func date(_ bytes: UnsafeBufferPointer<UInt8>) -> Date? {
+    guard bytes.count >= 10, let days = unsafe days(bytes) else { return unsafe slowDate(bytes) }
+    if bytes.count == 10 { return Date(timeIntervalSince1970: Double(days) * 86_400) }
+    guard bytes.count >= 19, let hour = unsafe digits(bytes, 11), let minute = unsafe digits(bytes, 14),
+      let second = unsafe digits(bytes, 17), unsafe bytes[13] == 0x3A, unsafe bytes[16] == 0x3A, hour < 24, minute < 60,
+      second < 60, unsafe bytes[10] | 0x20 == 0x74
+    else { return unsafe slowDate(bytes) }
+    var seconds = Double(days * 86_400 + hour * 3600 + minute * 60 + second)
+    var index = 19
+    if index < bytes.count, unsafe bytes[index] == 0x2E {
+      index += 1
+      var fraction = 0
+      var scale = 1
+      while index < bytes.count, unsafe bytes[index] &- 0x30 <= 9, scale < 1_000_000_000_000 {
+        fraction = unsafe fraction * 10 + Int(bytes[index] &- 0x30)
+        scale *= 10
+        index += 1
+      }
+      // One rounding, as in the slow way.
+      seconds += Double(fraction) / Double(scale)
+    }
+    if index == bytes.count { return Date(timeIntervalSince1970: seconds) }
+    if unsafe bytes[index] | 0x20 == 0x7A, index + 1 == bytes.count { return Date(timeIntervalSince1970: seconds) }
+    return unsafe slowDate(bytes)
+  }
+
+  /// Days since 1970 of `YYYY-MM-DD` at the beginning.
+  private static func days(_ bytes: UnsafeBufferPointer<UInt8>) -> Int? {
+    guard let century = unsafe digits(bytes, 0), let ofCentury = unsafe digits(bytes, 2),
+      let month = unsafe digits(bytes, 5), let day = unsafe digits(bytes, 8), unsafe bytes[4] == 0x2D,
+      unsafe bytes[7] == 0x2D, (1...12).contains(month), (1...31).contains(day)
+    else { return nil }
+    let year = century * 100 + ofCentury - (month <= 2 ? 1 : 0)
+    let era = (year >= 0 ? year : year - 399) / 400
+    let yearOfEra = year - era * 400
+    let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
+    return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
+  }
+
+  @inline(__always)
+  private static func digits(_ bytes: UnsafeBufferPointer<UInt8>, _ index: Int) -> Int? {
+    guard index + 1 < bytes.count else { return nil }
+    let (tens, ones) = unsafe (bytes[index] &- 0x30, bytes[index + 1] &- 0x30)
+    return tens <= 9 && ones <= 9 ? Int(tens) * 10 + Int(ones) : nil
+  }
+
+  private static func slowDate(_ bytes: UnsafeBufferPointer<UInt8>) -> Date? {
+    let text = unsafe String(decoding: bytes, as: UTF8.self)
+    if let moment = ODataDateTimeOffset(text) { return Date(moment) }
+    if let clock = ODataDateTime(text) { return Date(utc: clock) }
+    return ODataDate(text).map { Date(utc: $0) }
+  }
+
+  // MARK: Numbers
+
+  /// A decimal; nil where Foundation's has not enough digits.
+  static func decimal(_ bytes: UnsafeBufferPointer<UInt8>) -> Decimal? {
+    var significand: UInt64 = 0
+    var exponent = 0
+    var index = 0
+    var isBehindPoint = false
+    let isNegative = unsafe bytes.first == 0x2D
+    if isNegative { index = 1 }
+    // Nineteen digits fit.
+    guard index < bytes.count, bytes.count - index <= 18 else { return unsafe slowDecimal(bytes) }
+    while index < bytes.count {
+      let byte = unsafe bytes[index]
+      if byte &- 0x30 <= 9 {
+        significand = significand * 10 + UInt64(byte &- 0x30)
+        if isBehindPoint { exponent -= 1 }
+      } else if byte == 0x2E, !isBehindPoint {
+        isBehindPoint = true
+      } else {
+        return unsafe slowDecimal(bytes)
+      }
+      index += 1
+    }
+    return Decimal(sign: isNegative ? .minus : .plus, exponent: exponent, significand: Decimal(significand))
+  }
+
+  private static func slowDecimal(_ bytes: UnsafeBufferPointer<UInt8>) -> Decimal? {
+    ODataDecimal(unsafe String(decoding: bytes, as: UTF8.self)).flatMap { Decimal(exactly: $0) }
+  }
+
+  static func uuid(_ bytes: UnsafeBufferPointer<UInt8>) -> UUID? {
+    ODataGuid(unsafe String(decoding: bytes, as: UTF8.self)).map { UUID($0) }
+  }
+}

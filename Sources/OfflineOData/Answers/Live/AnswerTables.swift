@@ -1,0 +1,29 @@
+import OData
+
+extension ReadPlan {
+  /// The numbers of the entity tables that the plan's statements read, links between them too.
+  func tables(_ state: ReplicaState, _ plan: ReplicaPlan) -> Set<Int> {
+    var found: Set<Int> = []
+    for sql in statements {
+      for (number, name) in state.tables.enumerated() where sql.contains(name) { found.insert(number) }
+      for (number, name) in state.search.enumerated() {
+        if let name, sql.contains(name) { found.insert(number) }
+      }
+      for link in plan.links where link.number < state.links.count && sql.contains(state.links[link.number]) {
+        found.formUnion([link.source, link.target])
+      }
+    }
+    return found
+  }
+
+  /// All SQL of the plan and the plans in it.
+  private var statements: [String] {
+    var all = [sql] + [count?.sql, owner?.sql].compactMap(\.self)
+    switch content {
+    case .objects(let shape), .references(let shape), .media(let shape, _):
+      for expand in shape.expands { all += expand.plan.statements }
+    case .value, .count: break
+    }
+    return all
+  }
+}
