@@ -43,10 +43,10 @@ public struct ODataDateTime: Sendable, Hashable, Comparable, CustomStringConvert
   }
 
   /// Seconds since 1970-01-01T00:00:00, negative before.
-  var secondsSince1970: Int64 { date.daysSince1970 * 86_400 + time.secondOfDay }
+  package var secondsSince1970: Int64 { date.daysSince1970 * 86_400 + time.secondOfDay }
 
   /// From seconds since 1970 and a fraction; nil beyond the range of years.
-  init?(secondsSince1970 seconds: Int64, picosecond: UInt64) {
+  package init?(secondsSince1970 seconds: Int64, picosecond: UInt64) {
     let days = (seconds >= 0 ? seconds : seconds - 86_399) / 86_400
     guard let date = ODataDate(daysSince1970: days),
       let time = ODataTimeOfDay(secondOfDay: seconds - days * 86_400, picosecond: picosecond)

@@ -76,7 +76,7 @@ import Storage
 enum ReplicaSQL {
   /// All functions, aggregate functions and collations.
   static let extensions = SQLExtensions(
-    functions: [],
+    functions: numbers + moments + strings + collections + geo + [cast], aggregates: aggregates,
     collations: [.decimal, .moment, .duration])
 
   /// `mindatetime()`

@@ -167,7 +167,7 @@ struct ValueCellTests {
       ("moment", "Edm.TimeOfDay"), ("decimal", "Edm.Guid"),
     ]
     var read = 0
-    for _ in 0..<20_000 {
+    for _ in 0..<4000 {
       let (kind, type) = RandomValues.pick(kinds, &seed)
       var text = RandomValues.spoiled(kind, &seed)
       if type == "Edm.TimeOfDay" { text = String(text.split(separator: "T").last?.dropLast() ?? "") }
@@ -188,7 +188,7 @@ struct ValueCellTests {
       read += 1
       #expect(ValueCellTests.isSame(found, expected, storage), "\(type) \(text): \(found) \(expected)")
     }
-    #expect(read > 5000)
+    #expect(read > 1000)
   }
 
   private static func isSame(_ one: SQLValue, _ other: SQLValue, _ storage: ColumnStorage) -> Bool {
@@ -209,7 +209,7 @@ struct ValueCellTests {
   @Test("numbers are rounded correctly")
   func numbers() throws {
     var seed = PrintedSeed(for: "numbers")
-    for _ in 0..<20_000 {
+    for _ in 0..<4000 {
       let digits =
         Int64.random(in: -9_999_999_999_999...9_999_999_999_999, using: &seed)
         / RandomValues.pick([1, 10, 1000, 10_000_000], &seed)

@@ -1,0 +1,218 @@
+/// Why there is no result.
+package enum ODataArithmeticError: Error, Sendable, Hashable {
+  case divisionByZero
+  /// More digits, or a larger power of ten, than are calculated with.
+  case outOfRange
+}
+
+/// What becomes of digits that are cut off.
+package enum ODataRounding: Sendable, Hashable {
+  case down, up, halfAwayFromZero, halfToEven
+}
+
+// Arithmetic, exact but for quotients (URL Conventions 4.01 §5.1.1.2). INF and NaN behave as in IEEE 754.
+extension ODataDecimal {
+  /// The most digits that an operation works on.
+  private static let workingDigits = 5000
+  /// The digits of a quotient that does not end.
+  private static let quotientDigits = 28
+
+  /// The sum; its scale is the larger one.
+  package func adding(_ other: ODataDecimal) throws(ODataArithmeticError) -> ODataDecimal {
+    if case .small(let one, let power) = storage, case .small(let two, let otherPower) = other.storage {
+      let gap = Int64(power) - Int64(otherPower)
+      if gap.magnitude <= 18 {
+        let sum =
+          gap >= 0
+          ? Int128(one) * ODataDecimal.power(gap) + Int128(two) : Int128(one) + Int128(two) * ODataDecimal.power(-gap)
+        return ODataDecimal(sum, exponent: min(power, otherPower))
+      }
+    }
+    guard isFinite, other.isFinite else {
+      if isNaN || other.isNaN || (!isFinite && !other.isFinite && self != other) { return .nan }
+      return isFinite ? other : self
+    }
+    let exponent = min(self.exponent, other.exponent)
+    let one = try magnitude(exponent: exponent)
+    let two = try other.magnitude(exponent: exponent)
+    let isNegative = signum < 0
+    if isNegative == (other.signum < 0) { return ODataDecimal(one + two, isNegative, exponent) }
+    return one < two ? ODataDecimal(two - one, !isNegative, exponent) : ODataDecimal(one - two, isNegative, exponent)
+  }
+
+  /// The difference.
+  package func subtracting(_ other: ODataDecimal) throws(ODataArithmeticError) -> ODataDecimal {
+    try adding(other.negated)
+  }
+
+  /// The product; its scale is the sum of both.
+  package func multiplied(by other: ODataDecimal) throws(ODataArithmeticError) -> ODataDecimal {
+    guard isFinite, other.isFinite else {
+      let sign = signum * other.signum
+      return isNaN || other.isNaN || sign == 0 ? .nan : sign < 0 ? .negativeInfinity : .infinity
+    }
+    let power = try ODataDecimal.checked(Int64(exponent) + Int64(other.exponent))
+    if case .small(let one, _) = storage, case .small(let two, _) = other.storage {
+      return ODataDecimal(Int128(one) * Int128(two), exponent: power)
+    }
+    guard digitCount + other.digitCount <= ODataDecimal.workingDigits else { throw .outOfRange }
+    let product = DecimalMagnitude(digits: digits) * DecimalMagnitude(digits: other.digits)
+    return ODataDecimal(product, signum * other.signum < 0, power)
+  }
+
+  /// The quotient: exact where it ends within 28 digits, else 28 of them, the last one rounded half to even.
+  package func divided(by other: ODataDecimal) throws(ODataArithmeticError) -> ODataDecimal {
+    guard isFinite, other.isFinite else {
+      if isNaN || other.isNaN || (!isFinite && !other.isFinite) { return .nan }
+      if isFinite { return 0 }
+      return (signum < 0) != (other.signum < 0) ? .negativeInfinity : .infinity
+    }
+    guard other.signum != 0 else { throw .divisionByZero }
+    let ideal = Int64(exponent) - Int64(other.exponent)
+    guard signum != 0 else { return ODataDecimal(storage: .small(significand: 0, exponent: 0)) }
+    guard digitCount + other.digitCount <= ODataDecimal.workingDigits else { throw .outOfRange }
+    let shift = max(0, ODataDecimal.quotientDigits + 1 + other.digitCount - digitCount)
+    let divisor = DecimalMagnitude(digits: other.digits)
+    let (quotient, remainder) = DecimalMagnitude(digits: digits).shifted(shift).divided(by: divisor)
+    var kept = quotient.digits
+    var power = ideal - Int64(shift)
+    // What is left of the division stands behind all digits: it decides a half, and no more.
+    if !remainder.isZero {
+      kept.append(1)
+      power -= 1
+    }
+    let cut = kept.count - ODataDecimal.quotientDigits
+    if cut > 0 {
+      kept = ODataDecimal.round(kept, cutting: cut, .halfToEven, isNegative: false)
+      power += Int64(cut)
+    }
+    while power < ideal, kept.count > 1, kept.last == 0 {
+      kept.removeLast()
+      power += 1
+    }
+    return ODataDecimal(
+      DecimalMagnitude(digits: kept), (signum < 0) != (other.signum < 0), try ODataDecimal.checked(power))
+  }
+
+  /// What is left of the whole number of times that the other fits; it has this number's sign.
+  package func remainder(dividingBy other: ODataDecimal) throws(ODataArithmeticError) -> ODataDecimal {
+    guard isFinite, other.isFinite else { return isFinite && !other.isNaN ? self : .nan }
+    guard other.signum != 0 else { throw .divisionByZero }
+    let exponent = min(self.exponent, other.exponent)
+    let divisor = try other.magnitude(exponent: exponent)
+    return ODataDecimal(try magnitude(exponent: exponent).divided(by: divisor).remainder, signum < 0, exponent)
+  }
+
+  /// The number with the other sign.
+  package var negated: ODataDecimal {
+    switch storage {
+    case .small(let significand, let exponent): ODataDecimal(-Int128(significand), exponent: exponent)
+    case .big(let big):
+      ODataDecimal(storage: .big(Big(isNegative: !big.isNegative, exponent: big.exponent, digits: big.digits)))
+    case .infinity: .negativeInfinity
+    case .negativeInfinity: .infinity
+    case .nan: .nan
+    }
+  }
+
+  /// The number with at most so many digits behind the point.
+  package func rounded(scale: Int = 0, _ rule: ODataRounding) -> ODataDecimal {
+    let cut = -Int64(exponent) - Int64(scale)
+    guard isFinite, cut > 0 else { return self }
+    let power = Int32(clamping: -scale)
+    var digits = digits
+    // One digit more than there are is a zero: the rest of the places would be zeros too.
+    let missing = min(Int64(Int32.max), cut) - Int64(digits.count)
+    if missing > 0 { digits = [UInt8](repeating: 0, count: missing > 1 ? 2 : 1) + digits }
+    let kept = ODataDecimal.round(
+      digits, cutting: min(Int(clamping: cut), digits.count), rule, isNegative: signum < 0)
+    return ODataDecimal(DecimalMagnitude(digits: kept), signum < 0, power)
+  }
+
+  /// The number times ten to a power as a whole number, the rest rounded half to even; nil beyond 128 bits.
+  package func whole(scale: Int) -> Int128? {
+    guard isFinite, Int64(exponent) + Int64(digitCount) < 100 else { return nil }
+    let rounded = rounded(scale: scale, .halfToEven)
+    var value: Int128 = 0
+    for digit in rounded.digits {
+      let (tens, tooBig) = value.multipliedReportingOverflow(by: 10)
+      let (sum, overflow) = tens.addingReportingOverflow(Int128(digit))
+      if tooBig || overflow { return nil }
+      value = sum
+    }
+    if value == 0 { return 0 }
+    for _ in 0..<max(0, Int(rounded.exponent) + scale) {
+      let (tens, tooBig) = value.multipliedReportingOverflow(by: 10)
+      if tooBig { return nil }
+      value = tens
+    }
+    return signum < 0 ? -value : value
+  }
+
+  /// A whole number times ten to a power.
+  package init(_ number: Int128, exponent: Int32) {
+    if let small = Int64(exactly: number) {
+      storage = .small(significand: small, exponent: exponent)
+    } else {
+      storage = .big(
+        Big(isNegative: number < 0, exponent: exponent, digits: String(number.magnitude).utf8.map { $0 - 0x30 }))
+    }
+  }
+
+  // MARK: Parts
+
+  private static func power(_ exponent: Int64) -> Int128 {
+    var power: Int128 = 1
+    for _ in 0..<exponent { power *= 10 }
+    return power
+  }
+
+  private static func checked(_ exponent: Int64) throws(ODataArithmeticError) -> Int32 {
+    guard exponent.magnitude <= UInt64(maximumExponent), let power = Int32(exactly: exponent) else { throw .outOfRange }
+    return power
+  }
+
+  private init(_ magnitude: DecimalMagnitude, _ isNegative: Bool, _ exponent: Int32) {
+    let digits = magnitude.digits
+    if digits.count <= 18 {
+      let value = digits.reduce(Int64(0)) { $0 * 10 + Int64($1) }
+      storage = .small(significand: isNegative ? -value : value, exponent: exponent)
+    } else {
+      storage = .big(Big(isNegative: isNegative, exponent: exponent, digits: digits))
+    }
+  }
+
+  /// The digits as a whole number of a smaller power of ten.
+  private func magnitude(exponent: Int32) throws(ODataArithmeticError) -> DecimalMagnitude {
+    guard signum != 0 else { return DecimalMagnitude(digits: []) }
+    let shift = Int64(self.exponent) - Int64(exponent)
+    guard shift + Int64(digitCount) <= Int64(ODataDecimal.workingDigits) else { throw .outOfRange }
+    return DecimalMagnitude(digits: digits).shifted(Int(shift))
+  }
+
+  /// Digits without the last ones.
+  private static func round(
+    _ digits: [UInt8], cutting cut: Int, _ rule: ODataRounding, isNegative: Bool
+  ) -> [UInt8] {
+    var kept = Array(digits.dropLast(cut))
+    let lost = digits.suffix(cut)
+    let first = lost.first ?? 0
+    let isExact = lost.allSatisfy { $0 == 0 }
+    let isHalf = first == 5 && lost.dropFirst().allSatisfy { $0 == 0 }
+    let grows: Bool =
+      switch rule {
+      case .down: isNegative && !isExact
+      case .up: !isNegative && !isExact
+      case .halfAwayFromZero: first >= 5
+      case .halfToEven: isHalf ? (kept.last ?? 0) % 2 == 1 : first >= 5
+      }
+    guard grows else { return kept.isEmpty ? [0] : kept }
+    var place = kept.count - 1
+    while place >= 0, kept[place] == 9 {
+      kept[place] = 0
+      place -= 1
+    }
+    if place >= 0 { kept[place] += 1 } else { kept.insert(1, at: 0) }
+    return kept
+  }
+}

@@ -1,0 +1,55 @@
+// Values from bytes that stand somewhere: nothing is copied to read them. nil where the whole is no value of the type.
+
+extension ODataDecimal {
+  /// Reads what ``init(_:)-(String)`` reads.
+  package init?(utf8 bytes: UnsafeBufferPointer<UInt8>) {
+    var cursor = ByteCursor(bytes)
+    guard let value = try? ODataDecimal(&cursor), cursor.isAtEnd else { return nil }
+    self = value
+  }
+}
+
+extension ODataDuration {
+  /// Reads what ``init(_:)`` reads.
+  package init?(utf8 bytes: UnsafeBufferPointer<UInt8>) {
+    var cursor = ByteCursor(bytes)
+    guard let value = try? ODataDuration(&cursor), cursor.isAtEnd else { return nil }
+    self = value
+  }
+}
+
+extension ODataDate {
+  /// Reads what ``init(_:)`` reads.
+  package init?(utf8 bytes: UnsafeBufferPointer<UInt8>) {
+    var cursor = ByteCursor(bytes)
+    self.init(&cursor)
+    guard cursor.isAtEnd else { return nil }
+  }
+}
+
+extension ODataDateTime {
+  /// Reads what ``init(_:)`` reads.
+  package init?(utf8 bytes: UnsafeBufferPointer<UInt8>) {
+    var cursor = ByteCursor(bytes)
+    self.init(&cursor)
+    guard cursor.isAtEnd else { return nil }
+  }
+}
+
+extension ODataDateTimeOffset {
+  /// Reads what ``init(_:)`` reads.
+  package init?(utf8 bytes: UnsafeBufferPointer<UInt8>) {
+    var cursor = ByteCursor(bytes)
+    self.init(&cursor)
+    guard cursor.isAtEnd else { return nil }
+  }
+}
+
+extension ODataTimeOfDay {
+  /// Reads what ``init(_:)`` reads.
+  package init?(utf8 bytes: UnsafeBufferPointer<UInt8>) {
+    var cursor = ByteCursor(bytes)
+    self.init(&cursor)
+    guard cursor.isAtEnd else { return nil }
+  }
+}

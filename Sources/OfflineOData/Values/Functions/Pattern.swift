@@ -1,0 +1,161 @@
+import Storage
+
+/// A regular expression of ECMAScript as a program that reads a text once, so that no pattern takes more than time
+/// proportional to the text (URL Conventions 4.01 §5.1.1.7.1). Look-around and back-references, which cannot be had so, are refused.
+final class Pattern: Sendable {
+  /// A step: what a way through the pattern does next.
+  enum Step: Sendable {
+    /// Takes a character of a set and goes on behind.
+    case take(CharacterSet)
+    /// Goes on at both places.
+    case fork(Int, Int)
+    case jump(Int)
+    case assert(Assertion)
+    case match
+  }
+
+  /// What holds between two characters.
+  enum Assertion: Sendable {
+    case start, end, wordBorder, noWordBorder
+  }
+
+  private let steps: [Step]
+
+  /// Reads a pattern.
+  init(_ text: String) throws(SQLFunctionError) {
+    var reader = PatternReader(text)
+    steps = try reader.program()
+  }
+
+  /// Whether some part of a text matches.
+  func matches(_ text: ByteText) -> Bool {
+    var now = Ways(count: steps.count)
+    var next = Ways(count: steps.count)
+    var index = 0
+    var before: Unicode.Scalar?
+    while true {
+      let here = text.scalar(index)
+      // A way begins at each place: the pattern may be found anywhere.
+      if follow(0, in: &now, before, here?.0) { return true }
+      guard let (scalar, length) = here else { return false }
+      let after = text.scalar(index + length)?.0
+      next.removeAll()
+      for place in now.places {
+        if case .take(let set) = steps[place], set.contains(scalar),
+          follow(place + 1, in: &next, scalar, after)
+        {
+          return true
+        }
+      }
+      swap(&now, &next)
+      before = scalar
+      index += length
+    }
+  }
+
+  /// Adds a way and all that it leads to without taking a character; true where that is the end.
+  private func follow(
+    _ place: Int, in ways: inout Ways, _ before: Unicode.Scalar?, _ after: Unicode.Scalar?
+  ) -> Bool {
+    var open = [place]
+    while let place = open.popLast() {
+      guard ways.insert(place) else { continue }
+      switch steps[place] {
+      case .take: break
+      case .fork(let one, let other):
+        open.append(other)
+        open.append(one)
+      case .jump(let target): open.append(target)
+      case .assert(let assertion): if assertion.holds(before, after) { open.append(place + 1) }
+      case .match: return true
+      }
+    }
+    return false
+  }
+
+  /// The places that ways through the pattern stand at, each once.
+  private struct Ways {
+    private(set) var places: [Int] = []
+    private var isThere: [Bool]
+
+    init(count: Int) { isThere = [Bool](repeating: false, count: count) }
+
+    mutating func insert(_ place: Int) -> Bool {
+      guard !isThere[place] else { return false }
+      isThere[place] = true
+      places.append(place)
+      return true
+    }
+
+    mutating func removeAll() {
+      for place in places { isThere[place] = false }
+      places.removeAll(keepingCapacity: true)
+    }
+  }
+}
+
+extension Pattern.Assertion {
+  fileprivate func holds(_ before: Unicode.Scalar?, _ after: Unicode.Scalar?) -> Bool {
+    let isBorder =
+      before.map(Pattern.CharacterSet.word.contains) ?? false != after.map(Pattern.CharacterSet.word.contains) ?? false
+    return switch self {
+    case .start: before == nil
+    case .end: after == nil
+    case .wordBorder: isBorder
+    case .noWordBorder: !isBorder
+    }
+  }
+}
+
+extension Pattern {
+  /// A set of characters: ranges, or all but those.
+  struct CharacterSet: Sendable {
+    var ranges: [ClosedRange<UInt32>]
+    var isNegated = false
+
+    func contains(_ scalar: Unicode.Scalar) -> Bool {
+      ranges.contains { $0.contains(scalar.value) } != isNegated
+    }
+
+    static func one(_ scalar: Unicode.Scalar) -> CharacterSet { CharacterSet(ranges: [scalar.value...scalar.value]) }
+
+    static let digit = CharacterSet(ranges: [0x30...0x39])
+    static let word = CharacterSet(ranges: [0x30...0x39, 0x41...0x5A, 0x5F...0x5F, 0x61...0x7A])
+    /// White space and line ends (ECMAScript 2024 §12.2, §12.3).
+    static let space = CharacterSet(ranges: [
+      0x09...0x0D, 0x20...0x20, 0xA0...0xA0, 0x1680...0x1680, 0x2000...0x200A, 0x2028...0x2029, 0x202F...0x202F,
+      0x205F...0x205F, 0x3000...0x3000, 0xFEFF...0xFEFF,
+    ])
+    /// All but line ends.
+    static let dot = CharacterSet(
+      ranges: [0x0A...0x0A, 0x0D...0x0D, 0x2028...0x2029], isNegated: true)
+
+    /// The set that `\d`, `\W` and the like stand for; nil for other letters.
+    static func named(_ letter: Unicode.Scalar) -> CharacterSet? {
+      switch letter {
+      case "d": digit
+      case "D": digit.complement
+      case "w": word
+      case "W": word.complement
+      case "s": space
+      case "S": space.complement
+      default: nil
+      }
+    }
+
+    var complement: CharacterSet { CharacterSet(ranges: ranges, isNegated: !isNegated) }
+
+    /// The same set in ranges that are in it.
+    var positive: [ClosedRange<UInt32>] {
+      guard isNegated else { return ranges }
+      var gaps: [ClosedRange<UInt32>] = []
+      var next: UInt32 = 0
+      for range in ranges.sorted(by: { $0.lowerBound < $1.lowerBound }) {
+        if range.lowerBound > next { gaps.append(next...range.lowerBound - 1) }
+        next = max(next, range.upperBound + 1)
+      }
+      if next <= 0x10_FFFF { gaps.append(next...0x10_FFFF) }
+      return gaps
+    }
+  }
+}

@@ -1,0 +1,296 @@
+import Storage
+
+/// Reads a pattern and writes its program (ECMAScript 2024 §22.2.1, as with the flag `u`).
+struct PatternReader {
+  private let text: [Unicode.Scalar]
+  private var index = 0
+  private var steps: [Pattern.Step] = []
+
+  /// The longest program; counted repetition multiplies.
+  private static let programLimit = 10_000
+  private static let depthLimit = 100
+  private static let lengthLimit = 10_000
+
+  init(_ text: String) { self.text = Array(text.unicodeScalars) }
+
+  /// The whole pattern's program.
+  mutating func program() throws(SQLFunctionError) -> [Pattern.Step] {
+    guard text.count <= PatternReader.lengthLimit else { throw error("the pattern is too long") }
+    try alternatives(depth: 0)
+    guard index == text.count else { throw error("a ')' too many") }
+    steps.append(.match)
+    return steps
+  }
+
+  private func error(_ what: String) -> SQLFunctionError {
+    SQLFunctionError("matchesPattern: \(what) (character \(index + 1) of the pattern)")
+  }
+
+  private var next: Unicode.Scalar? { index < text.count ? text[index] : nil }
+
+  private mutating func take(_ scalar: Unicode.Scalar) -> Bool {
+    guard next == scalar else { return false }
+    index += 1
+    return true
+  }
+
+  private mutating func append(_ step: Pattern.Step) throws(SQLFunctionError) {
+    guard steps.count < PatternReader.programLimit else { throw error("the pattern is too large") }
+    steps.append(step)
+  }
+
+  // MARK: Structure
+
+  private mutating func alternatives(depth: Int) throws(SQLFunctionError) {
+    guard depth < PatternReader.depthLimit else { throw error("groups nest too deep") }
+    var ends: [Int] = []
+    while true {
+      let start = steps.count
+      try sequence(depth: depth)
+      guard take("|") else { break }
+      // The way forks before this alternative; behind it, it leaves out the others.
+      insert(.fork(start + 1, steps.count + 2), at: start)
+      ends.append(steps.count)
+      try append(.jump(0))
+    }
+    for end in ends { steps[end] = .jump(steps.count) }
+  }
+
+  /// Puts a step before those from a place on; what leads to them is moved.
+  private mutating func insert(_ step: Pattern.Step, at place: Int) {
+    for index in place..<steps.count { steps[index] = steps[index].moved(by: 1, from: place) }
+    steps.insert(step, at: place)
+  }
+
+  private mutating func sequence(depth: Int) throws(SQLFunctionError) {
+    while let scalar = next, scalar != "|", scalar != ")" {
+      let start = steps.count
+      let canRepeat = try atom(depth: depth)
+      guard let (least, most) = try quantifier() else { continue }
+      guard canRepeat else { throw error("nothing to repeat") }
+      _ = take("?")
+      try repeatSteps(from: start, least, most)
+    }
+  }
+
+  /// Writes the steps from a place on so often.
+  private mutating func repeatSteps(from start: Int, _ least: Int, _ most: Int?) throws(SQLFunctionError) {
+    let body = Array(steps[start...])
+    guard least * body.count + steps.count <= PatternReader.programLimit else {
+      throw error("the pattern is too large")
+    }
+    steps.removeSubrange(start...)
+    for _ in 0..<least { try copy(body, from: start) }
+    guard let most else {
+      // fork(body, behind), body, jump to the fork.
+      let fork = steps.count
+      try append(.fork(fork + 1, fork + body.count + 2))
+      try copy(body, from: start)
+      return try append(.jump(fork))
+    }
+    guard (most - least) * (body.count + 1) + steps.count <= PatternReader.programLimit else {
+      throw error("the pattern is too large")
+    }
+    let end = steps.count + (most - least) * (body.count + 1)
+    for _ in least..<most {
+      try append(.fork(steps.count + 1, end))
+      try copy(body, from: start)
+    }
+  }
+
+  private mutating func copy(_ body: [Pattern.Step], from start: Int) throws(SQLFunctionError) {
+    let shift = steps.count - start
+    for step in body { try append(step.moved(by: shift, from: start)) }
+  }
+
+  private mutating func quantifier() throws(SQLFunctionError) -> (Int, Int?)? {
+    if take("*") { return (0, nil) }
+    if take("+") { return (1, nil) }
+    if take("?") { return (0, 1) }
+    guard take("{") else { return nil }
+    guard let least = number() else { throw error("a '{' that begins no repetition; write \\{") }
+    var most: Int? = least
+    if take(",") { most = number() }
+    guard take("}") else { throw error("a repetition without '}'") }
+    if let most, most < least { throw error("a repetition from \(least) to \(most)") }
+    return (least, most)
+  }
+
+  private mutating func number() -> Int? {
+    var value: Int?
+    while let scalar = next, let digit = scalar.value >= 0x30 && scalar.value <= 0x39 ? Int(scalar.value) - 0x30 : nil {
+      value = min((value ?? 0) * 10 + digit, 1_000_000)
+      index += 1
+    }
+    return value
+  }
+
+  // MARK: Atoms
+
+  /// Reads one atom; false for an assertion, which cannot be repeated.
+  private mutating func atom(depth: Int) throws(SQLFunctionError) -> Bool {
+    guard let scalar = next else { return false }
+    index += 1
+    switch scalar {
+    case "^": try append(.assert(.start))
+    case "$": try append(.assert(.end))
+    case ".":
+      try append(.take(.dot))
+      return true
+    case "(":
+      try group(depth: depth)
+      return true
+    case "[":
+      try append(.take(try characterClass()))
+      return true
+    case "\\": return try escape()
+    case "*", "+", "?", "{": throw error("nothing to repeat")
+    case "}", "]": throw error("a '\(scalar)' that closes nothing; write \\\(scalar)")
+    default:
+      try append(.take(.one(scalar)))
+      return true
+    }
+    return false
+  }
+
+  private mutating func group(depth: Int) throws(SQLFunctionError) {
+    if take("?") {
+      if take("<"), next != "=", next != "!" {
+        while let scalar = next, scalar != ">" { index += scalar == ")" ? text.count : 1 }
+        guard take(">") else { throw error("a group's name without '>'") }
+      } else if !take(":") {
+        throw error("look-around is not supported")
+      }
+    }
+    try alternatives(depth: depth + 1)
+    guard take(")") else { throw error("a group without ')'") }
+  }
+
+  private mutating func escape() throws(SQLFunctionError) -> Bool {
+    guard let scalar = next else { throw error("a '\\' at the end") }
+    switch scalar {
+    case "b", "B":
+      index += 1
+      try append(.assert(scalar == "b" ? .wordBorder : .noWordBorder))
+      return false
+    case "1"..."9", "k": throw error("back-references are not supported")
+    default:
+      if let set = Pattern.CharacterSet.named(scalar) {
+        index += 1
+        try append(.take(set))
+      } else {
+        try append(.take(.one(try character())))
+      }
+      return true
+    }
+  }
+
+  /// The character that an escape stands for, from behind its backslash.
+  private mutating func character() throws(SQLFunctionError) -> Unicode.Scalar {
+    guard let scalar = next else { throw error("a '\\' at the end") }
+    index += 1
+    switch scalar {
+    case "t": return "\t"
+    case "n": return "\n"
+    case "r": return "\r"
+    case "v": return "\u{0B}"
+    case "f": return "\u{0C}"
+    case "0": return "\0"
+    case "x": return try hexadecimal(2)
+    case "u":
+      if take("{") {
+        let found = try hexadecimal(nil)
+        guard take("}") else { throw error("\\u{ without '}'") }
+        return found
+      }
+      return try surrogates()
+    case "c":
+      guard let letter = next, letter.properties.isAlphabetic, letter.isASCII else {
+        throw error("\\c without a letter")
+      }
+      index += 1
+      return Unicode.Scalar(UInt8(letter.value % 32))
+    case "p", "P": throw error("Unicode properties are not supported")
+    case "^", "$", "\\", ".", "*", "+", "?", "(", ")", "[", "]", "{", "}", "|", "/", "-": return scalar
+    default:
+      guard !scalar.properties.isAlphabetic || !scalar.isASCII else {
+        throw error("the escape \\\(scalar) means nothing")
+      }
+      return scalar
+    }
+  }
+
+  /// `\uD83C\uDF0D` is one character.
+  private mutating func surrogates() throws(SQLFunctionError) -> Unicode.Scalar {
+    let high = try code(4)
+    guard high & 0xFC00 == 0xD800, index + 1 < text.count, text[index] == "\\", text[index + 1] == "u" else {
+      guard let scalar = Unicode.Scalar(high) else { throw error("half of a surrogate pair") }
+      return scalar
+    }
+    index += 2
+    let low = try code(4)
+    guard low & 0xFC00 == 0xDC00, let scalar = Unicode.Scalar(0x10000 + ((high & 0x3FF) << 10 | (low & 0x3FF))) else {
+      throw error("half of a surrogate pair")
+    }
+    return scalar
+  }
+
+  private mutating func hexadecimal(_ count: Int?) throws(SQLFunctionError) -> Unicode.Scalar {
+    guard let scalar = Unicode.Scalar(try code(count)) else { throw error("no character has this code") }
+    return scalar
+  }
+
+  private mutating func code(_ count: Int?) throws(SQLFunctionError) -> UInt32 {
+    var value: UInt32 = 0
+    var read = 0
+    while read < count ?? 6, let scalar = next, scalar.isASCII, let digit = Character(scalar).hexDigitValue {
+      value = value << 4 | UInt32(digit)
+      index += 1
+      read += 1
+    }
+    guard read == count ?? max(1, read) else { throw error("hexadecimal digits expected") }
+    return value
+  }
+
+  private mutating func characterClass() throws(SQLFunctionError) -> Pattern.CharacterSet {
+    var set = Pattern.CharacterSet(ranges: [], isNegated: take("^"))
+    while let scalar = next, scalar != "]" {
+      guard let first = try member(of: &set) else { continue }
+      guard next == "-", index + 1 < text.count, text[index + 1] != "]" else {
+        set.ranges.append(first.value...first.value)
+        continue
+      }
+      index += 1
+      guard let last = try member(of: &set) else { throw error("a range with a set at its end") }
+      guard first.value <= last.value else { throw error("a range whose end comes before its beginning") }
+      set.ranges.append(first.value...last.value)
+    }
+    guard take("]") else { throw error("a class without ']'") }
+    return set
+  }
+
+  /// One character of a class; nil where it was a set, which has been added.
+  private mutating func member(of set: inout Pattern.CharacterSet) throws(SQLFunctionError) -> Unicode.Scalar? {
+    guard let scalar = next else { throw error("a class without ']'") }
+    index += 1
+    guard scalar == "\\" else { return scalar }
+    if take("b") { return "\u{08}" }
+    if let letter = next, let named = Pattern.CharacterSet.named(letter) {
+      index += 1
+      set.ranges.append(contentsOf: named.positive)
+      return nil
+    }
+    return try character()
+  }
+}
+
+extension Pattern.Step {
+  /// The same step where all from a place on were moved.
+  fileprivate func moved(by shift: Int, from place: Int) -> Pattern.Step {
+    switch self {
+    case .fork(let one, let other): .fork(one >= place ? one + shift : one, other >= place ? other + shift : other)
+    case .jump(let target): .jump(target >= place ? target + shift : target)
+    case .take, .assert, .match: self
+    }
+  }
+}
