@@ -49,7 +49,7 @@ enum ReplicaSchema {
         path TEXT NOT NULL, parent INTEGER NOT NULL) STRICT
       """,
       """
-      CREATE TABLE larder_stage(query INTEGER NOT NULL, page INTEGER NOT NULL, part INTEGER NOT NULL, form INTEGER NOT NULL,
+      CREATE TABLE larder_stage(query INTEGER NOT NULL, page INTEGER NOT NULL, part INTEGER NOT NULL, form TEXT NOT NULL,
         bytes BLOB NOT NULL, PRIMARY KEY(query, page, part)) STRICT, WITHOUT ROWID
       """,
       "CREATE TABLE larder_event(id INTEGER PRIMARY KEY AUTOINCREMENT, time REAL NOT NULL, text TEXT NOT NULL) STRICT",

@@ -121,6 +121,7 @@ extension RowCollector {
       }
     }
     if !hadProperties, frame.flags.isEmpty, frame.around >= 0 { frame.flags.insert(.reference) }
+    if !frame.flags.isEmpty || table.isContained && frame.around < 0 { chunk.slots[slot].ids[row] = id }
     guard table.key.isEmpty || !EntityID.isConventional(id, in: table) else { return }
     chunk.slots[slot].batch.set(row, SystemColumn.uri.place, .text(id))
   }

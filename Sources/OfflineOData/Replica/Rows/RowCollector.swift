@@ -61,6 +61,9 @@ final class RowCollector: PayloadHandler {
     rootParent = parent
   }
 
+  /// The declared type of the payload's own entities.
+  var rootTypeName: String { plan.tables[rootTable].type.name }
+
   /// What has been told since the last time; between rows.
   func take() -> RowChunk {
     let taken = chunk

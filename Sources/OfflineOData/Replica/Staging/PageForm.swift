@@ -2,12 +2,21 @@ import OData
 import ODataXML
 
 /// What is known of an answer before it is read.
-struct PageForm: Sendable {
+struct PageForm: Sendable, Codable, Hashable {
   var isAtom = false
   /// What was asked for.
   var url: String?
   var status: Int?
-  var version: ODataVersion?
+  private var versionNumber: Int?
+
+  init(isAtom: Bool = false, url: String? = nil, status: Int? = nil, version: ODataVersion? = nil) {
+    self.isAtom = isAtom
+    self.url = url
+    self.status = status
+    versionNumber = version?.rawValue
+  }
+
+  var version: ODataVersion? { versionNumber.flatMap { ODataVersion(rawValue: $0) } }
 }
 
 /// What a page of an answer has told.
@@ -46,11 +55,15 @@ struct PageReader {
   init(_ form: PageForm, _ collector: RowCollector) {
     self.collector = collector
     if form.isAtom {
-      reader = .atom(AtomPayloadReader(options: AtomOptions(model: collector.model), handler: collector))
+      var options = AtomOptions(model: collector.model)
+      options.expectedType = .named(collector.rootTypeName)
+      reader = .atom(AtomPayloadReader(options: options, handler: collector))
     } else {
-      reader = .json(
-        JSONPayloadReader(
-          options: PayloadOptions(model: collector.model, url: form.url, status: form.status, version: form.version)))
+      var options = PayloadOptions(
+        model: collector.model, url: form.url, status: form.status, version: form.version)
+      // Links to further pages and to changes may be of any form.
+      if options.expectedType == nil { options.expectedType = .named(collector.rootTypeName) }
+      reader = .json(JSONPayloadReader(options: options))
     }
   }
 

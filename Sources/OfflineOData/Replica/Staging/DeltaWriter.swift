@@ -1,0 +1,277 @@
+import OData
+import Storage
+
+/// Applies changes to the tables that readers see, inside one transaction.
+struct DeltaWriter {
+  let plan: ReplicaPlan
+  let query: Int64
+  /// The table of the query's own entities.
+  let root: Int
+  var registry: ReplicaRegistry
+  private var bits: [Int: Int64] = [:]
+  private var deltaLinks: [(link: ODataDeltaLink, isDeleted: Bool)] = []
+  private var outcome = StagedOutcome()
+  private var hasNewTables = false
+  /// The SQL that finds a row of a table.
+  private var finds: [Int: String] = [:]
+
+  init(_ plan: ReplicaPlan, _ query: Int64, _ root: Int, _ connection: Connection) throws(StorageError) {
+    self.plan = plan
+    self.query = query
+    self.root = root
+    registry = try ReplicaRegistry(plan, connection)
+  }
+
+  /// Applies what a part of a page told.
+  mutating func write(_ chunk: RowChunk, _ connection: Connection) throws(StorageError) {
+    deltaLinks += chunk.deltaLinks
+    var identities = chunk.slots.map { [Int64](repeating: 0, count: $0.rowCount) }
+    for place in chunk.order {
+      let slot = chunk.slots[Int(place.slot)]
+      let row = Int(place.row)
+      try prepare(slot.table, connection)
+      let parent = slot.parents[row].map { identities[Int($0.slot)][Int($0.row)] }
+      let isOwn = slot.table.number == root && slot.parents[row] == nil
+      identities[Int(place.slot)][row] = try apply(slot, row, parent, connection)
+      if isOwn { outcome.rows += 1 }
+    }
+    try applyLinks(chunk, identities, connection)
+    try removeUntold(chunk, identities, connection)
+  }
+
+  /// Applies links told apart from entities, whose ends may have come behind them.
+  mutating func finish(_ connection: Connection) throws(StorageError) -> StagedOutcome {
+    for (link, isDeleted) in deltaLinks { try apply(link, isDeleted, connection) }
+    for table in outcome.changed { try registry.forgetSearch(table: table, connection) }
+    if hasNewTables || !outcome.changed.isEmpty { try connection.countVersionUp() }
+    try connection.logChange(outcome.changed)
+    return outcome
+  }
+
+  // MARK: Entities
+
+  private mutating func prepare(_ table: EntityTable, _ connection: Connection) throws(StorageError) {
+    guard bits[table.number] == nil else { return }
+    if try registry.make(table: table.number, connection) { hasNewTables = true }
+    bits[table.number] = try connection.giveBit(to: query, in: table.name)
+    if let other = registry.entities[table.number]?.reader, other != query { throw .inUse(connection.file ?? "") }
+    finds[table.number] = "SELECT \"@id\" FROM \(name(table.number)) WHERE \(TableTarget.condition(table))"
+  }
+
+  func name(_ table: Int) -> String {
+    registry.entities[table].map { TableDDL.quoted(ReplicaRegistry.name("e", $0)) }
+      ?? TableDDL.empty(plan.tables[table])
+  }
+
+  private func links(_ link: Int) -> String? {
+    registry.links[link].map { TableDDL.quoted(ReplicaRegistry.name("l", $0)) }
+  }
+
+  /// Applies one row; answers the entity's identity, 0 where there is none.
+  private mutating func apply(
+    _ slot: RowSlot, _ row: Int, _ parent: Int64?, _ connection: Connection
+  ) throws(StorageError) -> Int64 {
+    var parent = parent
+    if parent == nil, slot.table.isContained, let url = slot.ids[row] {
+      parent = try finder.findContainer(of: url, connection)?.id
+    }
+    let arguments = TableTarget.arguments(slot, row, parent)
+    var id: Int64?
+    if let arguments { id = try find(slot.table.number, arguments, connection) }
+    if id == nil, let url = slot.ids[row] {
+      let found = try finder.find(url, connection)
+      if found?.table == slot.table.number { id = found?.id }
+    }
+    let flags = slot.flags[row]
+    if flags.contains(.reference) { return id ?? 0 }
+    if flags.contains(.deleted) {
+      if let id { try delete(slot.table.number, id, connection) }
+      return id ?? 0
+    }
+    if flags.contains(.left) {
+      if let id { try leave(slot.table.number, id, connection) }
+      return id ?? 0
+    }
+    if let id {
+      try update(slot, row, id, connection)
+      return id
+    }
+    return try insert(slot, row, parent, connection)
+  }
+
+  private func find(
+    _ table: Int, _ arguments: [SQLValue], _ connection: Connection
+  ) throws(StorageError) -> Int64? {
+    guard let sql = finds[table] else { return nil }
+    var found: Int64?
+    try connection.forEachRow(sql, arguments) { (row) throws(StorageError) in
+      found = row.integer(0)
+      return false
+    }
+    return found
+  }
+
+  /// Changes what the payload had of an entity; where that is what is there, nothing.
+  private mutating func update(
+    _ slot: RowSlot, _ row: Int, _ id: Int64, _ connection: Connection
+  ) throws(StorageError) {
+    let table = slot.table.number
+    let bit = SQLValue.integer(1 << (bits[table] ?? 0))
+    var (names, values) = TableTarget.change(slot, row)
+    names.append(SystemColumn.type.rawValue)
+    values.append(slot.batch.value(row, SystemColumn.type.place))
+    // A derived type is said where it is one; one that is not said need not be another.
+    if case .integer(0)? = values.last { names.removeLast(); values.removeLast() }
+    let sets = names.enumerated().map { "\(TableDDL.quoted($1)) = ?\($0 + 3)" }
+    let old = names.map { "\(TableDDL.quoted($0)) COLLATE BINARY" }
+    let new = names.indices.map { "?\($0 + 3)" }
+    let differs = names.isEmpty ? "" : "OR (\(old.joined(separator: ","))) IS NOT (\(new.joined(separator: ",")))"
+    let sql = """
+      UPDATE \(name(table)) SET \((["\"@queries\" = \"@queries\" | ?2"] + sets).joined(separator: ",")) WHERE "@id" = ?1
+      AND ("@queries" & ?2 = 0 \(differs))
+      """
+    try run(sql, [.integer(id), bit] + values, connection)
+    if connection.changes > 0 { outcome.changed.insert(table) }
+  }
+
+  private mutating func insert(
+    _ slot: RowSlot, _ row: Int, _ parent: Int64?, _ connection: Connection
+  ) throws(StorageError) -> Int64 {
+    let table = slot.table
+    // Of a contained entity without the one that contains it nobody would know where it is.
+    if table.isContained, parent == nil || parent == 0 {
+      throw .notSupported(connection.file ?? "", "An entity of \(table.name) came without the one that contains it")
+    }
+    let id = try connection.takeIdentities(1)
+    var values = (0..<(RowSlot.systemCount + table.columns.count)).map { slot.batch.value(row, $0) }
+    values[SystemColumn.id.place] = .integer(id)
+    values[SystemColumn.parent.place] = .integer(table.isContained ? parent : nil)
+    values[SystemColumn.queries.place] = .integer(1 << (bits[table.number] ?? 0))
+    let names = TableDDL.list(SystemColumn.allCases.map(\.rawValue) + table.columns.map(\.name))
+    let places = values.indices.map { "?\($0 + 1)" }.joined(separator: ",")
+    try run("INSERT INTO \(name(table.number))(\(names)) VALUES(\(places))", values, connection)
+    outcome.changed.insert(table.number)
+    return id
+  }
+
+  /// Takes an entity out of the query; it goes where no other has it.
+  private mutating func leave(_ table: Int, _ id: Int64, _ connection: Connection) throws(StorageError) {
+    let bit = SQLValue.integer(1 << (bits[table] ?? 0))
+    try connection.run(
+      "UPDATE \(name(table)) SET \"@queries\" = \"@queries\" & ~?1 WHERE \"@id\" = ?2 AND \"@queries\" & ?1 <> 0", bit,
+      .integer(id))
+    if connection.changes > 0 { outcome.changed.insert(table) }
+    let isLeft = try connection.first(
+      "SELECT 1 FROM \(name(table)) WHERE \"@id\" = ?1 AND \"@queries\" = 0 AND \"@state\" = 0", .integer(id)
+    ) { (_) throws(StorageError) in true }
+    if isLeft == true { try delete(table, id, connection) }
+  }
+
+  /// Deletes an entity with its links and all that it contains.
+  private mutating func delete(_ table: Int, _ id: Int64, _ connection: Connection) throws(StorageError) {
+    var waiting = [(table: table, id: id)]
+    while let next = waiting.popLast() {
+      try connection.run("DELETE FROM \(name(next.table)) WHERE \"@id\" = ?1", .integer(next.id))
+      if connection.changes > 0 { outcome.changed.insert(next.table) }
+      for link in plan.links where link.source == next.table || link.target == next.table {
+        guard let name = links(link.number) else { continue }
+        if link.source == next.table { try connection.run("DELETE FROM \(name) WHERE source = ?1", .integer(next.id)) }
+        if link.target == next.table { try connection.run("DELETE FROM \(name) WHERE target = ?1", .integer(next.id)) }
+      }
+      for navigation in plan.tables[next.table].navigations where navigation.relation == .containment {
+        guard registry.entities[navigation.target] != nil else { continue }
+        let children = try connection.rows(
+          "SELECT \"@id\" FROM \(name(navigation.target)) WHERE \"@parent\" = ?1", .integer(next.id)
+        ) { (row) throws(StorageError) in try row.int64(0) }
+        waiting += children.map { (navigation.target, $0) }
+      }
+    }
+  }
+
+  // MARK: Links
+
+  private mutating func applyLinks(
+    _ chunk: RowChunk, _ identities: [[Int64]], _ connection: Connection
+  ) throws(StorageError) {
+    for told in chunk.told {
+      let id = identities[Int(told.row.slot)][Int(told.row.row)]
+      guard let name = links(told.link) else { continue }
+      try connection.run("DELETE FROM \(name) WHERE \(told.isSource ? "source" : "target") = ?1", .integer(id))
+      if connection.changes > 0 { changed(told.link) }
+    }
+    for link in chunk.links {
+      let source = identities[Int(link.source.slot)][Int(link.source.row)]
+      let target = identities[Int(link.target.slot)][Int(link.target.row)]
+      guard source != 0, target != 0 else { continue }
+      try set(link.link, source, target, isAdded: link.isAdded, connection)
+    }
+  }
+
+  private mutating func set(
+    _ link: Int, _ source: Int64, _ target: Int64, isAdded: Bool, _ connection: Connection
+  ) throws(StorageError) {
+    if isAdded, try registry.make(links: link, connection) { hasNewTables = true }
+    if let other = registry.links[link]?.reader, other != query { throw .inUse(connection.file ?? "") }
+    guard let name = links(link) else { return }
+    let sql =
+      isAdded
+      ? "INSERT OR IGNORE INTO \(name)(source, target) VALUES(?1, ?2)"
+      : "DELETE FROM \(name) WHERE source = ?1 AND target = ?2"
+    try connection.run(sql, .integer(source), .integer(target))
+    if connection.changes > 0 { changed(link) }
+  }
+
+  private mutating func changed(_ link: Int) {
+    outcome.changed.formUnion([plan.links[link].source, plan.links[link].target])
+  }
+
+  /// Contained entities that a whole collection in line does not have any more.
+  private mutating func removeUntold(
+    _ chunk: RowChunk, _ identities: [[Int64]], _ connection: Connection
+  ) throws(StorageError) {
+    for told in chunk.toldContained where registry.entities[told.table] != nil {
+      let parent = identities[Int(told.parent.slot)][Int(told.parent.row)]
+      var kept: Set<Int64> = []
+      for (slot, rows) in chunk.slots.enumerated() where rows.table.number == told.table {
+        for row in 0..<rows.rowCount where rows.parents[row] == told.parent { kept.insert(identities[slot][row]) }
+      }
+      let there = try connection.rows(
+        "SELECT \"@id\" FROM \(name(told.table)) WHERE \"@parent\" = ?1", .integer(parent)
+      ) { (row) throws(StorageError) in try row.int64(0) }
+      for id in there where !kept.contains(id) { try delete(told.table, id, connection) }
+    }
+  }
+
+  private mutating func apply(
+    _ link: ODataDeltaLink, _ isDeleted: Bool, _ connection: Connection
+  ) throws(StorageError) {
+    guard let source = try resolve(link.source, connection) else { return }
+    let path = link.relationship.split(separator: "/").filter { !$0.contains(".") }.map(String.init)
+    guard let navigation = plan.tables[source.table].navigation(path) else { return }
+    let target = try link.target.flatMap { (url) throws(StorageError) in try resolve(url, connection) }
+    switch navigation.relation {
+    case .links(let number, let isForward):
+      if target == nil || !navigation.isCollection, let name = links(number), isDeleted || !navigation.isCollection {
+        // Of a to-one navigation property there is one link at most.
+        try connection.run("DELETE FROM \(name) WHERE \(isForward ? "source" : "target") = ?1", .integer(source.id))
+        if connection.changes > 0 { changed(number) }
+      }
+      guard let target else { return }
+      try set(
+        number, isForward ? source.id : target.id, isForward ? target.id : source.id, isAdded: !isDeleted, connection)
+    case .containment: if isDeleted, let target { try delete(target.table, target.id, connection) }
+    case .columns, .container: break
+    }
+  }
+
+  /// The entity of an id; nil where the store has it not.
+  func resolve(_ url: String, _ connection: Connection) throws(StorageError) -> (table: Int, id: Int64)? {
+    try finder.find(url, connection)
+  }
+
+  private var finder: EntityFinder { EntityFinder(plan: plan, registry: registry, near: root) }
+
+  private func run(_ sql: String, _ values: [SQLValue], _ connection: Connection) throws(StorageError) {
+    try connection.forEachRow(sql, values) { (_) throws(StorageError) in true }
+  }
+}

@@ -1,0 +1,95 @@
+import Storage
+
+/// Finds entities of the store by their entity-ids.
+struct EntityFinder {
+  let plan: ReplicaPlan
+  let registry: ReplicaRegistry
+  /// The table where ids that follow no convention are looked for.
+  let near: Int
+
+  func find(_ url: String, _ connection: Connection) throws(StorageError) -> (table: Int, id: Int64)? {
+    if let found = try find(EntityID.segments(url)[...], connection) { return found }
+    guard registry.entities[near] != nil else { return nil }
+    let found = try connection.first("SELECT \"@id\" FROM \(name(near)) WHERE \"@uri\" = ?1", .text(url)) {
+      (row) throws(StorageError) in try row.int64(0)
+    }
+    return found.map { (near, $0) }
+  }
+
+  /// The entity that contains the one of an id.
+  func findContainer(of url: String, _ connection: Connection) throws(StorageError) -> (table: Int, id: Int64)? {
+    var segments = EntityID.segments(url)[...]
+    // The key may be a segment of its own.
+    if segments.popLast()?.key == nil { _ = segments.popLast() }
+    return try find(segments, connection)
+  }
+
+  private func find(
+    _ segments: ArraySlice<EntityID.Segment>, _ connection: Connection
+  ) throws(StorageError) -> (table: Int, id: Int64)? {
+    for start in segments.indices {
+      guard let table = plan.table(segments[start].name), !table.isContained else { continue }
+      if let found = try walk(segments[start...], from: table, connection) { return found }
+    }
+    return nil
+  }
+
+  private func name(_ table: Int) -> String {
+    registry.entities[table].map { TableDDL.quoted(ReplicaRegistry.name("e", $0)) }
+      ?? TableDDL.empty(plan.tables[table])
+  }
+
+  private func walk(
+    _ segments: ArraySlice<EntityID.Segment>, from table: EntityTable, _ connection: Connection
+  ) throws(StorageError) -> (table: Int, id: Int64)? {
+    var table = table
+    var parent: Int64?
+    var found: Int64?
+    for (place, segment) in zip(segments.indices, segments) {
+      if segment.name.contains("."), segment.key == nil, found != nil || place > segments.startIndex { continue }
+      var key = segment.key
+      if place > segments.startIndex {
+        if let id = found, let next = table.navigation([segment.name]), next.relation == .containment {
+          parent = id
+          found = nil
+          table = plan.tables[next.target]
+        } else if found == nil {
+          // A key as a segment.
+          key = segment.name
+        } else {
+          return nil
+        }
+      }
+      if key == nil, !table.key.isEmpty, case .singleton = table.place {
+        found = try first(table, connection)
+      } else if key != nil || table.key.isEmpty {
+        let cells = key.flatMap { EntityID.cells($0, in: table, model: plan.model) } ?? []
+        guard cells.count == table.key.count else { return nil }
+        found = try row(table, cells, parent, connection)
+        if found == nil { return nil }
+      }
+    }
+    return found.map { (table.number, $0) }
+  }
+
+  private func first(_ table: EntityTable, _ connection: Connection) throws(StorageError) -> Int64? {
+    try connection.first("SELECT \"@id\" FROM \(name(table.number)) LIMIT 1") { (row) throws(StorageError) in
+      row.integer(0)
+    }
+  }
+
+  private func row(
+    _ table: EntityTable, _ cells: [SQLValue], _ parent: Int64?, _ connection: Connection
+  ) throws(StorageError) -> Int64? {
+    guard !table.key.isEmpty else { return try first(table, connection) }
+    let condition = TableTarget.condition(table)
+    let arguments = (table.isContained ? [.integer(parent)] : []) + cells
+    var found: Int64?
+    let sql = "SELECT \"@id\" FROM \(name(table.number)) WHERE \(condition)"
+    try connection.forEachRow(sql, arguments) { (row) throws(StorageError) in
+      found = row.integer(0)
+      return false
+    }
+    return found
+  }
+}

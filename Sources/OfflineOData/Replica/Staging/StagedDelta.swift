@@ -1,0 +1,206 @@
+import OData
+import Storage
+import Synchronization
+
+/// The changes of one defining query since its delta link: pages are kept as they came, then applied in one transaction
+/// with the next link.
+///
+/// Applying changes that have been applied before changes nothing.
+final class StagedDelta: Sendable {
+  let replica: Replica
+  let query: Int64
+  /// The table of the query's own entities.
+  let table: Int
+  let position: String?
+  let pages: Int
+
+  private init(_ replica: Replica, _ query: Int64, _ table: Int, position: String?, pages: Int) {
+    self.replica = replica
+    self.query = query
+    self.table = table
+    self.position = position
+    self.pages = pages
+  }
+
+  /// Begins anew: what is staged for the query is dropped.
+  static func begin(_ replica: Replica, query: Int64, table: Int) async throws(StorageError) -> StagedDelta {
+    try await replica.write { (connection, _, plan) throws(StorageError) in
+      try StagedTables.drop(query: query, plan, connection)
+      try connection.run(
+        "INSERT INTO larder_download(query, way, pages, rows, bytes) VALUES(?1, 1, 0, 0, 0)", .integer(query))
+    }
+    return StagedDelta(replica, query, table, position: nil, pages: 0)
+  }
+
+  /// Goes on with the pages that are staged; nil where there are none.
+  static func resume(_ replica: Replica, query: Int64, table: Int) async throws(StorageError) -> StagedDelta? {
+    let found = try await replica.database.read { (connection) throws(StorageError) in
+      try connection.first(
+        "SELECT position, pages FROM larder_download WHERE query = ?1 AND way = 1", .integer(query)
+      ) { (row) throws(StorageError) in (try row.textOrNil(0), try row.int64(1)) }
+    }
+    guard let found, found.1 > 0 else { return nil }
+    return StagedDelta(replica, query, table, position: found.0, pages: Int(clamping: found.1))
+  }
+
+  /// Begins to keep a page.
+  func beginPage(_ form: PageForm) -> StagedDeltaPage { StagedDeltaPage(self, form) }
+
+  /// Keeps where the download goes on; behind a page that has ended.
+  func save(position: String?) async throws(StorageError) {
+    try await replica.database.write { [query] (connection) throws(StorageError) in
+      try connection.run(
+        "UPDATE larder_download SET position = ?1 WHERE query = ?2", .text(position), .integer(query))
+    }
+  }
+
+  /// Throws away what is staged.
+  func discard() async throws(StorageError) {
+    try await replica.write { [query] (connection, _, plan) throws(StorageError) in
+      try StagedTables.drop(query: query, plan, connection)
+    }
+  }
+
+  /// Applies all pages, and keeps the link and the conditions of the next time, in one transaction.
+  ///
+  /// Throws what cannot be read of a page; nothing is changed then. `inUse` where a whole read of another query fills
+  /// one of the tables.
+  /// - Parameter time: now, in seconds since 1970.
+  func apply(
+    deltaLink: String?, etag: String?, lastModified: String?, at time: Double
+  ) async throws -> StagedOutcome {
+    let ending = StagedEnding(deltaLink: deltaLink, etag: etag, lastModified: lastModified, time: time)
+    let unreadable = Mutex<(any Error & Sendable)?>(nil)
+    do {
+      return try await replica.write { [self] (connection, _, plan) throws(StorageError) in
+        var writer = try DeltaWriter(plan, query, table, connection)
+        do { try read(plan, connection, &writer) } catch let error as StorageError { throw error } catch {
+          unreadable.withLock { $0 = error }
+          throw .givenUp(connection.file ?? "")
+        }
+        let outcome = try writer.finish(connection)
+        try ending.write(query, connection)
+        try StagedTables.drop(query: query, plan, connection)
+        return outcome
+      }
+    } catch {
+      throw unreadable.withLock { $0 } ?? error
+    }
+  }
+
+  private func read(_ plan: ReplicaPlan, _ connection: Connection, _ writer: inout DeltaWriter) throws {
+    var page: Int64 = -1
+    var reader: PageReader?
+    var part: (page: Int64, part: Int64) = (0, -1)
+    let sql = """
+      SELECT page, part, form, bytes FROM larder_stage WHERE query = ?1 AND (page, part) > (?2, ?3)
+      ORDER BY page, part LIMIT 1
+      """
+    while true {
+      let next = try connection.first(sql, .integer(query), .integer(part.page), .integer(part.part)) {
+        (row) throws(StorageError) in
+        (page: try row.int64(0), part: try row.int64(1), form: try row.text(2), bytes: try row.bytes(3))
+      }
+      if next?.page != page {
+        try reader?.finish()
+        if let rest = reader?.collector.take() { try writer.write(rest, connection) }
+        guard let next else { return }
+        let form = JSONSettings.decode(PageForm.self, next.form) ?? PageForm()
+        reader = PageReader(form, RowCollector(plan: plan, table: table))
+        page = next.page
+      }
+      guard let next else { return }
+      part = (next.page, next.part)
+      try reader?.read(next.bytes)
+      if let collector = reader?.collector, collector.frames.isEmpty, collector.chunk.order.count >= 1000 {
+        try writer.write(collector.take(), connection)
+      }
+    }
+  }
+}
+
+/// A page of changes on its way to the file. One caller at a time.
+final class StagedDeltaPage: Sendable {
+  private let delta: StagedDelta
+  private let form: PageForm
+  private let state: Mutex<Reading>
+
+  private struct Reading: ~Copyable {
+    /// Reads along, so that a page that cannot be read is known before anything is applied.
+    var reader: PageReader
+    var parts: [[UInt8]] = []
+    var byteCount = 0
+    var rows: Int64 = 0
+    var partCount: Int64 = 0
+  }
+
+  private static let partBytes = 256 << 10
+
+  init(_ delta: StagedDelta, _ form: PageForm) {
+    self.delta = delta
+    self.form = form
+    let collector = RowCollector(plan: delta.replica.plan, table: delta.table)
+    state = Mutex(Reading(reader: PageReader(form, collector)))
+  }
+
+  /// Keeps the next bytes. Throws what is no changes.
+  func take(_ bytes: [UInt8]) async throws {
+    var start = 0
+    while start < bytes.count {
+      let end = min(start + StagedDeltaPage.partBytes, bytes.count)
+      let part = Array(bytes[start..<end])
+      let full = try state.withLock { state -> Int64? in
+        try state.reader.read(part)
+        if state.reader.collector.frames.isEmpty {
+          let chunk = state.reader.collector.take()
+          state.rows += Int64(chunk.deltaLinks.count)
+        }
+        state.parts.append(part)
+        state.byteCount += part.count
+        return state.byteCount >= StagedDeltaPage.partBytes ? state.partCount : nil
+      }
+      if full != nil { try await flush(isEnd: false) }
+      start = end
+    }
+  }
+
+  private func flush(isEnd: Bool) async throws(StorageError) {
+    let (bytes, part) = state.withLock { state in
+      defer {
+        state.parts = []
+        state.byteCount = 0
+        state.partCount += 1
+      }
+      return (Array(state.parts.joined()), state.partCount)
+    }
+    let form = JSONSettings.encode(form)
+    try await delta.replica.database.write { [query = delta.query] (connection) throws(StorageError) in
+      let page = try connection.first("SELECT pages FROM larder_download WHERE query = ?1", .integer(query)) {
+        (row) throws(StorageError) in try row.int64(0)
+      }
+      guard let page else { throw .givenUp(connection.file ?? "") }
+      if part == 0 {
+        // The rest of a page that was cut.
+        try connection.run("DELETE FROM larder_stage WHERE query = ?1 AND page >= ?2", .integer(query), .integer(page))
+      }
+      try connection.run(
+        "INSERT INTO larder_stage(query, page, part, form, bytes) VALUES(?1, ?2, ?3, ?4, ?5)", .integer(query),
+        .integer(page), .integer(part), .text(form), .blob(bytes))
+      guard isEnd else { return }
+      try connection.run("UPDATE larder_download SET pages = pages + 1 WHERE query = ?1", .integer(query))
+    }
+  }
+
+  /// Tells that the page is whole; its bytes are kept then.
+  func end() async throws -> PageEnd {
+    let end = try state.withLock { state in
+      try state.reader.finish()
+      state.rows += Int64(state.reader.collector.chunk.deltaLinks.count)
+      var end = state.reader.end
+      end.rows += state.rows
+      return end
+    }
+    try await flush(isEnd: true)
+    return end
+  }
+}
