@@ -19,7 +19,7 @@ final class ReadPlan: Sendable {
   let count: ReadCount?
   /// The page's end: rows beyond it are asked for to see that there are some; nil reads all.
   let page: ReadPage?
-  /// Where no row comes: the statement that counts what the path goes through before its last step. 0 means that there is
+  /// Where no row comes, or `/$count` is 0: the statement that counts what the path goes through before its last step. 0 means that there is
   /// no such resource (404); else a collection is empty, and a single value null (204). nil: a collection always is, and a
   /// single entity that does not come is none (404).
   let owner: ReadCount?

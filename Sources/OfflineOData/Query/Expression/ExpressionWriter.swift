@@ -158,9 +158,10 @@ struct ExpressionWriter {
 
   private static func constant(_ expression: ODataBoundExpression) throws -> ODataValue {
     switch expression.kind {
+    // JSON columns have decimals and durations in strings, enumerations as their numbers.
+    case .literal(.decimal(let number)): return .string(number.description)
     case .literal(let value): return value
-    case .enumeration(let type, let value):
-      return .enumeration(type.members(of: value)?.joined(separator: ",") ?? String(value))
+    case .enumeration(_, let value): return .int64(value)
     case .array(let items), .list(let items): return .collection(try items.map { try constant($0) })
     case .object(let members):
       let properties = try members.filter { !$0.name.contains("@") }

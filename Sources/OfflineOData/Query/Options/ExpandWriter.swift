@@ -87,8 +87,9 @@ struct ExpandWriter {
       }
       entity.type = cast
     }
-    let set = RowSet(rows: rows, scope: .entity(entity), source: nil, isSingle: !navigation.isCollection)
-    let (options, isMax) = try next(expand.item, of: entity)
+    let set = RowSet(
+      rows: rows, scope: .entity(entity), source: expand.item.path.source, isSingle: !navigation.isCollection)
+    let (options, isMax) = try next(expand.item, of: entity, in: child)
     let plan = try PlanWriter(statement: child, it: it).plan(
       set, options, as: answer(expand.item.content))
     return ReadExpand(
@@ -119,30 +120,31 @@ struct ExpandWriter {
 
   /// The options of an item's entities: where `$levels` goes on, with the item once more in their `$expand`.
   private func next(
-    _ item: ODataBoundExpandItem, of entity: EntityScope
+    _ item: ODataBoundExpandItem, of entity: EntityScope, in child: Statement
   ) throws -> (options: ODataBoundOptions?, isMax: Bool) {
     guard var options = item.options, let levels = options.levels else { return (item.options, false) }
-    let isStar = if case .star? = item.path.segments.last?.kind { true } else { false }
+    var again = item
     let left: Int
-    var isMax = false
     switch levels {
     case .max:
-      left = isStar ? ExpandWriter.mostLevelsOfAll : ExpandWriter.mostLevels
-      isMax = true
+      // So many levels, wherever the first one is.
+      left = statement.levels[item.path] ?? mostLevels(item)
+      child.levels = statement.levels
+      child.levels[item.path] = left - 1
     case .count(let count):
       guard count <= ExpandWriter.mostLevels else {
         throw OfflineODataError.unsupported("$levels=\(count), more than \(ExpandWriter.mostLevels)")
       }
       left = count
+      again.options?.levels = .count(count - 1)
     }
     options.levels = nil
-    let isFirst = item.path.segments.first
-    if left > 1, leadsOn(isFirst?.kind, from: entity) {
-      var again = item
-      again.options?.levels = .count(left - 1)
-      options.expand.append(again)
-    }
-    return (options, isMax)
+    if left > 1, leadsOn(item.path.segments.first?.kind, from: entity) { options.expand.append(again) }
+    return (options, levels == .max)
+  }
+
+  private func mostLevels(_ item: ODataBoundExpandItem) -> Int {
+    if case .star? = item.path.segments.last?.kind { ExpandWriter.mostLevelsOfAll } else { ExpandWriter.mostLevels }
   }
 
   /// Whether the entities that were reached have the property themselves.

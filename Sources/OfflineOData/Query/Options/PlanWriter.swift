@@ -43,6 +43,9 @@ struct PlanWriter {
 
   private func refuse(_ options: ODataBoundOptions) throws {
     if options.index != nil { throw OfflineODataError.unsupported("$index in a question") }
+    if let version = options.schemaVersion, version != "*" {
+      throw OfflineODataError.unsupported("$schemaversion=\(version): the store has one version of the schema")
+    }
     if options.deltaToken != nil {
       throw OfflineODataError.unsupported("$deltatoken: the store's data has no delta links")
     }

@@ -26,7 +26,9 @@ struct ResourceWriter {
   private static func ending(_ path: ODataBoundPath) -> (ODataBoundPath, ODataBoundSegment.Kind?) {
     var body = path
     switch path.segments.last?.kind {
-    case .count?, .ref?, .value?: return (body, body.segments.popLast()?.kind)
+    case .count?, .ref?, .value?:
+      let last = body.segments.removeLast()
+      return (body, last.kind)
     default: return (path, nil)
     }
   }

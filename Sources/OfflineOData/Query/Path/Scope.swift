@@ -102,22 +102,10 @@ struct JSONPlace {
     case .real:
       value.text = .atom("CASE \(text) WHEN 'INF' THEN 9e999 WHEN '-INF' THEN -9e999 ELSE \(text) END")
       value.mayBeNaN = true
-    case .guid: value.text = .atom("lower(\(text))")
-    case .enumeration: value.text = members(text, type)
     case .json: value.storage = nil
     default: break
     }
     return value
-  }
-
-  /// JSON has members' names, columns their values.
-  private static func members(_ text: SQLText, _ type: ODataBoundType) -> SQLText {
-    guard case .enumeration(let declared) = type.item else { return text }
-    var branches: [SQLText] = []
-    for member in declared.enumeration.members {
-      branches.append("WHEN \(value: .text(member.name)) THEN \(value: .integer(member.value))")
-    }
-    return .atom("CASE \(text) \(SQLText.joined(branches, " ")) ELSE CAST(\(text) AS INTEGER) END")
   }
 }
 
@@ -131,6 +119,7 @@ struct RelatedRows {
     let all = conditions + (more.map { [$0] } ?? [])
     let tables = SQLText.joined(tables, ", ")
     if all.isEmpty { return "FROM \(tables)" }
+    if all.count == 1 { return "FROM \(tables) WHERE \(all[0])" }
     return "FROM \(tables) WHERE \(SQLText.joined(all.map(\.operand), " AND "))"
   }
 

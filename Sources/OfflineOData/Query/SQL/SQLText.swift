@@ -120,11 +120,12 @@ extension SQLText {
     var most = 0
     var isQuoted = false
     let bytes = Array(sql.utf8)
+    let select = Array("SELECT".utf8)
     for (place, byte) in bytes.enumerated() {
       if byte == UInt8(ascii: "\"") { isQuoted.toggle() }
       guard !isQuoted else { continue }
       if byte == UInt8(ascii: "(") {
-        let isSelect = bytes[(place + 1)...].starts(with: Array("SELECT".utf8))
+        let isSelect = bytes[(place + 1)...].starts(with: select)
         depths.append(isSelect ? 9 : 3)
         now += isSelect ? 9 : 3
         most = max(most, now)

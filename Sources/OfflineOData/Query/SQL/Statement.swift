@@ -54,6 +54,8 @@ final class Statement {
   /// The statement that this one is run once a row of.
   let outer: Statement?
   private(set) var columns: [SQLText] = []
+  /// How many levels of `$levels=max` are left for an item of `$expand`.
+  var levels: [ODataBoundPath: Int] = [:]
   private var places: [SQLText: Int32] = [:]
 
   init(_ question: Question, outer: Statement? = nil) throws {
