@@ -31,17 +31,47 @@ public struct OfflineODataAnswer: Sendable {
   public var etag: String?
 }
 
+/// A raw answer piece by piece: pieces of some 64 kB, made as they are taken. It can be read once.
+public struct OfflineODataAnswerStream: AsyncSequence, Sendable {
+  /// A piece.
+  public typealias Element = [UInt8]
+
+  /// The media type.
+  public var contentType: String { stream.end.mediaType }
+  /// The entity's ETag, where the answer is one entity.
+  public var etag: String? { stream.end.etag }
+
+  private let stream: AnswerStream
+
+  init(_ stream: AnswerStream) { self.stream = stream }
+
+  /// Starts reading.
+  public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(pieces: stream.makeAsyncIterator()) }
+
+  /// Takes the pieces.
+  public struct AsyncIterator: AsyncIteratorProtocol {
+    fileprivate var pieces: AnswerStream.AsyncIterator
+
+    /// The next piece; nil at the end.
+    public mutating func next() async throws -> [UInt8]? {
+      do { return try await pieces.next() } catch { throw OfflineODataError(below: error) }
+    }
+  }
+}
+
 /// How SQLite answers a question: for diagnosis.
 public struct OfflineODataExplanation: Sendable, Hashable {
-  /// One statement.
+  /// One statement; those of `$expand` are run once a row of the statement around.
   public struct Statement: Sendable, Hashable {
-    /// What it is for: the question itself, a count, an expanded navigation property.
-    public var purpose: String
+    /// The names that led to it: empty for the question itself, `Orders`, `Items` for what is expanded.
+    public var path: [String]
+    /// Whether it counts for `$count=true`.
+    public var isCount: Bool
     /// The SQL; `?1` and so on are parameters.
     public var sql: String
-    /// What the parameters are bound to, as SQL literals; `row.N` is a column of the row around.
-    public var parameters: [String]
-    /// SQLite's plan, one step a line, indented.
+    /// What the parameters are bound to, as SQL literals; nil for those that come from the row around.
+    public var parameters: [String?]
+    /// SQLite's plan, a line a step, indented by its depth.
     public var plan: [String]
   }
 

@@ -42,11 +42,13 @@ public struct OfflineODataProgress: Sendable, Hashable {
   public var step: Step
   /// The defining query; nil for what concerns all.
   public var query: String?
-  /// Defining queries that are done, and all of this download.
+  /// Defining queries that are done.
   public var queriesDone: Int
+  /// Defining queries of this download.
   public var queriesTotal: Int
-  /// Rows and bytes of this query that have come.
+  /// Rows of this query that have come.
   public var rows: Int64
+  /// Bytes of this query that have come.
   public var bytes: Int64
   /// The rows of the query in all, where the service counts them.
   public var totalRows: Int64?
@@ -71,9 +73,11 @@ public struct OfflineODataQueryOutcome: Sendable, Hashable {
   public var name: String
   /// The way that it took; nil where it failed before it had one.
   public var way: OfflineODataDownloadWay?
-  /// Rows and bytes that came, and the pages they came in.
+  /// Rows that came.
   public var rows: Int64 = 0
+  /// Bytes that came.
   public var bytes: Int64 = 0
+  /// Pages that they came in.
   public var pages = 0
   /// What was found on the way, in sentences: an expired delta link, a service that does not page.
   public var notes: [String] = []

@@ -1,5 +1,8 @@
 public import HTTPCore
+public import OData
 public import ODataService
+import Storage
+import Synchronization
 
 #if canImport(FoundationEssentials)
   public import FoundationEssentials
@@ -17,8 +20,9 @@ public import ODataService
 /// try await provider.download()
 /// ```
 ///
-/// It answers as the service would; what it cannot answer is `notSupported` with the construct's name.
-public final class OfflineODataProvider: Sendable {
+/// It answers as the service would; what it cannot answer is `notSupported` with the construct's name. All errors are
+/// ``OfflineODataError``.
+public final class OfflineODataProvider: ODataStore {
   /// The service.
   public let root: ODataServiceRoot
   /// How the store is kept.
@@ -26,6 +30,29 @@ public final class OfflineODataProvider: Sendable {
 
   let transport: any HTTPTransport
   let authentication: (any Authentication)?
+  let telling = EventTelling()
+  let running = RunningQuestions()
+  let state = Mutex(State())
+
+  struct State {
+    enum Phase {
+      case closed
+      case opening(Task<Void, any Error>)
+      case open(OpenStore)
+      case closing(Task<Void, any Error>)
+      /// The file is being removed.
+      case clearing
+    }
+
+    var phase = Phase.closed
+    /// Counts openings: what belongs to an earlier one finds that it is too late.
+    var opening: UInt64 = 0
+    /// How many wait for the opening.
+    var openers = 0
+    /// Defining queries that were added while the store was closed, in their order.
+    var added: [OfflineODataDefiningQuery] = []
+    var download: Task<OfflineODataDownloadReport, any Error>?
+  }
 
   /// Makes a closed store; nothing is sent or written yet.
   ///
@@ -42,5 +69,97 @@ public final class OfflineODataProvider: Sendable {
     self.transport = transport
     self.authentication = authentication
     self.parameters = parameters
+  }
+
+  /// What the service offers, as the store keeps it; nil while the store is closed.
+  public var model: EdmModel? { store?.replica.model }
+
+  /// True between a successful ``open()`` and ``close()``.
+  public var isOpen: Bool { store != nil }
+
+  /// False: an offline store has no passive mode.
+  public var isPassive: Bool { false }
+
+  /// Throws `preconditionFailed`: an offline store has no passive mode.
+  public func setPassive(_ passive: Bool) throws { throw OfflineODataError(.neverPassive) }
+
+  /// What happens in the store from now on. May be taken any number of times.
+  public var events: AsyncStream<OfflineODataEvent> { telling.stream() }
+
+  /// Hears what happens; held weakly.
+  public var delegate: (any OfflineODataDelegate)? {
+    get { telling.delegate }
+    set { telling.delegate = newValue }
+  }
+
+  var store: OpenStore? { state.withLock { if case .open(let store) = $0.phase { store } else { nil } } }
+
+  /// The open store; throws `preconditionFailed` where it is not open.
+  func openStore() throws(OfflineODataError) -> OpenStore {
+    guard let store else { throw OfflineODataError(.storeNotOpen) }
+    return store
+  }
+
+  // MARK: Defining queries
+
+  /// Adds a defining query: before opening, or at any time after; ``download(_:)`` brings its rows.
+  ///
+  /// Throws `invalidInput` for a name that is taken, and for a query that brings no entities. Before the store is open, a
+  /// query of the same name and text is no error, and one of another text takes the old one's place when the store opens.
+  public func add(_ query: OfflineODataDefiningQuery) async throws {
+    try query.check()
+    let store = try state.withLock { state throws(OfflineODataError) -> OpenStore? in
+      if case .open(let store) = state.phase { return store }
+      guard !state.added.contains(where: { $0.name == query.name }) else {
+        throw OfflineODataError(.duplicateDefiningQuery, "'\(query.name)'")
+      }
+      state.added.append(query)
+      return nil
+    }
+    guard let store else { return }
+    try await translated { try await store.add(query, replaces: false) }
+  }
+
+  /// Removes a defining query and the rows that no other one brings.
+  public func removeDefiningQuery(_ name: String) async throws {
+    let store = state.withLock { state -> OpenStore? in
+      if case .open(let store) = state.phase { return store }
+      return nil
+    }
+    guard let store else {
+      let wasThere = state.withLock { state in
+        let count = state.added.count
+        state.added.removeAll { $0.name == name }
+        return state.added.count != count
+      }
+      if !wasThere { throw OfflineODataError(.storeNotOpen) }
+      return
+    }
+    try await translated {
+      guard try await store.replica.query(name) != nil else {
+        throw OfflineODataError(.definingQueryNotFound, "'\(name)'")
+      }
+      try await store.replica.removeQuery(name)
+      try await store.changeQuerySettings { settings in
+        settings.untracked.remove(name)
+        settings.ways[name] = nil
+      }
+    }
+  }
+
+  /// The defining queries and what became of them; of a closed store, those added since.
+  public func definingQueries() async throws -> [OfflineODataDefiningQueryStatus] {
+    guard let store else {
+      return state.withLock { $0.added }.map { query in
+        OfflineODataDefiningQueryStatus(
+          definingQuery: query, rows: 0, hasDeltaLink: false, hasPendingDownload: true)
+      }
+    }
+    return try await translated { try await store.status() }
+  }
+
+  /// Runs `body`; its errors become the store's.
+  func translated<Value>(_ body: () async throws -> Value) async throws(OfflineODataError) -> Value {
+    do { return try await body() } catch { throw OfflineODataError(below: error) }
   }
 }

@@ -1,0 +1,70 @@
+import Synchronization
+
+// Bringing the copy up to date.
+extension OfflineODataProvider {
+  /// Brings the copy up to date, and goes on where an earlier download was cut.
+  ///
+  /// Each defining query takes the best way that the service offers: a delta link, a condition, or reading everything;
+  /// readers see its old rows or its new ones, never a mixture.
+  ///
+  /// - Parameter names: the defining queries; nil for all.
+  /// - Throws: the first error of a query; the others go on and their rows are kept. `downloadRunning` where a download is
+  ///   on its way, `definingQueryNotFound` for a name that there is not. Cancelling the task cancels the download.
+  @discardableResult
+  public func download(_ names: [String]? = nil) async throws -> OfflineODataDownloadReport {
+    let task = try state.withLock { state throws(OfflineODataError) in
+      guard case .open(let store) = state.phase else { throw OfflineODataError(.storeNotOpen) }
+      guard state.download == nil else { throw OfflineODataError(.downloadRunning) }
+      let task = Task { try await performDownload(store, names.map(Set.init)) }
+      state.download = task
+      return task
+    }
+    return try await withTaskCancellationHandler {
+      try await translated { try await task.value }
+    } onCancel: {
+      task.cancel()
+    }
+  }
+
+  private func performDownload(_ store: OpenStore, _ names: Set<String>?) async throws -> OfflineODataDownloadReport {
+    defer { state.withLock { $0.download = nil } }
+    do {
+      if let names {
+        let known = Set(try await store.replica.queries().map(\.name))
+        if let unknown = names.subtracting(known).min() {
+          throw OfflineODataError(.definingQueryNotFound, "'\(unknown)'")
+        }
+      }
+      let download = StoreDownload(store: store, names: names) { [weak self] event in
+        if let self { telling.tell(event, of: self) }
+      }
+      let report = try await download.run()
+      try await store.keepWays(report)
+      telling.tell(.downloadFinished(report), of: self)
+      return report
+    } catch {
+      telling.tell(.downloadFailed(OfflineODataError(below: error), cause: error), of: self)
+      throw error
+    }
+  }
+
+  /// Cancels a download on its way; what it has staged is kept, and the next one goes on there.
+  public func cancelDownload() { state.withLock { $0.download }?.cancel() }
+
+  /// Whether a download was cut and can go on, or a defining query was never downloaded.
+  public func hasPendingDownload() async throws -> Bool {
+    let store = try openStore()
+    return try await translated {
+      for row in try await store.replica.queries() where try await store.hasPendingDownload(row) { return true }
+      return false
+    }
+  }
+}
+
+extension OpenStore {
+  /// Keeps the way that each query's download took.
+  func keepWays(_ report: OfflineODataDownloadReport) async throws {
+    let ways = report.queries.compactMap { outcome in outcome.way.map { (outcome.name, $0) } }
+    try await changeQuerySettings { settings in for (name, way) in ways { settings.ways[name] = way } }
+  }
+}

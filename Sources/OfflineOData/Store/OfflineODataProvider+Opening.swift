@@ -1,0 +1,195 @@
+import HTTPCore
+import ODataService
+import Storage
+import Synchronization
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+// Opening, closing and clearing the store.
+extension OfflineODataProvider {
+  /// Makes the store usable.
+  ///
+  /// The first time, the metadata are fetched and the defining queries run; where that is cut, the next call goes on there.
+  /// Later it needs no network. A store that is open already stays as it is.
+  public func open() async throws {
+    let task = state.withLock { state -> Task<Void, any Error>? in
+      switch state.phase {
+      case .open: return nil
+      case .opening(let task):
+        state.openers += 1
+        return task
+      case .closed: return beginOpening(&state, after: nil)
+      case .closing(let closing): return beginOpening(&state, after: closing)
+      case .clearing: return Task { throw OfflineODataError(.storeInUse) }
+      }
+    }
+    guard let task else { return }
+    try await withTaskCancellationHandler {
+      try await translated { try await task.value }
+    } onCancel: {
+      leaveOpening(task)
+    }
+  }
+
+  private func beginOpening(_ state: inout State, after closing: Task<Void, any Error>?) -> Task<Void, any Error> {
+    state.opening += 1
+    state.openers = 1
+    let opening = state.opening
+    let task = Task {
+      _ = await closing?.result
+      try await performOpening(opening)
+    }
+    state.phase = .opening(task)
+    return task
+  }
+
+  /// One of those who wait for the opening does so no more; the last one ends it.
+  private func leaveOpening(_ task: Task<Void, any Error>) {
+    let isLast = state.withLock { state in
+      guard case .opening(task) = state.phase else { return false }
+      state.openers -= 1
+      return state.openers == 0
+    }
+    if isLast { task.cancel() }
+  }
+
+  private func performOpening(_ opening: UInt64) async throws {
+    telling.tell(.stateChanged(.opening), of: self)
+    var replica: Replica?
+    do {
+      let opened = try await openFile()
+      replica = opened
+      let store = try makeStore(opened)
+      try await prepare(store)
+      try Task.checkCancellation()
+      try state.withLock { state in
+        // Closed meanwhile: who closes sets the phase.
+        guard case .opening = state.phase, state.opening == opening else { throw CancellationError() }
+        state.phase = .open(store)
+        state.added = []
+      }
+      telling.tell(.stateChanged(.open), of: self)
+    } catch {
+      try? await replica?.close()
+      state.withLock { state in
+        if case .opening = state.phase, state.opening == opening { state.phase = .closed }
+      }
+      telling.tell(.stateChanged(.closed), of: self)
+      throw error
+    }
+  }
+
+  private func openFile() async throws -> Replica {
+    let file = DatabaseFile(parameters.file)
+    if !parameters.createsStore, try file.content() == .absent {
+      throw OfflineODataError(.resourceNotFound, "there is no store \(parameters.file)")
+    }
+    try file.makeFolder()
+    return try await Replica.open(path: parameters.file)
+  }
+
+  private func makeStore(_ replica: Replica) throws -> OpenStore {
+    let url = root.query.flatMap { URL(string: root.url.absoluteString + "?" + $0) } ?? root.url
+    let conversation = try ODataConversation(
+      root: url, transport: transport, authentication: authentication, options: parameters.conversationOptions)
+    return OpenStore(replica: replica, conversation: conversation, root: root, parameters: parameters)
+  }
+
+  /// The name under which the service's root is kept.
+  private static let rootSetting = "service-root"
+  /// The name under which it is kept that the first download has ended.
+  private static let filledSetting = "filled"
+
+  private func prepare(_ store: OpenStore) async throws {
+    let replica = store.replica
+    switch try await replica.setting(Self.rootSetting) {
+    case .text(let kept)? where kept != root.url.absoluteString:
+      throw OfflineODataError(.otherService, kept)
+    case .text?: break
+    default: try await replica.set(Self.rootSetting, to: .text(root.url.absoluteString))
+    }
+    try await replica.database.write { (connection) throws(StorageError) in
+      for sql in StoredStreams.statements { try connection.run(sql) }
+    }
+    try await store.askIndexes()
+    for query in state.withLock({ $0.added }) { try await store.add(query, replaces: true) }
+    if try await replica.setting(Self.filledSetting) == nil {
+      let download = StoreDownload(store: store, names: nil) { [weak self] event in
+        if let self { telling.tell(event, of: self, isOpening: true) }
+      }
+      let report = try await download.run()
+      try await store.keepWays(report)
+      try await replica.set(Self.filledSetting, to: .integer(1))
+    } else {
+      try await store.useModel()
+    }
+    await store.log(EventLog.Record(type: "Open"))
+  }
+
+  /// Ends the use of the store: requests and a download on their way are cancelled, the file is closed. A download goes on
+  /// where it was cut when it is asked for again. A closed store stays so.
+  public func close() async throws {
+    let closing = state.withLock { state -> Task<Void, any Error>? in
+      switch state.phase {
+      case .closed, .clearing: return nil
+      case .closing(let task): return task
+      case .opening(let task):
+        let closing = Task<Void, any Error> {
+          task.cancel()
+          _ = await task.result
+          hasClosed()
+        }
+        state.phase = .closing(closing)
+        return closing
+      case .open(let store):
+        let download = state.download
+        let closing = Task<Void, any Error> {
+          telling.tell(.stateChanged(.closing), of: self)
+          download?.cancel()
+          _ = await download?.result
+          await running.endAll()
+          defer { hasClosed() }
+          try await store.replica.close()
+        }
+        state.phase = .closing(closing)
+        return closing
+      }
+    }
+    guard let closing else { return }
+    try await translated { try await closing.value }
+  }
+
+  private func hasClosed() {
+    state.withLock { state in
+      if case .closing = state.phase { state.phase = .closed }
+    }
+    telling.tell(.stateChanged(.closed), of: self)
+  }
+
+  /// Removes the store's file with all that is in it. Only while the store is closed: throws `preconditionFailed` else, and
+  /// where another process has it open.
+  public func clear() async throws {
+    try state.withLock { state throws(OfflineODataError) in
+      guard case .closed = state.phase else { throw OfflineODataError(.storeOpen) }
+      state.phase = .clearing
+    }
+    defer { state.withLock { $0.phase = .closed } }
+    try await translated {
+      let path = parameters.file
+      guard try DatabaseFile(path).content() != .absent else { return }
+      let lock = try FileLock(path + "-download")
+      defer { lock.release() }
+      // Whose file it is is looked at before anything is removed.
+      let replica = try await Replica.open(path: path)
+      try await replica.close()
+      for suffix in ["", "-wal", "-shm", "-changes", "-download"] {
+        try? FileManager.default.removeItem(atPath: path + suffix)
+      }
+      guard !FileManager.default.fileExists(atPath: path) else { throw OfflineODataError(.fileFailed, path) }
+    }
+  }
+}

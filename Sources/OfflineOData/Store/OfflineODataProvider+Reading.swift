@@ -1,0 +1,109 @@
+public import OData
+import ODataService
+import Storage
+import Synchronization
+
+// Answers in other forms than requests give: raw bytes, Swift types, streams, explanations.
+extension OfflineODataProvider {
+  /// The answer to a question as the bytes that a service would send.
+  ///
+  /// - Parameters:
+  ///   - path: relative to the service's root, such as `Orders?$filter=Status eq 'Open'`, or absolute.
+  ///   - options: version and form.
+  /// - Throws: `notFound` for an entity that there is not, `notSupported` with the construct's name, `invalidInput`.
+  public func readJSON(
+    _ path: String, options: OfflineODataAnswerOptions = OfflineODataAnswerOptions()
+  ) async throws -> OfflineODataAnswer {
+    let (bytes, end) = try await openStore().json(path, options)
+    guard end.found != .nothing else { throw OfflineODataError(.entityNotFound, "'\(path.prefix { $0 != "?" })'") }
+    return OfflineODataAnswer(contentType: end.mediaType, bytes: bytes, etag: end.etag)
+  }
+
+  /// The same of a typed query.
+  public func readJSON<Entity: ODataDescribed>(
+    _ query: ODataQuery<Entity>, options: OfflineODataAnswerOptions = OfflineODataAnswerOptions()
+  ) async throws -> OfflineODataAnswer {
+    try await readJSON(try text(query), options: options)
+  }
+
+  /// The same piece by piece at the reader's pace, for answers of any size. All pieces are of one state of the store, which
+  /// is kept until the last is read or the stream is dropped.
+  public func streamJSON(
+    _ path: String, options: OfflineODataAnswerOptions = OfflineODataAnswerOptions()
+  ) async throws -> OfflineODataAnswerStream {
+    let store = try openStore()
+    let text = try store.relative(path)
+    return try await translated {
+      let stream = try await AnswerStream.open(store.replica) { _, state, plan in
+        try store.run(text, options, state, plan)
+      }
+      guard stream.end.found != .nothing else { throw OfflineODataError(.entityNotFound, "'\(text)'") }
+      return OfflineODataAnswerStream(stream)
+    }
+  }
+
+  /// What a question asks for as a value of a type of the application's: an array for a collection, a `Decodable` for one
+  /// entity. Nil where there is no such entity.
+  public func read<Value: Decodable & Sendable>(_ type: Value.Type, _ path: String) async throws -> Value? {
+    let store = try openStore()
+    let text = try store.relative(path)
+    return try await store.read { connection, state, plan in
+      try store.run(text, OfflineODataAnswerOptions(), state, plan).read(type, connection)
+    }
+  }
+
+  /// The same of a typed query.
+  public func read<Value: Decodable & Sendable, Entity: ODataDescribed>(
+    _ type: Value.Type, _ query: ODataQuery<Entity>
+  ) async throws -> Value? { try await read(type, try text(query)) }
+
+  /// What a question asks for, now and again whenever a download or a change here touches what it reads and the answer
+  /// differs.
+  public func live<Value: Decodable & Sendable>(
+    _ type: Value.Type, _ path: String
+  ) throws -> OfflineODataLiveResults<Value?> {
+    let store = try openStore()
+    let text = try store.relative(path)
+    return OfflineODataLiveResults(
+      store.replica, question: { state, plan in try store.run(text, OfflineODataAnswerOptions(), state, plan) },
+      value: { run, connection in try run.read(type, connection) })
+  }
+
+  private func text<Entity: ODataDescribed>(_ query: ODataQuery<Entity>) throws(OfflineODataError) -> String {
+    let version = try openStore().replica.model.version
+    do throws(ODataPrintingError) { return try query.text(version) } catch {
+      throw OfflineODataError(.malformedURL, cause: error)
+    }
+  }
+
+  /// The SQL that answers a question, and SQLite's plan for it: for diagnosis.
+  public func explain(_ path: String) async throws -> OfflineODataExplanation {
+    let store = try openStore()
+    let text = try store.relative(path)
+    return try await store.read { connection, state, plan in
+      let question = try store.question(text, state, plan)
+      return OfflineODataExplanation(try Explanation(question.plan, on: connection))
+    }
+  }
+}
+
+extension OfflineODataExplanation {
+  init(_ explanation: Explanation) {
+    statements = explanation.steps.map { step in
+      Statement(
+        path: step.path, isCount: step.isCount, sql: step.sql,
+        parameters: step.parameters.map { $0.map(OfflineODataExplanation.literal) }, plan: step.plan)
+    }
+  }
+
+  private static func literal(_ value: SQLValue) -> String {
+    switch value {
+    case .null: "NULL"
+    case .integer(let number): String(number)
+    case .real(let number): String(number)
+    case .text(let text):
+      "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''") + "'"
+    case .blob(let bytes): "x'" + bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() + "'"
+    }
+  }
+}

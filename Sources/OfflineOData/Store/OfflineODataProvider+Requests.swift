@@ -1,0 +1,121 @@
+import HTTPCore
+import OData
+public import ODataService
+import Synchronization
+
+// Requests: scheduled, awaited, blocking. A read is answered from the copy; nothing is sent.
+extension OfflineODataProvider {
+  /// Starts a request and returns at once.
+  ///
+  /// A read calls `requestStarted`, `requestServerResponse` with the copy's answer, written as the service would write it,
+  /// and `requestFinished`; so one listener serves the online store and this one. A change fails with `notSupported` in
+  /// this version.
+  @discardableResult
+  public func schedule(_ request: ODataRequest, listener: (any ODataRequestListener)?) -> ODataRequestExecution {
+    let execution = ODataRequestExecution(request: request, listener: listener)
+    running.add(execution)
+    let store = store
+    let task = Task { [running] in
+      await OfflineODataProvider.run(execution, on: store)
+      running.remove(execution)
+    }
+    execution.onCancel { task.cancel() }
+    return execution
+  }
+
+  private static func run(_ execution: ODataRequestExecution, on store: OpenStore?) async {
+    execution.start()
+    guard let store else { return execution.fail(OfflineODataError(.storeNotOpen)) }
+    do throws(OfflineODataError) {
+      execution.receive(serverResponse: try await store.answer(execution.request))
+      execution.finish()
+    } catch { execution.fail(error) }
+  }
+
+  /// Runs a request and blocks the calling thread until its answer is there.
+  @available(*, noasync, message: "Use execute(_:) in asynchronous code.")
+  public func executeBlocking(_ request: ODataRequest) throws -> ODataResponse {
+    let store = try openStore()
+    return try blocking { try await store.answer(request) }
+  }
+}
+
+extension OpenStore {
+  /// The answer to a request.
+  func answer(_ request: ODataRequest) async throws(OfflineODataError) -> ODataResponse {
+    switch request {
+    case .single(let single): return .single(try await answer(single))
+    case .batch(let batch): return .batch(try await answer(batch))
+    }
+  }
+
+  /// Reads of a batch are answered one by one; a change among them refuses the whole before anything is done.
+  private func answer(_ batch: ODataBatchRequest) async throws(OfflineODataError) -> ODataBatchResponse {
+    guard batch.isRead else { throw OfflineODataError(.unsupportedChange, "a batch with changes") }
+    var slots: [ODataBatchResponse.Slot?] = []
+    for item in batch.items {
+      guard case .single(let single) = item else { throw OfflineODataError(.unsupportedChange, "a change set") }
+      var response = try await answer(single)
+      response.contentID = single.contentID
+      slots.append(.response(response))
+    }
+    return ODataBatchResponse(httpStatus: 200, slots: slots)
+  }
+
+  private func answer(_ request: ODataSingleRequest) async throws(OfflineODataError) -> ODataSingleResponse {
+    switch request.operation {
+    case .read, .invokeFunction: return try await answerRead(request)
+    case .readMedia: return try await answerMedia(request)
+    default: throw OfflineODataError(.unsupportedChange, request.operationName)
+    }
+  }
+
+  private func answerRead(_ request: ODataSingleRequest) async throws(OfflineODataError) -> ODataSingleResponse {
+    let path = request.path
+    if path.prefix(while: { $0 != "?" }).hasSuffix("$metadata") { return try await metadata(path) }
+    let (bytes, end) = try await json(path, OfflineODataAnswerOptions(request))
+    var fields: HTTPFields = [:]
+    let version = replica.model.version
+    if version >= .v4 {
+      fields[.odataVersion] = version == .v401 ? "4.01" : "4.0"
+    } else {
+      fields[.dataServiceVersion] = version == .v3 ? "3.0" : "2.0"
+    }
+    if let etag = end.etag { fields[.etag] = etag }
+    let status: Int
+    switch end.found {
+    case .content:
+      fields[.contentType] = end.mediaType
+      status = 200
+    case .null: status = 204
+    case .nothing: throw OfflineODataError(.entityNotFound, "'\(path.prefix { $0 != "?" })'")
+    }
+    return ODataSingleResponse(
+      httpStatus: status, fields: fields, payloadBytes: bytes, url: try absolute(path), serviceVersion: version)
+  }
+
+  private func metadata(_ path: String) async throws(OfflineODataError) -> ODataSingleResponse {
+    let bytes: [UInt8]?
+    do { bytes = try await replica.metadata() } catch { throw OfflineODataError(below: error) }
+    guard let bytes else { throw OfflineODataError(.neverDownloaded) }
+    let isJSON = bytes.first { $0 > 0x20 } == UInt8(ascii: "{")
+    return ODataSingleResponse(
+      httpStatus: 200, fields: [.contentType: isJSON ? "application/json" : "application/xml"], payloadBytes: bytes,
+      url: try absolute(path), serviceVersion: replica.model.version)
+  }
+
+  private func answerMedia(_ request: ODataSingleRequest) async throws(OfflineODataError) -> ODataSingleResponse {
+    let media = try await media(request.path)
+    let bytes: [UInt8]
+    do { bytes = try await media.body.collect() } catch { throw OfflineODataError(below: error) }
+    return ODataSingleResponse(
+      httpStatus: 200, fields: media.fields, payloadBytes: bytes, url: try absolute(request.path),
+      serviceVersion: replica.model.version)
+  }
+
+  private func absolute(_ path: String) throws(OfflineODataError) -> String {
+    do throws(ODataServiceError) { return try root.absoluteText(path) } catch {
+      throw OfflineODataError(.malformedURL, cause: error)
+    }
+  }
+}

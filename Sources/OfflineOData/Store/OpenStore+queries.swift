@@ -1,0 +1,122 @@
+import OData
+import ODataService
+import Storage
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+// Defining queries and the event log of an open store.
+extension OpenStore {
+  /// What is kept of a defining query beside the replica's own row.
+  struct QuerySettings: Codable, Sendable, Hashable {
+    /// Queries by name that are to be read whole each time.
+    var untracked: Set<String> = []
+    /// The way of each query's last download.
+    var ways: [String: OfflineODataDownloadWay] = [:]
+  }
+
+  private static let querySettingsName = "queries"
+
+  /// What is kept of the defining queries.
+  func querySettings() async throws -> QuerySettings {
+    guard case .text(let text)? = try await replica.setting(Self.querySettingsName) else { return QuerySettings() }
+    return JSONSettings.decode(QuerySettings.self, text) ?? QuerySettings()
+  }
+
+  /// Changes what is kept of the defining queries.
+  func changeQuerySettings(_ change: @escaping @Sendable (inout QuerySettings) -> Void) async throws {
+    try await replica.database.write { (connection) throws(StorageError) in
+      var settings = QuerySettings()
+      if case .text(let text)? = try connection.setting(Self.querySettingsName) {
+        settings = JSONSettings.decode(QuerySettings.self, text) ?? settings
+      }
+      change(&settings)
+      try connection.set(Self.querySettingsName, to: .text(JSONSettings.encode(settings)))
+    }
+  }
+
+  /// Binds a defining query to the model in use.
+  func bind(_ row: DefiningQueryRow, _ settings: QuerySettings) throws(OfflineODataError) -> BoundDefiningQuery {
+    let plan = replica.plan
+    return try BoundDefiningQuery(
+      row.url, plan: plan, binder: binder(plan), pageSize: parameters.pageSize,
+      tracksChanges: !settings.untracked.contains(row.name))
+  }
+
+  /// Adds a defining query, or changes the one of its name where `replaces`.
+  func add(_ query: OfflineODataDefiningQuery, replaces: Bool) async throws {
+    if !replaces, try await replica.query(query.name) != nil {
+      throw OfflineODataError(.duplicateDefiningQuery, "'\(query.name)'")
+    }
+    let plan = replica.plan
+    if !plan.tables.isEmpty {
+      _ = try BoundDefiningQuery(
+        query.query, plan: plan, binder: binder(plan), pageSize: nil, tracksChanges: query.tracksChanges)
+    }
+    _ = try await replica.addQuery(query.name, url: query.query, streams: query.automaticallyRetrievesStreams)
+    try await changeQuerySettings { settings in
+      if query.tracksChanges { settings.untracked.remove(query.name) } else { settings.untracked.insert(query.name) }
+    }
+  }
+
+  /// The defining queries and what became of them.
+  func status() async throws -> [OfflineODataDefiningQueryStatus] {
+    let settings = try await querySettings()
+    let plan = replica.plan
+    var all: [OfflineODataDefiningQueryStatus] = []
+    for row in try await replica.queries() {
+      let query = OfflineODataDefiningQuery(
+        row.name, row.url, automaticallyRetrievesStreams: row.streams,
+        tracksChanges: !settings.untracked.contains(row.name))
+      // One that does not fit the model any more has no table.
+      let table = plan.tables.isEmpty ? nil : (try? bind(row, settings))?.table
+      let rows = if let table { try await replica.rowCount(of: row.id, in: table.number) } else { Int64(0) }
+      all.append(
+        OfflineODataDefiningQueryStatus(
+          definingQuery: query, rows: rows, lastDownload: row.downloaded.map { Date(timeIntervalSince1970: $0) },
+          lastWay: settings.ways[row.name], hasDeltaLink: row.deltaLink != nil,
+          hasPendingDownload: try await hasPendingDownload(row)))
+    }
+    return all
+  }
+
+  /// Whether a query was never downloaded, or its download was cut.
+  func hasPendingDownload(_ row: DefiningQueryRow) async throws -> Bool {
+    if row.downloaded == nil { return true }
+    let found = try await replica.database.read { (connection) throws(StorageError) in
+      try connection.first("SELECT position FROM larder_download WHERE query = ?1", .integer(row.id)) {
+        (row) throws(StorageError) in row.isNull(0)
+      }
+    }
+    return found == false
+  }
+
+  /// Adds an operation to the event log. A log that cannot be written fails nothing.
+  func log(_ record: EventLog.Record) async {
+    _ = try? await replica.addEvent(
+      JSONSettings.encode(record), at: Date().timeIntervalSince1970, limit: EventLog.limit)
+  }
+
+  /// Notes the indexes that the application asks for: tables have them from their making, or their next whole read, on.
+  func askIndexes() async throws {
+    let indexes = parameters.indexes
+    guard !indexes.isEmpty else { return }
+    try await replica.database.write { (connection) throws(StorageError) in
+      for index in indexes {
+        try connection.run(
+          "INSERT OR IGNORE INTO larder_index(name, paths) VALUES(?1, ?2)", .text(index.entitySet),
+          .text(index.properties.joined(separator: ",")))
+      }
+    }
+  }
+
+  /// Gives the conversation the model in use.
+  func useModel() async throws {
+    // What a transaction sees is what is in use, also after another process has changed it.
+    let model = try await read { _, _, plan in plan.model }
+    conversation.use(model)
+  }
+}

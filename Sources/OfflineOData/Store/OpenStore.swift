@@ -1,0 +1,114 @@
+import OData
+import ODataService
+import Storage
+import Synchronization
+
+/// What an open store works with: the copy, the conversation with the service, and what questions need.
+final class OpenStore: Sendable {
+  let replica: Replica
+  let conversation: ODataConversation
+  let root: ODataServiceRoot
+  let parameters: OfflineODataParameters
+
+  private let binding = Mutex<Binding?>(nil)
+  private let prepared = Mutex(PreparedQuestions())
+
+  /// A binder, and the model that it binds to.
+  private struct Binding {
+    let first: EntityTable?
+    let binder: ODataBinder
+  }
+
+  init(
+    replica: Replica, conversation: ODataConversation, root: ODataServiceRoot, parameters: OfflineODataParameters
+  ) {
+    self.replica = replica
+    self.conversation = conversation
+    self.root = root
+    self.parameters = parameters
+  }
+
+  /// The binder of a plan's model, made once for each model.
+  func binder(_ plan: ReplicaPlan) -> ODataBinder {
+    if let kept = binding.withLock({ $0 }), kept.first === plan.tables.first { return kept.binder }
+    let made = ODataBinder(model: plan.model)
+    binding.withLock { $0 = Binding(first: plan.tables.first, binder: made) }
+    return made
+  }
+
+  /// Runs `body` in a transaction that reads; errors of any kind come through.
+  func read<Value: Sendable>(
+    _ body: @escaping @Sendable (Connection, ReplicaState, ReplicaPlan) throws -> Value
+  ) async throws(OfflineODataError) -> Value {
+    let result: Result<Value, any Error>
+    do throws(StorageError) {
+      result = try await replica.read { (connection, state, plan) throws(StorageError) in
+        Result { try body(connection, state, plan) }
+      }
+    } catch { throw OfflineODataError(error) }
+    do { return try result.get() } catch { throw OfflineODataError(below: error) }
+  }
+
+  /// A question with its plan, for what a transaction sees; kept for the next time it is asked.
+  func question(
+    _ text: String, _ state: ReplicaState, _ plan: ReplicaPlan
+  ) throws -> PreparedQuestion {
+    if let kept = prepared.withLock({ $0.question(text, state.version) }) { return kept }
+    let question =
+      try EventLog.question(text, store: self, serviceHas: plan.model.entitySet(EventLog.setName) != nil)
+      ?? make(text, state, plan)
+    prepared.withLock { $0.keep(question, text, state.version) }
+    return question
+  }
+
+  private func make(_ text: String, _ state: ReplicaState, _ plan: ReplicaPlan) throws -> PreparedQuestion {
+    let url = try ODataParser(plan.model.version).relativeURL(text)
+    let bound = try binder(plan).bind(url, text: text)
+    let options = QueryWriter.Options(pageSize: parameters.answerPageSize)
+    let readPlan = try QueryWriter(plan: plan, state: state, options: options).plan(bound)
+    return PreparedQuestion(url: bound, plan: readPlan, model: plan.model)
+  }
+
+  /// The text of a question relative to the service's root.
+  ///
+  /// Throws `invalidInput` for a URL that is none, or of another service.
+  func relative(_ path: String) throws(OfflineODataError) -> String {
+    let absolute: String
+    do throws(ODataServiceError) { absolute = try root.absoluteText(path) } catch {
+      throw OfflineODataError(.malformedURL, cause: error)
+    }
+    guard let text = root.relative(absolute) else {
+      throw OfflineODataError(.malformedURL, "'\(path.prefix { $0 != "?" })' is no resource of the service")
+    }
+    return text
+  }
+}
+
+/// A question that is bound and planned.
+struct PreparedQuestion: Sendable {
+  let url: ODataBoundURL
+  let plan: ReadPlan
+  let model: EdmModel
+}
+
+/// Questions that were asked before, of one state of the tables' names.
+struct PreparedQuestions: Sendable {
+  private var version: Int64 = -1
+  private var questions: [String: PreparedQuestion] = [:]
+  private static let limit = 128
+
+  func question(_ text: String, _ version: Int64) -> PreparedQuestion? {
+    version == self.version ? questions[text] : nil
+  }
+
+  /// Keeps a question; one that asks for the time is made anew each time.
+  mutating func keep(_ question: PreparedQuestion, _ text: String, _ version: Int64) {
+    if version != self.version || questions.count >= Self.limit {
+      guard version >= self.version else { return }
+      questions = [:]
+      self.version = version
+    }
+    if text.contains("now(") || text.utf8.count > 4096 { return }
+    questions[text] = question
+  }
+}

@@ -1,0 +1,39 @@
+import ODataService
+import Synchronization
+
+/// The requests on their way through a store: who closes it ends them and waits for their end.
+final class RunningQuestions: Sendable {
+  private let state = Mutex(State())
+
+  private struct State {
+    var executions: [ObjectIdentifier: ODataRequestExecution] = [:]
+    var waiting: [CheckedContinuation<Void, Never>] = []
+  }
+
+  func add(_ execution: ODataRequestExecution) {
+    state.withLock { $0.executions[ObjectIdentifier(execution)] = execution }
+  }
+
+  func remove(_ execution: ODataRequestExecution) {
+    let done = state.withLock { state -> [CheckedContinuation<Void, Never>] in
+      state.executions[ObjectIdentifier(execution)] = nil
+      guard state.executions.isEmpty else { return [] }
+      defer { state.waiting = [] }
+      return state.waiting
+    }
+    for waiting in done { waiting.resume() }
+  }
+
+  /// Cancels all that are on their way and waits until their work has ended.
+  func endAll() async {
+    for execution in state.withLock({ Array($0.executions.values) }) { execution.cancel() }
+    await withCheckedContinuation { waiting in
+      let isDone = state.withLock { state in
+        if state.executions.isEmpty { return true }
+        state.waiting.append(waiting)
+        return false
+      }
+      if isDone { waiting.resume() }
+    }
+  }
+}

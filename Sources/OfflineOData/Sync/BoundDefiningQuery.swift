@@ -1,0 +1,123 @@
+import OData
+
+/// A defining query bound to the model: what it brings, and what is known about its download.
+struct BoundDefiningQuery: Sendable {
+  let url: ODataBoundURL
+  let traits: QueryTraits
+  /// The table of its own rows.
+  let table: EntityTable
+  /// All tables that it brings rows of; nil where the model does not say.
+  let tables: Set<Int>?
+  /// The names of the key's properties, for an order that stays.
+  let key: [String]
+
+  /// Binds the text of a defining query.
+  ///
+  /// Throws `invalidInput` for one that brings no entities, that has options by which rows are none any more, or that does
+  /// not fit the model.
+  init(
+    _ text: String, plan: ReplicaPlan, binder: ODataBinder, pageSize: Int?, tracksChanges: Bool
+  ) throws(OfflineODataError) {
+    let bound = try BoundDefiningQuery.bind(text, binder)
+    guard case .path(let path) = bound.resource, let type = bound.type?.item, case .structure(let structure) = type,
+      let source = bound.source, let table = plan.table(of: source)
+    else { throw OfflineODataError(.invalidDefiningQuery, "'\(text)' brings no entities of a set") }
+    for segment in path.segments {
+      switch segment.kind {
+      case .source, .key, .navigation, .cast: continue
+      default: throw OfflineODataError(.invalidDefiningQuery, "'\(text)' has a step that brings no entities")
+      }
+    }
+    guard bound.options.apply == nil, bound.options.skipToken == nil, bound.options.deltaToken == nil else {
+      throw OfflineODataError(.invalidDefiningQuery, "'\(text)' has $apply, $skiptoken or $deltatoken")
+    }
+    url = bound
+    self.table = table
+    key = structure.key.map(\.path)
+    var found: Set<Int> = [table.number]
+    let isKnown = BoundDefiningQuery.collect(bound.options, plan, &found)
+    tables = isKnown ? found : nil
+    var traits = QueryTraits(version: binder.model.version)
+    traits.isCollection = bound.type?.isCollection ?? false
+    traits.hasWindow = bound.options.top != nil || bound.options.skip != nil
+    traits.hasFilter = bound.options.filter != nil || bound.options.search != nil
+    traits.hasExpand = !bound.options.expand.isEmpty
+    traits.pageSize = pageSize
+    traits.wantsTracking = tracksChanges
+    if key.isEmpty || bound.options.count != nil { traits.counting = .denied }
+    if key.isEmpty { traits.paging = .denied }
+    let capabilities = ServiceCapabilities(binder.model, source: source)
+    self.traits = capabilities.add(to: traits)
+  }
+
+  private static func bind(_ text: String, _ binder: ODataBinder) throws(OfflineODataError) -> ODataBoundURL {
+    do {
+      let url = try ODataParser(binder.model.version).relativeURL(text)
+      return try binder.bind(url, text: text)
+    } catch { throw OfflineODataError(.invalidDefiningQuery, "'\(text)'", cause: error) }
+  }
+
+  /// The tables behind `$expand`; false where one is not known.
+  private static func collect(_ options: ODataBoundOptions, _ plan: ReplicaPlan, _ found: inout Set<Int>) -> Bool {
+    for item in options.expand {
+      guard let source = item.path.source, let table = plan.table(of: source) else { return false }
+      found.insert(table.number)
+      if let inner = item.options, !collect(inner, plan, &found) { return false }
+    }
+    return true
+  }
+}
+
+/// What the metadata say about an entity set's abilities (Capabilities vocabulary; SAP's annotations of V2).
+struct ServiceCapabilities: Sendable {
+  private let model: EdmModel
+  private let target: String?
+  private let set: EdmEntitySet?
+  private static let namespace = "Org.OData.Capabilities.V1."
+
+  init(_ model: EdmModel, source: ODataBoundSource) {
+    self.model = model
+    let name = source.source.name
+    set = source.containment.isEmpty ? model.entitySet(name) : nil
+    let container = model.schemas.flatMap(\.containers).first { container in
+      container.entitySets.contains { $0.name == name }
+    }
+    target = set == nil ? nil : container.map { "\($0.qualifiedName)/\(name)" }
+  }
+
+  /// Adds what is said to what is known.
+  func add(to traits: QueryTraits) -> QueryTraits {
+    var traits = traits
+    traits.tracking = support("ChangeTracking", "Supported") ?? traits.tracking
+    if traits.counting != .denied {
+      traits.counting = support("CountRestrictions", "Countable") ?? sap("countable") ?? traits.counting
+    }
+    if traits.paging != .denied {
+      let all = [support("TopSupported", nil), support("SkipSupported", nil), sap("pageable")]
+      if all.contains(.denied) { traits.paging = .denied }
+    }
+    return traits
+  }
+
+  private func sap(_ name: String) -> QueryTraits.Support? {
+    switch set?.sap(name) {
+    case "true": .announced
+    case "false": .denied
+    default: nil
+    }
+  }
+
+  /// A term's boolean value, or that of a property of its record.
+  private func support(_ term: String, _ property: String?) -> QueryTraits.Support? {
+    guard let target, let found = model.annotation(Self.namespace + term, target: target) else { return nil }
+    guard let property else { return Self.bool(found.value) ?? .announced }
+    guard case .record(_, let values)? = found.value else { return nil }
+    guard let value = values.first(where: { $0.property == property }) else { return nil }
+    return Self.bool(value.value) ?? .announced
+  }
+
+  private static func bool(_ value: EdmExpression?) -> QueryTraits.Support? {
+    guard case .constant(.bool, let text)? = value else { return nil }
+    return text == "true" || text == "1" ? .announced : .denied
+  }
+}

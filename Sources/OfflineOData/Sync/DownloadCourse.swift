@@ -1,0 +1,239 @@
+import HTTPCore
+import OData
+import ODataService
+import ODataXML
+import Storage
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// Carries out what a ``DownloadMachine`` decides for one defining query: asks the service, stages what comes, makes it
+/// what readers see. Holds nothing of the file while it waits for the service.
+struct DownloadCourse: Sendable {
+  let query: DefiningQueryRow
+  let bound: BoundDefiningQuery
+  let store: OpenStore
+  /// Told of progress, often.
+  let tell: @Sendable (OfflineODataProgress) -> Void
+
+  /// What a course knows while it runs.
+  private struct Run {
+    var machine: DownloadMachine
+    var staging: (any DownloadStaging)?
+    var outcome: OfflineODataQueryOutcome
+    var progress: OfflineODataProgress
+    var result: DownloadResult?
+    var failure: OfflineODataError?
+  }
+
+  private var pages: PageURL { PageURL(query: query.url, version: bound.traits.version, key: bound.key) }
+
+  /// Downloads the query. Everything that goes wrong is in the outcome.
+  func run() async -> OfflineODataQueryOutcome {
+    var run = Run(
+      machine: machine(), outcome: OfflineODataQueryOutcome(name: query.name),
+      progress: OfflineODataProgress(.reading, query: query.name))
+    do {
+      let resumed = try await ReplicaStaging.resume(query, bound, store.replica)
+      run.staging = resumed?.0
+      try await course(&run, resumed?.1)
+    } catch {
+      run.failure = OfflineODataError(below: error)
+    }
+    do throws(StorageError) {
+      try await store.replica.setFacts(JSONSettings.encode(run.machine.memory), of: query.id)
+    } catch { run.failure = run.failure ?? OfflineODataError(error) }
+    run.outcome.error = run.failure
+    if let result = run.result { run.outcome.way = OfflineODataDownloadWay(result) }
+    run.progress.step = .done
+    tell(run.progress)
+    return run.outcome
+  }
+
+  private func machine() -> DownloadMachine {
+    let root = store.root
+    let known = DownloadMachine.Known(
+      deltaLink: query.deltaLink, etag: query.etag, lastModified: query.lastModified)
+    let memory = query.facts.flatMap { JSONSettings.decode(QueryMemory.self, $0) } ?? QueryMemory()
+    let rules = LinkRules(origin: root.origin.text, root: root.url.absoluteString)
+    let url = (try? root.absoluteText(query.url)) ?? query.url
+    return DownloadMachine(traits: bound.traits, known: known, memory: memory, links: rules, url: url)
+  }
+
+  private func course(_ run: inout Run, _ position: DownloadPosition?) async throws {
+    var actions = run.machine.take(.start(position))
+    while !actions.isEmpty {
+      let action = actions.removeFirst()
+      if let input = try await perform(action, &run) { actions = run.machine.take(input) }
+    }
+  }
+
+  private func perform(_ action: DownloadMachine.Action, _ run: inout Run) async throws -> DownloadMachine.Input? {
+    switch action {
+    case .begin(let kind):
+      run.staging = try await ReplicaStaging.begin(kind, query, bound, store.replica)
+      run.progress.step = kind == .whole ? .reading : .changes
+      run.progress.rows = 0
+      run.progress.totalRows = nil
+      tell(run.progress)
+    case .wait(let pause): try await store.conversation.options.clock.sleep(pause)
+    case .note(let note): run.outcome.notes.append(note.description)
+    case .discard:
+      try await run.staging?.discard()
+      run.staging = nil
+    case .end(let result): run.result = result
+    case .fail(let error): run.failure = error
+    case .ask(let request): return try await ask(request, &run)
+    case .finish(let ending): return try await finish(ending, &run)
+    case .compareCounts: return try await compareCounts()
+    }
+    return nil
+  }
+
+  // MARK: Asking
+
+  private func ask(_ request: PageRequest, _ run: inout Run) async throws -> DownloadMachine.Input {
+    try Task.checkCancellation()
+    let response: ODataMediaResponse
+    do throws(ODataServiceError) {
+      response = try await store.conversation.streamAnswer(to: pages.request(request))
+    } catch { return try input(of: error) }
+    guard response.httpStatus != 204 else { return noContent(request) }
+    return try await stage(response, of: request, &run)
+  }
+
+  private func noContent(_ request: PageRequest) -> DownloadMachine.Input {
+    request.isDelta ? .notModified : .page(PageFacts(stagedRows: 0))
+  }
+
+  private func input(of error: ODataServiceError) throws -> DownloadMachine.Input {
+    if error.isCancelled { throw CancellationError() }
+    let told = OfflineODataError(error)
+    switch error.category {
+    case .http(304, _): return .notModified
+    case .http(let status, _): return .refused(status: status, told)
+    case .authentication, .csrf: return .refused(status: 401, told)
+    case .communication: return .failed(told, isCut: false, rows: 0)
+    default: throw told
+    }
+  }
+
+  private func stage(
+    _ response: ODataMediaResponse, of request: PageRequest, _ run: inout Run
+  ) async throws -> DownloadMachine.Input {
+    let field = (etag: response.etag, lastModified: response.fields[.lastModified])
+    let machine = run.machine
+    let page = arriving(response, run.progress) { facts in
+      var facts = facts
+      (facts.etag, facts.lastModified) = field
+      return machine.position(behind: facts).map(JSONSettings.encode)
+    }
+    do {
+      guard let (staged, bytes) = try await run.staging?.page(page) else { throw DownloadCourse.nothingStaged }
+      var facts = staged
+      (facts.etag, facts.lastModified) = field
+      run.outcome.rows += facts.rows
+      run.outcome.pages += 1
+      run.progress.rows += facts.rows
+      run.progress.totalRows = facts.count ?? run.progress.totalRows
+      count(bytes, &run)
+      return .page(facts)
+    } catch { return try broken(error) }
+  }
+
+  private static let nothingStaged = OfflineODataError(.internalFailure, "Nothing is staged")
+
+  private func count(_ bytes: Int64, _ run: inout Run) {
+    run.outcome.bytes += bytes
+    run.progress.bytes += bytes
+    tell(run.progress)
+  }
+
+  private func arriving(
+    _ response: ODataMediaResponse, _ progress: OfflineODataProgress,
+    position: @escaping @Sendable (PageFacts) -> String?
+  ) -> ArrivingPage {
+    let type = (response.contentType ?? "").prefix { $0 != ";" }.lowercased()
+    let form = PageForm(
+      isAtom: type.contains("xml"), url: nil, status: response.httpStatus, version: version(response))
+    return ArrivingPage(body: response.body, form: form, position: position) { [tell] bytes in
+      var now = progress
+      now.bytes += bytes
+      tell(now)
+    }
+  }
+
+  /// What a page that could not be read to its end means.
+  private func broken(_ error: any Error) throws -> DownloadMachine.Input {
+    if Task.isCancelled || error is CancellationError { throw CancellationError() }
+    let told = OfflineODataError(below: error)
+    switch error {
+    case HTTPTransportError.cancelled: throw CancellationError()
+    case let error as HTTPTransportError where error.isTransient: return .failed(told, isCut: true, rows: 0)
+    case is HTTPTransportError: return .failed(told, isCut: false, rows: 0)
+    case is StorageError: throw told
+    case is PayloadError, is AtomError, is RowCollectorError, is ColumnValueError:
+      return .unusable(OfflineODataError(.malformedAnswer, cause: error))
+    default:
+      if told.category == .serverSideError { return .unusable(told) }
+      throw told
+    }
+  }
+
+  private func version(_ response: ODataMediaResponse) -> ODataVersion {
+    let said = response.fields[.odataVersion] ?? response.fields[.dataServiceVersion]
+    return said.flatMap(ODataVersion.init(header:)) ?? bound.traits.version
+  }
+
+  // MARK: Finishing
+
+  private func finish(_ ending: DownloadMachine.Ending, _ run: inout Run) async throws -> DownloadMachine.Input {
+    guard let staging = run.staging else { throw DownloadCourse.nothingStaged }
+    do {
+      while let inline = try await staging.nextInlinePage() { try await read(inline, staging, &run) }
+      run.progress.step = .committing
+      tell(run.progress)
+      try await staging.finish(ending, at: Double(store.conversation.options.clock.unixTime()))
+      run.staging = nil
+      return .finished
+    } catch { return try broken(error) }
+  }
+
+  /// Reads a part of a collection in line that the service has put behind a link of its own.
+  private func read(_ inline: InlinePage, _ staging: any DownloadStaging, _ run: inout Run) async throws {
+    try Task.checkCancellation()
+    guard let link = run.machine.links.resolve(inline.link, from: run.machine.url) else {
+      throw OfflineODataError(.foreignLink)
+    }
+    let request = PageRequest(place: .link(link), form: run.machine.memory.speaksAtom ? .atom : .json)
+    let response = try await store.conversation.streamAnswer(to: pages.request(request))
+    let page = arriving(response, run.progress) { _ in nil }
+    count(try await staging.inlinePage(inline, page), &run)
+  }
+
+  private func compareCounts() async throws -> DownloadMachine.Input {
+    try Task.checkCancellation()
+    let here = try await store.replica.rowCount(of: query.id, in: bound.table.number)
+    do throws(ODataServiceError) {
+      let answer = try await store.conversation.send(ODataSingleRequest(.read, pages.count, useCache: false))
+      guard case .count(let count) = try answer.payload() else { return .counted(service: nil, here: here) }
+      return .counted(service: count, here: here)
+    } catch {
+      if error.isCancelled { throw CancellationError() }
+      return .counted(service: nil, here: here)
+    }
+  }
+}
+
+extension OfflineODataDownloadWay {
+  init(_ result: DownloadResult) {
+    switch result.way {
+    case .changes: self = .changes
+    case .whole: self = .whole
+    case .condition: self = .notModified
+    }
+  }
+}

@@ -1,0 +1,27 @@
+import HTTPCore
+import OData
+
+/// A page that comes from the service.
+struct ArrivingPage: Sendable {
+  let body: HTTPBodyStream
+  let form: PageForm
+  /// Where the download goes on behind the page.
+  let position: @Sendable (PageFacts) -> String?
+  /// Bytes that have come of the page.
+  let progress: @Sendable (Int64) -> Void
+}
+
+/// Where the pages of a download are gathered, durably, before readers see them.
+protocol DownloadStaging: Sendable {
+  var kind: DownloadMachine.Staging { get }
+  /// Reads a page to its end and stages its rows; answers what it told, and its bytes.
+  mutating func page(_ page: ArrivingPage) async throws -> (PageFacts, Int64)
+  /// The next link to a part of a collection in line that has to be read before the end; nil for none.
+  func nextInlinePage() async throws -> InlinePage?
+  /// Reads such a part; answers its bytes.
+  func inlinePage(_ inline: InlinePage, _ page: ArrivingPage) async throws -> Int64
+  /// Makes the staged rows those that readers see, with what the next download begins with.
+  func finish(_ ending: DownloadMachine.Ending, at time: Double) async throws
+  /// Throws it away.
+  func discard() async throws
+}

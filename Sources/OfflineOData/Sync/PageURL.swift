@@ -1,0 +1,76 @@
+import HTTPCore
+import OData
+import ODataService
+
+/// The URL and the fields of a page's request.
+struct PageURL: Sendable {
+  /// The defining query, relative to the service's root.
+  let query: String
+  let version: ODataVersion
+  /// The names of the key's properties.
+  let key: [String]
+
+  /// What is sent for a page.
+  func request(_ page: PageRequest) -> ODataSingleRequest {
+    var request = ODataSingleRequest(.read, path(page), useCache: false)
+    let prefer = preferences(page)
+    if !prefer.isEmpty { request.fields[.prefer] = prefer.joined(separator: ",") }
+    if let etag = page.etag { request.fields[.ifNoneMatch] = etag }
+    if let moment = page.lastModified { request.fields[.ifModifiedSince] = moment }
+    if page.form == .atom { request.fields[.accept] = "application/atom+xml" }
+    return request
+  }
+
+  private func preferences(_ page: PageRequest) -> [String] {
+    var all: [String] = []
+    if page.tracksChanges { all.append("odata.track-changes") }
+    if let size = page.maximumPageSize { all.append("odata.maxpagesize=\(size)") }
+    return all
+  }
+
+  private func path(_ page: PageRequest) -> String {
+    switch page.place {
+    case .link(let link): return link
+    case .query(let window):
+      var text = query
+      if let window {
+        text = ordered(text)
+        text = adding("$top=\(window.top)", to: text)
+        if window.skip > 0 { text = adding("$skip=\(window.skip)", to: text) }
+      }
+      if page.countsRows { text = adding(version < .v4 ? "$inlinecount=allpages" : "$count=true", to: text) }
+      return text
+    }
+  }
+
+  /// The query ordered by the key behind its own order, so that pages cut by `$skip` fit together.
+  private func ordered(_ text: String) -> String {
+    guard !key.isEmpty else { return text }
+    let keys = key.joined(separator: ",")
+    guard let mark = text.firstIndex(of: "?") else { return text + "?$orderby=" + keys }
+    let options = text[text.index(after: mark)...].split(separator: "&").map { option in
+      Self.name(option) == "$orderby" ? option + "," + keys : String(option)
+    }
+    let isOrdered = options.contains { Self.name($0[...]) == "$orderby" }
+    return text[...mark] + (options + (isOrdered ? [] : ["$orderby=" + keys])).joined(separator: "&")
+  }
+
+  private func adding(_ option: String, to text: String) -> String {
+    text + (text.contains("?") ? text.hasSuffix("?") || text.hasSuffix("&") ? "" : "&" : "?") + option
+  }
+
+  private static func name(_ option: Substring) -> String {
+    let name = String(option.prefix { $0 != "=" })
+    return name.hasPrefix("%24") ? "$" + name.dropFirst(3) : name
+  }
+
+  /// Where the service says how many rows the query has: `Set/$count` with what restricts them.
+  var count: String {
+    let mark = query.firstIndex(of: "?") ?? query.endIndex
+    let options = query[mark...].dropFirst().split(separator: "&").filter { option in
+      let name = Self.name(option)
+      return name == "$filter" || name == "$search" || !name.hasPrefix("$")
+    }
+    return query[..<mark] + "/$count" + (options.isEmpty ? "" : "?" + options.joined(separator: "&"))
+  }
+}

@@ -1,0 +1,132 @@
+import HTTPCore
+import Storage
+
+/// Staging in the store's file.
+enum ReplicaStaging {
+  /// What an earlier download has staged, and where it was cut; nil where there is nothing to go on with.
+  static func resume(
+    _ query: DefiningQueryRow, _ bound: BoundDefiningQuery, _ replica: Replica
+  ) async throws -> (any DownloadStaging, DownloadPosition)? {
+    let table = bound.table.number
+    if let read = try await StagedRead.resume(replica, query: query.id, table: table),
+      let position = position(read.position, .whole)
+    {
+      var staging = WholeStaging(read: read, countsRows: !bound.traits.hasExpand)
+      if case .whole(let whole) = position { staging.staged = whole.distinct }
+      return (staging, position)
+    }
+    if let delta = try await StagedDelta.resume(replica, query: query.id, table: table),
+      let position = position(delta.position, .changes)
+    {
+      return (ChangesStaging(delta: delta), position)
+    }
+    return nil
+  }
+
+  private static func position(_ text: String?, _ kind: DownloadMachine.Staging) -> DownloadPosition? {
+    guard let text, let position = JSONSettings.decode(DownloadPosition.self, text), position.staging == kind else {
+      return nil
+    }
+    return position
+  }
+
+  static func begin(
+    _ kind: DownloadMachine.Staging, _ query: DefiningQueryRow, _ bound: BoundDefiningQuery, _ replica: Replica
+  ) async throws -> any DownloadStaging {
+    let table = bound.table.number
+    switch kind {
+    case .whole:
+      let read = try await StagedRead.begin(replica, query: query.id, table: table)
+      return WholeStaging(read: read, countsRows: !bound.traits.hasExpand)
+    case .changes:
+      return ChangesStaging(delta: try await StagedDelta.begin(replica, query: query.id, table: table))
+    }
+  }
+
+  /// Hands a page's bytes on as they come; answers what it told, and how many bytes there were.
+  static func read(_ arriving: ArrivingPage, into page: StagedPage) async throws -> (PageEnd, Int64) {
+    var bytes: Int64 = 0
+    do {
+      for try await piece in arriving.body {
+        bytes += Int64(piece.count)
+        try await page.take(piece)
+        arriving.progress(bytes)
+      }
+      return (try await page.end(), bytes)
+    } catch {
+      await page.cancel()
+      throw error
+    }
+  }
+}
+
+/// The rows of a whole read, in the next generation of their tables.
+struct WholeStaging: DownloadStaging {
+  let read: StagedRead
+  /// Whether the rows told by pages are those of the query's own table alone.
+  let countsRows: Bool
+  /// Rows staged so far, each once; nil where that is not known any more.
+  var staged: Int64? = 0
+
+  var kind: DownloadMachine.Staging { .whole }
+
+  mutating func page(_ page: ArrivingPage) async throws -> (PageFacts, Int64) {
+    let before = staged
+    // Of a page that is cut, some rows are staged and will not be new again.
+    staged = nil
+    let (end, bytes) = try await ReplicaStaging.read(page, into: read.beginPage(page.form))
+    staged = end.newRows.flatMap { new in before.map { $0 + new } }
+    let facts = PageFacts(
+      nextLink: end.nextLink, deltaLink: end.deltaLink, count: end.count, rows: end.rows,
+      stagedRows: countsRows ? staged : nil, isAtom: page.form.isAtom)
+    try await read.save(position: page.position(facts))
+    return (facts, bytes)
+  }
+
+  func nextInlinePage() async throws -> InlinePage? { try await read.inlinePages().first }
+
+  func inlinePage(_ inline: InlinePage, _ page: ArrivingPage) async throws -> Int64 {
+    try await ReplicaStaging.read(page, into: read.beginPage(page.form, inline: inline)).1
+  }
+
+  func finish(_ ending: DownloadMachine.Ending, at time: Double) async throws {
+    _ = try await read.finish(
+      deltaLink: ending.deltaLink, etag: ending.etag, lastModified: ending.lastModified, at: time)
+  }
+
+  func discard() async throws { try await read.discard() }
+}
+
+/// The pages of a delta, kept as they came until all are there.
+struct ChangesStaging: DownloadStaging {
+  let delta: StagedDelta
+
+  var kind: DownloadMachine.Staging { .changes }
+
+  mutating func page(_ page: ArrivingPage) async throws -> (PageFacts, Int64) {
+    let staged = delta.beginPage(page.form)
+    var bytes: Int64 = 0
+    for try await piece in page.body {
+      bytes += Int64(piece.count)
+      try await staged.take(piece)
+      page.progress(bytes)
+    }
+    let end = try await staged.end()
+    let facts = PageFacts(
+      nextLink: end.nextLink, deltaLink: end.deltaLink, count: end.count, rows: end.rows, isAtom: page.form.isAtom)
+    try await delta.save(position: page.position(facts))
+    return (facts, bytes)
+  }
+
+  /// A delta has none: its collections in line are whole.
+  func nextInlinePage() async throws -> InlinePage? { nil }
+
+  func inlinePage(_ inline: InlinePage, _ page: ArrivingPage) async throws -> Int64 { 0 }
+
+  func finish(_ ending: DownloadMachine.Ending, at time: Double) async throws {
+    _ = try await delta.apply(
+      deltaLink: ending.deltaLink, etag: ending.etag, lastModified: ending.lastModified, at: time)
+  }
+
+  func discard() async throws { try await delta.discard() }
+}

@@ -1,0 +1,158 @@
+import HTTPCore
+import OData
+import ODataService
+import Storage
+import Synchronization
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// One download of a store: the metadata first, then the defining queries, those side by side that share no table.
+struct StoreDownload: Sendable {
+  let store: OpenStore
+  /// The defining queries to download; nil for all.
+  let names: Set<String>?
+  /// Told of progress and of queries that are done.
+  let tell: @Sendable (OfflineODataEvent) -> Void
+
+  /// The name under which the ETag of the metadata is kept.
+  static let metadataETag = "metadata-etag"
+
+  /// Runs the download. One at a time in a store, over all processes: throws `downloadRunning` where another is on its way.
+  ///
+  /// Throws the first error that a query ended with; the others go on, unless the service cannot be reached.
+  func run() async throws -> OfflineODataDownloadReport {
+    let lock: FileLock
+    do throws(StorageError) { lock = try FileLock(store.replica.database.path + "-download") } catch {
+      throw error.category == .inUse ? OfflineODataError(.downloadRunning) : OfflineODataError(error)
+    }
+    defer { lock.release() }
+    let clock = store.conversation.options.clock
+    let begin = clock.elapsed()
+    do {
+      try await refreshMetadata()
+      let report = try await queries()
+      try? await store.replica.sweep()
+      if let error = report.queries.compactMap(\.error).first { throw error }
+      return report
+    } catch {
+      let told = OfflineODataError(below: error)
+      var record = EventLog.Record(type: "Download")
+      record.details = told.errorMessage
+      record.errorCode = told.errorCode
+      record.milliseconds = (clock.elapsed() - begin).milliseconds
+      // Cancelled or not, what happened is told.
+      let event = record
+      await Task { await store.log(event) }.value
+      throw error
+    }
+  }
+
+  // MARK: Metadata
+
+  /// Asks for the metadata again, by their ETag, and makes the tables follow them.
+  private func refreshMetadata() async throws {
+    tell(.progress(OfflineODataProgress(.metadata)))
+    var request = ODataSingleRequest(.read, "$metadata", useCache: false)
+    let isKnown = !store.replica.plan.tables.isEmpty
+    if isKnown, case .text(let etag)? = try await store.replica.setting(Self.metadataETag) {
+      request.fields[.ifNoneMatch] = etag
+    }
+    let response: ODataSingleResponse
+    do throws(ODataServiceError) { response = try await store.conversation.send(request) } catch {
+      throw error.isCancelled ? CancellationError() : error
+    }
+    guard !response.isNotModified else { return try await store.useModel() }
+    let migration = try await store.replica.adopt(metadata: response.payloadBytes)
+    try await store.replica.set(Self.metadataETag, to: response.etag.map { .text($0) })
+    try await store.useModel()
+    let changed = migration.changed + migration.removed
+    guard isKnown, !changed.isEmpty || !migration.queries.isEmpty else { return }
+    // What was found out about the service may hold no longer.
+    for query in try await store.replica.queries() { try await store.replica.setFacts(nil, of: query.id) }
+    var record = EventLog.Record(type: "Metadata")
+    record.details = "The service's metadata changed: \(changed.joined(separator: ", "))"
+    await store.log(record)
+  }
+
+  // MARK: Queries
+
+  /// A query with what it waits for.
+  private struct Waiting: Sendable {
+    let row: DefiningQueryRow
+    let bound: BoundDefiningQuery
+
+    /// Whether both bring rows of one table.
+    func collides(with other: Waiting) -> Bool {
+      guard let mine = bound.tables, let others = other.bound.tables else { return true }
+      return !mine.isDisjoint(with: others)
+    }
+  }
+
+  private func queries() async throws -> OfflineODataDownloadReport {
+    var outcomes: [OfflineODataQueryOutcome] = []
+    var waiting: [Waiting] = []
+    let rows = try await store.replica.queries().filter { names?.contains($0.name) ?? true }
+    let settings = try await store.querySettings()
+    for row in rows {
+      do throws(OfflineODataError) {
+        waiting.append(Waiting(row: row, bound: try store.bind(row, settings)))
+      } catch { outcomes.append(OfflineODataQueryOutcome(name: row.name, error: error)) }
+    }
+    let total = rows.count
+    var running: [Int64: Waiting] = [:]
+    try await withThrowingTaskGroup(of: (Int64, OfflineODataQueryOutcome).self) { group in
+      while true {
+        while running.count < store.parameters.parallelQueries,
+          let next = waiting.firstIndex(where: { one in !running.values.contains { $0.collides(with: one) } })
+        {
+          let one = waiting.remove(at: next)
+          running[one.row.id] = one
+          let done = outcomes.count
+          group.addTask { (one.row.id, await download(one, done, total)) }
+        }
+        guard let (id, outcome) = try await group.next() else { break }
+        running[id] = nil
+        outcomes.append(outcome)
+        tell(.queryFinished(outcome))
+        // Without a service the others would fail one after another.
+        if outcome.error?.category == .communicationError || Task.isCancelled { waiting = [] }
+      }
+    }
+    try Task.checkCancellation()
+    return OfflineODataDownloadReport(queries: outcomes)
+  }
+
+  private func download(_ one: Waiting, _ done: Int, _ total: Int) async -> OfflineODataQueryOutcome {
+    let clock = store.conversation.options.clock
+    let begin = clock.elapsed()
+    let tell = tell
+    let course = DownloadCourse(query: one.row, bound: one.bound, store: store) { progress in
+      var progress = progress
+      (progress.queriesDone, progress.queriesTotal) = (done, total)
+      tell(.progress(progress))
+    }
+    let outcome = await course.run()
+    var record = EventLog.Record(type: "Query")
+    record.query = outcome.name
+    record.way = outcome.way?.rawValue
+    (record.rows, record.bytes, record.pages) = (outcome.rows, outcome.bytes, outcome.pages)
+    record.milliseconds = (clock.elapsed() - begin).milliseconds
+    let sentences = outcome.notes + (outcome.error.map { [$0.errorMessage] } ?? [])
+    record.details = sentences.isEmpty ? nil : sentences.joined(separator: " ")
+    record.errorCode = outcome.error?.errorCode
+    await store.log(record)
+    return outcome
+  }
+}
+
+extension Duration {
+  /// Whole milliseconds.
+  var milliseconds: Int64 {
+    let (seconds, attoseconds) = components
+    return seconds * 1000 + attoseconds / 1_000_000_000_000_000
+  }
+}

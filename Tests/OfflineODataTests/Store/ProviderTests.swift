@@ -1,0 +1,69 @@
+import Foundation
+import OData
+import ODataService
+import TestSupport
+import Testing
+
+@testable import OfflineOData
+
+@Suite("Offline store: real services", .timeLimit(.minutes(1)))
+struct ProviderServiceTests {
+  @Test("a V4 service comes down once and is asked while it is away")
+  func v4() async throws {
+    let service = try await onOwnThread { try MockSAP() }
+    defer { service.stop() }
+    let rig = try StoreRig(service.salesOrdersV4)
+    let store = try await rig.open(["orders": "SalesOrder?$expand=to_Item"])
+    let status = try await store.definingQueries()
+    #expect(status.first?.rows ?? 0 > 0)
+    let count = try await store.size("SalesOrder")
+    #expect(count == status.first?.rows)
+    try await store.close()
+    service.stop()
+    let again = try rig.provider()
+    try await again.open()
+    #expect(try await again.size("SalesOrder") == count)
+    let top = try await again.readEntitySet("SalesOrder?$top=3&$orderby=SalesOrder desc")
+    #expect(top.entities.count == 3)
+    try await again.close()
+  }
+
+  @Test("a V2 service comes down and is asked in its own dialect")
+  func v2() async throws {
+    let service = try await onOwnThread { try MockSAP() }
+    defer { service.stop() }
+    let rig = try StoreRig(service.salesOrdersV2)
+    let store = try await rig.open(["orders": "A_SalesOrder", "items": "A_SalesOrderItem"])
+    let status = try await store.definingQueries()
+    #expect(status.allSatisfy { $0.rows > 0 })
+    let some = try await store.readEntitySet("A_SalesOrder?$top=2&$inlinecount=allpages")
+    #expect(some.entities.count == 2)
+    #expect(some.count == status.first { $0.definingQuery.name == "orders" }?.rows)
+    try await store.close()
+  }
+
+  @Test("odatapy's service comes down page by page, and the event log tells it")
+  func shop() async throws {
+    let service = try await onOwnThread { try ODataPyService(["--page-size", "7"]) }
+    defer { service.stop() }
+    let rig = try StoreRig(service.root)
+    let store = try await rig.open(["products": "Products", "categories": "Categories?$expand=Products"])
+    let log = try await store.readEntitySet("EventLog?$orderby=EventID desc&$top=5")
+    #expect(log.entities.count >= 3)
+    let online = try await rig.count("Products")
+    #expect(try await store.size("Products") == online)
+    let report = try await store.download()
+    #expect(report.queries.map(\.way) == [.changes, .whole] || report.queries.map(\.way) == [.changes, .changes])
+    try await store.close()
+  }
+}
+
+extension StoreRig {
+  /// What the service itself counts.
+  func count(_ set: String) async throws -> Int64 {
+    guard let url = URL(string: root) else { return -1 }
+    let conversation = try ODataConversation(root: url, transport: transport)
+    guard case .count(let count) = try await conversation.send(.read(set + "/$count")).payload() else { return -1 }
+    return count
+  }
+}
