@@ -180,12 +180,12 @@ extension ExpressionWriter {
     }
   }
 
-  /// Numbers of two storages. A literal takes the form of what it is compared with.
+  /// Numbers of two storages. A literal takes the form of what it is compared with, a decimal beside a double becomes one.
   private func numbers(_ left: SQLOperand, _ right: SQLOperand) throws -> (SQLOperand, SQLOperand) {
-    if let literal = right.literal, let storage = left.storage {
+    if let literal = right.literal, let storage = left.storage, (storage, right.storage) != (.decimal, .real) {
       return (left, try fitted(literal, right, to: left, storage))
     }
-    if let literal = left.literal, let storage = right.storage {
+    if let literal = left.literal, let storage = right.storage, (storage, left.storage) != (.decimal, .real) {
       return (try fitted(literal, left, to: right, storage), right)
     }
     if left.storage == .real || right.storage == .real { return (real(left), real(right)) }
@@ -206,9 +206,6 @@ extension ExpressionWriter {
     case (.decimal, .integer):
       if let number = SQLLiteral.value(value, as: .decimal) { literal.text = SQLText(number) }
       literal.storage = .decimal
-    case (.decimal, .real):
-      // A double beside decimals: they become doubles.
-      break
     case (.integer, .decimal), (.enumeration, .decimal):
       guard let decimal = SQLLiteral.decimal(value) else { break }
       literal.text = SQLText(ExpressionWriter.between(decimal))

@@ -30,6 +30,10 @@ struct ExpressionWriter {
   // MARK: Conditions
 
   func test(_ expression: ODataBoundExpression, wants: Wanted) throws -> Condition {
+    try statement.question.nested { try condition(expression, wants) }
+  }
+
+  private func condition(_ expression: ODataBoundExpression, _ wants: Wanted) throws -> Condition {
     switch expression.kind {
     case .and(let parts): return try logical(parts, " AND ", wants)
     case .or(let parts): return try logical(parts, " OR ", wants)
@@ -77,6 +81,10 @@ struct ExpressionWriter {
   // MARK: Values
 
   func operand(_ expression: ODataBoundExpression) throws -> SQLOperand {
+    try statement.question.nested { try value(of: expression) }
+  }
+
+  private func value(of expression: ODataBoundExpression) throws -> SQLOperand {
     switch expression.kind {
     case .literal(let value): return try literal(value, expression.type)
     case .enumeration(_, let value):

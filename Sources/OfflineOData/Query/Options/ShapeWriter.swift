@@ -77,7 +77,8 @@ struct ShapeWriter {
     case .value(let value):
       guard let storage = value.storage else {
         return ReadMember(
-          name: name, kind: .column(statement.column(.atom("json_quote(\(value.text))")), .json), type: value.type)
+          name: name, kind: .column(statement.column(.atom("nullif(json_quote(\(value.text)), 'null')")), .json),
+          type: value.type)
       }
       return ReadMember(name: name, kind: .column(statement.column(value.text), storage), type: value.type)
     case .json(let json):

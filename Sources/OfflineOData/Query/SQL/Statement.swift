@@ -11,6 +11,11 @@ final class Question {
   private var statements = 0
 
   private static let mostStatements = 2000
+  /// Expressions begun and not ended.
+  private var depth = 0
+
+  /// SQLite reads fewer levels: what is deeper need not be written, and its writing takes no more stack than threads have.
+  private static let deepest = 96
 
   init(plan: ReplicaPlan, state: ReplicaState, options: QueryWriter.Options) {
     self.plan = plan
@@ -38,6 +43,16 @@ final class Question {
       throw OfflineODataError.unsupported("links that the store has not")
     }
     return SQLText(table: state.links[number])
+  }
+
+  /// Writes an expression inside another.
+  func nested<Value>(_ write: () throws -> Value) throws -> Value {
+    guard depth < Question.deepest else {
+      throw OfflineODataError.unsupported("an expression nested as deeply as this one")
+    }
+    depth += 1
+    defer { depth -= 1 }
+    return try write()
   }
 
   func begin() throws {
