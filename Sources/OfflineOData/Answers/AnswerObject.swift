@@ -7,6 +7,10 @@ final class AnswerObject {
   let identity: AnswerIdentity
   let parts: [Part]
   let expands: [AnswerExpand]
+  /// Navigation properties in line that stand in complex values, by the path of that value.
+  let innerExpands: [String: [AnswerExpand]]
+  /// Paths among those whose complex value is not shown for itself.
+  let hiddenPaths: [String]
   /// Navigation properties that are told as links: V2's deferred ones, those of full metadata.
   let links: [Link]
   /// `"@odata.type":"#Ns.Type",` by type number, of verbose forms the name alone; empty where the form says none.
@@ -25,7 +29,7 @@ final class AnswerObject {
     enum Kind {
       case cell(Int32, AnswerCell)
       /// `names` of the members where values of derived types have some that others lack; empty where all have all.
-      case complex(Int32, EdmStructure?, [Part], names: [String])
+      case complex(Int32, EdmStructure?, [Part], names: [String], path: String)
       case dynamic(Int32, Set<String>?)
       case stream(Int32, String)
       case link(AnswerIdentity)
@@ -52,13 +56,26 @@ final class AnswerObject {
     typeNames = allTypes.map { AnswerObject.typeName($0, declared: declared, form: form) }
     let preparing = Preparing(types: types, typeCount: allTypes.count)
     parts = shape.members.compactMap { preparing.part($0, isDynamic: shape.type == nil) }
-    expands = shape.expands.map { expand in
+    let all = shape.expands.map { expand in
       AnswerExpand(
         expand, options: options?.expand.first { AnswerPath.names($0.path) == expand.path }?.options,
         typeCount: allTypes.count, types: types, depth: depth + 1)
     }
+    expands = all.filter { $0.expand.path.count == 1 || form.isVerbose }
+    innerExpands = Dictionary(grouping: all.filter { $0.expand.path.count > 1 && !form.isVerbose }) {
+      $0.expand.path.dropLast().joined(separator: "/")
+    }
+    let shown = AnswerObject.complexPaths(parts)
+    hiddenPaths = innerExpands.keys.filter { !shown.contains($0) }.sorted()
     hidesKey = AnswerObject.hidesKey(shape)
     links = AnswerObject.links(shape, options: options, form: form)
+  }
+
+  private static func complexPaths(_ parts: [Part]) -> [String] {
+    parts.flatMap { part -> [String] in
+      guard case .complex(_, _, let inner, _, let path) = part.kind else { return [] }
+      return [path] + complexPaths(inner)
+    }
   }
 
   private static func typeName(_ type: EdmStructure, declared: EdmStructure?, form: AnswerForm) -> [UInt8] {
@@ -94,7 +111,7 @@ final class AnswerObject {
     let types: AnswerTypes
     let typeCount: Int
 
-    func part(_ member: ReadMember, isDynamic: Bool) -> Part? {
+    func part(_ member: ReadMember, isDynamic: Bool, below path: String = "") -> Part? {
       let owners = AnswerObject.flags(member.types, count: typeCount)
       let name = quoted(member.name)
       switch member.kind {
@@ -105,13 +122,14 @@ final class AnswerObject {
         return Part(name: typed(member, isDynamic) + name, kind: .cell(column, cell), types: owners)
       case .complex(let marker, let members):
         let declared = member.type.structure
+        let own = path.isEmpty ? member.name : "\(path)/\(member.name)"
         let known = members.filter { $0.kind.isCell }
         let isMixed = typeCount > 0 && known.contains { declared?.property($0.name) == nil }
         return Part(
           name: name,
           kind: .complex(
-            marker, declared, members.compactMap { part($0, isDynamic: false) },
-            names: isMixed ? members.map(\.name) : []),
+            marker, declared, members.compactMap { part($0, isDynamic: false, below: own) },
+            names: isMixed ? members.map(\.name) : [], path: own),
           types: owners)
       case .dynamic(let column, let only):
         return Part(name: [], kind: .dynamic(column, only), types: owners)
@@ -154,7 +172,7 @@ final class AnswerExpand {
   let object: AnswerObject?
   /// What the URL of the navigation property ends in.
   let path: [UInt8]
-  /// The path in names of members.
+  /// The member's name.
   let name: String
   /// Statements of this place alone, told apart by white space at their end: one that is running cannot run within
   /// itself.
@@ -167,8 +185,9 @@ final class AnswerExpand {
     self.expand = expand
     self.options = options
     self.types = AnswerObject.flags(expand.types, count: typeCount)
-    name = expand.path.joined(separator: "/")
-    path = Array(name.utf8)
+    // In a complex value the last step is the member's name; verbose entries have no such members.
+    name = types.form.isVerbose ? expand.path.joined(separator: "/") : expand.path.last ?? ""
+    path = Array(expand.path.joined(separator: "/").utf8)
     let space = String(repeating: " ", count: depth)
     sql = expand.plan.sql + space
     countSQL = expand.plan.count.map { $0.sql + space }

@@ -17,6 +17,28 @@ extension AnswerWriter {
     }
   }
 
+  /// Writes what is expanded in one complex value.
+  func innerExpands(
+    _ inner: InnerExpands, _ path: String, _ row: borrowing Row, into out: inout AnswerBytes
+  ) throws {
+    guard let expands = inner.object.innerExpands[path] else { return }
+    let type = inner.object.shape.typeNumber.map { Int(truncatingIfNeeded: row.integer($0)) } ?? 0
+    for expand in expands where expand.types.isEmpty || type < expand.types.count && expand.types[type] {
+      try self.expand(expand, row, inner.parent, into: &out)
+    }
+  }
+
+  /// Writes what is expanded in complex values that are not shown for themselves.
+  func hiddenExpands(_ inner: InnerExpands, _ row: borrowing Row, into out: inout AnswerBytes) throws {
+    for path in inner.object.hiddenPaths {
+      let steps = path.split(separator: "/")
+      for step in steps { out.append("\"\(step)\":{") }
+      try innerExpands(inner, path, row, into: &out)
+      for _ in steps { out.close(UInt8(ascii: "}")) }
+      out.append(UInt8(ascii: ","))
+    }
+  }
+
   /// Writes what is expanded of one navigation property as members, each with a comma.
   func expand(
     _ expand: AnswerExpand, _ row: borrowing Row, _ path: [UInt8]?, into out: inout AnswerBytes

@@ -66,7 +66,14 @@ final class AnswerWriter {
     } else {
       path = try head(object, row, type: type, below: parent, into: &out)
     }
-    try members(object.parts, row, type: type, into: &out)
+    if object.innerExpands.isEmpty {
+      try members(object.parts, row, type: type, into: &out)
+    } else {
+      if path == nil { path = try object.identity.path(row, below: parent) }
+      let inner = InnerExpands(object: object, parent: path)
+      try members(object.parts, row, type: type, inner: inner, into: &out)
+      if !object.hiddenPaths.isEmpty { try hiddenExpands(inner, row, into: &out) }
+    }
     if !object.links.isEmpty { links(object, row, type: type, path: path, into: &out) }
     if !object.expands.isEmpty {
       if path == nil { path = try object.identity.path(row, below: parent) }
@@ -76,9 +83,18 @@ final class AnswerWriter {
     out.append(UInt8(ascii: ","))
   }
 
+  /// What is expanded in complex values, and the URL of the entity around.
+  struct InnerExpands {
+    let object: AnswerObject
+    let parent: [UInt8]?
+  }
+
   /// Writes the members of an object, each with a comma.
   @inline(__always)
-  func members(_ parts: [AnswerObject.Part], _ row: borrowing Row, type: Int, into out: inout AnswerBytes) throws {
+  func members(
+    _ parts: [AnswerObject.Part], _ row: borrowing Row, type: Int, inner: InnerExpands? = nil,
+    into out: inout AnswerBytes
+  ) throws {
     for index in parts.indices {
       // Taking the part out of the array would copy it.
       guard parts[index].isOf(type) else { continue }
@@ -86,24 +102,26 @@ final class AnswerWriter {
         out.append(parts[index].name)
         try cell.write(row, column, types: types, into: &out)
       } else {
-        try compound(parts[index], row, type: type, into: &out)
+        try compound(parts[index], row, type: type, inner: inner, into: &out)
       }
     }
   }
 
   private func compound(
-    _ part: AnswerObject.Part, _ row: borrowing Row, type: Int, into out: inout AnswerBytes
+    _ part: AnswerObject.Part, _ row: borrowing Row, type: Int, inner expands: InnerExpands?,
+    into out: inout AnswerBytes
   ) throws {
     switch part.kind {
     case .cell: break
-    case .complex(let marker, let declared, let inner, let names):
+    case .complex(let marker, let declared, let inner, let names, let path):
       out.append(part.name)
       guard row.storageClass(marker) != .null else { return out.append(literal: "null,") }
       out.append(UInt8(ascii: "{"))
       let name = row.storageClass(marker) == .text ? try row.text(marker) : ""
       let actual = name.isEmpty ? declared : types.model.structure(name) ?? declared
       types.typeName(actual: actual, declared: declared, into: &out)
-      try complexMembers(inner, names, of: actual, row, into: &out)
+      try complexMembers(inner, names, of: actual, row, expands, into: &out)
+      if let expands { try innerExpands(expands, path, row, into: &out) }
       out.close(UInt8(ascii: "}"))
       out.append(UInt8(ascii: ","))
     case .dynamic(let column, let only):
@@ -128,11 +146,11 @@ final class AnswerWriter {
 
   private func complexMembers(
     _ parts: [AnswerObject.Part], _ names: [String], of actual: EdmStructure?, _ row: borrowing Row,
-    into out: inout AnswerBytes
+    _ expands: InnerExpands?, into out: inout AnswerBytes
   ) throws {
-    guard !names.isEmpty, let actual else { return try members(parts, row, type: 0, into: &out) }
+    guard !names.isEmpty, let actual else { return try members(parts, row, type: 0, inner: expands, into: &out) }
     for (part, name) in zip(parts, names) where actual.property(name) != nil {
-      try members([part], row, type: 0, into: &out)
+      try members([part], row, type: 0, inner: expands, into: &out)
     }
   }
 

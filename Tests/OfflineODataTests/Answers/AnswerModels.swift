@@ -6,7 +6,7 @@ enum AnswerModels {
      <EnumType Name="State" IsFlags="true"><Member Name="New" Value="1"/><Member Name="Paid" Value="2"/>
       <Member Name="Sent" Value="4"/></EnumType>
      <ComplexType Name="Address"><Property Name="City" Type="Edm.String"/><Property Name="Zip" Type="Edm.Int32"/>
-     </ComplexType>
+      <NavigationProperty Name="Keeper" Type="Shop.Customer"/></ComplexType>
      <ComplexType Name="Abroad" BaseType="Shop.Address"><Property Name="Country" Type="Edm.String"/></ComplexType>
      <EntityType Name="Order" OpenType="true"><Key><PropertyRef Name="ID"/></Key>
       <Property Name="ID" Type="Edm.Int32" Nullable="false"/><Property Name="Title" Type="Edm.String"/>
@@ -34,7 +34,8 @@ enum AnswerModels {
       <NavigationProperty Name="Orders" Type="Collection(Shop.Order)" Partner="Buyer"/></EntityType>
      <EntityContainer Name="Container">
       <EntitySet Name="Orders" EntityType="Shop.Order">
-       <NavigationPropertyBinding Path="Buyer" Target="Customers"/></EntitySet>
+       <NavigationPropertyBinding Path="Buyer" Target="Customers"/>
+       <NavigationPropertyBinding Path="Ship/Keeper" Target="Customers"/></EntitySet>
       <EntitySet Name="Customers" EntityType="Shop.Customer">
        <NavigationPropertyBinding Path="Orders" Target="Orders"/></EntitySet>
       <Singleton Name="Me" Type="Shop.Customer"/>

@@ -21,7 +21,8 @@ struct AnswerRoundTripTests {
       case .int32: return .int32([Int32.min, .max, 0, Int32(truncatingIfNeeded: bits)][Int(bits >> 33 % 4)])
       case .int64: return .int64([Int64.min, .max, 0, Int64(bitPattern: bits)][Int(bits >> 33 % 4)])
       case .double:
-        let edges = [0, -1.5, 1e300, .leastNonzeroMagnitude, .infinity, -.infinity, Double(Int64(bitPattern: bits)) / 7]
+        let odd = Double(Int64(bitPattern: bits)) / 7
+        let edges: [Double] = [0, -1.5, 1e300, .leastNonzeroMagnitude, .infinity, -.infinity, odd]
         return .double(edges[Int(bits % 7)])
       case .single: return .single(Float(Int32(truncatingIfNeeded: bits)) / 3)
       case .decimal:

@@ -151,6 +151,37 @@ struct AnswerShapeTests {
         """)
   }
 
+  @Test("A navigation property of a complex value is expanded in it (JSON Format 4.01 §8)")
+  func inComplex() async throws {
+    let rig = try await AnswerShapeTests.rig()
+    var bench = try rig.bench("Orders")
+    bench.condition = "\"ID\" = 1"
+    bench.select = ["Ship"]
+    var keeper = try rig.bench("Customers")
+    keeper.isSingle = true
+    keeper.select = ["Name"]
+    bench.expands = [
+      ReadExpand(path: ["Ship", "Keeper"], isCollection: false, content: .entities, plan: keeper.made)
+    ]
+    let form = AnswerForm(version: .v4, metadata: .none)
+    var text = try await rig.text(bench.made, "Orders?$select=Ship&$expand=Ship/Keeper", form).text
+    #expect(
+      text == #"{"value":[{"Ship":{"City":"Rome","Zip":7,"Country":"IT","Keeper":{"Name":"O'Neil & Co"}}}]}"#)
+    struct Order: Decodable, Sendable {
+      struct Ship: Decodable, Sendable {
+        enum CodingKeys: String, CodingKey { case keeper = "Keeper" }
+        var keeper: [String: String]
+      }
+      enum CodingKeys: String, CodingKey { case ship = "Ship" }
+      var ship: Ship
+    }
+    let run = try rig.answer(bench.made, "Orders?$select=Ship&$expand=Ship/Keeper", form)
+    #expect(try await rig.read { try run.read([Order].self, $0)?.first?.ship.keeper["Name"] } == "O'Neil & Co")
+    bench.select = ["ID"]
+    text = try await rig.text(bench.made, "Orders?$select=ID&$expand=Ship/Keeper", form).text
+    #expect(text == #"{"value":[{"ID":1,"Ship":{"Keeper":{"Name":"O'Neil & Co"}}}]}"#)
+  }
+
   @Test("Full metadata: ids, links, types (JSON Format 4.01 §3.1.2)")
   func full() async throws {
     let rig = try await AnswerShapeTests.rig()

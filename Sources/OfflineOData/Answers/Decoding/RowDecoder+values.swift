@@ -106,7 +106,7 @@ extension RowDecoder {
     unsafe try place.writer.expand(expand.written, row().pointee, nil, into: &out)
     out.close(UInt8(ascii: "}"))
     let node = try AnswerTypes.node(out.takeAll())
-    return node[expand.name] ?? .null
+    return node[expand.written.name] ?? .null
   }
 
   private func null<Value>(_ type: Value.Type, _ key: any CodingKey) -> DecodingError {

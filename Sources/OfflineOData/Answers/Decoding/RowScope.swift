@@ -30,15 +30,9 @@ final class RowScope {
 
   init(_ shape: ReadShape, place: AnswerIdentity.Place, types: AnswerTypes, depth: Int) {
     let count = shape.table?.types.count ?? 0
-    var all = RowScope.named(shape.members, count: count)
-    for expand in shape.expands {
-      let inner = RowExpand(expand, types: types, depth: depth + 1)
-      let owners = AnswerObject.flags(expand.types, count: count)
-      all.append((inner.name, .expand(inner), owners))
-      for spelling in ["@odata.count", "@count"] where expand.plan.count != nil || inner.isCount {
-        all.append((inner.name + spelling, .expand(inner), owners))
-      }
-    }
+    let expands = shape.expands.map { ($0, RowExpand($0, types: types, depth: depth + 1)) }
+    var all = RowScope.named(shape.members, count: count, below: [], expands)
+    all += RowScope.named(expands, at: [], count: count)
     let identity = AnswerIdentity(shape, place: place, form: types.form, types: types)
     for prefix in ["@odata.", "@"] {
       if let etag = shape.etag { all.append((prefix + "etag", .text(etag), [])) }
@@ -54,8 +48,10 @@ final class RowScope {
     dynamic = RowScope.dynamic(shape.members)
   }
 
-  init(members: [ReadMember]) {
-    let all = RowScope.named(members, count: 0)
+  /// The members of a complex value, and what is expanded in it.
+  init(members: [ReadMember], at path: [String] = [], _ expands: [(ReadExpand, RowExpand)] = []) {
+    let all =
+      RowScope.named(members, count: 0, below: path, expands) + RowScope.named(expands, at: path, count: 0)
     self.members = all.map(\.1)
     types = all.map(\.2)
     typeNumber = nil
@@ -63,14 +59,30 @@ final class RowScope {
     dynamic = RowScope.dynamic(members)
   }
 
-  private static func named(_ members: [ReadMember], count: Int) -> [(String, Member, [Bool])] {
+  private static func named(
+    _ members: [ReadMember], count: Int, below path: [String], _ expands: [(ReadExpand, RowExpand)]
+  ) -> [(String, Member, [Bool])] {
     members.compactMap { member in
       let owners = AnswerObject.flags(member.types, count: count)
       switch member.kind {
       case .column(let column, let storage): return (member.name, .column(column, storage, member.type), owners)
-      case .complex(let marker, let inner): return (member.name, .complex(marker, RowScope(members: inner)), owners)
+      case .complex(let marker, let inner):
+        let scope = RowScope(members: inner, at: path + [member.name], expands)
+        return (member.name, .complex(marker, scope), owners)
       case .dynamic, .link: return nil
       }
+    }
+  }
+
+  /// What is expanded in the object at a path.
+  private static func named(
+    _ expands: [(ReadExpand, RowExpand)], at path: [String], count: Int
+  ) -> [(String, Member, [Bool])] {
+    expands.filter { Array($0.0.path.dropLast()) == path }.flatMap { expand, inner -> [(String, Member, [Bool])] in
+      let owners = AnswerObject.flags(expand.types, count: count)
+      let isCounted = expand.plan.count != nil || inner.isCount
+      let names = [inner.name] + (isCounted ? ["@odata.count", "@count"].map { inner.name + $0 } : [])
+      return names.map { ($0, Member.expand(inner), owners) }
     }
   }
 
@@ -148,7 +160,7 @@ final class RowExpand {
   init(_ expand: ReadExpand, types: AnswerTypes, depth: Int) {
     plan = expand.plan
     written = AnswerExpand(expand, options: nil, typeCount: 0, types: types, depth: depth)
-    name = written.name
+    name = expand.path.last ?? ""
     isCollection = expand.isCollection
     isCount = written.object == nil
     sql = written.sql
