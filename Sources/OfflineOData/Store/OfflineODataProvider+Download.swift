@@ -39,7 +39,6 @@ extension OfflineODataProvider {
         if let self { telling.tell(event, of: self) }
       }
       let report = try await download.run()
-      try await store.keepWays(report)
       telling.tell(.downloadFinished(report), of: self)
       return report
     } catch {

@@ -113,7 +113,7 @@ extension OfflineODataProvider {
     default: try await replica.set(Self.rootSetting, to: .text(root.url.absoluteString))
     }
     try await replica.database.write { (connection) throws(StorageError) in
-      for sql in StoredStreams.statements { try connection.run(sql) }
+      try StoredStreams.prepare(connection)
     }
     try await store.askIndexes()
     for query in state.withLock({ $0.added }) { try await store.add(query, replaces: true) }
@@ -121,8 +121,7 @@ extension OfflineODataProvider {
       let download = StoreDownload(store: store, names: nil) { [weak self] event in
         if let self { telling.tell(event, of: self, isOpening: true) }
       }
-      let report = try await download.run()
-      try await store.keepWays(report)
+      _ = try await download.run()
       try await replica.set(Self.filledSetting, to: .integer(1))
     } else {
       try await store.useModel()

@@ -76,6 +76,25 @@ extension OfflineODataProvider {
     }
   }
 
+  /// The bytes of a media entity (`Photos(1)/$value`) or stream property (`Products(1)/Photo`) as the store has them, at the
+  /// reader's pace.
+  ///
+  /// Throws `notFound` where they were never downloaded.
+  public func streamMedia(_ path: String) async throws -> OfflineODataMedia { try await openStore().media(path) }
+
+  /// Fetches the bytes of one media entity or stream property, whose entity is in the store; needs the service. What is
+  /// there in the service's version stays.
+  public func downloadMedia(_ path: String) async throws {
+    let store = try openStore()
+    let name = try await store.streamName(path)
+    let text = try store.relative(path)
+    let source = try await store.read { _, state, plan in
+      try store.question(text, state, plan).plan.content.mediaTable?.name
+    }
+    let wanted = StreamDownload.Wanted(name: name, source: source ?? "", path: path)
+    _ = try await translated { try await StreamDownload(store: store).fetch(wanted) }
+  }
+
   /// The SQL that answers a question, and SQLite's plan for it: for diagnosis.
   public func explain(_ path: String) async throws -> OfflineODataExplanation {
     let store = try openStore()
@@ -106,4 +125,9 @@ extension OfflineODataExplanation {
     case .blob(let bytes): "x'" + bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() + "'"
     }
   }
+}
+
+extension ReadContent {
+  /// The table of the entities whose media are asked for.
+  var mediaTable: EntityTable? { if case .media(let shape, _) = self { shape.table } else { nil } }
 }

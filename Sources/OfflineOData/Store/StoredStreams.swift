@@ -22,7 +22,7 @@ enum StoredStreams {
     var generation: Int64
   }
 
-  static let statements = [
+  private static let statements = [
     """
     CREATE TABLE IF NOT EXISTS larder_stream(entity INTEGER NOT NULL, property TEXT NOT NULL, source TEXT NOT NULL,
       content_type TEXT, etag TEXT, bytes INTEGER NOT NULL, generation INTEGER NOT NULL, PRIMARY KEY(entity, property))
@@ -66,19 +66,8 @@ enum StoredStreams {
     }
   }
 
-  /// Begins the bytes of a stream: a number that its chunks are kept under.
-  static func begin(_ connection: Connection) throws(StorageError) -> Int64 {
-    let last = try connection.first(
-      """
-      SELECT max(coalesce((SELECT max(generation) FROM larder_stream), 0),
-        coalesce((SELECT max(generation) FROM larder_stream_chunk), 0))
-      """
-    ) { (row) throws(StorageError) in try row.int64(0) }
-    let generation = (last ?? 0) + 1
-    // The number is taken at once: several streams come at the same time.
-    try put([], 0, generation, connection)
-    return generation
-  }
+  /// Begins the bytes of a stream: a number that its chunks are kept under, never used before.
+  static func begin(_ connection: Connection) throws(StorageError) -> Int64 { try connection.takeIdentities(1) }
 
   static func put(
     _ bytes: [UInt8], _ number: Int64, _ generation: Int64, _ connection: Connection
@@ -92,6 +81,11 @@ enum StoredStreams {
   static func finish(
     _ name: Name, source: String, _ head: Head, _ connection: Connection
   ) throws(StorageError) {
+    let wanted = (head.byteCount + Int64(chunk) - 1) / Int64(chunk)
+    let count = try connection.first(
+      "SELECT count(*) FROM larder_stream_chunk WHERE generation = ?1", .integer(head.generation)
+    ) { (row) throws(StorageError) in try row.int64(0) }
+    guard count == wanted else { throw .givenUp(connection.file ?? "") }
     if let old = try self.head(name, connection) { try drop(old.generation, connection) }
     try connection.run(
       """
@@ -105,12 +99,20 @@ enum StoredStreams {
     try connection.run("DELETE FROM larder_stream_chunk WHERE generation = ?1", .integer(generation))
   }
 
-  /// Drops the streams of entities that are gone from a table, and chunks that belong to none.
+  /// Drops the streams of entities that are gone from a table.
   static func sweep(
     _ source: String, _ table: String, _ connection: Connection
   ) throws(StorageError) {
+    let gone = "source = ?1 AND entity NOT IN (SELECT \"@id\" FROM \(table))"
     try connection.run(
-      "DELETE FROM larder_stream WHERE source = ?1 AND entity NOT IN (SELECT \"@id\" FROM \(table))", .text(source))
+      "DELETE FROM larder_stream_chunk WHERE generation IN (SELECT generation FROM larder_stream WHERE \(gone))",
+      .text(source))
+    try connection.run("DELETE FROM larder_stream WHERE \(gone)", .text(source))
+  }
+
+  /// Makes the tables where they are missing, and drops what a crash has left of streams on their way.
+  static func prepare(_ connection: Connection) throws(StorageError) {
+    for sql in statements { try connection.run(sql) }
     try connection.run(
       "DELETE FROM larder_stream_chunk WHERE generation NOT IN (SELECT generation FROM larder_stream)")
   }

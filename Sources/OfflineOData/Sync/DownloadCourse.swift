@@ -40,6 +40,7 @@ struct DownloadCourse: Sendable {
       let resumed = try await ReplicaStaging.resume(query, bound, store.replica)
       run.staging = resumed?.0
       try await course(&run, resumed?.1)
+      if query.streams, run.failure == nil { try await streams(&run) }
     } catch {
       run.failure = OfflineODataError(below: error)
     }
@@ -212,6 +213,20 @@ struct DownloadCourse: Sendable {
     let response = try await store.conversation.streamAnswer(to: pages.request(request))
     let page = arriving(response, run.progress) { _ in nil }
     count(try await staging.inlinePage(inline, page), &run)
+  }
+
+  /// Fetches the bytes of media that the rows tell of.
+  private func streams(_ run: inout Run) async throws {
+    run.progress.step = .streams
+    let before = run.progress
+    let tell = tell
+    let bytes = try await StreamDownload(store: store).run(bound, query: query.id) { bytes in
+      var now = before
+      now.bytes += bytes
+      tell(now)
+    }
+    run.outcome.bytes += bytes
+    run.progress.bytes += bytes
   }
 
   private func compareCounts() async throws -> DownloadMachine.Input {

@@ -35,6 +35,7 @@ struct StoreDownload: Sendable {
     do {
       try await refreshMetadata()
       let report = try await queries()
+      try await store.keepWays(report)
       try? await store.replica.sweep()
       if let error = report.queries.compactMap(\.error).first { throw error }
       return report

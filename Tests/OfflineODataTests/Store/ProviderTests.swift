@@ -42,6 +42,35 @@ struct ProviderServiceTests {
     try await store.close()
   }
 
+  @Test("deltas of SAP's V2 and V4 bring changes and deletions", arguments: [true, false])
+  func sapDelta(isV2: Bool) async throws {
+    let service = try await onOwnThread { try MockSAP(["--no-csrf"]) }
+    defer { service.stop() }
+    let root = isV2 ? service.salesOrdersV2 : service.salesOrdersV4
+    let set = isV2 ? "A_SalesOrder" : "SalesOrder"
+    let rig = try StoreRig(root)
+    let store = try await rig.open(["orders": set])
+    let before = try await store.size(set)
+    let first = try await store.readEntitySet("\(set)?$top=2&$orderby=SalesOrder&$select=SalesOrder").entities
+    let keys = first.compactMap { if case .string(let key)? = $0["SalesOrder"] { key } else { nil } }
+    let path = String(root.dropFirst(service.origin.count)) + "/\(set)"
+    let answers = try await onOwnThread {
+      [
+        try service.process.ask("\(path)('\(keys[0])')", method: "DELETE", fields: ["If-Match": "*"]).status,
+        try service.process.ask(
+          "\(path)('\(keys[1])')", method: "PATCH", fields: ["If-Match": "*", "Content-Type": "application/json"],
+          body: Array("{\"PurchaseOrderByCustomer\":\"changed here\"}".utf8)
+        ).status,
+      ]
+    }
+    #expect(answers.allSatisfy { (200..<300).contains($0) })
+    let report = try await store.download()
+    #expect(report.queries.first?.way == .changes, "\(report)")
+    #expect(try await store.size(set) == before - 1)
+    #expect(try await store.size("\(set)?$filter=PurchaseOrderByCustomer eq 'changed here'") == 1)
+    try await store.close()
+  }
+
   @Test("odatapy's service comes down page by page, and the event log tells it")
   func shop() async throws {
     let service = try await onOwnThread { try ODataPyService(["--page-size", "7"]) }

@@ -1,0 +1,170 @@
+import HTTPCore
+import OData
+import ODataService
+import Storage
+
+/// Fetches the bytes of media entities and stream properties into the store.
+struct StreamDownload: Sendable {
+  let store: OpenStore
+
+  /// A stream that is to be fetched.
+  struct Wanted: Sendable, Hashable {
+    var name: StoredStreams.Name
+    /// The table of its entity, by name.
+    var source: String
+    /// Where the service has it.
+    var path: String
+    /// The version that the rows tell; nil where they tell none.
+    var etag: String?
+  }
+
+  /// Fetches all streams of a defining query's rows that are new or changed; answers how many bytes came.
+  func run(_ bound: BoundDefiningQuery, query: Int64, tell: (Int64) -> Void) async throws -> Int64 {
+    var bytes: Int64 = 0
+    for number in (bound.tables ?? [bound.table.number]).sorted() {
+      let table = store.replica.plan.tables[number]
+      guard case .entitySet = table.place, StreamDownload.hasStreams(table) else { continue }
+      for one in try await wanted(table, query) {
+        try Task.checkCancellation()
+        bytes += try await fetch(one)
+        tell(bytes)
+      }
+      try await store.replica.write { (connection, state, _) throws(StorageError) in
+        try StoredStreams.sweep(table.name, state.tables[number], connection)
+      }
+    }
+    return bytes
+  }
+
+  static func hasStreams(_ table: EntityTable) -> Bool {
+    table.columns.contains { $0.storage == .stream } || table.types.contains { $0.hasStream }
+  }
+
+  /// The streams of a query's rows that are not there in the version that the rows tell.
+  private func wanted(_ table: EntityTable, _ query: Int64) async throws -> [Wanted] {
+    try await store.read { [store] connection, state, plan in
+      let set = PercentEncoding.encode(table.name)
+      let question = try store.question(set, state, plan)
+      guard case .objects(let shape) = question.plan.content, let id = shape.id else { return [] }
+      let types = AnswerTypes(model: plan.model, form: store.form(.init(), plan.model))
+      let identity = AnswerIdentity(shape, place: .set(Array(set.utf8)), form: types.form, types: types)
+      let mine = try StreamDownload.rows(of: query, table, state, connection)
+      var found: [Wanted] = []
+      let writer = AnswerWriter(connection: connection, types: types)
+      try writer.forEachRow(question.plan.sql, AnswerWriter.values(question.plan.parameters)) { row in
+        guard mine.contains(row.integer(id)) else { return true }
+        let own = try identity.ownURL(row)
+        guard let path = try own ?? identity.path(row, below: nil).map({ String(decoding: $0, as: UTF8.self) }) else {
+          return true
+        }
+        let streams = try StreamDownload.streams(of: row, shape, table)
+        for (property, known) in streams {
+          let name = StoredStreams.Name(entity: row.integer(id), property: property)
+          let there = try StoredStreams.head(name, connection)
+          if let there, let etag = known.etag, there.etag == etag { continue }
+          let place = known.readLink ?? path + (property.isEmpty ? "/$value" : "/" + property)
+          found.append(Wanted(name: name, source: table.name, path: place, etag: known.etag))
+        }
+        return true
+      }
+      return found
+    }
+  }
+
+  /// The identities of the rows that a query has brought.
+  private static func rows(
+    of query: Int64, _ table: EntityTable, _ state: ReplicaState, _ connection: Connection
+  ) throws(StorageError) -> Set<Int64> {
+    guard let bit = try connection.bit(of: query, in: table.name) else { return [] }
+    let sql = "SELECT \"@id\" FROM \(state.tables[table.number]) WHERE \"@queries\" & ?1 <> 0"
+    var all: Set<Int64> = []
+    try connection.forEachRow(sql, [.integer(1 << bit)]) { (row) throws(StorageError) in
+      all.insert(row.integer(0))
+      return true
+    }
+    return all
+  }
+
+  /// The streams that an entity has: its own under an empty name, and its stream properties.
+  private static func streams(
+    of row: borrowing Row, _ shape: ReadShape, _ table: EntityTable
+  ) throws -> [(String, AnswerMedia)] {
+    func media(_ column: Int32) throws -> AnswerMedia {
+      guard row.storageClass(column) == .text else { return AnswerMedia() }
+      return AnswerMedia(try JSONNode(Array(try row.text(column).utf8)))
+    }
+    let type = shape.typeNumber.map { Int(row.integer($0)) } ?? 0
+    var all: [(String, AnswerMedia)] = []
+    if let column = shape.media, table.types.indices.contains(type), table.types[type].hasStream {
+      all.append(("", try media(column)))
+    }
+    for member in shape.members {
+      guard case .column(let column, .stream) = member.kind, member.types.map({ $0.contains(type) }) ?? true else {
+        continue
+      }
+      all.append((member.name, try media(column)))
+    }
+    return all
+  }
+
+  /// Fetches one stream; answers how many bytes came, 0 where the service has none or it is unchanged.
+  func fetch(_ wanted: Wanted) async throws -> Int64 {
+    var request = ODataSingleRequest(.readMedia, wanted.path, useCache: false)
+    let known = try await store.read { connection, _, _ in try StoredStreams.head(wanted.name, connection) }
+    if let etag = known?.etag { request.fields[.ifNoneMatch] = etag }
+    let response: ODataMediaResponse
+    do throws(ODataServiceError) { response = try await store.conversation.streamAnswer(to: request) } catch {
+      switch error.httpStatus {
+      case 304: return 0
+      case 404, 410: return try await remove(wanted)
+      default: throw error
+      }
+    }
+    guard response.httpStatus != 204 else { return try await remove(wanted) }
+    let generation = try await store.replica.database.write { (connection) throws(StorageError) in
+      try StoredStreams.begin(connection)
+    }
+    var head = StoredStreams.Head(
+      contentType: response.contentType, etag: response.etag ?? wanted.etag, byteCount: 0, generation: generation)
+    head.byteCount = try await keep(response.body, generation)
+    let whole = head
+    try await store.replica.database.write { (connection) throws(StorageError) in
+      try StoredStreams.finish(wanted.name, source: wanted.source, whole, connection)
+    }
+    return whole.byteCount
+  }
+
+  private func remove(_ wanted: Wanted) async throws -> Int64 {
+    try await store.replica.database.write { (connection) throws(StorageError) in
+      guard let head = try StoredStreams.head(wanted.name, connection) else { return }
+      try StoredStreams.drop(head.generation, connection)
+      try connection.run(
+        "DELETE FROM larder_stream WHERE entity = ?1 AND property = ?2", .integer(wanted.name.entity),
+        .text(wanted.name.property))
+    }
+    return 0
+  }
+
+  /// Writes the bytes as they come, a chunk a transaction; answers how many there are.
+  private func keep(_ body: HTTPBodyStream, _ generation: Int64) async throws -> Int64 {
+    var held: [UInt8] = []
+    var number: Int64 = 0
+    var count: Int64 = 0
+    func put(_ bytes: [UInt8], _ number: Int64) async throws {
+      try await store.replica.database.write { (connection) throws(StorageError) in
+        try StoredStreams.put(bytes, number, generation, connection)
+      }
+    }
+    for try await piece in body {
+      held += piece
+      count += Int64(piece.count)
+      while held.count >= StoredStreams.chunk {
+        try await put(Array(held.prefix(StoredStreams.chunk)), number)
+        held.removeFirst(StoredStreams.chunk)
+        number += 1
+      }
+    }
+    if !held.isEmpty { try await put(held, number) }
+    return count
+  }
+}
