@@ -28,7 +28,10 @@ enum ReplicaSchema {
       """,
       // Physical tables that nobody reads any more: emptied in slices, then dropped.
       "CREATE TABLE larder_litter(name TEXT PRIMARY KEY) STRICT, WITHOUT ROWID",
-      "CREATE TABLE larder_index(name TEXT NOT NULL, paths TEXT NOT NULL, PRIMARY KEY(name, paths)) STRICT, WITHOUT ROWID",
+      """
+      CREATE TABLE larder_index(name TEXT NOT NULL, paths TEXT NOT NULL, PRIMARY KEY(name, paths))
+        STRICT, WITHOUT ROWID
+      """,
       """
       CREATE TABLE larder_query(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, url TEXT NOT NULL,
         streams INTEGER NOT NULL, delta_link TEXT, etag TEXT, last_modified TEXT, downloaded REAL, facts TEXT) STRICT
@@ -40,8 +43,8 @@ enum ReplicaSchema {
       """,
       // A download on its way: `way` 0 whole, 1 changes; `position` is its owner's.
       """
-      CREATE TABLE larder_download(query INTEGER PRIMARY KEY, way INTEGER NOT NULL, position TEXT, pages INTEGER NOT NULL,
-        rows INTEGER NOT NULL, bytes INTEGER NOT NULL) STRICT
+      CREATE TABLE larder_download(query INTEGER PRIMARY KEY, way INTEGER NOT NULL, position TEXT,
+        pages INTEGER NOT NULL, rows INTEGER NOT NULL, bytes INTEGER NOT NULL) STRICT
       """,
       // Pages in line that go on elsewhere: the rows behind `link` belong to a navigation property of `parent`.
       """
@@ -49,8 +52,8 @@ enum ReplicaSchema {
         path TEXT NOT NULL, parent INTEGER NOT NULL) STRICT
       """,
       """
-      CREATE TABLE larder_stage(query INTEGER NOT NULL, page INTEGER NOT NULL, part INTEGER NOT NULL, form TEXT NOT NULL,
-        bytes BLOB NOT NULL, PRIMARY KEY(query, page, part)) STRICT, WITHOUT ROWID
+      CREATE TABLE larder_stage(query INTEGER NOT NULL, page INTEGER NOT NULL, part INTEGER NOT NULL,
+        form TEXT NOT NULL, bytes BLOB NOT NULL, PRIMARY KEY(query, page, part)) STRICT, WITHOUT ROWID
       """,
       "CREATE TABLE larder_event(id INTEGER PRIMARY KEY AUTOINCREMENT, time REAL NOT NULL, text TEXT NOT NULL) STRICT",
       "CREATE TABLE larder_change(seq INTEGER PRIMARY KEY AUTOINCREMENT, tables TEXT NOT NULL) STRICT",

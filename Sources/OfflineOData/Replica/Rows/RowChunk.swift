@@ -87,7 +87,7 @@ struct RowSlot: Sendable {
   var parents: [RowChunk.Place?] = []
   /// The containing entity in the store, for rows of a page in line.
   var outerParents: [Int: Int64] = [:]
-  /// Entity-ids of rows that their properties do not tell: deleted ones, contained ones told apart from their container.
+  /// Entity-ids of rows that properties do not tell: deleted ones, contained ones told apart from their container.
   var ids: [Int: String] = [:]
   /// True where a row is no plain one, or lacks properties.
   var hasFlags = false

@@ -55,6 +55,11 @@ struct GenerationWriter: Sendable {
       let parent =
         chunk.slots[slot].parents[row].map { identities[Int($0.slot)][Int($0.row)] }
         ?? chunk.slots[slot].outerParents[row]
+      if target.isContained, parent == nil {
+        // An entity-id may tell the parent; a whole read of one parent's entities alone would lose those of the others.
+        throw .notSupported(
+          connection.file ?? "", "\(target.table.name) is read by expanding it from the entities that contain it")
+      }
       if target.isContained, let parent { chunk.slots[slot].batch.set(row, SystemColumn.parent.place, integer: parent) }
       let isCareful = target.mode == .careful || chunk.slots[slot].hasFlags
       let written = try target.write(&chunk.slots[slot], row, parent, next, isCareful: isCareful, connection)

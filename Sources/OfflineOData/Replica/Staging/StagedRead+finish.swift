@@ -122,9 +122,9 @@ extension StagedRead {
     of table: String, by column: String = "@id",
     _ body: @escaping @Sendable (Connection, Int64, Int64) throws(StorageError) -> Void
   ) async throws(StorageError) {
-    let find = """
-      SELECT max(id) FROM (SELECT \(TableDDL.quoted(column)) AS id FROM \(table) WHERE id > ?1 ORDER BY id LIMIT 200)
-      """
+    // A property may be called as any alias.
+    let name = TableDDL.quoted(column)
+    let find = "SELECT max(\(name)) FROM (SELECT \(name) FROM \(table) WHERE \(name) > ?1 ORDER BY \(name) LIMIT 200)"
     var last: Int64? = 0
     while let from = last {
       last = try await replica.database.write { (connection) throws(StorageError) -> Int64? in

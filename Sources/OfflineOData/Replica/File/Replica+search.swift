@@ -1,0 +1,102 @@
+import Storage
+
+// Full-text indexes (FTS5): made when a question first needs one, dropped when rows change.
+extension Replica {
+  /// Makes the full-text indexes of tables where they are missing, in slices; ``ReplicaState/search`` names them then.
+  ///
+  /// An index has the table's string columns in their order, and a row's `@id` as its `rowid`.
+  func prepareSearch(_ tables: Set<Int>) async throws(StorageError) {
+    for table in tables.sorted() {
+      // Rows that change meanwhile make an index useless; the last time nobody else gets between.
+      for attempt in 0..<3 { if try await makeSearch(table, isPatient: attempt < 2) { break } }
+    }
+  }
+
+  /// Makes the index of one table; false where its rows have changed meanwhile.
+  private func makeSearch(_ table: Int, isPatient: Bool) async throws(StorageError) -> Bool {
+    guard let index = try await beginSearch(table) else { return true }
+    var last: Int64? = 0
+    while let from = last {
+      let part = try await database.write { (connection) throws(StorageError) -> Int64? in
+        let begin = ContinuousClock.now
+        var next = from
+        while let to = try index.fill(behind: next, connection) {
+          next = to
+          if isPatient, ContinuousClock.now - begin > Replica.slice { return next }
+        }
+        return nil
+      }
+      last = part
+    }
+    return try await endSearch(table, index)
+  }
+
+  /// Makes an empty index; nil where the table has one, or no rows ever.
+  private func beginSearch(_ table: Int) async throws(StorageError) -> SearchIndex? {
+    try await write { (connection, _, plan) throws(StorageError) in
+      guard plan.tables.indices.contains(table) else { return nil }
+      let registry = try ReplicaRegistry(plan, connection)
+      guard let entry = registry.entities[table], entry.search == nil else { return nil }
+      var number = 1
+      while try connection.hasTable("s\(entry.id)_\(number)", "s\(entry.id)_\(number)") { number += 1 }
+      let columns = plan.tables[table].columns.filter { $0.storage == .string }
+      let index = SearchIndex(
+        name: "s\(entry.id)_\(number)", table: TableDDL.quoted(ReplicaRegistry.name("e", entry)),
+        columns: columns.map(\.name), generation: entry.generation, change: try connection.lastChange())
+      // Litter until it is whole: what a crash leaves is swept.
+      try connection.discard(index.name)
+      try index.make(connection)
+      return index
+    }
+  }
+
+  private func endSearch(_ table: Int, _ index: SearchIndex) async throws(StorageError) -> Bool {
+    try await write { (connection, _, plan) throws(StorageError) in
+      let registry = try ReplicaRegistry(plan, connection)
+      let changes = try connection.changes(since: index.change)
+      let isSame = changes.tables.map { !$0.contains(table) } ?? false
+      guard let entry = registry.entities[table], entry.generation == index.generation, isSame,
+        try connection.hasTable(index.name, index.name)
+      else { return false }
+      if entry.search != nil { return true }
+      try connection.run("DELETE FROM larder_litter WHERE name = ?1", .text(index.name))
+      try connection.run(
+        "UPDATE larder_table SET search = ?1 WHERE id = ?2", .text(index.name), .integer(entry.id))
+      try connection.countVersionUp()
+      return true
+    }
+  }
+}
+
+/// A full-text index that is being made.
+private struct SearchIndex: Sendable {
+  let name: String
+  let table: String
+  let columns: [String]
+  let generation: Int64
+  let change: Int64
+
+  private var places: [String] { columns.isEmpty ? ["c0"] : columns.indices.map { "c\($0)" } }
+  private var values: [String] { columns.isEmpty ? ["NULL"] : columns.map(TableDDL.quoted) }
+
+  func make(_ connection: Connection) throws(StorageError) {
+    try connection.run(
+      "CREATE VIRTUAL TABLE \(TableDDL.quoted(name)) USING fts5(\(places.joined(separator: ",")), content='', tokenize='unicode61')"
+    )
+  }
+
+  /// Takes the next rows in; answers the last one's identity, nil behind the last.
+  func fill(behind last: Int64, _ connection: Connection) throws(StorageError) -> Int64? {
+    let to = try connection.first(
+      "SELECT max(id) FROM (SELECT \"@id\" AS id FROM \(table) WHERE \"@id\" > ?1 ORDER BY \"@id\" LIMIT 100)",
+      .integer(last)
+    ) { (row) throws(StorageError) in try row.int64OrNil(0) }
+    guard let to, let to else { return nil }
+    try connection.run(
+      """
+      INSERT INTO \(TableDDL.quoted(name))(rowid, \(places.joined(separator: ","))) SELECT "@id",
+      \(values.joined(separator: ",")) FROM \(table) WHERE "@id" > ?1 AND "@id" <= ?2
+      """, .integer(last), .integer(to))
+    return to
+  }
+}
