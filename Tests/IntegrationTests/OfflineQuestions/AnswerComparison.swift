@@ -29,6 +29,8 @@ struct AnswerComparison {
   let ordered: Set<String>
   /// How far numbers may be apart, relative: where the standard leaves the type of a result to the service.
   var tolerance = 0.0
+  /// The names of properties of binary floating-point types: those have many spellings of one value.
+  var floating = QuestionData.Floating()
   private(set) var differences: [AnswerDifference] = []
 
   init(ordered: Set<String>, tolerance: Double = 0) {
@@ -37,13 +39,15 @@ struct AnswerComparison {
   }
 
   static func differences(
-    service: QuestionAnswer, store: QuestionAnswer, ordered: Set<String>, tolerance: Double = 0
+    service: QuestionAnswer, store: QuestionAnswer, ordered: Set<String>, tolerance: Double = 0,
+    floating: QuestionData.Floating = QuestionData.Floating()
   ) -> [AnswerDifference] {
     guard case .content(let left) = service, case .content(let right) = store else {
       guard service != store else { return [] }
       return [AnswerDifference(kind: .refusal, path: "", service: service.text(200), store: store.text(200))]
     }
     var comparison = AnswerComparison(ordered: ordered, tolerance: tolerance)
+    comparison.floating = floating
     if let one = try? JSONNode(left), let other = try? JSONNode(right) {
       comparison.compare(AnswerShape.plain(one), AnswerShape.plain(other), "", "")
     } else {
@@ -130,6 +134,8 @@ struct AnswerComparison {
 
   private mutating func scalar(_ left: JSONNode, _ right: JSONNode, _ path: String) {
     guard left != right, AnswerText.scalar(left) != AnswerText.scalar(right) else { return }
+    let name = String(path.split(separator: "/").last?.prefix { $0 != "[" } ?? "")
+    if floating.isSame(left.text, right.text, name) { return }
     if tolerance > 0, let one = left.text.flatMap(Double.init), let other = right.text.flatMap(Double.init),
       abs(one - other) <= tolerance * max(abs(one), abs(other), 1e-9)
     {

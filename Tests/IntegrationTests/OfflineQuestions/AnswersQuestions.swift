@@ -54,7 +54,8 @@ struct ServiceAnswers: AnswersQuestions {
     do {
       let answer = try await onOwnThread { [self] in try get(path) }
       switch answer.status {
-      case 200: return .content(answer.body)
+      // The raw value of an empty text and of null are alike here.
+      case 200: return answer.body.isEmpty ? .nothing : .content(answer.body)
       case 204, 404: return .nothing
       default: return .refused("\(answer.status) \(answer.text.prefix(300))")
       }

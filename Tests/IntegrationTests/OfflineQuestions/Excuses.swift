@@ -25,5 +25,131 @@ struct Excuse: Sendable {
 }
 
 extension Excuse {
-  static let all: [Excuse] = []
+  /// Members that a service leaves out where they are null, or says for the key though it was not selected.
+  fileprivate static func member(_ difference: AnswerDifference) -> String {
+    let last = difference.path.split(separator: "/").last.map(String.init) ?? ""
+    return last.prefix { $0 != "[" }.description
+  }
+
+  /// Whether only null stands where the service has nothing; not for a member that was not asked for.
+  fileprivate static func isLeftOut(_ question: String, _ difference: AnswerDifference) -> Bool {
+    guard difference.kind == .onlyInStore, difference.store == "null" || difference.store == "[]" else { return false }
+    let names = difference.path.split(separator: "/").map { $0.prefix { $0 != "[" } }.filter { $0 != "value" }
+    return !question.contains("$select=") || names.contains { question.contains($0) }
+  }
+
+  fileprivate static let relations = [" lt ", " le ", " gt ", " ge ", " in "]
+
+  /// Whether a question has a relation below `not`, which null operands make false, and so true.
+  fileprivate static func negatesRelation(_ question: String) -> Bool {
+    guard let begin = question.firstRange(of: "not (") else { return false }
+    return relations.contains { question[begin.upperBound...].contains($0) }
+  }
+
+  /// The words that stand behind an operator.
+  fileprivate static func operands(_ question: String, behind name: String) -> [String] {
+    question.split(separator: name).dropFirst().map { String($0.prefix { !" ),&;".contains($0) }) }
+  }
+
+  fileprivate static func isProperty(_ operand: String) -> Bool {
+    operand.first?.isLetter == true && !operand.contains("'") && !["true", "false", "null"].contains(operand)
+  }
+
+  static let all: [Excuse] = odataPy + mockSAPV4 + mockSAPV2
+
+  private static let odataPy: [Excuse] = [
+    Excuse(
+      id: "odatapy-leaves-null-out", server: .odataPy, paragraph: "JSON Format 4.01 §7.1; Protocol 4.01 §8.2.8.6",
+      fault: "a property that was never set is left out, though nobody asked for omit-values",
+      covers: isLeftOut,
+      proof: Proof(path: "AllTypes(3)") { $0.status == 200 && !$0.text.contains("\"Boolean\"") }),
+    Excuse(
+      id: "odatapy-adds-the-key", server: .odataPy, paragraph: "Protocol 4.01 §11.2.5.1",
+      fault: "no fault, a freedom: it answers with the key beside what was selected",
+      covers: { question, difference in
+        difference.kind == .onlyInService && question.contains("$select=")
+          && ["ID", "Code", "Country", "Number", "Name", "Position"].contains(member(difference))
+      },
+      proof: Proof(path: "Suppliers?$select=Address") { $0.text.contains("\"Country\"") }),
+    Excuse(
+      id: "odatapy-not-null", server: .odataPy, paragraph: "URL Conventions 4.01 §5.1.1.1.3 to §5.1.1.1.6, §5.1.1.1.9",
+      fault: "a relation with null is null there, not false, so 'not' of it is not true",
+      covers: { question, _ in negatesRelation(question) },
+      proof: Proof(path: "Samples/$count?$filter=Int16%20eq%20null%20and%20not%20(Int16%20lt%200)") { $0.text == "0" }),
+    Excuse(
+      id: "odatapy-enumerations", server: .odataPy, paragraph: "URL Conventions 4.01 §5.1.1.1.1, §5.1.1.1.11",
+      fault: "its store keeps enumerations as numbers and compares them with names, so none is ever equal",
+      covers: { question, _ in question.contains("Larder.Shop.Color'") || question.contains("Larder.Shop.Labels'") },
+      proof: Proof(path: "Products/$count?$filter=Color%20eq%20Larder.Shop.Color'Red'") { $0.text == "0" }),
+    Excuse(
+      id: "odatapy-crossjoin-inline", server: .odataPy,
+      paragraph: "JSON Format 4.01 §4.5.12; URL Conventions 4.01 §4.15",
+      fault: "$crossjoin gives entities inline without $expand, where there should be links",
+      covers: { question, difference in
+        question.hasPrefix("$crossjoin") && (difference.kind == .onlyInService || difference.kind == .onlyInStore)
+      },
+      proof: Proof(path: "$crossjoin(Shelves,Categories)?$filter=Categories/ID%20eq%201") {
+        !$0.text.contains("navigationLink")
+      }),
+    Excuse(
+      id: "odatapy-mod-sign", server: .odataPy, paragraph: "URL Conventions 4.01 §5.1.1.2.6",
+      fault: "the remainder has the divisor's sign",
+      covers: { question, _ in question.contains(" mod ") },
+      proof: Proof(path: "Samples/$count?$filter=Int16%20mod%203%20lt%200") { $0.text == "0" }),
+  ]
+
+  private static let mockSAPV4: [Excuse] = [
+    Excuse(
+      id: "mock-sap-leaves-messages-out", server: .mockSAPV4, paragraph: "JSON Format 4.01 §7.1, §7.3",
+      fault: "SAP__Messages is declared, not nullable, and never sent",
+      covers: { _, difference in
+        difference.kind == .onlyInStore && member(difference) == "SAP__Messages"
+          && (difference.store == "[]" || difference.store == "null")
+      },
+      proof: Proof(path: "Product?$top=1") { $0.status == 200 && !$0.text.contains("SAP__Messages") }),
+    Excuse(
+      id: "mock-sap-property-in-v2", server: .mockSAPV4, paragraph: "JSON Format 4.01 §11",
+      fault: "a property on its own comes in V2's envelope and spelling",
+      covers: { question, difference in
+        !question.contains("?") && question.contains(")/") && difference.path.split(separator: "/").count == 1
+          && (difference.kind == .onlyInService || difference.kind == .onlyInStore)
+      },
+      proof: Proof(path: "Product('TG12')/CreationDate") { $0.text.contains("\"d\"") }),
+    Excuse(
+      id: "mock-sap-raw-moment", server: .mockSAPV4, paragraph: "URL Conventions 4.01 §4.7; ABNF dateTimeOffsetValue",
+      fault: "the raw value of an Edm.DateTimeOffset is spelled as in V2's JSON",
+      covers: isRawDate,
+      proof: Proof(path: "Product('TG12')/CreationDate/$value") { $0.text.hasPrefix("/Date(") }),
+    Excuse(
+      id: "mock-sap-not-null", server: .mockSAPV4,
+      paragraph: "URL Conventions 4.01 §5.1.1.1.3 to §5.1.1.1.6, §5.1.1.1.9",
+      fault: "a relation with null is null there, not false, so 'not' of it is not true",
+      covers: { question, _ in negatesRelation(question) || question.contains("not (") && question.contains(" ne ") },
+      proof: Proof(path: nullPartners + "%20and%20not%20(ReferenceBusinessPartner%20gt%20'1')") { $0.text == "0" }),
+    Excuse(
+      id: "mock-sap-ne-null", server: .mockSAPV4, paragraph: "URL Conventions 4.01 §5.1.1.1.2",
+      fault: "null is not unequal to a value there",
+      covers: { question, _ in operands(question, behind: " ne ").contains { $0 != "null" } },
+      proof: Proof(path: nullPartners + "%20and%20ReferenceBusinessPartner%20ne%20'1'") { $0.text == "0" }),
+    Excuse(
+      id: "mock-sap-null-equals-null", server: .mockSAPV4, paragraph: "URL Conventions 4.01 §5.1.1.1.1",
+      fault: "null is not equal to null there where both are properties",
+      covers: { question, _ in operands(question, behind: " eq ").contains(where: isProperty) },
+      proof: Proof(path: nullPartners + "%20and%20ReferenceBusinessPartner%20eq%20VATRegistration") { $0.text == "0" }),
+  ]
+
+  /// Partners of orders without a reference: there are some.
+  private static let nullPartners = "SalesOrderHeaderPartner/$count?$filter=ReferenceBusinessPartner%20eq%20null"
+
+  private static let isRawDate: @Sendable (String, AnswerDifference) -> Bool = { question, difference in
+    question.hasSuffix("/$value") && difference.kind == .value && difference.service.hasPrefix("'/Date(")
+  }
+
+  private static let mockSAPV2: [Excuse] = [
+    Excuse(
+      id: "mock-sap-raw-date", server: .mockSAPV2, paragraph: "OData V2 URI Conventions 3.1, JSON Format 4",
+      fault: "the raw value of an Edm.DateTime is spelled as in JSON",
+      covers: isRawDate,
+      proof: Proof(path: "SalesOrderSet('500000007')/CreatedAt/$value") { $0.text.hasPrefix("/Date(") })
+  ]
 }

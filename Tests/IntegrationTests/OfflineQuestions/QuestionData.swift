@@ -68,6 +68,31 @@ struct QuestionData: Sendable {
     type.properties.filter { $0.type.primitive != .stream && !unknown.contains("\(type.name)/\($0.name)") }
   }
 
+  /// The names of properties of binary floating-point types.
+  struct Floating: Sendable {
+    var singles: Set<String> = []
+    var doubles: Set<String> = []
+
+    /// Whether two spellings are one value of the property's type; the question may have asked for it alone.
+    func isSame(_ one: String?, _ other: String?, _ name: String) -> Bool {
+      guard let one, let other else { return false }
+      if singles.contains(name) { return Float(one) != nil && Float(one) == Float(other) }
+      if doubles.contains(name) { return Double(one) != nil && Double(one) == Double(other) }
+      return false
+    }
+  }
+
+  /// Those of the model. Names that other properties have too are left out.
+  var floating: Floating {
+    let types = model.schemas.flatMap { $0.entityTypes.map(\.qualifiedName) + $0.complexTypes.map(\.qualifiedName) }
+    let properties = types.compactMap { model.structure($0) }.flatMap(\.properties)
+    func names(_ type: EdmPrimitiveType) -> Set<String> {
+      let all = Set(properties.filter { $0.type.primitive == type }.map(\.name))
+      return all.subtracting(properties.filter { $0.type.primitive != type }.map(\.name))
+    }
+    return Floating(singles: names(.single), doubles: names(.double))
+  }
+
   /// The properties of a type that expressions can name.
   func leaves(of type: EdmStructure) -> [Leaf] { QuestionData.leaves(of: type, model) }
 

@@ -47,8 +47,8 @@ struct QuestionReach: Sendable {
   static let mockSAPV4 = QuestionReach(
     functions: mockSAPV2.functions.subtracting(["substringof"]).union(["contains"]),
     arithmetic: ["add", "sub", "mul"], expandOptions: ["$select", "$filter", "$orderby", "$top", "$skip", "$count"],
-    selectsPaths: true, hasReferences: true, aggregates: ["sum", "min", "max", "average", "countdistinct"],
-    applySteps: ["filter"], keysBehindNavigation: true)
+    selectsPaths: true, aggregates: ["sum", "min", "max", "average", "countdistinct"], applySteps: ["filter"],
+    keysBehindNavigation: true)
 
   /// `odatapy`.
   static let odataPy = QuestionReach(

@@ -39,12 +39,12 @@ extension QuestionWriter {
     var all: [QuestionNode] = []
     if reach.hasCompute, chance(8), let compute = compute(type) { return [compute] }
     let expanded = chance(35) && !type.navigationProperties.isEmpty ? expand(type) : nil
-    if chance(45) { all.append(select(type, with: isV4 ? [] : expanded?.names ?? [])) }
+    if chance(45), let select = select(type, with: isV4 ? [] : expanded?.names ?? []) { all.append(select) }
     if let expanded { all.append(expanded.node) }
     return all
   }
 
-  mutating func select(_ type: EdmStructure, with navigations: [String] = []) -> QuestionNode {
+  mutating func select(_ type: EdmStructure, with navigations: [String] = []) -> QuestionNode? {
     if !isV4, !navigations.isEmpty {
       let names = some(data.properties(of: type).map(\.name), atMost: 3) + navigations
       // What is expanded must be selected (V2 URI conventions, 4.8), so nothing of it may go.
@@ -52,6 +52,7 @@ extension QuestionWriter {
     }
     var names = data.properties(of: type).map(\.name)
     if reach.selectsPaths { names += data.leaves(of: type).map(\.path).filter { $0.contains("/") } }
+    guard !names.isEmpty else { return nil }
     let some = some(names, atMost: 4)
     // A property and a part of it say the same twice.
     let chosen = some.filter { name in !some.contains { name.hasPrefix($0 + "/") } }
@@ -77,7 +78,7 @@ extension QuestionWriter {
     }
     var options: [QuestionNode] = []
     let known = reach.expandOptions
-    if known.contains("$select"), chance(40) { options.append(select(target)) }
+    if known.contains("$select"), chance(40), let select = select(target) { options.append(select) }
     if navigation.isCollection {
       if known.contains("$filter"), chance(35) { options.append(filter(target)) }
       if known.contains("$orderby"), chance(35) { options.append(order(target, separator: ";", rows: 5)) }

@@ -8,8 +8,11 @@ struct SameAnswerRun {
   let service: any AnswersQuestions
   let store: any AnswersQuestions
   let excuses: [Excuse]
+  let floating: QuestionData.Floating
   /// How many questions: `LARDER_QUERIES`, else the given number.
   let count: Int
+  /// How many were asked, up to the last finding.
+  private(set) var asked = 0
   private(set) var compared = 0
   private(set) var refusedByService = 0
   private(set) var refusals: [String: Int] = [:]
@@ -37,8 +40,10 @@ struct SameAnswerRun {
   }
 
   init(
-    _ name: String, service: any AnswersQuestions, store: any AnswersQuestions, excuses: [Excuse], count: Int
+    _ name: String, service: any AnswersQuestions, store: any AnswersQuestions, excuses: [Excuse], count: Int,
+    floating: QuestionData.Floating = QuestionData.Floating()
   ) {
+    self.floating = floating
     self.name = name
     self.service = service
     self.store = store
@@ -53,6 +58,7 @@ struct SameAnswerRun {
     for number in 1...max(1, count) {
       let question = writer.next()
       guard !question.path.isEmpty else { continue }
+      self.asked += 1
       guard let found = await differences(question, counting: true) else { continue }
       let smallest = await smallest(question, found)
       // One finding a cause, as far as the question's form tells.
@@ -68,7 +74,7 @@ struct SameAnswerRun {
   }
 
   var summary: String {
-    var text = "\(name): \(compared) of \(count) questions compared, \(refusedByService) refused by the service"
+    var text = "\(name): \(compared) of \(asked) questions compared, \(refusedByService) refused by the service"
     for (id, times) in excused.sorted(by: { $0.key < $1.key }) { text += "\n  excused \(times) times: \(id)" }
     for (why, times) in refusals.sorted(by: { $0.value > $1.value }).prefix(8) {
       text += "\n  the service refused \(times) times: \(why)"
@@ -90,7 +96,8 @@ struct SameAnswerRun {
     let ours = await store.answer(question.path)
     if counting { compared += 1 }
     let all = AnswerComparison.differences(
-      service: truth, store: ours, ordered: question.root.ordered(), tolerance: SameAnswerRun.tolerance(text))
+      service: truth, store: ours, ordered: question.root.ordered(), tolerance: SameAnswerRun.tolerance(text),
+      floating: floating)
     var left: [AnswerDifference] = []
     for difference in all {
       guard let excuse = excuses.first(where: { $0.covers(text, difference) }) else {
