@@ -26,6 +26,12 @@ let package = Package(
       name: "LanguageBenchmark", dependencies: [.product(name: "OData", package: "larder")],
       swiftSettings: [.swiftLanguageMode(.v6)]),
     .executableTarget(
+      name: "OfflineBenchmark",
+      dependencies: [
+        "CBenchSQLite", .product(name: "OfflineOData", package: "larder"), .product(name: "OData", package: "larder"),
+        .product(name: "CurlTransport", package: "larder"),
+      ], swiftSettings: [.swiftLanguageMode(.v6), .enableUpcomingFeature("NonisolatedNonsendingByDefault")]),
+    .executableTarget(
       name: "ObjectBenchmark",
       dependencies: ["CBenchSQLite", .product(name: "ObjectStore", package: "larder")],
       swiftSettings: [.swiftLanguageMode(.v6), .enableUpcomingFeature("NonisolatedNonsendingByDefault")]),
