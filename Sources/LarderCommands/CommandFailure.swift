@@ -3,6 +3,7 @@ internal import HTTPCore
 internal import OData
 internal import ODataService
 internal import ObjectStore
+internal import OfflineOData
 internal import OnlineOData
 
 /// Why a command did not do what it was asked for, with the status that the process ends with.
@@ -34,6 +35,7 @@ package struct CommandFailure: Error, Sendable, Hashable {
     case let error as ObjectStoreError: self = ObjectFailure.failure(error)
     case let error as OutputError: self.init(error == .closed ? .done : .storage, error.description)
     case let error as ODataServiceError: self = ServiceFailure.failure(error)
+    case let error as OfflineODataError: self = OfflineFailure.failure(error)
     case let error as OnlineStoreError: self.init(.storage, error.description)
     case let error as AuthenticationFailure: self.init(.network, error.description)
     case let error as MetadataError: self.init(.storage, error.description)

@@ -8,7 +8,8 @@
 // 4. Answer/   one answer on its way to a stream or a file, and the events of a request; Batch/ a batch's file and answers;
 //              Model/ a model, Payload/ what a service sent, for people and as JSON; Demo/ what `make demo` shows;
 //              Fetch/ any resource through the content cache; Proxy/ a server that runs until it is told to end;
-//              Object/ values in the file of an object store; Parse/ trees of the OData language, and many texts a run.
+//              Object/ values in the file of an object store; Parse/ trees of the OData language, and many texts a run;
+//              Offline/ a folder with a copy of a service.
 // 5. Output/   streams, files, indentation; what comes from outside is made harmless for terminals here.
 // 6. `CommandFailure` turns every error into one line, a hint and a `CommandStatus`.
 // 7. Process/  the real process: standard streams, signals.
@@ -27,8 +28,8 @@ package enum Larder {
       "larder fetch https://host/photo.jpg -o photo.jpg",
     ],
     subcommands: [
-      .metadata, .get, .send, .batch, .cache, .fetch, .proxy, .object, .payload, .parse, .completion, .helpCommand,
-      .demo,
+      .metadata, .get, .send, .batch, .clone, .download, .query, .status, .log, .cache, .fetch, .proxy, .object,
+      .payload, .parse, .completion, .helpCommand, .demo,
     ])
 
   /// Runs one command line and says how it ended; never throws.

@@ -119,6 +119,22 @@ struct BinaryTests {
     #expect(ending.code == 0 && ending.diagnostics.isEmpty)
   }
 
+  @Test("A clone is made by one process and asked by another; a reader that leaves early is no failure")
+  func clone() async throws {
+    let service = try await onOwnThread { try MockSAP(["--no-csrf"]) }
+    let folder = try TemporaryFolder()
+    let clone = "\"$larder\" -C '\(folder.path)' clone '\(service.salesOrdersV2)' c --query 'o=A_SalesOrder'"
+    let made = try await Binary.shell(clone)
+    #expect(made.code == 0, "\(made.diagnostics)")
+    service.stop()
+    let inside = "\"$larder\" -C '\(folder.file("c"))'"
+    let asked = try await Binary.shell(
+      "\(inside) query 'A_SalesOrder/$count'; \(inside) status --json | head -c 1; echo ${PIPESTATUS[0]}")
+    #expect(asked.text == "25{0\n")
+    #expect(try await Binary.shell("\(inside) download").code == 3)
+    #expect(try await Binary.shell("\(inside) query 'A_SalesOrder(1)/Nothing'").code == 2)
+  }
+
   @Test("A full disk ends with 4 and says so")
   func full() async throws {
     guard FileManager.default.fileExists(atPath: "/dev/full") else {

@@ -14,6 +14,9 @@ struct ServiceAccess: Sendable {
     .userFile, .header, .service, .timeout, .retry, .authorities, .certificate, .key,
   ]
 
+  /// The same for a verb that knows its service.
+  static let storeOptions: [OptionSyntax] = options.filter { $0 != .service }
+
   /// The transport of all requests.
   let transport: any HTTPTransport
   /// Who asks.

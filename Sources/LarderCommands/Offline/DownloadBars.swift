@@ -1,0 +1,79 @@
+internal import Synchronization
+
+/// How far the downloads of several defining queries have come, a line each, drawn again a few times a second.
+///
+/// Only on a terminal; elsewhere nothing is written.
+final class DownloadBars: Sendable {
+  /// How far one is.
+  struct Line: Sendable, Hashable {
+    var step = ""
+    var rows: Int64 = 0
+    var bytes: Int64 = 0
+    /// The rows to come in all, where the service has counted them.
+    var total: Int64?
+  }
+
+  private struct State {
+    var order: [String] = []
+    var lines: [String: Line] = [:]
+    /// How many lines stand on the screen.
+    var drawn = 0
+    var last: ContinuousClock.Instant?
+  }
+
+  private let port: OutputPort
+  private let state = Mutex(State())
+  /// The least time between two drawings.
+  private static let pause = Duration.milliseconds(100)
+
+  init(_ context: CommandContext) { port = context.diagnostics }
+
+  /// What has come of one.
+  func update(_ name: String, _ change: (inout Line) -> Void) {
+    guard port.isTerminal else { return }
+    state.withLock { state in
+      if state.lines[name] == nil { state.order.append(name) }
+      change(&state.lines[name, default: Line()])
+      if let last = state.last, ContinuousClock.now - last < Self.pause { return }
+      state.last = .now
+      draw(&state)
+    }
+  }
+
+  /// Takes the lines away.
+  func end() {
+    state.withLock { state in
+      if state.drawn > 0 { try? port.write("\u{1B}[\(state.drawn)A\u{1B}[J") }
+      state.drawn = 0
+    }
+  }
+
+  private func draw(_ state: inout State) {
+    let width = min(24, state.order.map(\.count).max() ?? 0)
+    var text = state.drawn > 0 ? "\u{1B}[\(state.drawn)A" : ""
+    for name in state.order {
+      text += Self.text(name, state.lines[name] ?? Line(), nameWidth: width) + "\u{1B}[K\n"
+    }
+    state.drawn = state.order.count
+    try? port.write(text)
+  }
+
+  /// One line, of less than 80 characters.
+  static func text(_ name: String, _ line: Line, nameWidth: Int) -> String {
+    var text = Columns.pad(String(TerminalText.line(name).prefix(24)), nameWidth) + "  "
+    if let total = line.total, total > 0 {
+      let part = min(1, Double(line.rows) / Double(total))
+      let full = Int(part * 20)
+      let percent = Columns.padLeft("\(Int(part * 100))", 3)
+      text += "[" + String(repeating: "#", count: full) + String(repeating: ".", count: 20 - full) + "] \(percent) %  "
+    }
+    text += "\(line.rows) rows"
+    if line.bytes > 0 { text += ", \(megabytes(line.bytes)) MB" }
+    return text + (line.step.isEmpty ? "" : "  \(line.step.prefix(16))")
+  }
+
+  private static func megabytes(_ bytes: Int64) -> String {
+    let tenths = bytes / 100_000
+    return "\(tenths / 10).\(tenths % 10)"
+  }
+}

@@ -1,0 +1,62 @@
+internal import OfflineOData
+
+/// One `larder download`.
+enum DownloadCommand {
+  @Sendable static func run(_ arguments: ParsedArguments, _ context: CommandContext) async throws -> CommandStatus {
+    let added = try DefiningQueryOption.queries(arguments)
+    let folder = try CloneFolder.current(context)
+    guard InputFile.exists(folder.store) else {
+      throw FileError(path: CloneFolder.storeName, reason: "the clone has no store; clone again")
+    }
+    let access = try await OfflineAccess(folder, arguments, context, createsStore: false)
+    let provider = access.provider
+    let report = DownloadReport(arguments, context)
+    do {
+      try await report.hear(provider) {
+        // A clone that was cut goes on while it opens.
+        try await provider.open()
+        let isDone = report.isDone && added.isEmpty && !arguments.has(.removeQuery)
+        try await change(provider, adding: added, removing: arguments.values(.removeQuery), arguments)
+        let names = try await self.names(provider, arguments, added)
+        if !isDone { try await provider.download(names) }
+      }
+      try report.print()
+    } catch {
+      try? await provider.close()
+      throw error
+    }
+    try await provider.close()
+    return report.status
+  }
+
+  private static func change(
+    _ provider: OfflineODataProvider, adding added: [OfflineODataDefiningQuery], removing removed: [String],
+    _ arguments: ParsedArguments
+  ) async throws {
+    let known = Set(try await provider.definingQueries().map(\.definingQuery.name))
+    for name in removed where !known.contains(name) { throw unknown(name, known) }
+    for query in added where known.contains(query.name) && !removed.contains(query.name) {
+      throw arguments.usage(
+        "there is a defining query '\(query.name)' already", hint: "Give --remove \(query.name) too.")
+    }
+    for name in removed { try await provider.removeDefiningQuery(name) }
+    for query in added { try await provider.add(query) }
+  }
+
+  /// The queries to download; nil for all.
+  private static func names(
+    _ provider: OfflineODataProvider, _ arguments: ParsedArguments, _ added: [OfflineODataDefiningQuery]
+  ) async throws -> [String]? {
+    let given = arguments.values(OperandSyntax.queryNames)
+    let known = Set(try await provider.definingQueries().map(\.definingQuery.name))
+    for name in given where !known.contains(name) { throw unknown(name, known) }
+    if given.isEmpty { return nil }
+    return given + added.map(\.name).filter { !given.contains($0) }
+  }
+
+  private static func unknown(_ name: String, _ known: Set<String>) -> CommandFailure {
+    CommandFailure(
+      .negative, "the clone has no defining query '\(name)'",
+      hint: known.isEmpty ? nil : Suggestion.hint(for: name, among: known.sorted()))
+  }
+}

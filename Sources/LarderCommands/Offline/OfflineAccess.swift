@@ -1,0 +1,135 @@
+internal import HTTPCore
+internal import ODataService
+internal import OfflineOData
+
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
+
+/// The store of a clone, open for one command.
+struct OfflineAccess: Sendable {
+  let folder: CloneFolder
+  let provider: OfflineODataProvider
+
+  /// The store for verbs that need no network: whatever they ask of one fails.
+  init(offline folder: CloneFolder) throws {
+    self.folder = folder
+    provider = try Self.provider(
+      folder, transport: NoNetwork(), authentication: nil,
+      parameters: OfflineODataParameters(createsStore: false))
+  }
+
+  /// The store for verbs that download.
+  init(
+    _ folder: CloneFolder, _ arguments: ParsedArguments, _ context: CommandContext, createsStore: Bool
+  ) async throws {
+    self.folder = folder
+    let access = try ServiceAccess(arguments, context)
+    var parameters = OfflineODataParameters(
+      createsStore: createsStore, pageSize: try Self.pageSize(arguments), conversation: access.options)
+    parameters.customHeaders = access.options.fields
+    provider = try Self.provider(
+      folder, transport: access.transport, authentication: try await access.authentication(isOffline: false, context),
+      parameters: parameters)
+  }
+
+  private static func provider(
+    _ folder: CloneFolder, transport: any HTTPTransport, authentication: (any Authentication)?,
+    parameters: OfflineODataParameters
+  ) throws -> OfflineODataProvider {
+    var parameters = parameters
+    parameters.storeName = CloneFolder.storeBase
+    parameters.storePath = folder.path
+    guard let root = URL(string: folder.service) else {
+      throw FileError(path: CloneFolder.settingsName, reason: "it does not say which service is cloned")
+    }
+    return try OfflineODataProvider(
+      serviceRoot: root, transport: transport, authentication: authentication, parameters: parameters)
+  }
+
+  /// `--page-size`.
+  static func pageSize(_ arguments: ParsedArguments) throws(UsageError) -> Int? {
+    guard let text = arguments[.pageSize] else { return nil }
+    guard let size = Int(text), (1...1_000_000).contains(size) else {
+      throw arguments.usage("--page-size is a number from 1 to 1000000, not '\(text)'")
+    }
+    return size
+  }
+
+  /// Opens the store of the folder that a command works in, works with it, and closes it however that ends.
+  static func with(
+    _ context: CommandContext, _ body: (OfflineAccess) async throws -> CommandStatus
+  ) async throws -> CommandStatus {
+    let folder = try CloneFolder.current(context)
+    guard InputFile.exists(folder.store) else {
+      throw FileError(path: CloneFolder.storeName, reason: "the clone has no store; clone again")
+    }
+    let access = try OfflineAccess(offline: folder)
+    do { try await access.provider.open() } catch OfflineODataError.communicationError {
+      throw CommandFailure(
+        .negative, "the clone was cut before its first download was complete",
+        hint: "'larder download' goes on with it.")
+    }
+    let status: CommandStatus
+    do { status = try await body(access) } catch {
+      try? await access.provider.close()
+      throw error
+    }
+    try await access.provider.close()
+    return status
+  }
+}
+
+/// The defining queries that `--query` and `--streams` name.
+enum DefiningQueryOption {
+  static func queries(_ arguments: ParsedArguments) throws(UsageError) -> [OfflineODataDefiningQuery] {
+    let streams = Set(arguments.values(.streamQuery))
+    var queries: [OfflineODataDefiningQuery] = []
+    for given in arguments.values(.definingQuery) {
+      guard let equals = given.firstIndex(of: "="), equals != given.startIndex,
+        given.index(after: equals) < given.endIndex
+      else {
+        throw arguments.usage(
+          "--query is NAME=PATH, not '\(given)'", hint: "For example --query 'products=Products?$top=100'.")
+      }
+      let name = String(given[..<equals])
+      guard !queries.contains(where: { $0.name == name }) else {
+        throw arguments.usage("two queries are named '\(name)'")
+      }
+      queries.append(
+        OfflineODataDefiningQuery(
+          name, String(given[given.index(after: equals)...]), automaticallyRetrievesStreams: streams.contains(name)))
+    }
+    if let unknown = streams.first(where: { name in !queries.contains { $0.name == name } }) {
+      throw arguments.usage("--streams \(unknown): there is no --query of that name")
+    }
+    return queries
+  }
+}
+
+/// Refuses every request: what works on a clone alone must not reach out.
+private struct NoNetwork: HTTPTransport {
+  func send(_ request: HTTPRequest) async throws(HTTPTransportError) -> HTTPResponse {
+    throw .cannotConnect(host: request.url.host() ?? "", reason: "this command works without a network")
+  }
+}
+
+/// A store's failure, in words for the command line.
+enum OfflineFailure {
+  static func failure(_ error: OfflineODataError) -> CommandFailure {
+    CommandFailure(status(error), error.errorMessage)
+  }
+
+  static func status(_ error: OfflineODataError) -> CommandStatus {
+    if error.isCancelled { return .interrupted }
+    return switch error.category {
+    case .invalidInput: .usage
+    case .preconditionFailed, .notFound, .notSupported: .negative
+    case .communicationError: .network
+    case .serverSideError: error.name == .requestRefused ? .negative : .network
+    case .clientInternalError: .storage
+    }
+  }
+}

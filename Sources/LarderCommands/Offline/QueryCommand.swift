@@ -1,0 +1,71 @@
+internal import OData
+internal import OfflineOData
+
+/// One `larder query`.
+enum QueryCommand {
+  @Sendable static func run(_ arguments: ParsedArguments, _ context: CommandContext) async throws -> CommandStatus {
+    let question = try arguments.required(OperandSyntax.question)
+    let format = arguments[.answerFormat] ?? (context.output.isTerminal ? "table" : "json")
+    if format != "json", arguments.has(.answerVersion) {
+      throw arguments.usage("--odata-version needs --format json")
+    }
+    return try await OfflineAccess.with(context) { access in
+      if arguments.has(.explain) {
+        try explain(try await access.provider.explain(question), context)
+        return .done
+      }
+      if format == "json", !context.output.isTerminal {
+        // At the reader's pace, whatever the answer's size.
+        for try await piece in try await access.provider.streamJSON(question, options: options(arguments)) {
+          try context.output.write(piece)
+        }
+      } else {
+        try print(try await access.provider.readJSON(question, options: options(arguments)), format, context)
+      }
+      return .done
+    }
+  }
+
+  private static func options(_ arguments: ParsedArguments) -> OfflineODataAnswerOptions {
+    let version: ODataVersion? =
+      switch arguments[.answerVersion] {
+      case "2.0"?: .v2
+      case "4.0"?: .v4
+      case "4.01"?: .v401
+      default: nil
+      }
+    return OfflineODataAnswerOptions(version: version)
+  }
+
+  private static func print(_ answer: OfflineODataAnswer, _ format: String, _ context: CommandContext) throws {
+    let isJSON = answer.contentType.contains("json")
+    guard isJSON, format != "json" else {
+      let bytes = isJSON ? PayloadPrinter.indented(answer.bytes, contentType: answer.contentType) : answer.bytes
+      try context.output.write(bytes)
+      if bytes.last != 0x0A, context.output.isTerminal { try context.output.write("\n") }
+      return
+    }
+    let rows = AnswerRows(try JSONNode(answer.bytes))
+    if format == "csv" {
+      try context.output.write(AnswerTable.csv(rows))
+    } else {
+      try context.output.write(AnswerTable.text(rows, style: context.output.style))
+    }
+    if rows.rows.isEmpty, context.diagnostics.isTerminal { context.note("There are no rows.") }
+    if let count = rows.count { context.note("\(count) in all") }
+  }
+
+  private static func explain(_ explanation: OfflineODataExplanation, _ context: CommandContext) throws {
+    let style = context.output.style
+    for (number, statement) in explanation.statements.enumerated() {
+      if number > 0 { try context.output.line("") }
+      let place = statement.path.isEmpty ? "the question" : "$expand " + statement.path.joined(separator: "/")
+      try context.output.line(style.bold(TerminalText.line(place) + (statement.isCount ? ", counted" : "")))
+      try context.output.line(TerminalText.safe(statement.sql))
+      for (number, value) in statement.parameters.enumerated() {
+        try context.output.line("  ?\(number + 1) = \(TerminalText.line(value ?? "from the row around"))")
+      }
+      for step in statement.plan { try context.output.line("  " + TerminalText.line(step)) }
+    }
+  }
+}

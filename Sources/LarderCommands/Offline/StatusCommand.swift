@@ -1,0 +1,67 @@
+internal import OfflineOData
+
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
+
+/// One `larder status`.
+enum StatusCommand {
+  @Sendable static func run(_ arguments: ParsedArguments, _ context: CommandContext) async throws -> CommandStatus {
+    try await OfflineAccess.with(context) { access in
+      let queries = try await access.provider.definingQueries()
+      if arguments.has(.json) {
+        try json(access.folder, queries, context)
+      } else {
+        try context.output.write(text(access.folder, queries, context.output.style))
+      }
+      return .done
+    }
+  }
+
+  private static func json(
+    _ folder: CloneFolder, _ queries: [OfflineODataDefiningQueryStatus], _ context: CommandContext
+  ) throws {
+    var json = JSONOutput(context.output)
+    json.beginObject()
+    json.member("service", folder.service)
+    json.member("bytes", folder.size)
+    try json.member("queries", queries, always: true) { (json, status) throws(OutputError) in
+      json.beginObject()
+      json.member("name", status.definingQuery.name)
+      json.member("query", status.definingQuery.query)
+      json.member("streams", status.definingQuery.automaticallyRetrievesStreams)
+      json.member("rows", status.rows)
+      json.member("lastDownload", status.lastDownload.map { $0.formatted(.iso8601) })
+      json.member("lastWay", status.lastWay?.rawValue)
+      json.member("hasDeltaLink", status.hasDeltaLink)
+      json.member("hasPendingDownload", status.hasPendingDownload)
+      json.endObject()
+    }
+    json.endObject()
+    try json.endLine()
+  }
+
+  private static func text(
+    _ folder: CloneFolder, _ queries: [OfflineODataDefiningQueryStatus], _ style: TextStyle
+  ) -> String {
+    let heads = ["name", "rows", "last download", "way", "state", "query"]
+    let rows = queries.map { status in
+      [
+        TerminalText.line(status.definingQuery.name), "\(status.rows)",
+        status.lastDownload.map { $0.formatted(.iso8601) } ?? "-", status.lastWay?.rawValue ?? "-",
+        status.hasPendingDownload ? "to go on" : "complete", TerminalText.line(status.definingQuery.query),
+      ]
+    }
+    let widths = heads.indices.map { column in Columns.width(([heads] + rows).map { $0[column] }) }
+    func line(_ cells: [String]) -> String {
+      let padded = cells.enumerated().map { place, cell in
+        place == 1 ? Columns.padLeft(cell, widths[place]) : place == 5 ? cell : Columns.pad(cell, widths[place])
+      }
+      return padded.joined(separator: "  ") + "\n"
+    }
+    let head = "service  \(TerminalText.line(folder.service))\nstore    \(folder.size) bytes\n"
+    return head + "\n" + style.bold(line(heads)) + rows.map(line).joined()
+  }
+}

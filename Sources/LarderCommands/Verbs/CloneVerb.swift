@@ -1,0 +1,34 @@
+extension CommandSyntax {
+  /// `larder clone SERVICE DIR --query NAME=PATH`.
+  static let clone: CommandSyntax = .init(
+    "clone", summary: "take a copy of a service's data into a folder",
+    discussion: [
+      "Each --query is a defining query: what it answers is copied, with what it expands, and brought up to date by "
+        + "'larder download'. Links that no foreign key tells come with $expand only. Behind it NAME says what is meant.",
+      "DIR is made where it is missing; else it must be empty. Where the service cannot be reached or refuses, nothing stays "
+        + "behind. A clone that is cut later goes on where it was with 'larder -C DIR download'.",
+      "DIR holds the store's file and larder.json with the service's root. Credentials are not kept: give them to each "
+        + "download, as to larder get.",
+    ],
+    examples: [
+      "larder clone https://host/service/ shop --query 'products=Products'",
+      "larder clone https://host/service/ shop --query 'open=Orders?$filter=Status eq 1&$expand=Items'",
+    ],
+    options: [.definingQuery, .streamQuery, .pageSize, .json] + ServiceAccess.storeOptions,
+    operands: [.clonedService, .cloneFolder], body: CloneCommand.run)
+}
+
+extension OptionSyntax {
+  static let definingQuery = OptionSyntax(
+    "--query", valueName: "NAME=PATH", .text, isRepeatable: true,
+    "copy what PATH answers, a URL relative to the service's root, under a name")
+  static let streamQuery = OptionSyntax(
+    "--streams", valueName: "NAME", .text, isRepeatable: true, "copy the bytes of the query's media and streams too")
+  static let pageSize = OptionSyntax(
+    "--page-size", valueName: "N", .text, "ask for pages of N rows (default: as the service likes)")
+}
+
+extension OperandSyntax {
+  static let clonedService = OperandSyntax("SERVICE", .one, .text, "the service's root, an http or https URL")
+  static let cloneFolder = OperandSyntax("DIR", .one, .directory, "the folder of the copy")
+}

@@ -1,0 +1,193 @@
+import Foundation
+import OData
+import TestSupport
+import Testing
+
+@testable import LarderCommands
+
+@Suite("A clone of a real service", .odataPy(), .timeLimit(.minutes(5)))
+struct CloneVerbTests {
+  private let folder: TemporaryFolder
+  private let root: String
+
+  init() throws {
+    folder = try TemporaryFolder()
+    root = try ODataPyService.ofSuite.root
+  }
+
+  private var rig: Rig { Rig(directory: folder.path) }
+  private var inside: Rig { Rig(directory: folder.file("shop")) }
+
+  private func clone(_ queries: String...) async -> Outcome {
+    await rig.run(["clone", root, "shop"] + queries.flatMap { ["--query", $0] })
+  }
+
+  @Test("clone, query, status and log; after the clone nothing needs the service")
+  func whole() async throws {
+    let made = await clone("products=Products?$expand=Category,Supplier", "orders=Orders?$expand=Items")
+    #expect(made.status == .done, "\(made.diagnostics)")
+    #expect(made.output.contains("products") && made.output.contains("40 rows"))
+    #expect(made.diagnostics.isEmpty)
+    let settings = try String(contentsOfFile: folder.file("shop/larder.json"), encoding: .utf8)
+    #expect(settings == "{\n  \"service\": \"\(root)/\"\n}\n")
+
+    let count = await inside.run("query", "Products/$count")
+    #expect(count.output == "40")
+    let json = await inside.run("query", "Products?$filter=ID le 2&$select=ID,Name&$orderby=ID")
+    let rows = try JSONNode(json.outputBytes)["value"]?.items ?? []
+    #expect(rows.map { $0["Name"]?.string } == ["Flour", "Salt"])
+    let csv = await inside.run(
+      "query", "--format", "csv", "Products?$filter=ID le 2&$select=ID,Name&$orderby=ID")
+    #expect(csv.output == "ID,Name\r\n1,Flour\r\n2,Salt\r\n")
+    let table = await inside.run(
+      "query", "--format=table", "Orders(1)/Items?$select=Position,Quantity&$orderby=Position")
+    #expect(table.output == "Position  Quantity\n       1       2.5\n       2         1\n")
+
+    let status = await inside.run("status", "--json")
+    let queries = try JSONNode(status.outputBytes)["queries"]?.items ?? []
+    #expect(queries.map { $0["name"]?.string }.sorted { ($0 ?? "") < ($1 ?? "") } == ["orders", "products"])
+    #expect(queries.allSatisfy { $0["hasPendingDownload"] == .boolean(false) })
+    #expect(await inside.run("status").output.contains("complete"))
+
+    let log = await inside.run("log", "--json")
+    let events = try JSONNode(log.outputBytes).items ?? []
+    #expect(events.contains { $0["query"]?.string == "products" && $0["rows"]?.text == "40" })
+    #expect(await inside.run("log", "--limit", "1").output.split(separator: "\n").count == 1)
+  }
+
+  @Test("a download brings what has changed, by name too, and says by which way")
+  func download() async throws {
+    #expect(await clone("products=Products", "orders=Orders").status == .done)
+    let service = try ODataPyService.ofSuite
+    let fields = ["Content-Type": "application/json", "If-Match": "*"]
+    let changed = try service.process.ask(
+      "/shop/Products(7)", method: "PATCH", fields: fields, body: Array(#"{"Description":"brand new"}"#.utf8))
+    #expect(changed.status < 300)
+    let named = await inside.run("download", "orders")
+    #expect(named.status == .done, "\(named.diagnostics)")
+    #expect(!named.output.contains("products"))
+    #expect(!(await inside.run("query", "Products(7)/Description")).output.contains("brand new"))
+    let all = await inside.run("download", "--json")
+    let report = try JSONNode(all.outputBytes).items ?? []
+    #expect(report.map { $0["name"]?.string } == ["orders", "products"])
+    #expect(report.last?["way"]?.string == "changes")
+    #expect((await inside.run("query", "Products(7)/Description")).output.contains("brand new"))
+  }
+
+  @Test("queries are added and removed by a later download")
+  func queries() async throws {
+    #expect(await clone("products=Products").status == .done)
+    let added = await inside.run("download", "--query", "categories=Categories")
+    #expect(added.status == .done, "\(added.diagnostics)")
+    #expect((await inside.run("query", "Categories/$count")).output == "3")
+    #expect((await inside.run("download", "--query", "categories=Categories")).status == .usage)
+    #expect((await inside.run("download", "--remove", "products")).status == .done)
+    #expect((await inside.run("query", "Products/$count")).output == "0")
+    let unknown = await inside.run("download", "categoris")
+    #expect(unknown.status == .negative)
+    #expect(unknown.diagnostics.contains("categories"))
+  }
+
+  @Test("the answer is no: no such entity, and what cannot be answered")
+  func negative() async throws {
+    #expect(await clone("products=Products").status == .done)
+    let missing = await inside.run("query", "Products(4711)")
+    #expect(missing.status == .negative)
+    #expect(missing.output.isEmpty)
+    let malformed = await inside.run("query", "Products?$filter=Nme eq 1")
+    #expect(malformed.status == .usage)
+    #expect(malformed.diagnostics.contains("Name"))
+  }
+
+  @Test("--explain shows the SQL, its parameters and SQLite's plan")
+  func explain() async throws {
+    #expect(await clone("products=Products").status == .done)
+    let explained = await inside.run("query", "--explain", "Products?$filter=Name eq 'Salt'")
+    #expect(explained.status == .done)
+    #expect(explained.output.contains("SELECT"))
+    #expect(explained.output.contains("?1 = 'Salt'"))
+    #expect(explained.output.contains("SCAN") || explained.output.contains("SEARCH"))
+  }
+
+  @Test("a terminal gets a table and progress; a pipe JSON and silence")
+  func terminal() async throws {
+    #expect(await clone("products=Products").status == .done)
+    var shown = inside
+    shown.isTerminal = true
+    let table = await shown.run("query", "Products?$filter=ID eq 1&$select=ID,Name")
+    #expect(table.output == "ID  Name\n 1  Flour\n")
+  }
+
+  @Test("nothing stays behind where the service refuses or the query fits nothing")
+  func leavesNothing() async throws {
+    for arguments in [
+      ["clone", root + "/nowhere", "shop", "--query", "a=Products"], ["clone", root, "shop", "--query", "a=Prodcts"],
+      ["clone", "http://127.0.0.1:1/x", "shop", "--query", "a=Products"],
+    ] {
+      let outcome = await rig.run(arguments)
+      #expect(outcome.status != .done)
+      #expect(!FileManager.default.fileExists(atPath: folder.file("shop")), "\(arguments) left a folder")
+    }
+    try FileManager.default.createDirectory(atPath: folder.file("shop"), withIntermediateDirectories: false)
+    #expect((await clone("a=Prodcts")).status == .usage)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.file("shop")).isEmpty)
+  }
+
+  @Test("a folder that is not empty is refused, and left as it is")
+  func notEmpty() async throws {
+    #expect(await clone("products=Products").status == .done)
+    let again = await clone("products=Products")
+    #expect(again.status == .storage)
+    #expect(again.diagnostics.contains("download"))
+    #expect((await inside.run("query", "Products/$count")).output == "40")
+  }
+
+  @Test("a wrong command line is told before anything is made")
+  func usage() async throws {
+    for arguments in [
+      ["clone", root, "shop"], ["clone", root, "shop", "--query", "Products"],
+      ["clone", root, "shop", "--query", "a="],
+      ["clone", root, "shop", "--query", "a=Products", "--query", "a=Orders"],
+      ["clone", root + "?x=1", "shop", "--query", "a=Products"], ["clone", "shop", "shop", "--query", "a=Products"],
+      ["clone", root, "shop", "--query", "a=Products", "--streams", "b"],
+      ["clone", root, "shop", "--query", "a=Products", "--page-size", "0"],
+    ] {
+      let outcome = await rig.run(arguments)
+      #expect(outcome.status == .usage, "\(arguments): \(outcome.diagnostics)")
+      #expect(!FileManager.default.fileExists(atPath: folder.file("shop")))
+    }
+  }
+
+  @Test("outside of a clone the verbs say how to get one")
+  func outside() async throws {
+    for arguments in [["status"], ["log"], ["query", "Products"], ["download"]] {
+      let outcome = await rig.run(arguments)
+      #expect(outcome.status == .storage)
+      #expect(outcome.diagnostics.contains("larder clone"))
+    }
+  }
+}
+
+@Suite("A clone of a service that fails", .mockSAP("--no-csrf"), .timeLimit(.minutes(5)))
+struct CutCloneTests {
+  @Test("a clone that is cut keeps what has come; download goes on with it")
+  func cut() async throws {
+    let service = try MockSAP.ofSuite
+    let folder = try TemporaryFolder()
+    try service.addFault(.init(match: "A_SalesOrderItem", method: "GET", status: 503))
+    let rig = Rig(directory: folder.path)
+    let cut = await rig.run(
+      "clone", service.salesOrdersV2, "orders", "--query", "a=A_SalesOrder", "--query", "b=A_SalesOrderItem")
+    #expect(cut.status == .network)
+    #expect(cut.diagnostics.contains("download"))
+    let inside = Rig(directory: folder.file("orders"))
+    let incomplete = await inside.run("query", "A_SalesOrder/$count")
+    #expect(incomplete.status == .negative)
+    #expect(incomplete.diagnostics.contains("larder download"))
+    try service.clearFaults()
+    let rest = await inside.run("download")
+    #expect(rest.status == .done, "\(rest.diagnostics)")
+    #expect((await inside.run("query", "A_SalesOrder/$count")).output == "25")
+    #expect((await inside.run("query", "A_SalesOrderItem/$count")).output == "62")
+  }
+}
