@@ -110,29 +110,48 @@ struct SQLText: Sendable, Hashable, ExpressibleByStringInterpolation {
 }
 
 extension SQLText {
-  /// What SQLite's parser holds at once: its stack has 100 places, and it knows no way to say so before.
-  static let deepest = 92
+  /// What a text may take of the stack of SQLite's parser, which has 100 places; the clauses around need some.
+  static let deepest = 84
 
   /// About how many places of the parser's stack the text takes.
   var depth: Int {
-    var depths: [Int] = []
+    var costs: [Int] = []
     var now = 0
     var most = 0
-    var isQuoted = false
-    let bytes = Array(sql.utf8)
-    let select = Array("SELECT".utf8)
-    for (place, byte) in bytes.enumerated() {
-      if byte == UInt8(ascii: "\"") { isQuoted.toggle() }
-      guard !isQuoted else { continue }
-      if byte == UInt8(ascii: "(") {
-        let isSelect = bytes[(place + 1)...].starts(with: select)
-        depths.append(isSelect ? 9 : 3)
-        now += isSelect ? 9 : 3
+    for opening in openings {
+      if let cost = opening {
+        costs.append(cost)
+        now += cost
         most = max(most, now)
-      } else if byte == UInt8(ascii: ")"), let last = depths.popLast() {
+      } else if let last = costs.popLast() {
         now -= last
       }
     }
     return most
+  }
+
+  /// What begins a level, with its cost, and nil for what ends one.
+  private var openings: [Int?] {
+    let bytes = Array(sql.utf8)
+    let (select, begin, end) = (Array("SELECT".utf8), Array("CASE".utf8), Array("END".utf8))
+    var found: [Int?] = []
+    var isQuoted = false
+    var isInWord = false
+    for (place, byte) in bytes.enumerated() {
+      if byte == UInt8(ascii: "\"") { isQuoted.toggle() }
+      guard !isQuoted else { continue }
+      let isLetter = (byte | 0x20) >= 0x61 && (byte | 0x20) <= 0x7A || byte == UInt8(ascii: "_")
+      switch byte {
+      case UInt8(ascii: "("):
+        // A call holds its name, and what stands before it.
+        found.append(bytes[(place + 1)...].starts(with: select) ? 9 : isInWord ? 5 : 3)
+      case UInt8(ascii: ")"): found.append(nil)
+      case UInt8(ascii: "C") where !isInWord && bytes[place...].starts(with: begin): found.append(8)
+      case UInt8(ascii: "E") where !isInWord && bytes[place...].starts(with: end): found.append(nil)
+      default: break
+      }
+      isInWord = isLetter
+    }
+    return found
   }
 }
