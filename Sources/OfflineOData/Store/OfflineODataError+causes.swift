@@ -84,16 +84,22 @@ extension OfflineODataError {
   }
 
   private init(_ error: ODataSyntaxError) {
-    if case .misplacedOption("$top", _) = error.problem {
-      self.init(.notPositiveTop, cause: error)
-    } else {
-      self.init(.malformedURL, cause: error)
+    // Which option the place is in is told by the text before it.
+    let before = String(String.UnicodeScalarView(error.excerpt.unicodeScalars.prefix(error.column)))
+    let option = before.lowercased().split(whereSeparator: { "?&;(".contains($0) }).last.map(String.init) ?? ""
+    let name = option.prefix { $0 != "=" }.drop { "$%24".contains($0) }
+    switch name {
+    case "top": self.init(.notPositiveTop, cause: error)
+    case "skip": self.init(.notPositiveSkip, cause: error)
+    default: self.init(.malformedURL, cause: error)
     }
   }
 
   private init(_ error: ODataBindingError) {
     switch error.problem {
     case .notSupported: self.init(.unsupportedQuery, cause: error)
+    case .wrongKey(_, _, let found) where Set(found).count < found.count:
+      self.init(.duplicateKeyProperty, cause: error)
     case .wrongKey: self.init(.missingKeyProperty, cause: error)
     default: self.init(.unfittingURL, cause: error)
     }

@@ -134,10 +134,6 @@ extension OfflineODataErrorName {
     (.malformedMetadata, Entry(.serverSideError, "The service's metadata cannot be read.")),
     (.foreignLink, Entry(.serverSideError, "A link in the service's answer leads to another host.")),
     (.endlessPages, Entry(.serverSideError, "The service's pages go in circles.")),
-    (
-      .unstablePages,
-      Entry(.serverSideError, "The service's data changed too often while it was read.", "Try again later.")
-    ),
   ]
 
   private static let clientInternalError: [(OfflineODataErrorName, Entry)] = [

@@ -123,8 +123,6 @@ public enum OfflineODataErrorName: Int, CaseIterable, Sendable, Hashable {
   case foreignLink = 6005
   /// The pages of an answer go in circles.
   case endlessPages = 6006
-  /// The service's data changed so often between pages that no whole read came to its end.
-  case unstablePages = 6007
 
   // clientInternalError
   /// The caller cancelled.

@@ -146,6 +146,44 @@ struct DownloadIntegrationTests {
     try await store.close()
   }
 
+  @Test("live results follow a download, and only one that changes what they read")
+  func live() async throws {
+    let rows = ScriptedRows(5)
+    let server = try rows.serve()
+    defer { server.stop() }
+    let rig = try StoreRig(server.url("/s/").absoluteString)
+    let store = try await rig.open(["rows": "Rows"])
+    struct Row: Decodable, Hashable, Sendable {
+      var text: String
+      enum CodingKeys: String, CodingKey { case text = "Text" }
+    }
+    var answers = try store.live([Row].self, "Rows?$filter=ID lt 3&$orderby=ID").makeAsyncIterator()
+    #expect(try await answers.next() == [Row(text: "row 1"), Row(text: "row 2")])
+    rows.change { $0.put(5, "not read") }
+    try await store.download()
+    rows.change { $0.put(2, "changed") }
+    try await store.download()
+    #expect(try await answers.next() == [Row(text: "row 1"), Row(text: "changed")])
+    try await store.close()
+  }
+
+  @Test("V2: a delta in Atom with tombstones and changes")
+  func atom() async throws {
+    let server = try ScriptedServer { request in AtomRows.answer(request) }
+    defer { server.stop() }
+    let rig = try StoreRig(server.url("/s/").absoluteString)
+    let store = try await rig.open(["rows": "Rows"])
+    #expect(try await store.size("Rows") == 3)
+    let report = try await store.download()
+    #expect(report.queries.first?.way == .changes, "\(report)")
+    let left = try await store.readEntitySet("Rows?$orderby=ID").entities
+    #expect(left.map { $0["ID"] } == [.int32(1), .int32(3)])
+    #expect(left.map { $0["Text"] } == [.string("a"), .string("new")])
+    let delta = try #require(server.requests.last { $0.target.contains("deltatoken") })
+    #expect(delta.fields[.accept]?.contains("atom") == true)
+    try await store.close()
+  }
+
   @Test("new properties of the service's metadata appear, and nothing is lost")
   func migration() async throws {
     let rows = ScriptedRows(5)
@@ -222,6 +260,8 @@ struct ProviderLifeTests {
     #expect(await name("Rows(77)") == .entityNotFound)
     #expect(await name("Rows?$filter=Nothing eq 1") == .unfittingURL)
     #expect(await name("Rows?$filter=ID eq") == .malformedURL)
+    #expect(await name("Rows?$top=-1") == .notPositiveTop)
+    #expect(await name("Rows?$filter=ID eq 1&$skip=-1") == .notPositiveSkip)
     #expect(await name("https://elsewhere.example/s/Rows") == .malformedURL)
     let twice = await #expect(throws: OfflineODataError.self) {
       try await store.add(OfflineODataDefiningQuery("rows", "Rows?$top=1"))
@@ -321,4 +361,50 @@ struct ProviderMediaTests {
     #expect(try await photo.body.collect().isEmpty == false)
     try await store.close()
   }
+}
+
+/// A V2 service whose deltas are Atom.
+enum AtomRows {
+  static func answer(_ request: ScriptedServer.Request) -> ScriptedServer.Answer {
+    let root = "http://\(request.fields["Host"] ?? "")/s/"
+    if request.path == "/s/$metadata" {
+      return .response(200, fields: [.contentType: "application/xml"], body: metadata)
+    }
+    guard request.path == "/s/Rows" else { return .response(404) }
+    if request.target.contains("deltatoken") {
+      return .response(200, fields: [.contentType: "application/atom+xml;type=feed"], body: feed(root))
+    }
+    let rows = [(1, "a"), (2, "b"), (3, "c")].map { id, text in
+      "{\"__metadata\":{\"uri\":\"\(root)Rows(\(id))\",\"type\":\"N.Row\"},\"ID\":\(id),\"Text\":\"\(text)\"}"
+    }
+    return .response(
+      200, fields: [.contentType: "application/json", .dataServiceVersion: "2.0"],
+      body: "{\"d\":{\"results\":[\(rows.joined(separator: ","))],\"__delta\":\"\(root)Rows?!deltatoken='1'\"}}")
+  }
+
+  private static func feed(_ root: String) -> String {
+    """
+    <feed xmlns="http://www.w3.org/2005/Atom" xmlns:d="http://schemas.microsoft.com/ado/2007/08/dataservices"
+      xmlns:m="http://schemas.microsoft.com/ado/2007/08/dataservices/metadata"
+      xmlns:at="http://purl.org/atompub/tombstones/1.0">
+    <id>\(root)Rows</id><title type="text">Rows</title><updated>2026-01-01T00:00:00Z</updated>
+    <at:deleted-entry ref="\(root)Rows(2)" when="2026-01-01T00:00:00Z"/>
+    <entry><id>\(root)Rows(3)</id><title/><updated>2026-01-01T00:00:00Z</updated>
+    <category term="N.Row" scheme="http://schemas.microsoft.com/ado/2007/08/dataservices/scheme"/>
+    <content type="application/xml"><m:properties><d:ID m:type="Edm.Int32">3</d:ID><d:Text>new</d:Text></m:properties>
+    </content></entry>
+    <link rel="delta" href="\(root)Rows?!deltatoken='2'"/></feed>
+    """
+  }
+
+  private static let metadata = """
+    <edmx:Edmx Version="1.0" xmlns:edmx="http://schemas.microsoft.com/ado/2007/06/edmx">
+    <edmx:DataServices m:DataServiceVersion="2.0"
+      xmlns:m="http://schemas.microsoft.com/ado/2007/08/dataservices/metadata">
+    <Schema Namespace="N" xmlns="http://schemas.microsoft.com/ado/2008/09/edm"><EntityType Name="Row">
+    <Key><PropertyRef Name="ID"/></Key><Property Name="ID" Type="Edm.Int32" Nullable="false"/>
+    <Property Name="Text" Type="Edm.String"/></EntityType>
+    <EntityContainer Name="C" m:IsDefaultEntityContainer="true"><EntitySet Name="Rows" EntityType="N.Row"/>
+    </EntityContainer></Schema></edmx:DataServices></edmx:Edmx>
+    """
 }
