@@ -120,7 +120,7 @@ final class AnswerWriter {
       let name = row.storageClass(marker) == .text ? try row.text(marker) : ""
       let actual = name.isEmpty ? declared : types.model.structure(name) ?? declared
       types.typeName(actual: actual, declared: declared, into: &out)
-      try complexMembers(inner, names, of: actual, row, expands, into: &out)
+      try complexMembers(inner, names, of: actual, row, type: type, expands, into: &out)
       if let expands { try innerExpands(expands, path, row, into: &out) }
       out.close(UInt8(ascii: "}"))
       out.append(UInt8(ascii: ","))
@@ -145,12 +145,12 @@ final class AnswerWriter {
   }
 
   private func complexMembers(
-    _ parts: [AnswerObject.Part], _ names: [String], of actual: EdmStructure?, _ row: borrowing Row,
+    _ parts: [AnswerObject.Part], _ names: [String], of actual: EdmStructure?, _ row: borrowing Row, type: Int,
     _ expands: InnerExpands?, into out: inout AnswerBytes
   ) throws {
-    guard !names.isEmpty, let actual else { return try members(parts, row, type: 0, inner: expands, into: &out) }
+    guard !names.isEmpty, let actual else { return try members(parts, row, type: type, inner: expands, into: &out) }
     for (part, name) in zip(parts, names) where actual.property(name) != nil {
-      try members([part], row, type: 0, inner: expands, into: &out)
+      try members([part], row, type: type, inner: expands, into: &out)
     }
   }
 

@@ -1,4 +1,5 @@
 import OData
+import Storage
 
 /// Writes `$apply` (Data Aggregation 4.0): the rows that come in, as what comes out.
 ///
@@ -6,13 +7,84 @@ import OData
 /// ``RowSet/scope`` with a member for each property (``Scope/row(_:)``), or the entity still, where transformations keep
 /// it; ``RowSet/names`` for the answer, ``RowSet/order`` where the rows have one, ``RowSet/identity`` to make every order
 /// total. All other options go on from there.
+///
+/// Transformations that only choose or add change conditions and names. Those that make new rows, or count them, put a
+/// statement around what came before (``ApplySet/wrap(_:tail:)``, ``Projection``). Inside `groupby` the same
+/// transformations work on all groups at once: the keys are carried along and partition windows and aggregates.
 struct ApplyWriter {
   let statement: Statement
   /// `$it` of the options around; nil at the top.
   let it: Scope?
 
   func rows(_ steps: [ODataBoundTransformation], _ set: RowSet) throws -> RowSet {
-    for step in steps where step != .identity { throw OfflineODataError.unsupported("$apply") }
-    return set
+    guard steps.contains(where: { $0 != .identity }) else { return set }
+    guard case .entity(let entity) = set.scope else {
+      throw OfflineODataError.unsupported("$apply on $crossjoin")
+    }
+    let start = ApplySet(set, core: entity.alias)
+    return try apply(steps, start).set
+  }
+
+  func writer(_ scope: Scope) -> ExpressionWriter {
+    ExpressionWriter(statement: statement, environment: Environment(current: scope, it: it ?? scope, this: scope))
+  }
+
+  func apply(_ steps: [ODataBoundTransformation], _ start: ApplySet) throws -> ApplySet {
+    var rows = start
+    for step in steps { try apply(step, &rows) }
+    return rows
+  }
+
+  private func apply(_ step: ODataBoundTransformation, _ rows: inout ApplySet) throws {
+    switch step {
+    case .identity: break
+    case .filter(let condition):
+      rows.set.rows.conditions.append(try writer(rows.set.scope).condition(condition))
+      rows.isThinned = true
+    case .search(let search):
+      let planner = PlanWriter(statement: statement, it: it)
+      rows.set.rows.conditions.append(try planner.search(search, rows.set.scope, writer(rows.set.scope)))
+      rows.isThinned = true
+    case .compute(let items): try PlanWriter(statement: statement, it: it).compute(items, &rows.set)
+    case .orderBy(let items):
+      let writer = writer(rows.set.scope)
+      let terms = try items.map { OrderTerm(value: try writer.operand($0.expression), isDescending: $0.isDescending) }
+      rows.set.order = terms + rows.set.order
+    case .top(let count): try page(&rows, top: count)
+    case .skip(let count): try page(&rows, skip: count)
+    case .extremes(let kind, let count, let measure): try extremes(kind, count, measure, &rows)
+    case .aggregate(let items): rows = try aggregate(items, rows)
+    case .groupBy(let elements, let inner): rows = try groupBy(elements, inner, rows)
+    case .concat(let sequences): rows = try union(sequences.map { try apply($0, rows) })
+    case .join(let path, let alias, let isOuter, let inner): rows = try join(path, alias, isOuter, inner, rows)
+    case .nest: throw OfflineODataError.unsupported("nest in $apply")
+    case .addNested: throw OfflineODataError.unsupported("addnested in $apply")
+    case .relatives(let relation, _, _, _, _): throw OfflineODataError.unsupported("\(relation.rawValue) in $apply")
+    case .traverse: throw OfflineODataError.unsupported("traverse in $apply")
+    case .custom(let path):
+      let name = path.segments.last.map { describe($0.kind) } ?? "a function"
+      throw OfflineODataError.unsupported("\(name) as a transformation of $apply")
+    }
+  }
+
+  /// The rows as a subquery with a column for all that is known of them.
+  ///
+  /// - Parameter ordinal: adds a number for each row, and answers it.
+  func project(_ rows: ApplySet, ordinal: Bool = false) throws -> (rows: ApplySet, ordinal: SQLOperand?) {
+    var projection = Projection(statement)
+    var there = rows
+    there.set.scope = try projection.scope(rows.set.scope)
+    there.keys = try projection.row(rows.keys)
+    there.set.order = projection.terms(rows.set.order)
+    there.set.identity = projection.terms(rows.set.identity)
+    var number: SQLOperand?
+    if ordinal {
+      number = projection.operand(
+        SQLOperand(text: .atom("row_number() OVER ()"), storage: .integer, type: .plain(.int64), isNullable: false))
+    }
+    there.core = projection.alias
+    there.joins = projection.joins
+    there.table("SELECT \(SQLText.joined(projection.list, ", ")) \(rows.set.rows.from())")
+    return (there, number)
   }
 }

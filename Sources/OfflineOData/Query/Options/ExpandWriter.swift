@@ -36,7 +36,9 @@ struct ExpandWriter {
 
   private func expand(_ item: ODataBoundExpandItem, of scope: Scope) throws -> [ReadExpand] {
     if item.content == .stream { throw OfflineODataError.unsupported("$expand of a stream") }
-    if case .computed(let name)? = item.path.segments.first?.kind { return [try made(name, item, of: scope)] }
+    if let (name, entity) = made(item, of: scope) {
+      return [try made(name, entity, item.options, item.content, from: item.path.source)]
+    }
     guard case .entity(var owner) = scope else { throw OfflineODataError.unsupported("$expand here") }
     var path: [String] = []
     var target: EdmStructure?
@@ -176,14 +178,39 @@ struct ExpandWriter {
     return expands
   }
 
-  // MARK: $crossjoin
+  // MARK: Made entities
 
-  /// An entity of a row of `$crossjoin`.
-  private func made(_ name: String, _ item: ODataBoundExpandItem, of scope: Scope) throws -> ReadExpand {
-    guard item.path.segments.count == 1, case .row(let members) = scope, case .entity(let entity)? = members[name]
-    else {
-      throw OfflineODataError.unsupported("'\(name)' in $expand")
+  /// An entity that `$crossjoin` or `$apply` gave a name.
+  private func made(_ item: ODataBoundExpandItem, of scope: Scope) -> (name: String, entity: EntityScope)? {
+    guard item.path.segments.count == 1 else { return nil }
+    let name: String
+    switch item.path.segments.first?.kind {
+    case .computed(let given): name = given
+    case .navigation(let navigation): name = navigation.name
+    default: return nil
     }
+    let found: Scope? =
+      switch scope {
+      case .row(let members): members[name]
+      case .entity(let owner): owner.computed[name]
+      default: nil
+      }
+    guard case .entity(let entity)? = found else { return nil }
+    return (name, entity)
+  }
+
+  /// An entity of a row as it is shown where nothing is said of it.
+  func made(_ name: String, of members: MadeRow) throws -> ReadExpand {
+    guard case .entity(let entity)? = members[name] else {
+      throw OfflineODataError.unsupported("'\(name)' in line")
+    }
+    return try made(name, entity, nil, .entities, from: nil)
+  }
+
+  private func made(
+    _ name: String, _ entity: EntityScope, _ options: ODataBoundOptions?, _ content: ODataBoundExpandItem.Content,
+    from source: ODataBoundSource?
+  ) throws -> ReadExpand {
     let child = try Statement(statement.question, outer: statement)
     let question = statement.question
     let alias = question.alias()
@@ -193,8 +220,8 @@ struct ExpandWriter {
     let rows = RelatedRows(
       tables: ["\(try question.table(entity.table.number)) AS \(alias: alias)"],
       conditions: ["\(try writer.system(.id, of: inner)) = \(id)"])
-    let set = RowSet(rows: rows, scope: .entity(inner), source: item.path.source, isSingle: true)
-    let plan = try PlanWriter(statement: child, it: it).plan(set, item.options, as: answer(item.content))
-    return ReadExpand(path: [name], isCollection: false, content: item.content, plan: plan)
+    let set = RowSet(rows: rows, scope: .entity(inner), source: source, isSingle: true)
+    let plan = try PlanWriter(statement: child, it: it).plan(set, options, as: answer(content))
+    return ReadExpand(path: [name], isCollection: false, content: content, plan: plan)
   }
 }

@@ -53,7 +53,7 @@ struct PlanWriter {
 
   // MARK: Steps
 
-  private func compute(_ items: [ODataBoundCompute], _ set: inout RowSet) throws {
+  func compute(_ items: [ODataBoundCompute], _ set: inout RowSet) throws {
     for item in items {
       let writer = ExpressionWriter(statement: statement, environment: environment(set.scope))
       let made: Scope
@@ -82,7 +82,7 @@ struct PlanWriter {
   /// A computed property stands in the statement wherever it is named: each is as long as all that it names.
   private static let longestComputed = 20_000
 
-  private func search(
+  func search(
     _ search: ODataSearchExpression, _ scope: Scope, _ writer: ExpressionWriter
   ) throws -> SQLText {
     guard case .entity(let entity) = scope else {

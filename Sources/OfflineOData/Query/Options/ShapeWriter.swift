@@ -15,9 +15,20 @@ struct ShapeWriter {
       let expands = try ExpandWriter(statement: statement, it: it ?? set.scope).expands(options.expand, of: set.scope)
       return try shape(entity, set, options, expands)
     case .row(let members):
-      let expands = try ExpandWriter(statement: statement, it: it ?? set.scope).expands(options.expand, of: set.scope)
-      let shown = try made(members, set.names, options.select, without: Set(expands.map { $0.path.first ?? "" }))
-      return ReadShape(table: nil, type: nil, members: shown, expands: expands)
+      let expander = ExpandWriter(statement: statement, it: it ?? set.scope)
+      let selection = try Selection(options.select, path: [])
+      var expands = try expander.expands(options.expand, of: set.scope)
+      var expanded = Set(expands.map { $0.path.first ?? "" })
+      // What is grouped by stands in line, whether it is asked for or not (Data Aggregation 4.0 §3.2.3.1).
+      for name in set.names where members.inLine.contains(name) && !expanded.contains(name) {
+        guard selection.isAll || selection.names.contains(name) else { continue }
+        expands.append(try expander.made(name, of: members))
+        expanded.insert(name)
+      }
+      let shown = try made(members, set.names, selection, without: expanded)
+      return ReadShape(
+        table: nil, type: nil, typeNumber: members.kind.map { statement.column($0.number) }, members: shown,
+        expands: expands)
     default: throw OfflineODataError.unsupported("query options on what are no entities")
     }
   }
@@ -59,14 +70,15 @@ struct ShapeWriter {
   // MARK: Made members
 
   private func made(
-    _ members: [String: Scope], _ names: [String], _ select: [ODataBoundSelectItem], without expanded: Set<String>
+    _ members: MadeRow, _ names: [String], _ selection: Selection, without expanded: Set<String>
   ) throws -> [ReadMember] {
-    let selection = try Selection(select, path: [])
     var shown: [ReadMember] = []
     for name in names where selection.isAll || selection.names.contains(name) {
       guard let scope = members[name] else { continue }
       if case .entity = scope, expanded.contains(name) { continue }
-      shown.append(try member(name, scope))
+      var made = try member(name, scope)
+      made.types = members.kinds[name]
+      shown.append(made)
     }
     return shown
   }
@@ -89,9 +101,10 @@ struct ShapeWriter {
     case .complex(let complex):
       return try MemberWriter(shapes: self, entity: complex.owner).complex(complex, name: name)
     case .row(let members):
-      let inner = try members.keys.sorted().compactMap { key in try members[key].map { try member(key, $0) } }
+      let inner = try made(members, members.names, .all, without: [])
       return ReadMember(
-        name: name, kind: .complex(statement.column("''"), inner), type: ODataBoundType(.abstract(.complexType)))
+        name: name, kind: .complex(statement.column(members.marker ?? "''"), inner),
+        type: ODataBoundType(.abstract(.complexType)))
     }
   }
 }

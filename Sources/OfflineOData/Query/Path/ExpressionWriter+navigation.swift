@@ -4,6 +4,9 @@ import Storage
 // Steps from row to row: navigation properties, keys, casts.
 extension ExpressionWriter {
   func navigate(_ navigation: ODataDeclaredNavigation, _ place: PathPlace) throws -> PathPlace {
+    if case .row(let members) = place.scope, let made = members[navigation.name] {
+      return PathPlace(rows: place.rows, scope: made)
+    }
     let (owner, path) = try self.owner(of: navigation.name, place.scope)
     var rows = place.rows ?? RelatedRows()
     let target = try related(path, of: owner, as: navigation.type.structure, &rows)

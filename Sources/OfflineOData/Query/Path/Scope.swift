@@ -12,7 +12,7 @@ indirect enum Scope {
   /// A value in JSON: complex, untyped, or a collection.
   case json(JSONPlace)
   /// What `$apply` or `$crossjoin` has made: members by name.
-  case row([String: Scope])
+  case row(MadeRow)
 }
 
 /// A row of an entity table in a statement.

@@ -1,0 +1,80 @@
+import OData
+import Storage
+
+/// The standard's aggregation methods (Data Aggregation 4.0 §3.2.1.3).
+enum AggregateMethod: String {
+  case sum
+  case average
+  case min
+  case max
+  case countdistinct
+
+  init(_ name: String?) throws {
+    guard let name, let method = AggregateMethod(rawValue: name) else {
+      throw OfflineODataError.unsupported("the aggregation method \(name ?? "of nothing")")
+    }
+    self = method
+  }
+
+  /// The method on values of a group. NULL is passed over.
+  func call(_ value: SQLOperand) -> SQLAggregateCall {
+    switch self {
+    case .sum: return SQLAggregateCall.sum(value)
+    case .average:
+      return SQLAggregateCall(
+        text: .atom("larder_average(\(value.text))"), storage: value.storage == .real ? .real : .decimal,
+        mayBeNaN: value.storage == .real)
+    case .min, .max:
+      let name: SQLText = self == .min ? "min" : "max"
+      return SQLAggregateCall(
+        text: .atom("\(name)(\(value.collated))"), storage: value.storage, mayBeNaN: value.mayBeNaN)
+    case .countdistinct: return .count("DISTINCT \(value.collated)")
+    }
+  }
+}
+
+/// An aggregate function's call as SQL.
+struct SQLAggregateCall {
+  let text: SQLText
+  let storage: ColumnStorage?
+  var mayBeNaN = false
+
+  /// Counts are decimals, as the standard has it: divided, they keep their fraction.
+  static func count(_ what: SQLText) -> SQLAggregateCall {
+    SQLAggregateCall(text: .atom("larder_to_decimal(count(\(what)))"), storage: .decimal)
+  }
+
+  static func sum(_ value: SQLOperand) -> SQLAggregateCall {
+    switch value.storage {
+    case .real:
+      return SQLAggregateCall(text: .atom("larder_sum(\(value.text))"), storage: .real, mayBeNaN: true)
+    case .integer where value.type.item.primitive != .int64 && value.type.item.primitive?.isWhole == true:
+      // 64 bits hold what SQLite adds up of 32.
+      return SQLAggregateCall(text: .atom("larder_to_decimal(sum(\(value.text)))"), storage: .decimal)
+    case .integer:
+      return SQLAggregateCall(text: .atom("larder_sum(larder_to_decimal(\(value.text)))"), storage: .decimal)
+    case .decimal:
+      return SQLAggregateCall(text: .atom("larder_sum(\(value.text))"), storage: .decimal)
+    default:
+      return SQLAggregateCall(text: .atom("larder_to_decimal(larder_sum(\(value.text)))"), storage: .decimal)
+    }
+  }
+
+  func operand(_ type: ODataBoundType) -> SQLOperand {
+    SQLOperand(text: text, storage: storage, type: type, mayBeNaN: mayBeNaN)
+  }
+}
+
+/// How an item of `aggregate` comes to its value.
+enum AggregateValue {
+  /// A call over the rows themselves.
+  case direct(SQLOperand, isCount: Bool)
+  /// A statement of its own: the keys' columns, then the value.
+  case separate(SQLText, SQLOperand, isCount: Bool)
+
+  var operand: SQLOperand {
+    switch self {
+    case .direct(let operand, _), .separate(_, let operand, _): operand
+    }
+  }
+}

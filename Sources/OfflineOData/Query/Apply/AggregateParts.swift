@@ -1,0 +1,120 @@
+import OData
+import Storage
+
+/// Puts the values of groups together: calls over the rows themselves, and statements of their own beside them.
+struct AggregateParts {
+  let keys: Projection
+  let values: [AggregateValue]
+
+  /// A row for each group: the columns of the keys, then one for each value.
+  func select(_ rows: ApplySet) throws -> SQLText {
+    if keys.columns.isEmpty { return whole(rows) }
+    let isAlone = values.allSatisfy { if case .direct = $0 { true } else { false } }
+    if isAlone, !rows.isThinned { return direct(rows) }
+    return try joined(rows)
+  }
+
+  /// One row: of no rows too.
+  private func whole(_ rows: ApplySet) -> SQLText {
+    var columns: [SQLText] = []
+    var isOverRows = false
+    for (place, value) in values.enumerated() {
+      switch value {
+      case .direct(let operand, _):
+        columns.append("\(operand.text) AS \(alias: Projection.name(place))")
+        isOverRows = true
+      case .separate(let select, _, _): columns.append("(\(select)) AS \(alias: Projection.name(place))")
+      }
+    }
+    let list = SQLText.joined(columns, ", ")
+    return isOverRows ? "SELECT \(list) \(rows.set.rows.from())" : "SELECT \(list)"
+  }
+
+  /// Keys, and the calls over the rows.
+  private func direct(_ rows: ApplySet) -> SQLText {
+    var columns = keys.list
+    for (place, value) in values.enumerated() {
+      guard case .direct(let operand, _) = value else { continue }
+      columns.append("\(operand.text) AS \(alias: Projection.name(keys.columns.count + place))")
+    }
+    return
+      "SELECT \(SQLText.joined(columns, ", ")) \(rows.set.rows.from()) GROUP BY \(SQLText.joined(keys.collated, ", "))"
+  }
+
+  /// The groups there are, with the values that each statement has of them; a group that has lost its rows has none.
+  private func joined(_ rows: ApplySet) throws -> SQLText {
+    let question = keys.question
+    let (main, own) = (question.alias("m"), question.alias("m"))
+    var columns = keys.columns.indices.map { place -> SQLText in
+      "\(alias: main).\(alias: Projection.name(place)) AS \(alias: Projection.name(place))"
+    }
+    var from: SQLText = "FROM (\(try groups(rows))) AS \(alias: main)"
+    let hasDirect = values.contains { if case .direct = $0 { true } else { false } }
+    if hasDirect { from.append(" LEFT JOIN (\(direct(rows))) AS \(alias: own) ON \(isSame(main, own))") }
+    for (place, value) in values.enumerated() {
+      let name = Projection.name(keys.columns.count + place)
+      let found: SQLText
+      let isCount: Bool
+      switch value {
+      case .direct(_, let counts): (found, isCount) = (.atom("\(alias: own).\(alias: name)"), counts)
+      case .separate(let select, _, let counts):
+        let part = question.alias("m")
+        from.append(" LEFT JOIN (\(select)) AS \(alias: part) ON \(isSame(main, part))")
+        (found, isCount) = (.atom("\(alias: part).v"), counts)
+      }
+      // Nothing has been counted where nothing is.
+      columns.append(isCount ? "ifnull(\(found), '0') AS \(alias: name)" : "\(found) AS \(alias: name)")
+    }
+    return "SELECT \(SQLText.joined(columns, ", ")) \(from)"
+  }
+
+  private func groups(_ rows: ApplySet) throws -> SQLText {
+    guard rows.isThinned, let origin = rows.origin.first else {
+      return AggregateParts(keys: keys, values: []).direct(rows)
+    }
+    var before = Projection(keys.statement)
+    _ = try before.row(origin.keys)
+    return AggregateParts(keys: before, values: []).direct(origin)
+  }
+
+  private func isSame(_ one: String, _ other: String) -> SQLText {
+    SQLText.joined(
+      keys.columns.enumerated().map { place, column in
+        let name = Projection.name(place)
+        let left: SQLText = "\(alias: one).\(alias: name) IS \(alias: other).\(alias: name)"
+        return column.storage?.collation.map { "\(left) COLLATE \(alias: $0)" } ?? left
+      }, " AND ")
+  }
+}
+
+extension Projection {
+  /// The columns as an order.
+  var terms: [OrderTerm] {
+    columns.enumerated().map { place, column in
+      var operand = column
+      operand.text = reference(place)
+      operand.hasCollation = false
+      operand.literal = nil
+      return OrderTerm(value: operand)
+    }
+  }
+
+  /// The columns for DISTINCT, which equal values are one in.
+  var distinctList: [SQLText] {
+    collated.enumerated().map { "\($0.element) AS \(alias: Projection.name($0.offset))" }
+  }
+
+  /// The columns and a value `v` for each group; `table` has the columns already.
+  func grouped(_ value: SQLText, _ from: SQLText, in table: String? = nil) -> SQLText {
+    var own = columns
+    if let table {
+      for place in own.indices {
+        own[place].text = .atom("\(alias: table).\(alias: Projection.name(place))")
+        own[place].hasCollation = false
+      }
+    }
+    let list = own.enumerated().map { "\($0.element.text) AS \(alias: Projection.name($0.offset))" as SQLText }
+    let select: SQLText = "SELECT \(SQLText.joined(list + ["\(value) AS v"], ", ")) \(from)"
+    return own.isEmpty ? select : "\(select) GROUP BY \(SQLText.joined(own.map(\.collated), ", "))"
+  }
+}

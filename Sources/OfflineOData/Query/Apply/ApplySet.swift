@@ -1,0 +1,190 @@
+import OData
+import Storage
+
+/// Rows on their way through `$apply`.
+struct ApplySet {
+  /// Tables, conditions, what a row is, its order.
+  var set: RowSet
+  /// The alias that all of a row's columns are read from, but for entities that it names by their identity.
+  var core: String
+  /// Those entities: ` LEFT JOIN … ON …`, behind the table of the alias.
+  var joins: SQLText = ""
+  /// What the transformations around have grouped the rows by, one row for each of them: a transformation works on each
+  /// group by itself.
+  var keys = MadeRow()
+  /// The rows as they were grouped; empty where they are not.
+  var origin: [ApplySet] = []
+  /// Whether a group may have lost all its rows since.
+  var isThinned = false
+
+  init(_ set: RowSet, core: String) {
+    self.set = set
+    self.core = core
+  }
+
+  /// The rows as a table, so that what follows does not change what came before: a limit, a window.
+  ///
+  /// - Parameter extra: columns more, each with its name.
+  mutating func wrap(_ extra: [SQLText] = [], tail: SQLText = "") {
+    let columns = SQLText.joined(["\(alias: core).*"] + extra, ", ")
+    table("SELECT \(columns) \(set.rows.from())\(tail)")
+  }
+
+  /// A statement in the place of the rows' tables, with the columns that they had.
+  mutating func table(_ select: SQLText) {
+    set.rows = RelatedRows(tables: ["(\(select)) AS \(alias: core)\(joins)"])
+  }
+}
+
+/// What is known of rows as the columns of a subquery, and all of it again as read from there.
+struct Projection {
+  let statement: Statement
+  /// The alias of the subquery.
+  let alias: String
+  /// The columns, `c0` first.
+  private(set) var columns: [SQLOperand] = []
+  /// Entities that columns name by their identity.
+  private(set) var joins: SQLText = ""
+
+  init(_ statement: Statement) {
+    self.statement = statement
+    alias = statement.question.alias("a")
+  }
+
+  var question: Question { statement.question }
+
+  private var writer: ExpressionWriter { ExpressionWriter(statement: statement, environment: Environment()) }
+
+  /// `x AS c0, y AS c1 …`
+  var list: [SQLText] {
+    columns.enumerated().map { "\($0.element.text) AS \(alias: Projection.name($0.offset))" }
+  }
+
+  static func name(_ column: Int) -> String { "c" + String(column) }
+
+  /// The columns as they are compared.
+  var collated: [SQLText] { columns.map(\.collated) }
+
+  func reference(_ column: Int) -> SQLText { .atom("\(alias: alias).\(alias: Projection.name(column))") }
+
+  mutating func operand(_ operand: SQLOperand) -> SQLOperand {
+    var there = operand
+    there.text = reference(columns.count)
+    there.hasCollation = false
+    there.literal = nil
+    columns.append(operand)
+    return there
+  }
+
+  mutating func text(_ text: SQLText) -> SQLText {
+    operand(SQLOperand(text: text, storage: nil, type: ODataBoundType(.untyped, isNullable: true))).text
+  }
+
+  mutating func terms(_ terms: [OrderTerm]) -> [OrderTerm] {
+    terms.map { OrderTerm(value: operand($0.value), isDescending: $0.isDescending) }
+  }
+
+  mutating func scope(_ scope: Scope) throws -> Scope {
+    switch scope {
+    case .value(let value): return .value(operand(value))
+    case .json(let json): return .json(JSONPlace(base: text(json.json), type: json.type))
+    case .entity(let entity): return .entity(try self.entity(entity))
+    case .complex(let complex): return .row(try row(RowParts(statement).row(of: complex)))
+    case .row(let members): return .row(try row(members))
+    }
+  }
+
+  mutating func row(_ members: MadeRow) throws -> MadeRow {
+    var there = members
+    there.marker = members.marker.map { text($0) }
+    there.kind?.number = members.kind.map { text($0.number) } ?? "0"
+    for name in members.names {
+      if let member = members[name] { there[name] = try scope(member) }
+    }
+    return there
+  }
+
+  private mutating func entity(_ entity: EntityScope) throws -> EntityScope {
+    let id = text(try writer.system(.id, of: entity))
+    var there = try joined(id, table: entity.table, type: entity.type)
+    there.guardedBy = entity.guardedBy
+    for name in entity.computed.keys.sorted() {
+      if let made = entity.computed[name] { there.computed[name] = try scope(made) }
+    }
+    return there
+  }
+
+  /// The entity of an identity.
+  mutating func joined(_ id: SQLText, table: EntityTable, type: EdmStructure) throws -> EntityScope {
+    let name = statement.question.alias()
+    let physical = try statement.question.table(table.number)
+    joins.append(" LEFT JOIN \(physical) AS \(alias: name) ON \(alias: name).\"@id\" = \(id)")
+    return EntityScope(home: statement, alias: name, table: table, type: type)
+  }
+}
+
+/// Entities and complex values as rows of their properties, where they can not stay what they are.
+struct RowParts {
+  private let statement: Statement
+
+  init(_ statement: Statement) { self.statement = statement }
+
+  private var writer: ExpressionWriter { ExpressionWriter(statement: statement, environment: Environment()) }
+
+  func row(of scope: Scope) throws -> MadeRow? {
+    switch scope {
+    case .row(let members): return members
+    case .entity(let entity): return try row(of: entity)
+    case .complex(let complex): return try row(of: complex)
+    case .value, .json: return nil
+    }
+  }
+
+  func row(of complex: ComplexScope) throws -> MadeRow {
+    guard let marker = complex.owner.table.column(complex.path, on: complex.owner.type) else {
+      throw OfflineODataError.unsupported("'\(complex.path.joined(separator: "/"))'")
+    }
+    var made = try row(complex.owner, at: complex.path)
+    var text = try writer.reference(marker, of: complex.owner)
+    if complex.isCast, let type = complex.type {
+      text = .atom("CASE WHEN \(try writer.typeCondition(of: complex, type)) THEN \(text) END")
+    }
+    made.marker = text
+    return made
+  }
+
+  func row(of entity: EntityScope) throws -> MadeRow {
+    var made = try row(entity, at: [])
+    if !made.kinds.isEmpty {
+      made.kind = MadeRow.Kind(number: try writer.system(.type, of: entity), count: entity.table.types.count)
+    }
+    for name in entity.computed.keys.sorted() { made[name] = entity.computed[name] }
+    return made
+  }
+
+  private func row(_ entity: EntityScope, at path: [String]) throws -> MadeRow {
+    var made = MadeRow()
+    let types = ColumnTypes(statement.question.plan.model)
+    for column in entity.table.columns where column.path.count == path.count + 1 && column.path.starts(with: path) {
+      guard let name = column.path.last, made[name] == nil else { continue }
+      let isOwn = entity.type.isOrDerives(from: column.declaringType)
+      guard isOwn || column.declaringType.isOrDerives(from: entity.type) else { continue }
+      let text = try writer.reference(column, of: entity)
+      switch column.storage {
+      // What is known of a stream goes with the entity.
+      case .stream: continue
+      case .dynamic: throw OfflineODataError.unsupported("$apply on entities of an open type as a whole")
+      case .complex:
+        made[name] = .row(try row(of: ComplexScope(owner: entity, path: column.path, type: nil)))
+      case .json: made[name] = .json(JSONPlace(base: text, type: types.type(column)))
+      default:
+        made[name] = .value(
+          SQLOperand(
+            text: text, storage: column.storage, type: types.type(column), hasCollation: entity.home === statement,
+            mayBeNaN: column.storage == .real))
+      }
+      if !isOwn { made.kinds[name] = Set(entity.table.typeNumbers(derivedFrom: column.declaringType)) }
+    }
+    return made
+  }
+}

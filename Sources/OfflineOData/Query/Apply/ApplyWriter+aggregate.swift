@@ -1,0 +1,223 @@
+import OData
+import Storage
+
+// `aggregate` (Data Aggregation 4.0 §3.2.1).
+extension ApplyWriter {
+  /// One row for each group, or one for all: its keys, and a value for each item.
+  ///
+  /// Items that go to related entities count each of these once, so that each such item is a statement of its own, joined
+  /// by the keys.
+  func aggregate(_ items: [ODataBoundAggregate], _ rows: ApplySet) throws -> ApplySet {
+    var keys = Projection(statement)
+    let there = try keys.row(rows.keys)
+    let values = try items.map { try value($0, rows, keys) }
+    var result = ApplySet(RowSet(rows: RelatedRows(), scope: .row([:])), core: keys.alias)
+    var made = MadeRow()
+    for (place, (item, value)) in zip(items, values).enumerated() {
+      guard let name = item.name else { throw OfflineODataError.unsupported("aggregate without an alias") }
+      var operand = value.operand
+      operand.text = keys.reference(keys.columns.count + place)
+      made[name] = .value(operand)
+      result.set.identity.append(OrderTerm(value: operand))
+    }
+    result.joins = keys.joins
+    result.table(try AggregateParts(keys: keys, values: values).select(rows))
+    result.set.scope = .row(made)
+    result.set.names = made.names
+    result.keys = there
+    result.origin = rows.origin
+    if !keys.columns.isEmpty { result.set.identity = keys.terms }
+    return result
+  }
+
+  // MARK: Items
+
+  /// The value of an item.
+  private func value(_ item: ODataBoundAggregate, _ rows: ApplySet, _ keys: Projection) throws -> AggregateValue {
+    if let last = item.from.last { return try stepwise(item, last, rows) }
+    switch item.operand {
+    case .custom(_, let name): throw OfflineODataError.unsupported("the custom aggregate '\(name)'")
+    case .count(let path) where path.segments.isEmpty:
+      return .direct(SQLAggregateCall.count("*").operand(item.type), isCount: true)
+    case .count(let path): return try related(path, nil, item.type, rows, keys)
+    case .expression(let expression):
+      let method = try AggregateMethod(item.method)
+      if case .path(let path) = expression.kind, !isOwn(path, method) {
+        return try related(path, method, item.type, rows, keys)
+      }
+      let operand = try distinguishable(expression, rows)
+      return .direct(method.call(operand).operand(item.type), isCount: method == .countdistinct)
+    }
+  }
+
+  /// Whether values are those of the rows: no collection on the way, and no related entity that counts once only.
+  private func isOwn(_ path: ODataBoundPath, _ method: AggregateMethod) -> Bool {
+    let isSingle = path.segments.allSatisfy { $0.type?.isCollection != true }
+    guard isSingle else { return false }
+    return !path.segments.contains(where: \.isNavigating) || method != .sum && method != .average
+  }
+
+  /// A value whose equality is that of its text.
+  private func distinguishable(_ expression: ODataBoundExpression, _ rows: ApplySet) throws -> SQLOperand {
+    let writer = writer(rows.set.scope)
+    guard case .path(let path) = expression.kind else { return try writer.operand(expression) }
+    return try text(of: try writer.place(path), writer)
+  }
+
+  private func text(of place: PathPlace, _ writer: ExpressionWriter) throws -> SQLOperand {
+    switch place.scope {
+    case .complex, .row:
+      guard let row = try RowParts(statement).row(of: place.scope) else { break }
+      var parts = Projection(statement)
+      _ = try parts.row(row)
+      let all: SQLText = .atom("json_array(\(SQLText.joined(parts.columns.map(\.text), ", ")))")
+      let text: SQLText = row.marker.map { .atom("CASE WHEN \($0) IS NOT NULL THEN \(all) END") } ?? all
+      return SQLOperand(
+        text: place.rows.map { $0.value(text) } ?? text, storage: .json, type: ODataBoundType(.untyped))
+    case .entity(let entity) where place.rows == nil:
+      return SQLOperand(text: try writer.system(.id, of: entity), storage: .integer, type: .plain(.int64))
+    default: break
+    }
+    return try writer.value(of: place)
+  }
+
+  /// `value from properties with method`: the value of each group of these, then the method (§3.2.1.5).
+  private func stepwise(
+    _ item: ODataBoundAggregate, _ last: ODataBoundAggregateFrom, _ rows: ApplySet
+  ) throws -> AggregateValue {
+    var inner = item
+    inner.from.removeLast()
+    inner.alias = "value"
+    let method = try AggregateMethod(last.method)
+    let groups = try group(by: last.properties, [.aggregate([inner])], rows)
+    guard case .row(let made) = groups.set.scope, case .value(let value)? = made["value"] else {
+      throw OfflineODataError.unsupported("from in aggregate")
+    }
+    var keys = Projection(statement)
+    _ = try keys.row(groups.keys)
+    let type: ODataBoundType =
+      switch method {
+      case .sum, .average: .plain(value.storage == .real ? .double : .decimal)
+      case .countdistinct: .plain(.decimal)
+      case .min, .max: value.type
+      }
+    let call = method.call(value)
+    return .separate(
+      keys.grouped(call.text, groups.set.rows.from()), call.operand(type), isCount: method == .countdistinct)
+  }
+
+  // MARK: Related entities
+
+  /// Of what a path leads to: the related entities that are reached, each once in its group, then the values below them.
+  private func related(
+    _ path: ODataBoundPath, _ method: AggregateMethod?, _ type: ODataBoundType, _ rows: ApplySet, _ keys: Projection
+  ) throws -> AggregateValue {
+    var walk = try AggregateWalk(self, path, rows)
+    try walk.finish()
+    let around = walk.place.rows ?? RelatedRows()
+    let tables = RelatedRows(
+      tables: rows.set.rows.tables + around.tables, conditions: rows.set.rows.conditions + around.conditions)
+    let writer = writer(rows.set.scope)
+    var bare = walk.place
+    bare.rows = nil
+    let value = try method == nil && walk.isAtObject ? nil : text(of: bare, writer)
+    // One row for each that is reached; `v` is its value.
+    var columns = keys.distinctList
+    for (place, part) in walk.identity.enumerated() { columns.append("\(part) AS i\(number: place)") }
+    let own = value?.collated ?? "1"
+    columns.append("\(own) AS v")
+    let isOnce: SQLText = walk.entity == nil ? "" : "DISTINCT "
+    var exists: SQLText?
+    if let entity = walk.entity { exists = "\(entity) IS NOT NULL" }
+    let inner: SQLText = "SELECT \(isOnce)\(SQLText.joined(columns, ", ")) \(tables.from(exists))"
+    let alias = statement.question.alias("b")
+    var operand = value ?? SQLOperand(text: "1", storage: .integer, type: .plain(.int64))
+    operand.text = .atom("\(alias: alias).v")
+    operand.hasCollation = false
+    operand.literal = nil
+    let call = method?.call(operand) ?? .count(operand.text)
+    let select = keys.grouped(call.text, "FROM (\(inner)) AS \(alias: alias)", in: alias)
+    return .separate(select, call.operand(type), isCount: method == nil || method == .countdistinct)
+  }
+}
+
+/// A path whose steps may go to many, each of which a row comes for.
+struct AggregateWalk {
+  private let apply: ApplyWriter
+  private let segments: [ODataBoundSegment]
+  private let writer: ExpressionWriter
+  private(set) var place: PathPlace
+  /// The entity behind the last navigation property: NULL where there is none. nil without such a property.
+  private(set) var entity: SQLText?
+  /// What tells apart what is reached.
+  private(set) var identity: [SQLText] = []
+
+  init(_ apply: ApplyWriter, _ path: ODataBoundPath, _ rows: ApplySet) throws {
+    switch path.root {
+    case .implicit, .this: break
+    default: throw OfflineODataError.unsupported("aggregate with a path that begins elsewhere")
+    }
+    self.apply = apply
+    segments = path.segments
+    writer = apply.writer(rows.set.scope)
+    place = PathPlace(scope: rows.set.scope)
+  }
+
+  mutating func finish() throws {
+    for segment in segments {
+      try spread()
+      place = try writer.step(segment, place)
+      if segment.isNavigating { try reach() }
+    }
+    try spread()
+  }
+
+  /// Whether what is reached are objects, not values.
+  var isAtObject: Bool {
+    switch place.scope {
+    case .entity, .row: true
+    default: false
+    }
+  }
+
+  /// Each item of a collection in JSON.
+  private mutating func spread() throws {
+    guard place.isCollection, case .json = place.scope else { return }
+    let (rows, item) = try writer.items(of: place)
+    // Items are those of the last table that came.
+    if let alias = rows.tables.last?.lastAlias { identity.append(.atom("\(alias: alias).fullkey")) }
+    place = PathPlace(rows: rows, scope: item)
+  }
+
+  private mutating func reach() throws {
+    switch place.scope {
+    case .entity(let scope):
+      let id = try writer.system(.id, of: scope)
+      entity = id
+      identity = [id]
+    case .row(let row):
+      // What has no identity is the same where all its parts are.
+      var parts = Projection(apply.statement)
+      _ = try parts.row(row)
+      entity = row.marker ?? "''"
+      identity = parts.collated
+    default: break
+    }
+  }
+}
+
+extension ODataBoundSegment {
+  /// Whether a step leads to entities that stand by themselves.
+  var isNavigating: Bool {
+    switch kind {
+    case .navigation: true
+    case .computed: type?.item.isEntity == true
+    default: false
+    }
+  }
+}
+
+extension SQLText {
+  /// The alias at the end of `… AS alias`.
+  var lastAlias: String? { sql.split(separator: " ").last.map { String($0) } }
+}

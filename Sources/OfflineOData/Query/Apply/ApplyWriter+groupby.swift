@@ -1,0 +1,196 @@
+import OData
+import Storage
+
+// `groupby` (Data Aggregation 4.0 §3.2.3).
+extension ApplyWriter {
+  func groupBy(
+    _ elements: [ODataBoundGrouping], _ steps: [ODataBoundTransformation], _ rows: ApplySet
+  ) throws -> ApplySet {
+    var groupings: [[ODataBoundPath]] = [[]]
+    for element in elements {
+      let levels = try levels(of: element)
+      groupings = groupings.flatMap { before in levels.map { before + $0 } }
+      guard groupings.count <= ApplyWriter.mostGroupings else {
+        throw OfflineODataError.unsupported("rollup with more than \(ApplyWriter.mostGroupings) combinations of levels")
+      }
+    }
+    let sets = try groupings.map { try group(by: $0, steps, rows) }
+    return sets.count == 1 ? sets[0] : try union(sets)
+  }
+
+  private static let mostGroupings = 64
+
+  /// What an element groups by: `rollup` by all its levels, then by one less, down to the first (§3.2.3.2).
+  private func levels(of element: ODataBoundGrouping) throws -> [[ODataBoundPath]] {
+    switch element {
+    case .property(let path): return [[path]]
+    case .rollup(let paths): return paths.indices.reversed().map { Array(paths[...$0]) }
+    case .rollupHierarchy(let qualifier):
+      throw OfflineODataError.unsupported("rollup by the name of a leveled hierarchy, '\(qualifier)'")
+    case .rollupRecursive: throw OfflineODataError.unsupported("rolluprecursive in $apply")
+    }
+  }
+
+  /// The transformations on each group, and the grouping properties beside what they make.
+  func group(
+    by paths: [ODataBoundPath], _ steps: [ODataBoundTransformation], _ rows: ApplySet
+  ) throws -> ApplySet {
+    var inner = rows
+    var own = MadeRow()
+    for path in paths { try add(path, to: &own, &inner) }
+    let level = "groupby " + String(rows.keys.names.count)
+    inner.keys[level] = .row(own)
+    inner.isThinned = false
+    inner.origin = [inner]
+    var result = steps.isEmpty ? try aggregate([], inner) : try apply(steps, inner)
+    guard case .row(let projection)? = result.keys[level] else { return result }
+    result.keys[level] = nil
+    result.origin = rows.origin
+    result.isThinned = rows.isThinned || result.isThinned
+    if case .row(let made) = result.set.scope {
+      let merged = ApplyWriter.merged(projection, made)
+      result.set.scope = .row(merged)
+      result.set.names = merged.names
+    }
+    return result
+  }
+
+  /// Made rows with the grouping properties that they have in common (Π of §3.2.3.1).
+  private static func merged(_ projection: MadeRow, _ made: MadeRow) -> MadeRow {
+    var all = projection
+    all.kind = made.kind
+    all.kinds = made.kinds.filter { projection[$0.key] == nil }
+    all.inLine.formUnion(made.inLine)
+    for name in made.names {
+      if case .row(let one)? = all[name], case .row(let other)? = made[name] {
+        all[name] = .row(merged(one, other))
+      } else if all[name] == nil {
+        all[name] = made[name]
+      }
+    }
+    return all
+  }
+
+  // MARK: Grouping properties
+
+  private func add(_ path: ODataBoundPath, to row: inout MadeRow, _ rows: inout ApplySet) throws {
+    switch path.root {
+    case .implicit, .this: break
+    default: throw OfflineODataError.unsupported("groupby with a path that begins elsewhere")
+    }
+    try add(path.segments[...], PathPlace(scope: rows.set.scope), to: &row, &rows)
+  }
+
+  private func add(
+    _ segments: ArraySlice<ODataBoundSegment>, _ start: PathPlace, to row: inout MadeRow, _ rows: inout ApplySet
+  ) throws {
+    let writer = writer(rows.set.scope)
+    var place = start
+    var rest = segments
+    while let step = rest.first, case .cast = step.kind {
+      place = try writer.step(step, place)
+      rest = rest.dropFirst()
+    }
+    guard let step = rest.popFirst() else { throw OfflineODataError.unsupported("groupby with a cast alone") }
+    guard let name = step.propertyName else {
+      throw OfflineODataError.unsupported("groupby with " + describe(step.kind))
+    }
+    let next = try writer.step(step, place)
+    guard !next.isCollection else { throw OfflineODataError.unsupported("groupby with the collection '\(name)'") }
+    let isLast = rest.allSatisfy { if case .cast = $0.kind { true } else { false } }
+    guard !isLast else {
+      row[name] = try leaf(next, &rows)
+      if case .entity? = row[name] { row.inLine.insert(name) }
+      return
+    }
+    var inner = MadeRow()
+    if let known = row[name] {
+      // A property that is grouped by as a whole has all its parts.
+      guard case .row(let made) = known, !row.inLine.contains(name) else { return }
+      inner = made
+    } else {
+      inner.marker = try marker(next)
+    }
+    try add(rest, next, to: &inner, &rows)
+    row[name] = .row(inner)
+  }
+
+  /// NULL where a path leads to nothing.
+  private func marker(_ place: PathPlace) throws -> SQLText? {
+    switch place.scope {
+    case .entity(let entity):
+      guard let around = place.rows else {
+        return .atom("CASE WHEN \(try writer(place.scope).system(.id, of: entity)) IS NOT NULL THEN '' END")
+      }
+      return .atom("(SELECT '' \(around.from()) LIMIT 1)")
+    case .complex(let complex):
+      let made = try RowParts(statement).row(of: complex)
+      return made.marker.map { text in place.rows.map { $0.value(text) } ?? text }
+    case .row(let made): return made.marker
+    case .json(let json):
+      let kind = place.rows.map { $0.value(json.kind) } ?? json.kind
+      return .atom("CASE WHEN \(kind) = 'object' THEN '' END")
+    case .value: return nil
+    }
+  }
+
+  /// What a grouping property is as a whole.
+  private func leaf(_ place: PathPlace, _ rows: inout ApplySet) throws -> Scope {
+    switch place.scope {
+    case .value: return .value(try writer(rows.set.scope).value(of: place))
+    case .json(let json):
+      guard let around = place.rows else { return place.scope }
+      return .json(JSONPlace(base: around.value(json.json), type: json.type))
+    case .entity(let entity):
+      guard let around = place.rows else { return place.scope }
+      let id = around.value(try writer(place.scope).system(.id, of: entity))
+      return .entity(try attached(id, entity, &rows))
+    case .complex(let complex):
+      var made = try RowParts(statement).row(of: complex)
+      if let around = place.rows { made = ApplyWriter.brought(made, from: around) }
+      return .row(made)
+    case .row: return place.scope
+    }
+  }
+
+  /// Parts of a value that stands in related rows.
+  private static func brought(_ row: MadeRow, from around: RelatedRows) -> MadeRow {
+    var there = row
+    there.marker = row.marker.map { around.value($0) }
+    for name in row.names {
+      switch row[name] {
+      case .value(var value)?:
+        value.text = around.value(value.text)
+        value.hasCollation = false
+        there[name] = .value(value)
+      case .json(let json)?: there[name] = .json(JSONPlace(base: around.value(json.json), type: json.type))
+      case .row(let inner)?: there[name] = .row(brought(inner, from: around))
+      default: break
+      }
+    }
+    return there
+  }
+
+  /// The rows with an entity beside each, which an expression gives the identity of.
+  private func attached(_ id: SQLText, _ entity: EntityScope, _ rows: inout ApplySet) throws -> EntityScope {
+    let name = statement.question.alias("w")
+    let alias = statement.question.alias()
+    let physical = try statement.question.table(entity.table.number)
+    rows.joins.append(
+      " LEFT JOIN \(physical) AS \(alias: alias) ON \(alias: alias).\"@id\" = \(alias: rows.core).\(alias: name)")
+    rows.wrap(["\(id) AS \(alias: name)"])
+    return EntityScope(home: statement, alias: alias, table: entity.table, type: entity.type)
+  }
+}
+
+extension ODataBoundSegment {
+  /// The name of a step to a property of any kind.
+  var propertyName: String? {
+    switch kind {
+    case .property(let property): property.name
+    case .navigation(let navigation): navigation.name
+    case .dynamic(let name), .computed(let name): name
+    default: nil
+    }
+  }
+}

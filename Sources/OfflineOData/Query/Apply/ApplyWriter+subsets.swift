@@ -1,0 +1,117 @@
+import OData
+import Storage
+
+// Transformations that leave a part of the rows, of each group by itself (Data Aggregation 4.0 §3.3).
+extension ApplyWriter {
+  /// The order that the rows have, made total.
+  private func terms(_ rows: ApplySet) throws -> [OrderTerm] {
+    try OrderWriter(writer: writer(rows.set.scope)).terms([], rows.set)
+  }
+
+  /// The columns that groups differ in.
+  func partition(_ rows: ApplySet) throws -> [SQLText] {
+    var projection = Projection(statement)
+    _ = try projection.row(rows.keys)
+    return projection.collated
+  }
+
+  /// `OVER (…)`, in each group.
+  private func window(_ rows: ApplySet, _ terms: [OrderTerm]) throws -> SQLText {
+    let keys = try partition(rows)
+    let group: SQLText = keys.isEmpty ? "" : "PARTITION BY \(SQLText.joined(keys, ", ")) "
+    return "OVER (\(group)ORDER BY \(SQLText.joined(terms.map(\.text), ", ")))"
+  }
+
+  // MARK: top, skip
+
+  func page(_ rows: inout ApplySet, top: Int? = nil, skip: Int? = nil) throws {
+    let terms = try terms(rows)
+    rows.isThinned = true
+    guard !rows.keys.isEmpty else {
+      rows.wrap(tail: "\(OrderWriter.clause(terms))\(PlanWriter.limit(top, skip))")
+      return
+    }
+    let number = try numbered(&rows, terms)
+    if let top { rows.set.rows.conditions.append("\(number) <= \(value: .integer(Int64(top)))") }
+    if let skip { rows.set.rows.conditions.append("\(number) > \(value: .integer(Int64(skip)))") }
+  }
+
+  /// The number of each row in its group.
+  private func numbered(_ rows: inout ApplySet, _ terms: [OrderTerm]) throws -> SQLText {
+    let name = statement.question.alias("w")
+    rows.wrap(["row_number() \(try window(rows, terms)) AS \(alias: name)"])
+    return .atom("\(alias: rows.core).\(alias: name)")
+  }
+
+  // MARK: Extremes
+
+  func extremes(
+    _ kind: ODataExtremes, _ count: ODataBoundExpression, _ measure: ODataBoundExpression, _ rows: inout ApplySet
+  ) throws {
+    let value = try writer(rows.set.scope).operand(measure)
+    let limit = try ExpressionWriter(statement: statement, environment: Environment()).operand(count)
+    var set = rows.set
+    set.order = [OrderTerm(value: value, isDescending: kind.isTop)]
+    let terms = try OrderWriter(writer: writer(set.scope)).terms([], set)
+    rows.isThinned = true
+    // The order of what is left is that of the key: the service's choice (§3.3.1).
+    rows.set.order = []
+    switch kind {
+    case .topcount, .bottomcount:
+      if rows.keys.isEmpty {
+        rows.wrap(tail: "\(OrderWriter.clause(terms)) LIMIT max(0, CAST(\(limit.text) AS INTEGER))")
+      } else {
+        let number = try numbered(&rows, terms)
+        rows.set.rows.conditions.append("larder_compare(\(number), \(limit.text)) <= 0")
+      }
+    case .topsum, .bottomsum: try running(&rows, value, terms, Limit(number: limit.text, isPercent: false))
+    case .toppercent, .bottompercent: try running(&rows, value, terms, Limit(number: limit.text, isPercent: true))
+    }
+  }
+
+  /// When the sum of what was taken is enough.
+  private struct Limit {
+    let number: SQLText
+    let isPercent: Bool
+
+    /// Whether a sum is enough; `total` is that of all values.
+    func isReached(_ sum: SQLText, _ total: SQLText) -> SQLText {
+      guard isPercent else { return .atom("ifnull(larder_compare(\(sum), \(number)) >= 0, 0)") }
+      let comparison: SQLText = "larder_compare(larder_mul(\(sum), 100), larder_mul(\(total), \(number)))"
+      // A ratio to a negative total grows as the sum falls; to none there is no ratio.
+      return .atom(
+        "ifnull(CASE larder_compare(\(total), 0) WHEN 1 THEN \(comparison) >= 0 WHEN -1 THEN \(comparison) <= 0 END, 0)"
+      )
+    }
+  }
+
+  /// Rows in their order until the sum of their values is enough: a walk from row to row, as the sum has to be exact.
+  private func running(
+    _ rows: inout ApplySet, _ value: SQLOperand, _ terms: [OrderTerm], _ limit: Limit
+  ) throws {
+    let (all, walk, totals) = (
+      statement.question.alias("q"), statement.question.alias("r"), statement.question.alias("s")
+    )
+    let (number, group, amount) = (
+      statement.question.alias("w"), statement.question.alias("w"), statement.question.alias("w")
+    )
+    let keys = try partition(rows)
+    let order = SQLText.joined(keys + terms.map(\.text), ", ")
+    let rank: SQLText = keys.isEmpty ? "1" : "dense_rank() OVER (ORDER BY \(SQLText.joined(keys, ", ")))"
+    let numbered: SQLText =
+      "SELECT \(alias: rows.core).*, row_number() OVER (ORDER BY \(order)) AS \(alias: number), \(rank) AS \(alias: group), ifnull(\(value.text), 0) AS \(alias: amount) \(rows.set.rows.from())"
+    let here: SQLText = "\(alias: all).\(alias: amount)"
+    let fresh = limit.isReached("0", "\(alias: totals).t")
+    let isSame: SQLText = "\(alias: all).\(alias: group) = \(alias: walk).g"
+    let columns: SQLText = "\(alias: all).\(alias: number), \(alias: all).\(alias: group)"
+    let total: SQLText = "JOIN \(alias: totals) ON \(alias: totals).g = \(alias: all).\(alias: group)"
+    let text: SQLText =
+      "WITH RECURSIVE \(alias: all) AS (\(numbered)), \(alias: totals)(g, t) AS (SELECT \(alias: group), larder_sum(\(alias: amount)) FROM \(alias: all) GROUP BY \(alias: group)), \(alias: walk)(n, g, s, x) AS (SELECT \(columns), \(here), \(fresh) FROM \(alias: all) \(total) WHERE \(alias: all).\(alias: number) = 1 UNION ALL SELECT \(columns), CASE WHEN \(isSame) THEN larder_add(\(alias: walk).s, \(here)) ELSE \(here) END, CASE WHEN \(isSame) THEN \(alias: walk).x OR \(limit.isReached("\(alias: walk).s", "\(alias: totals).t")) ELSE \(fresh) END FROM \(alias: walk) JOIN \(alias: all) ON \(alias: all).\(alias: number) = \(alias: walk).n + 1 \(total)) SELECT \(alias: all).* FROM \(alias: all) JOIN \(alias: walk) ON \(alias: walk).n = \(alias: all).\(alias: number) WHERE NOT \(alias: walk).x"
+    rows.table(text)
+  }
+}
+
+extension ODataExtremes {
+  /// Whether the greatest come first.
+  fileprivate var isTop: Bool { self == .topcount || self == .topsum || self == .toppercent }
+}
