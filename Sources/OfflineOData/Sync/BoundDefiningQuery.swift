@@ -28,6 +28,9 @@ struct BoundDefiningQuery: Sendable {
       default: throw OfflineODataError(.invalidDefiningQuery, "'\(text)' has a step that brings no entities")
       }
     }
+    guard !table.isContained else {
+      throw OfflineODataError(.unsupportedQuery, "a defining query of contained entities ('\(text)'); expand them")
+    }
     guard bound.options.apply == nil, bound.options.skipToken == nil, bound.options.deltaToken == nil else {
       throw OfflineODataError(.invalidDefiningQuery, "'\(text)' has $apply, $skiptoken or $deltatoken")
     }

@@ -77,6 +77,14 @@ struct ProviderServiceTests {
     defer { service.stop() }
     let rig = try StoreRig(service.root)
     let store = try await rig.open(["products": "Products", "categories": "Categories?$expand=Products"])
+    let contained = await #expect(throws: OfflineODataError.self) {
+      try await store.add(OfflineODataDefiningQuery("items", "Orders(1)/Items"))
+    }
+    #expect(contained?.category == .notSupported)
+    let applied = await #expect(throws: OfflineODataError.self) {
+      try await store.add(OfflineODataDefiningQuery("sums", "Products?$apply=aggregate($count as N)"))
+    }
+    #expect(applied?.name == .invalidDefiningQuery)
     let log = try await store.readEntitySet("EventLog?$orderby=EventID desc&$top=5")
     #expect(log.entities.count >= 3)
     let online = try await rig.count("Products")
