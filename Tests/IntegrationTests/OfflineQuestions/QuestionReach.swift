@@ -4,6 +4,8 @@ struct QuestionReach: Sendable {
   var functions: Set<String> = []
   /// `add`, `sub`, `mul`, `div`, `divby`, `mod`.
   var arithmetic: [String] = []
+  /// Arithmetic in parentheses, so that operators nest.
+  var hasParentheses = true
   var hasLambdas = false
   /// `$filter` and `$orderby` through navigation properties.
   var hasNavigationPaths = false
@@ -41,12 +43,13 @@ struct QuestionReach: Sendable {
       "substringof", "startswith", "endswith", "indexof", "tolower", "toupper", "trim", "length", "concat",
       "substring", "year", "month", "day", "hour", "minute", "second",
     ],
-    arithmetic: ["add", "sub", "mul"], selectsPaths: true, keysBehindNavigation: true)
+    arithmetic: ["add", "sub", "mul"], hasParentheses: false, selectsPaths: true, keysBehindNavigation: true)
 
   /// S/4HANA's V4 as `mock-sap` speaks it.
   static let mockSAPV4 = QuestionReach(
     functions: mockSAPV2.functions.subtracting(["substringof"]).union(["contains"]),
-    arithmetic: ["add", "sub", "mul"], expandOptions: ["$select", "$filter", "$orderby", "$top", "$skip", "$count"],
+    arithmetic: ["add", "sub", "mul"], hasParentheses: false,
+    expandOptions: ["$select", "$filter", "$orderby", "$top", "$skip", "$count"],
     selectsPaths: true, aggregates: ["sum", "min", "max", "average", "countdistinct"], applySteps: ["filter"],
     keysBehindNavigation: true)
 

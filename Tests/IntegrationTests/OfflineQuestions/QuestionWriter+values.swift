@@ -86,7 +86,8 @@ extension QuestionWriter {
     let constant = name == "div" || name == "mod" || name == "divby" ? "\(2 + roll(5))" : "\(roll(9))"
     let suffix = kind == .integer || chance(50) ? "" : isV4 ? ".5" : ".5M"
     if (name == "div" || name == "divby"), kind != .double { return plain }
-    return QuestionNode(.value(kind), [.text("("), .node(plain), .text(" \(name) \(constant)\(suffix))")])
+    let (begin, end) = reach.hasParentheses ? ("(", ")") : ("", "")
+    return QuestionNode(.value(kind), [.text(begin), .node(plain), .text(" \(name) \(constant)\(suffix)\(end)")])
   }
 
   /// A part of a date or time.

@@ -159,6 +159,26 @@ class ShopProcessor(InMemoryProcessor, ActionProcessor):
             return ContainedSet(self.owner_path, nav, {"Product": "Products"})
         return super()._nav_target_set(owner_set, nav_name)
 
+    # --- $expand: the framework leaves what it put in line on the stored entities, and later filters would see only that
+
+    def read_entity_collection(self, request, response, uri_info, ct):
+        try:
+            super().read_entity_collection(request, response, uri_info, ct)
+        finally:
+            self.forget_expanded()
+
+    def read_entity(self, request, response, uri_info, ct):
+        try:
+            super().read_entity(request, response, uri_info, ct)
+        finally:
+            self.forget_expanded()
+
+    def forget_expanded(self):
+        with self.store.lock:
+            for entities in self.store.data.values():
+                for entity in entities:
+                    entity.navigation_links = []
+
     def path_of(self, entity):
         return (entity.id or "").removeprefix(self.root + "/")
 

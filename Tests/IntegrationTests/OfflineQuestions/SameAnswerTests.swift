@@ -1,0 +1,52 @@
+import OData
+import TestSupport
+import Testing
+
+/// Asks a service and a copy of it the same questions; each difference that no excuse covers is an issue.
+private func compare(
+  _ name: String, _ service: ServiceAnswers, root: String, _ reach: QuestionReach, _ server: Excuse.Server, count: Int
+) async throws {
+  let data = try await onOwnThread { try QuestionData.read(service) }
+  let store = try await StoreAnswers.copy(of: data, at: root)
+  var writer = QuestionWriter(data: data, reach: reach, random: PrintedSeed(for: name))
+  var run = SameAnswerRun(
+    name, service: service, store: store, excuses: Excuse.of(server), count: count,
+    floating: data.floating)
+  run.unanswered = ["$apply"]
+  await run.run(&writer)
+  for finding in run.findings { Issue.record("\(name), LARDER_SEED=\(writer.random.seed): \(finding)") }
+  #expect(run.compared > run.asked * 7 / 10, "too few questions were answered by the service")
+  try await store.close()
+}
+
+/// A few hundred questions of each service; `LARDER_QUERIES=5000 LARDER_SEED=random` asks others, and more.
+@Suite("Same question, same answer: odatapy", .odataPy(), .timeLimit(.minutes(60)))
+struct SameAnswerODataPyTests {
+  @Test("V4.01")
+  func shop() async throws {
+    let service = try ODataPyService.ofSuite
+    try await compare(
+      "odatapy", ServiceAnswers(service), root: service.root, .odataPy, .odataPy, count: 400)
+  }
+}
+
+@Suite("Same question, same answer: mock-sap", .mockSAP("--no-csrf"), .timeLimit(.minutes(60)))
+struct SameAnswerSAPTests {
+  @Test("V2", arguments: ["GWSAMPLE_BASIC", "API_SALES_ORDER_SRV", "API_BUSINESS_PARTNER_SRV"])
+  func v2(_ name: String) async throws {
+    let service = try MockSAP.ofSuite
+    let roots = [service.gatewaySample, service.salesOrdersV2, service.businessPartnersV2]
+    let root = try #require(roots.first { $0.hasSuffix(name) })
+    try await compare(
+      "mock-sap \(name)", ServiceAnswers(service, root), root: root, .mockSAPV2, .mockSAPV2, count: 150)
+  }
+
+  @Test("V4", arguments: ["api_salesorder", "api_businesspartner", "api_product"])
+  func v4(_ name: String) async throws {
+    let service = try MockSAP.ofSuite
+    let roots = [service.salesOrdersV4, service.businessPartnersV4, service.productsV4]
+    let root = try #require(roots.first { $0.contains("/\(name)/") })
+    try await compare(
+      "mock-sap \(name)", ServiceAnswers(service, root), root: root, .mockSAPV4, .mockSAPV4, count: 150)
+  }
+}
