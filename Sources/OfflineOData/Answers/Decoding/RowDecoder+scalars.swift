@@ -6,7 +6,7 @@ extension RowDecoder {
   /// The place of a member's value: its column and what it holds; nil where it is no column.
   @inline(__always)
   private func column(_ number: Int) -> Int32? {
-    guard number >= 0, case .column(let column, _, _) = scope.members[number] else { return nil }
+    guard number >= 0, case let column = scope.columns[number], column >= 0 else { return nil }
     return column
   }
 
@@ -101,7 +101,8 @@ extension RowDecoder {
 
   @inline(__always)
   func boolean(_ number: Int, _ key: some CodingKey) throws -> Bool {
-    if number >= 0, case .column(let column, .boolean, _) = scope.members[number] {
+    if number >= 0, scope.booleans[number] {
+      let column = scope.columns[number]
       let row = unsafe try row()
       if unsafe row.pointee.storageClass(column) == .integer { return unsafe row.pointee.integer(column) != 0 }
     }

@@ -4,7 +4,8 @@ import Storage
 /// The row that decoders of one statement look at: there while the statement stands on it.
 @safe final class RowPlace {
   /// Valid inside the call that receives the row; nil outside.
-  fileprivate(set) var row: UnsafePointer<Row>?
+  // One thread has a statement and its decoders, and nothing is called while the pointer is looked at.
+  @exclusivity(unchecked) fileprivate(set) var row: UnsafePointer<Row>?
   let writer: AnswerWriter
 
   init(writer: AnswerWriter) { self.writer = writer }

@@ -2,10 +2,16 @@ import OData
 import Storage
 
 /// What the names of a shape's members stand for, for decoders: made once a question, used for all rows.
-final class RowScope {
+@safe final class RowScope {
   let members: [Member]
+  /// The column of each member that is one; else -1. Looked at for each cell, where a member would be copied.
+  let columns: [Int32]
+  /// Whether each member is a column of booleans.
+  let booleans: [Bool]
   private let numbers: [String: Int]
   private var places: [ObjectIdentifier: KeyPlaces] = [:]
+  // The keys of the container asked for last: that of the row before.
+  @exclusivity(unchecked) private var latest: (type: ObjectIdentifier, places: KeyPlaces)?
 
   /// A name that a decoder can ask for.
   enum Member {
@@ -42,6 +48,8 @@ final class RowScope {
       }
     }
     members = all.map(\.1)
+    columns = RowScope.columns(members)
+    booleans = RowScope.booleans(members)
     self.types = all.map(\.2)
     typeNumber = shape.typeNumber
     numbers = Dictionary(all.indices.map { (all[$0].0, $0) }, uniquingKeysWith: { first, _ in first })
@@ -53,6 +61,8 @@ final class RowScope {
     let all =
       RowScope.named(members, count: 0, below: path, expands) + RowScope.named(expands, at: path, count: 0)
     self.members = all.map(\.1)
+    columns = RowScope.columns(self.members)
+    booleans = RowScope.booleans(self.members)
     types = all.map(\.2)
     typeNumber = nil
     numbers = Dictionary(all.indices.map { (all[$0].0, $0) }, uniquingKeysWith: { first, _ in first })
@@ -86,6 +96,14 @@ final class RowScope {
     }
   }
 
+  private static func columns(_ members: [Member]) -> [Int32] {
+    members.map { member in if case .column(let column, _, _) = member { column } else { -1 } }
+  }
+
+  private static func booleans(_ members: [Member]) -> [Bool] {
+    members.map { member in if case .column(_, .boolean, _) = member { true } else { false } }
+  }
+
   private static func dynamic(_ members: [ReadMember]) -> Int32? {
     for member in members { if case .dynamic(let column, _) = member.kind { return column } }
     return nil
@@ -100,14 +118,16 @@ final class RowScope {
   /// The places of a type of keys.
   @inline(__always)
   func places<Key: CodingKey>(of type: Key.Type) -> KeyPlaces {
-    places[ObjectIdentifier(type)] ?? makePlaces(type)
+    if let latest = unsafe latest, latest.type == ObjectIdentifier(type) { return latest.places }
+    return makePlaces(type)
   }
 
   @inline(never)
   private func makePlaces<Key: CodingKey>(_ type: Key.Type) -> KeyPlaces {
-    let made = KeyPlaces(self, isByte: MemoryLayout<Key>.size <= 1 && _isPOD(type))
-    places[ObjectIdentifier(type)] = made
-    return made
+    let found = places[ObjectIdentifier(type)] ?? KeyPlaces(self, isByte: MemoryLayout<Key>.size <= 1 && _isPOD(type))
+    places[ObjectIdentifier(type)] = found
+    unsafe latest = (ObjectIdentifier(type), found)
+    return found
   }
 }
 
@@ -115,10 +135,11 @@ final class RowScope {
 ///
 /// Keys that are enumerations without payload are one byte: the same byte is the same key, so that its name is asked for
 /// once a question. Other keys are looked for by name, first behind the member found last.
-final class KeyPlaces {
+@safe final class KeyPlaces {
   private let scope: RowScope
   private let isByte: Bool
-  private var byByte: [Int32]
+  // A decoder is in the hands of one thread, and nothing is called while the array is looked at.
+  @exclusivity(unchecked) private var byByte: [Int32]
 
   /// No member has the name.
   static let none = -1
@@ -127,7 +148,7 @@ final class KeyPlaces {
   init(_ scope: RowScope, isByte: Bool) {
     self.scope = scope
     self.isByte = isByte
-    byByte = isByte ? Array(repeating: KeyPlaces.unknown, count: 256) : []
+    unsafe byByte = isByte ? Array(repeating: KeyPlaces.unknown, count: 256) : []
   }
 
   /// The number of the member that a key names.
@@ -136,10 +157,10 @@ final class KeyPlaces {
     guard isByte else { return scope.number(key.stringValue) ?? KeyPlaces.none }
     // The type has no pointers and at most one byte.
     let byte = unsafe withUnsafeBytes(of: key) { bytes in unsafe bytes.isEmpty ? 0 : bytes[0] }
-    let known = byByte[Int(byte)]
+    let known = unsafe byByte[Int(byte)]
     if known != KeyPlaces.unknown { return Int(known) }
     let found = scope.number(key.stringValue) ?? KeyPlaces.none
-    byByte[Int(byte)] = Int32(truncatingIfNeeded: found)
+    unsafe byByte[Int(byte)] = Int32(truncatingIfNeeded: found)
     return found
   }
 }
