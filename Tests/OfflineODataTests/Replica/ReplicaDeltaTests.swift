@@ -90,6 +90,27 @@ struct ReplicaDeltaTests {
     #expect(try await rig.rows("SELECT ID, \"@queries\" FROM {Orders} ORDER BY ID") == ["2|2"])
   }
 
+  @Test("undeclared properties and parts of complex values: what is left out stays, what is given counts")
+  func partial() async throws {
+    let rig = try await ReplicaRig(metadata: ReplicaModels.shop, makesTables: false)
+    try await rig.download(
+      "q", "Customers",
+      pages: [
+        """
+        {"value":[{"@odata.type":"#N.Firm","ID":1,"Name":"A","Home":{"City":"Ulm","Zip":"8"},"X":1,"Y":2}]}
+        """
+      ])
+    try await rig.delta(
+      "q", "Customers",
+      [
+        "{\"@context\":\"#Customers/$delta\",\"value\":[{\"@type\":\"#N.Firm\",\"ID\":1,\"Y\":3,\"Home\":{\"City\":\"Bonn\"}}]}"
+      ],
+      version: .v401)
+    #expect(
+      try await rig.rows("SELECT \"@type\", Name, \"Home/City\", \"Home/Zip\", \"@dynamic\" FROM {Customers}")
+        == ["1|A|Bonn|-|{\"X\":1,\"Y\":3}"])
+  }
+
   @Test("V2: a feed of changes and deleted entries; Atom with tombstones")
   func deltaV2() async throws {
     let rig = try await ReplicaRig(metadata: Self.v2)

@@ -195,4 +195,37 @@ struct ReplicaModelTests {
     try await rig.replica.sweep()
     #expect(try await rig.rows("SELECT name FROM sqlite_schema WHERE name LIKE 's1%'") == [])
   }
+
+  @Test("indexes that the application asks for are there at once, and in later generations")
+  func indexes() async throws {
+    let rig = try await ReplicaRig(metadata: ReplicaModels.shop, makesTables: false)
+    try await rig.load("Customers", "{\"value\":[{\"ID\":1}]}")
+    #expect(try await rig.replica.addIndex(on: "Customers", ["Home/City", "Name"]))
+    #expect(try await rig.replica.addIndex(on: "Customers", ["Mails"]) == false)
+    let plan = "EXPLAIN QUERY PLAN SELECT ID FROM {Customers} WHERE \"Home/City\" = 'x' AND Name > 'y'"
+    #expect(try await rig.rows(plan).contains { $0.contains("USING INDEX") })
+    try await rig.load("Customers", "{\"value\":[{\"ID\":2}]}")
+    #expect(try await rig.rows(plan).contains { $0.contains("USING INDEX") })
+    let orders = "EXPLAIN QUERY PLAN SELECT ID FROM {Orders} WHERE CustomerID = 1"
+    try await rig.load("Orders", "{\"value\":[{\"ID\":2}]}")
+    #expect(try await rig.rows(orders).contains { $0.contains("USING INDEX") })
+  }
+
+  @Test("a query that is removed takes its tables along, and rows that others have stay")
+  func removal() async throws {
+    let rig = try await ReplicaRig(metadata: ReplicaModels.shop, makesTables: false)
+    try await rig.download("a", "Orders", pages: ["{\"value\":[{\"ID\":1,\"Tags\":[{\"Name\":\"x\"}]}]}"])
+    try await rig.download("b", "Tags", pages: ["{\"value\":[{\"Name\":\"y\"}]}"])
+    try await rig.replica.removeQuery("a")
+    try await rig.replica.sweep()
+    #expect(try await rig.rows("SELECT count(*) FROM {Orders}") == ["0"])
+    #expect(try await rig.rows("SELECT Name FROM {Tags}") == ["y"])
+    #expect(try await rig.rows("SELECT count(*) FROM {Orders/Tags}") == ["0"])
+    #expect(try await rig.rows("SELECT name FROM larder_table ORDER BY 1") == ["Tags"])
+    try await rig.replica.clear()
+    #expect(try await rig.rows("SELECT count(*) FROM {Tags}") == ["0"])
+    #expect(try await rig.replica.queries().map(\.name) == ["b"])
+    try await rig.download("b", "Tags", pages: ["{\"value\":[{\"Name\":\"z\"}]}"])
+    #expect(try await rig.rows("SELECT Name FROM \"Tags\"") == ["z"])
+  }
 }

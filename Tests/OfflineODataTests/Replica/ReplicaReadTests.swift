@@ -135,6 +135,7 @@ struct ReplicaReadTests {
     let end = try await page.end()
     #expect(end.rows == 2)
     #expect(end.newRows == 1)
+    #expect(end.stagedRows == 4)
     let outcome = try await resumed.finish(deltaLink: "d", etag: nil, lastModified: nil, at: 5)
     #expect(outcome.changed == [1])
     let count = try await replica.rowCount(of: read.query, in: 1)

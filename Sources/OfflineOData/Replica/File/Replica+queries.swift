@@ -116,6 +116,14 @@ extension Replica {
       for (name, bit) in names {
         guard let table = plan.table(name), let entry = registry.entities[table.number] else { continue }
         let physical = TableDDL.quoted(ReplicaRegistry.name("e", entry))
+        let isPending = try connection.first("SELECT 1 FROM \(physical) WHERE \"@state\" <> 0 LIMIT 1") {
+          (_) throws(StorageError) in true
+        }
+        if try connection.bits(in: name) == 0, isPending == nil {
+          // Nobody else's: out of sight at once, emptied later.
+          try registry.drop(table: table.number, connection)
+          continue
+        }
         try connection.run("UPDATE \(physical) SET \"@queries\" = \"@queries\" & ~?1", .integer(1 << bit))
         try connection.run("DELETE FROM \(physical) WHERE \"@queries\" = 0 AND \"@state\" = 0")
         try registry.forgetSearch(table: table.number, connection)

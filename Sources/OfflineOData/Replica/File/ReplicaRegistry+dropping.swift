@@ -64,6 +64,24 @@ extension ReplicaRegistry {
     try connection.discard(search)
   }
 
+  /// Drops a table with its rows, and the links that begin or end there.
+  mutating func drop(table number: Int, _ connection: Connection) throws(StorageError) {
+    guard let entry = entities[number] else { return }
+    try dropNext(table: number, connection)
+    try forgetSearch(table: number, connection)
+    try connection.discard(Self.name("e", entry))
+    try ReplicaViews.drop(ReplicaViews.name(of: plan.tables[number], in: plan), connection)
+    try connection.run("DELETE FROM larder_table WHERE id = ?1", .integer(entry.id))
+    entities[number] = nil
+    for link in plan.links where link.source == number || link.target == number {
+      guard let entry = links[link.number] else { continue }
+      try dropNext(links: link.number, connection)
+      try connection.discard(Self.name("l", entry))
+      try connection.run("DELETE FROM larder_table WHERE id = ?1", .integer(entry.id))
+      links[link.number] = nil
+    }
+  }
+
   /// Drops everything.
   mutating func dropAll(_ connection: Connection) throws(StorageError) {
     for (number, entry) in entities {

@@ -41,7 +41,7 @@ enum ReplicaSchema {
       CREATE TABLE larder_membership(query INTEGER NOT NULL, name TEXT NOT NULL, bit INTEGER NOT NULL,
         PRIMARY KEY(query, name), UNIQUE(name, bit)) STRICT, WITHOUT ROWID
       """,
-      // A download on its way: `way` 0 whole, 1 changes; `position` is its owner's.
+      // A download on its way: `way` 0 whole, 1 changes; `position` is its owner's; `rows` of the query's own table.
       """
       CREATE TABLE larder_download(query INTEGER PRIMARY KEY, way INTEGER NOT NULL, position TEXT,
         pages INTEGER NOT NULL, rows INTEGER NOT NULL, bytes INTEGER NOT NULL) STRICT

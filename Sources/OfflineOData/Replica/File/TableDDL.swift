@@ -108,6 +108,16 @@ extension SystemColumn {
   }
 
   /// The place in a row of the physical table.
-  var place: Int { SystemColumn.places[self] ?? 0 }
-  static let places = Dictionary(uniqueKeysWithValues: zip(allCases, 0...))
+  var place: Int {
+    switch self {
+    case .id: 0
+    case .type: 1
+    case .parent: 2
+    case .queries: 3
+    case .state: 4
+    case .etag: 5
+    case .uri: 6
+    case .media: 7
+    }
+  }
 }

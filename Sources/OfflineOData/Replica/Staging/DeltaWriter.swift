@@ -122,7 +122,13 @@ struct DeltaWriter {
     values.append(slot.batch.value(row, SystemColumn.type.place))
     // A derived type is said where it is one; one that is not said need not be another.
     if case .integer(0)? = values.last { names.removeLast(); values.removeLast() }
-    let sets = names.enumerated().map { "\(TableDDL.quoted($1)) = ?\($0 + 3)" }
+    // Undeclared properties that the payload leaves out stay, as declared ones do.
+    let open = slot.table.column([TableColumns.dynamicName])?.name
+    let sets = names.enumerated().map { place, name in
+      let column = TableDDL.quoted(name)
+      return name == open
+        ? "\(column) = json_patch(coalesce(\(column), '{}'), ?\(place + 3))" : "\(column) = ?\(place + 3)"
+    }
     let old = names.map { "\(TableDDL.quoted($0)) COLLATE BINARY" }
     let new = names.indices.map { "?\($0 + 3)" }
     let differs = names.isEmpty ? "" : "OR (\(old.joined(separator: ","))) IS NOT (\(new.joined(separator: ",")))"

@@ -29,6 +29,8 @@ struct PageEnd: Sendable, Hashable {
   var rows: Int64 = 0
   /// Entities of any kind that no page before had; nil where nobody has looked.
   var newRows: Int64?
+  /// Rows of the query's own table that this staging has so far, each counted once; nil for changes.
+  var stagedRows: Int64?
   var context: String?
 }
 

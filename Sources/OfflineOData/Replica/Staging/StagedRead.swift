@@ -15,7 +15,7 @@ final class StagedRead: Sendable {
   let plan: ReplicaPlan
   /// What was saved with the last page.
   let position: String?
-  /// Pages and rows staged before this.
+  /// Pages that ended before this, and rows of the query's own table that were staged, each counted once.
   let pages: Int
   let rows: Int64
   let queue: RowQueue
@@ -30,7 +30,7 @@ final class StagedRead: Sendable {
     self.position = position
     self.pages = pages
     self.rows = rows
-    queue = RowQueue(replica, GenerationWriter(plan: plan, query: query))
+    queue = RowQueue(replica, GenerationWriter(plan: plan, query: query, root: table))
   }
 
   /// Begins anew: what is staged for the query is dropped.
@@ -159,18 +159,28 @@ final class StagedPage: Sendable {
     page.newRows = Int64(try await read.queue.drain())
     let isInline = inline != nil
     let inline = inline
-    try await read.replica.database.write { [query = read.query] (connection) throws(StorageError) in
+    page.stagedRows = try await read.replica.database.write { [query = read.query] (connection) throws(StorageError) in
       try connection.run(
-        "UPDATE larder_download SET pages = pages + ?1, rows = rows + ?2, bytes = bytes + ?3 WHERE query = ?4",
-        .integer(isInline ? 0 : 1), .integer(isInline ? 0 : end.rows), .integer(bytes), .integer(query))
-      guard let inline else { return }
-      if let next = end.nextLink {
-        try connection.run("UPDATE larder_inline SET link = ?1 WHERE id = ?2", .text(next), .integer(inline.id))
-      } else {
-        try connection.run("DELETE FROM larder_inline WHERE id = ?1", .integer(inline.id))
+        "UPDATE larder_download SET pages = pages + ?1, bytes = bytes + ?2 WHERE query = ?3",
+        .integer(isInline ? 0 : 1), .integer(bytes), .integer(query))
+      try StagedPage.goOn(inline, end, connection)
+      return try connection.first("SELECT rows FROM larder_download WHERE query = ?1", .integer(query)) {
+        (row) throws(StorageError) in try row.int64(0)
       }
     }
     return page
+  }
+
+  /// A collection in line goes on, or is whole.
+  private static func goOn(
+    _ inline: InlinePage?, _ end: PageEnd, _ connection: Connection
+  ) throws(StorageError) {
+    guard let inline else { return }
+    if let next = end.nextLink {
+      try connection.run("UPDATE larder_inline SET link = ?1 WHERE id = ?2", .text(next), .integer(inline.id))
+    } else {
+      try connection.run("DELETE FROM larder_inline WHERE id = ?1", .integer(inline.id))
+    }
   }
 
   /// Gives the page up: its rows that are written stay staged, and come again.
