@@ -65,7 +65,7 @@ struct QueryWriter: Sendable {
 
   private func plan(_ path: ODataBoundPath, _ options: ODataBoundOptions) throws -> ReadPlan {
     let question = Question(plan: plan, state: state, options: self.options)
-    return try ResourceWriter(question).plan(path, options)
+    return try ResourceWriter(question).plan(path, options).wanting(indexesOf: question.unindexed)
   }
 
   // MARK: $entity
@@ -88,6 +88,6 @@ struct QueryWriter: Sendable {
     var options = url.options
     options.id = nil
     let question = Question(plan: plan, state: state, options: self.options)
-    return try ResourceWriter(question).plan(path, options, cast: type)
+    return try ResourceWriter(question).plan(path, options, cast: type).wanting(indexesOf: question.unindexed)
   }
 }

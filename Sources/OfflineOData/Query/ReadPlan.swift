@@ -23,10 +23,13 @@ final class ReadPlan: Sendable {
   /// no such resource (404); else a collection is empty, and a single value null (204). nil: a collection always is, and a
   /// single entity that does not come is none (404).
   let owner: ReadCount?
+  /// The tables whose strings `$search` looks through one by one, because they have no full-text index: with one
+  /// (`Replica.prepareSearch`), words are found as words, and the question is planned anew.
+  let unindexed: Set<Int>
 
   init(
     sql: String, parameters: [ReadParameter], content: ReadContent, isSingle: Bool, count: ReadCount? = nil,
-    page: ReadPage? = nil, owner: ReadCount? = nil
+    page: ReadPage? = nil, owner: ReadCount? = nil, unindexed: Set<Int> = []
   ) {
     self.sql = sql
     self.parameters = parameters
@@ -35,6 +38,15 @@ final class ReadPlan: Sendable {
     self.count = count
     self.page = page
     self.owner = owner
+    self.unindexed = unindexed
+  }
+
+  /// The same plan, with the tables that want an index.
+  func wanting(indexesOf tables: Set<Int>) -> ReadPlan {
+    guard !tables.isEmpty else { return self }
+    return ReadPlan(
+      sql: sql, parameters: parameters, content: content, isSingle: isSingle, count: count, page: page, owner: owner,
+      unindexed: tables)
   }
 }
 

@@ -7,6 +7,9 @@ extension OfflineODataProvider {
   /// Each defining query takes the best way that the service offers: a delta link, a condition, or reading everything;
   /// readers see its old rows or its new ones, never a mixture.
   ///
+  /// The file is not locked while the service is waited for; a small file beside it says that a download is on its way.
+  /// An application that is about to be suspended calls ``cancelDownload()``, and this again when it goes on.
+  ///
   /// - Parameter names: the defining queries; nil for all.
   /// - Throws: the first error of a query; the others go on and their rows are kept. `downloadRunning` where a download is
   ///   on its way, `definingQueryNotFound` for a name that there is not. Cancelling the task cancels the download.

@@ -33,6 +33,7 @@ extension OfflineODataProvider {
   ) async throws -> OfflineODataAnswerStream {
     let store = try openStore()
     let text = try store.relative(path)
+    try await store.prepareSearch(text)
     return try await translated {
       let stream = try await AnswerStream.open(store.replica) { _, state, plan in
         try store.run(text, options, state, plan)
@@ -47,6 +48,7 @@ extension OfflineODataProvider {
   public func read<Value: Decodable & Sendable>(_ type: Value.Type, _ path: String) async throws -> Value? {
     let store = try openStore()
     let text = try store.relative(path)
+    try await store.prepareSearch(text)
     return try await store.read { connection, state, plan in
       try store.run(text, OfflineODataAnswerOptions(), state, plan).read(type, connection)
     }
@@ -99,6 +101,7 @@ extension OfflineODataProvider {
   public func explain(_ path: String) async throws -> OfflineODataExplanation {
     let store = try openStore()
     let text = try store.relative(path)
+    try await store.prepareSearch(text)
     return try await store.read { connection, state, plan in
       let question = try store.question(text, state, plan)
       return OfflineODataExplanation(try Explanation(question.plan, on: connection))

@@ -100,10 +100,20 @@ extension OpenStore {
       JSONSettings.encode(record), at: Date().timeIntervalSince1970, limit: EventLog.limit)
   }
 
-  /// Notes the indexes that the application asks for: tables have them from their making, or their next whole read, on.
+  /// Makes the indexes that the application asks for; before there are metadata, notes them for the making of the tables.
   func askIndexes() async throws {
     let indexes = parameters.indexes
     guard !indexes.isEmpty else { return }
+    let isFilled = try await read { _, _, plan in !plan.tables.isEmpty }
+    guard !isFilled else {
+      for index in indexes {
+        guard try await replica.addIndex(on: index.entitySet, index.properties) else {
+          throw OfflineODataError(
+            .invalidParameter, "there is no index on \(index.entitySet) (\(index.properties.joined(separator: ", ")))")
+        }
+      }
+      return
+    }
     try await replica.database.write { (connection) throws(StorageError) in
       for index in indexes {
         try connection.run(

@@ -91,5 +91,7 @@ struct QueryFunctionTests {
     let encoded = search.replacing(" ", with: "%20").replacing("\"", with: "%22").replacing("\\", with: "%5C")
     let plan = try QueryWriter(plan: rig.plan, state: state).plan(QueryModel.bind("Products?$search=" + encoded))
     #expect(try await rig.answer(plan).description == expected)
+    #expect(plan.unindexed.isEmpty)
+    #expect(try rig.plan("Products?$search=" + encoded).unindexed == [products.number])
   }
 }

@@ -244,6 +244,42 @@ struct ProviderLifeTests {
     #expect(closed?.name == .storeNotOpen)
   }
 
+  @Test("$search finds words by an index that is made when it is first asked for, and follows the rows")
+  func search() async throws {
+    let rows = ScriptedRows(5) { $0.put(2, "quick brown fox") }
+    let server = try rows.serve()
+    defer { server.stop() }
+    let rig = try StoreRig(server.url("/s/").absoluteString)
+    let store = try await rig.open(["rows": "Rows"])
+    #expect(try await store.size("Rows?$search=brown") == 1)
+    #expect(try await store.size("Rows?$search=brown") == 1)
+    rows.change { $0.put(4, "another brown one") }
+    try await store.download()
+    #expect(try await store.size("Rows?$search=brown") == 2)
+    #expect(try await store.size("Rows?$search=brown NOT fox") == 1)
+    try await store.close()
+  }
+
+  @Test("an index that the application asks for is used, also where the store was filled before")
+  func index() async throws {
+    let rows = ScriptedRows(5)
+    let server = try rows.serve()
+    defer { server.stop() }
+    let rig = try StoreRig(server.url("/s/").absoluteString)
+    let first = try await rig.open(["rows": "Rows"])
+    let before = try await first.explain("Rows?$filter=Text eq 'row 1'").statements.first?.plan.joined() ?? ""
+    #expect(before.contains("SCAN"))
+    try await first.close()
+    var parameters = first.parameters
+    parameters.indexes = [OfflineODataIndex("Rows", ["Text"])]
+    let store = try OfflineODataProvider(
+      serviceRoot: server.url("/s/"), transport: rig.transport, parameters: parameters)
+    try await store.open()
+    let plan = try await store.explain("Rows?$filter=Text eq 'row 1'").statements.first?.plan.joined() ?? ""
+    #expect(plan.contains("USING"), "\(plan)")
+    try await store.close()
+  }
+
   @Test("errors have their names")
   func names() async throws {
     let rows = ScriptedRows(5)

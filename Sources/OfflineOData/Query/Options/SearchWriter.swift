@@ -14,6 +14,7 @@ struct SearchWriter {
     {
       return try indexed(search, entity, SQLText(table: index))
     }
+    question.unindexed.insert(entity.table.number)
     let columns = entity.table.columns.filter { $0.storage == .string }
     return try scanned(search, entity, columns)
   }

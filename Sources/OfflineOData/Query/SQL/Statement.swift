@@ -7,6 +7,8 @@ final class Question {
   let state: ReplicaState
   let options: QueryWriter.Options
   private var aliases = 0
+  /// The tables that `$search` has found without a full-text index.
+  var unindexed: Set<Int> = []
   /// Statements written so far: `$expand` inside `$expand` is bounded by the binder, `$levels` by this.
   private var statements = 0
 
