@@ -71,6 +71,38 @@ struct ProviderServiceTests {
     try await store.close()
   }
 
+  @Test("a row that leaves a query's filter goes, unless another query brings it")
+  func filters() async throws {
+    let service = try await onOwnThread { try ODataPyService([]) }
+    defer { service.stop() }
+    let rig = try StoreRig(service.root)
+    let store = try await rig.open(["cheap": "Products?$filter=Price lt 5", "suppliers": "Suppliers"])
+    let before = try await store.size("Products")
+    #expect(before > 1)
+    let first = try await store.readEntitySet("Products?$orderby=ID&$top=1").entities.first
+    let id = try #require(first?["ID"])
+    guard case .int32(let number) = id else {
+      Issue.record("\(id)")
+      return
+    }
+    let status = try await onOwnThread {
+      try service.process.ask(
+        "/shop/Products(\(number))", method: "PATCH",
+        fields: ["If-Match": "*", "Content-Type": "application/json"], body: Array("{\"Price\":100}".utf8)
+      ).status
+    }
+    #expect((200..<300).contains(status))
+    try await store.download()
+    #expect(try await store.size("Products") == before - 1)
+    try await store.add(OfflineODataDefiningQuery("all", "Products"))
+    try await store.download(["all"])
+    let all = try await store.size("Products")
+    #expect(all == (try await rig.count("Products")))
+    try await store.removeDefiningQuery("all")
+    #expect(try await store.size("Products") == before - 1)
+    try await store.close()
+  }
+
   @Test("odatapy's service comes down page by page, and the event log tells it")
   func shop() async throws {
     let service = try await onOwnThread { try ODataPyService(["--page-size", "7"]) }
