@@ -109,11 +109,20 @@ extension Excuse {
       proof: Proof(path: "Products/$count?$search=our") { $0.text != "0" }),
     Excuse(
       id: "odatapy-raw-moment", server: .odataPy, paragraph: "URL Conventions 4.01 §4.7; ABNF dateTimeOffsetValue",
-      fault: "the raw value of a moment or day is Python's, with a space for the T",
+      fault: "the raw value of a moment or duration is Python's: a space for the T, 0:01:00 for PT1M",
       covers: { question, difference in
-        question.hasSuffix("/$value") && difference.kind == .value && difference.service.contains(" ")
+        guard question.hasSuffix("/$value"), difference.kind == .value else { return false }
+        return difference.service.contains(" ")
+          || difference.service.contains(":") && difference.store.contains("duration")
       },
       proof: Proof(path: "Orders(2)/PlacedAt/$value") { $0.text.contains("2026-01-15 08") }),
+    Excuse(
+      id: "odatapy-nan-order", server: .odataPy, paragraph: "Protocol 4.01 §11.2.6.2",
+      fault: "NaN stands anywhere in an order: Python's sort takes no comparison with it for true",
+      covers: { question, _ in
+        question.contains("AllTypes?") && question.contains("$orderby=") && question.contains("Single")
+      },
+      proof: Proof(path: "AllTypes(2)?$select=Single") { $0.text.contains("NaN") }),
     Excuse(
       id: "odatapy-count-of-expand-lost", server: .odataPy, paragraph: "Protocol 4.01 §11.2.5.2.1, §11.2.6.5",
       fault: "an expanded set's count goes where the same set is expanded again below it",
@@ -146,16 +155,30 @@ extension Excuse {
       proof: Proof(path: "Product?$top=1") { $0.status == 200 && !$0.text.contains("SAP__Messages") }),
     Excuse(
       id: "mock-sap-property-in-v2", server: .mockSAPV4, paragraph: "JSON Format 4.01 §11",
-      fault: "a property on its own comes in V2's envelope and spelling",
+      fault: "a property on its own comes in V2's envelope and spelling, null too, which V4 answers by 204",
       covers: { question, difference in
-        !question.contains("?") && question.contains(")/") && difference.path.split(separator: "/").count == 1
+        guard !question.contains("?"), question.contains(")/") else { return false }
+        if difference.kind == .refusal { return difference.store == "nothing" && difference.service.contains("\"d\"") }
+        return difference.path.split(separator: "/").count == 1
           && (difference.kind == .onlyInService || difference.kind == .onlyInStore)
       },
       proof: Proof(path: "Product('TG12')/CreationDate") { $0.text.contains("\"d\"") }),
     Excuse(
-      id: "mock-sap-raw-moment", server: .mockSAPV4, paragraph: "URL Conventions 4.01 §4.7; ABNF dateTimeOffsetValue",
-      fault: "the raw value of an Edm.DateTimeOffset is spelled as in V2's JSON",
-      covers: isRawDate,
+      id: "mock-sap-apply-in-v2", server: .mockSAPV4, paragraph: "JSON Format 4.01 §7.1",
+      fault: "what $apply groups by is spelled as in V2: decimals as strings, /Date(…)/",
+      covers: { question, difference in
+        let text = difference.service.filter { $0 != "'" && $0 != "-" }
+        return question.contains("$apply=groupby") || question.contains("/groupby(")
+          ? difference.service.hasPrefix("'") && (text.hasPrefix("/Date(") || Double(text) != nil) : false
+      },
+      proof: Proof(path: "Product?$apply=groupby((CreationDate))") { $0.text.contains("/Date(") }),
+    Excuse(
+      id: "mock-sap-raw-moment", server: .mockSAPV4, paragraph: "URL Conventions 4.01 §4.7; ABNF primitiveValue",
+      fault: "the raw value of an Edm.DateTimeOffset is spelled as in V2's JSON, that of an Edm.Boolean as in Python",
+      covers: { question, difference in
+        isRawDate(question, difference)
+          || question.hasSuffix("/$value") && ["'True'", "'False'"].contains(difference.service)
+      },
       proof: Proof(path: "Product('TG12')/CreationDate/$value") { $0.text.hasPrefix("/Date(") }),
     Excuse(
       id: "mock-sap-not-null", server: .mockSAPV4,

@@ -11,9 +11,6 @@ struct SameAnswerRun {
   let floating: QuestionData.Floating
   /// How many questions: `LARDER_QUERIES`, else the given number.
   let count: Int
-  /// Constructs that the store says it does not answer yet, by the name in its refusal: counted, not findings.
-  var unanswered: [String] = []
-  private(set) var refusedByStore: [String: Int] = [:]
   /// How many were asked, up to the last finding.
   private(set) var asked = 0
   private(set) var compared = 0
@@ -79,9 +76,6 @@ struct SameAnswerRun {
   var summary: String {
     var text = "\(name): \(compared) of \(asked) questions compared, \(refusedByService) refused by the service"
     for (id, times) in excused.sorted(by: { $0.key < $1.key }) { text += "\n  excused \(times) times: \(id)" }
-    for (construct, times) in refusedByStore.sorted(by: { $0.key < $1.key }) {
-      text += "\n  the store refused \(times) times: \(construct)"
-    }
     for (why, times) in refusals.sorted(by: { $0.value > $1.value }).prefix(8) {
       text += "\n  the service refused \(times) times: \(why)"
     }
@@ -100,10 +94,6 @@ struct SameAnswerRun {
       return nil
     }
     let ours = await store.answer(question.path)
-    if case .refused(let why) = ours, let construct = unanswered.first(where: { why.contains("answer this: \($0)") }) {
-      if counting { refusedByStore[construct, default: 0] += 1 }
-      return nil
-    }
     if counting { compared += 1 }
     let all = AnswerComparison.differences(
       service: truth, store: ours, ordered: question.root.ordered(), tolerance: SameAnswerRun.tolerance(text),

@@ -12,7 +12,6 @@ private func compare(
   var run = SameAnswerRun(
     name, service: service, store: store, excuses: Excuse.of(server), count: count,
     floating: data.floating)
-  run.unanswered = ["$apply"]
   await run.run(&writer)
   for finding in run.findings { Issue.record("\(name), LARDER_SEED=\(writer.random.seed): \(finding)") }
   #expect(run.compared > run.asked * 7 / 10, "too few questions were answered by the service")
