@@ -85,6 +85,27 @@ struct ApplyCompositionTests {
   }
 
   @Test(
+    "ancestors and descendants in a recursive hierarchy (§6.2.1)",
+    arguments: [
+      ("ancestors($root/Organizations,Orgs,ID,filter(Name eq 'US West'))", ["Sales", "US"]),
+      ("ancestors($root/Organizations,Orgs,ID,filter(Name eq 'US West'),keep start)", ["Sales", "US", "US West"]),
+      ("ancestors($root/Organizations,Orgs,ID,filter(Name eq 'US West'),1)", ["US"]),
+      ("descendants($root/Organizations,Orgs,ID,filter(Name eq 'US'))", ["US East", "US West"]),
+      (
+        "descendants($root/Organizations,Orgs,ID,filter(Name eq 'Corporate Sales'),1,keep start)",
+        ["EMEA", "Sales", "US"]
+      ),
+      (
+        "descendants($root/Organizations,Orgs,ID,filter(ID eq 'Sales'))/filter(contains(Name,'Central'))",
+        ["EMEA Central"]
+      ),
+    ])
+  func hierarchies(_ apply: String, _ expected: [String]) async throws {
+    let text = try await ApplyRig().ask("Organizations?$apply=\(apply)&$select=ID")
+    #expect(text == expected.map { #"{"ID":"\#($0)"}"# }.joined(separator: ","))
+  }
+
+  @Test(
     "What is not carried over is refused by its name",
     arguments: [
       ("Sales?$apply=nest(top(1) as A)", "nest"), ("Products?$apply=addnested(Sales,top(1) as A)", "addnested"),

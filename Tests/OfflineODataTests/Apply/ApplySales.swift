@@ -25,6 +25,10 @@ enum ApplySales {
        "Category":{"$Kind":"NavigationProperty","$Type":"S.Category","$Nullable":true,"$Partner":"Products",
          "$ReferentialConstraint":{"CategoryID":"ID"}},
        "Sales":{"$Kind":"NavigationProperty","$Collection":true,"$Type":"S.Sale","$Partner":"Product"}},
+     "Organization":{"$Kind":"EntityType","$Key":["ID"],"ID":{},"Name":{},"AboveID":{"$Nullable":true},
+       "Above":{"$Kind":"NavigationProperty","$Type":"S.Organization","$Nullable":true,
+         "$ReferentialConstraint":{"AboveID":"ID"}},
+       "@Org.OData.Aggregation.V1.RecursiveHierarchy#Orgs":{"NodeProperty":"ID","ParentNavigationProperty":"Above"}},
      "Place":{"$Kind":"ComplexType","City":{"$Nullable":true},"Street":{"$Nullable":true}},
      "Customer":{"$Kind":"EntityType","$Key":["ID"],"ID":{},"Name":{},"Country":{},
        "Place":{"$Type":"S.Place","$Nullable":true},
@@ -42,6 +46,8 @@ enum ApplySales {
        "Products":{"$Collection":true,"$Type":"S.Product",
          "$NavigationPropertyBinding":{"Category":"Categories","Sales":"Sales"}},
        "Customers":{"$Collection":true,"$Type":"S.Customer","$NavigationPropertyBinding":{"Sales":"Sales"}},
+       "Organizations":{"$Collection":true,"$Type":"S.Organization",
+         "$NavigationPropertyBinding":{"Above":"Organizations"}},
        "Sales":{"$Collection":true,"$Type":"S.Sale",
          "$NavigationPropertyBinding":{"Customer":"Customers","Product":"Products"}}}}}
     """
@@ -95,6 +101,15 @@ enum ApplySales {
         [
           "ID": .string(customer.0), "Name": .string(customer.1), "Country": .string(customer.2), "Place": place,
         ])
+    }
+    let organizations = [
+      ("Sales", "Corporate Sales", nil), ("US", "US", "Sales"), ("US West", "US West", "US"),
+      ("US East", "US East", "US"), ("EMEA", "EMEA", "Sales"), ("EMEA Central", "EMEA Central", "EMEA"),
+    ]
+    for (id, name, above) in organizations {
+      _ = world.add(
+        "Organizations", "S.Organization",
+        ["ID": .string(id), "Name": .string(name), "AboveID": above.map { .string($0) } ?? .null])
     }
     return world
   }

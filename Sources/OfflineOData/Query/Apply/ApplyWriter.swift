@@ -59,7 +59,9 @@ struct ApplyWriter {
     case .join(let path, let alias, let isOuter, let inner): rows = try join(path, alias, isOuter, inner, rows)
     case .nest: throw OfflineODataError.unsupported("nest in $apply")
     case .addNested: throw OfflineODataError.unsupported("addnested in $apply")
-    case .relatives(let relation, _, _, _, _): throw OfflineODataError.unsupported("\(relation.rawValue) in $apply")
+    case .relatives(let relation, let hierarchy, let inner, let distance, let keepsStart):
+      try relatives(relation, hierarchy, inner, distance: distance, keepsStart: keepsStart, &rows)
+      rows.isThinned = true
     case .traverse: throw OfflineODataError.unsupported("traverse in $apply")
     case .custom(let path):
       let name = path.segments.last.map { describe($0.kind) } ?? "a function"
