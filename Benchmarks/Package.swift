@@ -28,7 +28,7 @@ let package = Package(
     .executableTarget(
       name: "OfflineBenchmark",
       dependencies: [
-        "CBenchSQLite", .product(name: "OfflineOData", package: "larder"), .product(name: "OData", package: "larder"),
+        "CBenchSQLite", .product(name: "OfflineOData", package: "larder"),
         .product(name: "CurlTransport", package: "larder"),
       ], swiftSettings: [.swiftLanguageMode(.v6), .enableUpcomingFeature("NonisolatedNonsendingByDefault")]),
     .executableTarget(

@@ -1,6 +1,5 @@
 import CBenchSQLite
 import Foundation
-import OData
 import OfflineOData
 
 /// Questions of the store beside statements written by hand on the store's own file.
@@ -11,7 +10,7 @@ enum QuestionPart {
     var name: String
     var city: String?
     var category: String?
-    var price: ODataDecimal?
+    var price: Decimal?
     var weight: Double?
     var stock: Int32?
     var isActive: Bool?
@@ -121,7 +120,7 @@ enum QuestionPart {
       rows.append(
         Row(
           id: sqlite3_column_int64(statement, 0), name: text(1) ?? "", city: text(2), category: text(3),
-          price: text(4).flatMap { ODataDecimal($0) }, weight: sqlite3_column_double(statement, 5),
+          price: text(4).flatMap { Decimal(string: $0) }, weight: sqlite3_column_double(statement, 5),
           stock: sqlite3_column_int(statement, 6), isActive: sqlite3_column_int(statement, 7) != 0, created: text(8),
           released: text(9), code: text(10), note: text(11)))
     }
