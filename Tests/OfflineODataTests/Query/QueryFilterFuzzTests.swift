@@ -22,7 +22,7 @@ struct QueryFilterFuzzTests {
         guard let bound = try? QueryModel.bind(url), let condition = bound.options.filter else { continue }
         count += 1
         let expected = world.all("Products").filter { entity in
-          QueryMemory(world: world, entity: entity).test(condition) == true
+          QueryWorldAnswers(world: world, entity: entity).test(condition) == true
         }
         .map(\.id)
         found += expected.count
@@ -76,10 +76,14 @@ struct QueryFilterFuzzTests {
     _ expression: ODataBoundExpression, _ one: QueryEntity, _ other: QueryEntity, _ world: QueryWorld
   ) -> Int {
     func value(_ entity: QueryEntity) -> ODataValue {
-      if case .value(let value) = QueryMemory(world: world, entity: entity).item(expression) { value } else { .null }
+      if case .value(let value) = QueryWorldAnswers(world: world, entity: entity).item(expression) {
+        value
+      } else {
+        .null
+      }
     }
     let (left, right) = (value(one), value(other))
     if left == .null || right == .null { return (left == .null ? 0 : 1) - (right == .null ? 0 : 1) }
-    return QueryMemory.order(left, right) ?? 0
+    return QueryWorldAnswers.order(left, right) ?? 0
   }
 }

@@ -1,7 +1,7 @@
 import OData
 
 /// Evaluates bound expressions on entities in memory, straightforwardly: what the standard says, and nothing of SQL.
-struct QueryMemory {
+struct QueryWorldAnswers {
   let world: QueryWorld
   var current: Item
   var it: Item
@@ -57,7 +57,7 @@ struct QueryMemory {
       guard let a = Int64(one), let b = Int64(other) else { return nil }
       return a & b == b
     default:
-      guard case .value(let one) = left, case .value(let other) = right, let order = QueryMemory.order(one, other)
+      guard case .value(let one) = left, case .value(let other) = right, let order = QueryWorldAnswers.order(one, other)
       else {
         return false
       }
@@ -74,7 +74,8 @@ struct QueryMemory {
     switch (left, right) {
     case (.entity(let one), .entity(let other)): one == other
     case (.value(.null), .value(.null)): true
-    case (.value(let one), .value(let other)): one != .null && other != .null && QueryMemory.order(one, other) == 0
+    case (.value(let one), .value(let other)):
+      one != .null && other != .null && QueryWorldAnswers.order(one, other) == 0
     default: false
     }
   }
@@ -127,7 +128,7 @@ struct QueryMemory {
         all += text
       }
       return .value(.string(all))
-    case .call(let function, let arguments) where !QueryMemory.truths.contains(function):
+    case .call(let function, let arguments) where !QueryWorldAnswers.truths.contains(function):
       return .value(scalar(function, arguments.map { item($0) }))
     case .cast(let operand, let type):
       return isof(operand.map { item($0) } ?? current, type) ? operand.map { item($0) } ?? current : .null
@@ -169,8 +170,8 @@ struct QueryMemory {
   }
 
   private func calculate(_ name: ODataBinaryOperator, _ left: Item, _ right: Item) -> ODataValue {
-    guard case .value(let a) = left, case .value(let b) = right, let one = QueryMemory.whole(a),
-      let other = QueryMemory.whole(b)
+    guard case .value(let a) = left, case .value(let b) = right, let one = QueryWorldAnswers.whole(a),
+      let other = QueryWorldAnswers.whole(b)
     else { return .null }
     return .int64(name == .add ? one + other : name == .subtract ? one - other : one * other)
   }
@@ -253,7 +254,7 @@ struct QueryMemory {
     if case .collection(let items) = value { return .many(items.map { .value($0) }) }
     if case .enumeration(let members) = value {
       let declared = type?.property(name)?.type.name.flatMap { QueryModel.shop.enumType($0) }
-      return .value(.enumeration(String(QueryMemory.number(members, of: declared))))
+      return .value(.enumeration(String(QueryWorldAnswers.number(members, of: declared))))
     }
     return .value(value)
   }
