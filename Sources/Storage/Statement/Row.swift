@@ -67,6 +67,36 @@ import CSQLite
   /// The value of a column as an integer; other classes as SQLite converts them.
   package func integer(_ column: Int32) -> Int64 { unsafe sqlite3_column_int64(handle, column) }
 
+  /// The text of a text column; nil for every other class of value.
+  package func textIfText(_ column: Int32) -> String? {
+    guard let bytes = unsafe utf8IfText(column) else { return nil }
+    return unsafe String(decoding: bytes, as: UTF8.self)
+  }
+
+  /// The bytes of a text column, valid until the next row; nil for every other class of value.
+  @inline(__always)
+  package func utf8IfText(_ column: Int32) -> UnsafeBufferPointer<UInt8>? {
+    // The connection is opened without a mutex and used by one thread at a time, so that a value of its row may be looked
+    // at as often as needed, found once.
+    let value = unsafe sqlite3_column_value(handle, column)
+    guard unsafe sqlite3_value_type(value) == SQLITE_TEXT, let start = unsafe sqlite3_value_text(value) else {
+      return nil
+    }
+    return unsafe UnsafeBufferPointer(start: start, count: Int(sqlite3_value_bytes(value)))
+  }
+
+  /// The value of an integer column; nil for every other class of value.
+  package func integerIfInteger(_ column: Int32) -> Int64? {
+    let value = unsafe sqlite3_column_value(handle, column)
+    return unsafe sqlite3_value_type(value) == SQLITE_INTEGER ? sqlite3_value_int64(value) : nil
+  }
+
+  /// The value of a floating-point column; nil for every other class of value.
+  package func realIfReal(_ column: Int32) -> Double? {
+    let value = unsafe sqlite3_column_value(handle, column)
+    return unsafe sqlite3_value_type(value) == SQLITE_FLOAT ? sqlite3_value_double(value) : nil
+  }
+
   /// The bytes of a column as a text: numbers as SQLite writes them, none for NULL. Valid until the next row.
   package func utf8(_ column: Int32) -> UnsafeBufferPointer<UInt8> {
     let start = unsafe sqlite3_column_text(handle, column)

@@ -30,6 +30,7 @@ extension AnswerRun {
   ) throws -> Value? {
     let scope = RowScope(shape, place: place(shape), types: types, depth: 0)
     let decoder = RowDecoder(scope, RowPlace(writer: writer))
+    defer { decoder.end() }
     let values = try AnswerWriter.values(plan.parameters)
     guard !plan.isSingle else {
       var found: Value?
@@ -61,10 +62,12 @@ extension AnswerRun {
     // The one member of an object is decoded as if it had the key of its name.
     let scope = RowScope(members: [ReadMember(name: "value", kind: member.kind, type: member.type)])
     let decoder = RowDecoder(scope, RowPlace(writer: writer))
+    defer { decoder.end() }
+    let member = scope.place(0)
     var found: Value?
     try writer.forEachRow(plan.sql, AnswerWriter.values(plan.parameters)) { row in
       found = try decoder.place.with(row) {
-        try decoder.isMissing(0, ValueKey.value) ? nil : try decoder.value(type, 0, ValueKey.value)
+        try decoder.isMissing(member, ValueKey.value) ? nil : try decoder.value(type, member, ValueKey.value)
       }
       return false
     }

@@ -3,13 +3,6 @@ import Storage
 
 // Scalars of a row's members.
 extension RowDecoder {
-  /// The place of a member's value: its column and what it holds; nil where it is no column.
-  @inline(__always)
-  private func column(_ number: Int) -> Int32? {
-    guard number >= 0, case let column = scope.columns[number], column >= 0 else { return nil }
-    return column
-  }
-
   /// Whether a row has the member: its type has the property.
   func has(_ number: Int) throws -> Bool {
     let types = scope.types[number]
@@ -20,9 +13,9 @@ extension RowDecoder {
 
   /// Whether a member is null, or not there at all.
   @inline(__always)
-  func isMissing(_ number: Int, _ key: some CodingKey) throws -> Bool {
-    if let column = column(number) { return unsafe try row().pointee.isNull(column) }
-    return try isMissingMember(number, key)
+  func isMissing(_ place: MemberPlace, _ key: some CodingKey) throws -> Bool {
+    if place.column >= 0 { return unsafe try row().pointee.isNull(place.column) }
+    return try isMissingMember(Int(place.number), key)
   }
 
   @inline(never)
@@ -51,66 +44,77 @@ extension RowDecoder {
   }
 
   // MARK: Scalars
+  // A column of the wanted class is read at once; everything else goes the way of `cell`.
 
   @inline(__always)
-  func string(_ number: Int, _ key: some CodingKey) throws -> String {
-    if let column = column(number) {
-      let row = unsafe try row()
-      if unsafe row.pointee.storageClass(column) == .text {
-        // SQLite holds well-formed UTF-8 as the payload reader checked it; anything else is repaired.
-        return unsafe String(decoding: row.pointee.utf8(column), as: UTF8.self)
-      }
-    }
-    return try otherString(number, key)
-  }
-
-  @inline(never)
-  private func otherString(_ number: Int, _ key: any CodingKey) throws -> String {
-    try cell(number, key).string()
+  func string(_ place: MemberPlace, _ key: some CodingKey) throws -> String {
+    if place.column >= 0, let text = unsafe try row().pointee.textIfText(place.column) { return text }
+    return try otherCell(place, key).string()
   }
 
   @inline(__always)
-  func integer<Number: FixedWidthInteger>(_ number: Int, _ key: some CodingKey) throws -> Number {
-    if let column = column(number) {
-      let row = unsafe try row()
-      if unsafe row.pointee.storageClass(column) == .integer,
-        let value = unsafe Number(exactly: row.pointee.integer(column))
-      {
-        return value
-      }
-    }
-    return try otherInteger(number, key)
-  }
-
-  @inline(never)
-  private func otherInteger<Number: FixedWidthInteger>(_ number: Int, _ key: any CodingKey) throws -> Number {
-    try cell(number, key).integer()
+  func stringIfPresent(_ place: MemberPlace, _ key: some CodingKey) throws -> String? {
+    if place.column >= 0, let text = unsafe try row().pointee.textIfText(place.column) { return text }
+    return try otherCellIfPresent(place, key)?.string()
   }
 
   @inline(__always)
-  func double(_ number: Int, _ key: some CodingKey) throws -> Double {
-    if let column = column(number) {
-      let row = unsafe try row()
-      if unsafe row.pointee.storageClass(column) == .real { return unsafe row.pointee.real(column) }
+  func integer<Number: FixedWidthInteger>(_ place: MemberPlace, _ key: some CodingKey) throws -> Number {
+    if place.column >= 0, let found = unsafe try row().pointee.integerIfInteger(place.column),
+      let number = Number(exactly: found)
+    {
+      return number
     }
-    return try otherDouble(number, key)
+    return try otherCell(place, key).integer()
   }
-
-  @inline(never)
-  private func otherDouble(_ number: Int, _ key: any CodingKey) throws -> Double { try cell(number, key).double() }
 
   @inline(__always)
-  func boolean(_ number: Int, _ key: some CodingKey) throws -> Bool {
-    if number >= 0, scope.booleans[number] {
-      let column = scope.columns[number]
-      let row = unsafe try row()
-      if unsafe row.pointee.storageClass(column) == .integer { return unsafe row.pointee.integer(column) != 0 }
+  func integerIfPresent<Number: FixedWidthInteger>(_ place: MemberPlace, _ key: some CodingKey) throws -> Number? {
+    if place.column >= 0, let found = unsafe try row().pointee.integerIfInteger(place.column),
+      let number = Number(exactly: found)
+    {
+      return number
     }
-    return try otherBoolean(number, key)
+    return try otherCellIfPresent(place, key)?.integer()
+  }
+
+  @inline(__always)
+  func double(_ place: MemberPlace, _ key: some CodingKey) throws -> Double {
+    if place.column >= 0, let number = unsafe try row().pointee.realIfReal(place.column) { return number }
+    return try otherCell(place, key).double()
+  }
+
+  @inline(__always)
+  func doubleIfPresent(_ place: MemberPlace, _ key: some CodingKey) throws -> Double? {
+    if place.column >= 0, let number = unsafe try row().pointee.realIfReal(place.column) { return number }
+    return try otherCellIfPresent(place, key)?.double()
+  }
+
+  @inline(__always)
+  func boolean(_ place: MemberPlace, _ key: some CodingKey) throws -> Bool {
+    if place.storage == .boolean, let number = unsafe try row().pointee.integerIfInteger(place.column) {
+      return number != 0
+    }
+    return try otherCell(place, key).boolean()
+  }
+
+  @inline(__always)
+  func booleanIfPresent(_ place: MemberPlace, _ key: some CodingKey) throws -> Bool? {
+    if place.storage == .boolean, let number = unsafe try row().pointee.integerIfInteger(place.column) {
+      return number != 0
+    }
+    return try otherCellIfPresent(place, key)?.boolean()
   }
 
   @inline(never)
-  private func otherBoolean(_ number: Int, _ key: any CodingKey) throws -> Bool { try cell(number, key).boolean() }
+  private func otherCell<Key: CodingKey>(_ place: MemberPlace, _ key: Key) throws -> ScalarDecoder {
+    try cell(Int(place.number), key)
+  }
+
+  @inline(never)
+  private func otherCellIfPresent<Key: CodingKey>(_ place: MemberPlace, _ key: Key) throws -> ScalarDecoder? {
+    try isMissing(place, key) ? nil : try cell(Int(place.number), key)
+  }
 
   // MARK: Undeclared properties
 

@@ -9,16 +9,37 @@ import Storage
 
 // Values of types other than scalars.
 extension RowDecoder {
-  /// A member as a value of any type.
-  func value<Value: Decodable>(_ type: Value.Type, _ number: Int, _ key: any CodingKey) throws -> Value {
+  /// A member as a value of any type; Foundation's straight from the column's bytes.
+  func value<Value: Decodable>(_ type: Value.Type, _ place: MemberPlace, _ key: some CodingKey) throws -> Value {
+    switch place.storage {
+    case .dateTimeOffset, .dateTime, .date:
+      guard Value.self == Date.self, let bytes = unsafe try row().pointee.utf8IfText(place.column),
+        let date = unsafe ScalarText.date(bytes)
+      else { break }
+      // The types have been compared, here and below.
+      return unsafe unsafeBitCast(date, to: Value.self)
+    case .guid:
+      guard Value.self == UUID.self, let bytes = unsafe try row().pointee.utf8IfText(place.column),
+        let uuid = unsafe ScalarText.uuid(bytes)
+      else { break }
+      return unsafe unsafeBitCast(uuid, to: Value.self)
+    case .decimal:
+      guard Value.self == Decimal.self, let bytes = unsafe try row().pointee.utf8IfText(place.column),
+        let decimal = unsafe ScalarText.decimal(bytes)
+      else { break }
+      return unsafe unsafeBitCast(decimal, to: Value.self)
+    default: break
+    }
+    return try otherValue(type, Int(place.number), key)
+  }
+
+  @inline(never)
+  private func otherValue<Value: Decodable>(
+    _ type: Value.Type, _ number: Int, _ key: any CodingKey
+  ) throws -> Value {
     guard number >= 0 else { return try ScalarDecoder.make(type, try cell(number, key)) }
     switch scope.members[number] {
-    case .column(let column, let storage, _):
-      let row = unsafe try row()
-      if unsafe row.pointee.storageClass(column) == .text, storage != .json, storage != .geo {
-        if let value: Value = unsafe ScalarText.value(row.pointee.utf8(column), storage) { return value }
-      }
-      return try compoundOrScalar(type, number, key)
+    case .column: return try compoundOrScalar(type, number, key)
     case .complex(let marker, let inner):
       let row = unsafe try row()
       guard try has(number) else { throw missing(key) }
@@ -33,10 +54,12 @@ extension RowDecoder {
 
   /// The same; nil where a related entity is asked for and there is none.
   func valueIfRelated<Value: Decodable>(
-    _ type: Value.Type, _ number: Int, _ key: any CodingKey
+    _ type: Value.Type, _ place: MemberPlace, _ key: some CodingKey
   ) throws -> Value? {
-    if number >= 0, case .expand(let expand) = scope.members[number] { return try related(type, expand, key) }
-    return try value(type, number, key)
+    if place.column < 0, place.number >= 0, case .expand(let expand) = scope.members[Int(place.number)] {
+      return try related(type, expand, key)
+    }
+    return try value(type, place, key)
   }
 
   private func compoundOrScalar<Value: Decodable>(
@@ -65,11 +88,12 @@ extension RowDecoder {
     _ type: Value.Type, _ expand: RowExpand, _ key: any CodingKey
   ) throws -> Value? {
     guard let inner = expand.scope, key.stringValue == expand.name else {
-      return try ScalarDecoder.make(type, try cell(scope.number(key.stringValue) ?? KeyPlaces.none, key))
+      return try ScalarDecoder.make(type, try cell(scope.number(key.stringValue) ?? -1, key))
     }
     let row = unsafe try row()
     let values = unsafe AnswerWriter.values(expand.plan.parameters, at: row.pointee)
     let decoder = further(expand, inner, key)
+    defer { endUnlessKept(decoder, expand) }
     if !expand.isCollection {
       var found: Value?
       try place.writer.forEachRow(expand.sql, values) { row in

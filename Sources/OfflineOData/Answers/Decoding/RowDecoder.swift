@@ -28,6 +28,8 @@ final class RowDecoder: Decoder {
   let around: [any CodingKey]
   private var inner: [Int: RowDecoder] = [:]
   private var further: [ObjectIdentifier: RowDecoder] = [:]
+  // The container asked for last, which serves all rows: it has no state of its own. It holds the decoder until ``end()``.
+  @exclusivity(unchecked) private var latest: KeptContainer?
 
   init(_ scope: RowScope, _ place: RowPlace, around: [any CodingKey] = []) {
     (self.scope, self.place, self.around) = (scope, place, around)
@@ -37,7 +39,27 @@ final class RowDecoder: Decoder {
   var userInfo: [CodingUserInfoKey: Any] { [:] }
 
   func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
-    KeyedDecodingContainer(RowKeyedContainer<Key>(self, scope.places(of: type)))
+    if let latest = unsafe latest, latest.key == ObjectIdentifier(type) {
+      // A container of other keys has another identifier.
+      return unsafe unsafeDowncast(latest, to: ContainerOfKeys<Key>.self).container
+    }
+    let made = ContainerOfKeys(KeyedDecodingContainer(RowKeyedContainer<Key>(self, scope.places(of: type))))
+    // One that is asked for after the last row is not kept.
+    if unsafe place.row != nil { unsafe latest = made }
+    return made.container
+  }
+
+  /// Ends a decoder of related entities that is not kept, since another stands on a row.
+  func endUnlessKept(_ decoder: RowDecoder, _ expand: RowExpand) {
+    if further[ObjectIdentifier(expand)] !== decoder { decoder.end() }
+  }
+
+  /// Lets go of containers and of the decoders within, which hold each other, after the last row.
+  func end() {
+    unsafe latest = nil
+    for decoder in inner.values { decoder.end() }
+    for decoder in further.values { decoder.end() }
+    (inner, further) = ([:], [:])
   }
 
   func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
@@ -71,8 +93,24 @@ final class RowDecoder: Decoder {
   func further(_ expand: RowExpand, _ scope: RowScope, _ key: any CodingKey) -> RowDecoder {
     if let known = further[ObjectIdentifier(expand)], unsafe known.place.row == nil { return known }
     let made = RowDecoder(scope, RowPlace(writer: place.writer), around: around + [key])
-    further[ObjectIdentifier(expand)] = made
+    if further[ObjectIdentifier(expand)] == nil { further[ObjectIdentifier(expand)] = made }
     return made
+  }
+}
+
+/// A container that was made, with the type of its keys.
+class KeptContainer {
+  let key: ObjectIdentifier
+  fileprivate init(_ key: ObjectIdentifier) { self.key = key }
+}
+
+/// A container that was made for keys of a type.
+final class ContainerOfKeys<Key: CodingKey>: KeptContainer {
+  let container: KeyedDecodingContainer<Key>
+
+  init(_ container: KeyedDecodingContainer<Key>) {
+    self.container = container
+    super.init(ObjectIdentifier(Key.self))
   }
 }
 

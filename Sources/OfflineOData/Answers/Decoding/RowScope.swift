@@ -4,10 +4,6 @@ import Storage
 /// What the names of a shape's members stand for, for decoders: made once a question, used for all rows.
 @safe final class RowScope {
   let members: [Member]
-  /// The column of each member that is one; else -1. Looked at for each cell, where a member would be copied.
-  let columns: [Int32]
-  /// Whether each member is a column of booleans.
-  let booleans: [Bool]
   private let numbers: [String: Int]
   private var places: [ObjectIdentifier: KeyPlaces] = [:]
   // The keys of the container asked for last: that of the row before.
@@ -48,8 +44,6 @@ import Storage
       }
     }
     members = all.map(\.1)
-    columns = RowScope.columns(members)
-    booleans = RowScope.booleans(members)
     self.types = all.map(\.2)
     typeNumber = shape.typeNumber
     numbers = Dictionary(all.indices.map { (all[$0].0, $0) }, uniquingKeysWith: { first, _ in first })
@@ -61,8 +55,6 @@ import Storage
     let all =
       RowScope.named(members, count: 0, below: path, expands) + RowScope.named(expands, at: path, count: 0)
     self.members = all.map(\.1)
-    columns = RowScope.columns(self.members)
-    booleans = RowScope.booleans(self.members)
     types = all.map(\.2)
     typeNumber = nil
     numbers = Dictionary(all.indices.map { (all[$0].0, $0) }, uniquingKeysWith: { first, _ in first })
@@ -96,14 +88,6 @@ import Storage
     }
   }
 
-  private static func columns(_ members: [Member]) -> [Int32] {
-    members.map { member in if case .column(let column, _, _) = member { column } else { -1 } }
-  }
-
-  private static func booleans(_ members: [Member]) -> [Bool] {
-    members.map { member in if case .column(_, .boolean, _) = member { true } else { false } }
-  }
-
   private static func dynamic(_ members: [ReadMember]) -> Int32? {
     for member in members { if case .dynamic(let column, _) = member.kind { return column } }
     return nil
@@ -111,6 +95,15 @@ import Storage
 
   /// The number of a name; nil where no member has it.
   func number(_ name: String) -> Int? { numbers[name] }
+
+  /// Where the member of a number stands; `MemberPlace.none` for nil.
+  func place(_ number: Int?) -> MemberPlace {
+    guard let number else { return .none }
+    guard case .column(let column, let storage, _) = members[number] else {
+      return MemberPlace(number: Int32(truncatingIfNeeded: number), column: -1, storage: .dynamic)
+    }
+    return MemberPlace(number: Int32(truncatingIfNeeded: number), column: column, storage: storage)
+  }
 
   /// The names, in their order.
   var names: [String] { numbers.sorted { $0.value < $1.value }.map(\.key).filter { !$0.contains("@") } }
@@ -124,43 +117,9 @@ import Storage
 
   @inline(never)
   private func makePlaces<Key: CodingKey>(_ type: Key.Type) -> KeyPlaces {
-    let found = places[ObjectIdentifier(type)] ?? KeyPlaces(self, isByte: MemoryLayout<Key>.size <= 1 && _isPOD(type))
+    let found = places[ObjectIdentifier(type)] ?? KeyPlaces(self, type)
     places[ObjectIdentifier(type)] = found
     unsafe latest = (ObjectIdentifier(type), found)
-    return found
-  }
-}
-
-/// Which members the keys of one type stand for.
-///
-/// Keys that are enumerations without payload are one byte: the same byte is the same key, so that its name is asked for
-/// once a question. Other keys are looked for by name, first behind the member found last.
-@safe final class KeyPlaces {
-  private let scope: RowScope
-  private let isByte: Bool
-  // A decoder is in the hands of one thread, and nothing is called while the array is looked at.
-  @exclusivity(unchecked) private var byByte: [Int32]
-
-  /// No member has the name.
-  static let none = -1
-  private static let unknown: Int32 = -2
-
-  init(_ scope: RowScope, isByte: Bool) {
-    self.scope = scope
-    self.isByte = isByte
-    unsafe byByte = isByte ? Array(repeating: KeyPlaces.unknown, count: 256) : []
-  }
-
-  /// The number of the member that a key names.
-  @inline(__always)
-  func number<Key: CodingKey>(_ key: Key) -> Int {
-    guard isByte else { return scope.number(key.stringValue) ?? KeyPlaces.none }
-    // The type has no pointers and at most one byte.
-    let byte = unsafe withUnsafeBytes(of: key) { bytes in unsafe bytes.isEmpty ? 0 : bytes[0] }
-    let known = unsafe byByte[Int(byte)]
-    if known != KeyPlaces.unknown { return Int(known) }
-    let found = scope.number(key.stringValue) ?? KeyPlaces.none
-    unsafe byByte[Int(byte)] = Int32(truncatingIfNeeded: found)
     return found
   }
 }

@@ -8,36 +8,6 @@ import OData
 
 /// Foundation's types from the text of a column, without a string between where that can be avoided.
 enum ScalarText {
-  /// A value of one of the types; nil for other types, and for texts that are none of the type.
-  @inline(__always)
-  static func value<Value>(_ bytes: UnsafeBufferPointer<UInt8>, _ storage: ColumnStorage) -> Value? {
-    switch storage {
-    case .dateTimeOffset, .dateTime, .date:
-      guard Value.self == Date.self else { return nil }
-      return unsafe date(bytes).map { same($0) }
-    case .decimal:
-      guard Value.self == Decimal.self else { return nil }
-      return unsafe decimal(bytes).map { same($0) }
-    case .guid:
-      guard Value.self == UUID.self else { return nil }
-      return unsafe uuid(bytes).map { same($0) }
-    case .duration:
-      guard Value.self == Duration.self else { return nil }
-      return ODataDuration(unsafe String(decoding: bytes, as: UTF8.self)).map { same(Duration($0)) }
-    case .string:
-      guard Value.self == URL.self else { return nil }
-      return URL(string: unsafe String(decoding: bytes, as: UTF8.self)).map { same($0) }
-    default: return nil
-    }
-  }
-
-  /// The value as the type that it has.
-  @inline(__always)
-  private static func same<From, To>(_ value: From) -> To {
-    // Both are the same type: the callers have compared them.
-    unsafe unsafeBitCast(value, to: To.self)
-  }
-
   // MARK: Moments
 
   /// `YYYY-MM-DD`, `YYYY-MM-DDThh:mm:ss`, with a fraction, with `Z` or an offset; without one the clock is that of UTC.
@@ -125,7 +95,30 @@ enum ScalarText {
     ODataDecimal(unsafe String(decoding: bytes, as: UTF8.self)).flatMap { Decimal(exactly: $0) }
   }
 
+  // MARK: Identifiers
+
+  /// `8-4-4-4-12` hexadecimal digits of either case; nil for anything else.
   static func uuid(_ bytes: UnsafeBufferPointer<UInt8>) -> UUID? {
-    ODataGuid(unsafe String(decoding: bytes, as: UTF8.self)).map { UUID($0) }
+    guard bytes.count == 36, unsafe bytes[8] == 0x2D, unsafe bytes[13] == 0x2D, unsafe bytes[18] == 0x2D,
+      unsafe bytes[23] == 0x2D, let first = unsafe hexadecimal(bytes, 0, 8),
+      let second = unsafe hexadecimal(bytes, 9, 4),
+      let third = unsafe hexadecimal(bytes, 14, 4), let fourth = unsafe hexadecimal(bytes, 19, 4),
+      let fifth = unsafe hexadecimal(bytes, 24, 12)
+    else { return nil }
+    return UUID(ODataGuid(high: first << 32 | second << 16 | third, low: fourth << 48 | fifth))
+  }
+
+  /// The number that so many digits from a place on spell; the caller has looked that they are there.
+  @inline(__always)
+  private static func hexadecimal(_ bytes: UnsafeBufferPointer<UInt8>, _ start: Int, _ count: Int) -> UInt64? {
+    var number: UInt64 = 0
+    var isDigits = true
+    for index in start..<(start + count) {
+      let byte = unsafe bytes[index]
+      let (digit, letter) = (byte &- 0x30, (byte | 0x20) &- 0x61)
+      isDigits = isDigits && (digit <= 9 || letter <= 5)
+      number = number << 4 | UInt64(digit <= 9 ? digit : letter &+ 10)
+    }
+    return isDigits ? number : nil
   }
 }
