@@ -23,7 +23,8 @@ enum ImportMatrix {
       targets: ["CSQLite", "CCrypto"], system: threads.union(libc).union(["CryptoKit", "CommonCrypto"])),
     "ODataService": Row(targets: ["OData", "ODataXML", "HTTPCore"], system: threads),
     "OnlineOData": Row(targets: ["ODataService", "OData", "ODataXML", "HTTPCore", "Storage"], system: threads),
-    "OfflineOData": Row(targets: ["ODataService", "OData", "ODataXML", "HTTPCore", "Storage"], system: threads),
+    "OfflineOData": Row(
+      targets: ["ODataService", "OData", "ODataXML", "HTTPCore", "Storage"], system: threads.union(["Observation"])),
     "ContentCache": Row(targets: ["HTTPCore", "Storage"], system: threads.union(libc)),
     "ObjectStore": Row(targets: ["Storage"], system: threads),
     "Gateway": Row(targets: ["ContentCache", "HTTPCore", "CMicroHTTPD"], system: threads.union(libc)),
