@@ -160,4 +160,54 @@ struct AnswerDecodingTests {
     let none = try rig.answer(bench.made, "Orders(9)", AnswerForm(version: .v4))
     #expect(try await rig.read { try none.read(Title.self, $0) } == nil)
   }
+
+  /// Asks by keys of two types, and keeps what it was given.
+  private struct Keeping: Decodable {
+    struct Name: CodingKey {
+      let stringValue: String
+      var intValue: Int? { nil }
+      init(stringValue: String) { self.stringValue = stringValue }
+      init?(intValue: Int) { nil }
+    }
+    enum Only: String, CodingKey { case id = "ID" }
+
+    let decoder: any Decoder
+    let names: KeyedDecodingContainer<Name>
+    let numbers: [Int]
+
+    init(from decoder: any Decoder) throws {
+      self.decoder = decoder
+      names = try decoder.container(keyedBy: Name.self)
+      let only = try decoder.container(keyedBy: Only.self)
+      let again = try decoder.container(keyedBy: Name.self)
+      numbers = [
+        try names.decode(Int.self, forKey: Name(stringValue: "ID")), try only.decode(Int.self, forKey: .id),
+        try again.decodeIfPresent(Int.self, forKey: Name(stringValue: "ID")) ?? 0,
+        try again.decodeIfPresent(Int.self, forKey: Name(stringValue: "Nothing")) ?? 0,
+      ]
+    }
+  }
+
+  @Test("Keys of any type; containers that are kept have no row any more, and nothing holds decoders")
+  func kept() async throws {
+    let rig = try await AnswerShapeTests.rig()
+    let run = try rig.answer(try rig.bench("Orders").made, "Orders", AnswerForm(version: .v4))
+    let found = try await rig.read { connection in
+      weak var decoder: RowDecoder?
+      var numbers: [[Int]] = []
+      var isGone = false
+      do {
+        let all = try run.read([Keeping].self, connection) ?? []
+        numbers = all.map(\.numbers)
+        decoder = all.first?.decoder as? RowDecoder
+        _ = try all.first?.decoder.container(keyedBy: Keeping.Only.self)
+        do { _ = try all.first?.names.decode(Int.self, forKey: .init(stringValue: "ID")) } catch {
+          if case DecodingError.dataCorrupted = error { isGone = decoder != nil }
+        }
+      }
+      return (numbers, isGone, decoder == nil)
+    }
+    #expect(found.0 == (1...3).map { [$0, $0, $0, 0] })
+    #expect(found.1 && found.2)
+  }
 }
