@@ -5,14 +5,15 @@ import Storage
 extension AnswerRun {
   /// The number of entities, as text.
   func count(_ writer: AnswerWriter, into out: inout AnswerBytes) throws -> End {
-    var end = End(found: .nothing, mediaType: "text/plain")
-    try writer.forEachRow(plan.sql, AnswerWriter.values(plan.parameters)) { row in
-      end.found = .content
-      end.rows = 1
-      out.integer(row.integer(0))
-      return false
-    }
-    return end
+    guard let count = try count(writer) else { return End(found: .nothing, mediaType: "text/plain") }
+    out.integer(count)
+    return End(found: .content, rows: 1, mediaType: "text/plain")
+  }
+
+  /// The number of entities; nil where there is nothing whose entities could be counted.
+  func count(_ writer: AnswerWriter) throws -> Int64? {
+    let count = try writer.count(plan.sql, AnswerWriter.values(plan.parameters))
+    return try count == 0 && hasOwner(writer) == false ? nil : count
   }
 
   /// The raw value (Protocol 4.01 §11.2.4.1): text, and binary values as their bytes.

@@ -47,7 +47,8 @@ struct AnswerStream: AsyncSequence, Sendable {
     }.get()
   }
 
-  func makeAsyncIterator() -> AsyncIterator { AsyncIterator(first: first, session: session) }
+  /// Without a first piece the session has ended already.
+  func makeAsyncIterator() -> AsyncIterator { AsyncIterator(first: first, session: first == nil ? nil : session) }
 
   /// Takes the pieces.
   struct AsyncIterator: AsyncIteratorProtocol {

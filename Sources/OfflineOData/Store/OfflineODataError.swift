@@ -79,7 +79,8 @@ public enum OfflineODataError: Error, Sendable, Hashable {
       message += ": " + why.joined(separator: ": ")
       if let last = message.unicodeScalars.last, !".?!^".unicodeScalars.contains(last) { message += "." }
     }
-    if let cure = entry.cure { message += " " + cure }
+    // The error below may say it already.
+    if let cure = entry.cure, !message.hasSuffix(cure) { message += " " + cure }
     self.init(entry.category, code: name.rawValue, message: message)
   }
 

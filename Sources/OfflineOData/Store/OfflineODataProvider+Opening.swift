@@ -64,13 +64,10 @@ extension OfflineODataProvider {
       let opened = try await openFile()
       replica = opened
       let store = try makeStore(opened)
-      try await prepare(store)
-      try Task.checkCancellation()
-      try state.withLock { state in
-        // Closed meanwhile: who closes sets the phase.
-        guard case .opening = state.phase, state.opening == opening else { throw CancellationError() }
-        state.phase = .open(store)
-        state.added = []
+      var taken = try await prepare(store)
+      while let late = try finishOpening(opening, store, after: taken) {
+        for query in late { try await store.add(query, replaces: true) }
+        taken += late
       }
       telling.tell(.stateChanged(.open), of: self)
     } catch {
@@ -80,6 +77,23 @@ extension OfflineODataProvider {
       }
       telling.tell(.stateChanged(.closed), of: self)
       throw error
+    }
+  }
+
+  /// Makes the store open, where the queries that were added while it was closed or opening are all taken; else gives the
+  /// others.
+  private func finishOpening(
+    _ opening: UInt64, _ store: OpenStore, after taken: [OfflineODataDefiningQuery]
+  ) throws -> [OfflineODataDefiningQuery]? {
+    try Task.checkCancellation()
+    return try state.withLock { state in
+      // Closed meanwhile: who closes sets the phase.
+      guard case .opening = state.phase, state.opening == opening else { throw CancellationError() }
+      let late = state.added.filter { !taken.contains($0) }
+      guard late.isEmpty else { return late }
+      state.phase = .open(store)
+      state.added = []
+      return nil
     }
   }
 
@@ -104,7 +118,8 @@ extension OfflineODataProvider {
   /// The name under which it is kept that the first download has ended.
   private static let filledSetting = "filled"
 
-  private func prepare(_ store: OpenStore) async throws {
+  /// Fills the store where it never was. Gives the added queries that it has taken.
+  private func prepare(_ store: OpenStore) async throws -> [OfflineODataDefiningQuery] {
     let replica = store.replica
     switch try await replica.setting(Self.rootSetting) {
     case .text(let kept)? where kept != root.url.absoluteString:
@@ -116,7 +131,8 @@ extension OfflineODataProvider {
       try StoredStreams.prepare(connection)
     }
     try await store.askIndexes()
-    for query in state.withLock({ $0.added }) { try await store.add(query, replaces: true) }
+    let added = state.withLock { $0.added }
+    for query in added { try await store.add(query, replaces: true) }
     if try await replica.setting(Self.filledSetting) == nil {
       let download = StoreDownload(store: store, names: nil) { [weak self] event in
         if let self { telling.tell(event, of: self, isOpening: true) }
@@ -127,6 +143,7 @@ extension OfflineODataProvider {
       try await store.useModel()
     }
     await store.log(EventLog.Record(type: "Open"))
+    return added
   }
 
   /// Ends the use of the store: requests and a download on their way are cancelled, the file is closed. A download goes on

@@ -44,13 +44,13 @@ extension OfflineODataProvider {
   }
 
   /// What a question asks for as a value of a type of the application's: an array for a collection, a `Decodable` for one
-  /// entity. Nil where there is no such entity.
+  /// entity. Nil where there is no such entity. It is the whole answer, whatever `answerPageSize` says.
   public func read<Value: Decodable & Sendable>(_ type: Value.Type, _ path: String) async throws -> Value? {
     let store = try openStore()
     let text = try store.relative(path)
     try await store.prepareSearch(text)
     return try await store.read { connection, state, plan in
-      try store.run(text, OfflineODataAnswerOptions(), state, plan).read(type, connection)
+      try store.run(text, OfflineODataAnswerOptions(), state, plan, isPaged: false).read(type, connection)
     }
   }
 
@@ -67,7 +67,8 @@ extension OfflineODataProvider {
     let store = try openStore()
     let text = try store.relative(path)
     return OfflineODataLiveResults(
-      store.replica, question: { state, plan in try store.run(text, OfflineODataAnswerOptions(), state, plan) },
+      store.replica,
+      question: { state, plan in try store.run(text, OfflineODataAnswerOptions(), state, plan, isPaged: false) },
       value: { run, connection in try run.read(type, connection) })
   }
 

@@ -49,15 +49,27 @@ extension OpenStore {
     }
   }
 
-  /// Reads of a batch are answered one by one; a change among them refuses the whole before anything is done.
+  /// Reads of a batch are answered one by one, and one that fails fails alone, as at a service that goes on after errors;
+  /// where the request says `continuesOnError` is false, those behind it are not answered. A change among them refuses the
+  /// whole before anything is done.
   private func answer(_ batch: ODataBatchRequest) async throws(OfflineODataError) -> ODataBatchResponse {
     guard batch.isRead else { throw OfflineODataError(.unsupportedChange, "a batch with changes") }
     var slots: [ODataBatchResponse.Slot?] = []
     for item in batch.items {
       guard case .single(let single) = item else { throw OfflineODataError(.unsupportedChange, "a change set") }
-      var response = try await answer(single)
-      response.contentID = single.contentID
-      slots.append(.response(response))
+      if batch.continuesOnError == false, slots.contains(where: { $0?.failure != nil }) {
+        slots.append(.failure(ODataServiceError(.notProcessed, operation: single.operationName)))
+        continue
+      }
+      do throws(OfflineODataError) {
+        var response = try await answer(single)
+        response.contentID = single.contentID
+        slots.append(.response(response))
+      } catch {
+        // What ends the store or the task ends the batch.
+        guard !error.isCancelled, error.name != .storeNotOpen else { throw error }
+        slots.append(.failure(error.asPart(single, url: try? absolute(single.path))))
+      }
     }
     return ODataBatchResponse(httpStatus: 200, slots: slots)
   }
@@ -118,4 +130,21 @@ extension OpenStore {
       throw OfflineODataError(.malformedURL, cause: error)
     }
   }
+}
+
+extension OfflineODataError {
+  /// The error as that of a part of a batch: the status that a service would answer, the store's own words, itself below.
+  fileprivate func asPart(_ request: ODataSingleRequest, url: String?) -> ODataServiceError {
+    let category: ODataServiceError.Category =
+      switch self {
+      case .notFound: .http(status: 404, payload: words)
+      case .invalidInput: .http(status: 400, payload: words)
+      case .preconditionFailed: .http(status: 412, payload: words)
+      case .notSupported: .notSupported(errorMessage)
+      case .communicationError, .serverSideError, .clientInternalError: .http(status: 500, payload: words)
+      }
+    return ODataServiceError(category, operation: request.operationName, method: .get, url: url, cause: self)
+  }
+
+  private var words: ODataErrorPayload { ODataErrorPayload(code: String(errorCode), message: errorMessage) }
 }

@@ -44,33 +44,55 @@ extension OpenStore {
   }
 
   /// A question ready to be answered in a transaction.
+  ///
+  /// - `isPaged`: whether the answer can tell that there is a next page.
   func run(
-    _ text: String, _ options: OfflineODataAnswerOptions, _ state: ReplicaState, _ plan: ReplicaPlan
+    _ text: String, _ options: OfflineODataAnswerOptions, _ state: ReplicaState, _ plan: ReplicaPlan,
+    isPaged: Bool = true
   ) throws -> AnswerRun {
-    let question = try question(text, state, plan)
+    let question = try question(text, state, plan, isPaged: isPaged)
+    var options = options
+    if let format = question.url.options.format, question.plan.content.isJSON { try options.take(format: format) }
     return AnswerRun(plan: question.plan, url: question.url, form: form(options, question.model), model: question.model)
   }
 }
 
 extension OfflineODataAnswerOptions {
-  /// What a request's fields and `$format` ask for (JSON Format 4.01 §3).
+  /// What a request's fields ask for (JSON Format 4.01 §3).
   init(_ request: ODataSingleRequest) {
     self.init()
-    let asked = (request.fields[.accept] ?? "").lowercased() + ";" + OfflineODataAnswerOptions.format(request.path)
-    for parameter in asked.split(whereSeparator: { $0 == ";" || $0 == "," }) {
-      let text = parameter.filter { $0 != " " }
-      switch text {
+    take(parameters: request.fields[.accept] ?? "")
+  }
+
+  /// Heeds `$format`, which goes before everything else (Protocol 4.01 §11.2.12).
+  fileprivate mutating func take(format: String) throws(OfflineODataError) {
+    let type = format.prefix { $0 != ";" }.lowercased().filter { $0 != " " }
+    guard type == "json" || type == "application/json" else {
+      throw OfflineODataError(.unsupportedQuery, "$format=\(format): answers are JSON")
+    }
+    take(parameters: format)
+  }
+
+  private mutating func take(parameters: String) {
+    for parameter in parameters.lowercased().split(whereSeparator: { $0 == ";" || $0 == "," }) {
+      switch parameter.filter({ $0 != " " }) {
       case "odata.metadata=full", "metadata=full": metadata = .full
+      case "odata.metadata=minimal", "metadata=minimal": metadata = .minimal
       case "odata.metadata=none", "metadata=none": metadata = .none
       case "ieee754compatible=true": isIEEE754Compatible = true
+      case "ieee754compatible=false": isIEEE754Compatible = false
       default: break
       }
     }
   }
+}
 
-  private static func format(_ path: String) -> String {
-    let query = path.drop { $0 != "?" }.dropFirst()
-    let option = query.split(separator: "&").first { $0.hasPrefix("$format=") || $0.hasPrefix("%24format=") }
-    return option.map { $0.drop { $0 != "=" }.dropFirst().lowercased() } ?? ""
+extension ReadContent {
+  /// Whether the answer is JSON: not a number, a raw value or bytes.
+  fileprivate var isJSON: Bool {
+    switch self {
+    case .objects, .references, .value(_, isRaw: false): true
+    case .value, .count, .media: false
+    }
   }
 }

@@ -50,21 +50,28 @@ final class OpenStore: Sendable {
   }
 
   /// A question with its plan, for what a transaction sees; kept for the next time it is asked.
+  ///
+  /// - `isPaged`: whether the answer can tell that there is a next page.
   func question(
-    _ text: String, _ state: ReplicaState, _ plan: ReplicaPlan
+    _ text: String, _ state: ReplicaState, _ plan: ReplicaPlan, isPaged: Bool = true
   ) throws -> PreparedQuestion {
-    if let kept = prepared.withLock({ $0.question(text, state.version) }) { return kept }
+    let pageSize = isPaged ? parameters.answerPageSize : nil
+    // No URL has a space at its end: the two plans of a question are kept apart.
+    let name = pageSize == nil ? text : text + " "
+    if let kept = prepared.withLock({ $0.question(name, state.version) }) { return kept }
     let question =
       try EventLog.question(text, store: self, serviceHas: plan.model.entitySet(EventLog.setName) != nil)
-      ?? make(text, state, plan)
-    prepared.withLock { $0.keep(question, text, state.version) }
+      ?? make(text, state, plan, pageSize)
+    prepared.withLock { $0.keep(question, name, state.version) }
     return question
   }
 
-  private func make(_ text: String, _ state: ReplicaState, _ plan: ReplicaPlan) throws -> PreparedQuestion {
+  private func make(_ text: String, _ state: ReplicaState, _ plan: ReplicaPlan, _ pageSize: Int?) throws
+    -> PreparedQuestion
+  {
     let url = try ODataParser(plan.model.version).relativeURL(text)
     let bound = try binder(plan).bind(url, text: text)
-    let options = QueryWriter.Options(pageSize: parameters.answerPageSize)
+    let options = QueryWriter.Options(pageSize: pageSize)
     let readPlan = try QueryWriter(plan: plan, state: state, options: options).plan(bound)
     return PreparedQuestion(url: bound, plan: readPlan, model: plan.model)
   }

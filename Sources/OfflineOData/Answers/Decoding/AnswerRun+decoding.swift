@@ -19,7 +19,7 @@ extension AnswerRun {
     case .objects(let shape), .references(let shape): return try objects(type, shape, writer)
     case .value(let member, _): return try value(type, member, writer)
     case .count:
-      let count = try writer.count(plan.sql, AnswerWriter.values(plan.parameters))
+      guard let count = try count(writer) else { return nil }
       return try ScalarDecoder.make(type, ScalarDecoder(.integer(count), codingPath: []))
     case .media: throw OfflineODataError(.unsupportedQuery, "Media as a value of a type; read the bytes")
     }
@@ -53,6 +53,7 @@ extension AnswerRun {
           return true
         }
       }, from: decoder)
+    if paging.count == 0, try hasOwner(writer) == false { return nil }
     return made as? Value
   }
 
