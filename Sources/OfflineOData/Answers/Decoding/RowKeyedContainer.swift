@@ -7,15 +7,25 @@ import Storage
   import Foundation
 #endif
 
+/// A decoder, and where the members stand that keys of one type name.
+final class RowMembers {
+  let decoder: RowDecoder
+  let places: KeyPlaces
+
+  init(_ decoder: RowDecoder, _ places: KeyPlaces) { (self.decoder, self.places) = (decoder, places) }
+}
+
 /// The members of a row by their names.
 struct RowKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
-  let decoder: RowDecoder
-  private let places: KeyPlaces
+  // One reference: the standard library copies containers with each call.
+  private let members: RowMembers
 
-  init(_ decoder: RowDecoder, _ places: KeyPlaces) {
-    self.decoder = decoder
-    self.places = places
-  }
+  init(_ decoder: RowDecoder, _ places: KeyPlaces) { members = RowMembers(decoder, places) }
+
+  @inline(__always)
+  var decoder: RowDecoder { members.decoder }
+  @inline(__always)
+  private var places: KeyPlaces { members.places }
 
   var codingPath: [any CodingKey] { decoder.codingPath }
 
