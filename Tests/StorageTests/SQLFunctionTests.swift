@@ -58,7 +58,12 @@ struct SQLFunctionTests {
           return Int(left[index]) - Int(right[index])
         }
         return 0
-      }
+      },
+      // Dots say nothing.
+      SQLCollation("undotted") { (left, right) in
+        let (one, other) = (left.filter { $0 != 0x2E }, right.filter { $0 != 0x2E })
+        return one == other ? 0 : one.lexicographicallyPrecedes(other) ? -1 : 1
+      },
     ])
 
   private func open() async throws -> Database {
@@ -142,6 +147,22 @@ struct SQLFunctionTests {
       }
     }
     #expect(between == ["ab", "bb"])
+    try await database.close()
+  }
+
+  @Test("texts of different length that a collation calls equal are found in joins, too")
+  func equalInJoins() async throws {
+    let database = try await open()
+    let found = try await database.write { (connection) throws(StorageError) in
+      try connection.run("CREATE TABLE one(a TEXT PRIMARY KEY)")
+      try connection.run("CREATE TABLE other(id INTEGER PRIMARY KEY, w TEXT COLLATE undotted)")
+      for name in ["x", "y", "z"] { try connection.run("INSERT INTO one VALUES(?)", .text(name)) }
+      for word in ["ab", "a.b.", "c", "a.b"] { try connection.run("INSERT INTO other(w) VALUES(?)", .text(word)) }
+      return try connection.rows("SELECT a, w FROM one, other WHERE w = ? ORDER BY a, id", .text("ab.")) {
+        (row) throws(StorageError) in try row.text(0) + row.text(1)
+      }
+    }
+    #expect(found == ["x", "y", "z"].flatMap { [$0 + "ab", $0 + "a.b.", $0 + "a.b"] })
     try await database.close()
   }
 

@@ -103,7 +103,8 @@ struct CloneFolder: Sendable {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
     return names.filter { $0.hasPrefix(Self.storeName) }.reduce(0) { sum, name in
       let attributes = try? FileManager.default.attributesOfItem(atPath: path + "/" + name)
-      return sum + ((attributes?[.size] as? Int) ?? 0)
+      let size = attributes?[.size]
+      return sum + ((size as? Int) ?? Int(clamping: (size as? UInt64) ?? 0))
     }
   }
 

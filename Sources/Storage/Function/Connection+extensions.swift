@@ -119,6 +119,9 @@ extension Connection {
         throw error(code, sql: collation.name)
       }
     }
+    // SQLite 3.40 puts a Bloom filter before an index that it makes for one statement, and that filter takes texts for
+    // different by their length, whatever the collation says.
+    if !extensions.collations.isEmpty { try run("PRAGMA automatic_index = 0") }
   }
 }
 

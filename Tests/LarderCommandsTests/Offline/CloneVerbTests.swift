@@ -45,6 +45,8 @@ struct CloneVerbTests {
 
     let status = await inside.run("status", "--json")
     let queries = try JSONNode(status.outputBytes)["queries"]?.items ?? []
+    let bytes = try #require(Int(try JSONNode(status.outputBytes)["bytes"]?.text ?? ""))
+    #expect(bytes > 50_000)
     #expect(queries.map { $0["name"]?.string }.sorted { ($0 ?? "") < ($1 ?? "") } == ["orders", "products"])
     #expect(queries.allSatisfy { $0["hasPendingDownload"] == .boolean(false) })
     #expect(await inside.run("status").output.contains("complete"))
