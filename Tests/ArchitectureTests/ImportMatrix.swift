@@ -24,7 +24,8 @@ enum ImportMatrix {
     "ODataService": Row(targets: ["OData", "ODataXML", "HTTPCore"], system: threads),
     "OnlineOData": Row(targets: ["ODataService", "OData", "ODataXML", "HTTPCore", "Storage"], system: threads),
     "OfflineOData": Row(
-      targets: ["ODataService", "OData", "ODataXML", "HTTPCore", "Storage"], system: threads.union(["Observation"])),
+      targets: ["ODataService", "OData", "ODataXML", "HTTPCore", "Storage"],
+      system: threads.union(libc).union(["Observation"])),
     "ContentCache": Row(targets: ["HTTPCore", "Storage"], system: threads.union(libc)),
     "ObjectStore": Row(targets: ["Storage"], system: threads),
     "Gateway": Row(targets: ["ContentCache", "HTTPCore", "CMicroHTTPD"], system: threads.union(libc)),
