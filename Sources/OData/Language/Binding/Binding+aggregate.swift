@@ -7,12 +7,13 @@ extension Binding {
   ) throws(ODataBindingError) -> [ODataBoundAggregate] {
     var bound: [ODataBoundAggregate] = []
     var members: [ODataBoundShape.Member] = []
+    var names: Set<String> = []
     for item in items {
       let aggregate = try self.aggregate(item)
       guard let name = aggregate.name else {
         throw error(.wrongType(expected: "a name for the value (as …)", found: "none"), at: item.expression.position)
       }
-      guard !members.contains(where: { $0.name == name }) else {
+      guard names.insert(name).inserted else {
         throw error(.duplicate("'\(name)'"), at: item.expression.position)
       }
       members.append(ODataBoundShape.Member(name: name, type: aggregate.type, isComputed: true))

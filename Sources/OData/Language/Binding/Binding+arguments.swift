@@ -13,12 +13,13 @@ extension Binding {
     at position: SourcePosition
   ) throws(ODataBindingError) -> ODataDeclaredOperation {
     var names: [String] = []
+    var known: Set<String> = []
     for argument in given ?? [] {
       guard let name = argument.name else {
         throw error(
           .noOverload(name, found: ["a value without a name"], expected: signatures(candidates)), at: position)
       }
-      guard !names.contains(name) else { throw error(.duplicate("'\(name)'"), at: position) }
+      guard known.insert(name).inserted else { throw error(.duplicate("'\(name)'"), at: position) }
       names.append(name)
     }
     let implicit = given == nil ? implicitNames : []
@@ -33,9 +34,10 @@ extension Binding {
   }
 
   private func isCallable(_ operation: ODataDeclaredOperation, _ names: [String], _ implicit: Set<String>) -> Bool {
-    operation.parameters.allSatisfy {
-      names.contains($0.name) || implicit.contains($0.name) || $0.isOptional || isLenient($0)
-    }
+    names.count <= operation.parameters.count
+      && operation.parameters.allSatisfy {
+        names.contains($0.name) || implicit.contains($0.name) || $0.isOptional || isLenient($0)
+      }
       && names.allSatisfy { name in operation.parameters.contains { $0.name == name } }
   }
 

@@ -71,7 +71,7 @@ extension Binding {
   ) throws(ODataBindingError) -> ODataBoundExpandItem {
     guard !options.isBare else { return ODataBoundExpandItem(path: walk.path, content: content, options: nil) }
     try allow(allowed(on: walk, content), options, on: "\(described(walk, content))", at: position)
-    let bound = try nested(options, on: target, .expand)
+    let bound = try nested(options, on: target, .expand, at: position)
     try checkLevels(options, walk, at: position)
     return ODataBoundExpandItem(path: walk.path, content: content, options: bound)
   }

@@ -6,9 +6,9 @@ extension Binding {
     _ elements: [ODataGroupingElement], _ inner: [ODataTransformation], _ instance: inout Instance
   ) throws(ODataBindingError) -> ODataBoundTransformation {
     var bound: [ODataBoundGrouping] = []
-    var paths: [ODataBoundPath] = []
+    var paths = GroupedPaths()
     for element in elements { bound.append(try grouping(element, &paths, instance)) }
-    let grouped = shape(of: paths, in: instance.type)
+    let grouped = shape(of: paths.all.map { $0.segments[...] }, in: instance.type)
     guard !inner.isEmpty else {
       instance.type = ODataBoundType(.shape(grouped), isCollection: true)
       return .groupBy(bound, [])
@@ -25,25 +25,24 @@ extension Binding {
   }
 
   private func grouping(
-    _ element: ODataGroupingElement, _ paths: inout [ODataBoundPath], _ instance: Instance
+    _ element: ODataGroupingElement, _ paths: inout GroupedPaths, _ instance: Instance
   ) throws(ODataBindingError) -> ODataBoundGrouping {
     switch element {
     case .property(let path):
       let bound = try relative(path, .apply).path
-      guard !paths.contains(bound) else { throw error(.duplicate("a grouping property"), at: path.position) }
-      paths.append(bound)
+      guard paths.insert(bound) else { throw error(.duplicate("a grouping property"), at: path.position) }
       return .property(bound)
     case .rollup(let levels):
       var bound: [ODataBoundPath] = []
       for path in levels { bound.append(try relative(path, .apply).path) }
-      paths += bound.filter { !paths.contains($0) }
+      for path in bound { _ = paths.insert(path) }
       return .rollup(bound)
     case .rollupHierarchy(let qualifier):
-      paths += try levels(of: qualifier, instance)
+      for path in try levels(of: qualifier, instance) { _ = paths.insert(path) }
       return .rollupHierarchy(qualifier)
     case .rollupRecursive(let reference, let inner):
       let hierarchy = try self.hierarchy(reference)
-      paths.append(hierarchy.property)
+      _ = paths.insert(hierarchy.property)
       let (steps, _) = try apply(inner, on: instance)
       return .rollupRecursive(hierarchy, steps)
     }
@@ -73,28 +72,28 @@ extension Binding {
   }
 
   /// What is left of a type: the properties at the ends of paths, and what leads to them.
-  private func shape(of paths: [ODataBoundPath], in type: ODataBoundType) -> ODataBoundShape {
-    shape(of: paths.map { $0.segments[...] }, in: type)
-  }
-
   private func shape(of paths: [ArraySlice<ODataBoundSegment>], in type: ODataBoundType) -> ODataBoundShape {
-    var members: [ODataBoundShape.Member] = []
+    var groups: [GroupedSteps] = []
+    var places: [String: Int] = [:]
     for path in paths {
       // Casts on the way leave no property.
       let steps = path.drop { if case .cast = $0.kind { true } else { false } }
-      guard let first = steps.first, let name = first.memberName, let own = first.type,
-        !members.contains(where: { $0.name == name })
-      else { continue }
-      let rest = paths.map { $0.drop { if case .cast = $0.kind { true } else { false } } }
-        .filter { $0.first?.memberName == name && $0.count > 1 }.map { $0.dropFirst() }
-      var kept = own
-      // A property that is grouped by itself stays whole.
-      let isWhole = paths.contains { $0.count == 1 && $0.first?.memberName == name }
-      if !isWhole, !rest.isEmpty {
-        kept = ODataBoundType(
-          .shape(shape(of: rest, in: own)), isCollection: own.isCollection, isNullable: own.isNullable)
+      guard let first = steps.first, let name = first.memberName, let own = first.type else { continue }
+      let place = places[name] ?? groups.count
+      if place == groups.count {
+        places[name] = place
+        groups.append(GroupedSteps(name: name, type: own, isComputed: first.isUndeclared))
       }
-      members.append(ODataBoundShape.Member(name: name, type: kept, isComputed: first.isUndeclared))
+      if steps.count == 1 { groups[place].isWhole = true } else { groups[place].rest.append(steps.dropFirst()) }
+    }
+    let members = groups.map { group in
+      var kept = group.type
+      // A property that is grouped by itself stays whole.
+      if !group.isWhole {
+        kept = ODataBoundType(
+          .shape(shape(of: group.rest, in: kept)), isCollection: kept.isCollection, isNullable: kept.isNullable)
+      }
+      return ODataBoundShape.Member(name: group.name, type: kept, isComputed: group.isComputed)
     }
     return ODataBoundShape(base: type.structure, members: members, isClosed: true)
   }
@@ -159,6 +158,30 @@ extension Binding {
     return adding(
       [ODataBoundShape.Member(name: name, type: changed, isComputed: first.isUndeclared)], to: type)
   }
+}
+
+/// The paths that a `groupby` names, each once.
+private struct GroupedPaths {
+  private(set) var all: [ODataBoundPath] = []
+  private var known: Set<ODataBoundPath> = []
+
+  /// Whether the path is new.
+  mutating func insert(_ path: ODataBoundPath) -> Bool {
+    guard known.insert(path).inserted else { return false }
+    all.append(path)
+    return true
+  }
+}
+
+/// The paths of a `groupby` that begin with one property.
+private struct GroupedSteps {
+  let name: String
+  let type: ODataBoundType
+  let isComputed: Bool
+  /// Whether one of them ends there.
+  var isWhole = false
+  /// What follows in the others.
+  var rest: [ArraySlice<ODataBoundSegment>] = []
 }
 
 extension EdmExpression {

@@ -57,6 +57,19 @@ extension Binding {
     return ODataBoundExpression(.enumeration(type, value), ODataBoundType(.enumeration(type)), at: position)
   }
 
+  /// A whole number beside an enumeration is one of its values: the standard writes `'1'` or `Ns.Color'1'` and promotes numbers to
+  /// numbers only, but services take `Color eq 1`, which can mean nothing else.
+  private func enumeration(
+    _ value: ODataValue, of expression: ODataBoundExpression, _ type: ODataDeclaredEnum
+  ) throws(ODataBindingError) -> ODataBoundExpression {
+    guard value.type?.isInteger == true, case .int64(let number)? = value.exactly(.int64) else { return expression }
+    guard type.members(of: number) != nil else {
+      throw error(.invalidLiteral("\(type.name) has no member of the value \(number)"), at: expression.position)
+    }
+    return ODataBoundExpression(
+      .enumeration(type, number), ODataBoundType(.enumeration(type)), at: expression.position)
+  }
+
   private func trimmed(_ part: Substring.UTF8View) -> String {
     let isSpace: (UInt8) -> Bool = { $0 == 0x20 || $0 == 0x09 }
     let start = part.drop(while: isSpace)
@@ -102,6 +115,8 @@ extension Binding {
       return ODataBoundExpression(.literal(.null), ODataBoundType(item, isNullable: true), at: expression.position)
     case (.string(let members), .enumeration(let type)):
       return try enumeration(members, of: type, at: expression.position)
+    case (_, .enumeration(let type)):
+      return try enumeration(value, of: expression, type)
     default:
       guard let primitive = item.primitive, expression.type.item != item else { return expression }
       guard value.type != primitive else {
@@ -130,6 +145,11 @@ extension Binding {
     case (.dateTimeOffset(let moment), .dateTime):
       guard let universal = moment.with(offsetMinutes: 0) else { return nil }
       return .dateTime(ODataDateTime(date: universal.date, time: universal.time))
+    // A day beside a moment is its first moment in UTC, as `cast` takes it (§5.1.1.10.1). The standard promotes no day, but it is
+    // widely written, and means nothing else.
+    case (.date(let day), .dateTimeOffset):
+      return ODataDateTimeOffset(date: day, time: .midnight).map { .dateTimeOffset($0) }
+    case (.date(let day), .dateTime): return .dateTime(ODataDateTime(date: day, time: .midnight))
     case (.int32(let number), .boolean) where dialect == .v2 && (number == 0 || number == 1):
       return .boolean(number == 1)
     default: return value.exactly(type)
@@ -176,6 +196,14 @@ extension Binding {
     }
   }
 
+  /// Keys and arguments have types of their own: what operators are lenient about is no value of theirs.
+  private func isTakenAsIs(_ expression: ODataBoundExpression, _ item: ODataBoundType.Item) -> Bool {
+    guard case .literal(let value) = expression.kind, value.type != nil else { return false }
+    if case .date = value { return item.primitive?.isMoment == true }
+    guard case .enumeration = item else { return false }
+    return value.type?.isInteger == true
+  }
+
   /// A value for something of a known type, a parameter or property: literals become values of it.
   ///
   /// - Throws: where the value is of another type.
@@ -183,7 +211,7 @@ extension Binding {
     _ expression: ODataBoundExpression, to type: ODataBoundType, of what: @autoclosure () -> String,
     at position: SourcePosition
   ) throws(ODataBindingError) -> ODataBoundExpression {
-    let value = try convert(expression, to: type.item)
+    let value = isTakenAsIs(expression, type.item) ? expression : try convert(expression, to: type.item)
     let place = value.position.offset == nil ? position : value.position
     guard value.isNull || value.type.isCollection == type.isCollection || value.type.item == .untyped,
       let common = ODataBoundType.promoted(value.type.single, type.single)

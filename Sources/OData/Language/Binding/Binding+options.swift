@@ -19,10 +19,10 @@ extension Binding {
 
   /// Binds the options in parentheses of an item of `$expand` or `$select`, or of `$count`.
   func nested(
-    _ options: ODataQueryOptions, on instance: Instance?, _ nesting: Nesting
+    _ options: ODataQueryOptions, on instance: Instance?, _ nesting: Nesting, at position: SourcePosition
   ) throws(ODataBindingError) -> ODataBoundOptions {
-    try enter(.none, levels: 4)
-    defer { leave(4) }
+    try enter(position, levels: 2)
+    defer { leave(2) }
     let outer = (current, this, these, isNested, variables)
     // `$count($filter=…)` in a lambda may name the lambda's variable; `$expand` stands in none.
     isNested = true
@@ -102,17 +102,24 @@ extension Binding {
   func compute(
     _ items: [ODataComputeItem], _ instance: inout Instance
   ) throws(ODataBindingError) -> [ODataBoundCompute] {
+    let outer = computing
+    defer { computing = outer }
+    // An instance of its own: `$it` and the values of aliases have none of these properties.
+    let single = Instance(instance.single.type, source: instance.source, bindings: instance.bindings)
+    current = single
+    computing = (single, [:])
     var bound: [ODataBoundCompute] = []
+    var members: [ODataBoundShape.Member] = []
     for item in items {
       let expression = try bind(item.expression)
-      guard !isTaken(item.alias, instance.type) else {
-        throw error(.duplicate("'\(item.alias)'"), at: item.position)
-      }
+      guard !isTaken(item.alias, instance.type),
+        computing?.types.updateValue(expression.type, forKey: item.alias) == nil
+      else { throw error(.duplicate("'\(item.alias)'"), at: item.position) }
       bound.append(ODataBoundCompute(expression: expression, alias: item.alias))
-      let member = ODataBoundShape.Member(name: item.alias, type: expression.type, isComputed: true)
-      instance.type = adding([member], to: instance.type)
-      current = instance.single
+      members.append(ODataBoundShape.Member(name: item.alias, type: expression.type, isComputed: true))
     }
+    if !members.isEmpty { instance.type = adding(members, to: instance.type) }
+    current = instance.single
     return bound
   }
 

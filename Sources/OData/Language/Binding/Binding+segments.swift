@@ -22,7 +22,7 @@ extension Binding {
     var bound: ODataBoundOptions?
     if let options, !options.isBare {
       try allow([.filter, .search], options, on: "$count", at: position)
-      bound = try nested(options, on: counted, .count)
+      bound = try nested(options, on: counted, .count, at: position)
     }
     walk.owner = counted
     walk.append(.count(bound), Instance(.primitive(.int64)), at: position)

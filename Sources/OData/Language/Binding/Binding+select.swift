@@ -54,6 +54,7 @@ extension Binding {
     // 4.01 takes `$expand` in the options of a complex property that has navigation properties.
     if type?.item.isStructured == true, !kinds.isEmpty { kinds.insert(.expand) }
     try allow(kinds, item.options, on: type.map { "\($0)" } ?? "it", at: item.path.position)
-    return ODataBoundSelectItem(path: walk.path, options: try nested(item.options, on: walk.instance, .select))
+    let options = try nested(item.options, on: walk.instance, .select, at: item.path.position)
+    return ODataBoundSelectItem(path: walk.path, options: options)
   }
 }

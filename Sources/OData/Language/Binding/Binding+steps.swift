@@ -50,6 +50,9 @@ extension Binding {
     if instance.type.isCollection, !walk.place.goesThroughCollections {
       return try onCollection(name, segments, &walk, instance, at: position)
     }
+    if let computing, walk.path.segments.isEmpty, computing.instance === instance, let type = computing.types[name] {
+      return walk.append(.computed(name), Instance(type), at: position)
+    }
     switch instance.type.item {
     case .structure(let structure):
       if let member = self.member(name, of: structure) {
@@ -125,7 +128,10 @@ extension Binding {
         Instance(next, source: instance.source, bindings: instance.bindings?.children[property.name])
       )
     case .navigation(let property):
-      if type == nil, !property.containsTarget || instance.source == nil, instance.bindings == nil {
+      if type == nil,
+        instance.source == nil || !property.containsTarget && instance.source?.containment.isEmpty == true,
+        instance.bindings == nil
+      {
         return (.navigation(property), property.instances[isNullable])
       }
       var next = type ?? property.type
@@ -143,11 +149,24 @@ extension Binding {
       }
       return Instance(type, source: source, bindings: node)
     }
-    guard let target = node?.target else { return Instance(type) }
+    guard let target = node?.target else { return container(property, type, from: instance) }
     // A target in a container: `NS.Container/Set`.
     let name = target.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(target[target.index(after: $0)...]) } ?? target
     guard let entities = index.instance(of: target) ?? index.instance(of: name) else { return Instance(type) }
     return Instance(type, source: entities.source, bindings: entities.bindings)
+  }
+
+  /// The partner of a containment navigation property leads back to what contains the entity, and has no binding of its own
+  /// (CSDL 4.01 §8.4).
+  private func container(
+    _ property: ODataDeclaredNavigation, _ type: ODataBoundType, from instance: Instance
+  ) -> Instance {
+    guard let source = instance.source, let way = source.containment.last, way.property.partner == property.name else {
+      return Instance(type)
+    }
+    let rest = Array(source.containment.dropLast())
+    let bindings = rest.reduce(source.source.bindings) { $0?.children[$1.name] }
+    return Instance(type, source: ODataBoundSource(source: source.source, containment: rest), bindings: bindings)
   }
 
   private func onCollection(

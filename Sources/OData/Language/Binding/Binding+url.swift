@@ -67,6 +67,7 @@ extension Binding {
     case .crossjoin(let names):
       walk.next = 1
       var sources: [ODataNavigationSource] = []
+      var known: Set<ODataNavigationSource> = []
       for name in names {
         guard let source = index.source(name), source.entitySet != nil else {
           let sets = index.roots.filter {
@@ -74,7 +75,7 @@ extension Binding {
           }
           throw unknown(name, what: "entity set", place: "in the service", among: sets.keys, at: segment.position)
         }
-        guard !sources.contains(source) else { throw error(.duplicate("'\(name)'"), at: segment.position) }
+        guard known.insert(source).inserted else { throw error(.duplicate("'\(name)'"), at: segment.position) }
         sources.append(source)
       }
       let members = sources.map {

@@ -5,11 +5,13 @@ extension Binding {
     _ given: ODataQueryOptions, on instance: Instance
   ) throws(ODataBindingError) -> (expand: [ODataExpandItem], select: [ODataSelectItem]) {
     var expand: [ODataExpandItem] = []
+    var places: [[ODataPathSegment]: Int] = [:]
     for item in given.expand {
       let head = headCount(item.path.segments)
       let first = Array(item.path.segments[..<head])
-      let place = expand.firstIndex { $0.path.segments == first } ?? expand.endIndex
+      let place = places[first] ?? expand.endIndex
       if place == expand.endIndex {
+        places[first] = place
         expand.append(ODataExpandItem(ODataPath(first, at: item.path.position)))
       }
       guard head < item.path.segments.count else {
@@ -29,7 +31,7 @@ extension Binding {
         continue
       }
       let first = Array(segments[..<head])
-      guard let place = expand.firstIndex(where: { $0.path.segments == first }) else {
+      guard let place = places[first] else {
         throw error(
           .misplacedStep(
             "a further step", behind: "a navigation property that $expand does not name", reason: "expand it"),

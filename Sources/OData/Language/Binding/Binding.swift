@@ -32,6 +32,8 @@ final class Binding {
   /// Lambda variables, the innermost last.
   var variables: [(name: String, instance: Instance)] = []
 
+  /// The aliases of the `$compute` that is bound, and the instance that they are properties of.
+  var computing: (instance: Instance, types: [String: ODataBoundType])?
   /// The members that were asked for last: most names of a URL are those of one type.
   private var table: StructureTable?
 
@@ -81,6 +83,9 @@ final class Binding {
     var source: ODataBoundSource? { storage.source }
     /// Where the navigation property bindings of the source go on.
     var bindings: BindingPathNode? { storage.bindings }
+
+    /// Whether both are one and the same.
+    static func === (left: Instance, right: Instance) -> Bool { left.storage === right.storage }
 
     /// One item of it.
     var single: Instance {

@@ -130,6 +130,8 @@ public final class ODataBoundShape: Sendable, Hashable {
   public let base: EdmStructure?
   /// Computed and aggregated properties; and, where the shape is closed, the declared ones that are left.
   public let members: [Member]
+  /// Where each name stands last in ``members``; empty where they are few.
+  private let places: [String: Int]
   /// Whether ``members`` are all that there is; else the declared properties are there too.
   public let isClosed: Bool
 
@@ -146,21 +148,27 @@ public final class ODataBoundShape: Sendable, Hashable {
   init(base: EdmStructure?, members: [Member], isClosed: Bool) {
     self.base = base
     self.members = members
+    places =
+      members.count > 8
+      ? Dictionary(members.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { _, last in last }) : [:]
     self.isClosed = isClosed
   }
 
   /// The property of a name, the last one given to it.
-  public func member(_ name: String) -> Member? { members.last { $0.name == name } }
+  public func member(_ name: String) -> Member? {
+    members.count > 8 ? places[name].map { members[$0] } : members.last { $0.name == name }
+  }
 
   /// Equal where base and members are.
   public static func == (left: ODataBoundShape, right: ODataBoundShape) -> Bool {
     left === right || left.isClosed == right.isClosed && left.base == right.base && left.members == right.members
   }
 
-  /// Hashes the names of base and members.
+  /// Hashes the base, how many members there are, and the last one's name: every path from a shape hashes it again.
   public func hash(into hasher: inout Hasher) {
     hasher.combine(base)
-    for member in members { hasher.combine(member.name) }
+    hasher.combine(members.count)
+    hasher.combine(members.last?.name)
   }
 }
 

@@ -43,9 +43,34 @@ struct BindingLimitTests {
     }
     let expanded = try BindingURLTests.bind("Orders?" + options)
     _ = try BindingModel.binder.bind(Self.nested(199)).syntax()
+    guard try isHundredExpanded() else { return false }
     return try bound == BindingModel.binder.bind(filter: bound.syntax(), on: "Sales.Product")
       && other == BindingModel.binder.bind(filter: other.syntax(), on: "Sales.Customer")
       && expanded == BindingModel.binder.bind(expanded.syntax())
+  }
+
+  /// A hundred nested `$expand`, as many as the parser reads, are bound, and one more is too deep.
+  private static func isHundredExpanded() throws -> Bool {
+    func nested(_ count: Int) -> ODataQueryOptions {
+      var options = ODataQueryOptions()
+      options.top = 1
+      for level in 0..<count {
+        let name = level.isMultiple(of: 2) ? "Orders" : "Customer"
+        let item = ODataExpandItem(ODataPath([ODataPathSegment(.name(name))]), options: options)
+        options = ODataQueryOptions()
+        options.expand = [item]
+      }
+      return options
+    }
+    // Outermost is `Customer` of an order; the innermost are many, which `$top` needs.
+    let bound = try BindingModel.binder.bind(nested(100), onSet: "Orders")
+    guard bound.expand.count == 1 else { return false }
+    do {
+      _ = try BindingModel.binder.bind(nested(101), onSet: "Customers")
+      return false
+    } catch {
+      return error.problem == .tooDeep(limit: 200)
+    }
   }
 
   @Test("What the limit lets through is bound, written and compared on a stack of 2 MB, 8 MB without optimisation")
