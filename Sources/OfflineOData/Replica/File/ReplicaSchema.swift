@@ -5,7 +5,7 @@ enum ReplicaSchema {
   /// "Lrdr".
   static let applicationID: Int32 = 0x4C72_6472
 
-  static let schema = Schema(applicationID: applicationID, steps: [First()])
+  static let schema = Schema(applicationID: applicationID, steps: [First(), Second()])
 
   private struct First: SchemaStep {
     func run(on connection: Connection) throws(StorageError) {
@@ -57,6 +57,46 @@ enum ReplicaSchema {
       """,
       "CREATE TABLE larder_event(id INTEGER PRIMARY KEY AUTOINCREMENT, time REAL NOT NULL, text TEXT NOT NULL) STRICT",
       "CREATE TABLE larder_change(seq INTEGER PRIMARY KEY AUTOINCREMENT, tables TEXT NOT NULL) STRICT",
+    ]
+  }
+
+  /// What waits to be sent, and the server's image of what it changes.
+  private struct Second: SchemaStep {
+    func run(on connection: Connection) throws(StorageError) {
+      for sql in Second.statements { try connection.run(sql) }
+    }
+
+    private static let statements = [
+      // `unit`: requests of one transaction, the first's id. `state`: see `RequestState`. `name`, `entity`: table and `@id`.
+      """
+      CREATE TABLE larder_request(id INTEGER PRIMARY KEY AUTOINCREMENT, unit INTEGER NOT NULL, state INTEGER NOT NULL,
+        name TEXT, entity INTEGER, request TEXT NOT NULL, attempt TEXT, failure TEXT) STRICT
+      """,
+      "CREATE INDEX larder_request_entity ON larder_request(entity)",
+      """
+      CREATE TABLE larder_effect(request INTEGER NOT NULL, seq INTEGER NOT NULL, kind INTEGER NOT NULL,
+        name TEXT NOT NULL, row INTEGER NOT NULL, other INTEGER, cells TEXT, PRIMARY KEY(request, seq))
+        STRICT, WITHOUT ROWID
+      """,
+      "CREATE INDEX larder_effect_row ON larder_effect(row)",
+      // The server's image of rows with something pending; `cells` NULL where the server has it not.
+      "CREATE TABLE larder_base(row INTEGER PRIMARY KEY, name TEXT NOT NULL, cells TEXT) STRICT",
+      "CREATE INDEX larder_base_name ON larder_base(name)",
+      """
+      CREATE TABLE larder_base_link(name TEXT NOT NULL, source INTEGER NOT NULL, target INTEGER NOT NULL,
+        present INTEGER NOT NULL, PRIMARY KEY(name, source, target)) STRICT, WITHOUT ROWID
+      """,
+      """
+      CREATE TABLE larder_dependency(request INTEGER NOT NULL, earlier INTEGER NOT NULL, PRIMARY KEY(request, earlier))
+        STRICT, WITHOUT ROWID
+      """,
+      "CREATE INDEX larder_dependency_earlier ON larder_dependency(earlier)",
+      // Keys that rows had before the server gave them theirs, as `EntityCells`, for ever.
+      """
+      CREATE TABLE larder_local(name TEXT NOT NULL, key TEXT NOT NULL, row INTEGER NOT NULL, PRIMARY KEY(name, key))
+        STRICT, WITHOUT ROWID
+      """,
+      "CREATE INDEX larder_local_row ON larder_local(row)",
     ]
   }
 }

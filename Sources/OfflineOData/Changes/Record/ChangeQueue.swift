@@ -1,0 +1,161 @@
+import Storage
+
+/// The requests that wait to be sent, read and written inside a transaction.
+struct ChangeQueue {
+  let connection: Connection
+
+  init(_ connection: Connection) { self.connection = connection }
+
+  // MARK: Reading
+
+  private static let columns = "id, unit, state, request, attempt, failure"
+
+  /// All requests, in the order in which they were made.
+  func entries() throws(StorageError) -> [QueueEntry] {
+    try entries("SELECT \(Self.columns) FROM larder_request ORDER BY id", [])
+  }
+
+  /// Those of one state, in their order.
+  func entries(_ state: RequestState) throws(StorageError) -> [QueueEntry] {
+    try entries(
+      "SELECT \(Self.columns) FROM larder_request WHERE state = ?1 ORDER BY id", [.integer(Int64(state.rawValue))])
+  }
+
+  /// Those that make or change an entity, in their order.
+  func entries(of row: Int64) throws(StorageError) -> [QueueEntry] {
+    try entries("SELECT \(Self.columns) FROM larder_request WHERE entity = ?1 ORDER BY id", [.integer(row)])
+  }
+
+  /// One request; nil where it is gone.
+  func entry(_ id: Int64) throws(StorageError) -> QueueEntry? {
+    try entries("SELECT \(Self.columns) FROM larder_request WHERE id = ?1", [.integer(id)]).first
+  }
+
+  private func entries(_ sql: String, _ values: [SQLValue]) throws(StorageError) -> [QueueEntry] {
+    var all: [QueueEntry] = []
+    try connection.forEachRow(sql, values) { (row) throws(StorageError) in
+      guard let request = JSONSettings.decode(QueuedRequest.self, try row.text(3)) else {
+        throw .damaged(connection.file ?? "", "A queued request cannot be read")
+      }
+      all.append(
+        QueueEntry(
+          id: try row.int64(0), unit: try row.int64(1),
+          state: RequestState(rawValue: Int(try row.int64(2))) ?? .queued, request: request,
+          attempt: try row.textOrNil(4),
+          failure: try row.textOrNil(5).flatMap { JSONSettings.decode(ArchivedFailure.self, $0) }))
+      return true
+    }
+    return all
+  }
+
+  /// The requests that each request depends on.
+  func dependencies() throws(StorageError) -> [Int64: [Int64]] {
+    let pairs = try connection.rows("SELECT request, earlier FROM larder_dependency ORDER BY request, earlier") {
+      (row) throws(StorageError) in (try row.int64(0), try row.int64(1))
+    }
+    return Dictionary(grouping: pairs, by: \.0).mapValues { $0.map(\.1) }
+  }
+
+  /// Requests and all that depend on them, directly or not; in their order.
+  func withDependents(_ ids: Set<Int64>) throws(StorageError) -> [Int64] {
+    var found = ids
+    var waiting = Array(ids)
+    while let next = waiting.popLast() {
+      let later = try connection.rows("SELECT request FROM larder_dependency WHERE earlier = ?1", .integer(next)) {
+        (row) throws(StorageError) in try row.int64(0)
+      }
+      for id in later where found.insert(id).inserted { waiting.append(id) }
+    }
+    return found.sorted()
+  }
+
+  /// What a request does, in order.
+  func effects(of request: Int64) throws(StorageError) -> [Effect] {
+    try effects("request = ?1", [.integer(request)])
+  }
+
+  func effects(_ condition: String, _ values: [SQLValue]) throws(StorageError) -> [Effect] {
+    var all: [Effect] = []
+    let sql = "SELECT kind, name, row, other, cells FROM larder_effect WHERE \(condition) ORDER BY request, seq"
+    try connection.forEachRow(sql, values) { (row) throws(StorageError) in
+      guard let kind = Effect.Kind(rawValue: Int(try row.int64(0))) else {
+        throw .damaged(connection.file ?? "", "An effect cannot be read")
+      }
+      let cells = try row.textOrNil(4).flatMap(EntityCells.init(json:)) ?? EntityCells()
+      all.append(
+        Effect(kind, try row.text(1), try row.int64(2), other: try row.int64OrNil(3), cells: cells))
+      return true
+    }
+    return all
+  }
+
+  // MARK: Writing
+
+  /// Adds a request with its effects; answers its number. Rows are recomputed by the caller.
+  ///
+  /// - `unit`: that of the first request of its transaction; nil for the first, and for one that stands alone.
+  func add(
+    _ request: QueuedRequest, unit: Int64? = nil, effects: [Effect], after earlier: Set<Int64>
+  ) throws(StorageError) -> Int64 {
+    try connection.run(
+      "INSERT INTO larder_request(unit, state, name, entity, request) VALUES(?1, 0, ?2, ?3, ?4)",
+      .integer(unit ?? 0), .text(request.entity?.table), .integer(request.entity?.row),
+      .text(JSONSettings.encode(request)))
+    let id = connection.lastInsertedRow
+    if unit == nil { try connection.run("UPDATE larder_request SET unit = id WHERE id = ?1", .integer(id)) }
+    try add(effects, to: id)
+    for before in earlier.sorted() where before != id {
+      try connection.run(
+        "INSERT OR IGNORE INTO larder_dependency(request, earlier) VALUES(?1, ?2)", .integer(id), .integer(before))
+    }
+    return id
+  }
+
+  private func add(_ effects: [Effect], to request: Int64) throws(StorageError) {
+    for (seq, effect) in effects.enumerated() {
+      try connection.run(
+        "INSERT INTO larder_effect(request, seq, kind, name, row, other, cells) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+        .integer(request), .integer(Int64(seq)), .integer(Int64(effect.kind.rawValue)), .text(effect.name),
+        .integer(effect.row), .integer(effect.other), .text(effect.cells.isEmpty ? nil : effect.cells.json))
+    }
+  }
+
+  /// Puts another request, and other effects, in the place of one that was not sent.
+  func replace(_ id: Int64, by request: QueuedRequest, effects: [Effect]) throws(StorageError) {
+    try replace(id, by: request)
+    try connection.run("DELETE FROM larder_effect WHERE request = ?1", .integer(id))
+    try add(effects, to: id)
+  }
+
+  /// Puts another request in the place of one; its effects stay.
+  func replace(_ id: Int64, by request: QueuedRequest) throws(StorageError) {
+    try connection.run(
+      "UPDATE larder_request SET request = ?1 WHERE id = ?2", .text(JSONSettings.encode(request)), .integer(id))
+  }
+
+  func set(_ state: RequestState, of id: Int64) throws(StorageError) {
+    try connection.run(
+      "UPDATE larder_request SET state = ?1 WHERE id = ?2", .integer(Int64(state.rawValue)), .integer(id))
+  }
+
+  /// Writes the journal of a send.
+  func set(attempt: String?, of id: Int64) throws(StorageError) {
+    try connection.run("UPDATE larder_request SET attempt = ?1 WHERE id = ?2", .text(attempt), .integer(id))
+  }
+
+  /// Writes why a request is in the archive; its state is apart.
+  func set(failure: ArchivedFailure?, of id: Int64) throws(StorageError) {
+    try connection.run(
+      "UPDATE larder_request SET failure = ?1 WHERE id = ?2", .text(failure.map { JSONSettings.encode($0) }),
+      .integer(id))
+  }
+
+  /// Takes requests out, with their effects and dependencies.
+  func remove(_ ids: some Sequence<Int64>) throws(StorageError) {
+    for id in ids {
+      try connection.run("DELETE FROM larder_request WHERE id = ?1", .integer(id))
+      try connection.run("DELETE FROM larder_effect WHERE request = ?1", .integer(id))
+      try connection.run("DELETE FROM larder_dependency WHERE request = ?1 OR earlier = ?1", .integer(id))
+    }
+  }
+}

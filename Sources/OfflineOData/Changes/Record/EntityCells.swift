@@ -1,0 +1,123 @@
+import OData
+import Storage
+
+/// Cells of an entity's row by the names of their columns, in the order of names.
+///
+/// Of system columns it has those of ``SystemColumn`` under their own names, with `@type` as a type's qualified name, not
+/// its number: cells outlive the model that numbers are made from.
+struct EntityCells: Hashable, Sendable {
+  private(set) var values: [String: SQLValue]
+
+  init(_ values: [String: SQLValue] = [:]) { self.values = values }
+
+  /// A cell; nil where nothing is said of the column.
+  subscript(name: String) -> SQLValue? {
+    get { values[name] }
+    set { values[name] = newValue }
+  }
+
+  subscript(column: SystemColumn) -> SQLValue? {
+    get { values[column.rawValue] }
+    set { values[column.rawValue] = newValue }
+  }
+
+  /// The text of a cell; nil where it has none.
+  func text(_ column: SystemColumn) -> String? { if case .text(let text)? = self[column] { text } else { nil } }
+
+  /// The number of a cell; nil where it has none.
+  func integer(_ column: SystemColumn) -> Int64? { if case .integer(let value)? = self[column] { value } else { nil } }
+
+  var isEmpty: Bool { values.isEmpty }
+
+  /// Takes the cells of others, over its own.
+  mutating func merge(_ others: EntityCells) { values.merge(others.values) { _, new in new } }
+}
+
+// As JSON: integers bare, texts in strings, NULL null, reals `{"r":"1.5"}`, blobs `{"b":"…"}` in hexadecimal digits.
+extension EntityCells {
+  var json: String {
+    var writer = JSONWriter()
+    writer.beginObject()
+    for (name, value) in values.sorted(by: { $0.key < $1.key }) {
+      writer.name(name)
+      writer.cell(value)
+    }
+    writer.endObject()
+    return String(decoding: writer.bytes, as: UTF8.self)
+  }
+
+  /// Reads what ``json`` wrote; nil for other texts.
+  init?(json: String) {
+    guard let node = try? JSONNode(Array(json.utf8)), case .object(let members) = node else { return nil }
+    values = [:]
+    for member in members {
+      guard let value = EntityCells.cell(member.value) else { return nil }
+      values[member.name] = value
+    }
+  }
+
+  private static func cell(_ node: JSONNode) -> SQLValue? {
+    switch node {
+    case .null: return .null
+    case .number(let text): return Int64(text).map { .integer($0) }
+    case .string(let text): return .text(text)
+    case .boolean, .array: return nil
+    case .object(let members):
+      guard members.count == 1, case .string(let text) = members[0].value else { return nil }
+      return members[0].name == "r" ? Double(text).map { .real($0) } : bytes(text).map { .blob($0) }
+    }
+  }
+
+  private static func bytes(_ text: String) -> [UInt8]? {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(text.utf8.count / 2)
+    var high: UInt8?
+    for digit in text.unicodeScalars {
+      guard let value = Character(digit).hexDigitValue.map({ UInt8($0) }) else { return nil }
+      if let first = high {
+        bytes.append(first << 4 | value)
+        high = nil
+      } else {
+        high = value
+      }
+    }
+    return high == nil ? bytes : nil
+  }
+}
+
+extension EntityCells: Codable {
+  init(from decoder: any Decoder) throws {
+    let container = try decoder.singleValueContainer()
+    guard let cells = EntityCells(json: try container.decode(String.self)) else {
+      throw DecodingError.dataCorruptedError(in: container, debugDescription: "no cells")
+    }
+    self = cells
+  }
+
+  func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    try container.encode(json)
+  }
+}
+
+extension JSONWriter {
+  fileprivate mutating func cell(_ value: SQLValue) {
+    switch value {
+    case .null: null()
+    case .integer(let number): integer(number)
+    case .text(let text): string(text)
+    case .real(let number):
+      beginObject()
+      name("r")
+      string(String(number))
+      endObject()
+    case .blob(let bytes):
+      beginObject()
+      name("b")
+      let digits = Array("0123456789abcdef".utf8)
+      string(
+        String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self))
+      endObject()
+    }
+  }
+}
