@@ -89,7 +89,11 @@ extension ODataConversation {
     }
     guard case .parts(let found) = answers else { throw refused(response, outgoing) }
     let slots = zip(found, parts.outgoing).map { slot($0, $1) }
-    return ODataBatchResponse(httpStatus: response.status, fields: response.fields, slots: slots)
+    var answer = ODataBatchResponse(httpStatus: response.status, fields: response.fields, slots: slots)
+    for (place, (found, members)) in zip(found, parts.outgoing).enumerated() {
+      if case .changeSet(let responses) = found { answer.changeSetAnswers[place] = answersOfEach(responses, members) }
+    }
+    return answer
   }
 
   private func slot(_ answer: BatchAnswer, _ members: [OutgoingRequest]) -> ODataBatchResponse.Slot? {
@@ -102,19 +106,29 @@ extension ODataConversation {
       // The answer names its request at best; a change set fails as a whole.
       return .failure(refused(incoming(response), first))
     case .changeSet(let responses):
-      return changeSet(zip(responses, members).map { ($0, $1) })
+      return changeSet(answersOfEach(responses, members))
     }
   }
 
-  private func changeSet(_ answers: [(BatchResponse, OutgoingRequest)]) -> ODataBatchResponse.Slot {
+  private func changeSet(_ answers: [ODataBatchResponse.Answer]) -> ODataBatchResponse.Slot {
     var all: [ODataSingleResponse] = []
     var failures: [ODataServiceError] = []
-    for (response, request) in answers {
-      do throws(ODataServiceError) { all.append(try single(response, request)) } catch { failures.append(error) }
+    for answer in answers {
+      switch answer {
+      case .success(let response): all.append(response)
+      case .failure(let error): failures.append(error)
+      }
     }
     // 424 is what the others get for the one that failed (RFC 4918 §11.4).
     if let failure = failures.first(where: { $0.httpStatus != 424 }) ?? failures.first { return .failure(failure) }
     return .changeSet(all)
+  }
+
+  private func answersOfEach(_ responses: [BatchResponse], _ members: [OutgoingRequest]) -> [ODataBatchResponse.Answer]
+  {
+    zip(responses, members).map { response, member in
+      do throws(ODataServiceError) { return .success(try single(response, member)) } catch { return .failure(error) }
+    }
   }
 
   private func single(

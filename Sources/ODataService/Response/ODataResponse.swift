@@ -80,6 +80,12 @@ public struct ODataBatchResponse: Sendable {
   /// One slot a part, in the order of the request; nil where there is no answer (in a cache's answer: misses, changes
   /// and parts that do not use the cache).
   public var slots: [Slot?]
+  /// The answers to each request of a change set, by the number of its slot, where the service gave one to each: what a
+  /// service did that does not take back the rest of a change set that failed.
+  package var changeSetAnswers: [Int: [Answer]] = [:]
+
+  /// The answer to one request.
+  package typealias Answer = Result<ODataSingleResponse, ODataServiceError>
 
   /// Makes an answer.
   public init(httpStatus: Int? = nil, fields: HTTPFields = [:], slots: [Slot?]) {
