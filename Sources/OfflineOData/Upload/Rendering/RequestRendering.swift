@@ -1,0 +1,251 @@
+import HTTPCore
+import OData
+import ODataService
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// A queued request as it is sent: entities by the service's keys, the ETag that the change was based on, a name by which
+/// the service recognises a repetition.
+///
+/// An entity that an earlier request of the same change set makes is `$` and that request's Content-ID; one that another
+/// request makes must be there before.
+struct RequestRendering {
+  let version: ODataVersion
+  let root: ODataServiceRoot
+  /// Where the service has an entity of the store.
+  let locate: (RowReference) throws -> RowLocation
+  /// The entity that a path of the caller's names, as in a header's placeholder; nil where it names none.
+  var find: (String) throws -> RowReference? = { _ in nil }
+  /// Makes the content of bytes that are kept under a number.
+  var stream: (_ number: Int64, _ byteCount: Int64) -> (@Sendable () -> HTTPBodyStream)? = { _, _ in nil }
+
+  /// What a change set has done so far.
+  struct ChangeSet {
+    /// The Content-ID of the request that makes an entity, by its identity.
+    var made: [Int64: String] = [:]
+    /// Entities that it has changed: their ETag is another since.
+    var changed: Set<Int64> = []
+    /// Whether requests can refer to each other: not where they are sent one by one.
+    var hasReferences = true
+  }
+
+  /// Renders a request.
+  ///
+  /// - Parameters:
+  ///   - contentID: its name in a change set; nil outside one.
+  ///   - set: what earlier requests of the change set did; takes what this one does.
+  /// - Throws: ``RenderingError``, and `ODataValueError` for a key that has no literal.
+  func request(
+    _ queued: QueuedRequest, contentID: String? = nil, in set: inout ChangeSet
+  ) throws -> ODataSingleRequest {
+    let path = try target(queued, set)
+    var request = ODataSingleRequest(operation(queued.operation), path, body: try body(queued, set), useCache: false)
+    for header in queued.headers { request.fields[HTTPFieldName(header.name)] = try filled(header.value, set) }
+    request.ifMatch = condition(queued, set)
+    request.returnPreference = preference(queued)
+    request.contentID = contentID
+    request.customTag = queued.customTag
+    if let row = queued.entity?.row {
+      if queued.makesEntity, let contentID, set.hasReferences { set.made[row] = contentID }
+      set.changed.insert(row)
+    }
+    return request
+  }
+
+  private func operation(_ operation: QueuedRequest.Operation) -> ODataSingleRequest.Operation {
+    switch operation {
+    case .create: .create
+    case .patch, .patchProperty: .update(.patch)
+    case .merge: .update(.merge)
+    case .replace, .replaceProperty, .replaceValue: .update(.replace)
+    case .delete, .deleteProperty: .delete
+    case .createLink: .createLink
+    case .updateLink: .updateLink
+    case .deleteLink: .deleteLink
+    case .action: .invokeAction
+    case .createMedia: .createMedia
+    case .updateMedia: .updateMedia
+    case .deleteMedia: .deleteMedia
+    }
+  }
+
+  // MARK: Paths
+
+  private func path(of row: RowReference, _ set: ChangeSet) throws -> String {
+    if let id = set.made[row.row] { return "$" + id }
+    guard let path = try locate(row).path else { throw RenderingError.waits(row) }
+    return path
+  }
+
+  private func target(_ queued: QueuedRequest, _ set: ChangeSet) throws -> String {
+    var path = queued.target.path
+    if let row = queued.target.row {
+      let start = try self.path(of: row, set)
+      path = path.isEmpty ? start : start + "/" + path
+    }
+    var query = queued.target.query
+    switch queued.operation {
+    case .createLink, .updateLink: path = linkPath(path)
+    case .deleteLink:
+      let reference: QueuedReference? = if case .reference(let reference) = queued.body { reference } else { nil }
+      if version >= .v4 {
+        if let reference { query = "$id=" + PercentEncoding.encode(try absolute(reference, set)) }
+        path = linkPath(path)
+      } else {
+        path = linkPath(path) + (try reference.map { "(\(try key(of: $0)))" } ?? "")
+      }
+    default: break
+    }
+    return query.map { path + "?" + $0 } ?? path
+  }
+
+  /// `Orders(1)/Items` as the path of its references: `Orders(1)/Items/$ref`, before V4 `Orders(1)/$links/Items`.
+  private func linkPath(_ path: String) -> String {
+    guard version < .v4 else { return path + "/$ref" }
+    guard let slash = path.lastIndex(of: "/") else { return path }
+    return path[..<slash] + "/$links" + path[slash...]
+  }
+
+  private func key(of reference: QueuedReference) throws -> String {
+    switch reference {
+    case .row(let row):
+      let location = try locate(row)
+      guard location.path != nil else { throw RenderingError.waits(row) }
+      return location.keyPredicate
+    case .url(let url):
+      guard let key = EntityID.segments(url).last?.key else {
+        throw RenderingError.unfitting("the URL of a reference has no key")
+      }
+      return PercentEncoding.encode(key)
+    }
+  }
+
+  /// The URL of a reference: absolute, for what a relative one is relative to is read in several ways; `$` and a
+  /// Content-ID within a change set.
+  private func absolute(_ reference: QueuedReference, _ set: ChangeSet) throws -> String {
+    let path =
+      switch reference {
+      case .row(let row): try self.path(of: row, set)
+      case .url(let url): url
+      }
+    return path.hasPrefix("$") ? path : try root.absoluteText(path)
+  }
+
+  // MARK: Contents
+
+  private func body(_ queued: QueuedRequest, _ set: ChangeSet) throws -> ODataRequestBody {
+    switch queued.body {
+    case .none: return .none
+    case .entity(let entity): return .entity(try self.entity(entity, set))
+    case .properties(let properties):
+      return .properties(try properties.map { ODataProperty($0.name, try value($0)) })
+    case .reference(let reference):
+      return queued.operation == .deleteLink ? .none : .reference(try absolute(reference, set))
+    case .bytes(let bytes, let type): return .bytes(bytes, contentType: type)
+    case .media(let number, let byteCount, let type):
+      guard let open = stream(number, byteCount) else { throw RenderingError.unfitting("the bytes are gone") }
+      return .stream(length: Int(clamping: byteCount), contentType: type, open: open)
+    }
+  }
+
+  /// The value of a property; where it is the key of another entity, the key that the service has given that.
+  private func value(_ property: QueuedProperty) throws -> ODataValue {
+    guard let key = property.key else { return property.value.value }
+    let location = try locate(key.row)
+    guard location.path != nil, let value = location.key[key.property] else { throw RenderingError.waits(key.row) }
+    return value
+  }
+
+  private func entity(_ queued: QueuedEntity, _ set: ChangeSet) throws -> ODataEntity {
+    var entity = ODataEntity(typeName: queued.typeName)
+    for property in queued.properties {
+      // Within a change set the service takes the key from the binding: nobody knows it yet.
+      if let key = property.key, set.made[key.row.row] != nil, binds(queued, key.row) { continue }
+      entity.properties.append(ODataProperty(property.name, try value(property)))
+    }
+    for link in queued.links {
+      var written = ODataNavigationLink(name: link.name)
+      written.bindings = try link.bindings.map { try absolute($0, set) }
+      let entities = try link.entities.map { try self.entity($0, set) }
+      if link.isNull {
+        written.content = .null
+      } else if link.isCollection {
+        if !entities.isEmpty { written.content = .collection(ODataEntityCollection(entities: entities)) }
+      } else if let first = entities.first {
+        written.content = .entity(first)
+      }
+      entity.navigationLinks.append(written)
+    }
+    return entity
+  }
+
+  private func binds(_ entity: QueuedEntity, _ row: RowReference) -> Bool {
+    entity.links.contains { $0.bindings.contains(.row(row)) }
+  }
+
+  // MARK: Fields
+
+  /// The condition: the ETag that the change was based on, `*` where the caller asked for it.
+  ///
+  /// A second change of an entity in one change set goes under `*`: the first one's ETag guards both, and the ETag
+  /// between them is known to nobody.
+  private func condition(_ queued: QueuedRequest, _ set: ChangeSet) -> String? {
+    switch queued.operation {
+    case .create, .createMedia, .createLink, .updateLink, .deleteLink: return nil
+    case .patch, .merge, .replace, .delete, .replaceProperty, .patchProperty, .deleteProperty, .replaceValue, .action,
+      .updateMedia, .deleteMedia:
+      break
+    }
+    if let row = queued.entity?.row, set.made[row] != nil { return nil }
+    if queued.ifMatch == "*" { return "*" }
+    guard let etag = queued.baseETag else { return nil }
+    if let row = queued.entity?.row, set.changed.contains(row) { return "*" }
+    return etag
+  }
+
+  /// The caller's preference; else the changed entity, which saves reading it for its ETag and what the service computes.
+  private func preference(_ queued: QueuedRequest) -> ODataSingleRequest.ReturnPreference? {
+    if let asked = queued.returnPreference { return ODataSingleRequest.ReturnPreference(rawValue: asked) }
+    switch queued.operation {
+    case .create, .patch, .merge, .replace: return version >= .v4 ? .representation : nil
+    default: return nil
+    }
+  }
+
+  /// A field's value with its placeholders filled: `{key:Orders(-1)}` is the key in the service's URL of that entity,
+  /// `{id:Orders(-1)}` the URL. Anything else in braces stays.
+  private func filled(_ text: String, _ set: ChangeSet) throws -> String {
+    guard text.contains("{key:") || text.contains("{id:") else { return text }
+    var result = ""
+    var rest = text[...]
+    while let open = rest.firstIndex(of: "{") {
+      result += rest[..<open]
+      rest = rest[open...]
+      guard let close = rest.firstIndex(of: "}") else { break }
+      let inner = rest[rest.index(after: open)..<close]
+      let parts = inner.split(separator: ":", maxSplits: 1)
+      if parts.count == 2, parts[0] == "key" || parts[0] == "id", let row = try find(String(parts[1])) {
+        if parts[0] == "id" {
+          result += try absolute(.row(row), set)
+        } else {
+          let location = try locate(row)
+          guard location.path != nil else { throw RenderingError.waits(row) }
+          result += location.keyPredicate
+        }
+      } else {
+        result += rest[...close]
+      }
+      rest = rest[rest.index(after: close)...]
+    }
+    return result + rest
+  }
+}
+
+extension QueuedRequest {
+  /// Whether it makes ``entity``.
+  var makesEntity: Bool { operation == .create || operation == .createMedia }
+}

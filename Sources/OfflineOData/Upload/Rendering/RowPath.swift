@@ -1,0 +1,145 @@
+import OData
+import Storage
+
+/// Where an entity of the store is found at the service.
+struct RowLocation: Hashable, Sendable {
+  /// The path from the service's root, or the URL that the service gave; nil where the service has not seen it yet.
+  var path: String?
+  /// What stands in the path's last parentheses; empty where it has none.
+  var keyPredicate = ""
+  /// The key's properties, by name.
+  var key: [String: ODataValue] = [:]
+}
+
+/// Finds where the service has the entities of the store: by what is known of the server's rows, for those deleted here
+/// are in no other table any more.
+struct RowPath {
+  let connection: Connection
+  let state: ReplicaState
+  let plan: ReplicaPlan
+
+  /// Where the service has an entity.
+  ///
+  /// Throws `RenderingError` for one that is in the store no more.
+  func location(of row: RowReference) throws -> RowLocation { try location(of: row, depth: 0) }
+
+  private func location(of row: RowReference, depth: Int) throws -> RowLocation {
+    guard let table = plan.table(row.table), depth < 32 else {
+      throw RenderingError.unfitting("there is no \(row.table)")
+    }
+    guard let cells = try serverCells(of: row, table) else { return RowLocation() }
+    let dialect = plan.model.version.dialect
+    var location = RowLocation()
+    var parts: [String] = []
+    let names = table.type.key
+    for (place, number) in table.key.enumerated() {
+      let column = table.columns[number]
+      guard let cell = cells[column.name], cell != .null else { return RowLocation() }
+      let value = try column.value(of: cell, model: plan.model)
+      let name = names.indices.contains(place) ? names[place].name : column.name
+      location.key[name] = value
+      let literal = try value.urlLiteral(dialect: dialect, enumerationType: column.type.name)
+      parts.append(table.key.count > 1 ? "\(name)=\(literal)" : literal)
+    }
+    location.keyPredicate = parts.joined(separator: ",")
+    if let own = cells.text(.uri) {
+      location.path = own
+      return location
+    }
+    switch table.place {
+    case .entitySet(let name): location.path = "\(name)(\(location.keyPredicate))"
+    case .singleton(let name): location.path = name
+    case .type: throw RenderingError.unfitting("nothing says where the entities of \(row.table) are found")
+    case .containment(_, let path):
+      guard let parent = try parent(of: cells, table) else {
+        throw RenderingError.unfitting("the entity that contains one of \(row.table) is not in the store")
+      }
+      guard let above = try self.location(of: parent, depth: depth + 1).path else { return RowLocation() }
+      location.path = above + "/" + path.joined(separator: "/")
+      if !table.key.isEmpty, isCollection(table) { location.path? += "(\(location.keyPredicate))" }
+    }
+    return location
+  }
+
+  private func isCollection(_ table: EntityTable) -> Bool {
+    for container in plan.containers(of: table.number) {
+      for navigation in plan.tables[container].navigations
+      where navigation.target == table.number && navigation.relation == .containment {
+        return navigation.isCollection
+      }
+    }
+    return false
+  }
+
+  private func parent(of cells: EntityCells, _ table: EntityTable) throws -> RowReference? {
+    guard let id = cells.integer(.parent) else { return nil }
+    let containers = plan.containers(of: table.number)
+    for number in containers {
+      let name = plan.tables[number].name
+      if containers.count == 1 { return RowReference(name, id) }
+      let isThere = try connection.first(
+        "SELECT 1 FROM \(state.tables[number]) WHERE \"@id\" = ?1 UNION ALL SELECT 1 FROM larder_base WHERE row = ?1 AND name = ?2",
+        .integer(id), .text(name)
+      ) { (_) throws(StorageError) in true }
+      if isThere == true { return RowReference(name, id) }
+    }
+    return nil
+  }
+
+  /// The cells that tell where the service has the entity; nil where it has it not.
+  private func serverCells(of row: RowReference, _ table: EntityTable) throws -> EntityCells? {
+    let base = try connection.first("SELECT cells FROM larder_base WHERE row = ?1", .integer(row.row)) {
+      (row) throws(StorageError) in try row.textOrNil(0)
+    }
+    if let base { return base.flatMap(EntityCells.init(json:)) }
+    var columns = table.key.map { table.columns[$0].name } + [SystemColumn.uri.rawValue]
+    if table.isContained { columns.append(SystemColumn.parent.rawValue) }
+    let list = columns.map { "\"\($0)\"" }.joined(separator: ", ")
+    let found = try connection.first(
+      "SELECT \(list) FROM \(state.tables[table.number]) WHERE \"@id\" = ?1", .integer(row.row)
+    ) { (row) throws(StorageError) in
+      var cells = EntityCells()
+      for (place, name) in columns.enumerated() { cells[name] = row.value(Int32(place)) }
+      return cells
+    }
+    guard let found else { throw RenderingError.unfitting("an entity of \(row.table) is in the store no more") }
+    return found
+  }
+}
+
+extension ReplicaColumn {
+  /// The value of a cell that is in no row.
+  func value(of cell: SQLValue, model: EdmModel) throws(ODataValueError) -> ODataValue {
+    switch cell {
+    case .null: return .null
+    case .blob(let bytes): return .binary(bytes)
+    case .real(let number): return type.primitive == .single ? .single(Float(number)) : .double(number)
+    case .integer(let number):
+      if storage == .enumeration {
+        let declared = type.name.flatMap { model.enumType($0) }
+        return .enumeration(declared.map { EnumerationValue.text(number, $0) } ?? String(number))
+      }
+      return try ODataValue(whole: number, type: type.primitive ?? .int64)
+    case .text(let text):
+      switch storage {
+      case .geo, .json, .complex, .dynamic, .stream: return try CanonicalJSON.value(text, type: type, model: model)
+      default: return try ODataValue(text: text, type: type.primitive ?? .string)
+      }
+    }
+  }
+}
+
+/// Why a queued request cannot be sent as it is.
+enum RenderingError: Error, Hashable, CustomStringConvertible {
+  /// It refers to an entity that the service has not seen yet.
+  case waits(RowReference)
+  /// It fits the model, or what the store holds, no more; why.
+  case unfitting(String)
+
+  var description: String {
+    switch self {
+    case .waits(let row): "an entity of \(row.table) that it needs is not yet uploaded"
+    case .unfitting(let why): why
+    }
+  }
+}
