@@ -85,6 +85,7 @@ struct QueryWorld {
     if Int.random(in: 0..<5, using: &random) > 0 {
       category = categories[Int.random(in: 0..<categories.count, using: &random)]
     }
+    values["Maker"] = QueryWorld.maker(&random)
     values["CategoryID"] = category?.values["ID"] ?? .null
     if isSpecial { values["Discount"] = QueryWorld.maybe(.int32(Int32.random(in: 0...5, using: &random)), &random) }
     let entity = add("Products", isSpecial ? "Shop.Special" : "Shop.Product", values)
@@ -115,6 +116,10 @@ struct QueryWorld {
         ODataDate(pick(["2024-01-31", "2024-02-29", "2019-12-31"], &random)).map { .date($0) } ?? .null, &random),
       "Life": maybe(
         ODataDuration(pick(["PT5M", "PT300S", "P1DT2H", "-PT1S"], &random)).map { .duration($0) } ?? .null, &random),
+      "At": maybe(
+        ODataTimeOfDay(pick(["00:00", "12:30:00.5", "23:59:59"], &random)).map { .timeOfDay($0) } ?? .null, &random),
+      "Ratio": maybe(.single(pick([0, 0.1, 1.5, -2.25, .infinity, .nan], &random)), &random),
+      "Bytes": maybe(.binary(pick([[], [0], [0, 255], [1, 2, 3]], &random)), &random),
       "Code": maybe(.guid(ODataGuid(high: 0, low: UInt64.random(in: 1...3, using: &random))), &random),
     ]
   }
@@ -155,6 +160,21 @@ struct QueryWorld {
   static func text(_ random: inout some RandomNumberGenerator, canBeNull: Bool = true) -> ODataValue {
     if canBeNull, Int.random(in: 0..<6, using: &random) == 0 { return .null }
     return .string(pick(["", "a", "ab", "abc", "b", "B", "Ä", "a'b", "x%y", "\u{1F600}z"], &random))
+  }
+
+  private static func maker(_ random: inout some RandomNumberGenerator) -> ODataValue {
+    guard Int.random(in: 0..<4, using: &random) > 0 else { return .null }
+    return .complex(
+      ODataComplexValue(properties: [
+        ODataProperty("Name", text(&random)),
+        ODataProperty("Rate", maybe(.double(pick([0, 1.5, 3], &random)), &random)),
+        ODataProperty("Site", Bool.random(using: &random) ? address(&random) : .null),
+      ]))
+  }
+
+  /// What a complex value is that does not say it.
+  static func declared(_ complex: ODataComplexValue) -> String {
+    complex["Rate"] == nil ? "Shop.Address" : "Shop.Maker"
   }
 
   private static func address(_ random: inout some RandomNumberGenerator) -> ODataValue {

@@ -123,7 +123,8 @@ final class QueryRig: Sendable {
     var pages: [[Int64]] = []
     var token: String?
     repeat {
-      let plan = try plan(url + (token.map { "&$skiptoken=" + $0 } ?? ""), pageSize: size)
+      let separator = url.contains("?") ? "&" : "?"
+      let plan = try plan(url + (token.map { separator + "$skiptoken=" + $0 } ?? ""), pageSize: size)
       let answer = try await database.read { (connection) throws(StorageError) in
         try QueryAnswer(plan, row: [], connection)
       }

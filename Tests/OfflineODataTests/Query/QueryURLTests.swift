@@ -46,10 +46,27 @@ struct QueryURLTests {
       ("Products(40)/Tags/$count", "#3[]"), ("Products(40)/Tags/$count?$filter=length($this) gt 4", "#1[]"),
       ("Products?$search=Saw OR Nail", "[5, 8]"), ("Products?$search=NOT Saw", "[4, 6, 7, 8]"),
       ("Products?$search=\"Ham\" AND NOT mm", "[]"),
+      // A constant is no place of a column.
+      ("Products?$orderby=(Rating le null),(ID le null) desc,Name desc", "[5, 8, 4, 7, 6]"),
+      ("Orders?$filter=not (Rank ne null)", "[9]"), ("Orders?$filter=(Rank ne null) eq false", "[9]"),
+      ("Products?$filter=Home eq Home and Home ne null", "[4, 5]"),
+      ("Products?$filter=Home eq $root/Products(10)/Home", "[4]"),
+      ("Products?$filter=Home eq {\"City\":\"Rome\",\"Zip\":7}", "[4]"),
+      (
+        "Products?$filter=Home eq {\"@odata.type\":\"Shop.Abroad\",\"City\":\"Bern\",\"Land\":\"CH\"}", "[5]"
+      ),
+      ("Products?$filter=Home ne {\"City\":\"Rome\",\"Zip\":7}", "[5, 6, 7, 8]"),
+      ("Products?$filter=Places/any(p:p eq Home)", "[5]"),
+      ("Products?$filter=Places/all(p:$it/Home ne p)", "[4, 6, 7, 8]"),
+      ("Products?$filter=Places/any(p:p/Shop.Abroad/Land eq 'CH')", "[5]"),
+      ("Products?$filter=Places/Shop.Abroad/any(p:p/City eq 'Rome')", "[]"),
+      ("Products?$filter=Places/Shop.Abroad/$count eq 1", "[5]"),
+      ("Products?$filter=Places/any(p:isof(p,Shop.Abroad))", "[5]"),
     ])
   func finds(_ url: String, _ expected: String) async throws {
     let rig = try await QueryRig(QueryShop.world())
     let encoded = url.replacing(" ", with: "%20").replacing("\"", with: "%22")
+      .replacing("{", with: "%7B").replacing("}", with: "%7D")
     let answer = try await rig.ask(encoded)
     let sql = try rig.plan(encoded).sql
     #expect(answer.description == expected, "\(sql)")

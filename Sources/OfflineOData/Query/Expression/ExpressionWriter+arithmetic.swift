@@ -83,7 +83,10 @@ extension ExpressionWriter {
     var result = SQLOperand(text: "", storage: storage, type: type)
     var text: SQLText = "CASE"
     for (branch, value) in zip(branches, values) {
-      let formed = storage == .real ? real(value) : storage == .decimal ? decimal(value) : value
+      var formed = storage == .real ? real(value) : storage == .decimal ? decimal(value) : value
+      if type.item.primitive == .single, let number = value.literal.flatMap(SQLLiteral.double), !number.isNaN {
+        formed.text = SQLText(.real(Double(Float(number))))
+      }
       text.append(" WHEN \(try condition(branch.condition)) THEN \(formed.text)")
       result.mayBeNaN = result.mayBeNaN || formed.mayBeNaN
     }

@@ -41,6 +41,9 @@ extension ExpressionWriter {
       var rows = place.rows ?? RelatedRows()
       let alias = statement.question.alias("j")
       rows.tables.append(json.items(as: alias))
+      if let types = json.onlyTypes {
+        rows.conditions.append(JSONPlace.isOf(types, .atom("\(alias: alias).value"), declared: json.type.single))
+      }
       return (rows, item(of: json, alias))
     default: break
     }
@@ -64,7 +67,7 @@ extension ExpressionWriter {
     let place = try place(path, without: 1)
     let type = ODataBoundType.plain(.int64, isNullable: false)
     var number: SQLText
-    if case .json(let json) = place.scope, options?.filter == nil, options?.search == nil {
+    if case .json(let json) = place.scope, json.onlyTypes == nil, options?.filter == nil, options?.search == nil {
       number =
         json.isWhole ? .atom("json_array_length(\(json.base))") : .atom("json_array_length(\(json.base), \(json.path))")
       if let rows = place.rows { number = rows.value(number) }
@@ -91,6 +94,8 @@ extension ExpressionWriter {
     case .path(let path):
       let place = try place(path)
       switch place.scope {
+      case .json(let json) where json.onlyTypes != nil:
+        throw OfflineODataError.unsupported("a cast of a collection as an operand")
       case .json(let json): return place.rows.map { $0.value(json.json) } ?? json.json
       case .complex: throw OfflineODataError.unsupported("eq and ne on complex values, but with null")
       case .entity: throw OfflineODataError.unsupported("a collection of entities as an operand")

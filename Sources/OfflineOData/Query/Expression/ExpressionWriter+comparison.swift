@@ -14,6 +14,9 @@ extension ExpressionWriter {
         return Condition(text: try isNull(left.isNull ? right : left, name == .equal))
       }
       if isStructured(left) || isStructured(right) {
+        if name == .equal || name == .notEqual, let equal = try equalStructures(left, right) {
+          return Condition(text: name == .equal ? equal : .atom("(NOT \(equal))"))
+        }
         return Condition(text: try equal(name, try json(left), try json(right)))
       }
       return try compare(name, try operand(left), try operand(right), wants: wants)
@@ -57,7 +60,7 @@ extension ExpressionWriter {
         return test(try marker(of: complex, place.rows), isWanted)
       case .json(let json):
         let kind = place.rows.map { $0.value(json.kind) } ?? json.kind
-        return isWanted ? .atom("(ifnull(\(kind), 'null') = 'null')") : .atom("(\(kind) <> 'null')")
+        return .atom("(ifnull(\(kind), 'null') \(isWanted ? "=" : "<>") 'null')")
       case .value(let value):
         return test(place.rows.map { $0.value(value.text) } ?? value.text, isWanted)
       case .row: return .atom(isWanted ? "0" : "1")

@@ -58,8 +58,8 @@ extension ExpressionWriter {
     var rows = RelatedRows()
     if case .path(let path) = right.kind {
       let place = try place(path)
-      guard case .json(let json) = place.scope else {
-        throw OfflineODataError.unsupported("in with a collection of entities")
+      guard case .json(let json) = place.scope, json.onlyTypes == nil else {
+        throw OfflineODataError.unsupported("in with a collection of entities, or with a cast of one of values")
       }
       collection = json
       if let around = place.rows { rows = around }

@@ -104,8 +104,10 @@ struct ExpressionWriter {
     case .and, .or, .not, .membership, .isof, .isdefined: break
     }
     let condition = try test(expression, wants: .value)
+    // A bare number would be the number of a column in ORDER BY and GROUP BY.
+    let text = Int64(condition.text.sql).map { SQLText(.integer($0)) } ?? condition.text
     return SQLOperand(
-      text: condition.text, storage: .boolean, type: .plain(.boolean), isNullable: condition.isNullable)
+      text: text, storage: .boolean, type: .plain(.boolean), isNullable: condition.isNullable)
   }
 
   private func literal(_ value: ODataValue, _ type: ODataBoundType) throws -> SQLOperand {

@@ -109,7 +109,10 @@ extension ExpressionWriter {
       let condition = try typeCondition(of: complex, structure)
       guard let rows = start.rows else { return .atom("ifnull(\(condition), 0)") }
       return .atom("EXISTS (SELECT 1 \(rows.from(condition)))")
-    default: throw OfflineODataError.unsupported("isof of a complex value in JSON")
+    case .json(let json):
+      let isOfType = JSONPlace.isOf(types(of: structure), json.json, declared: json.type)
+      return .atom("ifnull(\(start.rows.map { $0.value(isOfType) } ?? isOfType), 0)")
+    default: throw OfflineODataError.unsupported("isof of what is no instance of a structured type")
     }
   }
 

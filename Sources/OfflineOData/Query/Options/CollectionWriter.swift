@@ -17,6 +17,7 @@ struct CollectionWriter {
     try refuse(options)
     let isWhole =
       options.filter == nil && options.orderBy.isEmpty && options.top == nil && options.skip == nil && isPlain
+      && place.onlyTypes == nil
     if isWhole { return place.json }
     let alias = statement.question.alias("j")
     let (rows, writer) = try items(place, options, alias)
@@ -47,6 +48,9 @@ struct CollectionWriter {
     let outer = ExpressionWriter(statement: statement, environment: environment)
     let writer = ExpressionWriter(statement: statement, environment: environment.on(outer.item(of: place, alias)))
     var rows = RelatedRows(tables: [place.items(as: alias)])
+    if let types = place.onlyTypes {
+      rows.conditions.append(JSONPlace.isOf(types, .atom("\(alias: alias).value"), declared: place.type.single))
+    }
     if let filter = options.filter { rows.conditions.append(try writer.condition(filter)) }
     return (rows, writer)
   }

@@ -126,9 +126,17 @@ extension ExpressionWriter {
       complex.isCast = complex.isCast || !isWider
       place.scope = .complex(complex)
     case .json(var json):
-      guard !place.isCollection else { throw OfflineODataError.unsupported("a cast of a collection of values") }
-      json.type.item = .structure(structure)
-      throw OfflineODataError.unsupported("a cast of a complex value in JSON to \(structure.name)")
+      if json.type.item.structure?.isOrDerives(from: structure) == true { break }
+      let types = self.types(of: structure)
+      if place.isCollection {
+        json.onlyTypes = types
+      } else {
+        let object = json.json
+        let isOfType = JSONPlace.isOf(types, object, declared: json.type)
+        json = JSONPlace(base: .atom("CASE WHEN \(isOfType) THEN \(object) END"), type: json.type)
+        json.type.item = .structure(structure)
+      }
+      place.scope = .json(json)
     case .value, .row: throw OfflineODataError.unsupported("a cast to \(structure.name) here")
     }
     return place
@@ -149,13 +157,18 @@ extension ExpressionWriter {
     return .atom("\(type) IN (\(SQLText.joined(numbers.map { "\(number: $0)" }, ", ")))")
   }
 
+  /// The names of a complex type and those below it.
+  func types(of type: EdmStructure) -> [String] {
+    ComplexTypes(statement.question.plan.model).below(type).map(\.name)
+  }
+
   /// Whether a complex value is of a type, by its marker: the type's name, empty for the declared one.
   func typeCondition(of complex: ComplexScope, _ type: EdmStructure) throws -> SQLText {
     let owner = complex.owner
     guard let marker = owner.table.column(complex.path, on: owner.type), let name = marker.type.name,
       let declared = statement.question.plan.model.structure(name)
     else { throw OfflineODataError.unsupported("the type of '\(complex.path.joined(separator: "/"))'") }
-    var names = ComplexTypes(statement.question.plan.model).below(type).map(\.name)
+    var names = types(of: type)
     if declared.isOrDerives(from: type) { names.append("") }
     let text = try reference(marker, of: owner)
     return .atom("\(text) IN (\(SQLText.joined(names.map { "\(value: .text($0))" }, ", ")))")

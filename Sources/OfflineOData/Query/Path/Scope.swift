@@ -49,6 +49,8 @@ struct JSONPlace {
   /// The steps from there: `."Name"[0]`.
   var steps = ""
   var type: ODataBoundType
+  /// Of a collection, the types that a cast leaves of its items.
+  var onlyTypes: [String]?
 
   /// The path in SQL.
   var path: SQLText {
@@ -71,6 +73,14 @@ struct JSONPlace {
   /// The table of its items.
   func items(as alias: String) -> SQLText {
     isWhole ? "json_each(\(base)) AS \(alias: alias)" : "json_each(\(base), \(path)) AS \(alias: alias)"
+  }
+
+  /// Whether an object is of one of some types: it says its own where that is not the declared one.
+  static func isOf(_ types: [String], _ object: SQLText, declared: ODataBoundType) -> SQLText {
+    let name: SQLText = "json_extract(\(object), '$.\"@odata.type\"')"
+    let own = SQLText(.text("#" + (declared.item.structure?.name ?? "")))
+    let list = SQLText.joined(types.map { SQLText(.text("#" + $0)) }, ", ")
+    return .atom("(json_type(\(object)) = 'object' AND ifnull(\(name), \(own)) IN (\(list)))")
   }
 
   /// A member of it.

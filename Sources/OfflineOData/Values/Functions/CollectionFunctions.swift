@@ -62,7 +62,7 @@ extension ReplicaSQL {
     result.text(writer.bytes)
   }
 
-  /// Bytes that are equal for equal values: numbers by value, members in the order of their names.
+  /// Bytes that are equal for equal values: numbers by value, members in the order of their names, without those that are null.
   private static func key(_ node: JSONNode) -> [UInt8] {
     var writer = JSONWriter()
     writer.node(normalized(node))
@@ -77,7 +77,7 @@ extension ReplicaSQL {
     case .array(let items): return .array(items.map(normalized))
     case .object(let members):
       return .object(
-        members.sorted { Array($0.name.utf8).lexicographicallyPrecedes(Array($1.name.utf8)) }
+        members.filter { $0.value != .null }.sorted { Array($0.name.utf8).lexicographicallyPrecedes(Array($1.name.utf8)) }
           .map { JSONNode.Member($0.name, normalized($0.value)) })
     default: return node
     }

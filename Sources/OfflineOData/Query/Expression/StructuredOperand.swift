@@ -1,0 +1,181 @@
+import OData
+import Storage
+
+// `eq` and `ne` of complex values of which one stands in columns: of one type, and property by property (URL Conventions 4.01
+// §5.1.1.1.1).
+extension ExpressionWriter {
+  /// Nil where neither side stands in columns.
+  func equalStructures(_ left: ODataBoundExpression, _ right: ODataBoundExpression) throws -> SQLText? {
+    guard !left.type.isCollection, !right.type.isCollection else { return nil }
+    let (one, other) = (try StructuredOperand(self, left), try StructuredOperand(self, right))
+    guard let columns = one?.columns ?? other?.columns else { return nil }
+    guard let one, let other else {
+      throw OfflineODataError.unsupported("eq and ne of a complex value and such an expression")
+    }
+    let (oneType, otherType) = (try one.typeName(at: []), try other.typeName(at: []))
+    var parts: [SQLText] = ["\(operand: oneType) = \(operand: otherType)"]
+    for (path, column) in columns + (try other.columnsBeside(columns)) {
+      parts.append(try equal(path, column, one, other))
+    }
+    let isSame = ExpressionWriter.chain(parts.map(\.operand), " AND ")
+    // Without the guard a type that is null would make null of what is false.
+    return .atom(
+      "(ifnull(\(isSame), 0) OR (\(operand: oneType) IS NULL AND \(operand: otherType) IS NULL))")
+  }
+
+  private func equal(
+    _ path: [String], _ column: ReplicaColumn, _ one: StructuredOperand, _ other: StructuredOperand
+  ) throws -> SQLText {
+    switch column.storage {
+    case .complex: return "\(operand: try one.typeName(at: path)) IS \(operand: try other.typeName(at: path))"
+    case .stream: return .atom("1")
+    case .json, .geo, .dynamic:
+      let (a, b) = (try one.text(at: path, column), try other.text(at: path, column))
+      return .atom("ifnull(larder_json_equal(\(a), \(b)), \(operand: a) IS NULL AND \(operand: b) IS NULL)")
+    default: return try compare(.equal, one.value(at: path, column), other.value(at: path, column), wants: .value).text
+    }
+  }
+}
+
+/// A complex value beside another: in columns, in JSON, or a constant.
+struct StructuredOperand {
+  private let writer: ExpressionWriter
+  private let side: Side
+  private let declared: EdmStructure?
+
+  private enum Side {
+    case columns(ComplexScope, RelatedRows?)
+    case json(JSONPlace, RelatedRows?)
+    case constant([ODataBoundMember])
+  }
+
+  /// Nil for what is none of these.
+  init?(_ writer: ExpressionWriter, _ expression: ODataBoundExpression) throws {
+    self.writer = writer
+    declared = expression.type.item.structure
+    switch expression.kind {
+    case .object(let members): side = .constant(members)
+    case .path(let path):
+      let place = try writer.place(path)
+      switch place.scope {
+      case .complex(let complex): side = .columns(complex, place.rows)
+      case .json(let json): side = .json(json, place.rows)
+      default: return nil
+      }
+    default: return nil
+    }
+  }
+
+  /// The columns of the value's properties, with their paths in it; nil where it does not stand in columns.
+  var columns: [(path: [String], column: ReplicaColumn)]? {
+    guard case .columns(let complex, _) = side else { return nil }
+    let all = complex.owner.table.columns.filter {
+      $0.path.count > complex.path.count && $0.path.starts(with: complex.path)
+    }
+    return all.map { (Array($0.path.dropFirst(complex.path.count)), $0) }
+  }
+
+  /// The columns that the other side has not.
+  func columnsBeside(_ known: [(path: [String], column: ReplicaColumn)]) throws -> [(
+    path: [String], column: ReplicaColumn
+  )] {
+    let paths = Set(known.map(\.path))
+    return (columns ?? []).filter { !paths.contains($0.path) }
+  }
+
+  // MARK: Parts
+
+  /// The name of the type of the value at a path; NULL where there is none.
+  func typeName(at path: [String]) throws -> SQLText {
+    switch side {
+    case .columns(let complex, let rows):
+      guard let marker = complex.owner.table.column(complex.path + path, on: complex.owner.type) else { return "NULL" }
+      var text = try writer.reference(marker, of: complex.owner)
+      if path.isEmpty, complex.isCast, let type = complex.type {
+        text = .atom("CASE WHEN \(try writer.typeCondition(of: complex, type)) THEN \(text) END")
+      }
+      let name: SQLText = .atom("CASE \(text) WHEN '' THEN \(value: .text(marker.type.name ?? "")) ELSE \(text) END")
+      return rows.map { $0.value(name) } ?? name
+    case .json(let json, let rows):
+      var place = json
+      for step in path { place = try place.member(step, type: ODataBoundType(.untyped, isNullable: true)) }
+      let said = try place.member("@odata.type", type: .plain(.string)).scalar
+      let name = SQLText(.text(declared(at: path)))
+      let text: SQLText = .atom("CASE \(place.kind) WHEN 'object' THEN ifnull(substr(\(said), 2), \(name)) END")
+      return rows.map { $0.value(text) } ?? text
+    case .constant:
+      guard let members = members(at: path) else { return "NULL" }
+      let said = members.first { $0.name == "@odata.type" || $0.name == "@type" }
+      guard case .literal(.string(let name))? = said?.value.kind else { return SQLText(.text(declared(at: path))) }
+      return SQLText(.text(name.hasPrefix("#") ? String(name.dropFirst()) : name))
+    }
+  }
+
+  /// The value of a property.
+  func value(at path: [String], _ column: ReplicaColumn) throws -> SQLOperand {
+    let type = ColumnTypes(writer.statement.question.plan.model).type(column)
+    let none = SQLOperand(text: "NULL", storage: column.storage, type: type, literal: .null)
+    switch side {
+    case .columns(let complex, let rows):
+      guard let own = complex.owner.table.column(complex.path + path, on: complex.owner.type) else { return none }
+      let text = try writer.reference(own, of: complex.owner)
+      return SQLOperand(
+        text: rows.map { $0.value(text) } ?? text, storage: own.storage, type: type, hasCollation: rows == nil,
+        mayBeNaN: own.storage == .real)
+    case .json:
+      guard column.storage != .binary else {
+        throw OfflineODataError.unsupported("eq and ne of complex values with Edm.Binary, one of them in a collection")
+      }
+      return JSONPlace.operand(try text(at: path, column), type: type)
+    case .constant:
+      guard let member = try member(at: path) else { return none }
+      return try writer.operand(member)
+    }
+  }
+
+  /// The text of a property that stands as JSON.
+  func text(at path: [String], _ column: ReplicaColumn) throws -> SQLText {
+    switch side {
+    case .columns(let complex, let rows):
+      guard let own = complex.owner.table.column(complex.path + path, on: complex.owner.type) else { return "NULL" }
+      let text = try writer.reference(own, of: complex.owner)
+      return rows.map { $0.value(text) } ?? text
+    case .json(let json, let rows):
+      guard column.storage != .dynamic else {
+        throw OfflineODataError.unsupported("eq and ne of complex values of an open type, one of them in a collection")
+      }
+      var place = json
+      for step in path { place = try place.member(step, type: ODataBoundType(.untyped, isNullable: true)) }
+      return rows.map { $0.value(place.scalar) } ?? place.scalar
+    case .constant:
+      guard column.storage != .dynamic else {
+        throw OfflineODataError.unsupported("eq and ne of a complex value of an open type and an object")
+      }
+      guard let member = try member(at: path) else { return "NULL" }
+      return try writer.json(member)
+    }
+  }
+
+  private func declared(at path: [String]) -> String {
+    var type = declared
+    for step in path {
+      type = type?.property(step)?.type.name.flatMap { writer.statement.question.plan.model.structure($0) }
+    }
+    return type?.name ?? ""
+  }
+
+  private func members(at path: [String]) -> [ODataBoundMember]? {
+    guard case .constant(var members) = side else { return nil }
+    for step in path {
+      guard case .object(let inner)? = members.first(where: { $0.name == step })?.value.kind else { return nil }
+      members = inner
+    }
+    return members
+  }
+
+  private func member(at path: [String]) throws -> ODataBoundExpression? {
+    guard let name = path.last else { return nil }
+    let found = members(at: Array(path.dropLast()))?.first { $0.name == name }?.value
+    return found?.isNull == true ? nil : found
+  }
+}
