@@ -115,7 +115,10 @@ let package = Package(
         "CrashRig",
       ], swiftSettings: touchingC),
     .executableTarget(
-      name: "CrashRig", dependencies: ["OnlineOData", "ODataService", "ContentCache", "ObjectStore", "HTTPCore"],
+      name: "CrashRig",
+      dependencies: [
+        "OnlineOData", "OfflineOData", "ODataService", "ContentCache", "ObjectStore", "HTTPCore", "CurlTransport",
+      ],
       path: "Tests/CrashRig",
       swiftSettings: common),
     .testTarget(

@@ -3,7 +3,8 @@
 //
 // Arguments: the cache's folder, the service root, a seed, the number of the first round. Or `content`, a kind of content
 // cache, a folder, its limit in bytes, the number of the first round: ``CacheRig``. Or `object`, what to do, an object
-// store's path, the number of the first round: ``ObjectCrashRig``.
+// store's path, the number of the first round: ``ObjectCrashRig``. Or `offline`, an offline store's folder, the service
+// root, how often to download: ``OfflineCrashRig``.
 
 import Foundation
 import HTTPCore
@@ -54,12 +55,21 @@ struct CrashRig {
     {
       return try await ObjectCrashRig.run(kind, arguments[3], from: first)
     }
+    if arguments.count == 5, arguments[1] == "offline", let root = URL(string: arguments[3]),
+      let downloads = Int(arguments[4])
+    {
+      return try await OfflineCrashRig.run(arguments[2], root, downloads: downloads)
+    }
     guard arguments.count == 5, let root = URL(string: arguments[2]), let seed = UInt64(arguments[3]),
       let first = Int(arguments[4])
     else {
       FileHandle.standardError.write(
-        Data("usage: CrashRig FOLDER ROOT SEED ROUND | content KIND FOLDER LIMIT ROUND | object KIND PATH ROUND\n".utf8)
-      )
+        Data(
+          """
+          usage: CrashRig FOLDER ROOT SEED ROUND | content KIND FOLDER LIMIT ROUND | object KIND PATH ROUND
+            | offline FOLDER ROOT DOWNLOADS
+
+          """.utf8))
       exit(2)
     }
     var random = seed

@@ -154,15 +154,16 @@ struct DownloadCourse: Sendable {
   }
 
   private func arriving(
-    _ response: ODataMediaResponse, _ progress: OfflineODataProgress,
+    _ response: ODataMediaResponse, _ progress: OfflineODataProgress, countsRows: Bool = true,
     position: @escaping @Sendable (PageFacts) -> String?
   ) -> ArrivingPage {
     let type = (response.contentType ?? "").prefix { $0 != ";" }.lowercased()
     let form = PageForm(
       isAtom: type.contains("xml"), url: nil, status: response.httpStatus, version: version(response))
-    return ArrivingPage(body: response.body, form: form, position: position) { [tell] bytes in
+    return ArrivingPage(body: response.body, form: form, position: position) { [tell] bytes, rows in
       var now = progress
       now.bytes += bytes
+      if countsRows { now.rows += rows }
       tell(now)
     }
   }
@@ -211,7 +212,8 @@ struct DownloadCourse: Sendable {
     }
     let request = PageRequest(place: .link(link), form: run.machine.memory.speaksAtom ? .atom : .json)
     let response = try await store.conversation.streamAnswer(to: pages.request(request))
-    let page = arriving(response, run.progress) { _ in nil }
+    // Its rows are none of the query's own.
+    let page = arriving(response, run.progress, countsRows: false) { _ in nil }
     count(try await staging.inlinePage(inline, page), &run)
   }
 

@@ -7,8 +7,8 @@ struct ArrivingPage: Sendable {
   let form: PageForm
   /// Where the download goes on behind the page.
   let position: @Sendable (PageFacts) -> String?
-  /// Bytes that have come of the page.
-  let progress: @Sendable (Int64) -> Void
+  /// Bytes and rows that have come of the page.
+  let progress: @Sendable (_ bytes: Int64, _ rows: Int64) -> Void
 }
 
 /// Where the pages of a download are gathered, durably, before readers see them.

@@ -11,9 +11,7 @@ enum ReplicaStaging {
     if let read = try await StagedRead.resume(replica, query: query.id, table: table),
       let position = position(read.position, .whole)
     {
-      var staging = WholeStaging(read: read, countsRows: !bound.traits.hasExpand)
-      if case .whole(let whole) = position { staging.staged = whole.distinct }
-      return (staging, position)
+      return (WholeStaging(read: read, countsRows: !bound.traits.hasExpand), position)
     }
     if let delta = try await StagedDelta.resume(replica, query: query.id, table: table),
       let position = position(delta.position, .changes)
@@ -49,8 +47,7 @@ enum ReplicaStaging {
     do {
       for try await piece in arriving.body {
         bytes += Int64(piece.count)
-        try await page.take(piece)
-        arriving.progress(bytes)
+        arriving.progress(bytes, try await page.take(piece))
       }
       return (try await page.end(), bytes)
     } catch {
@@ -65,20 +62,14 @@ struct WholeStaging: DownloadStaging {
   let read: StagedRead
   /// Whether the rows told by pages are those of the query's own table alone.
   let countsRows: Bool
-  /// Rows staged so far, each once; nil where that is not known any more.
-  var staged: Int64? = 0
 
   var kind: DownloadMachine.Staging { .whole }
 
   mutating func page(_ page: ArrivingPage) async throws -> (PageFacts, Int64) {
-    let before = staged
-    // Of a page that is cut, some rows are staged and will not be new again.
-    staged = nil
     let (end, bytes) = try await ReplicaStaging.read(page, into: read.beginPage(page.form))
-    staged = end.newRows.flatMap { new in before.map { $0 + new } }
     let facts = PageFacts(
       nextLink: end.nextLink, deltaLink: end.deltaLink, count: end.count, rows: end.rows,
-      stagedRows: countsRows ? staged : nil, isAtom: page.form.isAtom)
+      stagedRows: countsRows ? end.stagedRows : nil, isAtom: page.form.isAtom)
     try await read.save(position: page.position(facts))
     return (facts, bytes)
   }
@@ -108,8 +99,7 @@ struct ChangesStaging: DownloadStaging {
     var bytes: Int64 = 0
     for try await piece in page.body {
       bytes += Int64(piece.count)
-      try await staged.take(piece)
-      page.progress(bytes)
+      page.progress(bytes, try await staged.take(piece))
     }
     let end = try await staged.end()
     let facts = PageFacts(

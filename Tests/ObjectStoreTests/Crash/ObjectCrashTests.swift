@@ -60,7 +60,7 @@ struct ObjectCrashTests {
     var found = FoundObjects()
     var first = 0
     for _ in 0..<8 {
-      let process = try ObjectProcess(.rounds, rig.path, first)
+      let process = try ObjectProcess.start(.rounds, rig.path, first)
       let wanted = Int.random(in: 1...600, using: &random)
       let heard = Mutex(AcknowledgedRounds(first: first))
       await process.forEachLine { line in
@@ -120,7 +120,7 @@ struct ObjectCrashTests {
     let rig = try ObjectRig()
     let store = try await rig.open()
     try await store.put(0, forKey: "count")
-    let process = try ObjectProcess(.count, rig.path, 100)
+    let process = try ObjectProcess.start(.count, rig.path, 100)
     let progress = Progress()
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask {

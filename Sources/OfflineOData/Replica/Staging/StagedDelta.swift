@@ -143,13 +143,15 @@ final class StagedDeltaPage: Sendable {
     state = Mutex(Reading(reader: PageReader(form, collector)))
   }
 
-  /// Keeps the next bytes. Throws what is no changes.
-  func take(_ bytes: [UInt8]) async throws {
+  /// Keeps the next bytes; answers how many changes the page has told so far. Throws what is no changes.
+  @discardableResult
+  func take(_ bytes: [UInt8]) async throws -> Int64 {
     var start = 0
+    var rows: Int64 = 0
     while start < bytes.count {
       let end = min(start + StagedDeltaPage.partBytes, bytes.count)
       let part = Array(bytes[start..<end])
-      let full = try state.withLock { state -> Int64? in
+      let (isFull, count) = try state.withLock { state in
         try state.reader.read(part)
         if state.reader.collector.frames.isEmpty {
           let chunk = state.reader.collector.take()
@@ -157,11 +159,13 @@ final class StagedDeltaPage: Sendable {
         }
         state.parts.append(part)
         state.byteCount += part.count
-        return state.byteCount >= StagedDeltaPage.partBytes ? state.partCount : nil
+        return (state.byteCount >= StagedDeltaPage.partBytes, state.rows + state.reader.collector.rootCount)
       }
-      if full != nil { try await flush(isEnd: false) }
+      rows = count
+      if isFull { try await flush(isEnd: false) }
       start = end
     }
+    return rows
   }
 
   private func flush(isEnd: Bool) async throws(StorageError) {

@@ -124,21 +124,25 @@ final class StagedPage: Sendable {
     state = Mutex(Reading(reader: PageReader(form, collector)))
   }
 
-  /// Reads the next bytes. Throws `PayloadError`, `AtomError`, ``RowCollectorError``, ``ColumnValueError`` where they are
+  /// Reads the next bytes; answers how many rows of its own the page has told so far. Throws `PayloadError`, `AtomError`, ``RowCollectorError``, ``ColumnValueError`` where they are
   /// no rows, `StorageError` where rows could not be written.
-  func take(_ bytes: [UInt8]) async throws {
+  @discardableResult
+  func take(_ bytes: [UInt8]) async throws -> Int64 {
     var start = 0
+    var rows: Int64 = 0
     while start < bytes.count {
       let end = min(start + StagedPage.slice, bytes.count)
       let part = start == 0 && end == bytes.count ? bytes : Array(bytes[start..<end])
-      let chunk = try state.withLock { state in
+      let (chunk, count) = try state.withLock { state in
         state.bytes += Int64(part.count)
         try state.reader.read(part)
-        return StagedPage.ripe(state.reader.collector)
+        return (StagedPage.ripe(state.reader.collector), state.reader.collector.rootCount)
       }
+      rows = count
       if let chunk { try await read.queue.put(chunk) }
       start = end
     }
+    return rows
   }
 
   private static func ripe(_ collector: RowCollector) -> RowChunk? {

@@ -1,0 +1,86 @@
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import CrashRig
+@testable import OfflineOData
+
+@Suite("Offline store: a process that is killed while it downloads", .timeLimit(.minutes(5)))
+struct StoreKillTests {
+  /// How often; `LARDER_KILLS` asks for more.
+  private static let kills = ProcessInfo.processInfo.environment["LARDER_KILLS"].flatMap { Int($0) } ?? 12
+
+  @Test("the file is sound, readers see one state, the next one goes on at the page that was cut, nothing stays behind")
+  func kills() async throws {
+    var random = PrintedSeed(for: "kills of an offline store")
+    var left = Self.kills
+    var finished = 0
+    while left > 0 {
+      // A new store now and then: first downloads are cut as well as later ones.
+      let count = min(left, Int.random(in: 1...25, using: &random))
+      left -= count
+      finished += try await life(of: count, &random)
+    }
+    print("\(Self.kills) kills, \(finished) downloads ended before them")
+  }
+
+  /// Kills a store's processes so often, then lets one come to its end. Answers how many downloads ended before kills.
+  private func life(of kills: Int, _ random: inout PrintedSeed) async throws -> Int {
+    let service = VersionedService()
+    let server = try service.serve()
+    defer { server.stop() }
+    let folder = try TemporaryFolder()
+    let root = server.url("/s/").absoluteString
+    let file = folder.file("store.larder")
+    var finished = 0
+    var versions: [String: Int] = [:]
+    var before: [String: VersionedService.Asked] = [:]
+    for kill in 0..<kills {
+      let process = try CrashRigProcess(["offline", folder.path, root, "3"])
+      let pause = UInt32.random(in: 0...15_000, using: &random)
+      service.onRequest(Int.random(in: 1...110, using: &random)) {
+        Thread.detachNewThread {
+          usleep(pause)
+          process.kill()
+        }
+      }
+      finished += await process.lines().filter { $0.hasPrefix("done") || $0 == "open" }.count
+      let note = "kill \(kill)"
+      resumed(service.takeAsked(), &before, note)
+      guard FileManager.default.fileExists(atPath: file) else { continue }
+      let store = try await KilledStore(file)
+      let now = try await store.check(note)
+      for (set, version) in now { #expect(version >= versions[set] ?? 0, "\(note): \(set) went back") }
+      versions = now
+      try await store.close()
+    }
+    service.moves = false
+    let last = try await CrashRigProcess(["offline", folder.path, root, "2"]).lines()
+    #expect(last.last == "closed", "\(last)")
+    resumed(service.takeAsked(), &before, "the end")
+    let store = try await KilledStore(file)
+    let version = service.version
+    #expect(
+      try await store.check("the end") == ["Rows": version, "Whole": version, "Orders": version, "Photos": version])
+    #expect(try await store.rubbish().isEmpty)
+    try await store.close()
+    return finished
+  }
+
+  /// Each set goes on with the page that was asked for last, or the one behind it; and no download begins it twice.
+  private func resumed(
+    _ asked: (pages: [VersionedService.Asked], downloads: Int), _ before: inout [String: VersionedService.Asked],
+    _ note: String
+  ) {
+    for (set, pages) in Dictionary(grouping: asked.pages, by: \.set) {
+      let goesOn = pages.first?.link.contains("skip") == true
+      let begins = pages.filter { !$0.link.contains("skip") }.count + (goesOn ? 1 : 0)
+      #expect(begins <= asked.downloads, "\(note): \(set) began \(begins) times in \(asked.downloads) downloads")
+      if let last = before[set], let next = last.next, let first = pages.first {
+        #expect(first.link == last.link || first.link == next, "\(note): \(set) begins at \(first), was at \(last)")
+      }
+      before[set] = pages.last
+    }
+  }
+}

@@ -1,0 +1,61 @@
+import Foundation
+import Synchronization
+
+/// The program `CrashRig`, built beside the tests, as another process that can be killed.
+public final class CrashRigProcess: Sendable {
+  private let process = Mutex(Process())
+  private let output: FileHandle
+
+  /// Starts it.
+  public init(_ arguments: [String]) throws {
+    let pipe = Pipe()
+    output = pipe.fileHandleForReading
+    try process.withLock { process in
+      let runner = URL(filePath: CommandLine.arguments[0])
+      process.executableURL = runner.deletingLastPathComponent().appending(path: "CrashRig")
+      process.arguments = arguments
+      process.standardOutput = pipe
+      try process.run()
+    }
+  }
+
+  /// Hands over each line, off the caller's thread, until there are no more; true from `body` kills the process.
+  ///
+  /// The end of its output is that of the process. `waitUntilExit` would block a thread that tasks share, and two of them
+  /// at once have been seen to wait for ever.
+  public func forEachLine(_ body: @escaping @Sendable (Substring) -> Bool) async {
+    await withCheckedContinuation { done in
+      Thread.detachNewThread { [self] in
+        var rest = Data()
+        while true {
+          let chunk = output.availableData
+          if chunk.isEmpty { break }
+          rest.append(chunk)
+          while let end = rest.firstIndex(of: 0x0A) {
+            let line = String(decoding: rest[rest.startIndex..<end], as: UTF8.self)
+            rest.removeSubrange(rest.startIndex...end)
+            if body(line[...]) { kill() }
+          }
+        }
+        done.resume()
+      }
+    }
+  }
+
+  /// All lines that it says until its end.
+  public func lines() async -> [String] {
+    let lines = Mutex<[String]>([])
+    await forEachLine { line in
+      lines.withLock { $0.append(String(line)) }
+      return false
+    }
+    return lines.withLock { $0 }
+  }
+
+  /// Ends it as the system would: no code of its own runs any more (`SIGKILL`).
+  public func kill() {
+    process.withLock { process in if process.isRunning { _ = Foundation.kill(process.processIdentifier, SIGKILL) } }
+  }
+
+  deinit { kill() }
+}
