@@ -18,7 +18,7 @@ struct OfflineAccess: Sendable {
     self.folder = folder
     provider = try Self.provider(
       folder, transport: NoNetwork(), authentication: nil,
-      parameters: OfflineODataParameters(createsStore: false))
+      parameters: OfflineODataParameters(createsStore: false, fillsOnOpening: false))
   }
 
   /// The store for verbs that download.
@@ -67,11 +67,7 @@ struct OfflineAccess: Sendable {
       throw FileError(path: CloneFolder.storeName, reason: "the clone has no store; clone again")
     }
     let access = try OfflineAccess(offline: folder)
-    do { try await access.provider.open() } catch OfflineODataError.communicationError {
-      throw CommandFailure(
-        .negative, "the clone was cut before its first download was complete",
-        hint: "'larder download' goes on with it.")
-    }
+    try await access.provider.open()
     let status: CommandStatus
     do { status = try await body(access) } catch {
       try? await access.provider.close()
@@ -119,7 +115,9 @@ private struct NoNetwork: HTTPTransport {
 /// A store's failure, in words for the command line.
 enum OfflineFailure {
   static func failure(_ error: OfflineODataError) -> CommandFailure {
-    CommandFailure(status(error), error.errorMessage)
+    CommandFailure(
+      status(error), error.errorMessage,
+      hint: error.name == .neverDownloaded ? "'larder download' goes on with the clone." : nil)
   }
 
   static func status(_ error: OfflineODataError) -> CommandStatus {

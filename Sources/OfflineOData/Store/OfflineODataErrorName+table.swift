@@ -74,7 +74,9 @@ extension OfflineODataErrorName {
     ),
     (
       .neverDownloaded,
-      Entry(.preconditionFailed, "The store was never filled.", "Open or download it while the service is in reach.")
+      Entry(
+        .preconditionFailed, "What is asked for was never downloaded.",
+        "Download it while the service is in reach; that goes on where it was cut.")
     ),
     (
       .changesPending,

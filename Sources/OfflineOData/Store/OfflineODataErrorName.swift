@@ -57,7 +57,7 @@ public enum OfflineODataErrorName: Int, CaseIterable, Sendable, Hashable {
   case storeInUse = 2005
   /// An offline store is never passive.
   case neverPassive = 2006
-  /// The store was never filled: its first download has not ended.
+  /// The rows that are asked for have never come: the first download of their defining query has not ended.
   case neverDownloaded = 2007
   /// Changes are queued that the call would lose.
   case changesPending = 2008

@@ -9,6 +9,9 @@ public struct OfflineODataParameters: Sendable {
   public var storePath: String?
   /// Whether opening makes a file where there is none; where not, it throws `notFound`.
   public var createsStore: Bool
+  /// Whether opening fills a store that was never filled, or goes on with that. Where not, it opens at once what has come,
+  /// and ``OfflineODataProvider/download(_:)`` brings the rest.
+  public var fillsOnOpening: Bool
   /// The rows that the service is asked to put in a page (`Prefer: odata.maxpagesize`); where it makes no pages, the store
   /// cuts them itself by `$top` and `$skip`. Nil leaves it to the service.
   public var pageSize: Int?
@@ -29,7 +32,8 @@ public struct OfflineODataParameters: Sendable {
 
   /// The defaults: `store.larder` in the current folder, three queries at once.
   public init(
-    storeName: String = "store", storePath: String? = nil, createsStore: Bool = true, pageSize: Int? = nil,
+    storeName: String = "store", storePath: String? = nil, createsStore: Bool = true, fillsOnOpening: Bool = true,
+    pageSize: Int? = nil,
     timeout: Duration? = nil, customHeaders: HTTPFields = [:], storeEncryptionKey: String? = nil,
     conversation: ConversationOptions = ConversationOptions(), indexes: [OfflineODataIndex] = [],
     parallelQueries: Int = 3, answerPageSize: Int? = nil
@@ -37,6 +41,7 @@ public struct OfflineODataParameters: Sendable {
     self.storeName = storeName
     self.storePath = storePath
     self.createsStore = createsStore
+    self.fillsOnOpening = fillsOnOpening
     self.pageSize = pageSize
     self.timeout = timeout
     self.customHeaders = customHeaders

@@ -13,8 +13,10 @@ import Synchronization
 extension OfflineODataProvider {
   /// Makes the store usable.
   ///
-  /// The first time, the metadata are fetched and the defining queries run; where that is cut, the next call goes on there.
-  /// Later it needs no network. A store that is open already stays as it is.
+  /// The first time, the metadata are fetched and the defining queries run; where that is cut, the call fails, and the next
+  /// one goes on there. A service that is out of reach then is no reason to stay closed: what has come is opened,
+  /// ``hasPendingDownload()`` says that more is wanted, ``download(_:)`` goes on, and questions that only the missing rows
+  /// could answer fail with `neverDownloaded`. Later it needs no network. A store that is open already stays as it is.
   public func open() async throws {
     let task = state.withLock { state -> Task<Void, any Error>? in
       switch state.phase {
@@ -115,9 +117,6 @@ extension OfflineODataProvider {
 
   /// The name under which the service's root is kept.
   private static let rootSetting = "service-root"
-  /// The name under which it is kept that the first download has ended.
-  private static let filledSetting = "filled"
-
   /// Fills the store where it never was. Gives the added queries that it has taken.
   private func prepare(_ store: OpenStore) async throws -> [OfflineODataDefiningQuery] {
     let replica = store.replica
@@ -133,17 +132,30 @@ extension OfflineODataProvider {
     try await store.askIndexes()
     let added = state.withLock { $0.added }
     for query in added { try await store.add(query, replaces: true) }
-    if try await replica.setting(Self.filledSetting) == nil {
+    if try await store.isFilled() { try await store.useModel() } else { try await fill(store) }
+    await store.log(EventLog.Record(type: "Open"))
+    return added
+  }
+
+  /// Runs the first download, or what is left of one that was cut. Where there is something to open, it is opened though
+  /// the service is out of reach, or another process is about to fill the store.
+  private func fill(_ store: OpenStore) async throws {
+    let isOpenable = !store.replica.plan.tables.isEmpty
+    guard parameters.fillsOnOpening else {
+      guard isOpenable else { throw OfflineODataError(.neverDownloaded) }
+      return try await store.useModel()
+    }
+    do {
       let download = StoreDownload(store: store, names: nil) { [weak self] event in
         if let self { telling.tell(event, of: self, isOpening: true) }
       }
       _ = try await download.run()
-      try await replica.set(Self.filledSetting, to: .integer(1))
-    } else {
+    } catch {
+      let told = OfflineODataError(below: error)
+      let isPassing = told.category == .communicationError || told.name == .downloadRunning
+      guard isOpenable, isPassing, !Task.isCancelled else { throw error }
       try await store.useModel()
     }
-    await store.log(EventLog.Record(type: "Open"))
-    return added
   }
 
   /// Ends the use of the store: requests and a download on their way are cancelled, the file is closed. A download goes on

@@ -33,7 +33,7 @@ extension OfflineODataProvider {
   ) async throws -> OfflineODataAnswerStream {
     let store = try openStore()
     let text = try store.relative(path)
-    try await store.prepareSearch(text)
+    try await store.prepare(text)
     return try await translated {
       let stream = try await AnswerStream.open(store.replica) { _, state, plan in
         try store.run(text, options, state, plan)
@@ -48,7 +48,7 @@ extension OfflineODataProvider {
   public func read<Value: Decodable & Sendable>(_ type: Value.Type, _ path: String) async throws -> Value? {
     let store = try openStore()
     let text = try store.relative(path)
-    try await store.prepareSearch(text)
+    try await store.prepare(text)
     return try await store.read { connection, state, plan in
       try store.run(text, OfflineODataAnswerOptions(), state, plan, isPaged: false).read(type, connection)
     }
@@ -102,7 +102,7 @@ extension OfflineODataProvider {
   public func explain(_ path: String) async throws -> OfflineODataExplanation {
     let store = try openStore()
     let text = try store.relative(path)
-    try await store.prepareSearch(text)
+    try await store.prepare(text)
     return try await store.read { connection, state, plan in
       let question = try store.question(text, state, plan)
       return OfflineODataExplanation(try Explanation(question.plan, on: connection))

@@ -29,14 +29,20 @@ extension OpenStore {
     _ path: String, _ options: OfflineODataAnswerOptions
   ) async throws(OfflineODataError) -> (bytes: [UInt8], end: AnswerRun.End) {
     let text = try relative(path)
-    try await prepareSearch(text)
+    try await prepare(text)
     return try await read { [self] connection, state, plan in
       try run(text, options, state, plan).json(connection)
     }
   }
 
+  /// Sees that what a question reads was downloaded, and makes the indexes that it wants.
+  func prepare(_ text: String) async throws(OfflineODataError) {
+    try await checkDownloaded(text)
+    try await prepareSearch(text)
+  }
+
   /// Makes the full-text indexes that a question with `$search` wants and that are not there (any more).
-  func prepareSearch(_ text: String) async throws(OfflineODataError) {
+  private func prepareSearch(_ text: String) async throws(OfflineODataError) {
     guard text.contains("search"), !text.hasPrefix(EventLog.setName) else { return }
     let wanted = try await read { [self] _, state, plan in try question(text, state, plan).plan.unindexed }
     guard !wanted.isEmpty else { return }

@@ -1,6 +1,7 @@
 import OData
 import ODataService
 import Storage
+import Synchronization
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials
@@ -56,6 +57,7 @@ extension OpenStore {
       _ = try BoundDefiningQuery(
         query.query, plan: plan, binder: binder(plan), pageSize: nil, tracksChanges: query.tracksChanges)
     }
+    isComplete.store(false, ordering: .relaxed)
     _ = try await replica.addQuery(query.name, url: query.query, streams: query.automaticallyRetrievesStreams)
     try await changeQuerySettings { settings in
       if query.tracksChanges { settings.untracked.remove(query.name) } else { settings.untracked.insert(query.name) }

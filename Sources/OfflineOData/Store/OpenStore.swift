@@ -12,6 +12,8 @@ final class OpenStore: Sendable {
 
   private let binding = Mutex<Binding?>(nil)
   private let prepared = Mutex(PreparedQuestions())
+  /// Whether all defining queries are known to have brought their rows.
+  let isComplete = Atomic(false)
 
   /// A binder, and the model that it binds to.
   private struct Binding {

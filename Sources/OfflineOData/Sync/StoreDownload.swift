@@ -37,6 +37,7 @@ struct StoreDownload: Sendable {
       let report = try await queries()
       try await store.keepWays(report)
       try? await store.replica.sweep()
+      try await store.noteFilled()
       if let error = report.queries.compactMap(\.error).first { throw error }
       return report
     } catch {

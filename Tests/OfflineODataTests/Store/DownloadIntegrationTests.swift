@@ -84,6 +84,17 @@ struct DownloadIntegrationTests {
     try await first.add(OfflineODataDefiningQuery("rows", "Rows"))
     await #expect(throws: OfflineODataError.self) { try await first.open() }
     #expect(!first.isOpen)
+    // Without the service, what has come is opened: not even a part of the rows, which would be the wrong answer.
+    let away = try rig.provider(root: first.root.url.absoluteString, transport: NoService())
+    try await away.open()
+    #expect(try await away.hasPendingDownload())
+    let early = await #expect(throws: OfflineODataError.self) { try await away.readJSON("Rows?$filter=ID gt 3") }
+    #expect(early?.name == .neverDownloaded)
+    #expect(try await away.readEntitySet("EventLog").entities.isEmpty == false)
+    #expect(try await away.definingQueries().map(\.hasPendingDownload) == [true])
+    let unreachable = await #expect(throws: OfflineODataError.self) { try await away.download() }
+    #expect(unreachable?.category == .communicationError)
+    try await away.close()
     rows.change { $0.cuts = [] }
     let before = rows.asked.count
     let second = try rig.provider()
@@ -344,6 +355,27 @@ struct DownloadLifeTests {
     #expect(last?.rows == 25)
     #expect(last?.totalRows == 25)
     #expect(last?.bytes ?? 0 > 500)
+    try await store.close()
+  }
+
+  @Test("rows are told slice by slice, also of a service that gives all in one page")
+  func slices() async throws {
+    let rows = ScriptedRows(20_000)
+    let server = try rows.serve()
+    defer { server.stop() }
+    let rig = try StoreRig(server.url("/s/").absoluteString)
+    let store = try rig.provider()
+    try await store.add(OfflineODataDefiningQuery("rows", "Rows"))
+    let events = store.events
+    try await store.open()
+    var told: [Int64] = []
+    for await event in events {
+      if case .progress(let progress) = event { told.append(progress.rows) }
+      if case .stateChanged(.open) = event { break }
+    }
+    #expect(told == told.sorted())
+    #expect(Set(told).count > 3, "\(told)")
+    #expect(told.last == 20_000)
     try await store.close()
   }
 

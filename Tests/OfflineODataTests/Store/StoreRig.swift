@@ -21,13 +21,14 @@ final class StoreRig: Sendable {
 
   /// A provider of the rig's file.
   func provider(
-    root other: String? = nil, pageSize: Int? = nil, answerPageSize: Int? = nil, name: String = "store"
+    root other: String? = nil, pageSize: Int? = nil, answerPageSize: Int? = nil, name: String = "store",
+    transport: (any HTTPTransport)? = nil
   ) throws -> OfflineODataProvider {
     var parameters = OfflineODataParameters(
       storeName: name, storePath: folder.path, pageSize: pageSize, answerPageSize: answerPageSize)
     parameters.conversation.retry = .never
     guard let url = URL(string: other ?? root) else { throw OfflineODataError(.invalidServiceRoot) }
-    return try OfflineODataProvider(serviceRoot: url, transport: transport, parameters: parameters)
+    return try OfflineODataProvider(serviceRoot: url, transport: transport ?? self.transport, parameters: parameters)
   }
 
   /// An open store with defining queries by name.
@@ -36,6 +37,13 @@ final class StoreRig: Sendable {
     for (name, query) in queries { try await provider.add(OfflineODataDefiningQuery(name, query)) }
     try await provider.open()
     return provider
+  }
+}
+
+/// No service is in reach.
+struct NoService: HTTPTransport {
+  func send(_ request: HTTPRequest) async throws(HTTPTransportError) -> HTTPResponse {
+    throw .cannotConnect(host: request.url.host() ?? "", reason: "there is no network")
   }
 }
 
