@@ -116,9 +116,15 @@ extension OfflineODataErrorName {
   ]
 
   private static let communicationError: [(OfflineODataErrorName, Entry)] = [
-    (.hostNotFound, Entry(.communicationError, "The service's host is not known.")),
+    (
+      .hostNotFound,
+      Entry(.communicationError, "The service's host is not known.", "Check the address, or the network.")
+    ),
     (.cannotConnect, Entry(.communicationError, "No connection to the service.", "Try again later.")),
-    (.insecureConnection, Entry(.communicationError, "No secure connection to the service.")),
+    (
+      .insecureConnection,
+      Entry(.communicationError, "No secure connection to the service.", "Let its certificate be trusted, or renewed.")
+    ),
     (.timeout, Entry(.communicationError, "The service took too long.", "Try again, or give it more time.")),
     (
       .connectionLost,
@@ -126,24 +132,56 @@ extension OfflineODataErrorName {
     ),
     (.serviceUnavailable, Entry(.communicationError, "The service cannot be asked now.", "Try again later.")),
     (.authenticationFailed, Entry(.communicationError, "The service does not know the caller.", "Sign in again.")),
-    (.transportFailed, Entry(.communicationError, "The request did not reach the service.")),
+    (
+      .transportFailed,
+      Entry(.communicationError, "The request did not reach the service.", "Check the address and what lies between.")
+    ),
   ]
 
   private static let serverSideError: [(OfflineODataErrorName, Entry)] = [
-    (.requestRefused, Entry(.serverSideError, "The service refused the request.")),
+    (.requestRefused, Entry(.serverSideError, "The service refused the request.", "Check the address and the query.")),
     (.serviceFailed, Entry(.serverSideError, "The service failed.", "Try again later.")),
-    (.malformedAnswer, Entry(.serverSideError, "The service's answer cannot be read.")),
-    (.malformedMetadata, Entry(.serverSideError, "The service's metadata cannot be read.")),
-    (.foreignLink, Entry(.serverSideError, "A link in the service's answer leads to another host.")),
-    (.endlessPages, Entry(.serverSideError, "The service's pages go in circles.")),
+    (
+      .malformedAnswer,
+      Entry(
+        .serverSideError, "The service's answer cannot be read.",
+        "See that the address is the service's own, and no page to sign in answers there.")
+    ),
+    (
+      .malformedMetadata,
+      Entry(
+        .serverSideError, "The service's metadata cannot be read.",
+        "See that the address is the root of an OData service.")
+    ),
+    (
+      .foreignLink,
+      Entry(
+        .serverSideError, "A link in the service's answer leads to another host.",
+        "Use the address that the service gives itself.")
+    ),
+    (
+      .endlessPages,
+      Entry(
+        .serverSideError, "The service's pages go in circles.",
+        "Restrict the defining query, so that one page holds it.")
+    ),
   ]
 
   private static let clientInternalError: [(OfflineODataErrorName, Entry)] = [
     (.cancelled, Entry(.clientInternalError, "The work was cancelled.")),
     (.diskFull, Entry(.clientInternalError, "The disk is full.", "Make room.")),
     (.storeDamaged, Entry(.clientInternalError, "The store's file is damaged.", "Clear the store and open it again.")),
-    (.foreignFile, Entry(.clientInternalError, "The file is no store of this version.")),
-    (.fileFailed, Entry(.clientInternalError, "The store's file could not be used.")),
+    (
+      .foreignFile,
+      Entry(
+        .clientInternalError, "The file is no store of this version.",
+        "Use the version of the library that made it, or another name or path.")
+    ),
+    (
+      .fileFailed,
+      Entry(
+        .clientInternalError, "The store's file could not be used.", "See that the folder is there and may be written.")
+    ),
     (.internalFailure, Entry(.clientInternalError, "The store failed.")),
   ]
 }

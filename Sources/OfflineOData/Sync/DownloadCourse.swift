@@ -195,7 +195,8 @@ struct DownloadCourse: Sendable {
   private func finish(_ ending: DownloadMachine.Ending, _ run: inout Run) async throws -> DownloadMachine.Input {
     guard let staging = run.staging else { throw DownloadCourse.nothingStaged }
     do {
-      while let inline = try await staging.nextInlinePage() { try await read(inline, staging, &run) }
+      var seen = SeenLinks()
+      while let inline = try await staging.nextInlinePage() { try await read(inline, staging, &seen, &run) }
       run.progress.step = .committing
       tell(run.progress)
       try await staging.finish(ending, at: Double(store.conversation.options.clock.unixTime()))
@@ -205,11 +206,14 @@ struct DownloadCourse: Sendable {
   }
 
   /// Reads a part of a collection in line that the service has put behind a link of its own.
-  private func read(_ inline: InlinePage, _ staging: any DownloadStaging, _ run: inout Run) async throws {
+  private func read(
+    _ inline: InlinePage, _ staging: any DownloadStaging, _ seen: inout SeenLinks, _ run: inout Run
+  ) async throws {
     try Task.checkCancellation()
     guard let link = run.machine.links.resolve(inline.link, from: run.machine.url) else {
       throw OfflineODataError(.foreignLink)
     }
+    guard seen.insert(link) else { throw OfflineODataError(.endlessPages) }
     let request = PageRequest(place: .link(link), form: run.machine.memory.speaksAtom ? .atom : .json)
     let response = try await store.conversation.streamAnswer(to: pages.request(request))
     // Its rows are none of the query's own.

@@ -81,7 +81,10 @@ extension DownloadMachine {
     case .notModified: return [.discard] + end(.condition, isUnchanged: true)
     case .refused(let status, let error): return wholeRefused(read, status, error)
     case .failed(let error, let isCut, let rows): return wholeFailed(read, error, isCut, rows)
-    case .unusable(let error): return fail(error)
+    case .unusable(let error):
+      // What cut the read was this page, and it is no better: its link is of no use any more.
+      guard resumedBehind == read.pages, wholeReads == 1 else { return fail(error) }
+      return restart(note: .pageUnusable(error), windows: read.windows?.size) ?? fail(error)
     case .start, .finished, .counted: return []
     }
   }

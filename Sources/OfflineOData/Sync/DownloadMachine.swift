@@ -81,6 +81,8 @@ struct DownloadMachine: Sendable {
   var state = State.new
   /// Whole reads begun in this download.
   var wholeReads = 0
+  /// The pages behind which a whole read goes on that was cut.
+  var resumedBehind: Int?
   /// Rows and count of a whole read that did not agree.
   var disagreement: [Int64]?
 
@@ -130,6 +132,7 @@ struct DownloadMachine: Sendable {
     case .whole(var read)?:
       read.failures = 0
       wholeReads = 1
+      resumedBehind = read.pages
       state = .whole(read)
       return [.note(.resumed(.whole, pages: read.pages, rows: read.rows)), .ask(read.request)]
     case .changes(var read)?:
@@ -177,11 +180,11 @@ struct DownloadMachine: Sendable {
     }
   }
 
-  /// A delta that cannot be applied is no reason to stay behind: all is read instead.
+  /// A delta that cannot be applied is no reason to stay behind: all is read instead. What is staged of a whole read that
+  /// cannot be completed would fail the same way next time: that one begins anew.
   private mutating func finishFailed(_ error: OfflineODataError) -> [Action] {
-    guard case .finishing(let ending, _) = state, ending.staging == .changes, error.category == .serverSideError else {
-      return fail(error)
-    }
+    guard case .finishing(let ending, _) = state, error.category == .serverSideError else { return fail(error) }
+    guard ending.staging == .changes else { return [.discard] + fail(error) }
     memory.unusableDeltas += 1
     return readWhole(after: .deltaUnusable(error))
   }

@@ -29,6 +29,8 @@ enum DownloadNote: Sendable, Hashable {
   case optionsRefused(status: Int, tracking: Bool, count: Bool)
   /// A page's link is not taken any more: read from the beginning.
   case pagesExpired(status: Int)
+  /// The page that a read was cut at cannot be read: read from the beginning.
+  case pageUnusable(OfflineODataError)
   /// The data changed between pages: read from the beginning.
   case rowsMoved
   /// The data changed between pages again; taken as it is.
@@ -52,6 +54,7 @@ extension DownloadNote: CustomStringConvertible {
     case .optionsRefused(let status, let tracking, let count):
       "The service refuses \(DownloadNote.list(tracking, count)) (HTTP \(status))."
     case .pagesExpired(let status): "The next page has expired (HTTP \(status)): read from the beginning."
+    case .pageUnusable(let error): "The next page cannot be used: read from the beginning. \(error.errorMessage)"
     case .rowsMoved: "The data changed between pages: read from the beginning."
     case .unstable(let count, let rows): "The service counts \(count) rows and gives \(rows), again and again."
     case .windows(let size): "The service gives no pages: asked for \(size) rows at a time."

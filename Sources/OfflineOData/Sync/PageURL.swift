@@ -32,7 +32,7 @@ struct PageURL: Sendable {
     switch page.place {
     case .link(let link): return link
     case .query(let window):
-      var text = query
+      var text = selectingKey(query)
       if let window {
         text = ordered(text)
         text = adding("$top=\(window.top)", to: text)
@@ -41,6 +41,18 @@ struct PageURL: Sendable {
       if page.countsRows { text = adding(version < .v4 ? "$inlinecount=allpages" : "$count=true", to: text) }
       return text
     }
+  }
+
+  /// The query with the key among what it selects: without it nobody could tell which row is which.
+  private func selectingKey(_ text: String) -> String {
+    guard !key.isEmpty, let mark = text.firstIndex(of: "?") else { return text }
+    let options = text[text.index(after: mark)...].split(separator: "&").map { option in
+      guard Self.name(option) == "$select", let equals = option.firstIndex(of: "=") else { return String(option) }
+      let selected = option[option.index(after: equals)...].split(separator: ",").map { $0.trimmed }
+      let missing = selected.contains("*") ? [] : key.filter { !selected.contains($0[...]) }
+      return missing.isEmpty ? String(option) : option + "," + missing.joined(separator: ",")
+    }
+    return text[...mark] + options.joined(separator: "&")
   }
 
   /// The query ordered by the key behind its own order, so that pages cut by `$skip` fit together.
@@ -72,5 +84,15 @@ struct PageURL: Sendable {
       return name == "$filter" || name == "$search" || !name.hasPrefix("$")
     }
     return query[..<mark] + "/$count" + (options.isEmpty ? "" : "?" + options.joined(separator: "&"))
+  }
+}
+
+extension Substring {
+  /// Without spaces around it, written plainly or encoded.
+  fileprivate var trimmed: Substring {
+    var text = self
+    while let space = [" ", "%20", "+"].first(where: { text.hasPrefix($0) }) { text = text.dropFirst(space.count) }
+    while let space = [" ", "%20", "+"].first(where: { text.hasSuffix($0) }) { text = text.dropLast(space.count) }
+    return text
   }
 }

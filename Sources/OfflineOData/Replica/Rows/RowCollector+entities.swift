@@ -107,6 +107,26 @@ extension RowCollector {
     if !frame.flags.isEmpty {
       chunk.slots[slot].flags[row] = frame.flags
       chunk.slots[slot].hasFlags = true
+    } else if lacksKey(table: frame.table, slot, row) {
+      keyless.append(frame.place)
+    }
+  }
+
+  private func lacksKey(table: EntityTable, _ slot: Int, _ row: Int) -> Bool {
+    for column in table.key where chunk.slots[slot].batch.isNull(row, RowSlot.systemCount + column) { return true }
+    return false
+  }
+
+  /// Throws for a row that has no key from anywhere: each time it comes it would be another one.
+  func checkKeys() throws {
+    guard !keyless.isEmpty else { return }
+    defer { keyless.removeAll(keepingCapacity: true) }
+    for place in keyless {
+      let table = chunk.slots[Int(place.slot)].table
+      guard lacksKey(table: table, Int(place.slot), Int(place.row)) else { continue }
+      // Of a singleton there is one, whatever it says.
+      if case .singleton = table.place { continue }
+      throw RowCollectorError.noKey(table.name)
     }
   }
 

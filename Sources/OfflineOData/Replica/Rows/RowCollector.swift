@@ -7,10 +7,13 @@ enum RowCollectorError: Error, Sendable, CustomStringConvertible {
   case noEntities(String)
   /// It is the service's error.
   case service(ODataErrorPayload)
+  /// An entity of a table, by name, comes without its key: it could not be told apart from others.
+  case noKey(String)
 
   var description: String {
     switch self {
     case .noEntities(let kind): "The answer holds no entities: it is a \(kind)."
+    case .noKey(let table): "An entity of \(table) comes without its key; where the query selects, select the key too."
     case .service(let error): "The service answers with an error: \(error.message) (\(error.code))"
     }
   }
@@ -40,6 +43,8 @@ final class RowCollector: PayloadHandler {
   var maps: [MemberMap] = []
   /// Columns that an entity in line and the one around it have in common.
   var ties: [Tie] = []
+  /// Rows that have no key of their own; what joins them to others may bring it.
+  var keyless: [RowChunk.Place] = []
   private let rootTable: Int
   private let rootParent: (navigation: Int, table: Int, id: Int64)?
   private var slotOf: [Int: Int] = [:]
@@ -184,6 +189,7 @@ final class RowCollector: PayloadHandler {
     guard frames.isEmpty else { return join(frame) }
     if let rootParent { joinRoot(frame, rootParent) }
     fillTies()
+    try checkKeys()
     rootCount += 1
   }
 

@@ -1,0 +1,151 @@
+import Foundation
+import HTTPCore
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import OfflineOData
+
+@Suite("Offline store: answers of an evil service", .timeLimit(.minutes(1)))
+struct EvilAnswerTests {
+  struct Evil: Sendable, CustomTestStringConvertible {
+    let testDescription: String
+    let name: OfflineODataErrorName
+    let answer: ScriptedServer.Answer
+
+    init(_ what: String, _ name: OfflineODataErrorName, _ answer: ScriptedServer.Answer) {
+      (testDescription, self.name, self.answer) = (what, name, answer)
+    }
+
+    init(_ what: String, _ name: OfflineODataErrorName = .malformedAnswer, json: String) {
+      self.init(what, name, EvilService.json(json))
+    }
+  }
+
+  static let answers = [
+    Evil("no JSON", json: "hello"),
+    Evil("nothing", json: ""),
+    Evil("JSON that ends inside a row", json: "{\"value\":[{\"ID\":1,\"Text\":\"ev"),
+    Evil("JSON with more behind it", json: "{\"value\":[]} x"),
+    Evil("a number", json: "1"),
+    Evil(
+      "a login page", .malformedAnswer,
+      .response(200, fields: [.contentType: "text/html"], body: "<!DOCTYPE html><html><form>Sign in</form></html>")),
+    Evil(
+      "a login page of XHTML", .malformedAnswer,
+      .response(
+        200, fields: [.contentType: "application/xhtml+xml"], body: "<html><body><form>Sign in</form></body></html>")),
+    Evil(
+      "Atom that is another feed", .malformedAnswer,
+      .response(200, fields: [.contentType: "application/atom+xml"], body: "<rss version=\"2.0\"><channel/></rss>")),
+    Evil("an error with status 200", json: "{\"error\":{\"code\":\"x\",\"message\":\"y\"}}"),
+    Evil("another kind of answer", json: "{\"@odata.context\":\"$metadata#Edm.String\",\"value\":\"x\"}"),
+    Evil("a value of another type", json: "{\"value\":[{\"ID\":1,\"Text\":{\"a\":1}}]}"),
+    Evil("a number beyond its type", json: "{\"value\":[{\"ID\":99999999999}]}"),
+    Evil("a text for a number", json: "{\"value\":[{\"ID\":\"one\"}]}"),
+    Evil("a row that is null", json: "{\"value\":[null]}"),
+    Evil("a row that is a number", json: "{\"value\":[1]}"),
+    Evil("a null key", json: "{\"value\":[{\"ID\":null,\"Text\":\"evil\"}]}"),
+    Evil("rows without keys", json: "{\"value\":[{\"Text\":\"evil\"},{\"Text\":\"evil\"}]}"),
+    Evil("half a surrogate pair", json: "{\"value\":[{\"ID\":1,\"Text\":\"\\ud800\"}]}"),
+    Evil(
+      "bytes that are no UTF-8", .malformedAnswer,
+      .response(
+        200, fields: [.contentType: "application/json"],
+        bytes: Array("{\"value\":[{\"ID\":1,\"Text\":\"".utf8) + [0xC3, 0x28] + Array("\"}]}".utf8))),
+    Evil(
+      "a hundred thousand levels", json: "{\"value\":[{\"ID\":1,\"Text\":" + String(repeating: "[", count: 100_000)),
+    Evil(
+      "a hundred thousand levels of entities",
+      json: "{\"value\":[" + String(repeating: "{\"ID\":1,\"Parts\":[", count: 100_000)),
+    Evil("a link that is a number", .requestRefused, json: "{\"value\":[{\"ID\":1}],\"@odata.nextLink\":7}"),
+    Evil("pages in a circle", .endlessPages, json: "{\"value\":[{\"ID\":1}],\"@odata.nextLink\":\"Rows?a\"}"),
+    Evil(
+      "the next page on another host", .foreignLink,
+      json: "{\"value\":[{\"ID\":1}],\"@odata.nextLink\":\"http://evil.example/other/Rows\"}"),
+    Evil(
+      "the next page in another scheme", .foreignLink,
+      json: "{\"value\":[{\"ID\":1}],\"@odata.nextLink\":\"file:///etc/passwd\"}"),
+    Evil(
+      "an inline page on another host", .foreignLink,
+      json: "{\"value\":[{\"ID\":1,\"Parts\":[],\"Parts@odata.nextLink\":\"http://evil.example/other/Parts\"}]}"),
+    Evil("404", .requestRefused, .response(404)),
+    Evil("500", .serviceFailed, .response(500, body: "<html>oops</html>")),
+    Evil("503", .serviceUnavailable, .response(503)),
+    Evil("401", .authenticationFailed, .response(401)),
+    Evil("a redirect to itself", .transportFailed, .response(302, fields: ["Location": "/s/Rows"])),
+    Evil("the connection ends", .connectionLost, .close),
+  ]
+
+  @Test("each is a typed error with a cure, and the store is as it was and goes on", arguments: answers)
+  func evil(_ evil: Evil) async throws {
+    let rig = try await EvilRig()
+    let error = await rig.download { _ in evil.answer }
+    #expect(error?.name == evil.name, "\(error.debugDescription)")
+    #expect(error?.name?.cure != nil, "\(error.debugDescription)")
+    #expect(try await rig.isIntact())
+    try await rig.end()
+  }
+
+  @Test("odd answers that have a meaning are taken")
+  func odd() async throws {
+    let rig = try await EvilRig()
+    let taken: [(String, [String])] = [
+      ("{\"value\":[{\"ID\":1,\"Text\":\"a\"},{\"ID\":1,\"Text\":\"b\"}]}", ["b"]),
+      ("{\"value\":[{\"Text\":\"x\\u0000y\",\"ID\":1}],\"@odata.count\":1000000}", ["x\0y"]),
+      ("{\"@odata.count\":-1,\"value\":[{\"ID\":1,\"Text\":\"a\"}]}", ["a"]),
+      ("{\"@odata.count\":\"1\",\"value\":[{\"ID\":1,\"Text\":\"b\"}]}", ["b"]),
+      ("{\"value\":[{\"ID\":1,\"Text\":\"a\",\"More\":{\"x\":[1,2,{\"y\":null}]}}]}", ["a"]),
+      ("{\"value\":[]}", []),
+    ]
+    for (json, texts) in taken {
+      let error = await rig.download { _ in EvilService.json(json) }
+      #expect(error == nil, "\(json): \(error.debugDescription)")
+      #expect(try await rig.texts() == texts, "\(json)")
+    }
+    try await rig.end()
+  }
+
+  @Test("a page that cannot be read is asked for again once it was cut there, then all is read from the beginning")
+  func brokenPage() async throws {
+    let rig = try await EvilRig()
+    let asked = Mutex<[String]>([])
+    let evil: @Sendable (ScriptedServer.Request) -> ScriptedServer.Answer = { request in
+      asked.withLock { $0.append(request.query ?? "") }
+      guard request.target.contains("skip") else {
+        return EvilService.json("{\"value\":[{\"ID\":1,\"Text\":\"new\"}],\"@odata.nextLink\":\"Rows?skip\"}")
+      }
+      return EvilService.json("<html>")
+    }
+    for _ in 0..<2 { #expect(await rig.download(evil)?.name == .malformedAnswer) }
+    #expect(asked.withLock { $0 }.filter { $0 == "skip" }.count == 3)
+    #expect(try await rig.isIntact())
+    try await rig.end()
+  }
+
+  @Test("what a query selects has the key with it, in the service's own answer too")
+  func selection() async throws {
+    let rig = try await EvilRig(query: "Rows?$select=Text&$orderby=Text")
+    #expect(rig.server.requests.last?.query?.contains("$select=Text,ID") == true)
+    #expect(try await rig.isIntact())
+    try await rig.end()
+  }
+
+  @Test("collections in line whose links go in a circle end")
+  func circles() async throws {
+    let rig = try await EvilRig(query: "Rows?$expand=Parts")
+    let asked = Mutex(0)
+    let error = await rig.download { request in
+      asked.withLock { $0 += 1 }
+      guard request.target.contains("Parts?") else {
+        return EvilService.json("{\"value\":[{\"ID\":1,\"Parts\":[],\"Parts@odata.nextLink\":\"Rows(1)/Parts?a=0\"}]}")
+      }
+      let number = asked.withLock { $0 } % 3
+      return EvilService.json("{\"value\":[{\"No\":1}],\"@odata.nextLink\":\"Rows(1)/Parts?a=\(number)\"}")
+    }
+    #expect(error?.name == .endlessPages)
+    #expect(asked.withLock { $0 } < 10)
+    #expect(try await rig.isIntact())
+    try await rig.end()
+  }
+}
