@@ -20,6 +20,10 @@ final class EntityTable: Sendable {
   let key: [Int]
   /// Navigation properties of all types of the hierarchy; those in complex properties have a path.
   let navigations: [ReplicaNavigation]
+  /// The names of all columns of the physical table: those of ``SystemColumn``, then those of properties.
+  let columnNames: [String]
+  /// The same for statements: in quotes, with commas.
+  let columnList: String
 
   /// What the entities of a table are reached by.
   enum Place: Sendable, Hashable {
@@ -45,6 +49,8 @@ final class EntityTable: Sendable {
     self.columns = columns
     self.key = key
     self.navigations = navigations
+    columnNames = SystemColumn.allCases.map(\.rawValue) + columns.map(\.name)
+    columnList = TableDDL.list(columnNames)
     columnsByPath = Dictionary(grouping: columns.indices) { columns[$0].path.joined(separator: "/") }
     navigationsByPath = Dictionary(grouping: navigations.indices) { navigations[$0].path.joined(separator: "/") }
     typeNumbers = Dictionary(

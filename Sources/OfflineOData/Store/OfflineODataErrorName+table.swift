@@ -51,6 +51,11 @@ extension OfflineODataErrorName {
     (.invalidServiceRoot, Entry(.invalidInput, "The service root is no http or https URL.")),
     (.invalidQuestion, Entry(.invalidInput, "The question has no answer.")),
     (.undecodableType, Entry(.invalidInput, "The answer does not decode to the type.")),
+    (.unknownProperty, Entry(.invalidInput, "The type has no such property.")),
+    (.nullNotAllowed, Entry(.invalidInput, "The property cannot be null.", "Give a value.")),
+    (.keyChanged, Entry(.invalidInput, "The key of an entity does not change.", "Leave the key out.")),
+    (.readOnlyProperty, Entry(.invalidInput, "The property is not the client's to set.", "Leave it out.")),
+    (.unfittingBody, Entry(.invalidInput, "The content does not fit the request.")),
   ]
 
   private static let preconditionFailed: [(OfflineODataErrorName, Entry)] = [
@@ -82,6 +87,11 @@ extension OfflineODataErrorName {
       .changesPending,
       Entry(.preconditionFailed, "Changes are queued that would be lost.", "Upload or undo them first.")
     ),
+    (
+      .entityChanged,
+      Entry(.preconditionFailed, "The entity has changed since its ETag was read.", "Read it again and repeat.")
+    ),
+    (.entityExists, Entry(.preconditionFailed, "There is an entity with this key.", "Update it, or choose another key.")),
   ]
 
   private static let notFound: [(OfflineODataErrorName, Entry)] = [
@@ -113,6 +123,9 @@ extension OfflineODataErrorName {
     (.unsupportedRequest, Entry(.notSupported, "An offline store does not take this request.")),
     (.unsupportedStorage, Entry(.notSupported, "The store's file cannot do this.")),
     (.unsupportedByService, Entry(.notSupported, "The service, or the way to it, cannot do this.")),
+    (.insertRestricted, Entry(.notSupported, "The service does not let entities be made here.")),
+    (.updateRestricted, Entry(.notSupported, "The service does not let entities be changed here.")),
+    (.deleteRestricted, Entry(.notSupported, "The service does not let entities be deleted here.")),
   ]
 
   private static let communicationError: [(OfflineODataErrorName, Entry)] = [

@@ -43,6 +43,16 @@ public enum OfflineODataErrorName: Int, CaseIterable, Sendable, Hashable {
   case invalidQuestion = 1015
   /// A Swift type that cannot be decoded from what was answered.
   case undecodableType = 1016
+  /// A property that the entity's type does not declare.
+  case unknownProperty = 1017
+  /// Null for a property that cannot be null.
+  case nullNotAllowed = 1018
+  /// Another value for a property of the key.
+  case keyChanged = 1019
+  /// A value for a property that the service sets alone, or that does not change.
+  case readOnlyProperty = 1020
+  /// A request whose content does not fit what it does.
+  case unfittingBody = 1021
 
   // preconditionFailed
   /// The store is not open.
@@ -61,6 +71,10 @@ public enum OfflineODataErrorName: Int, CaseIterable, Sendable, Hashable {
   case neverDownloaded = 2007
   /// Changes are queued that the call would lose.
   case changesPending = 2008
+  /// The entity is not the one that the caller's ETag is of.
+  case entityChanged = 2009
+  /// There is an entity with this key.
+  case entityExists = 2010
 
   // notFound
   /// There is no such entity.
@@ -91,6 +105,12 @@ public enum OfflineODataErrorName: Int, CaseIterable, Sendable, Hashable {
   case unsupportedStorage = 4007
   /// Something that the service, or the transport, does not do.
   case unsupportedByService = 4008
+  /// The model says that entities are not made here.
+  case insertRestricted = 4009
+  /// The model says that entities are not changed here.
+  case updateRestricted = 4010
+  /// The model says that entities are not deleted here.
+  case deleteRestricted = 4011
 
   // communicationError
   /// The host's name has no address.

@@ -35,8 +35,13 @@ enum StoredStreams {
 
   /// What is kept of a stream; nil for nothing.
   static func head(_ name: Name, _ connection: Connection) throws(StorageError) -> Head? {
+    // What waits to be sent lies over what the server has.
     try connection.first(
-      "SELECT content_type, etag, bytes, generation FROM larder_stream WHERE entity = ?1 AND property = ?2",
+      """
+      SELECT content_type, NULL, bytes, generation FROM (SELECT * FROM larder_media WHERE entity = ?1 AND property = ?2
+        ORDER BY request DESC LIMIT 1)
+      UNION ALL SELECT content_type, etag, bytes, generation FROM larder_stream WHERE entity = ?1 AND property = ?2
+      """,
       .integer(name.entity), .text(name.property)
     ) { (row) throws(StorageError) in
       Head(
@@ -114,7 +119,10 @@ enum StoredStreams {
   static func prepare(_ connection: Connection) throws(StorageError) {
     for sql in statements { try connection.run(sql) }
     try connection.run(
-      "DELETE FROM larder_stream_chunk WHERE generation NOT IN (SELECT generation FROM larder_stream)")
+      """
+      DELETE FROM larder_stream_chunk WHERE generation NOT IN (SELECT generation FROM larder_stream)
+        AND generation NOT IN (SELECT generation FROM larder_media)
+      """)
   }
 }
 

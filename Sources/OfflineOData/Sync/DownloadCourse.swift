@@ -199,7 +199,10 @@ struct DownloadCourse: Sendable {
       while let inline = try await staging.nextInlinePage() { try await read(inline, staging, &seen, &run) }
       run.progress.step = .committing
       tell(run.progress)
-      try await staging.finish(ending, at: Double(store.conversation.options.clock.unixTime()))
+      let outcome = try await staging.finish(ending, at: Double(store.conversation.options.clock.unixTime()))
+      if !outcome.conflicts.isEmpty {
+        run.outcome.notes.append(DownloadNote.changedBelow(outcome.conflicts.count).description)
+      }
       run.staging = nil
       return .finished
     } catch { return try broken(error) }

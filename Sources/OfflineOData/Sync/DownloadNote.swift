@@ -39,6 +39,8 @@ enum DownloadNote: Sendable, Hashable {
   case windows(size: Int)
   /// The service does not heed `$top` and `$skip`.
   case windowsIgnored
+  /// The service has changed or removed entities that changes of this device wait on.
+  case changedBelow(Int)
 }
 
 extension DownloadNote: CustomStringConvertible {
@@ -59,6 +61,8 @@ extension DownloadNote: CustomStringConvertible {
     case .unstable(let count, let rows): "The service counts \(count) rows and gives \(rows), again and again."
     case .windows(let size): "The service gives no pages: asked for \(size) rows at a time."
     case .windowsIgnored: "The service does not heed $top and $skip."
+    case .changedBelow(let count):
+      "The service has changed \(count) \(count == 1 ? "entity" : "entities") with changes that wait to be sent."
     }
   }
 

@@ -21,7 +21,7 @@ protocol DownloadStaging: Sendable {
   /// Reads such a part; answers its bytes.
   func inlinePage(_ inline: InlinePage, _ page: ArrivingPage) async throws -> Int64
   /// Makes the staged rows those that readers see, with what the next download begins with.
-  func finish(_ ending: DownloadMachine.Ending, at time: Double) async throws
+  func finish(_ ending: DownloadMachine.Ending, at time: Double) async throws -> StagedOutcome
   /// Throws it away.
   func discard() async throws
 }

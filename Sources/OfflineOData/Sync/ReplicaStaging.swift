@@ -80,8 +80,8 @@ struct WholeStaging: DownloadStaging {
     try await ReplicaStaging.read(page, into: read.beginPage(page.form, inline: inline)).1
   }
 
-  func finish(_ ending: DownloadMachine.Ending, at time: Double) async throws {
-    _ = try await read.finish(
+  func finish(_ ending: DownloadMachine.Ending, at time: Double) async throws -> StagedOutcome {
+    try await read.finish(
       deltaLink: ending.deltaLink, etag: ending.etag, lastModified: ending.lastModified, at: time)
   }
 
@@ -113,8 +113,8 @@ struct ChangesStaging: DownloadStaging {
 
   func inlinePage(_ inline: InlinePage, _ page: ArrivingPage) async throws -> Int64 { 0 }
 
-  func finish(_ ending: DownloadMachine.Ending, at time: Double) async throws {
-    _ = try await delta.apply(
+  func finish(_ ending: DownloadMachine.Ending, at time: Double) async throws -> StagedOutcome {
+    try await delta.apply(
       deltaLink: ending.deltaLink, etag: ending.etag, lastModified: ending.lastModified, at: time)
   }
 

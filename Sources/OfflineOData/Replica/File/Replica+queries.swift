@@ -116,9 +116,10 @@ extension Replica {
       for (name, bit) in names {
         guard let table = plan.table(name), let entry = registry.entities[table.number] else { continue }
         let physical = TableDDL.quoted(ReplicaRegistry.name("e", entry))
-        let isPending = try connection.first("SELECT 1 FROM \(physical) WHERE \"@state\" <> 0 LIMIT 1") {
-          (_) throws(StorageError) in true
-        }
+        let isPending = try connection.first(
+          "SELECT 1 FROM \(physical) WHERE \"@state\" <> 0 UNION ALL SELECT 1 FROM larder_base WHERE name = ?1 LIMIT 1",
+          .text(name)
+        ) { (_) throws(StorageError) in true }
         if try connection.bits(in: name) == 0, isPending == nil {
           // Nobody else's: out of sight at once, emptied later.
           try registry.drop(table: table.number, connection)
@@ -126,6 +127,12 @@ extension Replica {
         }
         try connection.run("UPDATE \(physical) SET \"@queries\" = \"@queries\" & ~?1", .integer(1 << bit))
         try connection.run("DELETE FROM \(physical) WHERE \"@queries\" = 0 AND \"@state\" = 0")
+        // Of rows that changes wait on, the image of the server's says it too.
+        try connection.run(
+          """
+          UPDATE larder_base SET cells = json_set(cells, '$."@queries"', json_extract(cells, '$."@queries"') & ~?1)
+            WHERE name = ?2 AND json_extract(cells, '$."@queries"') & ?1 <> 0
+          """, .integer(1 << bit), .text(name))
         try registry.forgetSearch(table: table.number, connection)
       }
       try connection.countVersionUp()
@@ -138,7 +145,7 @@ extension Replica {
     try await write { (connection, _, plan) throws(StorageError) in
       var registry = try ReplicaRegistry(plan, connection)
       try registry.dropAll(connection)
-      for table in ["larder_download", "larder_inline", "larder_stage", "larder_membership"] {
+      for table in ["larder_download", "larder_inline", "larder_stage", "larder_membership"] + ReplicaSchema.changes {
         try connection.run("DELETE FROM \(table)")
       }
       try connection.run(

@@ -7,6 +7,12 @@ enum ReplicaSchema {
 
   static let schema = Schema(applicationID: applicationID, steps: [First(), Second()])
 
+  /// The tables of changes that wait to be sent.
+  static let changes = [
+    "larder_request", "larder_effect", "larder_base", "larder_base_link", "larder_dependency", "larder_media",
+    "larder_local",
+  ]
+
   private struct First: SchemaStep {
     func run(on connection: Connection) throws(StorageError) {
       for sql in First.statements { try connection.run(sql) }
@@ -91,6 +97,12 @@ enum ReplicaSchema {
         STRICT, WITHOUT ROWID
       """,
       "CREATE INDEX larder_dependency_earlier ON larder_dependency(earlier)",
+      // Bytes that wait to be sent: chunks of `StoredStreams` under a generation, newer ones over older ones.
+      """
+      CREATE TABLE larder_media(generation INTEGER PRIMARY KEY, request INTEGER NOT NULL, entity INTEGER NOT NULL,
+        property TEXT NOT NULL, content_type TEXT, bytes INTEGER NOT NULL) STRICT
+      """,
+      "CREATE INDEX larder_media_entity ON larder_media(entity)",
       // Keys that rows had before the server gave them theirs, as `EntityCells`, for ever.
       """
       CREATE TABLE larder_local(name TEXT NOT NULL, key TEXT NOT NULL, row INTEGER NOT NULL, PRIMARY KEY(name, key))

@@ -133,7 +133,7 @@ struct DeltaWriter {
     let new = names.indices.map { "?\($0 + 3)" }
     let differs = names.isEmpty ? "" : "OR (\(old.joined(separator: ","))) IS NOT (\(new.joined(separator: ",")))"
     let sql = """
-      UPDATE \(name(table)) SET \((["\"@queries\" = \"@queries\" | ?2"] + sets).joined(separator: ",")) WHERE "@id" = ?1
+      UPDATE \(name(table)) SET \((["\"@queries\" = \"@queries\" | ?2", "\"@state\" = \"@state\" & ~1"] + sets).joined(separator: ",")) WHERE "@id" = ?1
       AND ("@queries" & ?2 = 0 \(differs))
       """
     try run(sql, [.integer(id), bit] + values, connection)

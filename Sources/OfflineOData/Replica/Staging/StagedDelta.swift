@@ -72,13 +72,17 @@ final class StagedDelta: Sendable {
     let ending = StagedEnding(deltaLink: deltaLink, etag: etag, lastModified: lastModified, time: time)
     let unreadable = Mutex<(any Error & Sendable)?>(nil)
     do {
-      return try await replica.write { [self] (connection, _, plan) throws(StorageError) in
+      return try await replica.write { [self] (connection, state, plan) throws(StorageError) in
+        var local = LocalRows(plan, state, connection)
+        let unfolded = try local.unfold()
         var writer = try DeltaWriter(plan, query, table, connection)
         do { try read(plan, connection, &writer) } catch let error as StorageError { throw error } catch {
           unreadable.withLock { $0 = error }
           throw .givenUp(connection.file ?? "")
         }
-        let outcome = try writer.finish(connection)
+        var outcome = try writer.finish(connection)
+        outcome.conflicts = try local.refold(unfolded, writer.registry)
+        outcome.changed.formUnion(local.changed)
         try ending.write(query, connection)
         try StagedTables.drop(query: query, plan, connection)
         return outcome

@@ -6,6 +6,8 @@ struct StagedOutcome: Sendable, Hashable {
   var changed: Set<Int> = []
   /// The rows of the query's own table that it now has.
   var rows: Int64 = 0
+  /// Entities that the server has changed under changes of this device that wait to be sent.
+  var conflicts: [RowReference] = []
 }
 
 extension StagedRead {
@@ -153,9 +155,11 @@ extension StagedRead {
       SELECT (SELECT count(*) FROM \(work.next)) <> (SELECT count(*) FROM \(work.current)) OR EXISTS(
       SELECT 1 FROM \(work.next) AS n LEFT JOIN \(work.current) AS c ON c."@id" = n."@id"
       WHERE c."@id" IS NULL OR \(row("n")) IS NOT \(row("c")))
+      OR EXISTS(SELECT 1 FROM larder_base WHERE name = ?1)
       """
+    let table = plan.tables[work.number].name
     return try await replica.database.read { (connection) throws(StorageError) in
-      try connection.first(sql) { (row) throws(StorageError) in try row.int64(0) != 0 } ?? true
+      try connection.first(sql, .text(table)) { (row) throws(StorageError) in try row.int64(0) != 0 } ?? true
     }
   }
 
@@ -165,9 +169,11 @@ extension StagedRead {
       SELECT (SELECT count(*) FROM \(next)) <> (SELECT count(*) FROM \(work.current)) OR EXISTS(
       SELECT 1 FROM \(next) AS n WHERE NOT EXISTS(
       SELECT 1 FROM \(work.current) AS c WHERE c.source = n.source AND c.target = n.target))
+      OR EXISTS(SELECT 1 FROM larder_base_link WHERE name = ?1)
       """
+    let link = plan.links[work.number].name
     return try await replica.database.read { (connection) throws(StorageError) in
-      try connection.first(sql) { (row) throws(StorageError) in try row.int64(0) != 0 } ?? true
+      try connection.first(sql, .text(link)) { (row) throws(StorageError) in try row.int64(0) != 0 } ?? true
     }
   }
 
@@ -197,6 +203,11 @@ extension StagedRead {
       }
     }
     try connection.countVersionUp()
+    var local = LocalRows(plan, registry.state(version: 0), connection)
+    outcome.conflicts = try local.refold(
+      readWith: Dictionary(uniqueKeysWithValues: work.tables.map { ($0.number, $0.bit) }),
+      told: Dictionary(uniqueKeysWithValues: work.links.map { ($0.number, $0.next + "_told") }))
+    outcome.changed.formUnion(local.changed)
     try ending.write(query, connection)
     try connection.run("DELETE FROM larder_inline WHERE query = ?1", .integer(query))
     try connection.logChange(outcome.changed)

@@ -1,0 +1,160 @@
+import Storage
+
+// Downloads under changes that wait: the server's rows come to be the bases, and the effects are folded over them again.
+extension LocalRows {
+  /// What was kept aside before a download.
+  struct Unfolded {
+    var bases: [(reference: RowReference, cells: EntityCells?)] = []
+    var links: [(link: LinkReference, isThere: Bool)] = []
+  }
+
+  /// Makes the tables show the server's images for the rest of this transaction: what a delta is applied to.
+  mutating func unfold() throws(StorageError) -> Unfolded {
+    var unfolded = Unfolded()
+    unfolded.bases = try keptBases().filter { plan.table($0.reference.table) != nil }
+    // Rows that go make room for others of their keys.
+    for (reference, cells) in unfolded.bases where cells == nil || cells?.isGone == true {
+      try show(nil, as: reference)
+    }
+    for (reference, cells) in unfolded.bases {
+      if let cells, !cells.isGone { try show(cells, as: reference) }
+    }
+    unfolded.links = try keptLinks()
+    for (link, isThere) in unfolded.links {
+      if let table = plan.link(link.name) { try set(link, to: isThere, table) }
+    }
+    return unfolded
+  }
+
+  private func keptLinks() throws(StorageError) -> [(link: LinkReference, isThere: Bool)] {
+    try connection.rows("SELECT name, source, target, present FROM larder_base_link") { (row) throws(StorageError) in
+      (
+        LinkReference(name: try row.text(0), source: try row.int64(1), target: try row.int64(2)),
+        try row.int64(3) != 0
+      )
+    }
+  }
+
+  /// Takes what the tables show now for the bases, and folds. Answers rows whose server's image is another one.
+  mutating func refold(
+    _ unfolded: Unfolded, _ registry: ReplicaRegistry
+  ) throws(StorageError) -> [RowReference] {
+    follow(registry)
+    var conflicts: [RowReference] = []
+    let pending = Set(unfolded.bases.map(\.reference))
+    for (reference, old) in unfolded.bases {
+      let now = try shown(reference, old, pending)
+      if try rebase(reference, from: old, to: now) { conflicts.append(reference) }
+    }
+    for (link, _) in unfolded.links { try rebase(link, to: try isPresent(link)) }
+    try finish()
+    return conflicts
+  }
+
+  /// The same after a whole read, whose tables hold the server's rows, and rows of other queries as readers saw them.
+  ///
+  /// - Parameters:
+  ///   - bits: the bit of the query in each table that was read, by the table's number.
+  ///   - told: for each table of links that was read, the name of the table of those whose links were told.
+  mutating func refold(readWith bits: [Int: Int64], told: [Int: String]) throws(StorageError) -> [RowReference] {
+    var conflicts: [RowReference] = []
+    let bases = try keptBases()
+    let pending = Set(bases.map(\.reference))
+    for (reference, old) in bases {
+      guard let table = plan.table(reference.table), let bit = bits[table.number] else { continue }
+      let mask = Int64(1) << bit
+      var now = try shown(reference, old, pending)
+      if (now?.integer(.queries) ?? 0) & mask == 0 {
+        // Not brought by this read: what others have brought, as the server had it.
+        now = old?.isGone == true ? nil : old
+        let queries = now?.integer(.queries) ?? 0
+        now?[.queries] = .integer(queries & ~mask)
+        // One made here that it does not bring is not among what it asks for.
+        if queries & ~mask == 0 { now = nil }
+      }
+      if try rebase(reference, from: old, to: now) { conflicts.append(reference) }
+    }
+    for (link, isThere) in try keptLinks() {
+      guard let table = plan.link(link.name), let told = told[table.number] else { continue }
+      let wasTold = try connection.first(
+        "SELECT 1 FROM \(TableDDL.quoted(told)) WHERE side = 0 AND id = ?1 OR side = 1 AND id = ?2 LIMIT 1",
+        .integer(link.source), .integer(link.target)
+      ) { (_) throws(StorageError) in true }
+      let isShown = try isPresent(link)
+      try rebase(link, to: wasTold == true ? isShown : isThere)
+    }
+    try finish()
+    return conflicts
+  }
+
+  /// Makes another image the base of a row; answers whether the server has changed what a change was based on.
+  private mutating func rebase(
+    _ reference: RowReference, from old: EntityCells?, to now: EntityCells?
+  ) throws(StorageError) -> Bool {
+    var base = now
+    if let now {
+      base?.isMadeHere = (old?.isMadeHere ?? true) && (now.integer(.queries) ?? 0) == 0
+    } else if let old {
+      base = old
+      base?.isGone = true
+    }
+    try keep(base, as: reference)
+    try touch(reference)
+    guard let old, !old.isGone else { return false }
+    guard let now else { return !old.isMadeHere }
+    return old.content != now.content || old.text(.etag) != now.text(.etag)
+  }
+
+  private mutating func rebase(_ link: LinkReference, to isThere: Bool) throws(StorageError) {
+    try connection.run(
+      "UPDATE larder_base_link SET present = ?4 WHERE name = ?1 AND source = ?2 AND target = ?3", .text(link.name),
+      .integer(link.source), .integer(link.target), .integer(isThere ? 1 : 0))
+    try touch(link)
+  }
+
+  /// What the tables show of a row.
+  private mutating func shown(
+    _ reference: RowReference, _ base: EntityCells?, _ pending: Set<RowReference>
+  ) throws(StorageError) -> EntityCells? {
+    if let found = try effective(reference) { return found }
+    return try takeOver(reference, base, pending)
+  }
+
+  /// A server's row of the same key that came under an identity of its own, because this one was not to be seen: deleted
+  /// here, or made here. It gets this one's identity.
+  private mutating func takeOver(
+    _ reference: RowReference, _ base: EntityCells?, _ pending: Set<RowReference>
+  ) throws(StorageError) -> EntityCells? {
+    guard let table = plan.table(reference.table), !table.key.isEmpty else { return nil }
+    var cells = base
+    if cells == nil {
+      cells = try queue.effects("row = ?1 AND kind = 0", [.integer(reference.row)]).last?.cells
+    }
+    guard let cells else { return nil }
+    let identity = TableDDL.identity(of: table).map { cells[$0] ?? .null }
+    guard let found = try row(table, TableTarget.condition(table), identity),
+      !pending.contains(RowReference(table.name, found.id))
+    else { return nil }
+    try connection.run(
+      "UPDATE \(state.tables[table.number]) SET \"@id\" = ?1 WHERE \"@id\" = ?2", .integer(reference.row),
+      .integer(found.id))
+    for link in plan.links where !state.links[link.number].hasPrefix("(") {
+      let name = state.links[link.number]
+      if link.source == table.number {
+        try connection.run(
+          "UPDATE OR REPLACE \(name) SET source = ?1 WHERE source = ?2", .integer(reference.row), .integer(found.id))
+      }
+      if link.target == table.number {
+        try connection.run(
+          "UPDATE OR REPLACE \(name) SET target = ?1 WHERE target = ?2", .integer(reference.row), .integer(found.id))
+      }
+    }
+    for navigation in table.navigations where navigation.relation == .containment {
+      let name = state.tables[navigation.target]
+      guard !name.hasPrefix("(") else { continue }
+      try connection.run(
+        "UPDATE \(name) SET \"@parent\" = ?1 WHERE \"@parent\" = ?2", .integer(reference.row), .integer(found.id))
+    }
+    return try effective(reference)
+  }
+}

@@ -1,0 +1,90 @@
+import Storage
+
+// Keys that a row has here until the server gives it another.
+extension LocalRows {
+  /// The key of a row as it stands in `larder_local`: its cells, within the entity that contains it.
+  static func keyText(_ cells: EntityCells, _ table: EntityTable) -> String {
+    var key = EntityCells()
+    for name in TableDDL.identity(of: table) { key[name] = cells[name] ?? .null }
+    return key.json
+  }
+
+  /// The row that had a key before the server gave it another; nil where none had.
+  func formerly(_ key: EntityCells, in table: EntityTable) throws(StorageError) -> Int64? {
+    try connection.first(
+      "SELECT row FROM larder_local WHERE name = ?1 AND key = ?2", .text(table.name),
+      .text(Self.keyText(key, table))
+    ) { (row) throws(StorageError) in try row.int64(0) }
+  }
+
+  /// Where the server's answer has another key: remembers the old one for ever, and puts the new one into foreign keys of
+  /// requests that depend on the one that made the row.
+  mutating func replaceKey(
+    of reference: RowReference, by answer: EntityCells, after request: Int64
+  ) throws(StorageError) {
+    guard let table = plan.table(reference.table) else { return }
+    var known = try effective(reference)
+    if known == nil { known = try made(by: request, reference) }
+    guard let old = known else { return }
+    var new: [String: SQLValue] = [:]
+    for column in table.key.map({ table.columns[$0].name }) {
+      if let value = answer[column], value != .null, value != old[column] { new[column] = value }
+    }
+    guard !new.isEmpty else { return }
+    try connection.run(
+      "INSERT OR REPLACE INTO larder_local(name, key, row) VALUES(?1, ?2, ?3)", .text(table.name),
+      .text(Self.keyText(old, table)), .integer(reference.row))
+    let dependents = try connection.rows(
+      "SELECT request FROM larder_dependency WHERE earlier = ?1 UNION SELECT ?1", .integer(request)
+    ) { (row) throws(StorageError) in try row.int64(0) }
+    for id in dependents {
+      try replaceForeignKeys(of: id, to: table) { column, value in value == old[column] ? new[column] : nil }
+    }
+    // Questions that were planned before know the old key only.
+    try connection.countVersionUp()
+  }
+
+  private func made(by request: Int64, _ reference: RowReference) throws(StorageError) -> EntityCells? {
+    try queue.effects(of: request).last { $0.kind == .insert && $0.reference == reference }?.cells
+  }
+
+  private mutating func replaceForeignKeys(
+    of request: Int64, to table: EntityTable, _ replacement: (String, SQLValue) -> SQLValue?
+  ) throws(StorageError) {
+    let effects = try queue.effects(of: request)
+    for (seq, effect) in effects.enumerated() {
+      guard effect.other == nil, let other = plan.table(effect.name) else { continue }
+      var cells = effect.cells
+      for (foreign, key) in plan.foreignKeys(of: other, to: table) {
+        if let value = cells[foreign], let new = replacement(key, value) { cells[foreign] = new }
+      }
+      guard cells != effect.cells, let reference = effect.reference else { continue }
+      try touch(reference)
+      try connection.run(
+        "UPDATE larder_effect SET cells = ?1 WHERE request = ?2 AND seq = ?3", .text(cells.json), .integer(request),
+        .integer(Int64(seq)))
+    }
+  }
+}
+
+extension ReplicaPlan {
+  /// The columns of a table that hold columns of another's key, with those: by constraints at either end.
+  func foreignKeys(of table: EntityTable, to other: EntityTable) -> [(foreign: String, key: String)] {
+    var found: [(String, String)] = []
+    let key = Set(other.key)
+    for navigation in table.navigations where navigation.target == other.number {
+      guard case .columns(let pairs) = navigation.relation else { continue }
+      for pair in pairs where key.contains(pair.target) {
+        found.append((table.columns[pair.source].name, other.columns[pair.target].name))
+      }
+    }
+    for navigation in other.navigations where navigation.target == table.number {
+      guard case .columns(let pairs) = navigation.relation else { continue }
+      for pair in pairs where key.contains(pair.source) {
+        found.append((table.columns[pair.target].name, other.columns[pair.source].name))
+      }
+    }
+    // A table that refers to itself by its own key's columns has that key, not a foreign one.
+    return found.filter { table.number != other.number || $0.0 != $0.1 }
+  }
+}

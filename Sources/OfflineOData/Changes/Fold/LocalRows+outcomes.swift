@@ -1,0 +1,119 @@
+import Storage
+
+// What becomes of requests: done, undone, or overtaken by the server.
+extension LocalRows {
+  /// Takes out a request that the server has done, and makes what it did the server's.
+  ///
+  /// The base becomes the answer where there is one, laid over what the request itself did (an answer may leave out what
+  /// was sent), else base and effects. Without an ETag in the answer the server's is not known any more.
+  /// - Parameter answer: of the request's own entity: what the server says of it, `@etag` among it.
+  mutating func succeed(_ request: Int64, with answer: EntityCells? = nil) throws(StorageError) {
+    guard let entry = try queue.entry(request) else { return }
+    let entity = entry.request.entity
+    if let entity, let answer { try replaceKey(of: entity, by: answer, after: request) }
+    let effects = try queue.effects(of: request)
+    try touch(effects)
+    if let entity { try touch(entity) }
+    for (reference, own) in Dictionary(grouping: effects.filter { $0.other == nil }, by: \.row)
+      .sorted(by: { $0.key < $1.key }).compactMap({ pair in pair.value.first?.reference.map { ($0, pair.value) } })
+    {
+      let base = try keptBase(reference.row) ?? nil
+      var image = PendingFold.row(base, own)
+      if reference != entity { image?[.etag] = nil }
+      if own.contains(where: { $0.kind == .insert }) { image?.isMadeHere = base == nil }
+      try keep(image, as: reference)
+      if image == nil { try forget(reference) }
+    }
+    if let entity, var image = try keptBase(entity.row) ?? nil {
+      if effects.contains(where: { $0.reference == entity }) { image[.etag] = nil }
+      if let answer { image.merge(answer) }
+      try keep(image, as: entity)
+    }
+    for effect in effects {
+      guard let other = effect.other else { continue }
+      try keep(LinkReference(name: effect.name, source: effect.row, target: other), present: effect.kind == .link)
+    }
+    try endMedia(of: request)
+    try queue.remove([request])
+  }
+
+  private func keep(_ link: LinkReference, present: Bool) throws(StorageError) {
+    try connection.run(
+      "INSERT OR REPLACE INTO larder_base_link(name, source, target, present) VALUES(?1, ?2, ?3, ?4)",
+      .text(link.name), .integer(link.source), .integer(link.target), .integer(present ? 1 : 0))
+  }
+
+  /// Takes requests back, with all that depend on them; rows become what the others make of the server's. Answers which.
+  @discardableResult
+  mutating func undo(_ requests: some Sequence<Int64>) throws(StorageError) -> [Int64] {
+    let ids = try queue.withDependents(Set(requests))
+    for id in ids {
+      guard let entry = try queue.entry(id) else { continue }
+      try touch(try queue.effects(of: id))
+      if let entity = entry.request.entity { try touch(entity) }
+      let generations = try connection.rows("SELECT generation FROM larder_media WHERE request = ?1", .integer(id)) {
+        (row) throws(StorageError) in try row.int64(0)
+      }
+      for generation in generations { try StoredStreams.drop(generation, connection) }
+      try connection.run("DELETE FROM larder_media WHERE request = ?1", .integer(id))
+    }
+    try queue.remove(ids)
+    return ids
+  }
+
+  /// Takes the server's version of a row as it is now, changes waiting on it or not; nil where it has none.
+  mutating func setBase(_ reference: RowReference, to cells: EntityCells?) throws(StorageError) {
+    try touch(reference)
+    let old = try keptBase(reference.row) ?? nil
+    guard let cells else {
+      if var old {
+        old.isGone = true
+        try keep(old, as: reference)
+      }
+      return
+    }
+    var image = old ?? EntityCells()
+    image.isGone = false
+    image.merge(cells)
+    try keep(image, as: reference)
+  }
+
+  /// Bytes that the server has now are the stream's.
+  private func endMedia(of request: Int64) throws(StorageError) {
+    let sent = try connection.rows(
+      "SELECT generation, entity, property, content_type, bytes FROM larder_media WHERE request = ?1", .integer(request)
+    ) { (row) throws(StorageError) in
+      (
+        StoredStreams.Name(entity: try row.int64(1), property: try row.text(2)),
+        StoredStreams.Head(
+          contentType: try row.textOrNil(3), etag: nil, byteCount: try row.int64(4), generation: try row.int64(0))
+      )
+    }
+    for (name, head) in sent { try StoredStreams.finish(name, source: "", head, connection) }
+    try connection.run("DELETE FROM larder_media WHERE request = ?1", .integer(request))
+  }
+
+  /// Of an entity that is gone for good: its links, and what it contains.
+  mutating func forget(_ reference: RowReference) throws(StorageError) {
+    var waiting = [reference]
+    while let next = waiting.popLast() {
+      guard let table = plan.table(next.table) else { continue }
+      if next != reference, try keptBase(next.row) == nil { try show(nil, as: next) }
+      for link in plan.links where !state.links[link.number].hasPrefix("(") {
+        let name = state.links[link.number]
+        if link.source == table.number {
+          try connection.run("DELETE FROM \(name) WHERE source = ?1", .integer(next.row))
+        }
+        if link.target == table.number {
+          try connection.run("DELETE FROM \(name) WHERE target = ?1", .integer(next.row))
+        }
+      }
+      for navigation in table.navigations where navigation.relation == .containment {
+        let children = try connection.rows(
+          "SELECT \"@id\" FROM \(state.tables[navigation.target]) WHERE \"@parent\" = ?1", .integer(next.row)
+        ) { (row) throws(StorageError) in try row.int64(0) }
+        waiting += children.map { RowReference(plan.tables[navigation.target].name, $0) }
+      }
+    }
+  }
+}

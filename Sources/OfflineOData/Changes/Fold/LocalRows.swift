@@ -1,0 +1,334 @@
+import OData
+import Storage
+
+/// The rows of the store with what waits on them, changed inside one transaction: bases, effects and requests change, then
+/// ``finish()`` folds what was touched anew.
+struct LocalRows {
+  let plan: ReplicaPlan
+  /// Names of physical tables; later ones where this has made some.
+  private(set) var state: ReplicaState
+  let connection: Connection
+  private var touched: Set<RowReference> = []
+  private var touchedLinks: Set<LinkReference> = []
+  private(set) var changed: Set<Int> = []
+
+  /// A link between two rows.
+  struct LinkReference: Hashable, Sendable {
+    let name: String
+    let source: Int64
+    let target: Int64
+  }
+
+  init(_ plan: ReplicaPlan, _ state: ReplicaState, _ connection: Connection) {
+    self.plan = plan
+    self.state = state
+    self.connection = connection
+  }
+
+  var queue: ChangeQueue { ChangeQueue(connection) }
+
+  // MARK: Rows as readers see them
+
+  /// The row that readers see, without its NULLs; nil where there is none.
+  func effective(_ reference: RowReference) throws(StorageError) -> EntityCells? {
+    guard let table = plan.table(reference.table) else { return nil }
+    return try row(table, "\"@id\" = ?1", [.integer(reference.row)])?.cells
+  }
+
+  /// The first row of a table that a condition holds for.
+  func row(
+    _ table: EntityTable, _ condition: String, _ values: [SQLValue]
+  ) throws(StorageError) -> (id: Int64, cells: EntityCells)? {
+    var found: (Int64, EntityCells)?
+    let sql = "SELECT \(table.columnList) FROM \(state.tables[table.number]) WHERE \(condition) LIMIT 1"
+    try connection.forEachRow(sql, values) { (row) throws(StorageError) in
+      var values: [String: SQLValue] = [:]
+      for (place, name) in table.columnNames.enumerated() where place != SystemColumn.id.place {
+        let value = row.value(Int32(clamping: place))
+        if value != .null { values[name] = value }
+      }
+      if case .integer(let number)? = values[SystemColumn.type.rawValue] {
+        let place = Int(clamping: number)
+        let type = table.types.indices.contains(place) ? table.types[place] : table.type
+        values[SystemColumn.type.rawValue] = .text(type.name)
+      }
+      found = (row.integer(0), EntityCells(values))
+      return false
+    }
+    return found
+  }
+
+  /// Writes what readers see of a row; nil takes it away.
+  private mutating func put(_ cells: EntityCells?, at id: Int64, _ table: EntityTable) throws(StorageError) {
+    try make(table)
+    changed.insert(table.number)
+    let name = state.tables[table.number]
+    guard let cells else { return try connection.run("DELETE FROM \(name) WHERE \"@id\" = ?1", .integer(id)) }
+    let values = table.columnNames.map { column -> SQLValue in
+      switch column {
+      case SystemColumn.id.rawValue: .integer(id)
+      case SystemColumn.type.rawValue: .integer(Int64(cells.text(.type).flatMap(table.typeNumber) ?? 0))
+      case SystemColumn.queries.rawValue: .integer(cells.integer(.queries) ?? 0)
+      case SystemColumn.state.rawValue: .integer(cells.integer(.state) ?? 0)
+      default: cells[column] ?? .null
+      }
+    }
+    let places = values.indices.map { "?\($0 + 1)" }.joined(separator: ",")
+    let sets = table.columnNames.dropFirst().map { "\(TableDDL.quoted($0)) = excluded.\(TableDDL.quoted($0))" }
+    let sql = """
+      INSERT INTO \(name)(\(table.columnList)) VALUES(\(places))
+      ON CONFLICT("@id") DO UPDATE SET \(sets.joined(separator: ","))
+      """
+    try connection.forEachRow(sql, values) { (_) throws(StorageError) in true }
+  }
+
+  /// Makes a physical table that nothing was downloaded into yet, and drops a full-text index, which would not know the row.
+  private mutating func make(_ table: EntityTable) throws(StorageError) {
+    let isMissing = state.tables[table.number].hasPrefix("(")
+    guard isMissing || state.search[table.number] != nil else { return }
+    var registry = try ReplicaRegistry(plan, connection)
+    _ = try registry.make(table: table.number, connection)
+    try registry.forgetSearch(table: table.number, connection)
+    try connection.countVersionUp()
+    state = registry.state(version: state.version + 1)
+  }
+
+  private mutating func make(_ link: LinkTable) throws(StorageError) {
+    guard state.links[link.number].hasPrefix("(") else { return }
+    var registry = try ReplicaRegistry(plan, connection)
+    _ = try registry.make(links: link.number, connection)
+    try connection.countVersionUp()
+    state = registry.state(version: state.version + 1)
+  }
+
+  /// Takes the names of tables that another has made in this transaction.
+  mutating func follow(_ registry: ReplicaRegistry) { state = registry.state(version: state.version) }
+
+  // MARK: Touching
+
+  /// Has a row folded anew at the end; its base is kept from now on where it was not yet.
+  mutating func touch(_ reference: RowReference) throws(StorageError) {
+    guard touched.insert(reference).inserted else { return }
+    guard try keptBase(reference.row) == nil else { return }
+    try keep(try effective(reference), as: reference)
+  }
+
+  /// The same, for a row whose cells are known: nil for one that is not there yet.
+  mutating func touch(_ reference: RowReference, now cells: EntityCells?) throws(StorageError) {
+    guard touched.insert(reference).inserted else { return }
+    try connection.run(
+      "INSERT OR IGNORE INTO larder_base(row, name, cells) VALUES(?1, ?2, ?3)", .integer(reference.row),
+      .text(reference.table), .text(cells?.json))
+  }
+
+  /// Has a link folded anew at the end.
+  mutating func touch(_ link: LinkReference) throws(StorageError) {
+    guard touchedLinks.insert(link).inserted else { return }
+    let isThere = try isPresent(link)
+    try connection.run(
+      "INSERT OR IGNORE INTO larder_base_link(name, source, target, present) VALUES(?1, ?2, ?3, ?4)", .text(link.name),
+      .integer(link.source), .integer(link.target), .integer(isThere ? 1 : 0))
+  }
+
+  /// Touches what effects are on.
+  mutating func touch(_ effects: [Effect]) throws(StorageError) {
+    for effect in effects {
+      if let other = effect.other {
+        try touch(LinkReference(name: effect.name, source: effect.row, target: other))
+        if let link = plan.link(effect.name) {
+          try touch(RowReference(plan.tables[link.source].name, effect.row))
+        }
+      } else {
+        try touch(RowReference(effect.name, effect.row))
+      }
+    }
+  }
+
+  // MARK: Recording
+
+  /// Adds a request and what it does; answers its number.
+  ///
+  /// - Parameters:
+  ///   - unit: that of the first request of its transaction; nil for the first, and for one that stands alone.
+  ///   - earlier: requests that it depends on, beside the last one of the rows that it changes.
+  mutating func record(
+    _ request: QueuedRequest, unit: Int64? = nil, effects: [Effect], after earlier: Set<Int64> = []
+  ) throws(StorageError) -> Int64 {
+    try touch(effects)
+    if let entity = request.entity { try touch(entity) }
+    var earlier = earlier
+    for row in Set(effects.map(\.row) + (request.entity.map { [$0.row] } ?? [])) {
+      if let last = try lastRequest(of: row) { earlier.insert(last) }
+    }
+    return try queue.add(request, unit: unit, effects: effects, after: earlier)
+  }
+
+  /// The last request that waits on a row; nil where none does.
+  func lastRequest(of row: Int64) throws(StorageError) -> Int64? {
+    let sql = """
+      SELECT max(coalesce((SELECT max(id) FROM larder_request WHERE entity = ?1), 0),
+        coalesce((SELECT max(request) FROM larder_effect WHERE row = ?1), 0))
+      """
+    let last = try connection.first(sql, .integer(row)) { (found) throws(StorageError) in try found.int64(0) } ?? 0
+    return last == 0 ? nil : last
+  }
+
+  // MARK: Bases
+
+  /// The server's image of a row: of one that nothing waits on, the row itself; nil where the server has it not.
+  func base(of reference: RowReference) throws(StorageError) -> EntityCells? {
+    guard let kept = try keptBase(reference.row) else { return try effective(reference) }
+    return kept.flatMap { $0.isGone ? nil : $0 }
+  }
+
+  /// The image that is kept aside; nil where none is.
+  func keptBase(_ row: Int64) throws(StorageError) -> EntityCells?? {
+    try connection.first("SELECT cells FROM larder_base WHERE row = ?1", .integer(row)) {
+      (found) throws(StorageError) in try found.textOrNil(0).flatMap(EntityCells.init(json:))
+    }
+  }
+
+  /// All images that are kept aside.
+  func keptBases() throws(StorageError) -> [(reference: RowReference, cells: EntityCells?)] {
+    try connection.rows("SELECT name, row, cells FROM larder_base ORDER BY row") { (row) throws(StorageError) in
+      (RowReference(try row.text(0), try row.int64(1)), try row.textOrNil(2).flatMap(EntityCells.init(json:)))
+    }
+  }
+
+  func keep(_ cells: EntityCells?, as reference: RowReference) throws(StorageError) {
+    try connection.run(
+      "INSERT OR REPLACE INTO larder_base(row, name, cells) VALUES(?1, ?2, ?3)", .integer(reference.row),
+      .text(reference.table), .text(cells?.json))
+  }
+
+  func isPresent(_ link: LinkReference) throws(StorageError) -> Bool {
+    guard let table = plan.link(link.name) else { return false }
+    return try connection.first(
+      "SELECT 1 FROM \(state.links[table.number]) WHERE source = ?1 AND target = ?2", .integer(link.source),
+      .integer(link.target)
+    ) { (_) throws(StorageError) in true } ?? false
+  }
+
+  // MARK: The end
+
+  /// Folds all that was touched, and notes in the log which tables have changed; answers their numbers.
+  @discardableResult
+  mutating func finish() throws(StorageError) -> Set<Int> {
+    var writes: [(EntityTable, Int64, EntityCells)] = []
+    // Rows that go make room for others of their keys.
+    for reference in touched.sorted(by: { $0.row < $1.row }) {
+      guard let table = plan.table(reference.table), let (old, new) = try folded(reference, table) else { continue }
+      if let new {
+        if new != old { writes.append((table, reference.row, new)) }
+      } else if old != nil {
+        try put(nil, at: reference.row, table)
+      }
+    }
+    for (table, id, cells) in writes { try put(cells, at: id, table) }
+    for link in touchedLinks { try fold(link) }
+    touched = []
+    touchedLinks = []
+    try connection.logChange(changed)
+    return changed
+  }
+
+  /// What readers see of a row, and what they shall see; nil where no base is kept: nothing waits on it.
+  private func folded(
+    _ reference: RowReference, _ table: EntityTable
+  ) throws(StorageError) -> (old: EntityCells?, new: EntityCells?)? {
+    guard let base = try keptBase(reference.row) else { return nil }
+    let old = try effective(reference)
+    let waiting = try waitingState(of: reference.row)
+    guard waiting != 0 else {
+      try connection.run("DELETE FROM larder_base WHERE row = ?1", .integer(reference.row))
+      var image = PendingFold.row(base, [])
+      image?[.state] = .integer(base?.isMadeHere == true ? LocalState.made : 0)
+      return (old, image?.withoutNulls)
+    }
+    let effects = try queue.effects("row = ?1 AND other IS NULL", [.integer(reference.row)])
+    guard var image = PendingFold.row(base, effects)?.withoutNulls else { return (old, nil) }
+    let isMade = base == nil || base?.isMadeHere == true
+    image[.state] = .integer(waiting | (isMade ? LocalState.made : 0))
+    if !effects.isEmpty {
+      // One that has not changed for readers keeps the ETag that they know.
+      let known = old?.content == image.content ? old?.text(.etag).flatMap { LocalETag.isLocal($0) ? $0 : nil } : nil
+      let etag = if let known { known } else { try LocalETag.make(connection) }
+      image[.etag] = .text(etag)
+    }
+    return (old, image)
+  }
+
+  private func waitingState(of row: Int64) throws(StorageError) -> Int64 {
+    let sql = """
+      SELECT state FROM larder_request WHERE entity = ?1
+      UNION SELECT state FROM larder_request WHERE id IN (SELECT request FROM larder_effect WHERE row = ?1)
+      """
+    var bits: Int64 = 0
+    try connection.forEachRow(sql, [.integer(row)]) { (found) throws(StorageError) in
+      let state = RequestState(rawValue: Int(found.integer(0))) ?? .queued
+      if state != .archived { bits |= LocalState.pending }
+      if state == .archived || state == .held { bits |= LocalState.failed }
+      return true
+    }
+    return bits
+  }
+
+  private mutating func fold(_ link: LinkReference) throws(StorageError) {
+    guard let table = plan.link(link.name) else { return }
+    let key = [SQLValue.text(link.name), .integer(link.source), .integer(link.target)]
+    let same = "name = ?1 AND source = ?2 AND target = ?3"
+    let base = try connection.first(
+      "SELECT present FROM larder_base_link WHERE \(same)", key[0], key[1], key[2]
+    ) { (row) throws(StorageError) in try row.int64(0) != 0 }
+    guard let base else { return }
+    let effects = try queue.effects("row = ?2 AND name = ?1 AND other = ?3", key)
+    if effects.isEmpty {
+      try connection.run("DELETE FROM larder_base_link WHERE \(same)", key[0], key[1], key[2])
+    }
+    try set(link, to: PendingFold.link(base, effects), table)
+  }
+
+  /// Makes readers see a link, or not.
+  mutating func set(_ link: LinkReference, to isThere: Bool, _ table: LinkTable) throws(StorageError) {
+    guard try isPresent(link) != isThere else { return }
+    try make(table)
+    let name = state.links[table.number]
+    let sql =
+      isThere
+      ? "INSERT OR IGNORE INTO \(name)(source, target) VALUES(?1, ?2)"
+      : "DELETE FROM \(name) WHERE source = ?1 AND target = ?2"
+    try connection.run(sql, .integer(link.source), .integer(link.target))
+    changed.formUnion([table.source, table.target])
+  }
+}
+
+// Used where rows come and go beside the fold: downloads, and the end of a delete.
+extension LocalRows {
+  /// Writes a row past the fold.
+  mutating func show(_ cells: EntityCells?, as reference: RowReference) throws(StorageError) {
+    guard let table = plan.table(reference.table) else { return }
+    try put(cells, at: reference.row, table)
+  }
+}
+
+/// ETags of rows as this store has changed them: no server makes them, so none is taken for a server's.
+enum LocalETag {
+  private static let prefix = "W/\"larder-"
+
+  static func isLocal(_ etag: String) -> Bool { etag.hasPrefix(prefix) }
+
+  /// One that no row ever had.
+  static func make(_ connection: Connection) throws(StorageError) -> String {
+    "\(prefix)\(try connection.takeIdentities(1))\""
+  }
+}
+
+extension EntityCells {
+  /// Without NULLs: as a row of a table is read.
+  var withoutNulls: EntityCells { EntityCells(values.filter { $0.value != .null }) }
+}
+
+extension ReplicaPlan {
+  /// The links of a name.
+  func link(_ name: String) -> LinkTable? { links.first { $0.name == name } }
+}

@@ -1,0 +1,238 @@
+import OData
+import Storage
+
+/// What the path of a change leads to, among the rows of the store.
+struct ChangeTarget {
+  enum End {
+    /// A set, or a navigation property that leads to many.
+    case collection
+    case entity
+    case property
+    /// The raw value of a property, or the bytes of a media entity.
+    case value
+    /// The bytes of a stream property.
+    case stream
+    /// The links of a navigation property: `$ref`.
+    case reference
+    case operation(ODataDeclaredOperation)
+  }
+
+  var end = End.collection
+  /// The table of the entities at the end.
+  var table: EntityTable?
+  /// The last entity on the path, with its row; nil where there is none before the end.
+  var entity: RowReference?
+  var cells: EntityCells?
+  /// The navigation property behind the entity, where the end is a collection or references.
+  var navigation: ReplicaNavigation?
+  /// Of references: the entity whose link is meant, where the path says it.
+  var item: RowReference?
+  /// The type that the path casts the end to.
+  var cast: EdmStructure?
+  /// The path of properties behind the entity.
+  var path: [String] = []
+  /// The steps behind the entity, as text.
+  var suffix: [String] = []
+}
+
+/// Walks a bound path from row to row.
+struct ChangeWalk {
+  let rows: LocalRows
+  private var target = ChangeTarget()
+  /// Before a step over a navigation property: `$ref` goes back to it.
+  private var before: (target: ChangeTarget, navigation: ReplicaNavigation)?
+  private var plan: ReplicaPlan { rows.plan }
+
+  init(_ rows: LocalRows) { self.rows = rows }
+
+  /// The target of a path; throws `notFound` where an entity on it is not in the store.
+  static func target(of path: ODataBoundPath, _ rows: LocalRows) throws -> ChangeTarget {
+    var walk = ChangeWalk(rows)
+    for segment in path.segments { try walk.step(segment) }
+    return walk.target
+  }
+
+  private mutating func step(_ segment: ODataBoundSegment) throws {
+    switch segment.kind {
+    case .source(let source): try begin(source)
+    case .key(let parts): try choose(parts)
+    case .navigation(let navigation): try follow(navigation)
+    case .cast(let type):
+      target.cast = type
+      target.suffix.append(type.name)
+    case .property(let property):
+      try needEntity()
+      target.path.append(property.name)
+      target.suffix.append(property.name)
+      target.end = property.property.type.primitive == .stream ? .stream : .property
+    case .dynamic(let name):
+      try needEntity()
+      target.path.append(name)
+      target.suffix.append(name)
+      target.end = .property
+    case .value:
+      try needEntity()
+      target.suffix.append("$value")
+      target.end = .value
+    case .ref: try reference()
+    case .operation(let operation, _):
+      target.suffix.append(operation.name)
+      target.end = .operation(operation)
+    case .operationImport(_, let operation, _): target.end = .operation(operation)
+    default: throw OfflineODataError(.unsupportedChange, "a path with this step")
+    }
+  }
+
+  private mutating func begin(_ source: ODataNavigationSource) throws {
+    guard let table = plan.table(source.name) else { throw OfflineODataError(.notDownloaded, source.name) }
+    target.table = table
+    guard source.singleton != nil else { return }
+    guard let found = try rows.row(table, "1", []) else { throw OfflineODataError(.entityNotFound, source.name) }
+    stand(RowReference(table.name, found.id), found.cells)
+  }
+
+  private mutating func stand(_ entity: RowReference?, _ cells: EntityCells?) {
+    target.entity = entity
+    target.cells = cells
+    target.end = .entity
+    target.path = []
+    target.suffix = []
+    target.navigation = nil
+  }
+
+  private func needEntity() throws {
+    guard target.entity != nil else { throw OfflineODataError(.entityNotFound, "nothing is related") }
+  }
+
+  private mutating func choose(_ parts: [ODataBoundKeyPart]) throws {
+    guard let table = target.table else { throw OfflineODataError(.unsupportedChange, "a key here") }
+    let cells = try ChangeWalk.key(parts, table, plan.model) { column in impliedKey(column) }
+    var key = EntityCells()
+    for (column, value) in zip(table.key, cells) { key[table.columns[column].name] = value }
+    if table.isContained { key[.parent] = .integer(target.entity?.row) }
+    if let navigation = target.navigation { before = (target, navigation) }
+    guard let (reference, found) = try ChangeWalk.find(key, table, rows) else {
+      throw OfflineODataError(.entityNotFound, table.name)
+    }
+    let cast = target.cast
+    stand(reference, found)
+    target.cast = cast
+  }
+
+  /// The row of a key, as it is or as it was before the server gave another.
+  static func find(
+    _ key: EntityCells, _ table: EntityTable, _ rows: LocalRows
+  ) throws(StorageError) -> (RowReference, EntityCells)? {
+    let values = TableDDL.identity(of: table).map { key[$0] ?? .null }
+    if let found = try rows.row(table, TableTarget.condition(table), values) {
+      return (RowReference(table.name, found.id), found.cells)
+    }
+    guard let id = try rows.formerly(key, in: table) else { return nil }
+    let reference = RowReference(table.name, id)
+    return try rows.effective(reference).map { (reference, $0) }
+  }
+
+  /// The cells of a key, in the table's order.
+  static func key(
+    _ parts: [ODataBoundKeyPart], _ table: EntityTable, _ model: EdmModel,
+    implied: (ReplicaColumn) -> SQLValue? = { _ in nil }
+  ) throws -> [SQLValue] {
+    let references = table.type.key
+    return try table.key.enumerated().map { place, number in
+      let column = table.columns[number]
+      let names = references.indices.contains(place) ? [references[place].name, references[place].path] : []
+      let part = parts.first { names.contains($0.part.name) } ?? (parts.count == 1 ? parts[0] : nil)
+      switch part?.value?.kind {
+      case .literal(let value)? where value != .null:
+        return try column.storage.sqlValue(of: value, type: column.type, model: model)
+      case .enumeration(_, let number)?: return .integer(number)
+      default:
+        guard let value = implied(column) else { throw OfflineODataError(.missingKeyProperty, column.name) }
+        return value
+      }
+    }
+  }
+
+  /// A key property that a referential constraint ties to the entity before.
+  private func impliedKey(_ column: ReplicaColumn) -> SQLValue? {
+    guard let navigation = target.navigation, case .columns(let pairs) = navigation.relation,
+      let owner = target.entity.flatMap({ plan.table($0.table) }),
+      let pair = pairs.first(where: { $0.target == column.number })
+    else { return nil }
+    return target.cells?[owner.columns[pair.source].name]
+  }
+
+  private mutating func follow(_ step: ODataDeclaredNavigation) throws {
+    try needEntity()
+    guard let reference = target.entity, let table = plan.table(reference.table) else { return }
+    let type = target.cast ?? target.cells?.text(.type).flatMap(plan.model.structure)
+    guard let navigation = table.navigation(target.path + [step.name], on: type) else {
+      throw OfflineODataError(.unsupportedChange, "\(table.name)/\(step.name)")
+    }
+    target.suffix.append(step.name)
+    target.cast = nil
+    before = (target, navigation)
+    target.table = plan.tables[navigation.target]
+    target.path = []
+    if navigation.isCollection {
+      target.end = .collection
+      target.navigation = navigation
+      return
+    }
+    let related = try rows.related(to: reference, target.cells ?? EntityCells(), by: navigation).first
+    let name = plan.tables[navigation.target].name
+    stand(related.map { RowReference(name, $0.id) }, related?.cells)
+  }
+
+  private mutating func reference() throws {
+    guard let before else { throw OfflineODataError(.unsupportedChange, "$ref of an entity that is no link's") }
+    let item = target.end.isEntity && before.navigation.isCollection ? target.entity : nil
+    target = before.target
+    target.navigation = before.navigation
+    target.table = plan.tables[before.navigation.target]
+    target.item = item
+    target.end = .reference
+  }
+}
+
+extension ChangeTarget.End {
+  var isEntity: Bool { if case .entity = self { true } else { false } }
+}
+
+extension LocalRows {
+  /// The rows that a navigation property leads to.
+  func related(
+    to reference: RowReference, _ cells: EntityCells, by navigation: ReplicaNavigation
+  ) throws(StorageError) -> [(id: Int64, cells: EntityCells)] {
+    guard let source = plan.table(reference.table) else { return [] }
+    let target = plan.tables[navigation.target]
+    switch navigation.relation {
+    case .columns(let pairs):
+      let values = pairs.map { cells[source.columns[$0.source].name] ?? .null }
+      guard !values.contains(.null) else { return [] }
+      let condition = pairs.enumerated().map { "\(TableDDL.quoted(target.columns[$1.target].name)) = ?\($0 + 1)" }
+      return try rows(target, condition.joined(separator: " AND "), values)
+    case .links(let number, let isForward):
+      let (own, other) = isForward ? ("source", "target") : ("target", "source")
+      return try rows(
+        target, "\"@id\" IN (SELECT \(other) FROM \(state.links[number]) WHERE \(own) = ?1)", [.integer(reference.row)])
+    case .containment: return try rows(target, "\"@parent\" = ?1", [.integer(reference.row)])
+    case .container: return try rows(target, "\"@id\" = ?1", [cells[.parent] ?? .null])
+    }
+  }
+
+  private func rows(
+    _ table: EntityTable, _ condition: String, _ values: [SQLValue]
+  ) throws(StorageError) -> [(id: Int64, cells: EntityCells)] {
+    var ids: [Int64] = []
+    try connection.forEachRow(
+      "SELECT \"@id\" FROM \(state.tables[table.number]) WHERE \(condition) ORDER BY 1", values
+    ) { (row) throws(StorageError) in
+      ids.append(row.integer(0))
+      return true
+    }
+    var found: [(Int64, EntityCells)] = []
+    for id in ids { if let row = try row(table, "\"@id\" = ?1", [.integer(id)]) { found.append(row) } }
+    return found
+  }
+}

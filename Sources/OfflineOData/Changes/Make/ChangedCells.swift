@@ -1,0 +1,117 @@
+import OData
+import Storage
+
+/// The properties of a change as cells of a row, and as what is sent.
+struct ChangedCells {
+  let table: EntityTable
+  /// The entity's type.
+  let type: EdmStructure
+  let model: EdmModel
+  /// The row as it is; empty for one that is made.
+  let old: EntityCells
+  private(set) var cells = EntityCells()
+  private(set) var sent: [QueuedProperty] = []
+  private var dynamic: [ODataProperty] = []
+
+  init(_ table: EntityTable, _ type: EdmStructure, _ model: EdmModel, old: EntityCells = EntityCells()) {
+    self.table = table
+    self.type = type
+    self.model = model
+    self.old = old
+  }
+
+  /// Takes a property; throws where it does not fit the model.
+  mutating func take(_ property: ODataProperty) throws {
+    guard let declared = type.property(property.name) else {
+      guard type.isOpen else { throw OfflineODataError(.unknownProperty, "\(type.name)/\(property.name)") }
+      dynamic.append(property)
+      sent.append(QueuedProperty(name: property.name, value: QueuedValue(property.value)))
+      return
+    }
+    let place = "\(type.name)/\(property.name)"
+    guard declared.type.primitive != .stream else { throw OfflineODataError(.readOnlyProperty, place) }
+    let value = try ChangedValue(model: model).fit(property.value, to: declared, at: place)
+    try set([property.name], value, isWhole: false)
+    sent.append(QueuedProperty(name: property.name, value: QueuedValue(value)))
+  }
+
+  /// Takes a value at a path through complex properties.
+  mutating func take(_ value: ODataValue, at path: [String]) throws {
+    let place = "\(type.name)/\(path.joined(separator: "/"))"
+    guard let column = table.column(path, on: type) else {
+      if path.count == 1, type.isOpen, type.property(path[0]) == nil { return dynamic.append(.init(path[0], value)) }
+      throw OfflineODataError(.unsupportedChange, "\(place), which is kept inside another property")
+    }
+    guard let property = column.property else { throw OfflineODataError(.unknownProperty, place) }
+    let fitted = try ChangedValue(model: model).fit(value, to: property, at: place)
+    try set(path, fitted, isWhole: true)
+    sent = [QueuedProperty(name: path.last ?? "", value: QueuedValue(fitted))]
+    // What is set inside a complex value that was null makes it one.
+    for length in 1..<max(path.count, 1) {
+      guard let outer = table.column(Array(path.prefix(length)), on: type), outer.storage == .complex else { continue }
+      if old[outer.name] == nil { cells[outer.name] = .text("") }
+    }
+  }
+
+  /// Sets every property that was not taken to its default, as PUT does (OData Protocol 4.01 §11.4.4).
+  mutating func reset(keeping kept: Set<String>) throws {
+    let taken = Set(sent.map(\.name))
+    for property in type.properties where !taken.contains(property.name) && !kept.contains(property.name) {
+      guard property.type.primitive != .stream, let column = table.column([property.name], on: type),
+        !table.key.contains(column.number)
+      else { continue }
+      var value = ODataValue.null
+      if let text = property.defaultValue, let primitive = model.underlying(property.type).type.primitive {
+        value = (try? ODataValue(text: text, type: primitive)) ?? .null
+      }
+      try set([property.name], value, isWhole: true)
+    }
+    if type.isOpen, let column = table.column([TableColumns.dynamicName]), dynamic.isEmpty {
+      cells[column.name] = .null
+    }
+  }
+
+  /// The cells, with undeclared properties laid over those that are there.
+  ///
+  /// - Parameter replaces: the others go.
+  mutating func finished(replaces: Bool = false) throws -> EntityCells {
+    guard !dynamic.isEmpty, let column = table.column([TableColumns.dynamicName]) else { return cells }
+    var complex = ODataComplexValue()
+    if !replaces, case .text(let text)? = old[column.name],
+      case .complex(let known) = try CanonicalJSON.value(text, type: .abstract(.untyped), model: model)
+    {
+      complex = known
+    }
+    for property in dynamic {
+      complex.properties.removeAll { $0.name == property.name }
+      if property.value != .null { complex.properties.append(ODataProperty(property.name, property.value)) }
+    }
+    var writer = JSONWriter()
+    try writer.canonical(.complex(complex), type: .abstract(.untyped), model: model)
+    cells[column.name] = .text(String(decoding: writer.bytes, as: UTF8.self))
+    return cells
+  }
+
+  private mutating func set(_ path: [String], _ value: ODataValue, isWhole: Bool) throws {
+    guard let column = table.column(path, on: type) else {
+      throw OfflineODataError(.unsupportedModel, "\(table.name)/\(path.joined(separator: "/"))")
+    }
+    guard column.storage == .complex else {
+      cells[column.name] = try column.storage.sqlValue(of: value, type: column.type, model: model)
+      return
+    }
+    guard case .complex(let complex) = value else {
+      for inner in table.columns where inner.path.starts(with: path) { cells[inner.name] = .null }
+      return
+    }
+    let derived = complex.typeName == column.type.name ? nil : complex.typeName
+    cells[column.name] = .text(derived ?? "")
+    // Of an update, what is left out of a complex value stays (OData Protocol 4.01 §11.4.3).
+    if isWhole || old[column.name] == nil {
+      for inner in table.columns where inner.path.count > path.count && inner.path.starts(with: path) {
+        cells[inner.name] = .null
+      }
+    }
+    for property in complex.properties { try set(path + [property.name], property.value, isWhole: isWhole) }
+  }
+}

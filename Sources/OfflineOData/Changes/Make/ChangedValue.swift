@@ -1,0 +1,160 @@
+import OData
+
+/// Values of a change made to fit the model, or refused by name.
+struct ChangedValue {
+  let model: EdmModel
+
+  /// The deepest that complex values may nest.
+  private static let deepest = 64
+
+  /// A value of a property as its type has it.
+  ///
+  /// Numbers of one type are taken for those of another where nothing is lost, texts for the types that JSON writes in
+  /// strings. Throws `invalidInput`.
+  func fit(_ value: ODataValue, to property: EdmProperty, at place: String) throws(OfflineODataError) -> ODataValue {
+    try fit(value, property.type, property.facets, isNullable: property.isNullable, at: place, depth: 0)
+  }
+
+  private func fit(
+    _ value: ODataValue, _ type: EdmTypeReference, _ facets: EdmFacets, isNullable: Bool, at place: String, depth: Int
+  ) throws(OfflineODataError) -> ODataValue {
+    guard depth < Self.deepest else { throw OfflineODataError(.invalidValue, "\(place) is nested too deeply") }
+    if case .collection(let item) = type {
+      guard case .collection(let items) = value else {
+        throw OfflineODataError(.invalidValue, "\(place) is a collection")
+      }
+      var fitted: [ODataValue] = []
+      for each in items {
+        fitted.append(try fit(each, item, facets, isNullable: true, at: place, depth: depth + 1))
+      }
+      return .collection(fitted)
+    }
+    guard value != .null else {
+      guard isNullable else { throw OfflineODataError(.nullNotAllowed, place) }
+      return .null
+    }
+    let (underlying, more) = model.underlying(type)
+    switch underlying {
+    case .primitive(let primitive):
+      let fitted = try self.primitive(value, primitive, at: place)
+      try check(fitted, facets, at: place)
+      if more != EdmFacets() { try check(fitted, more, at: place) }
+      return fitted
+    case .named(let name):
+      if let declared = model.enumType(name) { return try enumeration(value, declared, at: place) }
+      if model.structure(name) != nil { return try complex(value, name, at: place, depth: depth) }
+      return value
+    case .abstract, .collection: return value
+    }
+  }
+
+  private func primitive(
+    _ value: ODataValue, _ type: EdmPrimitiveType, at place: String
+  ) throws(OfflineODataError) -> ODataValue {
+    if value.type == type { return value }
+    do throws(ODataValueError) {
+      switch value {
+      case .string(let text):
+        switch type {
+        case .string, .boolean, .byte, .sbyte, .int16, .int32: break
+        default: return try ODataValue(text: text, type: type)
+        }
+      case .byte, .sbyte, .int16, .int32, .int64, .single, .double, .decimal, .untypedNumber:
+        if let number = value.exactNumber, type.isNumber {
+          return try ODataValue(text: number.description, type: type)
+        }
+      case .dateTime(let moment):
+        if type == .dateTimeOffset { return try ODataValue(text: moment.description + "Z", type: type) }
+      case .duration, .timeOfDay:
+        if type == .time || type == .duration { return try ODataValue(text: try value.text(), type: type) }
+      case .geo: return value
+      default: break
+      }
+    } catch { throw OfflineODataError(.invalidValue, place, cause: error) }
+    let found = value.type?.qualifiedName ?? "a value of another kind"
+    throw OfflineODataError(.invalidValue, "\(place) is \(type.qualifiedName), not \(found)")
+  }
+
+  private func enumeration(
+    _ value: ODataValue, _ type: EdmEnumType, at place: String
+  ) throws(OfflineODataError) -> ODataValue {
+    let text: String
+    switch value {
+    case .enumeration(let members), .string(let members): text = members
+    default:
+      guard let number = value.wholeNumber else {
+        throw OfflineODataError(.invalidValue, "\(place) is \(type.qualifiedName)")
+      }
+      text = String(number)
+    }
+    do throws(ODataValueError) {
+      return .enumeration(EnumerationValue.text(try EnumerationValue.read(text, type), type))
+    } catch { throw OfflineODataError(.invalidValue, place, cause: error) }
+  }
+
+  private func complex(
+    _ value: ODataValue, _ name: String, at place: String, depth: Int
+  ) throws(OfflineODataError) -> ODataValue {
+    guard case .complex(var complex) = value else { throw OfflineODataError(.invalidValue, "\(place) is \(name)") }
+    let said = complex.typeName ?? name
+    guard let type = model.structure(said), model.isType(said, derivedFrom: name) else {
+      throw OfflineODataError(.invalidValue, "\(place): \(said) is no \(name)")
+    }
+    complex.properties = try complex.properties.map { property throws(OfflineODataError) in
+      guard let declared = type.property(property.name) else {
+        guard type.isOpen else { throw OfflineODataError(.unknownProperty, "\(place)/\(property.name)") }
+        return property
+      }
+      return ODataProperty(
+        property.name,
+        try fit(
+          property.value, declared.type, declared.facets, isNullable: declared.isNullable,
+          at: "\(place)/\(property.name)", depth: depth + 1))
+    }
+    return .complex(complex)
+  }
+
+  // MARK: Facets (CSDL 4.01 §7.2)
+
+  private func check(_ value: ODataValue, _ facets: EdmFacets, at place: String) throws(OfflineODataError) {
+    if case .limit(let limit)? = facets.maxLength {
+      let length =
+        switch value {
+        case .string(let text): text.unicodeScalars.count
+        case .binary(let bytes): bytes.count
+        default: 0
+        }
+      guard length <= limit else {
+        throw OfflineODataError(.invalidValue, "\(place) has \(length) characters, \(limit) are allowed")
+      }
+    }
+    if facets.isUnicode == false, case .string(let text) = value, !text.utf8.allSatisfy({ $0 < 0x80 }) {
+      throw OfflineODataError(.invalidValue, "\(place) takes ASCII characters alone")
+    }
+    if case .decimal(let number) = value { try check(number, facets, at: place) }
+  }
+
+  private func check(_ number: ODataDecimal, _ facets: EdmFacets, at place: String) throws(OfflineODataError) {
+    let digits = Self.digits(number)
+    guard let digits else { return }
+    if case .digits(let scale)? = facets.scale, digits.right > scale {
+      throw OfflineODataError(
+        .invalidValue, "\(place) has \(digits.right) digits behind the point, \(scale) are allowed")
+    }
+    guard let precision = facets.precision else { return }
+    let right = if case .digits(let scale)? = facets.scale { scale } else { digits.right }
+    guard digits.left + right <= precision || digits.left == 0 && digits.right <= precision else {
+      throw OfflineODataError(.invalidValue, "\(place) has more than \(precision) digits")
+    }
+  }
+
+  /// Digits that count at either side of the point; nil for what is no finite number.
+  private static func digits(_ number: ODataDecimal) -> (left: Int, right: Int)? {
+    let text = number.description.drop { $0 == "-" }
+    guard text.allSatisfy({ $0.isASCII && $0.isNumber || $0 == "." }) else { return nil }
+    let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+    var right = parts.count > 1 ? parts[1] : ""
+    while right.last == "0" { right.removeLast() }
+    return (parts[0].drop { $0 == "0" }.count, right.count)
+  }
+}

@@ -1,0 +1,31 @@
+import OData
+import Storage
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// The value of a key property until the server gives one: never sent.
+enum LocalKey {
+  /// A value that no entity of the store has; nil where the type has none that would be taken for no other.
+  ///
+  /// - Parameter row: the entity's identity, which no other entity has.
+  static func value(_ column: ReplicaColumn, row: Int64) -> SQLValue? {
+    switch column.storage {
+    case .integer:
+      guard let type = column.type.primitive, type.integerRange.contains(-row) else { return nil }
+      return .integer(-row)
+    case .decimal:
+      let digits = column.property?.facets.precision ?? 18
+      return String(row).utf8.count <= digits ? .text(String(-row)) : nil
+    case .guid: return .text(UUID().uuidString.lowercased())
+    case .string:
+      let limit = if case .limit(let limit)? = column.property?.facets.maxLength { limit } else { 64 }
+      let number = String(row, radix: 36)
+      return ["larder-" + number, "l-" + number].first { $0.utf8.count <= limit && limit >= 8 }.map { .text($0) }
+    default: return nil
+    }
+  }
+}
