@@ -14,7 +14,8 @@ enum ImportMatrix {
   /// `FoundationEssentials` is open to all; all of Foundation only where it is named here.
   static let rows: [String: Row] = [
     "HTTPCore": Row(targets: [], system: ["Synchronization"]),
-    "OData": Row(targets: ["HTTPCore"], system: ["Synchronization"]),
+    // The C library alone knows how large a thread's stack is.
+    "OData": Row(targets: ["HTTPCore"], system: libc.union(["Synchronization"])),
     "ODataXML": Row(targets: ["OData", "CXML2"], system: threads.union(libc)),
     "CurlTransport": Row(targets: ["HTTPCore", "CCurl", "CZlib"], system: threads.union(libc)),
     "URLSessionTransport": Row(

@@ -1,19 +1,65 @@
-/// How much of the stack recursion has taken since it began. A level's cost depends on what stands there, and in debug builds it is
-/// several times as much, so that a count of levels alone does not keep a thread safe.
+#if canImport(Glibc)
+  private import Glibc
+#elseif canImport(Musl)
+  private import Musl
+#elseif canImport(Darwin)
+  private import Darwin
+#endif
+
+/// How much of the stack recursion may still take. A level's cost depends on what stands there, and in debug builds it is several
+/// times as much, so that a count of levels alone does not keep a thread safe.
 struct StackGuard {
-  /// The most that recursion may take, in bytes: threads other than the first have 512 kB on some platforms, of which callers
-  /// need some, and one level up to 40 kB.
-  private static let most = 352 << 10
-
+  /// What may be taken on every thread, in bytes: threads other than the first have 512 kB on some platforms, of which callers need
+  /// some, and one level up to 40 kB.
+  private static let unasked = 352 << 10
+  /// What is left to others at the end of a thread's stack where its size is known.
+  private static let reserve = 160 << 10
+  /// So many levels may use more than what every thread has, where their thread has it. A tree that is deeper could not be let go of
+  /// on a smaller one.
+  private let usualDepth: Int
   private let start = StackGuard.place()
+  /// The lowest place that those levels may reach, as stacks grow downwards; nil before it was asked for.
+  private var lowest: Int?
 
-  /// Whether nothing deeper may be begun.
-  var isSpent: Bool { abs(StackGuard.place() - start) >= StackGuard.most }
+  init(usualDepth: Int) { self.usualDepth = usualDepth }
+
+  /// Whether nothing may be begun below so many levels.
+  mutating func isSpent(at depth: Int) -> Bool {
+    let here = StackGuard.place()
+    guard start - here >= StackGuard.unasked else { return false }
+    guard depth < usualDepth else { return true }
+    if let lowest { return here <= lowest }
+    // Asked once, and only here: on the first thread the answer comes out of a file of the system.
+    let lowest = StackGuard.endOfStack().map { $0 + StackGuard.reserve } ?? start
+    self.lowest = lowest
+    return here <= lowest
+  }
 
   /// About where the stack stands.
   @inline(never)
   private static func place() -> Int {
     var marker: UInt8 = 0
     return withUnsafeMutablePointer(to: &marker) { Int(bitPattern: $0) }
+  }
+
+  /// The lowest place of this thread's stack; nil where the system does not say.
+  private static func endOfStack() -> Int? {
+    #if canImport(Darwin)
+      let thread = pthread_self()
+      return Int(bitPattern: pthread_get_stackaddr_np(thread)) - pthread_get_stacksize_np(thread)
+    #elseif canImport(Glibc) || canImport(Musl)
+      // The header shows it to GNU's C alone.
+      typealias Ask = @convention(c) (pthread_t, UnsafeMutablePointer<pthread_attr_t>) -> CInt
+      guard let symbol = dlsym(nil, "pthread_getattr_np") else { return nil }
+      var attributes = pthread_attr_t()
+      guard unsafeBitCast(symbol, to: Ask.self)(pthread_self(), &attributes) == 0 else { return nil }
+      defer { pthread_attr_destroy(&attributes) }
+      var end: UnsafeMutableRawPointer?
+      var size = 0
+      guard pthread_attr_getstack(&attributes, &end, &size) == 0, let end else { return nil }
+      return Int(bitPattern: end)
+    #else
+      return nil
+    #endif
   }
 }

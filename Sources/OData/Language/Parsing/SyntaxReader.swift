@@ -24,7 +24,7 @@ struct SyntaxReader {
   /// the beginning of anything.
   private var vain = (from: -1, to: -1)
   /// Keeps the stack from its end.
-  private let stack = StackGuard()
+  private var stack = StackGuard(usualDepth: 100)
 
   /// Takes a text; a `%` that is no encoding stays one where `isLenient`.
   init(_ text: String, options: ODataParserOptions, isLenient: Bool = false) throws(ODataSyntaxError) {
@@ -190,7 +190,10 @@ extension SyntaxReader {
   }
 
   /// Notes that the text up to a place might have gone on, and did not.
-  mutating func lookedInVain(to place: Int) { vain = (index, place) }
+  mutating func lookedInVain(to place: Int) { lookedInVain(from: index, to: place) }
+
+  /// The same of a text that began earlier.
+  mutating func lookedInVain(from start: Int, to place: Int) { vain = (start, place) }
 
   /// The text between two places.
   func string(_ range: Range<Int>) -> String { bytes.string(range) }
@@ -207,7 +210,7 @@ extension SyntaxReader {
   /// Begins a level, which ``leave()`` ends; after an error nothing is read any more.
   mutating func enter() throws(ODataSyntaxError) {
     guard depth < options.maxDepth else { throw error(.tooDeep(limit: options.maxDepth)) }
-    guard !stack.isSpent else { throw error(.tooDeep(limit: depth)) }
+    guard !stack.isSpent(at: depth) else { throw error(.tooDeep(limit: depth)) }
     depth += 1
   }
 

@@ -1,6 +1,6 @@
 import Foundation
 import OData
-import Synchronization
+import TestSupport
 import Testing
 
 @Suite("Binding: limits", .timeLimit(.minutes(5)))
@@ -22,11 +22,11 @@ struct BindingLimitTests {
   }
 
   /// What frames cost without optimisation is not what they cost in a program that is shipped.
-  private static var stackSize: Int {
+  private static var kilobytes: Int {
     #if DEBUG
-      8 << 20
+      8 << 10
     #else
-      2 << 20
+      2 << 10
     #endif
   }
 
@@ -74,18 +74,8 @@ struct BindingLimitTests {
   }
 
   @Test("What the limit lets through is bound, written and compared on a stack of 2 MB, 8 MB without optimisation")
-  func stack() {
-    let finished = DispatchSemaphore(value: 0)
-    let outcome = Mutex<String>("")
-    let thread = Thread {
-      let result = Result { try Self.deepest() }
-      outcome.withLock { $0 = "\(result)" }
-      finished.signal()
-    }
-    thread.stackSize = Self.stackSize
-    thread.start()
-    finished.wait()
-    #expect(outcome.withLock { $0 } == "success(true)")
+  func stack() throws {
+    #expect(try onSmallStack(kilobytes: Self.kilobytes) { try Self.deepest() })
   }
 
   @Test("Aliases that double each other end at a limit, not in memory")
