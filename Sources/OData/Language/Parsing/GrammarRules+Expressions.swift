@@ -10,14 +10,7 @@ extension GrammarRules {
       guard path.segments.count > 1, case .arguments = path.segments[1].kind else { throw reader.unexpected("'('") }
       return .path(path)
     }
-    rules.add(stepsBehind) { (reader: inout SyntaxReader) throws(ODataSyntaxError) in
-      let position = reader.position
-      var first: [ODataPathSegment] = []
-      if reader.peek == UInt8(ascii: "(") { first = [try reader.arguments(inExpression: true)] }
-      let segments = try reader.steps(behind: first)
-      guard !segments.isEmpty else { throw reader.unexpected("'/'") }
-      return .path(ODataPath(segments, at: position))
-    }
+    for name in stepsBehind { rules.add([name], steps(mayBeEmpty: mayBeEmpty.contains(name))) }
     rules.add(["rootExpr"], path(from: "$root/"))
     rules.add(["currCollectionExpr"], path(from: "$these"))
     rules.add(["implicitVariableExpr"], words(["$it", "$this"]))
@@ -73,6 +66,23 @@ extension GrammarRules {
     "collectionNavigationExpr", "collectionNavNoCastExpr", "singleNavigationExpr", "filterExpr", "complexColPathExpr",
     "collectionPathExpr", "complexPathExpr", "primitivePathExpr",
   ]
+
+  /// Those that hold a single "/": an empty key, or nothing behind a primitive value.
+  private static let mayBeEmpty: Set = ["collectionNavigationExpr", "collectionNavNoCastExpr", "primitivePathExpr"]
+
+  private static func steps(mayBeEmpty: Bool) -> Read {
+    { (reader: inout SyntaxReader) throws(ODataSyntaxError) in
+      let position = reader.position
+      if mayBeEmpty, reader.index + 1 == reader.end, reader.take(UInt8(ascii: "/")) {
+        return .path(ODataPath([], at: position))
+      }
+      var first: [ODataPathSegment] = []
+      if reader.peek == UInt8(ascii: "(") { first = [try reader.arguments(inExpression: true)] }
+      let segments = try reader.steps(behind: first)
+      guard !segments.isEmpty else { throw reader.unexpected("'/'") }
+      return .path(ODataPath(segments, at: position))
+    }
+  }
 
   private static let annotated: Read = { (reader: inout SyntaxReader) throws(ODataSyntaxError) in
     let position = reader.position

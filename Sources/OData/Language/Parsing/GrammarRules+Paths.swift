@@ -1,7 +1,7 @@
 // Rules of section 1: whole URLs, resource paths and their parts.
 extension GrammarRules {
   static func addPaths(to rules: inout Table) {
-    rules.add(["odataUri"]) { (reader: inout SyntaxReader) throws(ODataSyntaxError) in .url(try reader.absoluteURL()) }
+    rules.add(["odataUri"]) { (reader: inout SyntaxReader) throws(ODataSyntaxError) in .url(try reader.uri()) }
     rules.add(["odataRelativeUri"]) { (reader: inout SyntaxReader) throws(ODataSyntaxError) in
       .url(try reader.relativeURL())
     }
@@ -96,6 +96,21 @@ extension GrammarRules {
 
 // What these rules read beyond what whole paths need.
 extension SyntaxReader {
+  /// `odataUri`: what cannot be a resource path may still be the beginning of a service's root.
+  fileprivate mutating func uri() throws(ODataSyntaxError) -> ODataURL {
+    let start = index
+    do throws(ODataSyntaxError) {
+      return try whole { (reader: inout SyntaxReader) throws(ODataSyntaxError) in try reader.absoluteURL() }
+    } catch {
+      var look = self
+      look.index = start
+      guard (try? look.authority()) != nil, look.take(plain: UInt8(ascii: "/")) else { throw error }
+      repeat { look.skipPathCharacters() } while look.take(plain: UInt8(ascii: "/"))
+      guard error.offset < look.offset(of: look.index) else { throw error }
+      throw ODataSyntaxError(error.problem, offset: look.offset(of: look.index), in: text)
+    }
+  }
+
   /// `serviceRoot`: up to the last slash, which ends it.
   fileprivate mutating func serviceRoot() throws(ODataSyntaxError) -> ODataURL {
     let start = index
@@ -119,7 +134,6 @@ extension SyntaxReader {
       let place = self.position
       let start = index
       skipPathCharacters()
-      guard index > start else { throw unexpected("a key") }
       segments.append(ODataPathSegment(.text(string(start..<index)), at: place))
     } while !isAtEnd
     return ODataPath(segments, at: position)

@@ -114,6 +114,17 @@ extension GrammarRules {
         if furthest.map({ $0.offset < error.offset }) ?? true { furthest = error }
       }
     }
+    // The punctuation of places may be encoded.
+    if reader.index == 0, reader.text.utf8.contains(UInt8(ascii: "%")) {
+      var attempt = try SyntaxReader(reader.text, options: ODataParserOptions(version: reader.options.version))
+      do throws(ODataSyntaxError) {
+        let value = try attempt.whole(geo)
+        reader = attempt
+        return value
+      } catch {
+        if furthest.map({ $0.offset < error.offset }) ?? true { furthest = error }
+      }
+    }
     throw furthest ?? reader.unexpected("a value")
   }
 

@@ -46,6 +46,9 @@ struct PathFollowers: OptionSet, Sendable {
     ("$filter", .filter),
   ]
 
+  /// Whether a word with `$` alone may follow: then the "/" is a part of it.
+  var isWord: Bool { isDisjoint(with: [.name, .qualified, .text]) }
+
   /// What may stand behind a `/`, in words.
   var expected: [String] {
     var words: [String] = []

@@ -95,7 +95,10 @@ extension SyntaxReader {
       index += 1
       throw unexpected("a key ('$count' stands behind its path and a '/')")
     }
-    guard isAtEndOfAggregated else { return nil }
+    guard isAtEndOfAggregated else {
+      if case .cast = kind, takeSpace() { throw unexpected("'with' and a method") }
+      return nil
+    }
     if case .name(let name)? = segments.first?.kind {
       if variables.contains(name) { return nil }
       if segments.count == 1, ["true", "false", "null", "inf", "nan", "not"].contains(name.lowercased()) { return nil }

@@ -49,10 +49,8 @@ extension SyntaxReader {
       if peek == UInt8(ascii: "(") {
         guard isAtContextKey else {
           fragment.selectList = try selectList()
-          if peek == UInt8(ascii: "/"), !isEncoded(index) {
-            index += 1
-            fragment.item = try contextItem(["$entity", "$delta"])
-          }
+          let slash = index
+          if take(plain: UInt8(ascii: "/")) { fragment.item = try contextItem(["$entity", "$delta"], at: slash) }
           return
         }
         let start = index
@@ -69,7 +67,9 @@ extension SyntaxReader {
       }
       if peek == UInt8(ascii: "$") {
         if isBehindKey { throw unexpected("a property") }
-        fragment.item = try contextItem(["$entity", "$delta", "$deletedEntity", "$link", "$deletedLink"])
+        // A key may begin so, too.
+        let last = (index..<end).first { !isEncoded($0) && !isCharacterOfKey(bytes[$0]) } ?? end
+        fragment.item = try contextItem(["$entity", "$delta", "$deletedEntity", "$link", "$deletedLink"], at: last)
         return
       }
       fragment.path.segments.append(try contextStep(behind: fragment.path.segments.last))
@@ -102,9 +102,10 @@ extension SyntaxReader {
     }
   }
 
-  private mutating func contextItem(_ allowed: [StaticString]) throws(ODataSyntaxError) -> String {
+  /// One of several words; the place of an error is the "/" where nothing else may stand behind it.
+  private mutating func contextItem(_ allowed: [StaticString], at place: Int) throws(ODataSyntaxError) -> String {
     for word in allowed where take(exact: word) { return "\(word)" }
-    throw error(.unexpected(expected: allowed.map { "'\($0)'" }))
+    throw error(.unexpected(expected: allowed.map { "'\($0)'" }), at: place)
   }
 
   /// Whether the parenthesis here opens a key. A select list stands at the end, or before `/$entity` and `/$delta`; a list of one

@@ -28,7 +28,13 @@ extension SyntaxReader {
 
   /// Operands joined by operators that bind at least so tightly.
   private mutating func operation(minimum: Int) throws(ODataSyntaxError) -> ODataExpression {
-    var left = try operand()
+    try operation(minimum: minimum, behind: try operand())
+  }
+
+  private mutating func operation(
+    minimum: Int, behind first: ODataExpression
+  ) throws(ODataSyntaxError) -> ODataExpression {
+    var left = first
     var chain = 0
     while let (kind, position) = takeOperator(minimum: minimum) {
       left = try operation(kind, left, at: position, chain: &chain)
@@ -220,7 +226,7 @@ extension SyntaxReader {
     skipSpace()
     guard first.isLiteral else {
       guard take(UInt8(ascii: ")")) else { throw unexpected("')' (a list of several holds literals alone)") }
-      return first
+      return try operation(minimum: Operator.membership.precedence + 1, behind: first)
     }
     var items = [first]
     while take(UInt8(ascii: ",")) {

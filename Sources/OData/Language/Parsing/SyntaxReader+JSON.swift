@@ -86,10 +86,12 @@ extension SyntaxReader {
     case UInt8(ascii: "t"): text.append(0x09)
     case UInt8(ascii: "u"):
       guard let scalar = escapedScalar() else {
-        throw error(.unexpected(expected: ["four hexadecimal digits that make a character"]), at: start)
+        throw error(
+          .unexpected(expected: ["four hexadecimal digits that make a character"]),
+          at: (index - start) % 6 == 0 ? start : index)
       }
       text.append(contentsOf: String(Character(scalar)).utf8)
-    default: throw error(.unexpected(expected: [#"an escape (\" \\ \/ \b \f \n \r \t \uXXXX)"#]), at: start)
+    default: throw error(.unexpected(expected: [#"an escape (\" \\ \/ \b \f \n \r \t \uXXXX)"#]), at: start + 1)
     }
   }
 

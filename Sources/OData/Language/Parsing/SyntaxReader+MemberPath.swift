@@ -22,8 +22,11 @@ extension SyntaxReader {
     case UInt8(ascii: "@"): return try takeAlias(into: &segments)
     case UInt8(ascii: "$"):
       let position = position
+      let start = index
       if let root = implicitVariable() {
-        guard root != .root || take(UInt8(ascii: "/")) else { throw unexpected("'/'") }
+        guard root != .root || take(UInt8(ascii: "/")) else {
+          throw error(.unexpected(expected: ["$root/ and a set, singleton or import"]), at: start)
+        }
         return root
       }
       guard take(exact: "$count") else { throw unexpected("$it", "$this", "$these", "$root", "$count") }
@@ -56,18 +59,16 @@ extension SyntaxReader {
     {
       throw ODataSyntaxError(
         .unknownFunction(name, nearest: ODataCanonicalFunction.nearest(to: name)),
-        offset: segments[1].position.offset ?? offset(of: index), in: text)
+        offset: first.value.position.offset ?? offset(of: index), in: text)
     }
   }
 
   /// Behind `$these`, a collection, stands what asks something of all its items, a function or an annotation.
   private func checkCollectionStep() throws(ODataSyntaxError) {
     guard peek == UInt8(ascii: "/"), !isAtEnd else { throw unexpected("'/' and a step of a collection") }
-    var last = endOfIdentifier(at: index + 1)
-    guard last > index + 1 else { return }
-    while last < end, bytes[last] == UInt8(ascii: "."), case let next = endOfIdentifier(at: last + 1), next > last + 1 {
-      last = next
-    }
+    let name = endOfIdentifier(at: index + 1)
+    guard name > index + 1 else { return }
+    let last = endOfNames(from: name)
     guard last < end, bytes[last] == UInt8(ascii: "(") else {
       throw error(.unexpected(expected: ["'('; behind $these stand $count, aggregate( and functions"]), at: last)
     }
@@ -139,13 +140,48 @@ extension SyntaxReader {
   /// Arguments in an expression: named parameters, or a key: one literal or alias. V2 has no keys there, but functions of the
   /// service whose arguments have no names.
   private mutating func checkedArguments(of name: String) throws(ODataSyntaxError) -> ODataPathSegment {
-    let start = index
-    let segment = try arguments(inExpression: true)
-    guard case .arguments(let list) = segment.kind, dialect == .v4 else { return segment }
-    if let first = list.first, first.name == nil, list.count > 1 || !first.value.isKeyValue {
-      throw error(.unknownFunction(name, nearest: ODataCanonicalFunction.nearest(to: name)), at: start)
+    if dialect == .v4, let place = endOfBegunKey() {
+      throw error(.unknownFunction(name, nearest: ODataCanonicalFunction.nearest(to: name)), at: place)
     }
-    return segment
+    return try arguments(inExpression: true)
+  }
+
+  /// Where the parenthesis that opens here ceases to be the beginning of a key or of named arguments, as far as its first item goes;
+  /// nil where it may be either.
+  private func endOfBegunKey() -> Int? {
+    var look = self
+    look.index += 1
+    look.skipSpace()
+    guard look.peek != UInt8(ascii: ")"), !isNamedArgument(at: look.index) else { return nil }
+    if look.take(UInt8(ascii: "@")) {
+      guard (try? look.identifier()) != nil else { return nil }
+    } else {
+      do throws(ODataSyntaxError) { _ = try look.primitiveLiteral() } catch { return look.endOfNoLiteral() }
+    }
+    let last = look.index
+    look.skipSpace()
+    return look.peek == UInt8(ascii: ")") && !look.isAtEnd ? nil : last
+  }
+
+  /// Where what stands here and is no literal ceases to be the beginning of one; nil where it is a literal with a mistake.
+  private func endOfNoLiteral() -> Int? {
+    switch peek {
+    case UInt8(ascii: "'"), UInt8(ascii: "0")...UInt8(ascii: "9"): return nil
+    case UInt8(ascii: "-"), UInt8(ascii: "+"): return isNumber(at: index) ? nil : index + 1
+    default: break
+    }
+    let last = endOfIdentifier(at: index)
+    guard last > index else { return index }
+    return isLiteral(upTo: last) ? nil : endOfNames(from: last)
+  }
+
+  /// Where the parts of a name end that follow the one that ends at a place.
+  private func endOfNames(from place: Int) -> Int {
+    var last = place
+    while last < end, bytes[last] == UInt8(ascii: "."), case let next = endOfIdentifier(at: last + 1), next > last + 1 {
+      last = next
+    }
+    return last
   }
 
   /// What begins a step.
@@ -167,7 +203,7 @@ extension SyntaxReader {
 
   /// Reads one step; false where none stands here, or none can stand behind it.
   private mutating func step(into segments: inout [ODataPathSegment]) throws(ODataSyntaxError) -> Bool {
-    guard let step = try startOfStep() else { return false }
+    guard let step = try startOfStep(behind: segments.last) else { return false }
     let position = position
     switch step {
     case .filter: try filterSteps(into: &segments, at: position)
@@ -184,9 +220,11 @@ extension SyntaxReader {
     return true
   }
 
-  /// Takes the `/` before a step and looks at what stands behind it.
-  private mutating func startOfStep() throws(ODataSyntaxError) -> Step? {
+  /// Takes the `/` before a step and looks at what stands behind it. Nothing may stand behind the `/` of what can be primitive (ABNF
+  /// `primitivePathExpr`).
+  private mutating func startOfStep(behind last: ODataPathSegment?) throws(ODataSyntaxError) -> Step? {
     guard !isAtEnd, take(UInt8(ascii: "/")) else { return nil }
+    if let last, last.mayBePrimitive, isAtEnd || isBehindOperand(peek) { return nil }
     switch peek {
     case UInt8(ascii: "$"):
       if stands("$filter(", at: index, anyCase: false) {
@@ -243,7 +281,26 @@ extension SyntaxReader {
   }
 }
 
+/// Whether a byte may stand right behind an operand.
+private func isBehindOperand(_ byte: UInt8) -> Bool {
+  switch byte {
+  case 0x20, 0x09, UInt8(ascii: ")"), UInt8(ascii: ","), UInt8(ascii: ";"), UInt8(ascii: ":"), UInt8(ascii: "]"),
+    UInt8(ascii: "}"):
+    true
+  default: false
+  }
+}
+
 extension ODataPathSegment {
+  /// Whether it may lead to a primitive value: a name, a call or an annotation.
+  var mayBePrimitive: Bool {
+    switch kind {
+    case .name, .annotation: true
+    case .arguments: isCall
+    default: false
+    }
+  }
+
   /// Whether it holds no arguments, or arguments that have names: those of a function, or of a key.
   var isCall: Bool {
     guard case .arguments(let arguments) = kind else { return false }

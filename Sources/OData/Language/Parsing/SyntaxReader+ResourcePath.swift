@@ -21,10 +21,11 @@ extension SyntaxReader {
   /// What follows a step, beginning with one of those given; at least one.
   mutating func restOfPath(_ followers: PathFollowers) throws(ODataSyntaxError) -> ODataPath {
     let position = position
+    let start = index
     var path = PathProgress()
     path.followers = followers
     try steps(of: &path)
-    guard !path.segments.isEmpty else {
+    guard index > start else {
       throw unexpected(followers == .key ? "'('" : "'/'")
     }
     return ODataPath(path.segments, at: position)
@@ -127,7 +128,7 @@ extension SyntaxReader {
     }
     let name = string(start..<index)
     guard path.followers.contains(isQualified ? .qualified : .name) else {
-      throw error(.unexpected(expected: path.followers.expected), at: start)
+      throw error(.unexpected(expected: path.followers.expected), at: path.followers.isWord ? start - 1 : start)
     }
     if isFirstType {
       path.add(isQualified ? .qualifiedName(name) : .name(name), at: position, then: [])
@@ -163,9 +164,13 @@ extension SyntaxReader {
   private mutating func textStep(from start: Int, of path: inout PathProgress) throws(ODataSyntaxError) {
     let stop = index
     guard path.followers.contains(.text) else {
-      throw error(.unexpected(expected: stop > start ? ["'/'", "'('"] : path.followers.expected), at: stop)
+      throw error(
+        .unexpected(expected: stop > start ? ["'/'", "'('"] : path.followers.expected),
+        at: path.followers.isWord ? start - 1 : stop)
     }
     while !isAtEnd, isPathCharacter(at: index) { index += 1 }
+    // A key may be empty in the grammar; at the end of a path it says nothing.
+    if index == start, isAtEnd || isAtEndOfSegment && peek != UInt8(ascii: "/") { return }
     guard index > start else { throw unexpected("a name", "a key") }
     guard isAtEndOfSegment else { throw unexpected("'/'") }
     let text = string(start..<index)
@@ -201,8 +206,6 @@ extension SyntaxReader {
       index = last
       return
     }
-    // Where no name can stand, the "/" is a part of the word.
-    let isWord = allowed.isDisjoint(with: [.name, .qualified, .text])
-    throw error(.unexpected(expected: allowed.expected), at: isWord ? index - 1 : index)
+    throw error(.unexpected(expected: allowed.expected), at: allowed.isWord ? index - 1 : index)
   }
 }

@@ -101,11 +101,16 @@ extension SyntaxReader {
   mutating func scanDuration() throws(ODataSyntaxError) {
     _ = take(UInt8(ascii: "-"))
     guard takeLetter("p") else { throw unexpected("'P'") }
-    if isDigit {
+    let hasDays = isDigit
+    if hasDays {
       try scanDigits()
       guard takeLetter("d") else { throw unexpected("'D' (years and months have no fixed length)") }
     }
-    guard takeLetter("t") else { return }
+    guard takeLetter("t") else {
+      guard hasDays else { throw unexpected("a number of days", "'T'") }
+      return
+    }
+    guard isDigit else { throw unexpected("a number of hours, minutes or seconds") }
     var rest: [Unicode.Scalar] = ["h", "m", "s"]
     while isDigit, !rest.isEmpty {
       try scanDigits()

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import OData
@@ -37,7 +38,7 @@ struct UrlGrammarPlaceTests {
       Case("commonExpr", "now(1)", 4),
       Case("commonExpr", "$root/F()(1)/Name"), Case("commonExpr", "Ns.F(a=1)(2)/b"), Case("commonExpr", "F(a=1)()", 7),
       Case("commonExpr", "Orders/Ns.F()(1)/ID eq 2"), Case("commonExpr", "Orders/$filter(a)(b)", 18),
-      Case("commonExpr", "geo.gth('x')", 7), Case("commonExpr", "Ns.F('x')/a", 4),
+      Case("commonExpr", "geo.gth('x')", 8), Case("commonExpr", "Ns.F('x')/a", 5),
       Case("commonExpr", "Set/Ns.T('x')/a"),
       Case("commonExpr", "$these/name", 11), Case("commonExpr", "$these/Ns.T", 11), Case("commonExpr", "$these", 6),
       Case("commonExpr", "$these/Ns.F()"), Case("commonExpr", "$these/$count"), Case("commonExpr", "$these/@Ns.T"),
@@ -64,6 +65,49 @@ struct UrlGrammarPlaceTests {
   func paths(item: Case) throws { try Self.check(item) }
 
   @Test(
+    "Literals are refused where they cease to be the beginning of one (section 7)",
+    arguments: [
+      Case("commonExpr", "a eq 2020-01", 12), Case("commonExpr", "a eq 2020-13-01", 11),
+      Case("commonExpr", "a eq 2020-01-01T24:00Z", 17), Case("commonExpr", "a eq 12:", 8),
+      Case("commonExpr", "a eq 12:60:00", 8), Case("resourcePath", "A(2018-02-13T23:59:", 19),
+      Case("commonExpr", "a eq 01234567-89ab-cdef-0123-456789abcde", 40), Case("commonExpr", "a eq 12ab", 9),
+      Case("commonExpr", "a eq 5e3"), Case("commonExpr", "a eq +INF", 6), Case("commonExpr", "a eq 5-3", 6),
+      Case("commonExpr", "a eq duration'P1Y'", 16), Case("commonExpr", "a eq duration'PT'", 16),
+      Case("commonExpr", "a eq binary'AQ!D'", 14), Case("commonExpr", "a eq geography'SRID=0;Point(1,2)'", 29),
+      Case("commonExpr", "a eq geography'SRID=0;Point(1 2", 31), Case("commonExpr", "a eq Ns.Color'Red,'", 18),
+      Case("commonExpr", "a eq guid'x'", 9), Case("commonExpr", "a eq Color'Red'", 10),
+      Case("commonExpr", "a eq 'b c", 7), Case("durationValue", "P6DT", 4), Case("durationValue", "-P", 2),
+      Case("primitiveValue", "SRID=0%3BPoint%281 2%29"), Case("primitiveValue", "Solid%2CYellow", 5),
+      Case("commonExpr", #"["\x"]"#, 3), Case("commonExpr", #"["\u12x4"]"#, 6),
+    ])
+  func literals(item: Case) throws { try Self.check(item) }
+
+  @Test(
+    "A '/' may stand behind what can be primitive, and an empty key at the end of a path",
+    arguments: [
+      Case("commonExpr", "Price/ eq 1"), Case("commonExpr", "length(Name/) gt 1"), Case("commonExpr", "F(a=1)/"),
+      Case("commonExpr", "@Ns.T/ eq 1"), Case("commonExpr", "$it/ eq 1", 4), Case("commonExpr", "Orders(1)/", 10),
+      Case("primitivePathExpr", "/"), Case("complexPathExpr", "/", 1), Case("collectionNavigationExpr", "/"),
+      Case("resourcePath", "Products/"), Case("odataRelativeUri", "Products/?$top=1"), Case("keyPathSegments", "/"),
+      Case("resourcePath", "Products(1)/", 12), Case("odataRelativeUri", "$crossjoin(A,B)/", 15),
+      Case("odataRelativeUri", "$crossjoin(A,B)/C", 15),
+    ])
+  func slashes(item: Case) throws { try Self.check(item) }
+
+  @Test(
+    "A function that is none is refused where its argument ceases to be a key",
+    arguments: [
+      Case("commonExpr", "ceil(Price)", 10), Case("commonExpr", "foo(Price add 1)", 9),
+      Case("commonExpr", "Foo(1,2)", 5), Case("commonExpr", "Foo(a.b.c)", 9), Case("commonExpr", "Foo(@a add 1)", 6),
+      Case("commonExpr", "Ns.F(a =1)", 6), Case("commonExpr", "Foo(1)/a"), Case("commonExpr", "Foo(@a)/a"),
+      Case("commonExpr", "a in (b) add 1"), Case("commonExpr", "a in (1) div 2 eq true"),
+      Case("odataUri", "http://h/s/$metadat#A", 19), Case("odataUri", "http://h/s/A?$topp=1", 17),
+      Case("context", "#A(B)/$ent", 5), Case("context", "#A/$ent", 7),
+      Case("commonExpr", "$root eq 1", 0), Case("queryOptions", "$apply=aggregate(Ns.T eq b)", 22),
+    ])
+  func calls(item: Case) throws { try Self.check(item) }
+
+  @Test(
     "Headers (section 8)",
     arguments: [
       Case("header", "odata-", 6), Case("header", "OData-Error: {\"code\"", 20), Case("header", "OData-Version: 4", 15),
@@ -84,6 +128,19 @@ struct UrlGrammarPlaceTests {
       Case("resourcePath", "A(1)/$links/B", nil, .v2), Case("resourcePath", "A/$count", nil, .v2),
     ])
   func olderVersions(item: Case) throws { try Self.check(item) }
+
+  @Test("Where the thread has the stack, a hundred nested $expand are read, without optimization too")
+  func deepExpand() throws {
+    let text = String(repeating: "A($expand=", count: 99) + "A" + String(repeating: ")", count: 99)
+    let isRead = try onSmallStack(kilobytes: 8 << 10) {
+      let items = try ODataParser(.v401).expand(text)
+      return try ODataPrinter(version: .v401).print(items) == text
+    }
+    #expect(isRead)
+    // A hundred levels of what costs most.
+    let lambdas = String(repeating: "A/any(a:", count: 99) + "a" + String(repeating: ")", count: 99)
+    #expect(try onSmallStack(kilobytes: 8 << 10) { (try? ODataParser(.v401).expression(lambdas)) != nil })
+  }
 
   @Test("A text that is too deep says how many levels were read, whatever ended them")
   func depth() throws {

@@ -1,0 +1,174 @@
+// Numbers, moments and GUIDs, which stand without quotes (ABNF `primitiveLiteral`).
+extension SyntaxReader {
+  /// The value that a part of the text has as a literal of a type.
+  mutating func value(
+    _ range: Range<Int>, _ type: EdmPrimitiveType?, _ dialect: ODataDialect = .v4
+  ) throws(ODataSyntaxError) -> ODataValue {
+    let value: ODataValue
+    do {
+      if let type {
+        value = try ODataValue(literal: string(range), type: type, dialect: dialect)
+      } else {
+        value = try ODataValue(literal: string(range), dialect: dialect)
+      }
+    } catch {
+      let last = endOfForm(of: type, from: range.lowerBound)
+      if last > range.lowerBound { noteMoment(from: range.lowerBound) }
+      throw self.error(.invalidLiteral("\(error)"), at: last)
+    }
+    index = range.upperBound
+    return value
+  }
+
+  /// Where a date or time ceases to be of its form; where it begins, if its form is right.
+  private func endOfForm(of type: EdmPrimitiveType?, from start: Int) -> Int {
+    switch type {
+    case .date: reach(from: start) { (reader) throws(ODataSyntaxError) in try reader.scanDate() }
+    case .timeOfDay: reach(from: start) { (reader) throws(ODataSyntaxError) in try reader.scanTimeOfDay() }
+    case .dateTimeOffset: reach(from: start) { (reader) throws(ODataSyntaxError) in try reader.scanDateTimeOffset() }
+    default: start
+    }
+  }
+
+  /// Notes how far a moment or GUID goes that begins where a number does, and goes on behind it without coming to its end.
+  mutating func noteMoment(from start: Int) {
+    let moment = reach(from: start) { (reader) throws(ODataSyntaxError) in try reader.scanDateTimeOffset() }
+    let time = reach(from: start) { (reader) throws(ODataSyntaxError) in try reader.scanTimeOfDay() }
+    let guid = reach(from: start) { (reader) throws(ODataSyntaxError) in try reader.scanGuid() }
+    lookedInVain(from: start, to: max(moment, time, guid))
+  }
+
+  /// Where a scan fails that begins at a place; the place itself where it does not fail.
+  func reach(
+    from start: Int, _ scan: (inout SyntaxReader) throws(ODataSyntaxError) -> Void
+  ) -> Int {
+    var look = self
+    look.index = start
+    do throws(ODataSyntaxError) { try scan(&look) } catch { return look.index }
+    return start
+  }
+
+  private func isDigit(_ place: Int) -> Bool { place < end && bytes[place] &- 0x30 < 10 }
+
+  /// Whether a number begins here, with its sign.
+  func isNumber(at place: Int) -> Bool {
+    isDigit(place + 1)
+      || dialect == .v4 && stands("-INF", at: place, anyCase: false) && endOfIdentifier(at: place + 1) == place + 4
+  }
+
+  /// 8-4-4-4-12 hexadecimal digits.
+  func endOfGuid(at start: Int) -> Int? {
+    guard start + 36 <= end, start + 8 < end, bytes[start + 8] == UInt8(ascii: "-") else { return nil }
+    for step in 0..<36 {
+      let byte = bytes[start + step]
+      switch step {
+      case 8, 13, 18, 23: guard byte == UInt8(ascii: "-") else { return nil }
+      default: guard Hexadecimal.value(byte) != nil else { return nil }
+      }
+    }
+    return start + 36
+  }
+
+  /// A GUID, date, moment or time of day; nil where a number stands here. V2 has none of these without quotes.
+  mutating func guidOrMoment() throws(ODataSyntaxError) -> ODataValue? {
+    guard dialect == .v4 else { return nil }
+    if let last = endOfGuid(at: index) { return try value(index..<last, .guid) }
+    if let last = endOfTime(at: index) { return try value(index..<last, .timeOfDay) }
+    guard let dateEnd = endOfDate(at: index) else { return nil }
+    guard dateEnd < end, bytes[dateEnd] | 0x20 == UInt8(ascii: "t"), let timeEnd = endOfTime(at: dateEnd + 1) else {
+      return try value(index..<dateEnd, .date)
+    }
+    guard let last = endOfOffset(at: timeEnd) else {
+      // No offset: no moment of V4, but one that clients send; it binds as UTC.
+      return try value(index..<timeEnd, .dateTime)
+    }
+    return try value(index..<last, .dateTimeOffset)
+  }
+
+  /// A year of four digits or more, a month and a day.
+  private func endOfDate(at start: Int) -> Int? {
+    var place = start
+    if place < end, bytes[place] == UInt8(ascii: "-") { place += 1 }
+    let first = place
+    while isDigit(place) { place += 1 }
+    guard place - first >= 4, place + 5 < end || place + 5 == end - 1 || place + 6 <= end else { return nil }
+    for step in 0..<2 {
+      let dash = place + step * 3
+      guard dash < end, bytes[dash] == UInt8(ascii: "-"), isDigit(dash + 1), isDigit(dash + 2) else { return nil }
+    }
+    return place + 6
+  }
+
+  private func endOfTime(at start: Int) -> Int? {
+    guard isDigit(start), isDigit(start + 1), start + 2 < end, bytes[start + 2] == UInt8(ascii: ":"),
+      isDigit(start + 3), isDigit(start + 4)
+    else { return nil }
+    var place = start + 5
+    guard place < end, bytes[place] == UInt8(ascii: ":"), isDigit(place + 1), isDigit(place + 2) else { return place }
+    place += 3
+    guard place < end, bytes[place] == UInt8(ascii: "."), isDigit(place + 1) else { return place }
+    place += 1
+    while isDigit(place) { place += 1 }
+    return place
+  }
+
+  private func endOfOffset(at start: Int) -> Int? {
+    guard start < end else { return nil }
+    switch bytes[start] {
+    case UInt8(ascii: "Z"), UInt8(ascii: "z"): return start + 1
+    case UInt8(ascii: "+"), UInt8(ascii: "-"):
+      guard isDigit(start + 1), isDigit(start + 2), start + 3 < end, bytes[start + 3] == UInt8(ascii: ":"),
+        isDigit(start + 4), isDigit(start + 5)
+      else { return nil }
+      return start + 6
+    default: return nil
+    }
+  }
+
+  /// Whether the byte behind digits is one that only moments and GUIDs have there.
+  func continuesMoment(_ place: Int) -> Bool {
+    guard place < end, dialect == .v4 else { return false }
+    switch bytes[place] {
+    case UInt8(ascii: "-"), UInt8(ascii: ":"): return true
+    // Neither an exponent nor a suffix of V2.
+    case 0x41...0x46, 0x61...0x66: return endOfIdentifier(at: place) > place + 1 && !isDigit(place + 1)
+    default: return false
+    }
+  }
+
+  /// A number, with V2's suffix too: clients send it to services of V4 as well.
+  mutating func number() throws(ODataSyntaxError) -> ODataValue {
+    let start = index
+    var place = start
+    if bytes[place] == UInt8(ascii: "-") || bytes[place] == UInt8(ascii: "+") { place += 1 }
+    if bytes[start] == UInt8(ascii: "-"), stands("INF", at: place, anyCase: false),
+      endOfIdentifier(at: place) == place + 3
+    {
+      return try value(start..<place + 3, nil)
+    }
+    let digits = place
+    while isDigit(place) { place += 1 }
+    guard place > digits else { throw error(.unexpected(expected: ["a digit"]), at: place) }
+    if continuesMoment(place) { noteMoment(from: start) }
+    if place < end, bytes[place] == UInt8(ascii: ".") {
+      guard isDigit(place + 1) else { throw error(.unexpected(expected: ["a digit"]), at: place + 1) }
+      place += 1
+      while isDigit(place) { place += 1 }
+    }
+    if place < end, bytes[place] | 0x20 == UInt8(ascii: "e") {
+      var exponent = place + 1
+      if exponent < end, bytes[exponent] == UInt8(ascii: "+") || bytes[exponent] == UInt8(ascii: "-") { exponent += 1 }
+      guard isDigit(exponent) else { throw error(.unexpected(expected: ["a digit"]), at: exponent) }
+      place = exponent
+      while isDigit(place) { place += 1 }
+    }
+    let letter = place < end ? bytes[place] | 0x20 : 0
+    if letter == UInt8(ascii: "l") || letter == UInt8(ascii: "m") || letter == UInt8(ascii: "d")
+      || letter == UInt8(ascii: "f"),
+      endOfIdentifier(at: place) == place + 1
+    {
+      return try value(start..<place + 1, nil, .v2)
+    }
+    return try value(start..<place, nil, dialect)
+  }
+}
