@@ -20,7 +20,9 @@ extension Binding {
   private func wrong(
     _ name: String, _ left: ODataBoundExpression, _ right: ODataBoundExpression, at position: SourcePosition
   ) -> ODataBindingError {
-    error(.wrongOperands(name, left: "\(left.type)", right: "\(right.type)"), at: position)
+    // The literal has taken the other operand's type.
+    func operand(_ side: ODataBoundExpression) -> String { side.isNull ? "null" : "\(side.type)" }
+    return error(.wrongOperands(name, left: operand(left), right: operand(right)), at: position)
   }
 
   /// Makes literals beside other operands values of the others' types, where these hold them exactly.

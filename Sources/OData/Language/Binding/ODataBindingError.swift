@@ -72,7 +72,10 @@ extension ODataBindingError.Problem: CustomStringConvertible {
     case .unknownName(let name, let what, let place, let nearest):
       "there is no \(what) '\(name)' \(place)" + (nearest.map { "; did you mean '\($0)'?" } ?? "")
     case .wrongType(let expected, let found): "expected \(expected), found \(found)"
-    case .wrongOperands(let name, let left, let right): "'\(name)' cannot stand between \(left) and \(right)"
+    case .wrongOperands(let name, let left, let right):
+      "'\(name)' cannot stand between \(left) and \(right)"
+        + ([left, right].contains("null") && [left, right].contains { $0.hasPrefix("Collection(") }
+          ? " (a collection is never null; ask for its '/$count' or '/any()')" : "")
     case .wrongArguments(let name, let found, let expected):
       "\(name) does not take (\(found.joined(separator: ","))); expected \(ODataSyntaxError.choice(expected))"
     case .invalidLiteral(let reason): reason

@@ -57,6 +57,11 @@ struct BindingErrorTests {
       ("Category gt Category", "'gt' cannot stand between Sales.Category and Sales.Category"),
       ("Tags gt Tags", "'gt' cannot stand between Collection(Edm.String) and Collection(Edm.String)"),
       ("Tags eq 'x'", "'eq' cannot stand between Collection(Edm.String) and Edm.String"),
+      (
+        "Tags eq null",
+        "'eq' cannot stand between Collection(Edm.String) and null (a collection is never null; "
+          + "ask for its '/$count' or '/any()')"
+      ),
       ("Color eq Pattern", "'eq' cannot stand between Sales.Color and Sales.Pattern"),
       ("Color eq 9", "Sales.Color has no member of the value 9"),
       ("Color eq Rating", "'eq' cannot stand between Sales.Color and Edm.Int32"),
