@@ -60,7 +60,10 @@ package enum Larder {
 
   private static func report(_ error: any Error, in context: CommandContext) -> CommandStatus {
     if let error = error as? OutputError, error == .closed { return .done }
-    let failure = Task.isCancelled ? CommandFailure(.interrupted, "interrupted") : CommandFailure(error)
+    var failure = CommandFailure(error)
+    // A verb's own words about an interrupt say how to go on.
+    let isTold = error is CommandFailure && failure.status == .interrupted
+    if Task.isCancelled, !isTold { failure = CommandFailure(.interrupted, "interrupted") }
     let label = context.diagnostics.style.red("larder:")
     context.note("\(label) \(TerminalText.line(failure.message))")
     if let hint = failure.hint { context.note(TerminalText.safe(hint)) }

@@ -51,6 +51,22 @@ struct RequestTarget: Sendable, Hashable {
     rootText = text
   }
 
+  /// The root of a service that is given as such: with a slash at the path's end, and with query options of the service's
+  /// own (`?sap-client=100`), which every request carries. The URL of its `$metadata` is taken for it.
+  static func serviceRoot(_ given: String, in arguments: ParsedArguments) throws(UsageError) -> String {
+    guard !given.contains("#") else { throw arguments.usage("a service's root has no '#'") }
+    var place = String(given.prefix { $0 != "?" })
+    let query = given.dropFirst(place.count + 1)
+    if let option = query.split(separator: "&").first(where: { $0.hasPrefix("$") || $0.hasPrefix("%24") }) {
+      throw arguments.usage(
+        "SERVICE is the service's root: '\(option.prefix { $0 != "=" })' belongs to a query",
+        hint: "Give what to copy by --query.")
+    }
+    for name in ["/$metadata", "/%24metadata"] where place.hasSuffix(name) { place.removeLast(name.count - 1) }
+    if !place.hasSuffix("/") { place += "/" }
+    return try absolute(query.isEmpty ? place : place + "?" + query, arguments)
+  }
+
   /// Refuses what is neither a web URL nor a reference relative to a service, such as `Products(1)`.
   static func check(_ given: String, in arguments: ParsedArguments) throws(UsageError) {
     // Before a slash, a query, a fragment or a key a colon ends a scheme (RFC 3986 §4.2).

@@ -4,6 +4,9 @@ internal import ODataService
 
 /// A service's refusal, in words for the command line.
 enum ServiceFailure {
+  /// What to do where the service does not know the caller.
+  static let signIn = "Credentials come from --user-file FILE or LARDER_USER and LARDER_PASSWORD."
+
   static func failure(_ error: ODataServiceError) -> CommandFailure {
     CommandFailure(status(error), message(error), hint: hint(error))
   }
@@ -38,7 +41,7 @@ enum ServiceFailure {
               separator: ": "))
       }
       return lines.isEmpty ? nil : lines.joined(separator: "\n")
-    case .authentication: return "Credentials come from --user-file FILE or LARDER_USER and LARDER_PASSWORD."
+    case .authentication: return signIn
     case .csrf: return "Name the service's root by --service ROOT where the URL does not show it."
     default: return nil
     }

@@ -10,8 +10,8 @@ struct AnswerRows: Sendable {
   /// Where the answer goes on.
   let nextLink: String?
 
-  /// Reads JSON of V2 or V4.
-  init(_ answer: JSONNode) {
+  /// Reads JSON of V2 or V4. `names` are the columns where there are no rows.
+  init(_ answer: JSONNode, names: [String] = []) {
     let content = answer.members?.count == 1 ? answer["d"] ?? answer : answer
     let items = content["value"]?.items ?? content["results"]?.items ?? content.items
     let objects: [JSONNode]
@@ -43,7 +43,7 @@ struct AnswerRows: Sendable {
       }
       rows.append(row)
     }
-    self.columns = columns
+    self.columns = objects.isEmpty ? names : columns
     self.rows = rows.map { $0 + [JSONNode?](repeating: nil, count: columns.count - $0.count) }
   }
 

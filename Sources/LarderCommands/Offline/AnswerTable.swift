@@ -24,18 +24,29 @@ enum AnswerTable {
     return style.bold(line(answer.columns.map(TerminalText.line))) + rows.map(line).joined()
   }
 
-  /// Comma-separated values (RFC 4180) with a line of names; what is null is empty.
+  /// Comma-separated values (RFC 4180) with a line of names; what is null is empty, an empty text is `""`.
   static func csv(_ answer: AnswerRows) -> String {
     guard !answer.columns.isEmpty else { return "" }
     var text = record(answer.columns)
-    for row in answer.rows { text += record(row.map { AnswerRows.text($0, null: "") }) }
+    for row in answer.rows {
+      text += record(row.map { cell in cell.flatMap { $0 == .null ? nil : AnswerRows.text($0, null: "") } })
+    }
     return text
   }
 
-  private static func record(_ cells: [String]) -> String { cells.map(field).joined(separator: ",") + "\r\n" }
+  private static func record(_ cells: [String?]) -> String { cells.map(field).joined(separator: ",") + "\r\n" }
 
-  private static func field(_ text: String) -> String {
-    guard text.utf8.contains(where: { $0 == 0x22 || $0 == 0x2C || $0 == 0x0A || $0 == 0x0D }) else { return text }
-    return "\"" + text.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
+  /// A quote may be followed by a combining mark, so scalars are looked at, not characters.
+  private static func field(_ text: String?) -> String {
+    guard let text else { return "" }
+    guard text.isEmpty || text.utf8.contains(where: { $0 == 0x22 || $0 == 0x2C || $0 == 0x0A || $0 == 0x0D }) else {
+      return text
+    }
+    var quoted = String.UnicodeScalarView()
+    for scalar in text.unicodeScalars {
+      if scalar == "\"" { quoted.append(scalar) }
+      quoted.append(scalar)
+    }
+    return "\"" + String(quoted) + "\""
   }
 }

@@ -4,10 +4,7 @@ internal import OfflineOData
 enum CloneCommand {
   @Sendable static func run(_ arguments: ParsedArguments, _ context: CommandContext) async throws -> CommandStatus {
     let given = try arguments.required(OperandSyntax.clonedService)
-    guard !given.contains("?"), !given.contains("#") else {
-      throw arguments.usage("SERVICE is the service's root, without a query", hint: "Give what to copy by --query.")
-    }
-    let target = try RequestTarget(given.hasSuffix("/") ? given : given + "/", in: arguments)
+    let root = try RequestTarget.serviceRoot(given, in: arguments)
     let queries = try DefiningQueryOption.queries(arguments)
     guard !queries.isEmpty else {
       throw arguments.usage(
@@ -16,10 +13,10 @@ enum CloneCommand {
     }
     _ = try OfflineAccess.pageSize(arguments)
     let (folder, made) = try CloneFolder.make(
-      try arguments.required(OperandSyntax.cloneFolder), service: target.rootText, context)
+      try arguments.required(OperandSyntax.cloneFolder), service: root, context)
     let report = DownloadReport(arguments, context)
     do {
-      let access = try await OfflineAccess(folder, arguments, context, createsStore: true)
+      let access = try await OfflineAccess(folder, arguments, context, createsStore: true, fills: true)
       for query in queries { try await access.provider.add(query) }
       try await report.hear(access.provider) {
         do { try await access.provider.open() } catch {
@@ -35,9 +32,20 @@ enum CloneCommand {
         folder.remove(made)
         throw error
       }
+      try report.print(endingWith: error)
       let failure = Task.isCancelled ? CommandFailure(.interrupted, "interrupted") : CommandFailure(error)
-      let words = [failure.hint, "What has come is kept: 'larder -C \(folder.shown) download' goes on."]
-      throw CommandFailure(failure.status, failure.message, hint: words.compactMap { $0 }.joined(separator: "\n"))
+      throw keeping(failure, folder)
     }
+  }
+
+  /// An interrupt that says how to go on.
+  static func interrupted(_ folder: CloneFolder) -> CommandFailure {
+    keeping(CommandFailure(.interrupted, "interrupted"), folder)
+  }
+
+  private static func keeping(_ failure: CommandFailure, _ folder: CloneFolder) -> CommandFailure {
+    let place = folder.shown == "." ? "" : "-C \(folder.shown) "
+    let words = [failure.hint, "What has come is kept: 'larder \(place)download' goes on."]
+    return CommandFailure(failure.status, failure.message, hint: words.compactMap { $0 }.joined(separator: "\n"))
   }
 }

@@ -1,5 +1,12 @@
 internal import OData
 
+#if canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
+#else
+  internal import Darwin
+#endif
 #if canImport(FoundationEssentials)
   internal import FoundationEssentials
 #else
@@ -101,11 +108,7 @@ struct CloneFolder: Sendable {
   /// The bytes of the store's files together.
   var size: Int {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
-    return names.filter { $0.hasPrefix(Self.storeName) }.reduce(0) { sum, name in
-      let attributes = try? FileManager.default.attributesOfItem(atPath: path + "/" + name)
-      let size = attributes?[.size]
-      return sum + ((size as? Int) ?? Int(clamping: (size as? UInt64) ?? 0))
-    }
+    return names.filter { $0.hasPrefix(Self.storeName) }.reduce(0) { $0 + InputFile.size(path + "/" + $1) }
   }
 
   private func writeSettings() throws {
@@ -122,6 +125,8 @@ struct CloneFolder: Sendable {
   }
 
   private static func reason(_ error: any Error) -> String {
-    (error as? CocoaError).map { "the system refuses (\($0.code.rawValue))" } ?? "\(error)"
+    guard let error = error as? CocoaError else { return "\(error)" }
+    return (error.underlying as? POSIXError).map { FileDescriptors.reason($0.code.rawValue) }
+      ?? "the system refuses (\(error.code.rawValue))"
   }
 }

@@ -51,8 +51,11 @@ final class DownloadBars: Sendable {
   private func draw(_ state: inout State) {
     let width = min(24, state.order.map(\.count).max() ?? 0)
     var text = state.drawn > 0 ? "\u{1B}[\(state.drawn)A" : ""
+    // A line that wraps would be two: the cursor goes up by lines of the screen.
+    let room = max(1, (port.columns ?? 80) - 1)
     for name in state.order {
-      text += Self.text(name, state.lines[name] ?? Line(), nameWidth: width) + "\u{1B}[K\n"
+      let line = Self.text(name, state.lines[name] ?? Line(), nameWidth: min(width, max(8, room - 40)))
+      text += line.prefix(room) + "\u{1B}[K\n"
     }
     state.drawn = state.order.count
     try? port.write(text)
@@ -60,7 +63,7 @@ final class DownloadBars: Sendable {
 
   /// One line, of less than 80 characters.
   static func text(_ name: String, _ line: Line, nameWidth: Int) -> String {
-    var text = Columns.pad(String(TerminalText.line(name).prefix(24)), nameWidth) + "  "
+    var text = Columns.pad(String(TerminalText.line(name).prefix(nameWidth)), nameWidth) + "  "
     if let total = line.total, total > 0 {
       let part = min(1, Double(line.rows) / Double(total))
       let full = Int(part * 20)

@@ -8,13 +8,10 @@ enum DownloadCommand {
     guard InputFile.exists(folder.store) else {
       throw FileError(path: CloneFolder.storeName, reason: "the clone has no store; clone again")
     }
-    let access = try await OfflineAccess(folder, arguments, context, createsStore: false)
-    let provider = access.provider
     let report = DownloadReport(arguments, context)
+    let provider = try await open(folder, arguments, context, report)
     do {
       try await report.hear(provider) {
-        // A clone that was cut goes on while it opens.
-        try await provider.open()
         let isDone = report.isDone && added.isEmpty && !arguments.has(.removeQuery)
         try await change(provider, adding: added, removing: arguments.values(.removeQuery), arguments)
         let names = try await self.names(provider, arguments, added)
@@ -23,10 +20,28 @@ enum DownloadCommand {
       try report.print()
     } catch {
       try? await provider.close()
+      try report.print(endingWith: error)
+      if Task.isCancelled, report.hasBegun { throw CloneCommand.interrupted(folder) }
       throw error
     }
     try await provider.close()
     return report.status
+  }
+
+  /// The clone's store, open as it is: queries can be changed before anything is downloaded. Where not even metadata have
+  /// come yet, opening downloads all.
+  private static func open(
+    _ folder: CloneFolder, _ arguments: ParsedArguments, _ context: CommandContext, _ report: DownloadReport
+  ) async throws -> OfflineODataProvider {
+    let access = try await OfflineAccess(folder, arguments, context, createsStore: false, fills: false)
+    do {
+      try await access.provider.open()
+      return access.provider
+    } catch let error as OfflineODataError where error.name == .neverDownloaded {
+      let filling = try await OfflineAccess(folder, arguments, context, createsStore: false, fills: true)
+      try await report.hear(filling.provider) { try await filling.provider.open() }
+      return filling.provider
+    }
   }
 
   private static func change(
@@ -57,6 +72,7 @@ enum DownloadCommand {
   private static func unknown(_ name: String, _ known: Set<String>) -> CommandFailure {
     CommandFailure(
       .negative, "the clone has no defining query '\(name)'",
-      hint: known.isEmpty ? nil : Suggestion.hint(for: name, among: known.sorted()))
+      hint: Suggestion.hint(for: name, among: known.sorted())
+        ?? (known.isEmpty ? nil : "It has \(known.sorted().joined(separator: ", ")): 'larder status' tells more."))
   }
 }

@@ -80,8 +80,8 @@ final class DownloadReport: Sendable {
     }
   }
 
-  /// What became of each query.
-  func print() throws {
+  /// What became of each query; errors but the one that is told anyway.
+  func print(besides told: OfflineODataError? = nil) throws {
     let outcomes = state.withLock { $0.outcomes }.sorted { $0.name < $1.name }
     if asJSON {
       var json = JSONOutput(context.output)
@@ -96,8 +96,14 @@ final class DownloadReport: Sendable {
       }
     }
     for outcome in outcomes {
-      if let error = outcome.error { context.warn("\(outcome.name): \(error.errorMessage)") }
+      if let error = outcome.error, error != told { context.warn("\(outcome.name): \(error.errorMessage)") }
     }
+  }
+
+  /// The same where the download ends with an error, which is told after it: as far as queries have come to their end.
+  func print(endingWith error: any Error) throws {
+    guard state.withLock({ !$0.outcomes.isEmpty }) else { return }
+    try print(besides: error as? OfflineODataError)
   }
 
   private static func lines(_ outcomes: [OfflineODataQueryOutcome]) -> String {

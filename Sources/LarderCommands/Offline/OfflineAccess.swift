@@ -21,14 +21,15 @@ struct OfflineAccess: Sendable {
       parameters: OfflineODataParameters(createsStore: false, fillsOnOpening: false))
   }
 
-  /// The store for verbs that download.
+  /// The store for verbs that download. `fills`: opening runs the first download.
   init(
-    _ folder: CloneFolder, _ arguments: ParsedArguments, _ context: CommandContext, createsStore: Bool
+    _ folder: CloneFolder, _ arguments: ParsedArguments, _ context: CommandContext, createsStore: Bool, fills: Bool
   ) async throws {
     self.folder = folder
     let access = try ServiceAccess(arguments, context)
     var parameters = OfflineODataParameters(
-      createsStore: createsStore, pageSize: try Self.pageSize(arguments), conversation: access.options)
+      createsStore: createsStore, fillsOnOpening: fills, pageSize: try Self.pageSize(arguments),
+      conversation: access.options)
     parameters.customHeaders = access.options.fields
     provider = try Self.provider(
       folder, transport: access.transport, authentication: try await access.authentication(isOffline: false, context),
@@ -114,10 +115,17 @@ private struct NoNetwork: HTTPTransport {
 
 /// A store's failure, in words for the command line.
 enum OfflineFailure {
+  /// The first line is the message; lines that show the place in a URL are the hint.
   static func failure(_ error: OfflineODataError) -> CommandFailure {
-    CommandFailure(
-      status(error), error.errorMessage,
-      hint: error.name == .neverDownloaded ? "'larder download' goes on with the clone." : nil)
+    let lines = error.errorMessage.split(separator: "\n", maxSplits: 1, omittingEmptySubsequences: false)
+    let hint: String? =
+      switch error.name {
+      case .neverDownloaded:
+        "'larder download' goes on with the clone; 'larder status' and 'larder log' tell how far it is."
+      case .authenticationFailed: ServiceFailure.signIn
+      default: lines.count > 1 ? String(lines[1]) : nil
+      }
+    return CommandFailure(status(error), String(lines[0]), hint: hint)
   }
 
   static func status(_ error: OfflineODataError) -> CommandStatus {

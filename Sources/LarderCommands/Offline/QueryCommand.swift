@@ -1,3 +1,4 @@
+internal import HTTPCore
 internal import OData
 internal import OfflineOData
 
@@ -14,13 +15,16 @@ enum QueryCommand {
         try explain(try await access.provider.explain(question), context)
         return .done
       }
-      if format == "json", !context.output.isTerminal {
+      if try await access.provider.namesMedia(question) {
+        try await copy(try await access.provider.streamMedia(question), context)
+      } else if format == "json", !context.output.isTerminal {
         // At the reader's pace, whatever the answer's size.
         for try await piece in try await access.provider.streamJSON(question, options: options(arguments)) {
           try context.output.write(piece)
         }
       } else {
-        try print(try await access.provider.readJSON(question, options: options(arguments)), format, context)
+        let answer = try await access.provider.readJSON(question, options: options(arguments))
+        try print(answer, format, names: try await access.provider.columnNames(question), context)
       }
       return .done
     }
@@ -37,15 +41,32 @@ enum QueryCommand {
     return OfflineODataAnswerOptions(version: version)
   }
 
-  private static func print(_ answer: OfflineODataAnswer, _ format: String, _ context: CommandContext) throws {
-    let isJSON = answer.contentType.contains("json")
+  /// Writes the bytes of media as they are; never onto a terminal that they would disturb.
+  private static func copy(_ media: OfflineODataMedia, _ context: CommandContext) async throws {
+    guard context.output.isTerminal else {
+      for try await piece in media.body { try context.output.write(piece) }
+      return
+    }
+    let bytes = try await media.body.collect()
+    guard TerminalText.isShowable(bytes) else {
+      throw CommandFailure(
+        .usage, "the content is binary (\(bytes.count) bytes) and would disturb the terminal",
+        hint: "Write it into a file or a pipe, by > FILE.")
+    }
+    try context.output.write(bytes)
+  }
+
+  private static func print(
+    _ answer: OfflineODataAnswer, _ format: String, names: [String], _ context: CommandContext
+  ) throws {
+    let isJSON = answer.contentType.contains("json") && !answer.bytes.isEmpty
     guard isJSON, format != "json" else {
       let bytes = isJSON ? PayloadPrinter.indented(answer.bytes, contentType: answer.contentType) : answer.bytes
       try context.output.write(bytes)
       if bytes.last != 0x0A, context.output.isTerminal { try context.output.write("\n") }
       return
     }
-    let rows = AnswerRows(try JSONNode(answer.bytes))
+    let rows = AnswerRows(try JSONNode(answer.bytes), names: names)
     if format == "csv" {
       try context.output.write(AnswerTable.csv(rows))
     } else {

@@ -17,8 +17,8 @@ package final class Collector: Sendable {
   package var port: OutputPort { port() }
 
   /// A port that fills it and may pass for a terminal.
-  package func port(isTerminal: Bool = false, style: TextStyle = .plain) -> OutputPort {
-    OutputPort(isTerminal: isTerminal, style: style) { (bytes) throws(OutputError) in
+  package func port(isTerminal: Bool = false, style: TextStyle = .plain, columns: Int? = nil) -> OutputPort {
+    OutputPort(isTerminal: isTerminal, style: style, columns: { columns }) { (bytes) throws(OutputError) in
       self.held.withLock { $0.append(contentsOf: bytes) }
     }
   }

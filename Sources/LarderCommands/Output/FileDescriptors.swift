@@ -22,6 +22,13 @@ enum FileDescriptors {
   /// Whether the descriptor is a terminal.
   static func isTerminal(_ descriptor: Int32) -> Bool { isatty(descriptor) == 1 }
 
+  /// How many characters a line of the terminal has; nil where it is none, or does not say.
+  static func columns(_ descriptor: Int32) -> Int? {
+    var size = winsize()
+    guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
+    return Int(size.ws_col)
+  }
+
   /// Writes all bytes, however the system cuts them.
   static func write(_ bytes: [UInt8], to descriptor: Int32) throws(OutputError) {
     var start = 0

@@ -62,6 +62,12 @@ package enum InputFile {
     return status.st_mode & (S_IRGRP | S_IROTH) != 0
   }
 
+  /// The bytes of a file; 0 where there is none.
+  static func size(_ path: String) -> Int {
+    var status = stat()
+    return stat(path, &status) == 0 ? Int(clamping: status.st_size) : 0
+  }
+
   /// Whether something is there.
   static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 

@@ -4,16 +4,21 @@ package struct OutputPort: Sendable {
   package let isTerminal: Bool
   /// Whether colour and bold may be used.
   package let style: TextStyle
+  /// How many characters a line of the terminal has; nil where that is not known.
+  package var columns: Int? { width() }
+  private let width: @Sendable () -> Int?
   private let sink: @Sendable ([UInt8]) throws(OutputError) -> Void
   private let end: @Sendable () -> Void
 
   /// A port on a function that takes all bytes it is given or throws, and one that is told when nothing follows.
   package init(
-    isTerminal: Bool = false, style: TextStyle = .plain, end: @escaping @Sendable () -> Void = {},
+    isTerminal: Bool = false, style: TextStyle = .plain, columns: @escaping @Sendable () -> Int? = { nil },
+    end: @escaping @Sendable () -> Void = {},
     sink: @escaping @Sendable ([UInt8]) throws(OutputError) -> Void
   ) {
     self.isTerminal = isTerminal
     self.style = style
+    self.width = columns
     self.end = end
     self.sink = sink
   }

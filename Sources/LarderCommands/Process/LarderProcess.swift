@@ -35,7 +35,8 @@ public enum LarderProcess {
     let isTerminal = FileDescriptors.isTerminal(descriptor)
     let style = isTerminal ? TextStyle.forTerminal(environment: environment) : .plain
     return OutputPort(
-      isTerminal: isTerminal, style: style, end: { if !isTerminal { FileDescriptors.detach(descriptor) } },
+      isTerminal: isTerminal, style: style, columns: { FileDescriptors.columns(descriptor) },
+      end: { if !isTerminal { FileDescriptors.detach(descriptor) } },
       sink: { (bytes) throws(OutputError) in try FileDescriptors.write(bytes, to: descriptor) })
   }
 }

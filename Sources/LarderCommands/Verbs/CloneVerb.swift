@@ -4,11 +4,12 @@ extension CommandSyntax {
     "clone", summary: "take a copy of a service's data into a folder",
     discussion: [
       "Each --query is a defining query: what it answers is copied, with what it expands, and brought up to date by "
-        + "'larder download'. Links that no foreign key tells come with $expand only. Behind it NAME says what is meant.",
+        + "'larder download'. NAME is the query's own name, for 'larder download NAME' and "
+        + "'larder status'. Links between entities that no foreign key tells come with $expand only.",
       "DIR is made where it is missing; else it must be empty. Where the service cannot be reached or refuses, nothing stays "
         + "behind. A clone that is cut later goes on where it was with 'larder -C DIR download'.",
-      "DIR holds the store's file and larder.json with the service's root. Credentials are not kept: give them to each "
-        + "download, as to larder get.",
+      "DIR holds the store's file and larder.json with the service's root. Credentials and header fields are not kept: give "
+        + "them to each download, as to larder get. Query options behind SERVICE (?sap-client=100) go with every request.",
     ],
     examples: [
       "larder clone https://host/service/ shop --query 'products=Products'",

@@ -20,7 +20,8 @@ extension CommandSyntax {
 
 extension OptionSyntax {
   static let answerFormat = OptionSyntax(
-    "--format", valueName: "FORMAT", .words(["table", "json", "csv"]), "table, json or csv")
+    "--format", valueName: "FORMAT", .words(["table", "json", "csv"]),
+    "how to print rows (default: table on a terminal, else json)")
   static let explain = OptionSyntax(flag: "--explain", "print how SQLite answers it, not the answer")
   static let answerVersion = OptionSyntax(
     "--odata-version", valueName: "VERSION", .words(["2.0", "4.0", "4.01"]),

@@ -53,7 +53,8 @@ struct AnswerRun: Sendable {
       end =
         plan.isSingle
         ? try one(object, writer, into: &out) : try many(object, writer, into: &out, sink)
-    case .media: throw OfflineODataError(.internalFailure, "The bytes of media are not among the rows")
+    case .media:
+      throw OfflineODataError(.unsupportedRequest, "the path names bytes: streamMedia(_:) and readMedia(_:) give them")
     }
     let rest = out.takeAll()
     if !rest.isEmpty { try sink(rest) }

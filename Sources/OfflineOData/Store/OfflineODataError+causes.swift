@@ -25,7 +25,8 @@ extension OfflineODataError {
   init(_ error: ODataServiceError) {
     switch error.category {
     case .communication(let below): self.init(Self.name(below), error.place(below.description))
-    case .http(let status, _): self.init(Self.name(status: status), cause: error)
+    case .http(let status, let payload):
+      self.init(Self.name(status: status), error.description + Self.words(payload))
     case .authentication, .csrf: self.init(.authenticationFailed, cause: error)
     case .invalidRequest: self.init(.requestRefused, cause: error)
     case .malformedAnswer:
@@ -37,6 +38,13 @@ extension OfflineODataError {
     case .passive: self.init(.neverPassive)
     case .notCached: self.init(.resourceNotFound)
     }
+  }
+
+  /// What the service says itself, on one line and not at length.
+  private static func words(_ payload: ODataErrorPayload?) -> String {
+    guard let message = payload?.message else { return "" }
+    let line = message.split(whereSeparator: \.isNewline).joined(separator: " ")
+    return line.isEmpty ? "" : ": " + (line.count > 300 ? line.prefix(300) + "…" : line)
   }
 
   private init(_ error: HTTPTransportError) { self.init(Self.name(error), error.description) }

@@ -1,3 +1,6 @@
+import ODataService
+import Storage
+
 /// Why an offline store cannot do what was asked: seven categories, each with a stable number and a message.
 ///
 /// ```swift
@@ -10,7 +13,8 @@
 /// ```
 ///
 /// The number is that of an ``OfflineODataErrorName``; no number is used twice, and none changes its meaning. The message
-/// says what happened, where, why (the words of the error below), and the cure.
+/// says what happened, where, why (the words of the error below, or the service's), and the cure; where a URL is at fault, lines
+/// that show the place follow.
 public enum OfflineODataError: Error, Sendable, Hashable {
   /// What was given cannot be right, whatever the store holds: a URL, a name, a value.
   case invalidInput(errorCode: Int, errorMessage: String)
@@ -49,7 +53,7 @@ public enum OfflineODataError: Error, Sendable, Hashable {
   /// The stable number: the raw value of an ``OfflineODataErrorName``.
   public var errorCode: Int { content.code }
 
-  /// What happened, where, why, and the cure. Holds no payload and no credentials.
+  /// What happened, where, why, and the cure. Holds no credentials, and of an answer the service's own words alone.
   public var errorMessage: String { content.message }
 
   /// The name of the number; nil for one that this version does not know.
@@ -73,15 +77,26 @@ public enum OfflineODataError: Error, Sendable, Hashable {
   package init(_ name: OfflineODataErrorName, _ detail: String? = nil, cause: (any Error)? = nil) {
     let entry = name.entry
     var message = entry.message
-    let why = [detail, cause.map { String(describing: $0) }].compactMap(\.self)
-    if !why.isEmpty {
+    let why = [detail, cause.map { String(describing: $0) }].compactMap(\.self).joined(separator: ": ")
+    // Behind its first line the error below shows the place in a text.
+    let lines = why.split(separator: "\n", maxSplits: 1, omittingEmptySubsequences: false)
+    if let first = lines.first, !first.isEmpty {
       if message.hasSuffix(".") { message.removeLast() }
-      message += ": " + why.joined(separator: ": ")
-      if let last = message.unicodeScalars.last, !".?!^".unicodeScalars.contains(last) { message += "." }
+      message += ": " + first
+      if let last = message.unicodeScalars.last, !".?!".unicodeScalars.contains(last) { message += "." }
     }
-    // The error below may say it already.
-    if let cure = entry.cure, !message.hasSuffix(cure) { message += " " + cure }
+    // The error below may say what to do already.
+    if let cure = entry.cure, !message.hasSuffix(cure), !Self.tellsCure(cause) { message += " " + cure }
+    if lines.count > 1 { message += "\n" + lines[1] }
     self.init(entry.category, code: name.rawValue, message: message)
+  }
+
+  private static func tellsCure(_ cause: (any Error)?) -> Bool {
+    switch cause {
+    case let error as StorageError: error.tellsCure
+    case let error as ODataServiceError: if case .authentication(.refused) = error.category { true } else { false }
+    default: false
+    }
   }
 
   private init(_ category: Category, code: Int, message: String) {

@@ -98,6 +98,22 @@ extension OfflineODataProvider {
     _ = try await translated { try await StreamDownload(store: store).fetch(wanted) }
   }
 
+  /// Whether a path names the bytes of a media entity or stream property.
+  package func namesMedia(_ path: String) async throws -> Bool {
+    let store = try openStore()
+    let text = try store.relative(path)
+    return try await store.read { _, state, plan in
+      try store.question(text, state, plan).plan.content.mediaTable != nil
+    }
+  }
+
+  /// The names of what the rows of an answer have, as far as the model tells them; empty for what has no rows.
+  package func columnNames(_ path: String) async throws -> [String] {
+    let store = try openStore()
+    let text = try store.relative(path)
+    return try await store.read { _, state, plan in try store.question(text, state, plan).plan.content.columnNames }
+  }
+
   /// The SQL that answers a question, and SQLite's plan for it: for diagnosis.
   public func explain(_ path: String) async throws -> OfflineODataExplanation {
     let store = try openStore()
@@ -134,4 +150,20 @@ extension OfflineODataExplanation {
 extension ReadContent {
   /// The table of the entities whose media are asked for.
   var mediaTable: EntityTable? { if case .media(let shape, _) = self { shape.table } else { nil } }
+
+  /// The names of what a row shows, without undeclared properties.
+  var columnNames: [String] {
+    switch self {
+    case .objects(let shape):
+      shape.members.compactMap { member in
+        switch member.kind {
+        case .column, .complex: member.name
+        case .dynamic, .link: nil
+        }
+      } + shape.expands.compactMap(\.path.last)
+    case .references: ["@id"]
+    case .value(_, isRaw: false): ["value"]
+    case .value, .count, .media: []
+    }
+  }
 }

@@ -64,6 +64,9 @@ public struct StorageError: Error, Sendable, CustomStringConvertible {
     self.file = file
   }
 
+  /// Whether the description says what to do.
+  package var tellsCure: Bool { category.cure != nil }
+
   /// What happened, where, and the cure.
   public var description: String {
     let place = file.map { " (\($0))" } ?? ""

@@ -51,6 +51,19 @@ struct AnswerTableTests {
     let rows = try rows(#"{"value":[{"A":"x,y","B":"say \"hi\""},{"A":null,"B":"two\nlines"},{"A":" ","B":1.50}]}"#)
     #expect(AnswerTable.csv(rows) == "A,B\r\n\"x,y\",\"say \"\"hi\"\"\"\r\n,\"two\nlines\"\r\n ,1.50\r\n")
   }
+
+  @Test("CSV doubles a quote that a combining mark follows, and tells an empty text from null")
+  func csvEdges() throws {
+    let rows = try rows(#"{"value":[{"A":"\"\u0301x","B":""},{"A":"=1+1","B":null}]}"#)
+    #expect(AnswerTable.csv(rows) == "A,B\r\n\"\"\"\u{301}x\",\"\"\r\n=1+1,\r\n")
+  }
+
+  @Test("Where there are no rows, the columns are those that the question names")
+  func noRows() throws {
+    let none = AnswerRows(try JSONNode(Array(#"{"value":[]}"#.utf8)), names: ["A", "B"])
+    #expect(AnswerTable.csv(none) == "A,B\r\n")
+    #expect(AnswerTable.text(none, style: .plain) == "A  B\n")
+  }
 }
 
 @Suite("Progress of downloads", .timeLimit(.minutes(1)))
@@ -65,6 +78,21 @@ struct DownloadBarsTests {
     let wide = DownloadBars.Line(
       step: "a very long step's name", rows: 1_000_000_000, bytes: 99_999_999_999, total: 1)
     #expect(DownloadBars.text(String(repeating: "n", count: 99), wide, nameWidth: 24).count < 110)
+  }
+
+  @Test("On a narrow terminal no line wraps", arguments: [10, 30, 60])
+  func narrow(_ columns: Int) {
+    let diagnostics = Collector()
+    var context = Rig().context(Collector(), diagnostics)
+    context.diagnostics = diagnostics.port(isTerminal: true, columns: columns)
+    let bars = DownloadBars(context)
+    bars.update("a name that takes much room") {
+      $0 = .init(step: "reading", rows: 5000, bytes: 1_234_567, total: 20_000)
+    }
+    let lines = diagnostics.text.split(separator: "\n").map { $0.replacing("\u{1B}[K", with: "") }
+    #expect(lines.count == 1)
+    #expect(lines.allSatisfy { $0.count < columns && !$0.isEmpty })
+    bars.end()
   }
 
   @Test("Lines are drawn over each other on a terminal and taken away at the end; elsewhere nothing is written")

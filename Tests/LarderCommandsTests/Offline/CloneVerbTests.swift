@@ -124,6 +124,7 @@ struct CloneVerbTests {
   func leavesNothing() async throws {
     for arguments in [
       ["clone", root + "/nowhere", "shop", "--query", "a=Products"], ["clone", root, "shop", "--query", "a=Prodcts"],
+      ["clone", root, "shop", "--query", "a=Products", "--query", "b=Prodcts"],
       ["clone", "http://127.0.0.1:1/x", "shop", "--query", "a=Products"],
     ] {
       let outcome = await rig.run(arguments)
@@ -133,6 +134,37 @@ struct CloneVerbTests {
     try FileManager.default.createDirectory(atPath: folder.file("shop"), withIntermediateDirectories: false)
     #expect((await clone("a=Prodcts")).status == .usage)
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.file("shop")).isEmpty)
+  }
+
+  @Test("the root may be given by its metadata, and with a query option of its own")
+  func roots() async throws {
+    let made = await rig.run("clone", root + "/$metadata?x=1", "shop", "--query", "c=\(root)/Categories?$top=1")
+    #expect(made.status == .done, "\(made.diagnostics)")
+    #expect((await inside.run("query", "Categories/$count")).output == "1")
+    let status = try JSONNode((await inside.run("status", "--json")).outputBytes)
+    #expect(status["service"]?.string == root + "/?x=1")
+    #expect(status["queries"]?.items?.first?["query"]?.string == "Categories?$top=1")
+  }
+
+  @Test("CSV has its line of names without rows too, and null is no error")
+  func emptyAnswers() async throws {
+    #expect(await clone("products=Products").status == .done)
+    let none = await inside.run("query", "--format", "csv", "Products?$select=ID,Name&$filter=ID lt 0")
+    #expect(none.output == "ID,Name\r\n")
+    let missing = await inside.run("query", "--format", "csv", "Products?$filter=Description eq null&$top=1&$select=ID")
+    let id = missing.output.split(whereSeparator: \.isNewline).last.map(String.init) ?? "1"
+    let null = await inside.run("query", "--format", "csv", "Products(\(id))/Description")
+    #expect(null.status == .done, "\(null.diagnostics)")
+  }
+
+  @Test("a place in a URL is shown on lines of its own; a query that is not there is told with those that are")
+  func words() async throws {
+    #expect(await clone("products=Products", "orders=Orders").status == .done)
+    let malformed = await inside.run("query", "Products?$filter=Nme eq 1")
+    let lines = malformed.diagnostics.split(separator: "\n", omittingEmptySubsequences: false)
+    #expect(lines.count >= 3 && lines[1].hasPrefix("  Products?$filter=Nme"), "\(malformed.diagnostics)")
+    #expect(lines.count >= 3 && lines[2].hasSuffix("^"))
+    #expect((await inside.run("download", "xyz")).diagnostics.contains("orders, products"))
   }
 
   @Test("a folder that is not empty is refused, and left as it is")
@@ -150,7 +182,8 @@ struct CloneVerbTests {
       ["clone", root, "shop"], ["clone", root, "shop", "--query", "Products"],
       ["clone", root, "shop", "--query", "a="],
       ["clone", root, "shop", "--query", "a=Products", "--query", "a=Orders"],
-      ["clone", root + "?x=1", "shop", "--query", "a=Products"], ["clone", "shop", "shop", "--query", "a=Products"],
+      ["clone", root + "?$top=1", "shop", "--query", "a=Products"],
+      ["clone", root + "#x", "shop", "--query", "a=Products"], ["clone", "shop", "shop", "--query", "a=Products"],
       ["clone", root, "shop", "--query", "a=Products", "--streams", "b"],
       ["clone", root, "shop", "--query", "a=Products", "--page-size", "0"],
     ] {
@@ -170,7 +203,7 @@ struct CloneVerbTests {
   }
 }
 
-@Suite("A clone of a service that fails", .mockSAP("--no-csrf"), .timeLimit(.minutes(5)))
+@Suite("A clone of a service that fails", .mockSAP("--no-csrf"), .serialized, .timeLimit(.minutes(5)))
 struct CutCloneTests {
   @Test("a clone that is cut keeps what has come; download goes on with it")
   func cut() async throws {
@@ -190,10 +223,38 @@ struct CutCloneTests {
     #expect(incomplete.diagnostics.contains("larder download"))
     #expect((await inside.run("status")).output.contains("to go on"))
     #expect((await inside.run("log")).status == .done)
+    #expect(cut.output.contains("a  whole") && cut.output.contains("b  failed"), "\(cut.output)")
+    // What has come and why it ended can be looked at without a network.
+    let status = try JSONNode((await inside.run("status", "--json")).outputBytes)["queries"]?.items ?? []
+    #expect(status.map { $0["rows"]?.text } == ["25", "0"])
+    #expect(status.map { $0["hasPendingDownload"] } == [.boolean(false), .boolean(true)])
+    let log = await inside.run("log")
+    #expect(log.status == .done && log.output.contains("503"), "\(log.output)\(log.diagnostics)")
+    #expect((await inside.run("log")).output.split(separator: "\n").count == log.output.split(separator: "\n").count)
+    let failed = await inside.run("download", "--json")
+    #expect(failed.status == .network)
+    let report = try JSONNode(failed.outputBytes).items ?? []
+    #expect(report.map { $0["name"]?.string } == ["a", "b"])
+    #expect(report.last?["error"]?.string?.contains("503") == true)
     try service.clearFaults()
     let rest = await inside.run("download")
     #expect(rest.status == .done, "\(rest.diagnostics)")
     #expect((await inside.run("query", "A_SalesOrder/$count")).output == "25")
     #expect((await inside.run("query", "A_SalesOrderItem/$count")).output == "62")
+  }
+
+  @Test("a query that hinders the first download is taken out of it")
+  func removed() async throws {
+    let service = try MockSAP.ofSuite
+    let folder = try TemporaryFolder()
+    try service.addFault(.init(match: "A_SalesOrderItem", method: "GET", status: 503))
+    let cut = await Rig(directory: folder.path).run(
+      "clone", service.salesOrdersV2, "orders", "--query", "a=A_SalesOrder", "--query", "b=A_SalesOrderItem")
+    #expect(cut.status == .network)
+    let inside = Rig(directory: folder.file("orders"))
+    let rest = await inside.run("download", "--remove", "b")
+    #expect(rest.status == .done, "\(rest.diagnostics)")
+    #expect((await inside.run("query", "A_SalesOrder/$count")).output == "25")
+    try service.clearFaults()
   }
 }
