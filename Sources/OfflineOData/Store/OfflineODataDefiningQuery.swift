@@ -12,7 +12,7 @@
 public struct OfflineODataDefiningQuery: Sendable, Hashable {
   /// The name, unique in the store.
   public var name: String
-  /// The URL relative to the service's root.
+  /// The URL, relative to the service's root; a whole URL below it becomes relative when the query is added.
   public var query: String
   /// Whether the bytes of media entities and stream properties come with the rows.
   public var automaticallyRetrievesStreams: Bool

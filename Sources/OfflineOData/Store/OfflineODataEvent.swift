@@ -46,7 +46,7 @@ public struct OfflineODataProgress: Sendable, Hashable {
   public var queriesDone: Int
   /// Defining queries of this download.
   public var queriesTotal: Int
-  /// Rows of this query that have come.
+  /// Rows of this query that have come, with those that an earlier, cut download has brought; each counted once.
   public var rows: Int64
   /// Bytes of this query that have come.
   public var bytes: Int64
@@ -73,7 +73,7 @@ public struct OfflineODataQueryOutcome: Sendable, Hashable {
   public var name: String
   /// The way that it took; nil where it failed before it had one.
   public var way: OfflineODataDownloadWay?
-  /// Rows that came.
+  /// Rows that came in this download, each counted once.
   public var rows: Int64 = 0
   /// Bytes that came.
   public var bytes: Int64 = 0

@@ -68,6 +68,8 @@ extension OfflineODataProvider {
       let store = try makeStore(opened)
       var taken = try await prepare(store)
       while let late = try finishOpening(opening, store, after: taken) {
+        let removed = try await removeNamed(store)
+        taken.removeAll { removed.contains($0.name) }
         for query in late { try await store.add(query, replaces: true) }
         taken += late
       }
@@ -82,8 +84,8 @@ extension OfflineODataProvider {
     }
   }
 
-  /// Makes the store open, where the queries that were added while it was closed or opening are all taken; else gives the
-  /// others.
+  /// Makes the store open, where the queries that were added while it was closed or opening are all taken, and those that
+  /// were removed are gone; else gives the others.
   private func finishOpening(
     _ opening: UInt64, _ store: OpenStore, after taken: [OfflineODataDefiningQuery]
   ) throws -> [OfflineODataDefiningQuery]? {
@@ -92,7 +94,7 @@ extension OfflineODataProvider {
       // Closed meanwhile: who closes sets the phase.
       guard case .opening = state.phase, state.opening == opening else { throw CancellationError() }
       let late = state.added.filter { !taken.contains($0) }
-      guard late.isEmpty else { return late }
+      guard late.isEmpty, state.removed.isEmpty else { return late }
       state.phase = .open(store)
       state.added = []
       return nil
@@ -117,6 +119,16 @@ extension OfflineODataProvider {
 
   /// The name under which the service's root is kept.
   private static let rootSetting = "service-root"
+
+  /// Removes the defining queries that were removed while the store was closed or opening; gives their names.
+  @discardableResult
+  private func removeNamed(_ store: OpenStore) async throws -> Set<String> {
+    let names = state.withLock { $0.removed }
+    for name in names { try await store.remove(name) }
+    state.withLock { $0.removed.subtract(names) }
+    return names
+  }
+
   /// Fills the store where it never was. Gives the added queries that it has taken.
   private func prepare(_ store: OpenStore) async throws -> [OfflineODataDefiningQuery] {
     let replica = store.replica
@@ -130,10 +142,11 @@ extension OfflineODataProvider {
       try StoredStreams.prepare(connection)
     }
     try await store.askIndexes()
+    try await removeNamed(store)
     let added = state.withLock { $0.added }
     for query in added { try await store.add(query, replaces: true) }
     if try await store.isFilled() { try await store.useModel() } else { try await fill(store) }
-    await store.log(EventLog.Record(type: "Open"))
+    await store.log(EventLog.Record(type: "Open"), once: true)
     return added
   }
 
@@ -146,7 +159,7 @@ extension OfflineODataProvider {
       return try await store.useModel()
     }
     do {
-      let download = StoreDownload(store: store, names: nil) { [weak self] event in
+      let download = StoreDownload(store: store, names: nil, isFirst: true) { [weak self] event in
         if let self { telling.tell(event, of: self, isOpening: true) }
       }
       _ = try await download.run()

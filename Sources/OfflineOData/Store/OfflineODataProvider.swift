@@ -51,6 +51,8 @@ public final class OfflineODataProvider: ODataStore {
     var openers = 0
     /// Defining queries that were added while the store was closed, in their order.
     var added: [OfflineODataDefiningQuery] = []
+    /// Names of defining queries that were removed while the store was closed.
+    var removed: Set<String> = []
     var download: Task<OfflineODataDownloadReport, any Error>?
   }
 
@@ -108,6 +110,7 @@ public final class OfflineODataProvider: ODataStore {
   /// query of the same name and text is no error, and one of another text takes the old one's place when the store opens.
   public func add(_ query: OfflineODataDefiningQuery) async throws {
     try query.check()
+    let query = try relative(query)
     let store = try state.withLock { state throws(OfflineODataError) -> OpenStore? in
       if case .open(let store) = state.phase { return store }
       guard !state.added.contains(where: { $0.name == query.name }) else {
@@ -120,30 +123,32 @@ public final class OfflineODataProvider: ODataStore {
     try await translated { try await store.add(query, replaces: false) }
   }
 
+  /// The query with its text relative to the service's root: an absolute URL below that is taken too.
+  private func relative(_ query: OfflineODataDefiningQuery) throws(OfflineODataError) -> OfflineODataDefiningQuery {
+    guard ["http://", "https://"].contains(where: { query.query.lowercased().hasPrefix($0) }) else { return query }
+    guard let absolute = try? root.absoluteText(query.query), let text = root.relative(absolute) else {
+      throw OfflineODataError(
+        .invalidDefiningQuery, "'\(query.query)' is not below the service's root \(root.url.absoluteString)")
+    }
+    var query = query
+    query.query = text
+    return query
+  }
+
   /// Removes a defining query and the rows that no other one brings.
+  ///
+  /// Throws `notFound` for a name that there is not. Before the store is open, the query goes when it opens, before
+  /// anything is downloaded, and a name that there is not is no error: so a first download that fails for a query is mended.
   public func removeDefiningQuery(_ name: String) async throws {
     let store = state.withLock { state -> OpenStore? in
       if case .open(let store) = state.phase { return store }
+      state.added.removeAll { $0.name == name }
+      state.removed.insert(name)
       return nil
     }
-    guard let store else {
-      let wasThere = state.withLock { state in
-        let count = state.added.count
-        state.added.removeAll { $0.name == name }
-        return state.added.count != count
-      }
-      if !wasThere { throw OfflineODataError(.storeNotOpen) }
-      return
-    }
+    guard let store else { return }
     try await translated {
-      guard try await store.replica.query(name) != nil else {
-        throw OfflineODataError(.definingQueryNotFound, "'\(name)'")
-      }
-      try await store.replica.removeQuery(name)
-      try await store.changeQuerySettings { settings in
-        settings.untracked.remove(name)
-        settings.ways[name] = nil
-      }
+      guard try await store.remove(name) else { throw OfflineODataError(.definingQueryNotFound, "'\(name)'") }
     }
   }
 

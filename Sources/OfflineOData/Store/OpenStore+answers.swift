@@ -59,7 +59,7 @@ extension OpenStore {
     let question = try question(text, state, plan, isPaged: isPaged)
     var options = options
     if let format = question.url.options.format, question.plan.content.isJSON { try options.take(format: format) }
-    return AnswerRun(plan: question.plan, url: question.url, form: form(options, question.model), model: question.model)
+    return AnswerRun(plan: question.plan, url: question.url, form: form(options, plan.model), model: question.model)
   }
 }
 

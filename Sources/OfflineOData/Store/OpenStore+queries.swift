@@ -64,6 +64,18 @@ extension OpenStore {
     }
   }
 
+  /// Removes a defining query and the rows that no other one brings; false where there is none of that name.
+  @discardableResult
+  func remove(_ name: String) async throws -> Bool {
+    guard try await replica.query(name) != nil else { return false }
+    try await replica.removeQuery(name)
+    try await changeQuerySettings { settings in
+      settings.untracked.remove(name)
+      settings.ways[name] = nil
+    }
+    return true
+  }
+
   /// The defining queries and what became of them.
   func status() async throws -> [OfflineODataDefiningQueryStatus] {
     let settings = try await querySettings()
@@ -96,10 +108,11 @@ extension OpenStore {
     return found == false
   }
 
-  /// Adds an operation to the event log. A log that cannot be written fails nothing.
-  func log(_ record: EventLog.Record) async {
+  /// Adds an operation to the event log, or renews its newest line where that says the same and `once` is set. A log that
+  /// cannot be written fails nothing.
+  func log(_ record: EventLog.Record, once: Bool = false) async {
     _ = try? await replica.addEvent(
-      JSONSettings.encode(record), at: Date().timeIntervalSince1970, limit: EventLog.limit)
+      JSONSettings.encode(record), at: Date().timeIntervalSince1970, limit: EventLog.limit, once: once)
   }
 
   /// Makes the indexes that the application asks for; before there are metadata, notes them for the making of the tables.

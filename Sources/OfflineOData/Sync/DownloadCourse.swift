@@ -27,6 +27,8 @@ struct DownloadCourse: Sendable {
     var progress: OfflineODataProgress
     var result: DownloadResult?
     var failure: OfflineODataError?
+    /// Rows that this download has made what readers see.
+    var finished: Int64 = 0
   }
 
   private var pages: PageURL { PageURL(query: query.url, version: bound.traits.version, key: bound.key) }
@@ -59,7 +61,7 @@ struct DownloadCourse: Sendable {
     let known = DownloadMachine.Known(
       deltaLink: query.deltaLink, etag: query.etag, lastModified: query.lastModified)
     let memory = query.facts.flatMap { JSONSettings.decode(QueryMemory.self, $0) } ?? QueryMemory()
-    let rules = LinkRules(origin: root.origin.text, root: root.url.absoluteString)
+    let rules = LinkRules(origin: root.origin.text, root: root.url.absoluteString, query: root.query)
     let url = (try? root.absoluteText(query.url)) ?? query.url
     return DownloadMachine(traits: bound.traits, known: known, memory: memory, links: rules, url: url)
   }
@@ -79,6 +81,7 @@ struct DownloadCourse: Sendable {
       run.progress.step = kind == .whole ? .reading : .changes
       run.progress.rows = 0
       run.progress.totalRows = nil
+      run.outcome.rows = run.finished
       tell(run.progress)
     case .wait(let pause): try await store.conversation.options.clock.sleep(pause)
     case .note(let note): run.outcome.notes.append(note.description)
@@ -136,9 +139,11 @@ struct DownloadCourse: Sendable {
       guard let (staged, bytes) = try await run.staging?.page(page) else { throw DownloadCourse.nothingStaged }
       var facts = staged
       (facts.etag, facts.lastModified) = field
-      run.outcome.rows += facts.rows
+      // Pages may overlap: a row counts once.
+      let earlier = run.staging?.earlierRows ?? 0
+      run.outcome.rows = facts.ownRows.map { run.finished + $0 - earlier } ?? run.outcome.rows + facts.rows
       run.outcome.pages += 1
-      run.progress.rows += facts.rows
+      run.progress.rows = facts.ownRows ?? run.progress.rows + facts.rows
       run.progress.totalRows = facts.count ?? run.progress.totalRows
       count(bytes, &run)
       return .page(facts)
@@ -163,7 +168,8 @@ struct DownloadCourse: Sendable {
     return ArrivingPage(body: response.body, form: form, position: position) { [tell] bytes, rows in
       var now = progress
       now.bytes += bytes
-      if countsRows { now.rows += rows }
+      // Until the page is whole, nobody knows which of its rows were there before.
+      if countsRows { now.rows = min(now.rows + rows, max(now.rows, now.totalRows ?? .max)) }
       tell(now)
     }
   }
@@ -204,6 +210,7 @@ struct DownloadCourse: Sendable {
         run.outcome.notes.append(DownloadNote.changedBelow(outcome.conflicts.count).description)
       }
       run.staging = nil
+      run.finished = run.outcome.rows
       return .finished
     } catch { return try broken(error) }
   }

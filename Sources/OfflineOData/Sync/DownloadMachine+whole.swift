@@ -8,6 +8,8 @@ struct WholeRead: Codable, Sendable, Hashable {
   var first: PageRequest
   /// Which combination of options the first request is at.
   var trial = 0
+  /// The status of the last refusal.
+  var refusal: Int?
   var pages = 0
   var rows: Int64 = 0
   /// The same without rows that came twice; nil where that is not known.
@@ -77,7 +79,7 @@ extension DownloadMachine {
 
   mutating func whole(_ read: WholeRead, _ input: Input) -> [Action] {
     switch input {
-    case .page(let facts): return wholePage(read, facts)
+    case .page(let facts): return DownloadMachine.refusal(read) + wholePage(read, facts)
     case .notModified: return [.discard] + end(.condition, isUnchanged: true)
     case .refused(let status, let error): return wholeRefused(read, status, error)
     case .failed(let error, let isCut, let rows): return wholeFailed(read, error, isCut, rows)
@@ -243,17 +245,28 @@ extension DownloadMachine {
     read.trial += 1
     read.request.tracksChanges = next.tracking
     read.request.countsRows = next.count
+    read.refusal = status
     state = .whole(read)
-    let note = DownloadNote.optionsRefused(
-      status: status, tracking: read.first.tracksChanges && !next.tracking, count: read.first.countsRows && !next.count)
-    return [.note(note), .ask(read.request)]
+    return [.ask(read.request)]
+  }
+
+  /// What the service refuses, once it has answered without it.
+  private static func refusal(_ read: WholeRead) -> [Action] {
+    guard read.pages == 0, read.trial > 0, let status = read.refusal else { return [] }
+    return [
+      .note(
+        .optionsRefused(
+          status: status, tracking: read.first.tracksChanges && !read.request.tracksChanges,
+          count: read.first.countsRows && !read.request.countsRows))
+    ]
   }
 
   /// The options of the first request, one refusal after another.
   private static func trial(_ number: Int, of first: PageRequest) -> (tracking: Bool, count: Bool)? {
     var trials = [(tracking: first.tracksChanges, count: first.countsRows)]
-    if first.tracksChanges { trials.append((false, first.countsRows)) }
+    // Deltas are worth more than the count, which they make needless.
     if first.countsRows { trials.append((first.tracksChanges, false)) }
+    if first.tracksChanges { trials.append((false, first.countsRows)) }
     if first.tracksChanges, first.countsRows { trials.append((false, false)) }
     return number < trials.count ? trials[number] : nil
   }

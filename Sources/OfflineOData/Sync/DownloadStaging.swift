@@ -14,6 +14,8 @@ struct ArrivingPage: Sendable {
 /// Where the pages of a download are gathered, durably, before readers see them.
 protocol DownloadStaging: Sendable {
   var kind: DownloadMachine.Staging { get }
+  /// Rows of the query's own table that were staged before this run.
+  var earlierRows: Int64 { get }
   /// Reads a page to its end and stages its rows; answers what it told, and its bytes.
   mutating func page(_ page: ArrivingPage) async throws -> (PageFacts, Int64)
   /// The next link to a part of a collection in line that has to be read before the end; nil for none.

@@ -46,6 +46,8 @@ struct PageFacts: Sendable, Hashable {
   var rows: Int64 = 0
   /// How many rows are staged now, each counted once whatever page it came with; nil where that is not known.
   var stagedRows: Int64? = nil
+  /// How many rows of the query's own table are staged now, each counted once; nil for changes.
+  var ownRows: Int64? = nil
   /// The answer came in Atom.
   var isAtom = false
   /// The answer's `ETag` and `Last-Modified`.
@@ -59,6 +61,8 @@ struct LinkRules: Sendable, Hashable {
   let origin: String
   /// `https://host:1/service/`.
   let root: String
+  /// Query options that the root was given with (`sap-client=100`): links below it that lack one get it.
+  var query: String? = nil
 
   private var rootPath: Substring { root.dropFirst(origin.count) }
 
@@ -68,9 +72,25 @@ struct LinkRules: Sendable, Hashable {
   /// service's own where its path is under the root: such links come from services that do not know the name they are
   /// reached by. Nothing is ever sent to another host.
   func resolve(_ link: String, from request: String) -> String? {
+    place(link, from: request).map(carryingQuery)
+  }
+
+  /// The link with those of the root's own options that it does not name.
+  private func carryingQuery(_ link: String) -> String {
+    guard let query, link.hasPrefix(root) else { return link }
+    func name(_ option: Substring) -> Substring { option.prefix { $0 != "=" } }
+    let own = link.drop { $0 != "?" }.dropFirst()
+    let named = Set(own.split(separator: "&").map(name))
+    let missing = query.split(separator: "&").filter { !named.contains(name($0)) }
+    guard !missing.isEmpty else { return link }
+    let separator = own.isEmpty ? link.hasSuffix("?") ? "" : "?" : "&"
+    return link + separator + missing.joined(separator: "&")
+  }
+
+  private func place(_ link: String, from request: String) -> String? {
     guard !link.isEmpty else { return nil }
     if link.hasPrefix("?") { return request.prefix { $0 != "?" } + link }
-    if link.hasPrefix("//") { return resolve("http:" + link, from: request) }
+    if link.hasPrefix("//") { return place("http:" + link, from: request) }
     if link.hasPrefix("/") { return origin + link }
     guard let scheme = link.firstRange(of: "://"), link[..<scheme.lowerBound].allSatisfy(\.isLetter) else {
       return root + link

@@ -64,12 +64,13 @@ struct WholeStaging: DownloadStaging {
   let countsRows: Bool
 
   var kind: DownloadMachine.Staging { .whole }
+  var earlierRows: Int64 { read.rows }
 
   mutating func page(_ page: ArrivingPage) async throws -> (PageFacts, Int64) {
     let (end, bytes) = try await ReplicaStaging.read(page, into: read.beginPage(page.form))
     let facts = PageFacts(
       nextLink: end.nextLink, deltaLink: end.deltaLink, count: end.count, rows: end.rows,
-      stagedRows: countsRows ? end.stagedRows : nil, isAtom: page.form.isAtom)
+      stagedRows: countsRows ? end.stagedRows : nil, ownRows: end.stagedRows, isAtom: page.form.isAtom)
     try await read.save(position: page.position(facts))
     return (facts, bytes)
   }
@@ -93,6 +94,7 @@ struct ChangesStaging: DownloadStaging {
   let delta: StagedDelta
 
   var kind: DownloadMachine.Staging { .changes }
+  var earlierRows: Int64 { 0 }
 
   mutating func page(_ page: ArrivingPage) async throws -> (PageFacts, Int64) {
     let staged = delta.beginPage(page.form)

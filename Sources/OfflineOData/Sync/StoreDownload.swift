@@ -15,6 +15,8 @@ struct StoreDownload: Sendable {
   let store: OpenStore
   /// The defining queries to download; nil for all.
   let names: Set<String>?
+  /// The store's first download: a query that fits nothing ends it before a row is read.
+  var isFirst = false
   /// Told of progress and of queries that are done.
   let tell: @Sendable (OfflineODataEvent) -> Void
 
@@ -65,6 +67,10 @@ struct StoreDownload: Sendable {
     }
     let response: ODataSingleResponse
     do throws(ODataServiceError) { response = try await store.conversation.send(request) } catch {
+      if error.httpStatus == 404 || error.httpStatus == 410 {
+        throw OfflineODataError(
+          .requestRefused, "\(error.description). There is no OData service at \(store.root.url.absoluteString)")
+      }
       throw error.isCancelled ? CancellationError() : error
     }
     guard !response.isNotModified else { return try await store.useModel() }
@@ -102,10 +108,14 @@ struct StoreDownload: Sendable {
     for row in rows {
       do throws(OfflineODataError) {
         waiting.append(Waiting(row: row, bound: try store.bind(row, settings)))
-      } catch { outcomes.append(OfflineODataQueryOutcome(name: row.name, error: error)) }
+      } catch {
+        if isFirst { throw error }
+        outcomes.append(OfflineODataQueryOutcome(name: row.name, error: error))
+      }
     }
     let total = rows.count
     var running: [Int64: Waiting] = [:]
+    var hindered: [Waiting] = []
     try await withThrowingTaskGroup(of: (Int64, OfflineODataQueryOutcome).self) { group in
       while true {
         while running.count < store.parameters.parallelQueries,
@@ -117,18 +127,30 @@ struct StoreDownload: Sendable {
           group.addTask { (one.row.id, await download(one, done, total)) }
         }
         guard let (id, outcome) = try await group.next() else { break }
-        running[id] = nil
+        if let one = running.removeValue(forKey: id), outcome.error?.name == .storeInUse {
+          hindered.append(one)
+          continue
+        }
         outcomes.append(outcome)
         tell(.queryFinished(outcome))
         // Without a service the others would fail one after another.
         if outcome.error?.category == .communicationError || Task.isCancelled { waiting = [] }
       }
     }
+    // A service may send rows of tables that the query does not name: alone it is in nobody's way.
+    for one in hindered where !Task.isCancelled {
+      try await store.replica.dropStaged(besides: one.row.id)
+      let outcome = await download(one, outcomes.count, total, isAlone: true)
+      outcomes.append(outcome)
+      tell(.queryFinished(outcome))
+    }
     try Task.checkCancellation()
     return OfflineODataDownloadReport(queries: outcomes)
   }
 
-  private func download(_ one: Waiting, _ done: Int, _ total: Int) async -> OfflineODataQueryOutcome {
+  private func download(
+    _ one: Waiting, _ done: Int, _ total: Int, isAlone: Bool = false
+  ) async -> OfflineODataQueryOutcome {
     let clock = store.conversation.options.clock
     let begin = clock.elapsed()
     let tell = tell
@@ -138,6 +160,7 @@ struct StoreDownload: Sendable {
       tell(.progress(progress))
     }
     let outcome = await course.run()
+    if !isAlone, outcome.error?.name == .storeInUse { return outcome }
     var record = EventLog.Record(type: "Query")
     record.query = outcome.name
     record.way = outcome.way?.rawValue

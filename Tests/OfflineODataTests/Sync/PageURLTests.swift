@@ -53,4 +53,15 @@ struct PageURLTests {
     let rules = LinkRules(origin: "https://h", root: "https://h/s/")
     #expect(rules.resolve(link, from: "https://h/s/Orders?$top=1") == expected)
   }
+
+  @Test(
+    "options that the root was given with are added to links below it that lack them",
+    arguments: [
+      ("Rows?$skiptoken=2", "https://h/s/Rows?$skiptoken=2&c=1&l=EN"), ("Rows", "https://h/s/Rows?c=1&l=EN"),
+      ("https://h/s/Rows?l=DE", "https://h/s/Rows?l=DE&c=1"), ("https://h/other?x", "https://h/other?x"),
+    ])
+  func rootOptions(_ link: String, _ expected: String) {
+    let rules = LinkRules(origin: "https://h", root: "https://h/s/", query: "c=1&l=EN")
+    #expect(rules.resolve(link, from: "https://h/s/Rows?c=1&l=EN") == expected)
+  }
 }

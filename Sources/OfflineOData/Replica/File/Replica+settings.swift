@@ -22,8 +22,11 @@ extension Replica {
 
   /// Adds a line to the event log and drops the oldest beyond `limit`; answers its number.
   @discardableResult
-  func addEvent(_ text: String, at time: Double, limit: Int = 100) async throws(StorageError) -> Int64 {
+  func addEvent(_ text: String, at time: Double, limit: Int = 100, once: Bool = false) async throws(StorageError)
+    -> Int64
+  {
     try await database.write { (connection) throws(StorageError) in
+      if once, let same = try connection.renewEvent(text, at: time) { return same }
       try connection.run("INSERT INTO larder_event(time, text) VALUES(?1, ?2)", .real(time), .text(text))
       let id = connection.lastInsertedRow
       try connection.run("DELETE FROM larder_event WHERE id <= ?1", .integer(id - Int64(limit)))
@@ -58,5 +61,16 @@ extension Connection {
   func set(_ name: String, to value: SQLValue?) throws(StorageError) {
     guard let value else { return try run("DELETE FROM larder_setting WHERE name = ?1", .text(name)) }
     try run("INSERT OR REPLACE INTO larder_setting(name, value) VALUES(?1, ?2)", .text(name), value)
+  }
+}
+
+extension Connection {
+  /// Gives the newest event another time where it has this text; nil where it has another.
+  fileprivate func renewEvent(_ text: String, at time: Double) throws(StorageError) -> Int64? {
+    let newest = "SELECT id FROM larder_event WHERE id = (SELECT max(id) FROM larder_event) AND text = ?1"
+    let id = try first(newest, .text(text)) { (row) throws(StorageError) in try row.int64(0) }
+    guard let id else { return nil }
+    try run("UPDATE larder_event SET time = ?1 WHERE id = ?2", .real(time), .integer(id))
+    return id
   }
 }

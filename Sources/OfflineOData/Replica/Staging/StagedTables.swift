@@ -16,11 +16,28 @@ enum StagedTables {
     }
   }
 
+  /// Throws the unfinished downloads away that fill tables, but not those of one query.
+  static func dropReaders(besides query: Int64, _ plan: ReplicaPlan, _ connection: Connection) throws(StorageError) {
+    let registry = try ReplicaRegistry(plan, connection)
+    let readers = registry.entities.values.compactMap(\.reader) + registry.links.values.compactMap(\.reader)
+    for reader in Set(readers).subtracting([query]).sorted() { try drop(query: reader, plan, connection) }
+  }
+
   /// Throws all unfinished downloads away.
   static func dropAll(_ plan: ReplicaPlan, _ connection: Connection) throws(StorageError) {
     var registry = try ReplicaRegistry(plan, connection)
     for number in Array(registry.entities.keys) { try registry.dropNext(table: number, connection) }
     for number in Array(registry.links.keys) { try registry.dropNext(links: number, connection) }
     for table in ["larder_download", "larder_inline", "larder_stage"] { try connection.run("DELETE FROM \(table)") }
+  }
+}
+
+extension Replica {
+  /// Throws the unfinished downloads away that fill tables, but not those of one query; only while none is on its way.
+  func dropStaged(besides query: Int64) async throws(StorageError) {
+    try await write { (connection, _, plan) throws(StorageError) in
+      try StagedTables.dropReaders(besides: query, plan, connection)
+      try connection.countVersionUp()
+    }
   }
 }

@@ -1,0 +1,111 @@
+import Foundation
+import HTTPCore
+import OData
+import ODataService
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import OfflineOData
+
+@Suite("Offline store: services of unusual habits", .timeLimit(.minutes(1)))
+struct OddServiceTests {
+  @Test("rows that come unasked in line do not hinder the query that reads their set")
+  func unaskedExpansion() async throws {
+    let server = try OddService.unaskedExpansion.serve()
+    defer { server.stop() }
+    let rig = try StoreRig(server.url("/s/").absoluteString)
+    let store = try await rig.open(["groups": "Groups", "things": "Things"])
+    #expect(try await store.size("Things") == 2)
+    #expect(try await store.size("Groups(1)/Members") == 1)
+    let report = try await store.download()
+    #expect(report.queries.map(\.error) == [nil, nil])
+    try await store.close()
+  }
+
+  @Test("a query is downloaded though another one, that was cut, has begun to fill its table")
+  func cutNeighbour() async throws {
+    let cut = OpenSwitch()
+    let service = OddService(metadata: OddService.unaskedExpansion.metadata) { asked, fields in
+      switch asked {
+      case _ where asked.hasPrefix("Things?$skiptoken"):
+        cut.isOpen ? OddService.json(##"{"value":[{"ID":2}]}"##) : .response(503)
+      case _ where asked.hasPrefix("Things?$filter"): OddService.json(##"{"value":[{"ID":1}]}"##)
+      case _ where asked.hasPrefix("Things"):
+        OddService.json(##"{"value":[{"ID":1}],"@odata.nextLink":"Things?$skiptoken=1"}"##)
+      case _ where asked.hasPrefix("Groups"): OddService.json(##"{"value":[{"ID":1}]}"##)
+      default: nil
+      }
+    }
+    let server = try service.serve()
+    defer { server.stop() }
+    let rig = try StoreRig(server.url("/s/").absoluteString)
+    let store = try await rig.open(["groups": "Groups"])
+    try await store.add(OfflineODataDefiningQuery("all", "Things"))
+    try await store.add(OfflineODataDefiningQuery("one", "Things?$filter=ID eq 1"))
+    await #expect(throws: OfflineODataError.self) { try await store.download(["all"]) }
+    #expect(try await store.hasPendingDownload())
+    try await store.download(["one"])
+    #expect(try await store.size("Things") == 1)
+    cut.open()
+    try await store.download()
+    #expect(try await store.size("Things") == 2)
+    #expect(try await !store.hasPendingDownload())
+    try await store.close()
+  }
+
+  @Test("where tracking and the count do not go together, tracking is chosen")
+  func trackingAlone() async throws {
+    let server = try OddService.trackingAlone.serve()
+    defer { server.stop() }
+    let rig = try StoreRig(server.url("/s/").absoluteString)
+    let store = try await rig.open(["accounts": "accounts"])
+    #expect(try await store.definingQueries().map(\.hasDeltaLink) == [true])
+    let notes = try await store.text("EventLog?$filter=DefiningQuery eq 'accounts'&$select=Details")
+    #expect(notes.contains("refuses $count"))
+    #expect(!notes.contains("refuses change tracking"))
+    let report = try await store.download()
+    #expect(report.queries.map(\.way) == [.changes])
+    let names = try await store.readEntitySet("accounts?$select=name").entities.map { $0["name"] }
+    #expect(names == [.string("new")])
+    try await store.close()
+  }
+
+  @Test("query options of the root go with every request, links of the service included")
+  func ownOption() async throws {
+    let server = try OddService.ownOption.serve(below: "/my%20services/a(b)/")
+    defer { server.stop() }
+    let root = server.url("/my%20services/a(b)/").absoluteString + "?sap-client=100"
+    let rig = try StoreRig(root)
+    let store = try await rig.open(["rows": "Rows"])
+    #expect(try await store.size("Rows") == 2)
+    #expect(try await store.download().queries.map(\.way) == [.changes])
+    #expect(try await store.size("Rows") == 3)
+    #expect(try await store.size(root.prefix { $0 != "?" } + "Rows?$filter=ID gt 1") == 2)
+    try await store.close()
+  }
+
+  @Test("the service's own words, and where it has no metadata, are in the error")
+  func words() async throws {
+    let service = OddService(metadata: OddService.ownOption.metadata) { asked, _ in
+      asked.hasPrefix("Rows")
+        ? OddService.json(#"{"error":{"code":"7","message":"Rows are\nclosed today"}}"#, status: 400) : nil
+    }
+    let server = try service.serve()
+    defer { server.stop() }
+    let rig = try StoreRig(server.url("/s/").absoluteString)
+    let refused = await #expect(throws: OfflineODataError.self) { _ = try await rig.open(["rows": "Rows"]) }
+    #expect(refused?.errorMessage.contains("Rows are closed today") == true)
+    let other = try StoreRig(server.url("/elsewhere/").absoluteString)
+    let missing = await #expect(throws: OfflineODataError.self) { _ = try await other.open(["rows": "Rows"]) }
+    let message = try #require(missing?.errorMessage)
+    #expect(message.contains("There is no OData service at \(other.root)."), "\(message)")
+  }
+}
+
+/// Something that is open or not.
+private final class OpenSwitch: Sendable {
+  private let state = Mutex(false)
+  var isOpen: Bool { state.withLock { $0 } }
+  func open() { state.withLock { $0 = true } }
+}
