@@ -76,7 +76,7 @@ final class DownloadReport: Sendable {
         state.outcomes.append(outcome)
         if outcome.error == nil { state.hasBegun = true }
       }
-    case .stateChanged, .downloadFinished, .downloadFailed: break
+    case .stateChanged, .downloadFinished, .downloadFailed, .uploadProgress, .uploadFinished, .uploadFailed: break
     }
   }
 

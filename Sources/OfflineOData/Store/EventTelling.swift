@@ -49,7 +49,8 @@ final class EventTelling: Sendable {
         delegate.offlineODataProvider(provider, didUpdateOpenProgress: progress)
       case .progress(let progress): delegate.offlineODataProvider(provider, didUpdateDownloadProgress: progress)
       case .queryFinished(let outcome): delegate.offlineODataProvider(provider, didFinishQuery: outcome)
-      case .downloadFinished, .downloadFailed: break
+      case .uploadProgress(let progress): delegate.offlineODataProvider(provider, didUpdateUploadProgress: progress)
+      case .downloadFinished, .downloadFailed, .uploadFinished, .uploadFailed: break
       }
     }
   }

@@ -66,6 +66,10 @@ extension OfflineODataErrorName {
       Entry(.preconditionFailed, "Another download of this store is on its way.", "Wait for its end, or cancel it.")
     ),
     (
+      .uploadRunning,
+      Entry(.preconditionFailed, "Another upload of this store is on its way.", "Wait for its end, or cancel it.")
+    ),
+    (
       .otherService,
       Entry(.preconditionFailed, "The store's file belongs to another service.", "Choose another name or path.")
     ),
@@ -91,7 +95,10 @@ extension OfflineODataErrorName {
       .entityChanged,
       Entry(.preconditionFailed, "The entity has changed since its ETag was read.", "Read it again and repeat.")
     ),
-    (.entityExists, Entry(.preconditionFailed, "There is an entity with this key.", "Update it, or choose another key.")),
+    (
+      .entityExists,
+      Entry(.preconditionFailed, "There is an entity with this key.", "Update it, or choose another key.")
+    ),
   ]
 
   private static let notFound: [(OfflineODataErrorName, Entry)] = [

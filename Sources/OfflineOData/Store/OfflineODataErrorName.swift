@@ -61,6 +61,8 @@ public enum OfflineODataErrorName: Int, CaseIterable, Sendable, Hashable {
   case storeOpen = 2002
   /// Another download of this store is on its way, here or in another process.
   case downloadRunning = 2003
+  /// Another upload of this store is on its way, here or in another process.
+  case uploadRunning = 2011
   /// The file belongs to another service.
   case otherService = 2004
   /// Something else has the store's file in use.

@@ -8,6 +8,12 @@ public enum OfflineODataEvent: Sendable {
   case queryFinished(OfflineODataQueryOutcome)
   /// A download has ended well.
   case downloadFinished(OfflineODataDownloadReport)
+  /// An upload has gone on.
+  case uploadProgress(OfflineODataUploadProgress)
+  /// An upload has ended well; what the service refused is in its report.
+  case uploadFinished(OfflineODataUploadReport)
+  /// An upload was cut: what it had done, and why.
+  case uploadFailed(OfflineODataUploadReport, OfflineODataError)
   /// A download has ended with an error; below it, the error of the layer where it happened.
   case downloadFailed(OfflineODataError, cause: (any Error)?)
 }
@@ -103,6 +109,9 @@ public protocol OfflineODataDelegate: AnyObject, Sendable {
   func offlineODataProvider(_ provider: OfflineODataProvider, didUpdateOpenProgress progress: OfflineODataProgress)
   /// A download has gone on.
   func offlineODataProvider(_ provider: OfflineODataProvider, didUpdateDownloadProgress progress: OfflineODataProgress)
+  /// An upload has gone on.
+  func offlineODataProvider(
+    _ provider: OfflineODataProvider, didUpdateUploadProgress progress: OfflineODataUploadProgress)
   /// A defining query is done, well or not.
   func offlineODataProvider(_ provider: OfflineODataProvider, didFinishQuery outcome: OfflineODataQueryOutcome)
 }
@@ -117,6 +126,10 @@ extension OfflineODataDelegate {
   /// Does nothing.
   public func offlineODataProvider(
     _ provider: OfflineODataProvider, didUpdateDownloadProgress progress: OfflineODataProgress
+  ) {}
+  /// Does nothing.
+  public func offlineODataProvider(
+    _ provider: OfflineODataProvider, didUpdateUploadProgress progress: OfflineODataUploadProgress
   ) {}
   /// Does nothing.
   public func offlineODataProvider(

@@ -18,7 +18,12 @@ extension OfflineODataProvider {
     let task = try state.withLock { state throws(OfflineODataError) in
       guard case .open(let store) = state.phase else { throw OfflineODataError(.storeNotOpen) }
       guard state.download == nil else { throw OfflineODataError(.downloadRunning) }
-      let task = Task { try await performDownload(store, names.map(Set.init)) }
+      // The service's answers to changes are newer than what a download read before them.
+      let upload = state.upload
+      let task = Task {
+        _ = await upload?.result
+        return try await performDownload(store, names.map(Set.init))
+      }
       state.download = task
       return task
     }

@@ -187,11 +187,13 @@ extension OfflineODataProvider {
         state.phase = .closing(closing)
         return closing
       case .open(let store):
-        let download = state.download
+        let (download, upload) = (state.download, state.upload)
         let closing = Task<Void, any Error> {
           telling.tell(.stateChanged(.closing), of: self)
           download?.cancel()
+          upload?.cancel()
           _ = await download?.result
+          _ = await upload?.result
           await running.endAll()
           defer { hasClosed() }
           try await store.replica.close()
@@ -227,7 +229,7 @@ extension OfflineODataProvider {
       // Whose file it is is looked at before anything is removed.
       let replica = try await Replica.open(path: path)
       try await replica.close()
-      for suffix in ["", "-wal", "-shm", "-changes", "-download"] {
+      for suffix in ["", "-wal", "-shm", "-changes", "-download", "-upload"] {
         try? FileManager.default.removeItem(atPath: path + suffix)
       }
       guard !FileManager.default.fileExists(atPath: path) else { throw OfflineODataError(.fileFailed, path) }

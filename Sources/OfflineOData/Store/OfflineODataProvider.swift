@@ -54,6 +54,7 @@ public final class OfflineODataProvider: ODataStore {
     /// Names of defining queries that were removed while the store was closed.
     var removed: Set<String> = []
     var download: Task<OfflineODataDownloadReport, any Error>?
+    var upload: Task<OfflineODataUploadReport, any Error>?
   }
 
   /// Makes a closed store; nothing is sent or written yet.

@@ -12,6 +12,8 @@ final class OpenStore: Sendable {
 
   private let binding = Mutex<Binding?>(nil)
   private let prepared = Mutex(PreparedQuestions())
+  /// What uploads have found out about the service.
+  let upload = Mutex(UploadMemory())
   /// Whether all defining queries are known to have brought their rows.
   let isComplete = Atomic(false)
 

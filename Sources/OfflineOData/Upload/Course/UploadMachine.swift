@@ -11,8 +11,8 @@ struct UploadMachine: Sendable {
     case begin
     /// What became of units that were sent.
     case sent([Int64: UnitFate])
-    /// A batch failed as a whole.
-    case refused([Int64], BatchRefusal)
+    /// A batch failed as a whole; units that were left out of it have their own fates.
+    case refused([Int64], BatchRefusal, others: [Int64: UnitFate] = [:])
     /// What became of a unit that was looked up, or put into the archive.
     case resolved(Int64, UnitFate)
     /// Nothing more shall begin: the caller cancels, or the service cannot be asked.
@@ -62,6 +62,7 @@ struct UploadMachine: Sendable {
   private var suspect: Int64?
   private var batchesOnTheirWay = 0
   private var singlesOnTheirWay = 0
+  private var resolving = 0
   private var isStopping = false
   private var isFinished = false
   /// Transactions that wait because the service takes no batches.
@@ -87,9 +88,12 @@ struct UploadMachine: Sendable {
     case .stop: isStopping = true
     case .resolved(let id, let fate):
       singlesOnTheirWay -= 1
+      if entries[id]?.phase == .resolving { resolving -= 1 }
       settle(id, fate)
     case .sent(let fates): took(fates)
-    case .refused(let ids, let refusal): actions += refused(ids, refusal)
+    case .refused(let ids, let refusal, let others):
+      actions += refused(ids, refusal)
+      for (id, fate) in others { settle(id, fate) }
     }
     actions += next()
     if actions.isEmpty, batchesOnTheirWay == 0, singlesOnTheirWay == 0 {
@@ -228,11 +232,12 @@ struct UploadMachine: Sendable {
     var actions: [Action] = []
     while singlesOnTheirWay < max(1, rules.lanes), let id = doubtful.popFirst() {
       entries[id]?.phase = .resolving
+      resolving += 1
       singlesOnTheirWay += 1
       actions.append(.resolve(id))
     }
-    // What is in doubt may decide what the rest meets.
-    guard doubtful.isEmpty else { return actions }
+    // Sent before the rest, it goes before the rest.
+    guard doubtful.isEmpty, resolving == 0 else { return actions }
     actions += nextSingles()
     if usesBatches, batchesOnTheirWay == 0, let batch = nextBatch() { actions.append(batch) }
     return actions

@@ -17,7 +17,7 @@ struct RequestRendering {
   let version: ODataVersion
   let root: ODataServiceRoot
   /// Where the service has an entity of the store.
-  let locate: (RowReference) throws -> RowLocation
+  var locate: (RowReference) throws -> RowLocation
   /// The entity that a path of the caller's names, as in a header's placeholder; nil where it names none.
   var find: (String) throws -> RowReference? = { _ in nil }
   /// Makes the content of bytes that are kept under a number.

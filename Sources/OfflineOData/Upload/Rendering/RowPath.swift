@@ -143,3 +143,32 @@ enum RenderingError: Error, Hashable, CustomStringConvertible {
     }
   }
 }
+
+// From a path back to the entity.
+extension RowPath {
+  /// The entity that a path names by its key, also by one that it had before the service gave it another; nil for none.
+  func row(at path: String) throws -> RowReference? {
+    guard let table = table(at: path), let key = EntityID.key(of: path, in: table, model: plan.model) else {
+      return nil
+    }
+    let names = table.key.map { table.columns[$0].name }
+    let condition = names.indices.map { "\(TableDDL.quoted(names[$0])) = ?\($0 + 1)" }.joined(separator: " AND ")
+    var found: Int64?
+    try connection.forEachRow("SELECT \"@id\" FROM \(state.tables[table.number]) WHERE \(condition)", key) {
+      (row) throws(StorageError) in
+      found = try row.int64(0)
+      return false
+    }
+    let cells = EntityCells(Dictionary(zip(names, key), uniquingKeysWith: { first, _ in first }))
+    return try (found ?? LocalRows(plan, state, connection).formerly(cells, in: table)).map {
+      RowReference(table.name, $0)
+    }
+  }
+
+  /// The table that a path of an entity set and a key ends in.
+  private func table(at path: String) -> EntityTable? {
+    let steps = EntityID.segments(path)
+    guard steps.count == 1, let step = steps.first, step.key != nil else { return nil }
+    return plan.table(step.name)
+  }
+}

@@ -1,0 +1,25 @@
+package import HTTPCore
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// A request as it would be sent, without credentials, cookies and tokens.
+package struct ODataRequestPreview: Sendable {
+  /// What is meant; tunnelling may send another.
+  package var method: HTTPMethod
+  package var url: String
+  package var fields: HTTPFields
+  package var body: HTTPBody
+}
+
+extension ODataConversation {
+  /// What a request would be sent as. Asks the service for nothing where its model is known.
+  package func preview(_ request: ODataSingleRequest) async throws(ODataServiceError) -> ODataRequestPreview {
+    let outgoing = try await outgoing(request, operation: request.operationName)
+    return ODataRequestPreview(
+      method: outgoing.method, url: outgoing.url.absoluteString, fields: outgoing.fields, body: outgoing.body)
+  }
+}

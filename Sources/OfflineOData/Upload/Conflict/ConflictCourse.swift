@@ -1,0 +1,126 @@
+import OData
+import ODataService
+import Storage
+
+/// Carries out a conflict's policy: fetches the server's version, decides, asks the application where it wants to be.
+struct ConflictCourse: Sendable {
+  let journal: UploadJournal
+
+  private var store: OpenStore { journal.store }
+
+  /// What a policy goes by.
+  private struct Known: Sendable {
+    var path: String?
+    var base: EntityCells?
+    var mine: EntityCells?
+    var columns: Set<String> = []
+  }
+
+  /// What becomes of a request that was answered 412.
+  ///
+  /// - Parameters:
+  ///   - theirs: the server's version, where it is known already.
+  ///   - failure: what goes to the archive where the policy sends it there.
+  ///   - isAlone: one of several of a transaction is never changed by a policy.
+  func end(
+    of entry: QueueEntry, theirs: RequestEnd.Theirs? = nil, failure: ArchivedFailure, isAlone: Bool
+  ) async throws -> RequestEnd {
+    let known = try await known(entry)
+    let theirs = if let theirs { theirs } else { await fetched(known.path) }
+    guard isAlone, let entity = entry.request.entity, let table = store.replica.plan.table(entity.table) else {
+      return .archived(failure, theirs: theirs)
+    }
+    let plan = store.replica.plan
+    var cells: EntityCells?
+    switch theirs {
+    case .unknown: return .archived(failure, theirs: theirs)
+    case .gone: break
+    case .there(let answer): cells = answer.cells(in: table, plan)
+    }
+    let policy = journal.options.conflictPolicy
+    let decision = ConflictDecision.of(
+      policy, entry.request.operation, mine: known.columns, base: known.base, theirs: cells)
+    switch decision {
+    case .archive: return .archived(failure, theirs: theirs)
+    case .sendAgain: return .again(theirs, nil)
+    case .giveUp: return .discarded(theirs)
+    case .done: return .done(ServerAnswer())
+    case .ask:
+      guard case .resolver(let resolve) = policy else { return .archived(failure, theirs: theirs) }
+      let conflict = conflict(entry, known, theirs, table, plan)
+      return resolved(await resolve(conflict), entry, theirs, failure)
+    }
+  }
+
+  private func known(_ entry: QueueEntry) async throws(OfflineODataError) -> Known {
+    try await store.read { connection, state, plan in
+      var known = Known()
+      guard let entity = entry.request.entity else { return known }
+      let rows = LocalRows(plan, state, connection)
+      known.path = (try? RowPath(connection: connection, state: state, plan: plan).location(of: entity))?.path
+      known.base = try rows.base(of: entity)
+      known.mine = try rows.effective(entity)
+      for effect in try ChangeQueue(connection).effects(of: entry.id) where effect.reference == entity {
+        known.columns.formUnion(effect.cells.values.keys)
+      }
+      known.columns.subtract(SystemColumn.allCases.map(\.rawValue))
+      return known
+    }
+  }
+
+  /// The server's version; unknown where it cannot be had now, which fails nothing.
+  private func fetched(_ path: String?) async -> RequestEnd.Theirs {
+    guard let path, let found = try? await EntityLookup(store: store).entity(path) else { return .unknown }
+    switch found {
+    case .there(let answer): return .there(answer)
+    case .gone: return .gone
+    case .refused: return .unknown
+    }
+  }
+
+  // MARK: The application
+
+  private func conflict(
+    _ entry: QueueEntry, _ known: Known, _ theirs: RequestEnd.Theirs, _ table: EntityTable, _ plan: ReplicaPlan
+  ) -> OfflineODataConflict {
+    var their: ODataEntity?
+    if case .there(let answer) = theirs { their = answer.entity }
+    return OfflineODataConflict(
+      id: entry.id, path: known.path ?? "", customTag: entry.request.customTag,
+      isDeletion: entry.request.operation == .delete, base: known.base.map { entity($0, table, plan) },
+      mine: known.mine.map { entity($0, table, plan) }, theirs: their)
+  }
+
+  private func entity(_ cells: EntityCells, _ table: EntityTable, _ plan: ReplicaPlan) -> ODataEntity {
+    var entity = ODataEntity(typeName: cells.text(.type))
+    entity.etag = cells.text(.etag)
+    for column in table.columns where column.path.count == 1 && column.property != nil && column.storage != .stream {
+      guard column.storage != .complex else { continue }
+      let value = cells[column.name].flatMap { try? column.value(of: $0, model: plan.model) } ?? .null
+      entity.properties.append(ODataProperty(column.path[0], value))
+    }
+    return entity
+  }
+
+  private func resolved(
+    _ resolution: OfflineODataResolution, _ entry: QueueEntry, _ theirs: RequestEnd.Theirs, _ failure: ArchivedFailure
+  ) -> RequestEnd {
+    switch resolution {
+    case .archive: return .archived(failure, theirs: theirs)
+    case .useTheirs: return .discarded(theirs)
+    case .useMine:
+      if case .gone = theirs { return .archived(failure, theirs: theirs) }
+      return .again(theirs, nil)
+    case .use(let properties):
+      guard case .there = theirs else { return .archived(failure, theirs: theirs) }
+      var request = entry.request
+      request.operation = .patch
+      request.target = QueuedTarget(entry.request.entity)
+      request.body = .entity(
+        QueuedEntity(
+          row: entry.request.entity,
+          properties: properties.map { QueuedProperty(name: $0.name, value: QueuedValue($0.value)) }))
+      return .again(theirs, request)
+    }
+  }
+}

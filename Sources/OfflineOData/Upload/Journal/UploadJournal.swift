@@ -1,0 +1,204 @@
+import HTTPCore
+import OData
+import ODataService
+import Storage
+
+/// A unit that is ready to be sent, and written down as sent.
+struct PreparedUnit: Sendable {
+  let id: Int64
+  let members: [PreparedRequest]
+}
+
+/// A request that is ready to be sent.
+struct PreparedRequest: Sendable {
+  let entry: QueueEntry
+  let request: ODataSingleRequest
+  let attempt: UploadAttempt
+}
+
+/// The queue as an upload sees it: what is in it, and the sends that are written down before they leave.
+struct UploadJournal: Sendable {
+  let store: OpenStore
+  let options: OfflineODataUploadOptions
+
+  // MARK: The queue
+
+  /// The units to upload, in their order.
+  func units() async throws(OfflineODataError) -> [UploadUnit] {
+    let categories = options.categories
+    return try await store.read { connection, _, _ in
+      var units: [Int64: Draft] = [:]
+      var unitOf: [Int64: Int64] = [:]
+      let sql = """
+        SELECT id, unit, state, json_extract(request, '$.category'), json_type(request, '$.body.media') IS NOT NULL
+          FROM larder_request ORDER BY id
+        """
+      try connection.forEachRow(sql) { (row) throws(StorageError) in
+        let (id, unit, state) = (try row.int64(0), try row.int64(1), try row.int64(2))
+        unitOf[id] = unit
+        var draft = units[unit] ?? Draft(unit: UploadUnit(id: unit, size: 0))
+        draft.unit.size += 1
+        let isOpen = state == RequestState.queued.rawValue || state == RequestState.sent.rawValue
+        let category = try row.textOrNil(3)
+        if !isOpen || !(categories.map { $0.contains(category ?? "") } ?? true) { draft.isLeft = true }
+        if state == RequestState.sent.rawValue { draft.unit.isInDoubt = true }
+        if try row.int64(4) == 1 { draft.unit.isAlone = true }
+        units[unit] = draft
+        return true
+      }
+      for (id, earlier) in try ChangeQueue(connection).dependencies() {
+        guard let unit = unitOf[id] else { continue }
+        for one in earlier {
+          guard let other = unitOf[one], other != unit else { continue }
+          units[unit]?.unit.after.append(other)
+        }
+      }
+      return units.values.filter { !$0.isLeft }.map(\.unit).sorted { $0.id < $1.id }
+    }
+  }
+
+  private struct Draft {
+    var unit: UploadUnit
+    var isLeft = false
+  }
+
+  /// How many changes are queued or in doubt.
+  func left() async throws(OfflineODataError) -> Int {
+    try await store.read { connection, _, _ in
+      try connection.first("SELECT count(*) FROM larder_request WHERE state IN (0, 1)") {
+        (row) throws(StorageError) in Int(try row.int64(0))
+      } ?? 0
+    }
+  }
+
+  // MARK: Sending
+
+  /// Renders units and writes down that they are sent, in one transaction. What cannot be sent has its fate instead.
+  ///
+  /// - Parameter asOne: the requests of a unit go in one change set and can refer to each other; else the first of them
+  ///   is prepared alone.
+  func prepare(
+    _ ids: [Int64], asOne: Bool
+  ) async throws(OfflineODataError) -> (units: [PreparedUnit], fates: [Int64: UnitFate], failed: Int) {
+    try await store.change { connection, state, plan in
+      var units: [PreparedUnit] = []
+      var fates: [Int64: UnitFate] = [:]
+      var failed = 0
+      let queue = ChangeQueue(connection)
+      for id in ids {
+        let entries = try queue.entries(inUnit: id)
+        guard !entries.isEmpty else {
+          fates[id] = .gone
+          continue
+        }
+        let missing = try queue.units(before: id)
+        guard missing.isEmpty else {
+          fates[id] = .deferred(after: missing)
+          continue
+        }
+        do {
+          let unit = try rendered(id, asOne ? entries : [entries[0]], connection, state, plan, asOne: asOne)
+          for member in unit.members {
+            try queue.set(.sent, of: member.entry.id)
+            try queue.set(attempt: member.attempt.json, of: member.entry.id)
+          }
+          units.append(unit)
+        } catch let error as StorageError {
+          throw error
+        } catch {
+          var failure = ArchivedFailure(
+            kind: .unfitting, message: String(describing: error), method: "", url: "",
+            time: Double(store.conversation.options.clock.unixTime()))
+          failure.code = "unfitting"
+          failed += try archive(entries.map { ($0, failure) }, connection, state, plan)
+          fates[id] = .archived
+        }
+      }
+      return (units, fates, failed)
+    }
+  }
+
+  private func rendered(
+    _ id: Int64, _ entries: [QueueEntry], _ connection: Connection, _ state: ReplicaState, _ plan: ReplicaPlan,
+    asOne: Bool
+  ) throws -> PreparedUnit {
+    let rendering = rendering(connection, state, plan)
+    let clock = store.conversation.options.clock
+    var set = RequestRendering.ChangeSet()
+    set.hasReferences = asOne && entries.count > 1
+    let members = try entries.map { entry in
+      // A name is needed where others refer to it, and answers are told apart by it.
+      var request = try rendering.request(entry.request, contentID: asOne ? String(entry.id) : nil, in: &set)
+      let attempt = UploadAttempt(
+        request, after: entry.attempt.flatMap(UploadAttempt.init(json:)), now: clock.unixTime(), random: clock.random)
+      if options.namesRequests, !store.refusesNames {
+        for field in attempt.fields(plan.model.version) { request.fields.setDefault(field.name, field.value) }
+      }
+      return PreparedRequest(entry: entry, request: request, attempt: attempt)
+    }
+    return PreparedUnit(id: id, members: members)
+  }
+
+  /// How requests are rendered by what a transaction sees.
+  func rendering(_ connection: Connection, _ state: ReplicaState, _ plan: ReplicaPlan) -> RequestRendering {
+    let paths = RowPath(connection: connection, state: state, plan: plan)
+    let store = store
+    return RequestRendering(
+      version: plan.model.version, root: store.root, locate: { try paths.location(of: $0) },
+      find: { try paths.row(at: store.relative($0)) },
+      stream: { number, byteCount in
+        let head = StoredStreams.Head(contentType: nil, etag: nil, byteCount: byteCount, generation: number)
+        return { StoredStreams.body(head, store) }
+      })
+  }
+
+  // MARK: The archive
+
+  /// Puts requests into the archive and holds what depends on them; answers how many changes that are.
+  func archive(
+    _ failures: [(QueueEntry, ArchivedFailure)], _ connection: Connection, _ state: ReplicaState, _ plan: ReplicaPlan
+  ) throws -> Int {
+    let queue = ChangeQueue(connection)
+    let own = Set(failures.map(\.0.id))
+    for (entry, failure) in failures {
+      try queue.set(.archived, of: entry.id)
+      try queue.set(failure: failure, of: entry.id)
+    }
+    var count = own.count
+    var rows = Set(failures.compactMap(\.0.request.entity))
+    var behind = try queue.withDependents(own)
+    for unit in Set(failures.map(\.0.unit)) { behind += try queue.entries(inUnit: unit).map(\.id) }
+    for id in Set(behind).subtracting(own).sorted() {
+      guard let entry = try queue.entry(id), entry.state == .queued || entry.state == .sent else { continue }
+      try queue.set(.held, of: id)
+      count += 1
+      if let row = entry.request.entity { rows.insert(row) }
+    }
+    var local = LocalRows(plan, state, connection)
+    for row in rows { try local.touch(row) }
+    _ = try local.finish()
+    return count
+  }
+}
+
+extension ChangeQueue {
+  /// The requests of a unit that wait or were sent, in their order.
+  func entries(inUnit id: Int64) throws(StorageError) -> [QueueEntry] {
+    let ids = try connection.rows(
+      "SELECT id FROM larder_request WHERE unit = ?1 AND state IN (0, 1) ORDER BY id", .integer(id)
+    ) { (row) throws(StorageError) in try row.int64(0) }
+    var entries: [QueueEntry] = []
+    for id in ids { if let entry = try entry(id) { entries.append(entry) } }
+    return entries
+  }
+
+  /// The units that a unit depends on and that are still there.
+  func units(before id: Int64) throws(StorageError) -> [Int64] {
+    try connection.rows(
+      """
+      SELECT DISTINCT e.unit FROM larder_request r JOIN larder_dependency d ON d.request = r.id
+        JOIN larder_request e ON e.id = d.earlier WHERE r.unit = ?1 AND e.unit <> ?1
+      """, .integer(id)
+    ) { (row) throws(StorageError) in try row.int64(0) }
+  }
+}

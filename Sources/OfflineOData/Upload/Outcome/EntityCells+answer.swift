@@ -1,0 +1,62 @@
+import OData
+import Storage
+
+extension EntityCells {
+  /// What a service says of an entity, as cells of its row: what it leaves out is left out. Undeclared properties of types
+  /// that are not open, and what else the store has no column for, are not kept.
+  ///
+  /// Throws `ODataValueError` for a value that is none of its property's type.
+  init(entity: ODataEntity, in table: EntityTable, plan: ReplicaPlan) throws {
+    self.init()
+    let type = table.types.first { $0.name == entity.typeName } ?? table.type
+    if table.hasTypes, let name = entity.typeName, table.typeNumber(name) != nil { self[.type] = .text(name) }
+    var dynamic = ODataComplexValue()
+    for property in entity.properties {
+      guard type.property(property.name) != nil else {
+        if type.isOpen { dynamic.properties.append(property) }
+        continue
+      }
+      try take(property.value, at: [property.name], type, table, plan.model)
+    }
+    if type.isOpen, let column = table.column([TableColumns.dynamicName]) {
+      self[column.name] =
+        dynamic.properties.isEmpty
+        ? .null : try column.storage.sqlValue(of: .complex(dynamic), type: .abstract(.untyped), model: plan.model)
+    }
+    if let id = entity.id, !EntityID.isConventional(id, in: table) { self[.uri] = .text(id) }
+    if let media = entity.media { self[.media] = .text(EntityCells.json(media)) }
+    for stream in entity.streams {
+      if let column = table.column([stream.name], on: type), column.storage == .stream {
+        self[column.name] = .text(EntityCells.json(stream.link))
+      }
+    }
+    if let etag = entity.etag { self[.etag] = .text(etag) }
+  }
+
+  private mutating func take(
+    _ value: ODataValue, at path: [String], _ type: EdmStructure, _ table: EntityTable, _ model: EdmModel
+  ) throws {
+    guard let column = table.column(path, on: type) else { return }
+    guard column.storage == .complex else {
+      self[column.name] = try column.storage.sqlValue(of: value, type: column.type, model: model)
+      return
+    }
+    // A complex value is told whole.
+    for inner in table.columns where inner.path.count > path.count && inner.path.starts(with: path) {
+      self[inner.name] = .null
+    }
+    guard case .complex(let complex) = value else {
+      self[column.name] = .null
+      return
+    }
+    self[column.name] = .text(complex.typeName == column.type.name ? "" : complex.typeName ?? "")
+    for property in complex.properties { try take(property.value, at: path + [property.name], type, table, model) }
+  }
+
+  private static func json(_ link: ODataMediaLink) -> String {
+    var info = MediaInfo()
+    (info.contentType, info.etag) = (link.contentType, link.etag)
+    (info.readLink, info.editLink) = (link.readLink, link.editLink)
+    return info.json
+  }
+}

@@ -1,0 +1,180 @@
+import OData
+import Storage
+
+/// What a commit of outcomes has counted.
+struct UploadCounts: Sendable, Hashable {
+  var sent = 0
+  var failed = 0
+  var discarded = 0
+
+  static func += (left: inout UploadCounts, right: UploadCounts) {
+    left.sent += right.sent
+    left.failed += right.failed
+    left.discarded += right.discarded
+  }
+}
+
+/// Writes down what became of requests: outcome, removal from the queue and the server's new image in one transaction.
+struct UploadCommit: Sendable {
+  let journal: UploadJournal
+
+  /// A unit and what became of each of its requests.
+  struct Unit: Sendable {
+    let id: Int64
+    let ends: [(entry: QueueEntry, end: RequestEnd)]
+  }
+
+  /// Commits units. Answers their fates and what it has counted.
+  func commit(_ units: [Unit]) async throws(OfflineODataError) -> (fates: [Int64: UnitFate], counts: UploadCounts) {
+    try await journal.store.change { connection, state, plan in
+      var fates: [Int64: UnitFate] = [:]
+      var counts = UploadCounts()
+      for unit in units {
+        fates[unit.id] = UploadCommit.fate(unit)
+        counts += try commit(unit, connection, state, plan)
+      }
+      return (fates, counts)
+    }
+  }
+
+  private static func fate(_ unit: Unit) -> UnitFate {
+    var fate = UnitFate.done
+    for (_, end) in unit.ends {
+      switch end {
+      case .done, .discarded: break
+      case .archived: return .archived
+      case .inDoubt: fate = .inDoubt
+      case .again: if fate != .inDoubt { fate = .again }
+      case .queued: if fate == .done { fate = .notSent }
+      }
+    }
+    return fate
+  }
+
+  private func commit(
+    _ unit: Unit, _ connection: Connection, _ state: ReplicaState, _ plan: ReplicaPlan
+  ) throws -> UploadCounts {
+    var counts = UploadCounts()
+    let queue = ChangeQueue(connection)
+    var failures: [(QueueEntry, ArchivedFailure)] = []
+    var rows = LocalRows(plan, state, connection)
+    for (entry, end) in unit.ends {
+      // It may have been taken back meanwhile; what the server has is taken all the same.
+      let isThere = try queue.entry(entry.id) != nil
+      switch end {
+      case .done(let answer):
+        try done(entry, isThere, answer, &rows, plan)
+        counts.sent += 1
+      case .archived(let failure, let theirs):
+        if isThere { failures.append((entry, try known(failure, entry, theirs, &rows, plan))) }
+        try take(theirs, entry, &rows, plan)
+      case .queued: try queue.set(.queued, of: entry.id)
+      case .inDoubt: break
+      case .again(let theirs, let changed):
+        try take(theirs, entry, &rows, plan)
+        if isThere { try again(entry, theirs, changed, &rows, plan) }
+      case .discarded(let theirs):
+        try take(theirs, entry, &rows, plan)
+        counts.discarded += try rows.undo([entry.id]).count
+      }
+    }
+    _ = try rows.finish()
+    if !failures.isEmpty { counts.failed += try journal.archive(failures, connection, state, plan) }
+    return counts
+  }
+
+  // MARK: Done
+
+  private func done(
+    _ entry: QueueEntry, _ isThere: Bool, _ answer: ServerAnswer, _ rows: inout LocalRows, _ plan: ReplicaPlan
+  ) throws {
+    guard let entity = entry.request.entity, let table = plan.table(entity.table) else {
+      if isThere { try rows.succeed(entry.id) }
+      return
+    }
+    let cells = answer.cells(in: table, plan)
+    guard isThere else { return try rows.setBase(entity, to: cells) }
+    let children = try self.children(entry.request, answer, plan)
+    for (row, cells) in children { if let cells { try rows.replaceKey(of: row, by: cells, after: entry.id) } }
+    try rows.succeed(entry.id, with: cells)
+    // One that the server's answer does not show comes with the next download, under its own key.
+    for (row, cells) in children { try rows.setBase(row, to: cells) }
+    try renew(cells?.text(.etag), of: entity, rows.queue)
+  }
+
+  /// Later changes of an entity go under the ETag that this one has given it: the queue never conflicts with itself.
+  private func renew(_ etag: String?, of entity: RowReference, _ queue: ChangeQueue) throws(StorageError) {
+    for later in try queue.entries(of: entity.row) where later.request.baseETag != etag {
+      var request = later.request
+      request.baseETag = etag
+      try queue.replace(later.id, by: request)
+    }
+  }
+
+  /// The entities that were made with another, and what the server says of each.
+  private func children(
+    _ request: QueuedRequest, _ answer: ServerAnswer, _ plan: ReplicaPlan
+  ) throws -> [(RowReference, EntityCells?)] {
+    guard case .entity(let made) = request.body else { return [] }
+    return DeepInsert.pairs(made, answer.entity).compactMap { child, found in
+      guard let row = child.row, let table = plan.table(row.table) else { return nil }
+      return (row, found.flatMap { try? EntityCells(entity: $0, in: table, plan: plan) })
+    }
+  }
+
+  // MARK: Conflicts
+
+  /// Takes the server's version of a request's entity.
+  private func take(
+    _ theirs: RequestEnd.Theirs, _ entry: QueueEntry, _ rows: inout LocalRows, _ plan: ReplicaPlan
+  ) throws {
+    guard let entity = entry.request.entity, let table = plan.table(entity.table) else { return }
+    switch theirs {
+    case .unknown: break
+    case .gone: try rows.setBase(entity, to: nil)
+    case .there(let answer): if let cells = answer.cells(in: table, plan) { try rows.setBase(entity, to: cells) }
+    }
+  }
+
+  private func again(
+    _ entry: QueueEntry, _ theirs: RequestEnd.Theirs, _ changed: QueuedRequest?, _ rows: inout LocalRows,
+    _ plan: ReplicaPlan
+  ) throws {
+    let queue = rows.queue
+    guard case .there(let answer) = theirs else { return try queue.set(.queued, of: entry.id) }
+    var request = changed ?? entry.request
+    request.baseETag = answer.etag
+    request.ifMatch = nil
+    if changed != nil, case .entity(let body) = request.body, let entity = request.entity,
+      let table = plan.table(entity.table)
+    {
+      let properties = body.properties.map { ODataProperty($0.name, $0.value.value) }
+      let cells = try EntityCells(entity: ODataEntity(properties: properties), in: table, plan: plan)
+      try queue.replace(entry.id, by: request, effects: [Effect(.set, entity.table, entity.row, cells: cells)])
+      try rows.touch(entity)
+    } else {
+      try queue.replace(entry.id, by: request)
+    }
+    try queue.set(.queued, of: entry.id)
+    if let entity = entry.request.entity { try renew(answer.etag, of: entity, queue) }
+  }
+
+  /// A conflict's failure with its three versions.
+  private func known(
+    _ failure: ArchivedFailure, _ entry: QueueEntry, _ theirs: RequestEnd.Theirs, _ rows: inout LocalRows,
+    _ plan: ReplicaPlan
+  ) throws -> ArchivedFailure {
+    guard failure.kind == .conflict, let entity = entry.request.entity, let table = plan.table(entity.table) else {
+      return failure
+    }
+    var failure = failure
+    if failure.base == nil { failure.base = try rows.base(of: entity) }
+    failure.mine = try rows.effective(entity)
+    switch theirs {
+    case .unknown: failure.theirsIsUnknown = true
+    case .gone: break
+    case .there(let answer): failure.theirs = answer.cells(in: table, plan)
+    }
+    return failure
+  }
+}

@@ -1,0 +1,189 @@
+import HTTPCore
+import OData
+import ODataService
+import Storage
+
+/// What becomes of the requests of a unit, by the answers to them.
+struct UploadEnds: Sendable {
+  let journal: UploadJournal
+
+  private var store: OpenStore { journal.store }
+  private var model: EdmModel { store.replica.model }
+  private var time: Int64 { store.conversation.options.clock.unixTime() }
+
+  /// The answer to a unit.
+  enum Answer: Sendable {
+    /// One for each request.
+    case each([ODataBatchResponse.Answer])
+    /// One for all: the change set failed, or the request did.
+    case whole(ODataServiceError)
+  }
+
+  /// Judges a unit's answers. `stop` is why the upload goes no further.
+  func ends(
+    of unit: PreparedUnit, _ answer: Answer
+  ) async throws -> (UploadCommit.Unit, stop: OfflineODataError?) {
+    var ends: [(entry: QueueEntry, end: RequestEnd)] = []
+    var stop: OfflineODataError?
+    switch answer {
+    case .each(let answers):
+      let hasFailed = answers.contains { if case .failure = $0 { true } else { false } }
+      for (member, answer) in zip(unit.members, answers) {
+        switch answer {
+        case .success(let response):
+          try await learn(response.fields)
+          var end = RequestEnd.done(await completed(ServerAnswer(response, model: model), member.entry))
+          // Said to be done in a change set that failed: it should have been taken back.
+          if hasFailed, case .queued? = try? await RequestResolver(journal: journal).end(of: journaled(member)) {
+            end = .archived(try await failure(of: member, takenBack(unit)))
+          }
+          ends.append((member.entry, end))
+        case .failure(let error):
+          let (end, why) = try await self.end(of: member, error, isAlone: unit.members.count == 1)
+          ends.append((member.entry, end))
+          stop = stop ?? why
+        }
+      }
+    case .whole(let error):
+      for member in unit.members {
+        let (end, why) = try await self.end(of: member, error, isAlone: unit.members.count == 1)
+        stop = stop ?? why
+        ends.append((member.entry, try await checked(end, member, unit)))
+      }
+    }
+    return (UploadCommit.Unit(id: unit.id, ends: UploadEnds.together(ends)), stop)
+  }
+
+  /// The requests of a unit go together: where one is in the archive, none goes on waiting.
+  static func together(_ ends: [(entry: QueueEntry, end: RequestEnd)]) -> [(entry: QueueEntry, end: RequestEnd)] {
+    let failure = ends.lazy.compactMap { if case .archived(let failure, _) = $0.end { failure } else { nil } }.first
+    guard let failure else { return ends }
+    return ends.map { entry, end in
+      switch end {
+      case .queued, .again, .inDoubt: (entry, .archived(failure))
+      case .done, .archived, .discarded: (entry, end)
+      }
+    }
+  }
+
+  private func end(
+    of member: PreparedRequest, _ error: ODataServiceError, isAlone: Bool
+  ) async throws -> (RequestEnd, stop: OfflineODataError?) {
+    let outcome = UploadOutcome.of(error, isRemoval: member.entry.request.isRemoval)
+    switch outcome {
+    case .done, .doneBefore: return (.done(ServerAnswer()), nil)
+    case .notSent: return (.queued, nil)
+    case .unclear: return (.inDoubt, nil)
+    case .stop(let mayHaveTakenEffect):
+      return (mayHaveTakenEffect ? .inDoubt : .queued, OfflineODataError(below: UploadStop(error).cause))
+    case .refused:
+      if refusesName(error) { return (.queued, nil) }
+      return (.archived(try await failure(of: member, error)), nil)
+    case .conflict:
+      let failure = try await failure(of: member, error, kind: .conflict)
+      let end = try await ConflictCourse(journal: journal).end(of: member.entry, failure: failure, isAlone: isAlone)
+      return (end, nil)
+    }
+  }
+
+  /// What a conflict found by a look-up becomes by the policy; other ends stay.
+  func judged(_ end: RequestEnd, _ entry: QueueEntry, isAlone: Bool) async throws -> RequestEnd {
+    guard case .archived(let failure, let theirs) = end, failure.kind == .conflict else { return end }
+    return try await ConflictCourse(journal: journal).end(
+      of: entry, theirs: theirs, failure: failure, isAlone: isAlone)
+  }
+
+  // MARK: Change sets
+
+  /// A request of a change set that failed: services that do not take back what was done before are found out.
+  private func checked(_ end: RequestEnd, _ member: PreparedRequest, _ unit: PreparedUnit) async throws -> RequestEnd {
+    guard unit.members.count > 1, case .archived = end else { return end }
+    guard case .done(let answer)? = try? await RequestResolver(journal: journal).end(of: journaled(member)) else {
+      return end
+    }
+    return .done(answer)
+  }
+
+  private func journaled(_ member: PreparedRequest) -> QueueEntry {
+    var entry = member.entry
+    entry.attempt = member.attempt.json
+    return entry
+  }
+
+  private func takenBack(_ unit: PreparedUnit) -> ODataServiceError {
+    ODataServiceError(.http(status: 424, payload: nil), operation: "batch")
+  }
+
+  // MARK: Answers
+
+  /// Reads what an answer leaves out and is needed: the entity that was made, the ETag of one that has one.
+  private func completed(_ answer: ServerAnswer, _ entry: QueueEntry) async -> ServerAnswer {
+    let request = entry.request
+    let children =
+      if case .entity(let body) = request.body { DeepInsert.pairs(body, answer.entity) } else {
+        [(QueuedEntity, ODataEntity?)]()
+      }
+    let isMade = request.operation == .create
+    let lacksEntity = isMade && (answer.entity == nil || children.contains { $0.1 == nil })
+    let isChanged = request.operation == .patch || request.operation == .merge || request.operation == .replace
+    guard lacksEntity || isChanged && answer.etag == nil && request.baseETag != nil else { return answer }
+    // What cannot be read now comes with the next download.
+    let expand = isMade ? DeepInsert.expand(request, isV4: model.version >= .v4) : ""
+    guard let path = try? await path(answer, entry) else {
+      guard isMade, answer.entity == nil,
+        case .done(let found)? = try? await RequestResolver(journal: journal).end(of: entry)
+      else { return answer }
+      return found
+    }
+    guard case .there(let whole)? = try? await EntityLookup(store: store).entity(path, expand: expand) else {
+      return answer
+    }
+    return whole
+  }
+
+  private func path(_ answer: ServerAnswer, _ entry: QueueEntry) async throws -> String? {
+    if let location = answer.location, let path = store.root.relative(location) { return path }
+    guard let entity = entry.request.entity else { return nil }
+    return try await store.read { connection, state, plan in
+      try RowPath(connection: connection, state: state, plan: plan).location(of: entity).path
+    }
+  }
+
+  // MARK: Names of requests
+
+  /// The name under which it is kept that the service recognises repeated requests.
+  static let repeatableSetting = "repeatable-requests"
+
+  private func learn(_ fields: HTTPFields) async throws {
+    guard UploadAttempt.result(fields) == true, !store.knowsRepeatable else { return }
+    try await store.replica.set(Self.repeatableSetting, to: .integer(1))
+    store.learnedRepeatable()
+  }
+
+  /// Whether a request was refused for its name alone: then it, and all behind it, go without.
+  private func refusesName(_ error: ODataServiceError) -> Bool {
+    guard journal.options.namesRequests, !store.refusesNames, let response = error.response else { return false }
+    guard UploadAttempt.result(response.fields) == false else { return false }
+    store.refuseNames()
+    return true
+  }
+
+  // MARK: Failures
+
+  private func failure(
+    of member: PreparedRequest, _ error: ODataServiceError, kind: ArchivedFailure.Kind = .refused
+  ) async throws -> ArchivedFailure {
+    ArchivedFailure(error, kind: kind, await sent(member.request), time: time)
+  }
+
+  /// A request as it goes over the wire, for people.
+  func sent(_ request: ODataSingleRequest) async -> SentRequest {
+    guard let preview = try? await store.conversation.preview(request) else {
+      return SentRequest(method: request.operationName, url: request.path, body: nil)
+    }
+    var body: String?
+    if case .bytes(let bytes) = preview.body { body = String(validating: bytes, as: UTF8.self) }
+    return SentRequest(
+      method: preview.method.rawValue, url: store.root.relative(preview.url) ?? preview.url, body: body)
+  }
+}

@@ -1,0 +1,71 @@
+import HTTPCore
+import OData
+import ODataService
+
+/// Reads what the service has now, to find out what became of a request, and to see another's version.
+struct EntityLookup: Sendable {
+  let store: OpenStore
+
+  /// What a read found.
+  enum Found: Sendable {
+    case there(ServerAnswer)
+    case gone
+    /// The service does not answer the question.
+    case refused
+  }
+
+  private var conversation: ODataConversation { store.conversation }
+  private var model: EdmModel { store.replica.model }
+
+  /// Reads an entity by its path. Throws ``UploadStop`` where the service cannot be asked.
+  func entity(_ path: String, expand: String = "") async throws -> Found {
+    var request = ODataSingleRequest.read(path, useCache: false)
+    if !expand.isEmpty {
+      request.path += (path.contains("?") ? "&" : "?") + "$expand=" + PercentEncoding.encode(expand)
+    }
+    let response: ODataSingleResponse
+    do throws(ODataServiceError) { response = try await conversation.send(request) } catch { return try found(error) }
+    let answer = ServerAnswer(response, model: model)
+    // A single-valued path that leads nowhere is answered without content.
+    return answer.entity == nil ? (response.httpStatus == 204 ? .gone : .refused) : .there(answer)
+  }
+
+  /// Reads entities of a collection that a filter holds for; nil where the service does not answer the question.
+  func entities(_ collection: String, filter: String, limit: Int) async throws -> [ODataEntity]? {
+    let path = "\(collection)?$filter=\(PercentEncoding.encode(filter))&$top=\(limit)"
+    let response: ODataSingleResponse
+    do throws(ODataServiceError) {
+      response = try await conversation.send(.read(path, useCache: false))
+    } catch {
+      if case .refused = try found(error) { return nil }
+      return []
+    }
+    switch try? response.payload(model: model) {
+    case .collection(let collection)?: return collection.entities
+    case .property(let property)? where property.value == .collection([]): return []
+    default: return nil
+    }
+  }
+
+  private func found(_ error: ODataServiceError) throws -> Found {
+    switch UploadOutcome.of(error, isRemoval: true) {
+    case .doneBefore: return .gone
+    case .stop: throw UploadStop(error)
+    default: return .refused
+    }
+  }
+}
+
+/// The upload stops: the service cannot be asked, or the caller cancelled.
+struct UploadStop: Error {
+  let error: ODataServiceError
+
+  init(_ error: ODataServiceError) { self.error = error }
+
+  /// The error that the upload throws for it.
+  var cause: any Error {
+    if error.isCancelled { return CancellationError() }
+    // A 403 stops an upload only where it asks for credentials.
+    return error.httpStatus == 403 ? OfflineODataError(.authenticationFailed, cause: error) : OfflineODataError(error)
+  }
+}

@@ -1,0 +1,248 @@
+import HTTPCore
+import OData
+import ODataService
+import Storage
+
+/// Finds out what became of a request that was sent and whose answer was lost.
+struct RequestResolver: Sendable {
+  let journal: UploadJournal
+
+  private var store: OpenStore { journal.store }
+  private var lookup: EntityLookup { EntityLookup(store: store) }
+
+  /// What is known of a request before the service is asked.
+  struct Case: Sendable {
+    let entry: QueueEntry
+    let attempt: UploadAttempt
+    /// Where the service has the entity; nil where it gives the key.
+    var path: String?
+    /// The collection that a creation goes to.
+    var collection = ""
+    /// The entity's server image before the change.
+    var base: EntityCells?
+  }
+
+  /// Looks a request up. Throws ``UploadStop`` where the service cannot be asked.
+  func end(of entry: QueueEntry) async throws -> RequestEnd {
+    guard let attempt = entry.attempt.flatMap(UploadAttempt.init(json:)) else { return .queued }
+    let known = try await prepare(entry, attempt)
+    switch entry.request.operation {
+    case .create: return try await creation(known)
+    case .patch, .merge, .replace: return try await update(known)
+    case .patchProperty, .replaceProperty, .deleteProperty: return try await property(known)
+    case .delete: return try await deletion(known)
+    // A second time has the effect of the first (OData Protocol 4.01 §11.4.6); what is gone counts as removed.
+    case .createLink, .updateLink, .deleteLink, .replaceValue, .updateMedia, .deleteMedia: return .queued
+    case .action, .createMedia: return unknown(known)
+    }
+  }
+
+  private func prepare(_ entry: QueueEntry, _ attempt: UploadAttempt) async throws(OfflineODataError) -> Case {
+    try await store.read { connection, state, plan in
+      var known = Case(entry: entry, attempt: attempt)
+      let paths = RowPath(connection: connection, state: state, plan: plan)
+      if let entity = entry.request.entity {
+        known.path = (try? paths.location(of: entity))?.path
+        known.base = try LocalRows(plan, state, connection).base(of: entity)
+        if entry.request.operation == .create {
+          known.collection = attempt.url.prefix { $0 != "?" }.description
+          known.path = try clientKey(entry, entity, plan).map { "\(known.collection)(\($0))" }
+        }
+      } else if let row = entry.request.target.row {
+        known.path = (try? paths.location(of: row))?.path
+      }
+      return known
+    }
+  }
+
+  /// The key of a creation, where the caller gave it whole.
+  private func clientKey(_ entry: QueueEntry, _ entity: RowReference, _ plan: ReplicaPlan) throws -> String? {
+    guard case .entity(let body) = entry.request.body, let table = plan.table(entity.table) else { return nil }
+    let names = table.type.key.map(\.name)
+    var parts: [String] = []
+    for name in names {
+      guard let property = body.properties.first(where: { $0.name == name }), property.key == nil else { return nil }
+      let type = table.column([name])?.type.name
+      let literal = try property.value.value.urlLiteral(dialect: plan.model.version.dialect, enumerationType: type)
+      parts.append(names.count > 1 ? "\(name)=\(literal)" : literal)
+    }
+    return parts.isEmpty ? nil : parts.joined(separator: ",")
+  }
+
+  // MARK: Each operation
+
+  private func creation(_ known: Case) async throws -> RequestEnd {
+    guard case .entity(let body) = known.entry.request.body else { return unknown(known) }
+    let isV4 = store.replica.model.version >= .v4
+    let expand = DeepInsert.expand(known.entry.request, isV4: isV4)
+    if let path = known.path {
+      let found = try await lookup.entity(path, expand: expand)
+      guard case .there(let answer) = found else {
+        if case .gone = found { return .queued }
+        return unknown(known)
+      }
+      let isMine = answer.entity.map { SentContent.matches(body, $0) } ?? false
+      return end(LookupJudgement.ofCreation(answer, isMine: isMine), known, .there(answer))
+    }
+    guard let filter = LookupFilter.text(body, version: store.replica.model.version) else { return unknown(known) }
+    let all = try await lookup.entities(known.collection, filter: filter, limit: 20)
+    let candidates = try await unknownToStore(all?.filter { SentContent.matches(body, $0) }, known)
+    let judgement = LookupJudgement.ofCreation(candidates: candidates?.count)
+    guard judgement == .done, let only = candidates?.first else { return end(judgement, known, .unknown) }
+    var answer = ServerAnswer(entity: only, etag: only.etag, location: only.id ?? only.editLink)
+    if !expand.isEmpty, let path = answer.location,
+      case .there(let whole) = try await lookup.entity(path, expand: expand)
+    {
+      answer = whole
+    }
+    return .done(answer)
+  }
+
+  /// The entities whose keys no row of the store has.
+  private func unknownToStore(_ found: [ODataEntity]?, _ known: Case) async throws -> [ODataEntity]? {
+    guard let found, let entity = known.entry.request.entity else { return nil }
+    return try await store.read { connection, state, plan in
+      guard let table = plan.table(entity.table) else { return nil }
+      let rows = LocalRows(plan, state, connection)
+      return try found.filter { candidate in
+        let answer = ServerAnswer(entity: candidate, location: candidate.id ?? candidate.editLink)
+        guard let cells = answer.cells(in: table, plan) else { return false }
+        let names = table.key.map { table.columns[$0].name }
+        let key = names.map { cells[$0] ?? .null }
+        let condition = names.indices.map { "\(TableDDL.quoted(names[$0])) = ?\($0 + 1)" }.joined(separator: " AND ")
+        return try rows.row(table, condition, key) == nil
+      }
+    }
+  }
+
+  private func update(_ known: Case) async throws -> RequestEnd {
+    guard let path = known.path, case .entity(let body) = known.entry.request.body else { return .queued }
+    let found = try await lookup.entity(path)
+    guard let theirs = theirs(found) else { return unknown(known) }
+    let entity = found.answer?.entity
+    let judgement = LookupJudgement.ofUpdate(
+      found.answer, ifMatch: known.attempt.ifMatch, isMine: entity.map { SentContent.matches(body, $0) } ?? false,
+      isBase: isBase(body.properties, entity, known))
+    return end(judgement, known, theirs)
+  }
+
+  private func property(_ known: Case) async throws -> RequestEnd {
+    guard let path = known.path, known.attempt.ifMatch != nil else { return .queued }
+    let found = try await lookup.entity(path)
+    guard let theirs = theirs(found) else { return .queued }
+    var sent: [QueuedProperty] = []
+    if case .properties(let all) = known.entry.request.body { sent = all }
+    if known.entry.request.operation == .deleteProperty {
+      sent = [QueuedProperty(name: known.entry.request.target.path, value: QueuedValue(.null))]
+    }
+    let isMine = found.answer?.entity.map { SentContent.matches(QueuedEntity(properties: sent), $0) } ?? false
+    let judgement = LookupJudgement.ofUpdate(
+      found.answer, ifMatch: known.attempt.ifMatch, isMine: isMine, isBase: nil)
+    return end(judgement, known, theirs)
+  }
+
+  private func deletion(_ known: Case) async throws -> RequestEnd {
+    guard let path = known.path else { return .queued }
+    let found = try await lookup.entity(path)
+    guard let theirs = theirs(found) else { return .queued }
+    return end(LookupJudgement.ofDeletion(found.answer, ifMatch: known.attempt.ifMatch), known, theirs)
+  }
+
+  private func theirs(_ found: EntityLookup.Found) -> RequestEnd.Theirs? {
+    switch found {
+    case .there(let answer): .there(answer)
+    case .gone: .gone
+    case .refused: nil
+    }
+  }
+
+  /// Whether the entity still has the values that it had before, of those that were sent.
+  private func isBase(_ sent: [QueuedProperty], _ found: ODataEntity?, _ known: Case) -> Bool? {
+    let plan = store.replica.plan
+    guard let found, let base = known.base, let entity = known.entry.request.entity,
+      let table = plan.table(entity.table),
+      let cells = try? EntityCells(entity: found, in: table, plan: plan)
+    else { return nil }
+    return sent.allSatisfy { property in
+      table.column([property.name]).map { (base[$0.name] ?? .null) == (cells[$0.name] ?? .null) } ?? true
+    }
+  }
+
+  // MARK: Ends
+
+  private func end(_ judgement: LookupJudgement, _ known: Case, _ theirs: RequestEnd.Theirs) -> RequestEnd {
+    switch judgement {
+    case .done:
+      if case .there(let answer) = theirs { return .done(answer) }
+      return .done(ServerAnswer())
+    case .notDone: return .queued
+    case .conflict:
+      var failure = failure(
+        .conflict, "The entity has changed at the service, and the answer to this change was lost.", known)
+      failure.httpStatus = 412
+      return .archived(failure, theirs: theirs)
+    case .unknown: return unknown(known)
+    }
+  }
+
+  private func unknown(_ known: Case) -> RequestEnd {
+    .archived(
+      failure(
+        .unknownOutcome,
+        "The answer was lost, and whether the service has done it cannot be told. Look it up there, then requeue or discard it.",
+        known))
+  }
+
+  private func failure(_ kind: ArchivedFailure.Kind, _ message: String, _ known: Case) -> ArchivedFailure {
+    ArchivedFailure(
+      kind: kind, message: message, method: known.attempt.method, url: known.attempt.url,
+      time: Double(store.conversation.options.clock.unixTime()))
+  }
+}
+
+extension EntityLookup.Found {
+  /// What was found; nil for nothing.
+  var answer: ServerAnswer? { if case .there(let answer) = self { answer } else { nil } }
+}
+
+/// A filter that an entity as it was sent holds for.
+enum LookupFilter {
+  /// Its text; nil where nothing of it can be asked for.
+  static func text(_ sent: QueuedEntity, version: ODataVersion) -> String? {
+    var parts: [String] = []
+    for property in sent.properties where property.key == nil && parts.count < 12 {
+      switch property.value.value {
+      case .null, .double, .single, .binary, .complex, .collection, .geo, .enumeration, .untypedNumber: continue
+      // Services keep fewer digits of a moment than they are sent, and have their own ways with long texts.
+      case .dateTimeOffset, .dateTime, .timeOfDay, .duration: continue
+      case .string(let text) where text.utf8.count > 200: continue
+      default: break
+      }
+      guard let literal = try? property.value.value.literal(dialect: version.dialect) else { continue }
+      parts.append("\(property.name) eq \(literal)")
+    }
+    return parts.isEmpty ? nil : parts.joined(separator: " and ")
+  }
+}
+
+extension RequestResolver {
+  /// Whether a request can be sent again as it was, under its name: the service recognises it then.
+  func isRepeatable(_ entry: QueueEntry, in unit: [QueueEntry]) async throws -> Bool {
+    guard journal.options.namesRequests, !store.refusesNames,
+      try await store.replica.setting(UploadEnds.repeatableSetting) != nil,
+      let last = entry.attempt.flatMap(UploadAttempt.init(json:))
+    else { return false }
+    return try await store.read { connection, state, plan in
+      var set = RequestRendering.ChangeSet()
+      set.hasReferences = unit.count > 1
+      let rendering = journal.rendering(connection, state, plan)
+      for other in unit {
+        guard let request = try? rendering.request(other.request, contentID: String(other.id), in: &set) else {
+          return false
+        }
+        if other.id == entry.id { return UploadAttempt(request, after: last, now: 0, random: { 0 }).id == last.id }
+      }
+      return false
+    }
+  }
+}

@@ -1,0 +1,115 @@
+import OData
+import ODataService
+import Storage
+
+/// One upload of a store: the queue, the course that the machine decides, the report.
+struct StoreUpload: Sendable {
+  let store: OpenStore
+  let options: OfflineODataUploadOptions
+  /// Told of progress.
+  let tell: @Sendable (OfflineODataEvent) -> Void
+
+  /// Runs the upload. One at a time in a store, over all processes: throws `uploadRunning` where another is on its way.
+  ///
+  /// Throws why it stopped: no connection, no credentials, a failure of the file, the caller's cancelling. What was not
+  /// sent is still queued then.
+  func run() async throws -> OfflineODataUploadReport {
+    try options.check()
+    let lock: FileLock
+    do throws(StorageError) { lock = try FileLock(store.replica.database.path + "-upload") } catch {
+      throw error.category == .inUse ? OfflineODataError(.uploadRunning) : OfflineODataError(error)
+    }
+    defer { lock.release() }
+    // A download that began before would take the service's older rows for the newer ones.
+    let download: FileLock
+    do throws(StorageError) { download = try FileLock(store.replica.database.path + "-download") } catch {
+      throw error.category == .inUse ? OfflineODataError(.downloadRunning) : OfflineODataError(error)
+    }
+    defer { download.release() }
+    let clock = store.conversation.options.clock
+    let begin = clock.elapsed()
+    var run = Run()
+    do {
+      try await store.useModel()
+      try await course(&run)
+    } catch { run.stop = run.stop ?? OfflineODataError(below: error) }
+    let (report, stop) = (try await report(run), run.stop)
+    var record = EventLog.Record(type: "Upload")
+    record.rows = Int64(report.sent)
+    record.details =
+      "\(report.sent) sent, \(report.failed) failed, \(report.left) left" + (stop.map { ". \($0)" } ?? "")
+    record.errorCode = stop?.errorCode
+    record.milliseconds = (clock.elapsed() - begin).milliseconds
+    let event = record
+    // Cancelled or not, what happened is told.
+    await Task { await store.log(event) }.value
+    if let stop { throw UploadCut(report: report, error: stop) }
+    return report
+  }
+
+  fileprivate struct Run {
+    var counts = UploadCounts()
+    var requests = 0
+    var total = 0
+    var stop: OfflineODataError?
+    var refusal: ODataServiceError?
+  }
+
+  private func course(_ run: inout Run) async throws {
+    let journal = UploadJournal(store: store, options: options)
+    let units = try await journal.units()
+    run.total = units.reduce(0) { $0 + $1.size }
+    let rules = UploadRules(
+      unitsPerBatch: store.refusesBatches ? 0 : options.changesPerBatch, lanes: options.lanes,
+      splitsTransactions: options.splitsTransactions)
+    var machine = UploadMachine(units, rules: rules)
+    let course = UploadCourse(journal: journal)
+    await withTaskGroup(of: UploadCourse.Step.self) { group in
+      var actions = machine.take(.begin)
+      while true {
+        for action in actions where action != .finish {
+          let refusal = run.refusal
+          group.addTask { await course.perform(action, refusal: refusal) }
+        }
+        guard let step = await group.next() else { return }
+        actions = []
+        run.take(step)
+        for input in step.inputs { actions += machine.take(input) }
+        if Task.isCancelled { actions = machine.take(.stop) + actions }
+        tell(
+          .uploadProgress(
+            OfflineODataUploadProgress(sent: run.counts.sent, failed: run.counts.failed, total: run.total)))
+      }
+    }
+    if !machine.usesBatches, options.changesPerBatch > 0 { store.refuseBatches() }
+    if run.stop == nil, let first = machine.unsendable.first {
+      run.stop = OfflineODataError(
+        .unsupportedByService,
+        "the changes of transaction \(first) have to go in one batch, which it does not take")
+    }
+    if run.stop == nil, Task.isCancelled { run.stop = OfflineODataError(.cancelled) }
+  }
+
+  private func report(_ run: Run) async throws -> OfflineODataUploadReport {
+    var report = OfflineODataUploadReport()
+    (report.sent, report.failed, report.discarded) = (run.counts.sent, run.counts.failed, run.counts.discarded)
+    report.requests = run.requests
+    report.left = try await UploadJournal(store: store, options: options).left()
+    return report
+  }
+}
+
+extension StoreUpload.Run {
+  fileprivate mutating func take(_ step: UploadCourse.Step) {
+    counts += step.counts
+    requests += step.requests
+    stop = stop ?? step.stop
+    refusal = step.refusal ?? refusal
+  }
+}
+
+/// An upload that was cut: what it had done, and why it stopped.
+struct UploadCut: Error {
+  let report: OfflineODataUploadReport
+  let error: OfflineODataError
+}

@@ -1,0 +1,75 @@
+import HTTPCore
+import OData
+import ODataService
+import Storage
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// The requests that an upload would send now, and nothing is sent.
+struct UploadPlan: Sendable {
+  let journal: UploadJournal
+
+  private var store: OpenStore { journal.store }
+
+  /// The requests in the order of their changes.
+  func requests() async throws -> [OfflineODataPlannedRequest] {
+    try await store.useModel()
+    let units = Set(try await journal.units().map(\.id))
+    let rendered = try await store.read { connection, state, plan in
+      let queue = ChangeQueue(connection)
+      let waiting = try queue.dependencies()
+      var set = RequestRendering.ChangeSet()
+      var unit: Int64?
+      var rendering = journal.rendering(connection, state, plan)
+      let locate = rendering.locate
+      rendering.locate = { row in try UploadPlan.placeholder(locate(row), row, plan) }
+      var all: [(QueueEntry, ODataSingleRequest, [Int64])] = []
+      for entry in try queue.entries() where units.contains(entry.unit) {
+        if entry.unit != unit { (unit, set) = (entry.unit, RequestRendering.ChangeSet()) }
+        var request = try rendering.request(entry.request, contentID: String(entry.id), in: &set)
+        request.contentID = nil
+        all.append((entry, request, waiting[entry.id] ?? []))
+      }
+      return all
+    }
+    var planned: [OfflineODataPlannedRequest] = []
+    for (entry, request, waiting) in rendered {
+      let preview = try await store.conversation.preview(request)
+      var body: String?
+      if case .bytes(let bytes) = preview.body { body = String(validating: bytes, as: UTF8.self) }
+      let url = store.root.relative(preview.url) ?? preview.url
+      planned.append(
+        OfflineODataPlannedRequest(
+          id: entry.id, transaction: entry.unit, method: preview.method.rawValue, url: url.plain,
+          headers: preview.fields.map { field in
+            OfflineODataPlannedRequest.Header(name: field.name.canonicalName, value: field.value.plain)
+          }, body: body?.plain,
+          waitsFor: waiting))
+    }
+    return planned
+  }
+
+  /// Where an entity will be found that the service has not seen yet: `Orders({1042})`.
+  private static func placeholder(
+    _ location: RowLocation, _ row: RowReference, _ plan: ReplicaPlan
+  ) -> RowLocation {
+    guard location.path == nil, let table = plan.table(row.table) else { return location }
+    var location = location
+    let stand = "{\(row.row)}"
+    location.keyPredicate = stand
+    location.path = "\(table.name)(\(stand))"
+    for column in table.key.map({ table.columns[$0] }) where column.path.count == 1 {
+      location.key[column.path[0]] = .string(stand)
+    }
+    return location
+  }
+}
+
+extension String {
+  /// With the braces of placeholders as they were before they were percent-encoded.
+  fileprivate var plain: String { replacing("%7B", with: "{").replacing("%7D", with: "}") }
+}

@@ -1,0 +1,393 @@
+import Foundation
+import HTTPCore
+import OData
+import Synchronization
+
+/// A service of orders and items in memory, V2 or V4, that goes wrong as it is told, and remembers what took effect.
+final class UploadService: HTTPTransport {
+  /// What goes wrong with a request.
+  enum Fault: Sendable {
+    /// Answered so, and nothing is done.
+    case status(Int, HTTPFields = [:])
+    /// Done, and the answer is lost.
+    case lost
+    /// Never comes to the service.
+    case unreachable
+    /// Done, and the answer is this.
+    case answer(Int)
+    /// Done, and it ends there: the process that asks is to see no more.
+    case hang
+  }
+
+  struct Ways: Sendable {
+    var isV2 = false
+    var batchStatus: Int?
+    var mostParts = Int.max
+    var requiresIfMatch = false
+    /// Takes back what a failed change set has done.
+    var rollsBack = true
+    /// Answers each request of a failed change set by itself.
+    var answersEach = false
+    var knowsNames = false
+    var hasETags = true
+    /// Changes are answered 204, and say no ETag.
+    var isSilent = false
+  }
+
+  struct Entity: Sendable, Hashable {
+    var values: [String: String]
+    var version = 1
+  }
+
+  struct State: Sendable {
+    var ways = Ways()
+    var sets: [String: [Int: Entity]] = ["Orders": [:], "Items": [:]]
+    var nextKey = 1000
+    /// Changes that took effect, in order.
+    var log: [String] = []
+    /// All requests from outside.
+    var requests: [String] = []
+    var fault: (@Sendable (String) -> Fault?)?
+    var names: [String: (Int, HTTPFields, String)] = [:]
+    var lastFields: HTTPFields = [:]
+  }
+
+  private let state = Mutex(State())
+
+  init(_ ways: Ways = Ways()) { state.withLock { $0.ways = ways } }
+
+  var identity: String { "" }
+  var log: [String] { state.withLock { $0.log } }
+  var requests: [String] { state.withLock { $0.requests } }
+  var lastFields: HTTPFields { state.withLock { $0.lastFields } }
+  func entities(_ set: String) -> [Int: Entity] { state.withLock { $0.sets[set] ?? [:] } }
+  func change(_ body: (inout State) -> Void) { state.withLock { body(&$0) } }
+
+  /// What goes wrong with the next requests that `matches` holds for; `times` times.
+  func fail(_ fault: Fault, times: Int = 1, where matches: @escaping @Sendable (String) -> Bool) {
+    let left = Mutex(times)
+    change { state in
+      state.fault = { line in
+        guard matches(line) else { return nil }
+        let isDue = left.withLock { left in
+          left -= 1
+          return left >= 0
+        }
+        return isDue ? fault : nil
+      }
+    }
+  }
+
+  func send(_ request: HTTPRequest) async throws(HTTPTransportError) -> HTTPResponse {
+    var body: [UInt8] = []
+    switch request.body {
+    case .none: break
+    case .bytes(let bytes): body = bytes
+    case .stream(_, let open):
+      let stream = open()
+      do { body = try await stream.collect() } catch { throw .connectionLost(reason: "") }
+    }
+    let path = request.url.absoluteString.components(separatedBy: "/s/").last ?? ""
+    let text = path.removingPercentEncoding ?? path
+    let line = "\(request.method) \(text)"
+    let fault = state.withLock { state in
+      if !text.hasPrefix("$metadata") { state.requests.append(line) }
+      return state.fault?(line)
+    }
+    switch fault {
+    case .unreachable?: throw .cannotConnect(host: "s", reason: "refused")
+    case .status(let status, let fields)?: return answer(request, status, fields, "")
+    default: break
+    }
+    let (status, fields, content) = state.withLock { state in
+      state.lastFields = request.fields
+      return state.answer(request.method.rawValue, text, request.fields, body)
+    }
+    switch fault {
+    case .lost?: throw .connectionLost(reason: "lost")
+    case .answer(let status)?: return answer(request, status, [:], "")
+    case .hang?:
+      do { try await Task.sleep(for: .seconds(3600)) } catch {}
+      throw .cancelled
+    default: return answer(request, status, fields, content)
+    }
+  }
+
+  private func answer(_ request: HTTPRequest, _ status: Int, _ fields: HTTPFields, _ body: String) -> HTTPResponse {
+    HTTPResponse(status: status, fields: fields, url: request.url, body: HTTPBodyStream(Array(body.utf8)))
+  }
+}
+
+extension UploadService.State {
+  typealias Answer = (Int, HTTPFields, String)
+
+  mutating func answer(_ method: String, _ path: String, _ fields: HTTPFields, _ body: [UInt8]) -> Answer {
+    if path.hasPrefix("$metadata") {
+      return (200, [.contentType: "application/xml"], ways.isV2 ? UploadService.metadataV2 : UploadService.metadataV4)
+    }
+    if path.hasPrefix("$batch") { return batch(fields, body) }
+    return single(method, path, fields, body, [:])
+  }
+
+  // MARK: Batches
+
+  private mutating func batch(_ fields: HTTPFields, _ body: [UInt8]) -> Answer {
+    if let status = ways.batchStatus { return (status, [:], "") }
+    guard let parts = try? MultipartBatchReader.requests(body, contentType: fields[.contentType] ?? "") else {
+      return (400, [:], "")
+    }
+    if parts.count > ways.mostParts { return (413, [:], "") }
+    var text = ""
+    for part in parts {
+      text += "--b\r\n"
+      switch part {
+      case .single(let request): text += message(single(request, [:]).1, nil)
+      case .changeSet(let requests): text += changeSet(requests)
+      }
+    }
+    return (202, [.contentType: "multipart/mixed; boundary=b"], text + "--b--\r\n")
+  }
+
+  private mutating func changeSet(_ requests: [BatchRequest]) -> String {
+    let before = (sets, log, nextKey)
+    var answers: [(String?, Answer)] = []
+    var keys: [String: String] = [:]
+    var failure: Answer?
+    for request in requests {
+      if failure != nil {
+        answers.append((request.id, (424, [:], "")))
+        continue
+      }
+      let (key, answer) = single(request, keys)
+      if let id = request.id, let key { keys[id] = key }
+      answers.append((request.id, answer))
+      if answer.0 >= 400 { failure = answer }
+    }
+    if failure != nil, ways.rollsBack { (sets, log, nextKey) = before }
+    if let failure, !ways.answersEach { return message(failure, nil) }
+    var text = "Content-Type: multipart/mixed; boundary=c\r\n\r\n"
+    for (id, answer) in answers { text += "--c\r\n" + message(answer, id) }
+    return text + "--c--\r\n"
+  }
+
+  private func message(_ answer: Answer, _ id: String?) -> String {
+    var text = "Content-Type: application/http\r\nContent-Transfer-Encoding: binary\r\n"
+    if let id { text += "Content-ID: \(id)\r\n" }
+    text += "\r\nHTTP/1.1 \(answer.0) X\r\n"
+    for field in answer.1 { text += "\(field.name): \(field.value)\r\n" }
+    return text + "Content-Length: \(answer.2.utf8.count)\r\n\r\n\(answer.2)\r\n"
+  }
+
+  private mutating func single(_ request: BatchRequest, _ keys: [String: String]) -> (String?, Answer) {
+    var path = (request.url.removingPercentEncoding ?? request.url).components(separatedBy: "/s/").last ?? ""
+    if path.hasPrefix("$") {
+      let id = path.dropFirst().prefix { $0 != "/" }
+      path = (keys[String(id)] ?? "") + path.dropFirst(id.count + 1)
+    }
+    let answer = single(request.method.rawValue, path, request.fields, request.body, keys)
+    return (answer.1[.location].map { $0.components(separatedBy: "/s/").last ?? "" }, answer)
+  }
+
+  // MARK: Single requests
+
+  private mutating func single(
+    _ method: String, _ path: String, _ fields: HTTPFields, _ body: [UInt8], _ keys: [String: String]
+  ) -> Answer {
+    let name = fields["Repeatability-Request-ID"] ?? fields["RequestID"]
+    if ways.knowsNames, let name, let known = names[name] { return known }
+    var answer = unnamed(method, path, fields, body, keys)
+    if ways.knowsNames, let name {
+      answer.1[ways.isV2 ? "RepeatabilityResult" : "Repeatability-Result"] = "accepted"
+      names[name] = answer
+    }
+    return answer
+  }
+
+  private mutating func unnamed(
+    _ method: String, _ path: String, _ fields: HTTPFields, _ body: [UInt8], _ keys: [String: String]
+  ) -> Answer {
+    let resource = path.prefix { $0 != "?" }.description
+    var steps = resource.components(separatedBy: "/")
+    let set = steps[0].prefix { $0 != "(" }.description
+    guard sets[set] != nil else { return (404, [:], error("no \(set)")) }
+    let key = steps[0].contains("(") ? Int(steps[0].dropFirst(set.count + 1).dropLast()) : nil
+    steps.removeFirst()
+    guard var members = members(body, keys) else { return (400, [:], error("bad JSON")) }
+    if let key, method == "POST", steps == ["Items"] {
+      members["Order_ID"] = String(key)
+      return create("Items", members)
+    }
+    guard let key else { return method == "POST" ? create(set, members) : list(set, path) }
+    guard var entity = sets[set]?[key] else { return (404, [:], error("no \(resource)")) }
+    if method == "GET" {
+      return (200, self.fields(set, key, entity), json(set, key, entity, expands: path.contains("$expand")))
+    }
+    if let condition = fields[.ifMatch] {
+      if condition != "*", ways.hasETags, condition != etag(entity) { return (412, [:], error("changed")) }
+    } else if ways.requiresIfMatch {
+      return (428, [:], error("If-Match"))
+    }
+    if members["Name"] == "\"poison\"" { return (422, [:], error("poison")) }
+    log.append("\(method) \(resource)")
+    if method == "DELETE" {
+      sets[set]?[key] = nil
+      return (204, [:], "")
+    }
+    entity.values.merge(members) { _, new in new }
+    entity.version += 1
+    sets[set]?[key] = entity
+    if ways.isSilent || ways.isV2 { return (204, ways.isSilent ? [:] : self.fields(set, key, entity), "") }
+    return (200, self.fields(set, key, entity), json(set, key, entity))
+  }
+
+  private mutating func create(_ set: String, _ given: [String: String]) -> Answer {
+    var members = given
+    if members["Name"] == "\"poison\"" || members["Text"] == "\"poison\"" { return (400, [:], error("poison")) }
+    if set == "Items", let order = members["Order_ID"].flatMap({ Int($0) }), sets["Orders"]?[order] == nil {
+      return (400, [:], error("no order \(order)"))
+    }
+    let key = members["ID"].flatMap { Int($0) } ?? nextKey
+    if members["ID"] == nil { nextKey += 1 }
+    guard sets[set]?[key] == nil else { return (409, [:], error("exists")) }
+    members["ID"] = String(key)
+    let children = members.removeValue(forKey: "Items")
+    let entity = UploadService.Entity(values: members)
+    sets[set]?[key] = entity
+    log.append("POST \(set)(\(key))")
+    for child in children.flatMap({ UploadService.objects(Array($0.utf8)) }) ?? [] {
+      var child = child
+      child["Order_ID"] = String(key)
+      _ = create("Items", child)
+    }
+    var fields = self.fields(set, key, entity)
+    fields[.location] = "http://h/s/\(set)(\(key))"
+    if ways.isSilent { return (204, [.location: "http://h/s/\(set)(\(key))"], "") }
+    return (201, fields, json(set, key, entity))
+  }
+
+  private func list(_ set: String, _ path: String) -> Answer {
+    var found = (sets[set] ?? [:]).sorted { $0.key < $1.key }
+    if let filter = path.components(separatedBy: "$filter=").dropFirst().first?.components(separatedBy: "&").first {
+      for part in filter.components(separatedBy: " and ") {
+        let words = part.components(separatedBy: " eq ")
+        let wanted = words[1].replacingOccurrences(of: "'", with: "\"").replacingOccurrences(of: "M", with: "")
+        found = found.filter { plain($0.value.values[words[0]]) == plain(wanted) }
+      }
+    }
+    let all = found.map { inner(set, $0.key, $0.value, expands: path.contains("$expand")) }.joined(separator: ",")
+    let text = ways.isV2 ? "{\"d\":{\"results\":[\(all)]}}" : "{\"value\":[\(all)]}"
+    return (200, HTTPFields([HTTPField(name: .contentType, value: "application/json")]).merged(version), text)
+  }
+
+  private func plain(_ text: String?) -> String? { text?.replacingOccurrences(of: "\"", with: "") }
+
+  // MARK: Forms
+
+  private var version: HTTPFields { ways.isV2 ? [.dataServiceVersion: "2.0"] : [.odataVersion: "4.0"] }
+  private func etag(_ entity: UploadService.Entity) -> String { "W/\"\(entity.version)\"" }
+
+  private func fields(_ set: String, _ key: Int, _ entity: UploadService.Entity) -> HTTPFields {
+    var fields = HTTPFields([.init(name: .contentType, value: "application/json")]).merged(version)
+    if ways.hasETags { fields[.etag] = etag(entity) }
+    return fields
+  }
+
+  private func error(_ text: String) -> String {
+    ways.isV2
+      ? "{\"error\":{\"code\":\"E\",\"message\":{\"lang\":\"en\",\"value\":\"\(text)\"}}}"
+      : "{\"error\":{\"code\":\"E\",\"message\":\"\(text)\"}}"
+  }
+
+  private func json(_ set: String, _ key: Int, _ entity: UploadService.Entity, expands: Bool = false) -> String {
+    let text = inner(set, key, entity, expands: expands)
+    return ways.isV2 ? "{\"d\":\(text)}" : text
+  }
+
+  private func inner(_ set: String, _ key: Int, _ entity: UploadService.Entity, expands: Bool) -> String {
+    var parts = entity.values.sorted { $0.key < $1.key }.map { "\"\($0)\":\($1)" }
+    let uri = "http://h/s/\(set)(\(key))"
+    if ways.isV2 {
+      let etag = ways.hasETags ? ",\"etag\":\"W/\\\"\(entity.version)\\\"\"" : ""
+      parts.insert("\"__metadata\":{\"id\":\"\(uri)\",\"uri\":\"\(uri)\"\(etag)}", at: 0)
+    } else if ways.hasETags {
+      parts.insert("\"@odata.etag\":\"W/\\\"\(entity.version)\\\"\"", at: 0)
+    }
+    if expands, set == "Orders" {
+      let items = (sets["Items"] ?? [:]).sorted { $0.key < $1.key }.filter {
+        $0.value.values["Order_ID"] == String(key)
+      }
+      .map { inner("Items", $0.key, $0.value, expands: false) }.joined(separator: ",")
+      parts.append("\"Items\":" + (ways.isV2 ? "{\"results\":[\(items)]}" : "[\(items)]"))
+    }
+    return "{\(parts.joined(separator: ","))}"
+  }
+
+  /// The members of an object as JSON texts, references resolved.
+  private func members(_ body: [UInt8], _ keys: [String: String]) -> [String: String]? {
+    guard !body.isEmpty else { return [:] }
+    var members = UploadService.objects(Array("[".utf8) + body + Array("]".utf8))?.first
+    members?["__metadata"] = nil
+    let bound = members?.removeValue(forKey: "Order@odata.bind") ?? members?.removeValue(forKey: "Order")
+    if let bound {
+      var reference = bound.replacingOccurrences(of: "\\/", with: "/")
+      if let dollar = reference.firstIndex(of: "$") {
+        let id = reference[reference.index(after: dollar)...].prefix { $0.isNumber }
+        reference = keys[String(id)] ?? ""
+      }
+      let key = reference.components(separatedBy: "Orders(").last?.prefix { $0 != ")" }
+      members?["Order_ID"] = key.map(String.init)
+    }
+    return members
+  }
+}
+
+extension HTTPFields {
+  fileprivate func merged(_ others: HTTPFields) -> HTTPFields {
+    var fields = self
+    for field in others { fields[field.name] = field.value }
+    return fields
+  }
+}
+
+extension UploadService {
+  /// Objects of a JSON array, each member as JSON text.
+  static func objects(_ bytes: [UInt8]) -> [[String: String]]? {
+    guard let all = try? JSONSerialization.jsonObject(with: Data(bytes)) as? [[String: Any]] else { return nil }
+    return all.map { object in
+      object.mapValues { value in
+        let data = try? JSONSerialization.data(withJSONObject: value, options: [.fragmentsAllowed, .sortedKeys])
+        return data.map { String(decoding: $0, as: UTF8.self) } ?? "null"
+      }
+    }
+  }
+
+  static let metadataV4 = """
+    <edmx:Edmx Version="4.0" xmlns:edmx="http://docs.oasis-open.org/odata/ns/edmx"><edmx:DataServices>
+    <Schema Namespace="N" xmlns="http://docs.oasis-open.org/odata/ns/edm">
+    <EntityType Name="Order"><Key><PropertyRef Name="ID"/></Key><Property Name="ID" Type="Edm.Int32" Nullable="false"/>
+    <Property Name="Name" Type="Edm.String"/><Property Name="Note" Type="Edm.String"/><Property Name="Total" Type="Edm.Int32"/>
+    <NavigationProperty Name="Items" Type="Collection(N.Item)" Partner="Order"/></EntityType>
+    <EntityType Name="Item"><Key><PropertyRef Name="ID"/></Key><Property Name="ID" Type="Edm.Int32" Nullable="false"/>
+    <Property Name="Order_ID" Type="Edm.Int32"/><Property Name="Text" Type="Edm.String"/>
+    <NavigationProperty Name="Order" Type="N.Order" Partner="Items"><ReferentialConstraint Property="Order_ID" ReferencedProperty="ID"/></NavigationProperty></EntityType>
+    <EntityContainer Name="C"><EntitySet Name="Orders" EntityType="N.Order"><NavigationPropertyBinding Path="Items" Target="Items"/></EntitySet>
+    <EntitySet Name="Items" EntityType="N.Item"><NavigationPropertyBinding Path="Order" Target="Orders"/></EntitySet></EntityContainer></Schema>
+    </edmx:DataServices></edmx:Edmx>
+    """
+
+  static let metadataV2 = """
+    <edmx:Edmx Version="1.0" xmlns:edmx="http://schemas.microsoft.com/ado/2007/06/edmx"><edmx:DataServices m:DataServiceVersion="2.0" xmlns:m="http://schemas.microsoft.com/ado/2007/08/dataservices/metadata">
+    <Schema Namespace="N" xmlns="http://schemas.microsoft.com/ado/2008/09/edm">
+    <EntityType Name="Order"><Key><PropertyRef Name="ID"/></Key><Property Name="ID" Type="Edm.Int32" Nullable="false"/>
+    <Property Name="Name" Type="Edm.String"/><Property Name="Note" Type="Edm.String"/><Property Name="Total" Type="Edm.Int32"/>
+    <NavigationProperty Name="Items" Relationship="N.OI" FromRole="O" ToRole="I"/></EntityType>
+    <EntityType Name="Item"><Key><PropertyRef Name="ID"/></Key><Property Name="ID" Type="Edm.Int32" Nullable="false"/>
+    <Property Name="Order_ID" Type="Edm.Int32"/><Property Name="Text" Type="Edm.String"/>
+    <NavigationProperty Name="Order" Relationship="N.OI" FromRole="I" ToRole="O"/></EntityType>
+    <Association Name="OI"><End Role="O" Type="N.Order" Multiplicity="0..1"/><End Role="I" Type="N.Item" Multiplicity="*"/>
+    <ReferentialConstraint><Principal Role="O"><PropertyRef Name="ID"/></Principal><Dependent Role="I"><PropertyRef Name="Order_ID"/></Dependent></ReferentialConstraint></Association>
+    <EntityContainer Name="C" m:IsDefaultEntityContainer="true"><EntitySet Name="Orders" EntityType="N.Order"/><EntitySet Name="Items" EntityType="N.Item"/>
+    <AssociationSet Name="OIS" Association="N.OI"><End Role="O" EntitySet="Orders"/><End Role="I" EntitySet="Items"/></AssociationSet></EntityContainer></Schema>
+    </edmx:DataServices></edmx:Edmx>
+    """
+}
