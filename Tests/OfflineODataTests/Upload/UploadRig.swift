@@ -119,6 +119,26 @@ final class UploadRig: Sendable {
     return (id, row)
   }
 
+  /// Makes orders 1 to `count` in one transaction of the file; they are uploaded apart.
+  func createMany(_ count: Int) async throws {
+    try await open.change { connection, state, plan in
+      var rows = LocalRows(plan, state, connection)
+      for key in 1...count {
+        let row = RowReference("Orders", try connection.takeIdentities(1))
+        var request = QueuedRequest(.create, QueuedTarget(nil, "Orders"))
+        request.entity = row
+        let values = [
+          QueuedProperty(name: "ID", value: QueuedValue(.int32(Int32(key)))),
+          QueuedProperty(name: "Name", value: QueuedValue(.string("o"))),
+        ]
+        request.body = .entity(QueuedEntity(row: row, properties: values))
+        let cells = EntityCells(["ID": .integer(Int64(key)), "Name": .text("o")])
+        _ = try rows.record(request, effects: [Effect(.insert, "Orders", row.row, cells: cells)])
+      }
+      _ = try rows.finish()
+    }
+  }
+
   private func baseETag(_ row: RowReference) async throws -> String? {
     try await open.read { connection, state, plan in
       try LocalRows(plan, state, connection).base(of: row)?.text(.etag)
