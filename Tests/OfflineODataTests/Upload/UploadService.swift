@@ -50,13 +50,24 @@ final class UploadService: HTTPTransport {
     var fault: (@Sendable (String) -> Fault?)?
     var names: [String: (Int, HTTPFields, String)] = [:]
     var lastFields: HTTPFields = [:]
+    /// Told before a request is done and after, before its answer leaves.
+    var watch: (@Sendable (State) -> Void)?
   }
 
   private let state = Mutex(State())
 
   init(_ ways: Ways = Ways()) { state.withLock { $0.ways = ways } }
 
+  /// A service as another was at a moment.
+  init(_ moment: State) {
+    state.withLock { state in
+      state = moment
+      (state.watch, state.fault) = (nil, nil)
+    }
+  }
+
   var identity: String { "" }
+  var now: State { state.withLock { $0 } }
   var log: [String] { state.withLock { $0.log } }
   var requests: [String] { state.withLock { $0.requests } }
   var lastFields: HTTPFields { state.withLock { $0.lastFields } }
@@ -99,10 +110,13 @@ final class UploadService: HTTPTransport {
     case .status(let status, let fields)?: return answer(request, status, fields, "")
     default: break
     }
+    let isChange = request.method != .get
+    if isChange, let watch = now.watch { watch(now) }
     let (status, fields, content) = state.withLock { state in
       state.lastFields = request.fields
       return state.answer(request.method.rawValue, text, request.fields, body)
     }
+    if let watch = now.watch { watch(now) }
     switch fault {
     case .lost?: throw .connectionLost(reason: "lost")
     case .answer(let status)?: return answer(request, status, [:], "")
