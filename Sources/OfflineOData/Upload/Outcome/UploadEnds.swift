@@ -125,7 +125,11 @@ struct UploadEnds: Sendable {
       }
     let isMade = request.operation == .create
     let lacksEntity = isMade && (answer.entity == nil || children.contains { $0.1 == nil })
-    let isChanged = request.operation == .patch || request.operation == .merge || request.operation == .replace
+    let isChanged =
+      switch request.operation {
+      case .patch, .merge, .replace, .patchProperty, .replaceProperty, .deleteProperty, .replaceValue: true
+      default: false
+      }
     guard lacksEntity || isChanged && answer.etag == nil && request.baseETag != nil else { return answer }
     // What cannot be read now comes with the next download.
     let expand = isMade ? DeepInsert.expand(request, isV4: model.version >= .v4) : ""
