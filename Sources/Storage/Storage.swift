@@ -25,6 +25,9 @@ package final class Database: Sendable {
   /// The file's path.
   package let path: String
 
+  /// Whether the file is still at its path; one that was moved or removed is read and written on where it is.
+  package var isInPlace: Bool { writer.isInPlace }
+
   private let options: DatabaseOptions
   private let writer: Connection
   private let writing = DispatchQueue(label: "larder.storage.writer", qos: .userInitiated)

@@ -189,7 +189,7 @@ extension OfflineODataErrorName {
 
   private static let clientInternalError: [(OfflineODataErrorName, Entry)] = [
     (.cancelled, Entry(.clientInternalError, "The work was cancelled.")),
-    (.diskFull, Entry(.clientInternalError, "The disk is full.", "Make room.")),
+    (.diskFull, Entry(.clientInternalError, "The disk is full.", "Make room on the disk.")),
     (.storeDamaged, Entry(.clientInternalError, "The store's file is damaged.", "Clear the store and open it again.")),
     (
       .foreignFile,
@@ -202,6 +202,15 @@ extension OfflineODataErrorName {
       Entry(
         .clientInternalError, "The store's file could not be used.", "See that the folder is there and may be written.")
     ),
-    (.internalFailure, Entry(.clientInternalError, "The store failed.")),
+    (
+      .fileMoved,
+      Entry(
+        .clientInternalError, "The open store's file is not at its place any more.",
+        "Close the store, and open it again.")
+    ),
+    (
+      .internalFailure,
+      Entry(.clientInternalError, "The store failed.", "If it does so again, clear the store and open it again.")
+    ),
   ]
 }

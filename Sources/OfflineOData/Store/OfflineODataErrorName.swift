@@ -159,6 +159,8 @@ public enum OfflineODataErrorName: Int, CaseIterable, Sendable, Hashable {
   case fileFailed = 7005
   /// Something that should not be possible.
   case internalFailure = 7006
+  /// The file of an open store was moved or removed.
+  case fileMoved = 7007
 }
 
 extension OfflineODataErrorName {

@@ -27,6 +27,9 @@ public struct OfflineODataParameters: Sendable {
   public var indexes: [OfflineODataIndex]
   /// How many defining queries are downloaded at once, where they bring rows of different sets: 1 to 4.
   public var parallelQueries: Int
+  /// How long what a cut download has staged is gone on with; older, the download begins anew, for the pages of one read
+  /// would be of times too far apart. A day where nothing is said.
+  public var maximumStagingAge: Duration
   /// The most rows of an answer, which then has a next link; nil gives all.
   public var answerPageSize: Int?
 
@@ -36,7 +39,7 @@ public struct OfflineODataParameters: Sendable {
     pageSize: Int? = nil,
     timeout: Duration? = nil, customHeaders: HTTPFields = [:], storeEncryptionKey: String? = nil,
     conversation: ConversationOptions = ConversationOptions(), indexes: [OfflineODataIndex] = [],
-    parallelQueries: Int = 3, answerPageSize: Int? = nil
+    parallelQueries: Int = 3, maximumStagingAge: Duration = .seconds(86_400), answerPageSize: Int? = nil
   ) {
     self.storeName = storeName
     self.storePath = storePath
@@ -49,6 +52,7 @@ public struct OfflineODataParameters: Sendable {
     self.conversation = conversation
     self.indexes = indexes
     self.parallelQueries = parallelQueries
+    self.maximumStagingAge = maximumStagingAge
     self.answerPageSize = answerPageSize
   }
 
@@ -72,6 +76,7 @@ public struct OfflineODataParameters: Sendable {
       throw refuse("answerPageSize is \(answerPageSize), it must be 1 or more")
     }
     if let timeout, timeout <= .zero { throw refuse("timeout is \(timeout), it must be longer than nothing") }
+    if maximumStagingAge < .zero { throw refuse("maximumStagingAge is \(maximumStagingAge), it must not be negative") }
     guard (1...4).contains(parallelQueries) else {
       throw refuse("parallelQueries is \(parallelQueries), it must be 1 to 4")
     }

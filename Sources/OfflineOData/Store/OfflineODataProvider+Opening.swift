@@ -73,6 +73,7 @@ extension OfflineODataProvider {
         for query in late { try await store.add(query, replaces: true) }
         taken += late
       }
+      store.beginSweeping()
       telling.tell(.stateChanged(.open), of: self)
     } catch {
       try? await replica?.close()
@@ -138,9 +139,9 @@ extension OfflineODataProvider {
     case .text?: break
     default: try await replica.set(Self.rootSetting, to: .text(root.url.absoluteString))
     }
-    try await replica.database.write { (connection) throws(StorageError) in
-      try StoredStreams.prepare(connection)
-    }
+    try await store.prepareStreams()
+    // A disk without room for it is no reason to stay closed.
+    try? await store.removeLeftovers()
     try await store.askIndexes()
     try await removeNamed(store)
     let added = state.withLock { $0.added }
@@ -195,6 +196,7 @@ extension OfflineODataProvider {
           _ = await download?.result
           _ = await upload?.result
           await running.endAll()
+          await store.endSweeping()
           defer { hasClosed() }
           try await store.replica.close()
         }
@@ -226,13 +228,38 @@ extension OfflineODataProvider {
       guard try DatabaseFile(path).content() != .absent else { return }
       let lock = try FileLock(path + "-download")
       defer { lock.release() }
-      // Whose file it is is looked at before anything is removed.
-      let replica = try await Replica.open(path: path)
-      try await replica.close()
+      try await checkRemovable(path)
       for suffix in ["", "-wal", "-shm", "-changes", "-download", "-upload"] {
         try? FileManager.default.removeItem(atPath: path + suffix)
       }
       guard !FileManager.default.fileExists(atPath: path) else { throw OfflineODataError(.fileFailed, path) }
+    }
+  }
+
+  /// Looks whose file it is, and who has it open, before anything is removed. A damaged store may go, and one
+  /// on a full disk.
+  private func checkRemovable(_ path: String) async throws {
+    do throws(StorageError) {
+      let replica = try await Replica.open(path: path)
+      try await replica.close()
+    } catch {
+      let content = try DatabaseFile(path).content()
+      let isOurs = content == .damaged || content == .database(applicationID: ReplicaSchema.applicationID)
+      guard isOurs, error.category.isDamage else { throw error }
+      return
+    }
+    // Who closes a file last takes its log away.
+    guard !FileManager.default.fileExists(atPath: path + "-wal") else { throw OfflineODataError(.storeInUse, path) }
+  }
+}
+
+extension StorageError.Category {
+  /// What removing the file is the cure of.
+  fileprivate var isDamage: Bool {
+    switch self {
+    case .corrupt, .notADatabase, .inputOutput, .full, .misuse, .unexpectedValue, .tooLarge, .constraint, .other: true
+    case .busy, .foreignFile, .newerSchema, .inUse, .readOnly, .cannotOpen, .closed, .notSupported, .interrupted:
+      false
     }
   }
 }

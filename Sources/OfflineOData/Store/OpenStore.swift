@@ -16,6 +16,8 @@ final class OpenStore: Sendable {
   let upload = Mutex(UploadMemory())
   /// Whether all defining queries are known to have brought their rows.
   let isComplete = Atomic(false)
+  /// Removes in slices what is read no more, after opening.
+  let sweeping = Mutex<Task<Void, Never>?>(nil)
 
   /// A binder, and the model that it binds to.
   private struct Binding {

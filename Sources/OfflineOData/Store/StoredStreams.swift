@@ -82,15 +82,16 @@ enum StoredStreams {
       .integer(generation), .integer(number), .blob(bytes))
   }
 
-  /// Puts whole bytes in the place of those that were there.
+  /// Puts whole bytes in the place of those that were there; false where some of them were taken for a crash's by another
+  /// process.
   static func finish(
     _ name: Name, source: String, _ head: Head, _ connection: Connection
-  ) throws(StorageError) {
+  ) throws(StorageError) -> Bool {
     let wanted = (head.byteCount + Int64(chunk) - 1) / Int64(chunk)
     let count = try connection.first(
       "SELECT count(*) FROM larder_stream_chunk WHERE generation = ?1", .integer(head.generation)
     ) { (row) throws(StorageError) in try row.int64(0) }
-    guard count == wanted else { throw .givenUp(connection.file ?? "") }
+    guard count == wanted else { return false }
     if let old = try self.head(name, connection) { try drop(old.generation, connection) }
     try connection.run(
       """
@@ -98,6 +99,7 @@ enum StoredStreams {
         VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)
       """, .integer(name.entity), .text(name.property), .text(source), .text(head.contentType), .text(head.etag),
       .integer(head.byteCount), .integer(head.generation))
+    return true
   }
 
   static func drop(_ generation: Int64, _ connection: Connection) throws(StorageError) {
@@ -115,14 +117,27 @@ enum StoredStreams {
     try connection.run("DELETE FROM larder_stream WHERE \(gone)", .text(source))
   }
 
-  /// Makes the tables where they are missing, and drops what a crash has left of streams on their way.
+  /// Makes the tables where they are missing.
   static func prepare(_ connection: Connection) throws(StorageError) {
     for sql in statements { try connection.run(sql) }
-    try connection.run(
-      """
-      DELETE FROM larder_stream_chunk WHERE generation NOT IN (SELECT generation FROM larder_stream)
-        AND generation NOT IN (SELECT generation FROM larder_media)
-      """)
+  }
+
+  /// Neither a stream's, nor of one that is to be sent.
+  private static let strays = """
+    generation NOT IN (SELECT generation FROM larder_stream)
+    AND generation NOT IN (SELECT generation FROM larder_media)
+    """
+
+  /// Whether there are bytes of streams that never came to their end.
+  static func hasStrays(_ connection: Connection) throws(StorageError) -> Bool {
+    try connection.first("SELECT 1 FROM larder_stream_chunk WHERE \(strays) LIMIT 1") { (_) throws(StorageError) in true
+    }
+      ?? false
+  }
+
+  /// Drops them.
+  static func dropStrays(_ connection: Connection) throws(StorageError) {
+    try connection.run("DELETE FROM larder_stream_chunk WHERE \(strays)")
   }
 }
 

@@ -59,7 +59,8 @@ struct DownloadCourse: Sendable {
   private func machine() -> DownloadMachine {
     let root = store.root
     let known = DownloadMachine.Known(
-      deltaLink: query.deltaLink, etag: query.etag, lastModified: query.lastModified)
+      deltaLink: query.deltaLink, etag: query.etag, lastModified: query.lastModified, now: store.now,
+      oldestStaging: store.oldestStaging)
     let memory = query.facts.flatMap { JSONSettings.decode(QueryMemory.self, $0) } ?? QueryMemory()
     let rules = LinkRules(origin: root.origin.text, root: root.url.absoluteString, query: root.query)
     let url = (try? root.absoluteText(query.url)) ?? query.url

@@ -10,6 +10,8 @@ struct ChangesRead: Codable, Sendable, Hashable {
   var rows: Int64 = 0
   /// How often the page asked for was cut.
   var failures = 0
+  /// When it began, in seconds since 1970.
+  var began: Double?
   var seen = SeenLinks()
 }
 
@@ -34,6 +36,7 @@ extension DownloadMachine {
     let request = PageRequest(place: .link(absolute), isDelta: true, form: isAtom ? .atom : .json)
     var read = ChangesRead(link: link, request: request)
     _ = read.seen.insert(absolute)
+    read.began = known.now
     state = .changes(read)
     return [.begin(.changes), .ask(request)]
   }
@@ -63,7 +66,7 @@ extension DownloadMachine {
     if traits.version < .v4 { memory.deltaIsAtom = facts.isAtom }
     guard let next = facts.nextLink else {
       // Without a new link the old one still tells all since then; hearing it twice does no harm.
-      return finish(Ending(staging: .changes, deltaLink: facts.deltaLink ?? read.link))
+      return finish(Ending(staging: .changes, deltaLink: facts.deltaLink ?? read.link, began: read.began))
     }
     guard let absolute = links.resolve(next, from: url), read.seen.insert(absolute) else {
       memory.unusableDeltas += 1

@@ -23,6 +23,8 @@ struct WholeRead: Codable, Sendable, Hashable {
   var windows: Windows?
   /// How often the page asked for was cut.
   var failures = 0
+  /// When it began, in seconds since 1970.
+  var began: Double?
   var seen = SeenLinks()
 
   /// Pages cut out by the client.
@@ -65,6 +67,7 @@ extension DownloadMachine {
       request.lastModified = known.etag == nil ? known.lastModified : nil
     }
     var read = WholeRead(request)
+    read.began = known.now
     read.windows = size.map { WholeRead.Windows(size: $0) }
     state = .whole(read)
     return [.begin(.whole)] + (size.map { [.note(.windows(size: $0))] } ?? []) + [.ask(request)]
@@ -195,7 +198,7 @@ extension DownloadMachine {
     let link = deltaLink.flatMap { links.resolve($0, from: url) == nil ? nil : $0 }
     if read.request.tracksChanges || read.first.tracksChanges { memory.givesNoDeltaLink = link == nil }
     memory.wasOnePage = read.pages == 1 && read.windows == nil
-    var ending = Ending(staging: .whole, deltaLink: traits.mayTrack ? link : nil)
+    var ending = Ending(staging: .whole, deltaLink: traits.mayTrack ? link : nil, began: read.began)
     if memory.wasOnePage {
       ending.etag = read.etag
       ending.lastModified = read.lastModified
@@ -213,7 +216,8 @@ extension DownloadMachine {
     }
     disagreement = figures
     return restart(note: .rowsMoved, windows: read.windows?.size)
-      ?? [.note(.unstable(count: count, rows: distinct))] + finish(Ending(staging: .whole, deltaLink: ending.deltaLink))
+      ?? [.note(.unstable(count: count, rows: distinct))]
+      + finish(Ending(staging: .whole, deltaLink: ending.deltaLink, began: read.began))
   }
 
   /// Reads from the beginning once more; nil where that was done often enough.

@@ -20,6 +20,8 @@ struct DownloadMachine: Sendable {
     var deltaLink: String?
     var etag: String?
     var lastModified: String?
+    /// When what is staged began to come, in seconds since 1970.
+    var began: Double?
   }
 
   /// What to do.
@@ -69,6 +71,9 @@ struct DownloadMachine: Sendable {
     var deltaLink: String?
     var etag: String?
     var lastModified: String?
+    /// Now, and when what is staged must have begun to be gone on with: seconds since 1970.
+    var now: Double = 0
+    var oldestStaging: Double = 0
   }
 
   let traits: QueryTraits
@@ -128,6 +133,7 @@ struct DownloadMachine: Sendable {
   }
 
   private mutating func start(_ position: DownloadPosition?) -> [Action] {
+    if let position, position.began < known.oldestStaging { return [.note(.stagingTooOld)] + start(nil) }
     switch position {
     case .whole(var read)?:
       read.failures = 0

@@ -19,6 +19,8 @@ struct DownloadResult: Sendable, Hashable {
 enum DownloadNote: Sendable, Hashable {
   /// It goes on where it was cut.
   case resumed(DownloadMachine.Staging, pages: Int, rows: Int64)
+  /// What was staged is too old to go on with.
+  case stagingTooOld
   /// The service does not take the delta link any more: all is read.
   case deltaExpired(status: Int)
   /// A delta could not be read or applied: all is read.
@@ -49,6 +51,7 @@ extension DownloadNote: CustomStringConvertible {
     switch self {
     case .resumed(.whole, let pages, let rows): "Goes on behind page \(pages), \(rows) rows."
     case .resumed(.changes, let pages, _): "Goes on behind page \(pages) of the changes."
+    case .stagingTooOld: "The download was cut too long ago to go on there: it begins anew."
     case .deltaExpired(let status): "The delta link has expired (HTTP \(status)): everything is read."
     case .deltaUnusable(let error): "The delta cannot be used: everything is read. \(error.errorMessage)"
     case .countsDiffer(let service, let here):
@@ -83,6 +86,15 @@ enum DownloadPosition: Codable, Sendable, Hashable {
     case .whole: .whole
     case .changes: .changes
     case .ending(let ending): ending.staging
+    }
+  }
+
+  /// When its first page was asked for, in seconds since 1970.
+  var began: Double {
+    switch self {
+    case .whole(let read): read.began ?? 0
+    case .changes(let read): read.began ?? 0
+    case .ending(let ending): ending.began ?? 0
     }
   }
 }

@@ -32,12 +32,15 @@ struct StoreDownload: Sendable {
       throw error.category == .inUse ? OfflineODataError(.downloadRunning) : OfflineODataError(error)
     }
     defer { lock.release() }
+    // What is written to a file that nobody can open any more would be lost.
+    guard store.replica.database.isInPlace else { throw OfflineODataError(.fileMoved, store.replica.database.path) }
     let clock = store.conversation.options.clock
     let begin = clock.elapsed()
     do {
       try await refreshMetadata()
       let report = try await queries()
       try await store.keepWays(report)
+      try? await store.dropLeftovers()
       try? await store.replica.sweep()
       try await store.noteFilled()
       if let error = report.queries.compactMap(\.error).first { throw error }

@@ -109,6 +109,12 @@ struct StreamDownload: Sendable {
 
   /// Fetches one stream; answers how many bytes came, 0 where the service has none or it is unchanged.
   func fetch(_ wanted: Wanted) async throws -> Int64 {
+    for _ in 0..<3 { if let count = try await fetchOnce(wanted) { return count } }
+    throw OfflineODataError(.internalFailure, "the bytes of '\(wanted.path)' vanish while they come")
+  }
+
+  /// Nil where another process, that opened the store at this moment, took what had come for a crash's.
+  private func fetchOnce(_ wanted: Wanted) async throws -> Int64? {
     var request = ODataSingleRequest(.readMedia, wanted.path, useCache: false)
     let known = try await store.read { connection, _, _ in try StoredStreams.head(wanted.name, connection) }
     if let etag = known?.etag { request.fields[.ifNoneMatch] = etag }
@@ -128,10 +134,10 @@ struct StreamDownload: Sendable {
       contentType: response.contentType, etag: response.etag ?? wanted.etag, byteCount: 0, generation: generation)
     head.byteCount = try await keep(response.body, generation)
     let whole = head
-    try await store.replica.database.write { (connection) throws(StorageError) in
+    let isWhole = try await store.replica.database.write { (connection) throws(StorageError) in
       try StoredStreams.finish(wanted.name, source: wanted.source, whole, connection)
     }
-    return whole.byteCount
+    return isWhole ? whole.byteCount : nil
   }
 
   private func remove(_ wanted: Wanted) async throws -> Int64 {

@@ -60,6 +60,12 @@ import CSQLite
     _ = unsafe sqlite3_close_v2(handle)
   }
 
+  /// Whether the file is still where it was opened; what is written to one that is not, nobody will find.
+  var isInPlace: Bool {
+    guard let file, let use else { return true }
+    return use.isReached(by: file)
+  }
+
   // MARK: Running statements
 
   /// Runs a statement whose rows, if any, are not wanted.

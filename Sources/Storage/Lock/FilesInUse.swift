@@ -40,6 +40,12 @@ enum FilesInUse {
     fileprivate init(_ identity: Identity) { self.identity = identity }
 
     deinit { FilesInUse.leave(identity) }
+
+    /// Whether a path leads to the file: not where it was moved, removed, or another took its place.
+    func isReached(by path: String) -> Bool {
+      var status = stat()
+      return unsafe stat(path, &status) == 0 && Identity(status) == identity
+    }
   }
 
   /// Notes that a connection is about to be opened; nil where there is no file.

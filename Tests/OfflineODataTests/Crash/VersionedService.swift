@@ -48,7 +48,7 @@ final class VersionedService: Sendable {
   }
 
   /// A server of it under `/s/`.
-  func serve() throws -> ScriptedServer { try ScriptedServer { self.answer($0) } }
+  func serve() throws -> ScriptedServer { try ScriptedServer { self.reply(to: $0) } }
 
   // MARK: What there is
 
@@ -87,7 +87,7 @@ final class VersionedService: Sendable {
 
   // MARK: Answers
 
-  private func answer(_ request: ScriptedServer.Request) -> ScriptedServer.Answer {
+  func reply(to request: ScriptedServer.Request) -> ScriptedServer.Answer {
     let (now, run) = state.withLock { state -> (Int, (@Sendable () -> Void)?) in
       state.requests += 1
       var run: (@Sendable () -> Void)?

@@ -195,6 +195,22 @@ struct DownloadPageTests {
     #expect(store.rows == Set(1...55))
   }
 
+  @Test("what was cut too long ago is not gone on with")
+  func age() {
+    var service = PretendService(1...25)
+    service.pageSize = 10
+    var store = PretendStore()
+    store.known.now = 1000
+    store.download(from: &service, accidents: [1: .crash])
+    #expect(store.position != nil)
+    store.known.now = 5000
+    store.known.oldestStaging = 2000
+    store.download(from: &service)
+    #expect(store.notes.first == .stagingTooOld)
+    #expect(store.rows == Set(1...25))
+    #expect(service.asked.count == 2 + 3)
+  }
+
   @Test("links in circles end in an error")
   func circles() {
     var service = PretendService(1...55)

@@ -89,7 +89,9 @@ extension LocalRows {
           contentType: try row.textOrNil(3), etag: nil, byteCount: try row.int64(4), generation: try row.int64(0))
       )
     }
-    for (name, head) in sent { try StoredStreams.finish(name, source: "", head, connection) }
+    for (name, head) in sent where try !StoredStreams.finish(name, source: "", head, connection) {
+      throw .givenUp(connection.file ?? "")
+    }
     try connection.run("DELETE FROM larder_media WHERE request = ?1", .integer(request))
   }
 

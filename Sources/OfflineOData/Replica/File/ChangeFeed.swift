@@ -1,7 +1,8 @@
 import Storage
 import Synchronization
 
-/// Tells who waits that the store has changed: in this process at once, in others within a fifth of a second.
+/// Tells who waits that the store has changed: in this process at once, in others within a fifth of a second; within two
+/// seconds where the process that made the change ended before it told, or the file system cannot share memory.
 final class ChangeFeed: Sendable {
   /// Grows with every change, by whatever process; nil where the file system cannot share memory.
   private let counter: SharedCounter?
@@ -51,16 +52,15 @@ final class ChangeFeed: Sendable {
 
   var isEnded: Bool { state.withLock { $0.isEnded } }
 
-  /// Waits until something has changed since a mark was taken, the store is closed, or the task is cancelled.
+  /// Waits until something has changed since a mark was taken, the store is closed, or the task is cancelled; at most two
+  /// seconds, for not every change can be told.
   func wait(after mark: UInt64) async {
     guard self.mark == mark, !isEnded else { return }
     await withTaskGroup(of: Void.self) { group in
       group.addTask { await self.waitHere(mark) }
-      if counter != nil {
-        group.addTask {
-          while self.mark == mark, !self.isEnded {
-            guard (try? await Task.sleep(for: .milliseconds(200))) != nil else { return }
-          }
+      group.addTask {
+        for _ in 0..<10 where self.mark == mark && !self.isEnded {
+          guard (try? await Task.sleep(for: .milliseconds(200))) != nil else { return }
         }
       }
       await group.next()

@@ -113,7 +113,7 @@ extension Replica {
 
   /// Empties tables that nobody reads any more, in slices, and drops them.
   func sweep() async throws(StorageError) {
-    while try await sweepSlice() { try? await Task.sleep(for: .zero) }
+    while try await sweepSlice(), !Task.isCancelled { await Task.yield() }
   }
 
   /// Works for one slice; answers whether there is more to do.
