@@ -31,7 +31,7 @@ public final class OfflineODataProvider: ODataStore {
   let transport: any HTTPTransport
   let authentication: (any Authentication)?
   let telling = EventTelling()
-  let running = RunningQuestions()
+  let running = RunningRequests()
   let state = Mutex(State())
 
   struct State {

@@ -1,8 +1,7 @@
-import ODataService
 import Synchronization
 
 /// The requests on their way through a store: who closes it ends them and waits for their end.
-final class RunningRequests: Sendable {
+package final class RunningRequests: Sendable {
   private let state = Mutex(State())
 
   private struct State {
@@ -10,11 +9,13 @@ final class RunningRequests: Sendable {
     var waiting: [CheckedContinuation<Void, Never>] = []
   }
 
-  func add(_ execution: ODataRequestExecution) {
+  package init() {}
+
+  package func add(_ execution: ODataRequestExecution) {
     state.withLock { $0.executions[ObjectIdentifier(execution)] = execution }
   }
 
-  func remove(_ execution: ODataRequestExecution) {
+  package func remove(_ execution: ODataRequestExecution) {
     let done = state.withLock { state -> [CheckedContinuation<Void, Never>] in
       state.executions[ObjectIdentifier(execution)] = nil
       guard state.executions.isEmpty else { return [] }
@@ -25,7 +26,7 @@ final class RunningRequests: Sendable {
   }
 
   /// Cancels all that are on their way and waits until their work has ended.
-  func endAll() async {
+  package func endAll() async {
     for execution in state.withLock({ Array($0.executions.values) }) { execution.cancel() }
     await withCheckedContinuation { waiting in
       let isDone = state.withLock { state in
