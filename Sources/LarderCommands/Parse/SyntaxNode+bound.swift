@@ -85,17 +85,9 @@ extension SyntaxNode {
   }
 
   static func bound(_ path: ODataBoundPath) -> JSONNode {
-    var root: String?
     var from: JSONNode?
-    switch path.root {
-    case .implicit: break
-    case .it: root = "$it"
-    case .this: root = "$this"
-    case .these: root = "$these"
-    case .root: root = "$root"
-    case .variable(let name): root = name
-    case .expression(let inner): from = bound(inner)
-    }
+    if case .expression(let inner) = path.root { from = bound(inner) }
+    let root = rootName(path.syntax().root)
     return node(
       "path", ("root", text(root)), ("type", type(path.type)), ("from", from), ("segments", list(path.segments, bound)))
   }

@@ -60,18 +60,22 @@ extension SyntaxNode {
 
   static func path(_ path: ODataPath) -> JSONNode {
     var from: JSONNode?
-    var root: String?
-    switch path.root {
-    case .implicit: break
-    case .it: root = "$it"
-    case .this: root = "$this"
-    case .these: root = "$these"
-    case .root: root = "$root"
-    case .variable(let name): root = name
-    case .alias(let name): root = "@" + name
-    case .expression(let inner): from = expression(inner)
+    if case .expression(let inner) = path.root { from = expression(inner) }
+    return node(
+      "path", ("root", text(rootName(path.root))), ("from", from), ("segments", list(path.segments, segment)))
+  }
+
+  /// Where a path begins, as it is written; nil at the current instance and at an expression.
+  static func rootName(_ root: ODataPath.Root) -> String? {
+    switch root {
+    case .implicit, .expression: nil
+    case .it: "$it"
+    case .this: "$this"
+    case .these: "$these"
+    case .root: "$root"
+    case .variable(let name): name
+    case .alias(let name): "@" + name
     }
-    return node("path", ("root", text(root)), ("from", from), ("segments", list(path.segments, segment)))
   }
 
   static func argument(_ argument: ODataArgument) -> JSONNode {
