@@ -33,6 +33,10 @@ struct ApplyCompositionTests {
       {"Customer":{"Country":"Netherlands"},"Total":5},{"Customer":{"Country":"USA"},"Total":19}
       """#
     #expect(one == expected.replacing("\n", with: ""))
+    // The same levels by the name that the model gives them.
+    let named = try await rig.ask(
+      "Sales?$apply=groupby((rollup(CustomerHierarchy)),aggregate(Amount with sum as Total))")
+    #expect(named == one)
     // Example 23: seven, five, six and four.
     let two = try await rig.ask(
       "Sales?$apply=groupby((rollup(Customer/Country,Customer/Name),rollup(Product/Category/Name,Product/Name)),aggregate(Amount with sum as Total))"

@@ -38,8 +38,9 @@ extension Binding {
       for path in bound { _ = paths.insert(path) }
       return .rollup(bound)
     case .rollupHierarchy(let qualifier):
-      for path in try levels(of: qualifier, instance) { _ = paths.insert(path) }
-      return .rollupHierarchy(qualifier)
+      let levels = try levels(of: qualifier, instance)
+      for path in levels { _ = paths.insert(path) }
+      return .rollupHierarchy(qualifier, levels: levels)
     case .rollupRecursive(let reference, let inner):
       let hierarchy = try self.hierarchy(reference)
       _ = paths.insert(hierarchy.property)

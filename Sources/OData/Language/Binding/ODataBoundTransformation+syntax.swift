@@ -56,7 +56,7 @@ extension SyntaxWriting {
       switch element {
       case .property(let path): written.append(.property(self.path(path)))
       case .rollup(let levels): written.append(.rollup(paths(levels)))
-      case .rollupHierarchy(let qualifier): written.append(.rollupHierarchy(qualifier))
+      case .rollupHierarchy(let qualifier, _): written.append(.rollupHierarchy(qualifier))
       case .rollupRecursive(let reference, let steps):
         written.append(.rollupRecursive(hierarchy(reference), transformations(steps)))
       }

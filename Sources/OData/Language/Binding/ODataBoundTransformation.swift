@@ -61,8 +61,8 @@ public indirect enum ODataBoundGrouping: Sendable, Hashable {
   case property(ODataBoundPath)
   /// `rollup(…)`
   case rollup([ODataBoundPath])
-  /// `rollup(qualifier)`: a leveled hierarchy.
-  case rollupHierarchy(String)
+  /// `rollup(qualifier)`: a leveled hierarchy, and the properties of its levels, the uppermost first.
+  case rollupHierarchy(String, levels: [ODataBoundPath])
   /// `rolluprecursive(…)`
   case rollupRecursive(ODataBoundHierarchy, [ODataBoundTransformation])
 }

@@ -24,9 +24,8 @@ extension ApplyWriter {
   private func levels(of element: ODataBoundGrouping) throws -> [[ODataBoundPath]] {
     switch element {
     case .property(let path): return [[path]]
-    case .rollup(let paths): return paths.indices.reversed().map { Array(paths[...$0]) }
-    case .rollupHierarchy(let qualifier):
-      throw OfflineODataError.unsupported("rollup by the name of a leveled hierarchy, '\(qualifier)'")
+    case .rollup(let paths), .rollupHierarchy(_, let paths):
+      return paths.indices.reversed().map { Array(paths[...$0]) }
     case .rollupRecursive: throw OfflineODataError.unsupported("rolluprecursive in $apply")
     }
   }

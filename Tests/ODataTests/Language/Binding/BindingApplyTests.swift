@@ -35,6 +35,9 @@ struct BindingApplyTests {
       return
     }
     #expect(levels.count == 2)
+    let named = try Self.bind("Products?$apply=groupby((rollup(Sorts),Color),aggregate(Price with sum as T))")
+    guard case .groupBy(let named, _)? = named.options.apply?.first else { return }
+    #expect(named.first == .rollupHierarchy("Sorts", levels: levels))
     #expect(
       try Self.problem("Products?$apply=groupby((rollup(Category/ID,Category/Nam)))")
         == "there is no property 'Nam' in Sales.Category; did you mean 'Name'?")

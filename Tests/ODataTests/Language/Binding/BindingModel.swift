@@ -81,7 +81,8 @@ enum BindingModel {
     """
 
   private static let container = """
-    "$Annotations":{"Sales.Order":{"@Org.OData.Aggregation.V1.CustomAggregate#Forecast":"Edm.Decimal"}},
+    "$Annotations":{"Sales.Product":{"@Org.OData.Aggregation.V1.LeveledHierarchy#Sorts":["Category/ID","Category/Name"]},
+      "Sales.Order":{"@Org.OData.Aggregation.V1.CustomAggregate#Forecast":"Edm.Decimal"}},
     "Container":{"$Kind":"EntityContainer",
       "Products":{"$Collection":true,"$Type":"S.Product","$NavigationPropertyBinding":{"Category":"Categories","S.Special/Best":"Products"}},
       "Categories":{"$Collection":true,"$Type":"S.Category","$NavigationPropertyBinding":{"Products":"Products"}},
