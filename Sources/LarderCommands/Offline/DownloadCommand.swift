@@ -22,6 +22,11 @@ enum DownloadCommand {
       try? await provider.close()
       try report.print(endingWith: error)
       if Task.isCancelled, report.hasBegun { throw CloneCommand.interrupted(folder) }
+      if let name = report.unfittingQuery {
+        let failure = CommandFailure(error)
+        let words = [failure.hint, "'larder download --remove \(name)' takes the query out."]
+        throw CommandFailure(failure.status, failure.message, hint: words.compactMap(\.self).joined(separator: "\n"))
+      }
       throw error
     }
     try await provider.close()

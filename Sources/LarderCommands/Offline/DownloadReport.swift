@@ -23,6 +23,11 @@ final class DownloadReport: Sendable {
   /// Whether defining queries were downloaded.
   var isDone: Bool { state.withLock { !$0.outcomes.isEmpty } }
 
+  /// A query that does not fit the service's metadata any more.
+  var unfittingQuery: String? {
+    state.withLock { $0.outcomes }.first { $0.error?.name == .invalidDefiningQuery }?.name
+  }
+
   /// The worst of the queries' ends.
   var status: CommandStatus {
     let errors = state.withLock { $0.outcomes }.compactMap(\.error)

@@ -59,7 +59,9 @@ enum LogCommand {
     }
     if !figures.isEmpty { parts.append(figures.joined(separator: ", ")) }
     if let code = row["ErrorCode"]?.text { parts.append(style.red("error \(code)")) }
-    if !text("Details").isEmpty { parts.append(text("Details")) }
+    // Lines behind the first show a place in a URL.
+    let details = row["Details"]?.string?.prefix { !$0.isNewline } ?? ""
+    if !details.isEmpty { parts.append(TerminalText.line(String(details))) }
     return parts.joined(separator: "  ")
   }
 }

@@ -113,7 +113,10 @@ struct StoreDownload: Sendable {
         waiting.append(Waiting(row: row, bound: try store.bind(row, settings)))
       } catch {
         if isFirst { throw error }
-        outcomes.append(OfflineODataQueryOutcome(name: row.name, error: error))
+        let outcome = OfflineODataQueryOutcome(name: row.name, error: error)
+        outcomes.append(outcome)
+        await log(outcome, .zero)
+        tell(.queryFinished(outcome))
       }
     }
     let total = rows.count
@@ -164,16 +167,20 @@ struct StoreDownload: Sendable {
     }
     let outcome = await course.run()
     if !isAlone, outcome.error?.name == .storeInUse { return outcome }
+    await log(outcome, clock.elapsed() - begin)
+    return outcome
+  }
+
+  private func log(_ outcome: OfflineODataQueryOutcome, _ time: Duration) async {
     var record = EventLog.Record(type: "Query")
     record.query = outcome.name
     record.way = outcome.way?.rawValue
     (record.rows, record.bytes, record.pages) = (outcome.rows, outcome.bytes, outcome.pages)
-    record.milliseconds = (clock.elapsed() - begin).milliseconds
+    record.milliseconds = time.milliseconds
     let sentences = outcome.notes + (outcome.error.map { [$0.errorMessage] } ?? [])
     record.details = sentences.isEmpty ? nil : sentences.joined(separator: " ")
     record.errorCode = outcome.error?.errorCode
     await store.log(record)
-    return outcome
   }
 }
 

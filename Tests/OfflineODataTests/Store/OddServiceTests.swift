@@ -85,6 +85,35 @@ struct OddServiceTests {
     try await store.close()
   }
 
+  @Test("a query that fits the service no more is told by its name, and the others go on")
+  func unfittingQuery() async throws {
+    let isLater = OpenSwitch()
+    let before = OddService.unaskedExpansion
+    let later = before.metadata.replacingOccurrences(of: "Name=\"Groups\"", with: "Name=\"Teams\"")
+    let service = OddService(metadata: before.metadata) { asked, fields in
+      guard asked == "$metadata" else { return before.answer(asked, fields) }
+      return isLater.isOpen ? .response(200, fields: [.contentType: "application/xml"], body: later) : nil
+    }
+    let server = try service.serve()
+    defer { server.stop() }
+    let rig = try StoreRig(server.url("/s/").absoluteString)
+    let store = try await rig.open(["groups": "Groups", "things": "Things"])
+    isLater.open()
+    let events = store.events
+    await #expect(throws: OfflineODataError.self) { try await store.download() }
+    var outcomes: [String: OfflineODataErrorName?] = [:]
+    for await event in events {
+      if case .queryFinished(let outcome) = event { outcomes[outcome.name] = outcome.error?.name }
+      if case .downloadFailed = event { break }
+    }
+    #expect(outcomes == ["groups": .invalidDefiningQuery, "things": nil])
+    #expect(try await store.readCount("EventLog?$filter=DefiningQuery eq 'groups' and ErrorCode ne null") == 1)
+    try await store.removeDefiningQuery("groups")
+    try await store.download()
+    #expect(try await store.size("Things") == 2)
+    try await store.close()
+  }
+
   @Test("the service's own words, and where it has no metadata, are in the error")
   func words() async throws {
     let service = OddService(metadata: OddService.ownOption.metadata) { asked, _ in
