@@ -103,8 +103,9 @@ struct AnswerComparison {
 
   /// Rows find each other by what they say; in order where the question asks for one.
   private mutating func rows(_ left: [JSONNode], _ right: [JSONNode], _ path: String, _ place: String) {
-    let one = left.map(AnswerText.canonical)
-    let other = right.map(AnswerText.canonical)
+    // Numbers that may be a little apart must not keep rows from finding each other.
+    let one = left.map { AnswerText.canonical($0, isRounded: tolerance > 0) }
+    let other = right.map { AnswerText.canonical($0, isRounded: tolerance > 0) }
     if one == other {
       for (number, pair) in zip(left, right).enumerated() { compare(pair.0, pair.1, "\(path)[\(number)]", place) }
       return

@@ -8,7 +8,8 @@ import TestSupport
 //                            A question is a ``QuestionNode``, a tree that can be made smaller.
 // 3. ``AnswersQuestions``    the service over HTTP, and the store after a download.
 // 4. ``AnswerComparison``    every value of both answers; ``AnswerShape`` takes away what only a server can say.
-// 5. ``Excuse``              the faults of the servers, each proved by a request.
+// 5. ``Excuse``              the faults of the servers, each proved by a request: what they make of a question
+//                            (``QuestionReading``), of a spelling (``ServiceSpelling``) or of a member that is there or not.
 // 6. ``SameAnswerRun``       asks, compares, and makes a question with different answers as small as it can.
 
 /// Something that answers questions in OData's JSON.

@@ -4,6 +4,8 @@ struct QuestionNode: Sendable {
   var role: Role
   /// What it is made of, in order.
   var parts: [Part]
+  /// What the piece means, where servers may take it otherwise.
+  var meaning = QuestionMeaning.plain
 
   enum Role: Sendable, Hashable {
     /// An expression that is true or false: any part of it that is one too may stand in its place.
@@ -33,9 +35,15 @@ struct QuestionNode: Sendable {
     var items: [QuestionNode]
   }
 
-  init(_ role: Role, _ parts: [Part]) {
+  init(_ role: Role, _ parts: [Part], _ meaning: QuestionMeaning = .plain) {
     self.role = role
     self.parts = parts
+    self.meaning = meaning
+  }
+
+  /// A condition on two operands.
+  static func relation(_ left: Part, _ name: String, _ right: Part) -> QuestionNode {
+    QuestionNode(.truth, [left, .text(" \(name) "), right], .relation(name))
   }
 
   init(_ parts: [Part]) { self.init(.plain, parts) }
@@ -128,9 +136,14 @@ struct Question: Sendable {
   var root: QuestionNode
 
   /// From the service's root, percent-encoded as requests need it.
-  var path: String {
+  var path: String { Question.encoded(root.text) }
+
+  /// The same, as a server that reads so understands it.
+  func path(_ reading: QuestionReading) -> String { Question.encoded(root.text(reading)) }
+
+  private static func encoded(_ question: String) -> String {
     var text = ""
-    for byte in root.text.utf8 {
+    for byte in question.utf8 {
       switch byte {
       case 0x20: text += "%20"
       case 0x22, 0x3C, 0x3E, 0x5C, 0x5E, 0x60, 0x7B...0x7D, 0x80...: text += QuestionLiteral.escaped(byte)

@@ -30,6 +30,12 @@ struct QuestionReach: Sendable {
   var hasSearch = false
   var hasCompute = false
   var hasCrossjoin = false
+  /// Moments and days with durations.
+  var hasDateArithmetic = false
+  /// `geo.distance` on the plane.
+  var hasGeo = false
+  /// `$expand` of what an entity was reached by, at another level.
+  var expandsAgain = true
   /// The aggregation methods of `$apply`; none where it has no `$apply`.
   var aggregates: [String] = []
   /// `filter(…)/groupby(…)` and the like.
@@ -62,8 +68,10 @@ struct QuestionReach: Sendable {
     ],
     arithmetic: ["add", "sub", "mul", "div", "divby", "mod"], hasLambdas: true, hasNavigationPaths: true,
     hasCountInPaths: true, hasCasts: true, hasIn: true, hasEnumerations: true, ordersByExpressions: true,
-    expandOptions: ["$select", "$filter", "$orderby", "$top", "$skip", "$count", "$expand"], selectsPaths: true,
-    hasReferences: true, hasSearch: true, hasCompute: true, hasCrossjoin: true,
+    expandOptions: ["$select", "$filter", "$orderby", "$top", "$skip", "$count", "$expand", "$levels"],
+    selectsPaths: true,
+    hasReferences: true, hasSearch: true, hasCompute: true, hasCrossjoin: true, hasDateArithmetic: true, hasGeo: true,
+    expandsAgain: false,
     aggregates: ["sum", "min", "max", "average", "countdistinct"], applySteps: ["filter", "compute"],
     keysBehindNavigation: true)
 }

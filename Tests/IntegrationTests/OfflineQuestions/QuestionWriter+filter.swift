@@ -22,10 +22,12 @@ extension QuestionWriter {
   mutating func truth(_ scope: Scope, depth: Int) -> QuestionNode? {
     if depth > 0, chance(55) {
       guard let left = truth(scope, depth: depth - 1) else { return nil }
-      if chance(25) { return QuestionNode(.truth, [.text("not ("), .node(left), .text(")")]) }
+      if chance(25) { return QuestionNode(.truth, [.text("not ("), .node(left), .text(")")], .negation) }
       guard let right = truth(scope, depth: depth - 1) else { return nil }
+      let isAnd = chance(50)
       return QuestionNode(
-        .truth, [.text("("), .node(left), .text(chance(50) ? " and " : " or "), .node(right), .text(")")])
+        .truth, [.text("("), .node(left), .text(isAnd ? " and " : " or "), .node(right), .text(")")],
+        .junction(isAnd: isAnd))
     }
     for _ in 0..<4 { if let made = simple(scope, depth: depth) { return made } }
     return nil
@@ -40,10 +42,11 @@ extension QuestionWriter {
     case ..<40 where reach.hasCasts:
       guard scope.prefix.isEmpty, let type = scope.type, let below = pick(data.derived(from: type)) else { return nil }
       return QuestionNode(.truth, "isof(\(below.name))")
-    case ..<45 where reach.hasCountInPaths: return countTest(scope)
+    case ..<43 where reach.hasCountInPaths: return countTest(scope)
+    case ..<45 where reach.hasGeo: return distance(scope)
     case ..<49 where reach.hasEnumerations: return enumeration(scope)
     case ..<58 where reach.hasNavigationPaths:
-      return far(scope, where: { _ in true }).flatMap { comparison(of: $0.path, $0.leaf, $0.owner) }
+      return far(scope, where: { _ in true }).flatMap { comparison(of: $0.path, $0.leaf, $0.owner, from: scope.type) }
     default: return comparison(scope, depth: depth)
     }
   }
@@ -55,23 +58,29 @@ extension QuestionWriter {
     let name = comparing(leaf.kind)
     if depth > 0, leaf.kind.isNumber || leaf.kind == .string, chance(35), let left = value(leaf.kind, scope, depth: 2) {
       guard let right = literal(leaf, scope) else { return nil }
-      return QuestionNode(.truth, [.node(left), .text(" \(name) \(right)")])
+      return .relation(.node(left), name, .text(right))
     }
     if reach.comparesProperties, chance(12), let other = self.leaf(scope, where: { $0 == leaf.kind }) {
-      return QuestionNode(.truth, "\(scope.prefix)\(leaf.path) \(name) \(scope.prefix)\(other.path)")
+      return .relation(.text(scope.prefix + leaf.path), name, .text(scope.prefix + other.path))
     }
+    if reach.hasDateArithmetic, leaf.kind == .moment || leaf.kind == .date, chance(25) { return shifted(leaf, scope) }
     if leaf.kind == .moment || leaf.kind == .date || leaf.kind == .time, chance(40) { return part(leaf, scope) }
     guard let right = literal(leaf, scope) else { return nil }
     let path = path(leaf, scope)
-    return QuestionNode(.truth, isV4 && chance(10) ? "\(right) \(name) \(path)" : "\(path) \(name) \(right)")
+    let isTurned = isV4 && chance(10)
+    return .relation(.text(isTurned ? right : path), name, .text(isTurned ? path : right))
   }
 
   private mutating func comparison(
-    of path: String, _ leaf: QuestionData.Leaf, _ owner: EdmStructure
+    of path: String, _ leaf: QuestionData.Leaf, _ owner: EdmStructure, from start: EdmStructure?
   ) -> QuestionNode? {
     if case .enumeration = leaf.kind { return nil }
     guard let right = literal(leaf, owner) else { return nil }
-    return QuestionNode(.truth, "\(path) \(comparing(leaf.kind)) \(right)")
+    let name = comparing(leaf.kind)
+    guard start.map({ data.isContained($0) }) != true else {
+      return QuestionNode(.truth, [.text("\(path) \(name) \(right)")], .nowhere(name, right))
+    }
+    return .relation(.text(path), name, .text(right))
   }
 
   private mutating func comparing(_ kind: ValueKind) -> String {
@@ -118,13 +127,16 @@ extension QuestionWriter {
       let inner = Scope(type: nil, prefix: variable, item: leaf, values: "\(type.name)/\(property.name)")
       guard let body = comparison(inner, depth: 0) else { return nil }
       return QuestionNode(
-        .truth, [.text("\(scope.prefix)\(property.name)/\(name)(\(variable):"), .node(body), .text(")")])
+        .truth, [.text("\(scope.prefix)\(property.name)/\(name)(\(variable):"), .node(body), .text(")")],
+        .quantifier(isAll: name == "all"))
     }
     let steps = navigations.map { ($0.name, $0.type.name) } + complex.map { ($0.name, $0.type.name) }
     guard let (step, target) = pick(steps), let inner = target.flatMap({ model.structure($0) }) else { return nil }
     if chance(10) { return QuestionNode(.truth, "\(scope.prefix)\(step)/any()") }
     guard let body = truth(Scope(type: inner, prefix: variable + "/"), depth: 1) else { return nil }
-    return QuestionNode(.truth, [.text("\(scope.prefix)\(step)/\(name)(\(variable):"), .node(body), .text(")")])
+    return QuestionNode(
+      .truth, [.text("\(scope.prefix)\(step)/\(name)(\(variable):"), .node(body), .text(")")],
+      .quantifier(isAll: name == "all"))
   }
 
   private mutating func membership(_ scope: Scope) -> QuestionNode? {
@@ -134,12 +146,29 @@ extension QuestionWriter {
     let literals = (0..<(1 + roll(3))).compactMap { _ in literal(leaf, scope) }.filter { $0 != "null" }
     guard !literals.isEmpty else { return nil }
     let list = QuestionNode.List(before: "(", after: ")", items: literals.map { QuestionNode($0) })
-    return QuestionNode(.truth, [.text("\(path(leaf, scope)) in "), .list(list)])
+    return .relation(.text(path(leaf, scope)), "in", .list(list))
   }
 
   private mutating func nullTest(_ scope: Scope) -> QuestionNode? {
     guard scope.type != nil, let leaf = leaf(scope, where: { _ in true }) else { return nil }
     return QuestionNode(.truth, "\(path(leaf, scope)) \(chance(50) ? "eq" : "ne") null")
+  }
+
+  /// How far a place is from another one.
+  private mutating func distance(_ scope: Scope) -> QuestionNode? {
+    let points = (scope.type?.properties ?? []).filter { $0.type.primitive == .geometryPoint }
+    guard let point = pick(points) else { return nil }
+    let place = "geometry'SRID=0;POINT(\(roll(9)) \(roll(9) - 4))'"
+    return .relation(
+      .text("geo.distance(\(scope.prefix)\(point.name),\(place))"), pick(["lt", "ge"]) ?? "lt", .text("\(roll(9)).25"))
+  }
+
+  /// A moment or day, and a duration before or behind it.
+  private mutating func shifted(_ leaf: QuestionData.Leaf, _ scope: Scope) -> QuestionNode? {
+    guard let right = literal(leaf, scope), let name = pick(["add", "sub"]) else { return nil }
+    let lengths = leaf.kind == .date ? ["P1D", "P30D"] : ["P1D", "PT90M", "P31DT1S", "PT36H"]
+    let left = "(\(path(leaf, scope)) \(name) duration'\(pick(lengths) ?? "P1D")')"
+    return .relation(.text(left), comparing(leaf.kind), .text(right))
   }
 
   private mutating func countTest(_ scope: Scope) -> QuestionNode? {
@@ -157,6 +186,9 @@ extension QuestionWriter {
       let type = model.enumType(name), let member = pick(type.members)
     else { return nil }
     let operators = type.isFlags ? ["has"] : ["eq", "ne"]
-    return QuestionNode(.truth, "\(path(leaf, scope)) \(pick(operators) ?? "eq") \(name)'\(member.name)'")
+    let relation = pick(operators) ?? "eq"
+    let path = path(leaf, scope)
+    return QuestionNode(
+      .truth, [.text("\(path) \(relation) \(name)'\(member.name)'")], .enumeration(path, relation))
   }
 }

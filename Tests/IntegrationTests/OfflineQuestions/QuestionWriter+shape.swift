@@ -24,12 +24,23 @@ extension QuestionWriter {
   }
 
   private mutating func orderItem(_ type: EdmStructure) -> QuestionNode? {
-    let leaves = data.leaves(of: type).filter { $0.kind.isOrdered || $0.kind == .boolean }
+    // The standard has no place for NaN in an order.
+    let leaves = data.leaves(of: type).filter {
+      ($0.kind.isOrdered || $0.kind == .boolean)
+        && !(data.values["\(type.name)/\($0.path)"] ?? []).contains(.string("NaN"))
+    }
     guard let leaf = pick(leaves) else { return nil }
     let scope = Scope(type: type, prefix: "")
-    if reach.ordersByExpressions, chance(25), let node = value(leaf.kind, scope, depth: 1) { return node }
-    if reach.hasNavigationPaths, chance(15), let far = far(scope, where: { $0.isOrdered }) {
+    if reach.ordersByExpressions, leaf.kind != .double, chance(25), let node = value(leaf.kind, scope, depth: 1) {
+      return node
+    }
+    // Of contained entities a server may know no such paths, and no reading of an order says so.
+    if reach.hasNavigationPaths, !data.isContained(type), chance(15), let far = far(scope, where: { $0.isOrdered }) {
       return QuestionNode(far.path)
+    }
+    let many = type.navigationProperties.filter(\.isCollection)
+    if reach.hasCountInPaths, chance(10), let navigation = pick(many) {
+      return QuestionNode(navigation.name + "/$count")
     }
     return QuestionNode(leaf.path)
   }
@@ -59,16 +70,22 @@ extension QuestionWriter {
     return QuestionNode([.text("$select="), .list(QuestionNode.List(items: chosen.map { QuestionNode($0) }))])
   }
 
-  mutating func expand(_ type: EdmStructure, depth: Int = 0) -> (node: QuestionNode, names: [String]) {
-    let navigations = some(type.navigationProperties, atMost: 2)
-    let items = navigations.map { expandItem($0, depth: depth) }
+  /// - Parameter reached: the navigation properties that lead here, as `Ns.Type/Name`.
+  mutating func expand(
+    _ type: EdmStructure, depth: Int = 0, reached: Set<String> = []
+  ) -> (node: QuestionNode, names: [String]) {
+    let known = type.navigationProperties.filter { reach.expandsAgain || !reached.contains("\(type.name)/\($0.name)") }
+    let navigations = some(known, atMost: 2)
+    let items = navigations.map { expandItem($0, of: type, depth: depth, reached: reached) }
     // In V2 `$select` names what is expanded, so the items stay together.
     let least = isV4 ? 1 : items.count
     let node = QuestionNode([.text("$expand="), .list(QuestionNode.List(minimum: least, items: items))])
     return (node, navigations.map(\.name))
   }
 
-  private mutating func expandItem(_ navigation: EdmNavigationProperty, depth: Int) -> QuestionNode {
+  private mutating func expandItem(
+    _ navigation: EdmNavigationProperty, of type: EdmStructure, depth: Int, reached: Set<String>
+  ) -> QuestionNode {
     guard let target = navigation.type.name.flatMap({ model.structure($0) }) else {
       return QuestionNode(navigation.name)
     }
@@ -84,8 +101,12 @@ extension QuestionWriter {
       if known.contains("$orderby"), chance(35) { options.append(order(target, separator: ";", rows: 5)) }
       if known.contains("$count"), chance(20) { options.append(QuestionNode("$count=true")) }
     }
-    if known.contains("$expand"), depth < 2, chance(25), !target.navigationProperties.isEmpty {
-      options.append(expand(target, depth: depth + 1).node)
+    if known.contains("$levels"), target.name == type.name, chance(50) {
+      options.append(QuestionNode("$levels=\(1 + roll(3))"))
+    } else if known.contains("$expand"), depth < 2, chance(25) {
+      let reached = reached.union(["\(type.name)/\(navigation.name)"])
+      let inner = expand(target, depth: depth + 1, reached: reached)
+      if !inner.names.isEmpty { options.append(inner.node) }
     }
     let list = QuestionNode.List(before: "(", separator: ";", after: ")", minimum: 0, items: options)
     return QuestionNode(.expand(navigation.name), [.text(navigation.name), .list(list)])
@@ -98,7 +119,32 @@ extension QuestionWriter {
       .filter { word in word.count > 2 && word.allSatisfy { $0.isASCII && $0.isLetter } }
     guard let one = pick(words), let other = pick(words) else { return nil }
     let text = [one, "\(one) \(other)", "\(one) OR \(other)", "NOT \(one)", "\(one) AND NOT \(other)"]
-    return pick(text).map { QuestionNode("$search=\($0)") }
+    let pieces = [one, other].map { self.pieces(of: $0, in: type) }
+    let readings = [
+      pieces[0], "\(pieces[0]) and \(pieces[1])", "\(pieces[0]) or \(pieces[1])", "not (\(pieces[0]))",
+      "\(pieces[0]) and not (\(pieces[1]))",
+    ]
+    let form = roll(text.count)
+    return QuestionNode(.plain, [.text("$search=\(text[form])")], .search("$filter=" + readings[form]))
+  }
+
+  /// Whether any string of an entity has a word as a piece: what a reading of `$search` asks for.
+  private func pieces(of word: String, in type: EdmStructure) -> String {
+    let word = word.lowercased()
+    var tests = data.leaves(of: type).filter { $0.kind == .string || $0.kind == .guid }.map { leaf in
+      let text = leaf.kind == .guid ? "cast(\(leaf.path),Edm.String)" : leaf.path
+      return "(contains(tolower(\(text)),'\(word)') and \(leaf.path) ne null)"
+    }
+    for property in data.properties(of: type) where property.type.isCollection {
+      if ValueKind(property.type.item, model: model) == .string {
+        tests.append("\(property.name)/any(s:contains(tolower(s),'\(word)'))")
+      } else if let inner = property.type.name.flatMap({ model.complexType($0) == nil ? nil : model.structure($0) }) {
+        let own = data.leaves(of: inner).filter { $0.kind == .string }
+          .map { "(contains(tolower(s/\($0.path)),'\(word)') and s/\($0.path) ne null)" }
+        if !own.isEmpty { tests.append("\(property.name)/any(s:\(own.joined(separator: " or ")))") }
+      }
+    }
+    return "(\(tests.joined(separator: " or ")))"
   }
 
   mutating func compute(_ type: EdmStructure) -> QuestionNode? {

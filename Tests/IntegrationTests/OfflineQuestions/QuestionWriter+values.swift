@@ -87,7 +87,11 @@ extension QuestionWriter {
     let suffix = kind == .integer || chance(50) ? "" : isV4 ? ".5" : ".5M"
     if (name == "div" || name == "divby"), kind != .double { return plain }
     let (begin, end) = reach.hasParentheses ? ("(", ")") : ("", "")
-    return QuestionNode(.value(kind), [.text(begin), .node(plain), .text(" \(name) \(constant)\(suffix)\(end)")])
+    // Python's decimals have the dividend's sign, as the standard has it; its other numbers have not.
+    let isTaken = name == "mod" && (kind != .decimal || suffix.isEmpty && kind == .integer)
+    return QuestionNode(
+      .value(kind), [.text(begin), .node(plain), .text(" \(name) \(constant)\(suffix)\(end)")],
+      isTaken ? .remainder(constant + suffix) : .plain)
   }
 
   /// A part of a date or time.
@@ -103,6 +107,7 @@ extension QuestionWriter {
         ]
     guard let (name, range) = pick(names.filter { reach.functions.contains($0.0) }) else { return nil }
     let number = Int.random(in: range, using: &random)
-    return QuestionNode(.truth, "\(name)(\(path(leaf, scope))) \(pick(["eq", "ne", "lt", "ge"]) ?? "eq") \(number)")
+    return .relation(
+      .text("\(name)(\(path(leaf, scope)))"), pick(["eq", "ne", "lt", "ge"]) ?? "eq", .text("\(number)"))
   }
 }

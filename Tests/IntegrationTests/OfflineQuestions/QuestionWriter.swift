@@ -113,10 +113,11 @@ struct QuestionWriter {
 
   mutating func collection(_ path: String, _ type: EdmStructure) -> QuestionNode {
     var all: [QuestionNode] = []
-    if chance(60) { all.append(filter(type)) }
+    let search = reach.hasSearch && chance(5) ? search(type) : nil
+    // A reading of `$search` is a filter itself.
+    if let search { all.append(search) } else if chance(60) { all.append(filter(type)) }
     if chance(50) { all.append(order(type, separator: "&", rows: data.rows[path]?.count ?? 12)) }
     if chance(20) { all.append(QuestionNode(isV4 ? "$count=true" : "$inlinecount=allpages")) }
-    if reach.hasSearch, chance(5), let search = search(type) { all.append(search) }
     return options(path, all + shapes(type))
   }
 
@@ -125,7 +126,9 @@ struct QuestionWriter {
   }
 
   mutating func references(_ path: String, _ type: EdmStructure) -> QuestionNode {
-    options(path + "/$ref", chance(50) ? [filter(type)] : [])
+    var options = self.options("", chance(50) ? [filter(type)] : [])
+    options.meaning = .referenceOptions
+    return QuestionNode([.text(path + "/$ref"), .node(options)])
   }
 
   mutating func crossjoin() -> QuestionNode {
@@ -140,7 +143,9 @@ struct QuestionWriter {
     }
     let list = QuestionNode.List(separator: " and ", minimum: 1, items: parts)
     let filter = parts.isEmpty ? [] : [QuestionNode([.text("$filter="), .list(list)])]
-    return options("$crossjoin(\(one.name),\(other.name))", filter)
+    var made = options("$crossjoin(\(one.name),\(other.name))", filter)
+    made.meaning = .crossjoin([one.name, other.name])
+    return made
   }
 
   func options(_ path: String, _ all: [QuestionNode]) -> QuestionNode {

@@ -9,6 +9,7 @@ struct SameAnswerRun {
   let store: any AnswersQuestions
   let excuses: [Excuse]
   let floating: QuestionData.Floating
+  let model: EdmModel
   /// How many questions: `LARDER_QUERIES`, else the given number.
   let count: Int
   /// How many were asked, up to the last finding.
@@ -27,6 +28,8 @@ struct SameAnswerRun {
     let service: QuestionAnswer
     let store: QuestionAnswer
     let differences: [AnswerDifference]
+    /// How the server may have understood it, and what differs then.
+    var understood = ""
 
     var description: String {
       """
@@ -35,15 +38,17 @@ struct SameAnswerRun {
         service: \(service.text(1200))
         store:   \(store.text(1200))
         \(differences.prefix(6).map(\.description).joined(separator: "\n  "))
+        \(understood)
       """
     }
   }
 
   init(
     _ name: String, service: any AnswersQuestions, store: any AnswersQuestions, excuses: [Excuse], count: Int,
-    floating: QuestionData.Floating = QuestionData.Floating()
+    floating: QuestionData.Floating = QuestionData.Floating(), model: EdmModel = EdmModel(version: .v4, schemas: [])
   ) {
     self.floating = floating
+    self.model = model
     self.name = name
     self.service = service
     self.store = store
@@ -67,7 +72,7 @@ struct SameAnswerRun {
         Finding(
           number: number, original: question.path, question: smallest.0.path,
           service: await service.answer(smallest.0.path), store: await store.answer(smallest.0.path),
-          differences: smallest.1))
+          differences: smallest.1, understood: await understanding(smallest.0)))
       if findings.count >= most { break }
     }
     print(summary)
@@ -93,20 +98,74 @@ struct SameAnswerRun {
       }
       return nil
     }
-    let ours = await store.answer(question.path)
     if counting { compared += 1 }
+    let (spelled, spellings) = spelled(truth, text)
+    let plain = left(spelled, await store.answer(question.path), question, text)
+    if plain.differences.isEmpty {
+      if counting { count(plain.excuses + spellings) }
+      return nil
+    }
+    // What the server has understood, by all of its faults: the answer to that must be this one.
+    var reading = QuestionReading()
+    for case .question(let change) in excuses.map(\.makes) { change(&reading) }
+    let understood = question.path(reading)
+    guard understood != question.path else { return plain.differences }
+    let other = left(spelled, await store.answer(understood), question, text)
+    guard other.differences.isEmpty else { return plain.differences }
+    if counting { count(other.excuses + spellings + readings(question)) }
+    return nil
+  }
+
+  private func understanding(_ question: Question) async -> String {
+    var reading = QuestionReading()
+    for case .question(let change) in excuses.map(\.makes) { change(&reading) }
+    let path = question.path(reading)
+    guard path != question.path else { return "" }
+    let (spelled, _) = spelled(await service.answer(question.path), question.root.text)
+    let other = left(spelled, await store.answer(path), question, question.root.text)
+    return "understood as \(path): " + other.differences.prefix(3).map(\.description).joined(separator: "\n  ")
+  }
+
+  private mutating func count(_ excuses: [String]) { for id in Set(excuses) { excused[id, default: 0] += 1 } }
+
+  /// The server's answer in the right words, and the excuses that it took.
+  private func spelled(_ answer: QuestionAnswer, _ text: String) -> (QuestionAnswer, [String]) {
+    var answer = answer
+    var used: [String] = []
+    for excuse in excuses {
+      guard case .answer(let spell) = excuse.makes else { continue }
+      let right = spell(text, answer, model)
+      if right != answer { used.append(excuse.id) }
+      answer = right
+    }
+    return (answer, used)
+  }
+
+  /// The excuses by which a question alone is read otherwise.
+  private func readings(_ question: Question) -> [String] {
+    excuses.compactMap { excuse in
+      guard case .question(let change) = excuse.makes else { return nil }
+      var reading = QuestionReading()
+      change(&reading)
+      return question.path(reading) == question.path ? nil : excuse.id
+    }
+  }
+
+  private func left(
+    _ truth: QuestionAnswer, _ ours: QuestionAnswer, _ question: Question, _ text: String
+  ) -> (differences: [AnswerDifference], excuses: [String]) {
     let all = AnswerComparison.differences(
       service: truth, store: ours, ordered: question.root.ordered(), tolerance: SameAnswerRun.tolerance(text),
       floating: floating)
-    var left: [AnswerDifference] = []
-    for difference in all {
-      guard let excuse = excuses.first(where: { $0.covers(text, difference) }) else {
-        left.append(difference)
-        continue
+    var used: [String] = []
+    let left = all.filter { difference in
+      let excuse = excuses.first { excuse in
+        if case .difference(let covers) = excuse.makes { covers(text, difference) } else { false }
       }
-      if counting { excused[excuse.id, default: 0] += 1 }
+      if let excuse { used.append(excuse.id) }
+      return excuse == nil
     }
-    return left.isEmpty ? nil : left
+    return (left, used)
   }
 
   /// The standard leaves the type of an average and of a quotient to the service (Data Aggregation 3.1.3.4).

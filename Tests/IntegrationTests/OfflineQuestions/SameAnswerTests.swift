@@ -4,14 +4,15 @@ import Testing
 
 /// Asks a service and a copy of it the same questions; each difference that no excuse covers is an issue.
 private func compare(
-  _ name: String, _ service: ServiceAnswers, root: String, _ reach: QuestionReach, _ server: Excuse.Server, count: Int
+  _ name: String, _ service: ServiceAnswers, root: String, _ reach: QuestionReach, _ server: Excuse.Server, count: Int,
+  pageSize: Int? = nil
 ) async throws {
   let data = try await onOwnThread { try QuestionData.read(service) }
-  let store = try await StoreAnswers.copy(of: data, at: root)
+  let store = try await StoreAnswers.copy(of: data, at: root, pageSize: pageSize)
   var writer = QuestionWriter(data: data, reach: reach, random: PrintedSeed(for: name))
   var run = SameAnswerRun(
     name, service: service, store: store, excuses: Excuse.of(server), count: count,
-    floating: data.floating)
+    floating: data.floating, model: data.model)
   await run.run(&writer)
   for finding in run.findings { Issue.record("\(name), LARDER_SEED=\(writer.random.seed): \(finding)") }
   #expect(run.compared > run.asked * 7 / 10, "too few questions were answered by the service")
@@ -27,6 +28,13 @@ struct SameAnswerODataPyTests {
     try await compare(
       "odatapy", ServiceAnswers(service), root: service.root, .odataPy, .odataPy, count: 400)
   }
+
+  @Test("V4.01, by pages of a few rows whose links are followed")
+  func pages() async throws {
+    let service = try ODataPyService.ofSuite
+    try await compare(
+      "odatapy by pages", ServiceAnswers(service), root: service.root, .odataPy, .odataPy, count: 150, pageSize: 7)
+  }
 }
 
 @Suite("Same question, same answer: mock-sap", .mockSAP("--no-csrf"), .timeLimit(.minutes(60)))
@@ -38,6 +46,14 @@ struct SameAnswerSAPTests {
     let root = try #require(roots.first { $0.hasSuffix(name) })
     try await compare(
       "mock-sap \(name)", ServiceAnswers(service, root), root: root, .mockSAPV2, .mockSAPV2, count: 150)
+  }
+
+  @Test("V2, by pages of a few rows whose links are followed")
+  func v2Pages() async throws {
+    let service = try MockSAP.ofSuite
+    let root = service.gatewaySample
+    try await compare(
+      "mock-sap by pages", ServiceAnswers(service, root), root: root, .mockSAPV2, .mockSAPV2, count: 100, pageSize: 5)
   }
 
   @Test("V4", arguments: ["api_salesorder", "api_businesspartner", "api_product"])

@@ -17,7 +17,9 @@ final class StoreAnswers: AnswersQuestions {
   }
 
   /// Copies all of a service: each set and singleton, with everything that navigation properties lead to.
-  static func copy(of data: QuestionData, at root: String) async throws -> StoreAnswers {
+  ///
+  /// - Parameter pageSize: the rows of a page, whose next links the store follows to the end.
+  static func copy(of data: QuestionData, at root: String, pageSize: Int? = nil) async throws -> StoreAnswers {
     let folder = try TemporaryFolder()
     guard let url = URL(string: root) else { throw QuestionData.Failure(description: "\(root) is no URL") }
     let parameters = OfflineODataParameters(storePath: folder.path)
@@ -29,7 +31,9 @@ final class StoreAnswers: AnswersQuestions {
     }
     try await filling.open()
     try await filling.close()
-    let provider = try OfflineODataProvider(serviceRoot: url, transport: Unplugged(), parameters: parameters)
+    var paged = parameters
+    paged.answerPageSize = pageSize
+    let provider = try OfflineODataProvider(serviceRoot: url, transport: Unplugged(), parameters: paged)
     try await provider.open()
     return StoreAnswers(provider: provider, folder: folder)
   }
@@ -48,12 +52,41 @@ final class StoreAnswers: AnswersQuestions {
   func answer(_ path: String) async -> QuestionAnswer {
     do {
       let answer = try await provider.readJSON(path)
-      return answer.bytes.isEmpty ? .nothing : .content(answer.bytes)
+      if answer.bytes.isEmpty { return .nothing }
+      return .content(try await whole(answer.bytes))
     } catch OfflineODataError.notFound {
       return .nothing
     } catch {
       return .refused("\(error)")
     }
+  }
+
+  /// All pages of an answer as one.
+  private func whole(_ first: [UInt8]) async throws -> [UInt8] {
+    guard provider.parameters.answerPageSize != nil, var page = try? JSONNode(first) else { return first }
+    let isVerbose = page["d"] != nil
+    let head = page
+    var rows: [JSONNode] = []
+    var links = 0
+    while true {
+      let body = isVerbose ? page["d"] ?? page : page
+      rows += body[isVerbose ? "results" : "value"]?.items ?? []
+      guard let link = (body["@odata.nextLink"] ?? body["@nextLink"] ?? body["__next"])?.string, links < 500 else {
+        break
+      }
+      links += 1
+      page = try JSONNode(try await provider.readJSON(link).bytes)
+    }
+    guard links > 0 else { return first }
+    return ServiceSpelling.bytes(StoreAnswers.replaced(head, isVerbose, rows))
+  }
+
+  private static func replaced(_ page: JSONNode, _ isVerbose: Bool, _ rows: [JSONNode]) -> JSONNode {
+    .object(
+      (page.members ?? []).map { member in
+        if isVerbose, member.name == "d" { return .init("d", replaced(member.value, false, rows)) }
+        return member.name == "value" || member.name == "results" ? .init(member.name, .array(rows)) : member
+      })
   }
 
   func close() async throws { try await provider.close() }
