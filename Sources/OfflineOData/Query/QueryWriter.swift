@@ -57,7 +57,7 @@ struct QueryWriter: Sendable {
     switch url.resource {
     case .path(let path): return try plan(path, url.options)
     case .entity(let type): return try entity(type, url)
-    case .service: throw OfflineODataError.unsupported("the service document as a question")
+    case .service: throw OfflineODataError.unsupported("the service document in this form")
     case .metadata: throw OfflineODataError.unsupported("$metadata as a question")
     case .batch: throw OfflineODataError.unsupported("$batch as a question")
     }
@@ -65,7 +65,22 @@ struct QueryWriter: Sendable {
 
   private func plan(_ path: ODataBoundPath, _ options: ODataBoundOptions) throws -> ReadPlan {
     let question = Question(plan: plan, state: state, options: self.options)
-    return try ResourceWriter(question).plan(path, options).wanting(indexesOf: question.unindexed)
+    return try ResourceWriter(question).plan(path, try searching(options)).noting(question)
+  }
+
+  /// `search=…`, which SAP's services before V4 take for a search (sap:searchable): each of its words has to be there. In V4 an
+  /// option of that name is a custom one, which a service may not know (URL Conventions 4.01 §5.2).
+  private func searching(_ options: ODataBoundOptions) throws -> ODataBoundOptions {
+    guard plan.model.version < .v4, let option = options.custom.first(where: { $0.name == "search" }) else {
+      return options
+    }
+    guard options.search == nil else { throw OfflineODataError.unsupported("search= beside $search") }
+    let words = (option.value ?? "").split(whereSeparator: \.isWhitespace).map {
+      ODataSearchExpression.word(String($0))
+    }
+    var options = options
+    options.search = words.count > 1 ? .and(words) : words.first
+    return options
   }
 
   // MARK: $entity
@@ -88,6 +103,6 @@ struct QueryWriter: Sendable {
     var options = url.options
     options.id = nil
     let question = Question(plan: plan, state: state, options: self.options)
-    return try ResourceWriter(question).plan(path, options, cast: type).wanting(indexesOf: question.unindexed)
+    return try ResourceWriter(question).plan(path, options, cast: type).noting(question)
   }
 }

@@ -26,10 +26,12 @@ final class ReadPlan: Sendable {
   /// The tables whose strings `$search` looks through one by one, because they have no full-text index: with one
   /// (`Replica.prepareSearch`), words are found as words, and the question is planned anew.
   let unindexed: Set<Int>
+  /// Whether the plan holds the time at which it was made: the same question later is another one.
+  let isOfMoment: Bool
 
   init(
     sql: String, parameters: [ReadParameter], content: ReadContent, isSingle: Bool, count: ReadCount? = nil,
-    page: ReadPage? = nil, owner: ReadCount? = nil, unindexed: Set<Int> = []
+    page: ReadPage? = nil, owner: ReadCount? = nil, unindexed: Set<Int> = [], isOfMoment: Bool = false
   ) {
     self.sql = sql
     self.parameters = parameters
@@ -39,14 +41,15 @@ final class ReadPlan: Sendable {
     self.page = page
     self.owner = owner
     self.unindexed = unindexed
+    self.isOfMoment = isOfMoment
   }
 
-  /// The same plan, with the tables that want an index.
-  func wanting(indexesOf tables: Set<Int>) -> ReadPlan {
-    guard !tables.isEmpty else { return self }
+  /// The same plan, with what was found while it was written.
+  func noting(_ question: Question) -> ReadPlan {
+    guard !question.unindexed.isEmpty || question.asksTime else { return self }
     return ReadPlan(
       sql: sql, parameters: parameters, content: content, isSingle: isSingle, count: count, page: page, owner: owner,
-      unindexed: tables)
+      unindexed: question.unindexed, isOfMoment: question.asksTime)
   }
 }
 

@@ -12,6 +12,8 @@ public struct OfflineODataAnswerOptions: Sendable, Hashable {
   public var metadata: Metadata
   /// Whether 64-bit integers and decimals are strings (JSON Format 4.01 §3.2).
   public var isIEEE754Compatible: Bool
+  /// The media ranges that a request takes answers in; nil for any.
+  var accepted: [String]?
 
   /// The service's own version, minimal control information, numbers as numbers.
   public init(version: ODataVersion? = nil, metadata: Metadata = .minimal, isIEEE754Compatible: Bool = false) {

@@ -29,9 +29,26 @@ extension OpenStore {
     _ path: String, _ options: OfflineODataAnswerOptions
   ) async throws(OfflineODataError) -> (bytes: [UInt8], end: AnswerRun.End) {
     let text = try relative(path)
+    if text.isEmpty || text.hasPrefix("?"), let document = try await serviceDocument(text, options) { return document }
     try await prepare(text)
     return try await read { [self] connection, state, plan in
       try run(text, options, state, plan).json(connection)
+    }
+  }
+
+  /// The document at the service's root; nil where the text asks for something else.
+  private func serviceDocument(
+    _ text: String, _ options: OfflineODataAnswerOptions
+  ) async throws(OfflineODataError) -> (bytes: [UInt8], end: AnswerRun.End)? {
+    try await read { [self] _, _, plan in
+      guard !plan.tables.isEmpty else { throw OfflineODataError(.neverDownloaded) }
+      let url = try binder(plan).bind(try ODataParser(plan.model.version).relativeURL(text), text: text)
+      guard case .service = url.resource else { return nil }
+      let form = form(try options.heeding(url.options.format, isJSON: true), plan.model)
+      return (
+        ServiceDocument(model: plan.model, form: form).json(),
+        AnswerRun.End(found: .content, rows: 0, mediaType: form.mediaType)
+      )
     }
   }
 
@@ -57,8 +74,7 @@ extension OpenStore {
     isPaged: Bool = true
   ) throws -> AnswerRun {
     let question = try question(text, state, plan, isPaged: isPaged)
-    var options = options
-    if let format = question.url.options.format, question.plan.content.isJSON { try options.take(format: format) }
+    let options = try options.heeding(question.url.options.format, isJSON: question.plan.content.isJSON)
     return AnswerRun(plan: question.plan, url: question.url, form: form(options, plan.model), model: question.model)
   }
 }
@@ -67,11 +83,35 @@ extension OfflineODataAnswerOptions {
   /// What a request's fields ask for (JSON Format 4.01 §3).
   init(_ request: ODataSingleRequest) {
     self.init()
-    take(parameters: request.fields[.accept] ?? "")
+    guard let accept = request.fields[.accept] else { return }
+    accepted = OfflineODataAnswerOptions.ranges(accept)
+    take(parameters: accept)
   }
 
-  /// Heeds `$format`, which goes before everything else (Protocol 4.01 §11.2.12).
-  fileprivate mutating func take(format: String) throws(OfflineODataError) {
+  /// The media ranges of a field, but those of weight 0 (RFC 9110 §12.5.1).
+  private static func ranges(_ accept: String) -> [String] {
+    accept.lowercased().split(separator: ",").compactMap { range in
+      let parts = range.split(separator: ";").map { $0.filter { $0 != " " && $0 != "\t" } }
+      let weight = parts.dropFirst().first { $0.hasPrefix("q=") }.flatMap { Double($0.dropFirst(2)) }
+      return weight == 0 ? nil : parts.first
+    }
+  }
+
+  /// Heeds `$format`, which goes before everything else (Protocol 4.01 §11.2.12), else what the request accepts (§8.2.1).
+  fileprivate func heeding(_ format: String?, isJSON: Bool) throws(OfflineODataError) -> OfflineODataAnswerOptions {
+    guard isJSON else { return self }
+    var options = self
+    if let format {
+      try options.take(format: format)
+      return options
+    }
+    guard let accepted, accepted.allSatisfy({ !["application/json", "application/*", "*/*"].contains($0) }) else {
+      return options
+    }
+    throw OfflineODataError(.unsupportedQuery, "Accept: \(accepted.joined(separator: ", ")): answers are JSON")
+  }
+
+  private mutating func take(format: String) throws(OfflineODataError) {
     let type = format.prefix { $0 != ";" }.lowercased().filter { $0 != " " }
     guard type == "json" || type == "application/json" else {
       throw OfflineODataError(.unsupportedQuery, "$format=\(format): answers are JSON")

@@ -68,7 +68,7 @@ final class OpenStore: Sendable {
     let question =
       try EventLog.question(text, store: self, serviceHas: plan.model.entitySet(EventLog.setName) != nil)
       ?? make(text, state, plan, pageSize)
-    prepared.withLock { $0.keep(question, name, state.version) }
+    if !question.plan.isOfMoment { prepared.withLock { $0.keep(question, name, state.version) } }
     return question
   }
 
@@ -114,14 +114,14 @@ struct PreparedQuestions: Sendable {
     version == self.version ? questions[text] : nil
   }
 
-  /// Keeps a question; one that asks for the time is made anew each time.
+  /// Keeps a question.
   mutating func keep(_ question: PreparedQuestion, _ text: String, _ version: Int64) {
     if version != self.version || questions.count >= Self.limit {
       guard version >= self.version else { return }
       questions = [:]
       self.version = version
     }
-    if text.contains("now(") || text.utf8.count > 4096 { return }
+    if text.utf8.count > 4096 { return }
     questions[text] = question
   }
 }

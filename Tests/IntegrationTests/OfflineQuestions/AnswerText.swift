@@ -1,30 +1,23 @@
-import Foundation
 import OData
 
 /// One spelling for each value, whatever the server's: exact, never through a floating-point number.
 enum AnswerText {
   /// Members sorted, nulls left out, rows in any order: equal for rows that say the same.
   ///
-  /// - Parameter isRounded: numbers have nine digits.
+  /// - Parameter isRounded: whether made numbers (`Made0`) are left out, for they may be a little apart.
   static func canonical(_ node: JSONNode, isRounded: Bool = false) -> String {
     switch node {
     case .array(let items):
       let texts = items.map { canonical($0, isRounded: isRounded) }
       return "[" + (items.contains { $0.members != nil } ? texts.sorted() : texts).joined(separator: ",") + "]"
     case .object(let members):
-      let kept = members.filter { $0.value != .null && $0.value != .array([]) }.map {
+      let known = isRounded ? members.filter { !$0.name.hasPrefix("Made") } : members
+      let kept = known.filter { $0.value != .null && $0.value != .array([]) }.map {
         "\($0.name):\(canonical($0.value, isRounded: isRounded))"
       }
       return "{" + kept.sorted().joined(separator: ",") + "}"
-    case .number(let text) where isRounded: return rounded(text)
     default: return scalar(node)
     }
-  }
-
-  private static func rounded(_ text: String) -> String {
-    guard let number = Double(text), number != 0, number.isFinite else { return AnswerText.number(text) }
-    let unit = pow(10, (log10(abs(number))).rounded(.down) - 8)
-    return "\(Int64(exactly: (number / unit).rounded()) ?? 0)~\(Int(log10(abs(number)).rounded(.down)))"
   }
 
   static func scalar(_ node: JSONNode) -> String {

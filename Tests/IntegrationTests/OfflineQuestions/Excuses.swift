@@ -110,6 +110,24 @@ extension Excuse {
       },
       proof: Proof(path: "Orders(2)/PlacedAt/$value") { $0.text.contains("2026-01-15 08") }),
     Excuse(
+      id: "odatapy-expands-from-contained", server: .odataPy, paragraph: "Protocol 4.01 §11.2.5.2",
+      fault: "a navigation property of a contained entity is expanded to null",
+      makes: .difference { question, difference in
+        question.hasPrefix("Orders") && difference.kind == .value && difference.member == "Product"
+          && difference.service == "null"
+      },
+      proof: Proof(path: "Orders?$expand=Items($expand=Product)") { $0.text.contains("\"Product\":null") }),
+    Excuse(
+      id: "odatapy-levels-go-on", server: .odataPy, paragraph: "URL Conventions 4.01 §5.1.3.2",
+      fault: "an entity that stands in the answer elsewhere brings along what it is expanded with there: a level more",
+      makes: .difference { question, difference in
+        guard difference.kind == .onlyInService, difference.member == "Next",
+          let levels = question.firstRange(of: "$levels=").flatMap({ Int(String(question[$0.upperBound])) })
+        else { return false }
+        return difference.path.split(separator: "/").filter { $0 == "Next" }.count == levels + 1
+      },
+      proof: Proof(path: "Shelves?$expand=Next($levels=1)") { $0.text.contains("\"Next\":{") }),
+    Excuse(
       id: "odatapy-raw-enumeration", server: .odataPy, paragraph: "URL Conventions 4.01 §4.7; ABNF enumerationValue",
       fault: "the raw value of an enumeration is its number, not its name",
       makes: .answer { question, answer, model in
@@ -165,6 +183,18 @@ extension Excuse {
       fault: "the raw value of an Edm.DateTimeOffset is spelled as in V2's JSON, that of an Edm.Boolean as in Python",
       makes: .answer(rawValue),
       proof: Proof(path: "Product('TG12')/CreationDate/$value") { $0.text.hasPrefix("/Date(") }),
+    Excuse(
+      id: "mock-sap-average-of-three-digits", server: .mockSAPV4, paragraph: "Data Aggregation 4.0 §3.2.1.3",
+      fault: "no fault, a freedom: averages have three decimal places",
+      makes: .difference { question, difference in
+        guard question.contains(" with average as \(difference.member)"), difference.kind == .value,
+          let one = Double(difference.service), let other = Double(difference.store)
+        else { return false }
+        return abs(one - other) <= 0.00051
+      },
+      proof: Proof(path: "Product?$apply=groupby((WeightUnit),aggregate(GrossWeight%20with%20average%20as%20Made0))") {
+        $0.text.contains("4.489")
+      }),
     Excuse(
       id: "mock-sap-null", server: .mockSAPV4, paragraph: "URL Conventions 4.01 §5.1.1.1.1 to §5.1.1.1.6, §5.1.1.1.9",
       fault: "SQL's logic: any relation with null but the literal is null there, and so is 'not' of it",

@@ -45,7 +45,7 @@ extension QuestionWriter {
     case ..<43 where reach.hasCountInPaths: return countTest(scope)
     case ..<45 where reach.hasGeo: return distance(scope)
     case ..<49 where reach.hasEnumerations: return enumeration(scope)
-    case ..<58 where reach.hasNavigationPaths:
+    case ..<58 where reach.hasNavigationPaths && !staysNear:
       return far(scope, where: { _ in true }).flatMap { comparison(of: $0.path, $0.leaf, $0.owner, from: scope.type) }
     default: return comparison(scope, depth: depth)
     }
@@ -121,7 +121,7 @@ extension QuestionWriter {
     let complex = data.properties(of: type).filter {
       $0.type.isCollection && $0.type.name.flatMap { model.complexType($0) } != nil
     }
-    let navigations = type.navigationProperties.filter(\.isCollection)
+    let navigations = staysNear ? [] : type.navigationProperties.filter(\.isCollection)
     if chance(35), let property = pick(collections), let kind = ValueKind(property.type.item, model: model) {
       let leaf = QuestionData.Leaf(path: "", kind: kind, type: model.underlying(property.type).type.item.primitive)
       let inner = Scope(type: nil, prefix: variable, item: leaf, values: "\(type.name)/\(property.name)")
@@ -172,7 +172,7 @@ extension QuestionWriter {
   }
 
   private mutating func countTest(_ scope: Scope) -> QuestionNode? {
-    guard let type = scope.type else { return nil }
+    guard let type = scope.type, !staysNear else { return nil }
     let names =
       type.navigationProperties.filter(\.isCollection).map(\.name)
       + data.properties(of: type).filter(\.type.isCollection).map(\.name)

@@ -35,11 +35,13 @@ extension QuestionWriter {
       return node
     }
     // Of contained entities a server may know no such paths, and no reading of an order says so.
-    if reach.hasNavigationPaths, !data.isContained(type), chance(15), let far = far(scope, where: { $0.isOrdered }) {
+    if reach.hasNavigationPaths, !staysNear, !data.isContained(type), chance(15),
+      let far = far(scope, where: { $0.isOrdered })
+    {
       return QuestionNode(far.path)
     }
     let many = type.navigationProperties.filter(\.isCollection)
-    if reach.hasCountInPaths, chance(10), let navigation = pick(many) {
+    if reach.hasCountInPaths, !staysNear, chance(10), let navigation = pick(many) {
       return QuestionNode(navigation.name + "/$count")
     }
     return QuestionNode(leaf.path)
@@ -70,13 +72,12 @@ extension QuestionWriter {
     return QuestionNode([.text("$select="), .list(QuestionNode.List(items: chosen.map { QuestionNode($0) }))])
   }
 
-  /// - Parameter reached: the navigation properties that lead here, as `Ns.Type/Name`.
-  mutating func expand(
-    _ type: EdmStructure, depth: Int = 0, reached: Set<String> = []
-  ) -> (node: QuestionNode, names: [String]) {
-    let known = type.navigationProperties.filter { reach.expandsAgain || !reached.contains("\(type.name)/\($0.name)") }
+  mutating func expand(_ type: EdmStructure, depth: Int = 0) -> (node: QuestionNode, names: [String]) {
+    let known = type.navigationProperties.filter {
+      reach.expandsAgain || expanded.insert("\(type.name)/\($0.name)").inserted
+    }
     let navigations = some(known, atMost: 2)
-    let items = navigations.map { expandItem($0, of: type, depth: depth, reached: reached) }
+    let items = navigations.map { expandItem($0, of: type, depth: depth) }
     // In V2 `$select` names what is expanded, so the items stay together.
     let least = isV4 ? 1 : items.count
     let node = QuestionNode([.text("$expand="), .list(QuestionNode.List(minimum: least, items: items))])
@@ -84,8 +85,10 @@ extension QuestionWriter {
   }
 
   private mutating func expandItem(
-    _ navigation: EdmNavigationProperty, of type: EdmStructure, depth: Int, reached: Set<String>
+    _ navigation: EdmNavigationProperty, of type: EdmStructure, depth: Int
   ) -> QuestionNode {
+    staysNear = !reach.expandsAgain
+    defer { staysNear = false }
     guard let target = navigation.type.name.flatMap({ model.structure($0) }) else {
       return QuestionNode(navigation.name)
     }
@@ -104,8 +107,7 @@ extension QuestionWriter {
     if known.contains("$levels"), target.name == type.name, chance(50) {
       options.append(QuestionNode("$levels=\(1 + roll(3))"))
     } else if known.contains("$expand"), depth < 2, chance(25) {
-      let reached = reached.union(["\(type.name)/\(navigation.name)"])
-      let inner = expand(target, depth: depth + 1, reached: reached)
+      let inner = expand(target, depth: depth + 1)
       if !inner.names.isEmpty { options.append(inner.node) }
     }
     let list = QuestionNode.List(before: "(", separator: ";", after: ")", minimum: 0, items: options)

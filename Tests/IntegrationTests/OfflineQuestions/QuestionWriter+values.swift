@@ -81,7 +81,7 @@ extension QuestionWriter {
     if kind != .integer, chance(35), let name = pick(roundings) {
       return QuestionNode(.value(kind), [.text("\(name)("), .node(plain), .text(")")])
     }
-    guard let name = pick(reach.arithmetic) else { return plain }
+    guard let name = pick(reach.arithmetic), leaf.type != .int64 else { return plain }
     // Small numbers: results of 64 bits and more are another matter.
     let constant = name == "div" || name == "mod" || name == "divby" ? "\(2 + roll(5))" : "\(roll(9))"
     let suffix = kind == .integer || chance(50) ? "" : isV4 ? ".5" : ".5M"

@@ -8,6 +8,10 @@ struct QuestionWriter {
   var random: PrintedSeed
   /// The lambda variables in use.
   var variables = 0
+  /// What `$expand` of this question leads through already, as `Ns.Type/Name`.
+  var expanded: Set<String> = []
+  /// Whether conditions keep off navigation properties: those in `$expand` of a server that sees what it has expanded there.
+  var staysNear = false
 
   init(data: QuestionData, reach: QuestionReach, random: PrintedSeed) {
     self.data = data
@@ -21,6 +25,7 @@ struct QuestionWriter {
 
   mutating func next() -> Question {
     variables = 0
+    expanded = []
     guard let root = pick(data.roots) else { return Question(root: QuestionNode("")) }
     if reach.hasCrossjoin, chance(2) { return Question(root: crossjoin()) }
     if root.isSingleton { return Question(root: single(root.name, root.type)) }
@@ -139,7 +144,12 @@ struct QuestionWriter {
     var parts: [QuestionNode] = []
     for root in [one, other] {
       guard let leaf = pick(data.leaves(of: root.type)), let literal = literal(leaf, root.type) else { continue }
-      parts.append(QuestionNode(.truth, "\(root.name)/\(leaf.path) eq \(literal)"))
+      let path = "\(root.name)/\(leaf.path)"
+      if case .enumeration = leaf.kind {
+        parts.append(QuestionNode(.truth, [.text("\(path) eq \(literal)")], .enumeration(path, "eq")))
+      } else {
+        parts.append(.relation(.text(path), "eq", .text(literal)))
+      }
     }
     let list = QuestionNode.List(separator: " and ", minimum: 1, items: parts)
     let filter = parts.isEmpty ? [] : [QuestionNode([.text("$filter="), .list(list)])]

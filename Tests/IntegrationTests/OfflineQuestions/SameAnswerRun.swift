@@ -170,7 +170,7 @@ struct SameAnswerRun {
 
   /// The standard leaves the type of an average and of a quotient to the service (Data Aggregation 3.1.3.4).
   static func tolerance(_ text: String) -> Double {
-    if text.contains("$compute="), text.contains("Single") { return 1e-6 }
+    if text.contains("$compute=") || text.contains("$apply="), text.contains("Single") { return 1e-6 }
     return [" with average ", " div ", " divby "].contains { text.contains($0) } ? 1e-9 : 0
   }
 

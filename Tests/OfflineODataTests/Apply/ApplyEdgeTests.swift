@@ -22,6 +22,23 @@ struct ApplyEdgeTests {
   }
 
   @Test(
+    "A number of rows is a positive integer, a percentage above 0 and up to 100 (§3.3.1)",
+    arguments: [
+      ("topcount(0,Amount)", false), ("bottomcount(-1,Amount)", false), ("topcount(1.5,Amount)", false),
+      ("topcount(1,Amount)", true), ("toppercent(0,Amount)", false), ("toppercent(100.5,Amount)", false),
+      ("bottompercent(-5,Amount)", false), ("bottompercent(100,Amount)", true), ("topsum(-1,Amount)", true),
+      ("groupby((CustomerID),topcount(0,Amount))", false),
+    ])
+  func limits(_ apply: String, _ isRight: Bool) async throws {
+    let rig = try await ApplyEdgeTests.rig()
+    let error = { () -> OfflineODataError? in
+      do { _ = try rig.plan("Sales?$apply=" + apply) } catch { return error as? OfflineODataError }
+      return nil
+    }()
+    #expect(isRight ? error == nil : error?.category == .invalidInput, "\(error as Any)")
+  }
+
+  @Test(
     "Sums are exact beyond 64 bits and binary fractions; null is passed over",
     arguments: [
       ("aggregate(Units with sum as U)", #"{"U":18446744073709551616}"#),

@@ -78,7 +78,12 @@ public struct OfflineODataLiveResults<Value: Sendable>: AsyncSequence, Sendable 
 
   /// Asks in one transaction whether there is anything new, and where there is, what.
   private func look(_ seen: Seen?) async throws -> (seen: Seen, value: Value?) {
-    try await replica.read { (connection, state, plan) throws(StorageError) in
+    // A search makes its index, as it does where it is asked once; an index that a download took away is made again.
+    let wanted = try await replica.read { (connection, state, plan) throws(StorageError) in
+      Result { try question(state, plan).plan.unindexed }
+    }.get()
+    if !wanted.isEmpty { try await replica.prepareSearch(wanted) }
+    return try await replica.read { (connection, state, plan) throws(StorageError) in
       Result { try look(seen, connection, state, plan) }
     }.get()
   }

@@ -48,6 +48,7 @@ extension ApplyWriter {
   func extremes(
     _ kind: ODataExtremes, _ count: ODataBoundExpression, _ measure: ODataBoundExpression, _ rows: inout ApplySet
   ) throws {
+    try check(kind, count)
     let value = try writer(rows.set.scope).operand(measure)
     let limit = try ExpressionWriter(statement: statement, environment: Environment()).operand(count)
     var set = rows.set
@@ -66,6 +67,26 @@ extension ApplyWriter {
       }
     case .topsum, .bottomsum: try running(&rows, value, terms, Limit(number: limit.text, isPercent: false))
     case .toppercent, .bottompercent: try running(&rows, value, terms, Limit(number: limit.text, isPercent: true))
+    }
+  }
+
+  /// A number of rows is a positive integer, a percentage positive and not above 100 (§3.3.1).
+  private func check(_ kind: ODataExtremes, _ count: ODataBoundExpression) throws {
+    var literal = count
+    var isNegative = false
+    if case .negate(let inner) = count.kind { (literal, isNegative) = (inner, true) }
+    guard case .literal(let value) = literal.kind else { return }
+    let isRight: Bool
+    switch kind {
+    case .topcount, .bottomcount: isRight = !isNegative && SQLLiteral.whole(value).map { $0 > 0 } ?? false
+    case .toppercent, .bottompercent:
+      isRight = !isNegative && SQLLiteral.decimal(value).map { $0 > 0 && !(ODataDecimal(100) < $0) } ?? true
+    case .topsum, .bottomsum: isRight = value != .null
+    }
+    guard isRight else {
+      throw OfflineODataError(
+        .malformedURL,
+        "\(kind.rawValue) takes \(kind.isCount ? "a positive integer" : "a number above 0, up to 100") first")
     }
   }
 
@@ -112,6 +133,9 @@ extension ApplyWriter {
 }
 
 extension ODataExtremes {
+  /// Whether rows are counted.
+  fileprivate var isCount: Bool { self == .topcount || self == .bottomcount }
+
   /// Whether the greatest come first.
   fileprivate var isTop: Bool { self == .topcount || self == .topsum || self == .toppercent }
 }

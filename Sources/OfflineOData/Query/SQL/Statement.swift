@@ -9,6 +9,8 @@ final class Question {
   private var aliases = 0
   /// The tables that `$search` has found without a full-text index.
   var unindexed: Set<Int> = []
+  /// Whether the time has been asked for.
+  var asksTime = false
   /// Statements written so far: `$expand` inside `$expand` is bounded by the binder, `$levels` by this.
   private var statements = 0
 

@@ -77,8 +77,10 @@ extension ReplicaSQL {
     case .array(let items): return .array(items.map(normalized))
     case .object(let members):
       return .object(
-        members.filter { $0.value != .null }.sorted { Array($0.name.utf8).lexicographicallyPrecedes(Array($1.name.utf8)) }
-          .map { JSONNode.Member($0.name, normalized($0.value)) })
+        members.filter { $0.value != .null }.sorted {
+          Array($0.name.utf8).lexicographicallyPrecedes(Array($1.name.utf8))
+        }
+        .map { JSONNode.Member($0.name, normalized($0.value)) })
     default: return node
     }
   }
