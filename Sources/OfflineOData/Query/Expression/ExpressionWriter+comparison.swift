@@ -13,12 +13,7 @@ extension ExpressionWriter {
         guard name == .equal || name == .notEqual else { return Condition(text: .atom("0")) }
         return Condition(text: try isNull(left.isNull ? right : left, name == .equal))
       }
-      if isStructured(left) || isStructured(right) {
-        if name == .equal || name == .notEqual, let equal = try equalStructures(left, right) {
-          return Condition(text: name == .equal ? equal : .atom("(NOT \(equal))"))
-        }
-        return Condition(text: try equal(name, try json(left), try json(right)))
-      }
+      if isStructured(left) || isStructured(right) { return try structures(name, left, right) }
       return try compare(name, try operand(left), try operand(right), wants: wants)
     case .has:
       let (one, other) = (try operand(left), try operand(right))
@@ -34,6 +29,15 @@ extension ExpressionWriter {
 
   private func isStructured(_ expression: ODataBoundExpression) -> Bool {
     expression.type.isCollection || expression.type.item.hasMembers && !expression.type.item.isEntity
+  }
+
+  private func structures(
+    _ name: ODataBinaryOperator, _ left: ODataBoundExpression, _ right: ODataBoundExpression
+  ) throws -> Condition {
+    if name == .equal || name == .notEqual, let equal = try equalStructures(left, right) {
+      return Condition(text: name == .equal ? equal : .atom("(NOT \(equal))"))
+    }
+    return Condition(text: try equal(name, try json(left), try json(right)))
   }
 
   private func equal(_ name: ODataBinaryOperator, _ left: SQLText, _ right: SQLText) throws -> SQLText {

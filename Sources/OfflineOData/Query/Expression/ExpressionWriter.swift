@@ -103,6 +103,11 @@ struct ExpressionWriter {
     case .list: throw OfflineODataError.unsupported("a list outside in")
     case .and, .or, .not, .membership, .isof, .isdefined: break
     }
+    return try tested(expression)
+  }
+
+  /// A condition as a value.
+  private func tested(_ expression: ODataBoundExpression) throws -> SQLOperand {
     let condition = try test(expression, wants: .value)
     // A bare number would be the number of a column in ORDER BY and GROUP BY.
     let text = Int64(condition.text.sql).map { SQLText(.integer($0)) } ?? condition.text

@@ -83,9 +83,7 @@ extension ExpressionWriter {
     switch function {
     case .contains, .startswith, .endswith, .hassubset, .hassubsequence, .matchesPattern, .geoIntersects: return nil
     case .concat, .length, .substring, .indexof: return try sequence(function, arguments, type)
-    case .now:
-      statement.question.asksTime = true
-      return moment(statement.question.options.now, type)
+    case .now: return moment(statement.question.now, type)
     case .mindatetime: return moment(ReplicaSQL.minimumMoment, type)
     case .maxdatetime: return moment(ReplicaSQL.maximumMoment, type)
     case .geoDistance, .geoLength:

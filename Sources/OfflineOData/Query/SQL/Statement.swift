@@ -10,7 +10,7 @@ final class Question {
   /// The tables that `$search` has found without a full-text index.
   var unindexed: Set<Int> = []
   /// Whether the time has been asked for.
-  var asksTime = false
+  private(set) var asksTime = false
   /// Statements written so far: `$expand` inside `$expand` is bounded by the binder, `$levels` by this.
   private var statements = 0
 
@@ -25,6 +25,12 @@ final class Question {
     self.plan = plan
     self.state = state
     self.options = options
+  }
+
+  /// What `now()` is.
+  var now: String {
+    asksTime = true
+    return options.now
   }
 
   /// A new name for a table in a statement.
