@@ -42,9 +42,11 @@ extension OpenStore {
   /// Binds a defining query to the model in use.
   func bind(_ row: DefiningQueryRow, _ settings: QuerySettings) throws(OfflineODataError) -> BoundDefiningQuery {
     let plan = replica.plan
-    return try BoundDefiningQuery(
+    let bound = try BoundDefiningQuery(
       row.url, plan: plan, binder: binder(plan), pageSize: parameters.pageSize,
       tracksChanges: !settings.untracked.contains(row.name))
+    if row.streams { try bound.checkStreams(plan) }
+    return bound
   }
 
   /// Adds a defining query, or changes the one of its name where `replaces`.
@@ -54,8 +56,9 @@ extension OpenStore {
     }
     let plan = replica.plan
     if !plan.tables.isEmpty {
-      _ = try BoundDefiningQuery(
+      let bound = try BoundDefiningQuery(
         query.query, plan: plan, binder: binder(plan), pageSize: nil, tracksChanges: query.tracksChanges)
+      if query.automaticallyRetrievesStreams { try bound.checkStreams(plan) }
     }
     isComplete.store(false, ordering: .relaxed)
     _ = try await replica.addQuery(query.name, url: query.query, streams: query.automaticallyRetrievesStreams)

@@ -53,6 +53,17 @@ struct BoundDefiningQuery: Sendable {
     self.traits = capabilities.add(to: traits)
   }
 
+  /// Throws `notSupported` where the query brings streams of entities that no set or singleton has.
+  func checkStreams(_ plan: ReplicaPlan) throws(OfflineODataError) {
+    for table in (tables ?? [table.number]).sorted().map({ plan.tables[$0] })
+    where StreamDownload.hasStreams(table) && !StreamDownload.canReach(table) {
+      throw OfflineODataError(
+        .unsupportedQuery,
+        "the streams of \(table.name), whose entities are in no entity set, with a defining query; download single ones"
+      )
+    }
+  }
+
   private static func bind(_ text: String, _ binder: ODataBinder) throws(OfflineODataError) -> ODataBoundURL {
     do {
       let url = try ODataParser(binder.model.version).relativeURL(text)

@@ -23,7 +23,7 @@ struct StreamDownload: Sendable {
     var bytes: Int64 = 0
     for number in (bound.tables ?? [bound.table.number]).sorted() {
       let table = store.replica.plan.tables[number]
-      guard case .entitySet = table.place, StreamDownload.hasStreams(table) else { continue }
+      guard StreamDownload.hasStreams(table), StreamDownload.canReach(table) else { continue }
       for one in try await wanted(table, query) {
         try Task.checkCancellation()
         bytes += try await fetch(one)
@@ -40,6 +40,14 @@ struct StreamDownload: Sendable {
     table.columns.contains { $0.storage == .stream } || table.types.contains { $0.hasStream }
   }
 
+  /// Whether the URLs of a table's entities are known without those of others.
+  static func canReach(_ table: EntityTable) -> Bool {
+    switch table.place {
+    case .entitySet, .singleton: true
+    case .containment, .type: false
+    }
+  }
+
   /// The streams of a query's rows that are not there in the version that the rows tell.
   private func wanted(_ table: EntityTable, _ query: Int64) async throws -> [Wanted] {
     try await store.read { [store] connection, state, plan in
@@ -47,7 +55,9 @@ struct StreamDownload: Sendable {
       let question = try store.question(set, state, plan)
       guard case .objects(let shape) = question.plan.content, let id = shape.id else { return [] }
       let types = AnswerTypes(model: plan.model, form: store.form(.init(), plan.model))
-      let identity = AnswerIdentity(shape, place: .set(Array(set.utf8)), form: types.form, types: types)
+      var place = AnswerIdentity.Place.set(Array(set.utf8))
+      if case .singleton = table.place { place = .single(Array(set.utf8)) }
+      let identity = AnswerIdentity(shape, place: place, form: types.form, types: types)
       let mine = try StreamDownload.rows(of: query, table, state, connection)
       var found: [Wanted] = []
       let writer = AnswerWriter(connection: connection, types: types)
@@ -58,11 +68,13 @@ struct StreamDownload: Sendable {
           return true
         }
         let streams = try StreamDownload.streams(of: row, shape, table)
-        for (property, known) in streams {
+        for (property, isDerived, known) in streams {
           let name = StoredStreams.Name(entity: row.integer(id), property: property)
           let there = try StoredStreams.head(name, connection)
           if let there, let etag = known.etag, there.etag == etag { continue }
-          let place = known.readLink ?? path + (property.isEmpty ? "/$value" : "/" + property)
+          // A property of a derived type stands behind the type (URL Conventions 4.01 §4.11).
+          let cast = isDerived ? String(decoding: identity.cast(row), as: UTF8.self) : ""
+          let place = known.readLink ?? path + cast + (property.isEmpty ? "/$value" : "/" + property)
           found.append(Wanted(name: name, source: table.name, path: place, etag: known.etag))
         }
         return true
@@ -85,24 +97,25 @@ struct StreamDownload: Sendable {
     return all
   }
 
-  /// The streams that an entity has: its own under an empty name, and its stream properties.
+  /// The streams that an entity has: its own under an empty name, and its stream properties; whether not all types of the
+  /// set have the property.
   private static func streams(
     of row: borrowing Row, _ shape: ReadShape, _ table: EntityTable
-  ) throws -> [(String, AnswerMedia)] {
+  ) throws -> [(String, isDerived: Bool, AnswerMedia)] {
     func media(_ column: Int32) throws -> AnswerMedia {
       guard row.storageClass(column) == .text else { return AnswerMedia() }
       return AnswerMedia(try JSONNode(Array(try row.text(column).utf8)))
     }
     let type = shape.typeNumber.map { Int(row.integer($0)) } ?? 0
-    var all: [(String, AnswerMedia)] = []
+    var all: [(String, isDerived: Bool, AnswerMedia)] = []
     if let column = shape.media, table.types.indices.contains(type), table.types[type].hasStream {
-      all.append(("", try media(column)))
+      all.append(("", false, try media(column)))
     }
     for member in shape.members {
       guard case .column(let column, .stream) = member.kind, member.types.map({ $0.contains(type) }) ?? true else {
         continue
       }
-      all.append((member.name, try media(column)))
+      all.append((member.name, member.types != nil, try media(column)))
     }
     return all
   }
