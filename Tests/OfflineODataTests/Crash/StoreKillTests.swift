@@ -47,6 +47,8 @@ struct StoreKillTests {
       }
       finished += await process.lines().filter { $0.hasPrefix("done") || $0 == "open" }.count
       let note = "kill \(kill)"
+      // What the process had asked for is heard to its end, and counted as its own.
+      try await server.waitForClosedConnections(server.connectionCount)
       resumed(service.takeAsked(), &before, note)
       guard FileManager.default.fileExists(atPath: file) else { continue }
       let store = try await KilledStore(file)

@@ -131,6 +131,74 @@ struct EvilAnswerTests {
     try await rig.end()
   }
 
+  @Test("links, redirects and media on another host get no credentials, and next pages are not asked for there")
+  func credentials() async throws {
+    let other = try ScriptedServer { request in
+      request.path == "/s/Rows" ? EvilService.json(EvilService.good(7)) : .response(200, body: "bytes")
+    }
+    defer { other.stop() }
+    let rig = try await EvilRig()
+    let elsewhere = other.url("/s/Rows").absoluteString
+    // The path is the service's own: such links come from services that do not know the name they are reached by.
+    let next = await rig.download { request in
+      request.query == nil
+        ? EvilService.json("{\"value\":[],\"@odata.nextLink\":\"\(elsewhere)?next\"}")
+        : EvilService.json(EvilService.good(2))
+    }
+    #expect(next == nil)
+    #expect(other.requests.isEmpty)
+    #expect(try await rig.texts() == [String](repeating: "v2", count: 5))
+    let moved = await rig.download { _ in .response(302, fields: ["Location": elsewhere]) }
+    #expect(moved == nil)
+    #expect(other.requests.count == 1)
+    #expect(other.requests.allSatisfy { $0.fields["X-API-Key"] == nil })
+    #expect(rig.server.requests.allSatisfy { $0.fields["X-API-Key"] == "secret" })
+    try await rig.end()
+  }
+
+  @Test("media whose link leads to another host are fetched there without credentials, or not at all")
+  func mediaLinks() async throws {
+    let other = try ScriptedServer { _ in .response(200, fields: [.contentType: "image/x"], body: "bytes") }
+    defer { other.stop() }
+    let rig = try await EvilRig()
+    rig.service.metadata = EvilService.metadata("<Property Name=\"Photo\" Type=\"Edm.Stream\"/>")
+    try await rig.store.removeDefiningQuery("rows")
+    try await rig.store.add(OfflineODataDefiningQuery("photos", "Rows", automaticallyRetrievesStreams: true))
+    let link = other.url("/photo").absoluteString
+    _ = await rig.download { _ in
+      EvilService.json("{\"value\":[{\"ID\":1,\"Photo@odata.mediaReadLink\":\"\(link)\"}]}")
+    }
+    #expect(other.requests.allSatisfy { $0.fields["X-API-Key"] == nil && $0.fields["Authorization"] == nil })
+    try await rig.end()
+  }
+
+  @Test("an object larger than the limit, a service that drips, links of deltas that lead away")
+  func limits() async throws {
+    let rig = try await EvilRig(timeout: .milliseconds(700), tracks: true)
+    let megabyte = String(repeating: "x", count: 1 << 20)
+    let large = await rig.download { _ in
+      .chunked(
+        fields: [.contentType: "application/json"],
+        pieces: ["{\"value\":[{\"ID\":1,\"Text\":\""] + [String](repeating: megabyte, count: 66) + ["\"}]}"])
+    }
+    #expect(large?.name == .malformedAnswer || large?.name == .timeout, "\(large.debugDescription)")
+    let drip = await rig.download { _ in .response(200, body: "{}").drippingHead(every: .milliseconds(50)) }
+    #expect(drip?.name == .timeout)
+    for link in ["http://evil.example/x?d=1", "Rows?d=1", "/s/Rows?d=1", "\(rig.server.url("/s/Rows"))?d=1", ""] {
+      let delta = await rig.download { request in
+        request.query?.contains("d=1") == true
+          ? EvilService.json("{\"@odata.context\":\"$metadata#Rows/$delta\",\"value\":[{\"ID\":1,\"Text\":\"delta\"}]}")
+          : EvilService.json("{\"value\":[{\"ID\":1,\"Text\":\"whole\"}],\"@odata.deltaLink\":\"\(link)\"}")
+      }
+      #expect(delta == nil, "\(link): \(delta.debugDescription)")
+      #expect(try await rig.texts().allSatisfy { ["whole", "delta"].contains($0) }, "\(link)")
+      // The next one begins with the link.
+      let again = await rig.download { _ in EvilService.json("{\"value\":[{\"ID\":1,\"Text\":\"whole\"}]}") }
+      #expect(again == nil, "\(link): \(again.debugDescription)")
+    }
+    try await rig.end()
+  }
+
   @Test("collections in line whose links go in a circle end")
   func circles() async throws {
     let rig = try await EvilRig(query: "Rows?$expand=Parts")
