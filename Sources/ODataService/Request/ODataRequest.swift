@@ -95,6 +95,10 @@ public struct ODataSingleRequest: Sendable {
   public var contentID: String?
   /// The caller's own mark; travels with the request and is not sent.
   public var customTag: String?
+  /// The group that an offline store uploads the change with, where it uploads some groups only; nil for none. Not sent.
+  public var uploadCategory: String?
+  /// Whether an offline store leaves the change as it is, where it merges others. Not sent.
+  public var isUnmodifiable = false
   /// Time limits of this request; nil takes the conversation's.
   public var timeouts: HTTPTimeouts?
 

@@ -49,4 +49,6 @@ struct ReplicaState: Sendable, Hashable {
   var links: [String]
   /// The SQL name, quoted, of each entity table's full-text index; nil where it has none yet.
   var search: [String?]
+  /// Whether rows have had other keys before the service gave them theirs.
+  var hasFormerKeys = false
 }

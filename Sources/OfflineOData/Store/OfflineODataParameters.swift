@@ -32,6 +32,9 @@ public struct OfflineODataParameters: Sendable {
   public var maximumStagingAge: Duration
   /// The most rows of an answer, which then has a next link; nil gives all.
   public var answerPageSize: Int?
+  /// Whether changes of an entity that wait to be sent are merged: updates into the unsent create or update, a create and
+  /// its delete into nothing.
+  public var combinesChanges: Bool
 
   /// The defaults: `store.larder` in the current folder, three queries at once.
   public init(
@@ -39,7 +42,8 @@ public struct OfflineODataParameters: Sendable {
     pageSize: Int? = nil,
     timeout: Duration? = nil, customHeaders: HTTPFields = [:], storeEncryptionKey: String? = nil,
     conversation: ConversationOptions = ConversationOptions(), indexes: [OfflineODataIndex] = [],
-    parallelQueries: Int = 3, maximumStagingAge: Duration = .seconds(86_400), answerPageSize: Int? = nil
+    parallelQueries: Int = 3, maximumStagingAge: Duration = .seconds(86_400), answerPageSize: Int? = nil,
+    combinesChanges: Bool = false
   ) {
     self.storeName = storeName
     self.storePath = storePath
@@ -54,6 +58,7 @@ public struct OfflineODataParameters: Sendable {
     self.parallelQueries = parallelQueries
     self.maximumStagingAge = maximumStagingAge
     self.answerPageSize = answerPageSize
+    self.combinesChanges = combinesChanges
   }
 
   /// The path of the store's file.

@@ -11,6 +11,7 @@ final class OpenStore: Sendable {
   let parameters: OfflineODataParameters
 
   private let binding = Mutex<Binding?>(nil)
+  private let context = Mutex<ChangeContext?>(nil)
   private let prepared = Mutex(PreparedQuestions())
   /// What uploads have found out about the service.
   let upload = Mutex(UploadMemory())
@@ -39,6 +40,14 @@ final class OpenStore: Sendable {
     if let kept = binding.withLock({ $0 }), kept.first === plan.tables.first { return kept.binder }
     let made = ODataBinder(model: plan.model)
     binding.withLock { $0 = Binding(first: plan.tables.first, binder: made) }
+    return made
+  }
+
+  /// What the making of changes needs of a plan's model, made once for each model.
+  func changing(_ plan: ReplicaPlan) -> ChangeContext {
+    if let kept = context.withLock({ $0 }), kept.plan.tables.first === plan.tables.first { return kept }
+    let made = ChangeContext(plan, binder(plan), root)
+    context.withLock { $0 = made }
     return made
   }
 

@@ -33,17 +33,28 @@ enum StoredStreams {
     """,
   ]
 
-  /// What is kept of a stream; nil for nothing.
+  /// What is kept of a stream; nil for nothing. What waits to be sent lies over what the service has.
   static func head(_ name: Name, _ connection: Connection) throws(StorageError) -> Head? {
-    // What waits to be sent lies over what the server has.
-    try connection.first(
+    let waiting = try head(
       """
-      SELECT content_type, NULL, bytes, generation FROM (SELECT * FROM larder_media WHERE entity = ?1 AND property = ?2
-        ORDER BY request DESC LIMIT 1)
-      UNION ALL SELECT content_type, etag, bytes, generation FROM larder_stream WHERE entity = ?1 AND property = ?2
-      """,
-      .integer(name.entity), .text(name.property)
-    ) { (row) throws(StorageError) in
+      SELECT content_type, NULL, bytes, generation FROM larder_media WHERE entity = ?1 AND property = ?2
+        ORDER BY request DESC LIMIT 1
+      """, name, connection)
+    if let waiting { return waiting }
+    return try brought(name, connection)
+  }
+
+  /// What a download has brought of a stream, or an upload has taken there.
+  private static func brought(_ name: Name, _ connection: Connection) throws(StorageError) -> Head? {
+    try head(
+      "SELECT content_type, etag, bytes, generation FROM larder_stream WHERE entity = ?1 AND property = ?2", name,
+      connection)
+  }
+
+  private static func head(
+    _ sql: String, _ name: Name, _ connection: Connection
+  ) throws(StorageError) -> Head? {
+    try connection.first(sql, .integer(name.entity), .text(name.property)) { (row) throws(StorageError) in
       Head(
         contentType: try row.textOrNil(0), etag: try row.textOrNil(1), byteCount: try row.int64(2),
         generation: try row.int64(3))
@@ -92,7 +103,7 @@ enum StoredStreams {
       "SELECT count(*) FROM larder_stream_chunk WHERE generation = ?1", .integer(head.generation)
     ) { (row) throws(StorageError) in try row.int64(0) }
     guard count == wanted else { return false }
-    if let old = try self.head(name, connection) { try drop(old.generation, connection) }
+    if let old = try brought(name, connection) { try drop(old.generation, connection) }
     try connection.run(
       """
       INSERT OR REPLACE INTO larder_stream(entity, property, source, content_type, etag, bytes, generation)

@@ -2,10 +2,13 @@ import Storage
 
 // Keys that a row has here until the server gives it another.
 extension LocalRows {
-  /// The key of a row as it stands in `larder_local`: its cells, within the entity that contains it.
+  /// The key of a row as it stands in `larder_local`: a key that was made here tells rows of all containing entities apart.
   static func keyText(_ cells: EntityCells, _ table: EntityTable) -> String {
     var key = EntityCells()
-    for name in TableDDL.identity(of: table) { key[name] = cells[name] ?? .null }
+    for number in table.key {
+      let name = table.columns[number].name
+      key[name] = cells[name] ?? .null
+    }
     return key.json
   }
 
@@ -40,8 +43,8 @@ extension LocalRows {
     for id in dependents {
       try replaceForeignKeys(of: id, to: table) { column, value in value == old[column] ? new[column] : nil }
     }
-    // Questions that were planned before know the old key only.
-    try connection.countVersionUp()
+    // Questions that were planned before the first look at no former keys.
+    if !state.hasFormerKeys { try connection.countVersionUp() }
   }
 
   private func made(by request: Int64, _ reference: RowReference) throws(StorageError) -> EntityCells? {

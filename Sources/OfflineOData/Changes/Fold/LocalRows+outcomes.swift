@@ -35,6 +35,13 @@ extension LocalRows {
     }
     try endMedia(of: request)
     try queue.remove([request])
+    if let entity, let etag = (try keptBase(entity.row) ?? nil)?.text(.etag) {
+      // Later requests were based on what this one made.
+      for var later in try queue.entries(of: entity.row) where later.state != .archived {
+        later.request.baseETag = etag
+        try queue.replace(later.id, by: later.request)
+      }
+    }
   }
 
   private func keep(_ link: LinkReference, present: Bool) throws(StorageError) {
@@ -89,10 +96,11 @@ extension LocalRows {
           contentType: try row.textOrNil(3), etag: nil, byteCount: try row.int64(4), generation: try row.int64(0))
       )
     }
+    // What waits lies over what is replaced.
+    try connection.run("DELETE FROM larder_media WHERE request = ?1", .integer(request))
     for (name, head) in sent where try !StoredStreams.finish(name, source: "", head, connection) {
       throw .givenUp(connection.file ?? "")
     }
-    try connection.run("DELETE FROM larder_media WHERE request = ?1", .integer(request))
   }
 
   /// Of an entity that is gone for good: its links, and what it contains.

@@ -36,7 +36,7 @@ struct ChangedCells {
   }
 
   /// Takes a value at a path through complex properties.
-  mutating func take(_ value: ODataValue, at path: [String]) throws {
+  mutating func take(_ value: ODataValue, at path: [String], isWhole: Bool) throws {
     let place = "\(type.name)/\(path.joined(separator: "/"))"
     guard let column = table.column(path, on: type) else {
       if path.count == 1, type.isOpen, type.property(path[0]) == nil { return dynamic.append(.init(path[0], value)) }
@@ -44,7 +44,7 @@ struct ChangedCells {
     }
     guard let property = column.property else { throw OfflineODataError(.unknownProperty, place) }
     let fitted = try ChangedValue(model: model).fit(value, to: property, at: place)
-    try set(path, fitted, isWhole: true)
+    try set(path, fitted, isWhole: isWhole)
     sent = [QueuedProperty(name: path.last ?? "", value: QueuedValue(fitted))]
     // What is set inside a complex value that was null makes it one.
     for length in 1..<max(path.count, 1) {

@@ -104,11 +104,14 @@ struct ChangeQueue {
     let id = connection.lastInsertedRow
     if unit == nil { try connection.run("UPDATE larder_request SET unit = id WHERE id = ?1", .integer(id)) }
     try add(effects, to: id)
-    for before in earlier.sorted() where before != id {
-      try connection.run(
-        "INSERT OR IGNORE INTO larder_dependency(request, earlier) VALUES(?1, ?2)", .integer(id), .integer(before))
-    }
+    for before in earlier.sorted() where before != id { try add(id, after: before) }
     return id
+  }
+
+  /// Notes that a request depends on an earlier one.
+  func add(_ id: Int64, after earlier: Int64) throws(StorageError) {
+    try connection.run(
+      "INSERT OR IGNORE INTO larder_dependency(request, earlier) VALUES(?1, ?2)", .integer(id), .integer(earlier))
   }
 
   private func add(_ effects: [Effect], to request: Int64) throws(StorageError) {

@@ -78,6 +78,7 @@ extension ExpressionWriter {
     guard case .entity(let entity) = place.scope, var rows = place.rows else {
       throw OfflineODataError.unsupported("a key here")
     }
+    let first = rows.conditions.count
     for part in parts {
       // What a referential constraint says, the join says already.
       guard let value = part.value else { continue }
@@ -90,7 +91,25 @@ extension ExpressionWriter {
         isNullable: false, hasCollation: entity.home === statement)
       rows.conditions.append(try compare(.equal, own, try operand(value), wants: .truth).text)
     }
+    if let former = try formerKey(parts, entity) {
+      let same = SQLText.joined(Array(rows.conditions[first...]), " AND ")
+      rows.conditions.replaceSubrange(first..., with: [.atom("(\(same) OR \(former))")])
+    }
     return PathPlace(rows: rows, scope: place.scope)
+  }
+
+  /// The condition that a row had the key before the service gave it another; nil where none ever did.
+  private func formerKey(_ parts: [ODataBoundKeyPart], _ entity: EntityScope) throws -> SQLText? {
+    guard statement.question.state.hasFormerKeys, entity.home === statement,
+      let cells = try? ChangeWalk.key(parts, entity.table, statement.question.plan.model)
+    else { return nil }
+    let names = entity.table.key.map { entity.table.columns[$0].name }
+    let key = EntityCells(Dictionary(zip(names, cells), uniquingKeysWith: { first, _ in first }))
+    let text = LocalRows.keyText(key, entity.table)
+    return """
+      \(try system(.id, of: entity)) = (SELECT row FROM larder_local WHERE name = \(value: .text(entity.table.name)) \
+      AND key = \(value: .text(text)))
+      """
   }
 
   func filtered(_ place: PathPlace, _ condition: ODataBoundExpression) throws -> PathPlace {

@@ -19,9 +19,12 @@ struct ReplicaRegistry: Sendable {
   let plan: ReplicaPlan
   var entities: [Int: Entry] = [:]
   var links: [Int: Entry] = [:]
+  private let hasFormerKeys: Bool
 
   init(_ plan: ReplicaPlan, _ connection: Connection) throws(StorageError) {
     self.plan = plan
+    hasFormerKeys =
+      try connection.first("SELECT 1 FROM larder_local LIMIT 1") { (_) throws(StorageError) in true } ?? false
     let tables = Dictionary(plan.tables.map { ($0.name, $0.number) }, uniquingKeysWith: { first, _ in first })
     let names = Dictionary(plan.links.map { ($0.name, $0.number) }, uniquingKeysWith: { first, _ in first })
     let sql = "SELECT kind, name, id, generation, next, reader, search, shape FROM larder_table"
@@ -48,7 +51,8 @@ struct ReplicaRegistry: Sendable {
       links: plan.links.map { link in
         links[link.number].map { TableDDL.quoted(Self.name("l", $0)) } ?? TableDDL.emptyLinks
       },
-      search: plan.tables.map { table in entities[table.number]?.search.map(TableDDL.quoted) })
+      search: plan.tables.map { table in entities[table.number]?.search.map(TableDDL.quoted) },
+      hasFormerKeys: hasFormerKeys)
   }
 
   static func name(_ letter: String, _ entry: Entry) -> String { "\(letter)\(entry.id)_\(entry.generation)" }

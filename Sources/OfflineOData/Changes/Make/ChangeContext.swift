@@ -1,0 +1,66 @@
+import OData
+import ODataService
+import Storage
+import Synchronization
+
+/// What the making of changes needs to know of the service, made once for each model.
+final class ChangeContext: Sendable {
+  let plan: ReplicaPlan
+  let binder: ODataBinder
+  let root: ODataServiceRoot
+  private let parser: ODataParser
+  private let known = Mutex<[Int: ChangeRules]>([:])
+
+  init(_ plan: ReplicaPlan, _ binder: ODataBinder, _ root: ODataServiceRoot) {
+    self.plan = plan
+    self.binder = binder
+    self.root = root
+    parser = ODataParser(plan.model.version)
+  }
+
+  var model: EdmModel { plan.model }
+
+  func rules(_ table: EntityTable) -> ChangeRules {
+    if let rules = known.withLock({ $0[table.number] }) { return rules }
+    let made = ChangeRules(table, model)
+    known.withLock { $0[table.number] = made }
+    return made
+  }
+
+  /// A path relative to the service's root, bound.
+  func bind(_ text: String) throws -> ODataBoundPath {
+    let bound = try binder.bind(try parser.relativeURL(text), text: text)
+    guard case .path(let path) = bound.resource else {
+      throw OfflineODataError(.unsupportedChange, "a change of '\(text.prefix(200))'")
+    }
+    return path
+  }
+
+  /// A URL as path and query relative to the service's root.
+  func split(_ url: String) throws -> (path: String, query: String?) {
+    guard let text = root.relative(try root.absoluteText(url)) else {
+      throw OfflineODataError(.malformedURL, "'\(url.prefix { $0 != "?" })' is no resource of the service")
+    }
+    guard let mark = text.firstIndex(of: "?") else { return (text, nil) }
+    return (String(text[..<mark]), String(text[text.index(after: mark)...]))
+  }
+}
+
+/// What became of a change, to answer as the service would.
+struct MadeChange: Sendable {
+  var status: Int
+  /// The entity that was made or changed.
+  var entity: RowReference?
+  /// The path of the entity, by the key that it has here.
+  var path: String?
+  var etag: String?
+  /// Whether the answer shows the entity.
+  var showsEntity = false
+}
+
+/// Bytes that were put into the store for a change that is about to be made.
+struct StoredBytes: Sendable {
+  let generation: Int64
+  let byteCount: Int64
+  let contentType: String
+}

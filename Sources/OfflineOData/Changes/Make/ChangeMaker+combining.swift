@@ -1,0 +1,50 @@
+import Storage
+
+// Requests merged into those that wait: a service sees what came of them.
+extension ChangeMaker {
+  /// Merges a request into the last one of its entity where both are of the same kind and nothing lies between; answers
+  /// that one's number, nil where they stay apart.
+  mutating func merge(_ new: QueuedRequest) throws -> Int64? {
+    guard let entity = new.entity, !new.isUnmodifiable, new.headers.isEmpty,
+      let last = try rows.lastRequest(of: entity.row), let before = try rows.queue.entry(last),
+      before.state == .queued, before.unit == before.id, before.request.entity == entity,
+      !before.request.isUnmodifiable, before.request.headers.isEmpty, before.request.category == new.category,
+      before.request.customTag == new.customTag, try isAlone(last)
+    else { return nil }
+    if new.operation == .delete { return try vanish(entity, before) }
+    guard case .entity(let added) = new.body, case .entity(var body) = before.request.body,
+      new.operation == .patch || new.operation == .merge, added.links.isEmpty,
+      [.create, .patch, .merge, .replace].contains(before.request.operation), effects.count == 1
+    else { return nil }
+    for property in added.properties {
+      body.properties.removeAll { $0.name == property.name }
+      body.properties.append(property)
+    }
+    var request = before.request
+    request.body = .entity(body)
+    var merged = try rows.queue.effects(of: last)
+    guard let place = merged.lastIndex(where: { $0.reference == entity && $0.kind != .delete }) else { return nil }
+    merged[place].cells.merge(effects[0].cells)
+    try rows.touch(entity)
+    try rows.queue.replace(last, by: request, effects: merged)
+    for id in earlier where id < last { try rows.queue.add(last, after: id) }
+    return last
+  }
+
+  /// A create and its delete are nothing.
+  private mutating func vanish(_ entity: RowReference, _ before: QueueEntry) throws -> Int64? {
+    guard before.request.operation == .create, try rows.queue.effects(of: before.id).count == 1 else { return nil }
+    _ = try rows.undo([before.id])
+    return before.id
+  }
+
+  /// Whether the last request is of no change set, and nothing depends on it.
+  private func isAlone(_ id: Int64) throws(StorageError) -> Bool {
+    try rows.connection.first(
+      """
+      SELECT 1 FROM larder_dependency WHERE earlier = ?1 UNION ALL SELECT 1 FROM larder_request WHERE unit = ?1 AND id <> ?1
+        LIMIT 1
+      """, .integer(id)
+    ) { (_) throws(StorageError) in true } == nil
+  }
+}

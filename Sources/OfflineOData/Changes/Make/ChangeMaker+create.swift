@@ -1,0 +1,188 @@
+import HTTPCore
+import OData
+import ODataService
+import Storage
+
+// Entities made: alone, in a navigation property, with others in line (OData Protocol 4.01 §11.4.2).
+extension ChangeMaker {
+  /// How deeply entities may stand in line.
+  private static let deepest = 50
+
+  /// Where an entity is made: behind a navigation property of another.
+  struct Owner {
+    let reference: RowReference
+    let cells: EntityCells
+    let navigation: ReplicaNavigation
+  }
+
+  mutating func create(
+    _ request: ODataSingleRequest, _ target: ChangeTarget, _ place: (path: String, query: String?)
+  ) throws -> MadeChange {
+    guard case .collection = target.end, let table = target.table else {
+      throw OfflineODataError(.unsupportedChange, "create where there is no collection")
+    }
+    let entity: ODataEntity
+    switch request.body {
+    case .entity(let given): entity = given
+    case .properties(let properties): entity = ODataEntity(properties: properties)
+    case .none: entity = ODataEntity()
+    case .reference, .bytes, .stream: throw OfflineODataError(.unfittingBody, "create takes an entity")
+    }
+    let queued = try insert(entity, table, owner: owner(target), cast: target.cast, depth: 0)
+    return try recordCreate(.create, request, target, place, .entity(queued), queued.row)
+  }
+
+  func owner(_ target: ChangeTarget) -> Owner? {
+    guard let entity = target.entity, let navigation = target.navigation else { return nil }
+    return Owner(reference: entity, cells: target.cells ?? EntityCells(), navigation: navigation)
+  }
+
+  mutating func recordCreate(
+    _ operation: QueuedRequest.Operation, _ request: ODataSingleRequest, _ target: ChangeTarget,
+    _ place: (path: String, query: String?), _ body: QueuedBody, _ row: RowReference?
+  ) throws -> MadeChange {
+    var draft = draft(operation, request, target, place)
+    draft.entity = row
+    draft.body = body
+    try dependOnMaker(of: target.entity?.row)
+    try record(draft)
+    let isMinimal = ChangeMaker.preference(request) == .minimal
+    return MadeChange(status: isMinimal && model.version >= .v4 ? 204 : 201, entity: row, showsEntity: !isMinimal)
+  }
+
+  static func preference(_ request: ODataSingleRequest) -> ODataSingleRequest.ReturnPreference? {
+    if let preference = request.returnPreference { return preference }
+    let field = request.fields[.prefer] ?? ""
+    if field.contains("return=minimal") { return .minimal }
+    return field.contains("return=representation") ? .representation : nil
+  }
+
+  /// Makes a row and those in line with it; answers what is sent.
+  mutating func insert(
+    _ entity: ODataEntity, _ table: EntityTable, owner: Owner?, cast: EdmStructure? = nil, depth: Int
+  ) throws -> QueuedEntity {
+    guard depth < Self.deepest else { throw OfflineODataError(.unfittingBody, "entities stand in line too deeply") }
+    let rules = context.rules(table)
+    guard rules.isInsertable else { throw OfflineODataError(.insertRestricted, table.name) }
+    let type = try self.type(entity.typeName, table, cast)
+    let reference = RowReference(table.name, try rows.connection.takeIdentities(1))
+    var changed = ChangedCells(table, type, model)
+    for property in entity.properties where !isLeftOut(property, table, type) {
+      let isRefused = rules.computed.contains(property.name) || rules.notInsertable.contains(property.name)
+      if isRefused {
+        if property.value == .null { continue }
+        throw OfflineODataError(.readOnlyProperty, "\(type.name)/\(property.name)")
+      }
+      try changed.take(property)
+    }
+    var cells = try changed.finished()
+    let given = Set(cells.values.filter { $0.value != .null }.keys)
+    cells[.type] = .text(type.name)
+    var queued = QueuedEntity(
+      typeName: type.name == table.type.name ? nil : type.name, row: reference, properties: changed.sent)
+    try tie(reference, &cells, to: owner, table)
+    var links: [(ODataNavigationLink, ReplicaNavigation)] = []
+    for link in entity.navigationLinks where link.content != nil || !link.bindings.isEmpty {
+      let navigation = try self.navigation(link.name, table, type)
+      if case .columns = navigation.relation, plan.isDependent(navigation, table) {
+        queued.links.append(try bindOne(link, navigation, table, &cells, depth))
+      } else {
+        links.append((link, navigation))
+      }
+    }
+    try noteForeignKeys(&queued.properties, given, cells, table)
+    try fillKey(reference, &cells, given, table)
+    effects.append(Effect(.insert, table.name, reference.row, cells: cells))
+    for (link, navigation) in links {
+      let own = Owner(reference: reference, cells: cells, navigation: navigation)
+      queued.links.append(try self.link(link, own, depth))
+    }
+    return queued
+  }
+
+  /// A key that is null is left to the service.
+  private func isLeftOut(_ property: ODataProperty, _ table: EntityTable, _ type: EdmStructure) -> Bool {
+    property.value == .null && table.key.contains { table.columns[$0].path == [property.name] }
+  }
+
+  /// The type of an entity that is made.
+  private func type(_ said: String?, _ table: EntityTable, _ cast: EdmStructure?) throws -> EdmStructure {
+    var type = cast ?? table.type
+    if let said {
+      let name = model.resolve(said)
+      guard let own = table.types.first(where: { $0.name == name }) else {
+        throw OfflineODataError(.unfittingBody, "\(said) is no type of \(table.name)")
+      }
+      type = own
+    }
+    guard !type.isAbstract else { throw OfflineODataError(.unfittingBody, "\(type.name) is abstract") }
+    return type
+  }
+
+  func navigation(_ name: String, _ table: EntityTable, _ type: EdmStructure) throws -> ReplicaNavigation {
+    guard let navigation = table.navigation([name], on: type) else {
+      throw OfflineODataError(.unknownProperty, "\(type.name)/\(name)")
+    }
+    return navigation
+  }
+
+  /// What making an entity behind a navigation property means for its row.
+  private mutating func tie(
+    _ reference: RowReference, _ cells: inout EntityCells, to owner: Owner?, _ table: EntityTable
+  ) throws {
+    guard let owner, let source = plan.table(owner.reference.table) else {
+      if table.isContained { throw OfflineODataError(.unsupportedChange, "\(table.name) without what contains it") }
+      return
+    }
+    switch owner.navigation.relation {
+    case .containment: cells[.parent] = .integer(owner.reference.row)
+    case .links(let number, let isForward):
+      let (from, to) = isForward ? (owner.reference.row, reference.row) : (reference.row, owner.reference.row)
+      effects.append(Effect(.link, plan.links[number].name, from, other: to))
+    case .columns(let pairs):
+      if plan.isDependent(owner.navigation, source) { return }
+      for pair in pairs {
+        cells[table.columns[pair.target].name] = owner.cells[source.columns[pair.source].name] ?? .null
+      }
+    case .container: throw OfflineODataError(.unsupportedChange, "create behind \(owner.navigation.property.name)")
+    }
+  }
+
+  /// Gives local values to key properties that nothing says.
+  private func fillKey(
+    _ reference: RowReference, _ cells: inout EntityCells, _ given: Set<String>, _ table: EntityTable
+  ) throws {
+    var isWhole = true
+    for number in table.key {
+      let column = table.columns[number]
+      guard cells[column.name] == nil || cells[column.name] == .null else { continue }
+      isWhole = false
+      guard let value = LocalKey.value(column, row: reference.row) else {
+        throw OfflineODataError(.missingKeyProperty, "\(table.name): \(column.name) cannot be made here")
+      }
+      cells[column.name] = value
+      // A key inside a complex value makes that one.
+      for length in 1..<max(column.path.count, 1) {
+        if let outer = table.column(Array(column.path.prefix(length))), cells[outer.name] == nil {
+          cells[outer.name] = .text("")
+        }
+      }
+    }
+    guard isWhole, !table.key.isEmpty else { return }
+    let identity = TableDDL.identity(of: table).map { cells[$0] ?? .null }
+    if try rows.row(table, TableTarget.condition(table), identity) != nil {
+      throw OfflineODataError(.entityExists, table.name)
+    }
+  }
+}
+
+extension ReplicaPlan {
+  /// Whether a navigation property's own table has the foreign key, not the one that it leads to.
+  func isDependent(_ navigation: ReplicaNavigation, _ table: EntityTable) -> Bool {
+    guard case .columns(let pairs) = navigation.relation else { return false }
+    if !navigation.property.referentialConstraints.isEmpty { return true }
+    if navigation.isCollection { return false }
+    let target = tables[navigation.target]
+    return Set(pairs.map(\.target)).isSubset(of: target.key) && !Set(pairs.map(\.source)).isSubset(of: table.key)
+  }
+}

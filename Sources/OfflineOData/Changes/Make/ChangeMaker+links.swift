@@ -1,0 +1,247 @@
+import OData
+import ODataService
+import Storage
+
+// Entities tied to others: in a body, and by links of their own.
+extension ChangeMaker {
+  /// The entity of a URL; nil where the store has it not.
+  func find(_ url: String) throws -> ChangeTarget? {
+    let text = try unnamed(url)
+    guard let place = try? context.split(text), let path = try? context.bind(place.path) else {
+      throw OfflineODataError(.malformedURL, "'\(url.prefix(200))' is no entity of the service")
+    }
+    do {
+      let target = try ChangeWalk.target(of: path, rows)
+      return target.entity == nil || !target.end.isEntity ? nil : target
+    } catch let error as OfflineODataError where error.category == .notFound { return nil }
+  }
+
+  /// What a reference is kept as; notes what it depends on.
+  mutating func reference(_ url: String) throws -> (queued: QueuedReference, target: ChangeTarget?) {
+    guard let target = try find(url), let entity = target.entity else { return (.url(url), nil) }
+    try dependOnMaker(of: entity.row)
+    return (.row(entity), target)
+  }
+
+  /// A to-one navigation property whose foreign key is this entity's: bound, or made with it.
+  mutating func bindOne(
+    _ link: ODataNavigationLink, _ navigation: ReplicaNavigation, _ table: EntityTable, _ cells: inout EntityCells,
+    _ depth: Int
+  ) throws -> QueuedLink {
+    var queued = QueuedLink(name: link.name, isCollection: false)
+    let targetTable = plan.tables[navigation.target]
+    guard case .columns(let pairs) = navigation.relation else { return queued }
+    var key: EntityCells?
+    if let url = link.bindings.first ?? link.entity.flatMap(ChangeMaker.referenceURL) {
+      let (reference, target) = try self.reference(url)
+      queued.bindings = [reference]
+      key = target?.cells ?? ChangeMaker.key(of: url, targetTable, model)
+      if let found = target?.entity?.table, found != targetTable.name {
+        throw OfflineODataError(.unfittingBody, "\(link.name) leads to \(targetTable.name), not to \(found)")
+      }
+    } else if let entity = link.entity {
+      let made = try insert(entity, targetTable, owner: nil, depth: depth + 1)
+      queued.entities = [made]
+      key = effects.last { $0.kind == .insert && $0.reference == made.row }?.cells
+    } else {
+      queued.isNull = true
+    }
+    for pair in pairs {
+      cells[table.columns[pair.source].name] = key?[targetTable.columns[pair.target].name] ?? .null
+    }
+    return queued
+  }
+
+  /// Entities behind a navigation property whose ties are not this entity's columns: bound, or made with it.
+  mutating func link(_ link: ODataNavigationLink, _ owner: Owner, _ depth: Int) throws -> QueuedLink {
+    var queued = QueuedLink(name: link.name, isCollection: owner.navigation.isCollection)
+    let table = plan.tables[owner.navigation.target]
+    var entities: [ODataEntity] = link.entities ?? link.entity.map { [$0] } ?? []
+    let references = link.bindings + entities.compactMap(ChangeMaker.referenceURL)
+    entities.removeAll { ChangeMaker.referenceURL($0) != nil }
+    if case .null? = link.content { queued.isNull = true }
+    for url in references {
+      let (reference, target) = try self.reference(url)
+      queued.bindings.append(reference)
+      if let entity = target?.entity { try tie(entity, to: owner) }
+    }
+    for entity in entities {
+      queued.entities.append(try insert(entity, table, owner: owner, depth: depth + 1))
+    }
+    return queued
+  }
+
+  /// An entity in a body that is only named: V4.01 `{"@id": …}`, V2 `{"__metadata": {"uri": …}}`.
+  static func referenceURL(_ entity: ODataEntity) -> String? {
+    guard entity.properties.isEmpty, entity.navigationLinks.isEmpty else { return nil }
+    return entity.id ?? entity.editLink
+  }
+
+  /// The key in the URL of an entity that the store has not.
+  static func key(of url: String, _ table: EntityTable, _ model: EdmModel) -> EntityCells? {
+    guard let values = EntityID.key(of: url, in: table, model: model) else { return nil }
+    return EntityCells(
+      Dictionary(zip(table.key.map { table.columns[$0].name }, values), uniquingKeysWith: { first, _ in first }))
+  }
+
+  /// Effects of tying an entity to another behind a navigation property.
+  mutating func tie(_ entity: RowReference, to owner: Owner) throws {
+    guard entity.table == plan.tables[owner.navigation.target].name else {
+      throw OfflineODataError(
+        .unfittingBody, "\(owner.navigation.property.name) does not lead to \(entity.table)")
+    }
+    guard let source = plan.table(owner.reference.table), let target = plan.table(entity.table) else { return }
+    switch owner.navigation.relation {
+    case .links(let number, let isForward):
+      let (from, to) = isForward ? (owner.reference.row, entity.row) : (entity.row, owner.reference.row)
+      effects.append(Effect(.link, plan.links[number].name, from, other: to))
+    case .columns(let pairs):
+      var cells = EntityCells()
+      if plan.isDependent(owner.navigation, source) {
+        let key = try rows.effective(entity) ?? EntityCells()
+        for pair in pairs {
+          cells[source.columns[pair.source].name] = key[target.columns[pair.target].name] ?? .null
+        }
+        effects.append(Effect(.set, source.name, owner.reference.row, cells: cells))
+      } else {
+        for pair in pairs {
+          cells[target.columns[pair.target].name] = owner.cells[source.columns[pair.source].name] ?? .null
+        }
+        effects.append(Effect(.set, target.name, entity.row, cells: cells))
+      }
+    case .containment, .container:
+      throw OfflineODataError(.unsupportedChange, "links of \(owner.navigation.property.name), which contains")
+    }
+  }
+
+  /// Effects of untying an entity.
+  mutating func untie(_ entity: RowReference, from owner: Owner) throws {
+    guard let source = plan.table(owner.reference.table), let target = plan.table(entity.table) else { return }
+    switch owner.navigation.relation {
+    case .links(let number, let isForward):
+      let (from, to) = isForward ? (owner.reference.row, entity.row) : (entity.row, owner.reference.row)
+      effects.append(Effect(.unlink, plan.links[number].name, from, other: to))
+    case .columns(let pairs):
+      let isOwn = plan.isDependent(owner.navigation, source)
+      let table = isOwn ? source : target
+      var cells = EntityCells()
+      for pair in pairs {
+        let column = table.columns[isOwn ? pair.source : pair.target]
+        guard column.property?.isNullable != false else { throw OfflineODataError(.nullNotAllowed, column.name) }
+        cells[column.name] = .null
+      }
+      effects.append(Effect(.set, table.name, isOwn ? owner.reference.row : entity.row, cells: cells))
+    case .containment, .container:
+      throw OfflineODataError(.unsupportedChange, "links of \(owner.navigation.property.name), which contains")
+    }
+  }
+
+  /// Unties what a navigation property that leads to one leads to now.
+  mutating func untieAll(from owner: Owner, except kept: RowReference?) throws {
+    let target = plan.tables[owner.navigation.target]
+    let related = try rows.related(to: owner.reference, owner.cells, by: owner.navigation)
+    for row in related where row.id != kept?.row { try untie(RowReference(target.name, row.id), from: owner) }
+  }
+
+  // MARK: Links as resources (OData Protocol 4.01 §11.4.6)
+
+  mutating func link(
+    _ request: ODataSingleRequest, _ target: ChangeTarget, _ place: (path: String, query: String?)
+  ) throws -> MadeChange {
+    guard let owner = owner(target) else {
+      throw OfflineODataError(.unsupportedChange, "a link where there is no navigation property")
+    }
+    guard case .reference(let url) = request.body else {
+      throw OfflineODataError(.unfittingBody, "a link takes a reference")
+    }
+    let isOne = !owner.navigation.isCollection
+    guard isOne == (request.operation == .updateLink) else {
+      throw OfflineODataError(
+        .unfittingBody, isOne ? "the link of one entity is updated" : "links to many are created and deleted")
+    }
+    var draft = draft(isOne ? .updateLink : .createLink, request, target, place)
+    let (reference, found) = try self.reference(url)
+    draft.body = .reference(reference)
+    if let entity = found?.entity {
+      if isOne, !plan.isDependent(owner.navigation, plan.table(owner.reference.table) ?? plan.tables[0]) {
+        try untieAll(from: owner, except: entity)
+      }
+      try tie(entity, to: owner)
+    }
+    try record(draft, target)
+    return MadeChange(status: 204, entity: owner.reference)
+  }
+
+  mutating func unlink(
+    _ request: ODataSingleRequest, _ target: ChangeTarget, _ place: (path: String, query: String?)
+  ) throws -> MadeChange {
+    guard let owner = owner(target) else {
+      throw OfflineODataError(.unsupportedChange, "a link where there is no navigation property")
+    }
+    var place = place
+    var draft = draft(.deleteLink, request, target, place)
+    if owner.navigation.isCollection {
+      var item = target.item
+      if item == nil, let id = ChangeMaker.option("$id", place.query) {
+        let (reference, found) = try self.reference(id)
+        draft.body = .reference(reference)
+        item = found?.entity
+        place.query = nil
+      } else if item == nil, case .reference(let url) = request.body {
+        let (reference, found) = try self.reference(url)
+        draft.body = .reference(reference)
+        item = found?.entity
+      } else if let item {
+        try dependOnMaker(of: item.row)
+        draft.body = .reference(.row(item))
+      } else {
+        throw OfflineODataError(.unfittingBody, "which link goes is said by a key or $id")
+      }
+      draft.target.query = place.query
+      if let item { try untie(item, from: owner) }
+    } else {
+      try untieAll(from: owner, except: nil)
+    }
+    try record(draft, target)
+    return MadeChange(status: 204, entity: owner.reference)
+  }
+
+  /// The value of a query option, percent-encoding undone.
+  static func option(_ name: String, _ query: String?) -> String? {
+    for part in (query ?? "").split(separator: "&") {
+      let pair = part.split(separator: "=", maxSplits: 1)
+      guard pair.count == 2, PercentEncoding.decode(String(pair[0])) == name else { continue }
+      return PercentEncoding.decode(String(pair[1]))
+    }
+    return nil
+  }
+
+  // MARK: Foreign keys in a body
+
+  /// Marks foreign keys that are keys of entities that the server has not seen, so that its keys are sent for them.
+  mutating func noteForeignKeys(
+    _ sent: inout [QueuedProperty], _ given: Set<String>, _ cells: EntityCells, _ table: EntityTable
+  ) throws {
+    for navigation in table.navigations {
+      guard case .columns(let pairs) = navigation.relation, plan.isDependent(navigation, table) else { continue }
+      let columns = pairs.map { table.columns[$0.source] }
+      guard columns.contains(where: { given.contains($0.name) }),
+        columns.allSatisfy({ cells[$0.name].map { $0 != .null } ?? false })
+      else { continue }
+      let target = plan.tables[navigation.target]
+      let condition = pairs.enumerated().map { "\(TableDDL.quoted(target.columns[$1.target].name)) = ?\($0 + 1)" }
+      let values = columns.map { cells[$0.name] ?? .null }
+      guard let found = try rows.row(target, condition.joined(separator: " AND "), values),
+        let maker = try rows.maker(of: found.id)
+      else { continue }
+      earlier.insert(maker)
+      for pair in pairs {
+        let name = table.columns[pair.source].path
+        guard let key = target.key.firstIndex(of: pair.target),
+          let index = sent.firstIndex(where: { [$0.name] == name })
+        else { continue }
+        sent[index].key = QueuedKey(row: RowReference(target.name, found.id), property: target.type.key[key].name)
+      }
+    }
+  }
+}

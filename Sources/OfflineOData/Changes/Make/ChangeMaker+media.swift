@@ -1,0 +1,94 @@
+import OData
+import ODataService
+import Storage
+
+// Actions, and the bytes of media entities and stream properties (OData Protocol 4.01 §11.4.7, §11.4.8, §11.5.5).
+extension ChangeMaker {
+  mutating func invoke(
+    _ request: ODataSingleRequest, _ target: ChangeTarget, _ place: (path: String, query: String?)
+  ) throws -> MadeChange {
+    guard case .operation(let operation) = target.end else {
+      throw OfflineODataError(.unsupportedChange, "an action that the path does not name")
+    }
+    var draft = draft(.action, request, target, place)
+    switch request.body {
+    case .none: break
+    case .properties(let properties):
+      for property in properties
+      where operation.bindingType != nil || !operation.parameters.isEmpty {
+        guard operation.parameters.contains(where: { $0.name == property.name }) else {
+          throw OfflineODataError(.unknownProperty, "\(operation.name)/\(property.name)")
+        }
+      }
+      draft.body = .properties(properties.map { QueuedProperty(name: $0.name, value: QueuedValue($0.value)) })
+    case .bytes(let bytes, let type): draft.body = .bytes(bytes, contentType: type)
+    case .entity, .reference, .stream: throw OfflineODataError(.unfittingBody, "an action takes parameters")
+    }
+    try dependOnMaker(of: target.entity?.row)
+    try record(draft, target)
+    // What it will answer is not known; that it is taken is.
+    return MadeChange(status: 202, entity: target.entity)
+  }
+
+  mutating func createMedia(
+    _ request: ODataSingleRequest, _ target: ChangeTarget, _ place: (path: String, query: String?)
+  ) throws -> MadeChange {
+    guard case .collection = target.end, let table = target.table else {
+      throw OfflineODataError(.unsupportedChange, "create where there is no collection")
+    }
+    guard (target.cast ?? table.type).hasStream else {
+      throw OfflineODataError(.unfittingBody, "\(table.name) has no media entities")
+    }
+    let body = try media()
+    let queued = try insert(ODataEntity(), table, owner: owner(target), cast: target.cast, depth: 0)
+    if let place = effects.lastIndex(where: { $0.kind == .insert && $0.reference == queued.row }) {
+      effects[place].cells[.media] = .text(MediaInfo(contentType: stored?.contentType).json)
+    }
+    return try recordCreate(.createMedia, request, target, place, body, queued.row)
+  }
+
+  mutating func updateMedia(
+    _ request: ODataSingleRequest, _ target: ChangeTarget, _ place: (path: String, query: String?)
+  ) throws -> MadeChange {
+    try setMedia(.updateMedia, request, target, place, try media())
+  }
+
+  mutating func deleteMedia(
+    _ request: ODataSingleRequest, _ target: ChangeTarget, _ place: (path: String, query: String?)
+  ) throws -> MadeChange {
+    stored = nil
+    return try setMedia(.deleteMedia, request, target, place, .none)
+  }
+
+  private mutating func setMedia(
+    _ operation: QueuedRequest.Operation, _ request: ODataSingleRequest, _ target: ChangeTarget,
+    _ place: (path: String, query: String?), _ body: QueuedBody
+  ) throws -> MadeChange {
+    let subject = try subject(target)
+    guard context.rules(subject.table).isUpdatable else {
+      throw OfflineODataError(.updateRestricted, subject.table.name)
+    }
+    var name = SystemColumn.media.rawValue
+    if case .stream = target.end {
+      guard let column = subject.table.column(target.path, on: subject.type) else {
+        throw OfflineODataError(.unknownProperty, target.path.joined(separator: "/"))
+      }
+      name = column.name
+    } else {
+      guard subject.type.hasStream else {
+        throw OfflineODataError(.unfittingBody, "\(subject.type.name) has no media")
+      }
+    }
+    let info = stored.map { SQLValue.text(MediaInfo(contentType: $0.contentType).json) } ?? .null
+    effects = [Effect(.set, subject.table.name, subject.reference.row, cells: EntityCells([name: info]))]
+    var draft = draft(operation, request, target, place)
+    draft.body = body
+    try record(draft, target)
+    return MadeChange(status: 204, entity: subject.reference)
+  }
+
+  private func media() throws -> QueuedBody {
+    guard let stored else { throw OfflineODataError(.unfittingBody, "media are bytes or a stream") }
+    return .media(stream: stored.generation, byteCount: stored.byteCount, contentType: stored.contentType)
+  }
+}

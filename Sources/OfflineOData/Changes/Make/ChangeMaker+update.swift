@@ -1,0 +1,241 @@
+import OData
+import ODataService
+import Storage
+
+// Entities and properties changed and removed (OData Protocol 4.01 §11.4.3 to §11.4.5, §11.4.9).
+extension ChangeMaker {
+  mutating func update(
+    _ request: ODataSingleRequest, _ target: ChangeTarget, _ place: (path: String, query: String?),
+    _ method: ODataSingleRequest.UpdateMethod
+  ) throws -> MadeChange {
+    switch target.end {
+    case .entity: return try updateEntity(request, target, place, method)
+    case .property: return try updateProperty(request, target, place, method)
+    case .value: return try updateValue(request, target, place)
+    default: throw OfflineODataError(.unsupportedChange, "update of what is no entity or property")
+    }
+  }
+
+  /// The row that a change is about, with its table and type.
+  struct Subject {
+    let reference: RowReference
+    let table: EntityTable
+    let type: EdmStructure
+    let cells: EntityCells
+  }
+
+  func subject(_ target: ChangeTarget) throws -> Subject {
+    guard let reference = target.entity, let table = plan.table(reference.table), let cells = target.cells else {
+      throw OfflineODataError(.entityNotFound, "nothing is related")
+    }
+    let type = cells.text(.type).flatMap(model.structure) ?? table.type
+    return Subject(reference: reference, table: table, type: type, cells: cells)
+  }
+
+  private mutating func updateEntity(
+    _ request: ODataSingleRequest, _ target: ChangeTarget, _ place: (path: String, query: String?),
+    _ method: ODataSingleRequest.UpdateMethod
+  ) throws -> MadeChange {
+    let subject = try subject(target)
+    let rules = context.rules(subject.table)
+    guard rules.isUpdatable else { throw OfflineODataError(.updateRestricted, subject.table.name) }
+    let entity: ODataEntity
+    switch request.body {
+    case .entity(let given): entity = given
+    case .properties(let properties): entity = ODataEntity(properties: properties)
+    default: throw OfflineODataError(.unfittingBody, "update takes an entity")
+    }
+    var changed = ChangedCells(subject.table, subject.type, model, old: subject.cells)
+    let fixed = rules.computed.union(rules.immutable)
+    for property in entity.properties where try !isKnown(property, subject, fixed) { try changed.take(property) }
+    if method == .replace { try changed.reset(keeping: fixed) }
+    var cells = try changed.finished(replaces: method == .replace)
+    var queued = QueuedEntity(
+      typeName: subject.type.name == subject.table.type.name ? nil : subject.type.name, row: subject.reference,
+      properties: changed.sent)
+    try noteForeignKeys(
+      &queued.properties, Set(cells.values.keys), merged(subject.cells, cells), subject.table)
+    for link in entity.navigationLinks where link.content != nil || !link.bindings.isEmpty {
+      queued.links.append(try rebind(link, subject, &cells))
+    }
+    effects.insert(Effect(.set, subject.table.name, subject.reference.row, cells: cells), at: 0)
+    let operation: QueuedRequest.Operation =
+      switch method {
+      case .patch: .patch
+      case .merge: .merge
+      case .replace: .replace
+      }
+    var draft = draft(operation, request, target, place)
+    draft.body = .entity(queued)
+    try record(draft, target)
+    let shows = ChangeMaker.preference(request) == .representation && model.version >= .v4
+    return MadeChange(status: shows ? 200 : 204, entity: subject.reference, showsEntity: shows)
+  }
+
+  private func merged(_ old: EntityCells, _ new: EntityCells) -> EntityCells {
+    var cells = old
+    cells.merge(new)
+    return cells
+  }
+
+  /// Whether a property of a body says what is so: of the key, and of what does not change. Throws where it says another
+  /// value.
+  private func isKnown(_ property: ODataProperty, _ subject: Subject, _ fixed: Set<String>) throws -> Bool {
+    guard let column = subject.table.column([property.name], on: subject.type) else { return false }
+    let isKey = subject.table.key.contains(column.number)
+    guard isKey || fixed.contains(property.name) else { return false }
+    guard let declared = subject.type.property(property.name) else { return false }
+    var probe = ChangedCells(subject.table, subject.type, model, old: subject.cells)
+    let place = "\(subject.type.name)/\(property.name)"
+    if property.value == .null, !declared.isNullable { return try refuse(isKey, place) }
+    try probe.take(property)
+    let isSame = try probe.finished().values.allSatisfy { name, value in
+      let old = subject.cells[name] ?? .null
+      return old == value || column.storage == .decimal && Self.isSameNumber(old, value)
+    }
+    return isSame ? true : try refuse(isKey, place)
+  }
+
+  private static func isSameNumber(_ one: SQLValue, _ other: SQLValue) -> Bool {
+    guard case .text(let left) = one, case .text(let right) = other,
+      let first = try? ODataValue(text: left, type: .decimal), let second = try? ODataValue(text: right, type: .decimal)
+    else { return false }
+    return first == second
+  }
+
+  private func refuse(_ isKey: Bool, _ place: String) throws -> Bool {
+    throw OfflineODataError(isKey ? .keyChanged : .readOnlyProperty, place)
+  }
+
+  /// A navigation property in the body of an update: bound to another entity, or to none.
+  private mutating func rebind(
+    _ link: ODataNavigationLink, _ subject: Subject, _ cells: inout EntityCells
+  ) throws -> QueuedLink {
+    let navigation = try self.navigation(link.name, subject.table, subject.type)
+    var queued = QueuedLink(name: link.name, isCollection: navigation.isCollection)
+    let owner = Owner(reference: subject.reference, cells: subject.cells, navigation: navigation)
+    let entities = link.entities ?? link.entity.map { [$0] } ?? []
+    guard entities.allSatisfy({ ChangeMaker.referenceURL($0) != nil }) else {
+      throw OfflineODataError(.unsupportedChange, "entities in line of an update: \(link.name)")
+    }
+    let urls = link.bindings + entities.compactMap(ChangeMaker.referenceURL)
+    if !navigation.isCollection, plan.isDependent(navigation, subject.table) {
+      let bound = try bindOne(link, navigation, subject.table, &cells, 0)
+      if bound.isNull { try checkNullable(navigation, subject.table) }
+      return bound
+    }
+    if !navigation.isCollection { try untieAll(from: owner, except: nil) }
+    queued.isNull = urls.isEmpty && !navigation.isCollection
+    for url in urls {
+      let (reference, target) = try self.reference(url)
+      queued.bindings.append(reference)
+      if let entity = target?.entity { try tie(entity, to: owner) }
+    }
+    return queued
+  }
+
+  private func checkNullable(_ navigation: ReplicaNavigation, _ table: EntityTable) throws {
+    guard case .columns(let pairs) = navigation.relation else { return }
+    for pair in pairs where table.columns[pair.source].property?.isNullable == false {
+      throw OfflineODataError(.nullNotAllowed, table.columns[pair.source].name)
+    }
+  }
+
+  // MARK: Delete
+
+  mutating func delete(
+    _ request: ODataSingleRequest, _ target: ChangeTarget, _ place: (path: String, query: String?)
+  ) throws -> MadeChange {
+    switch target.end {
+    case .entity: break
+    case .property, .value: return try deleteValue(request, target, place)
+    case .stream: return try deleteMedia(request, target, place)
+    case .reference: return try unlink(request, target, place)
+    default: throw OfflineODataError(.unsupportedChange, "delete of what is no entity or property")
+    }
+    let subject = try subject(target)
+    guard context.rules(subject.table).isDeletable else {
+      throw OfflineODataError(.deleteRestricted, subject.table.name)
+    }
+    effects = [Effect(.delete, subject.table.name, subject.reference.row)]
+    try record(draft(.delete, request, target, place), target)
+    return MadeChange(status: 204)
+  }
+
+  // MARK: Properties
+
+  private mutating func updateProperty(
+    _ request: ODataSingleRequest, _ target: ChangeTarget, _ place: (path: String, query: String?),
+    _ method: ODataSingleRequest.UpdateMethod
+  ) throws -> MadeChange {
+    let subject = try subject(target)
+    let value: ODataValue
+    switch request.body {
+    case .properties(let properties):
+      value =
+        properties.count == 1 && [target.path.last, "value"].contains(properties[0].name)
+        ? properties[0].value : .complex(ODataComplexValue(properties: properties))
+    case .entity(let entity):
+      value = .complex(ODataComplexValue(typeName: entity.typeName, properties: entity.properties))
+    default: throw OfflineODataError(.unfittingBody, "update of a property takes its value")
+    }
+    let operation: QueuedRequest.Operation = method == .replace ? .replaceProperty : .patchProperty
+    return try set(value, operation, request, target, place, subject, isWhole: method == .replace)
+  }
+
+  /// The raw value of a property (`/$value`), or the bytes of a media entity.
+  private mutating func updateValue(
+    _ request: ODataSingleRequest, _ target: ChangeTarget, _ place: (path: String, query: String?)
+  ) throws -> MadeChange {
+    guard !target.path.isEmpty else { return try updateMedia(request, target, place) }
+    let subject = try subject(target)
+    guard case .bytes(let bytes, let contentType) = request.body else {
+      throw OfflineODataError(.unfittingBody, "update of a raw value takes bytes")
+    }
+    let column = subject.table.column(target.path, on: subject.type)
+    let value: ODataValue
+    switch column?.type.primitive {
+    case .binary?: value = .binary(bytes)
+    case let type?:
+      let text = String(decoding: bytes, as: UTF8.self)
+      do { value = try ODataValue(text: text, type: type) } catch {
+        throw OfflineODataError(.invalidValue, target.path.joined(separator: "/"), cause: error)
+      }
+    case nil: value = .string(String(decoding: bytes, as: UTF8.self))
+    }
+    return try set(
+      value, .replaceValue, request, target, place, subject, isWhole: true,
+      body: .bytes(bytes, contentType: contentType))
+  }
+
+  private mutating func deleteValue(
+    _ request: ODataSingleRequest, _ target: ChangeTarget, _ place: (path: String, query: String?)
+  ) throws -> MadeChange {
+    let subject = try subject(target)
+    guard !target.path.isEmpty else { return try deleteMedia(request, target, place) }
+    return try set(.null, .deleteProperty, request, target, place, subject, isWhole: true, body: QueuedBody.none)
+  }
+
+  private mutating func set(
+    _ value: ODataValue, _ operation: QueuedRequest.Operation, _ request: ODataSingleRequest, _ target: ChangeTarget,
+    _ place: (path: String, query: String?), _ subject: Subject, isWhole: Bool, body: QueuedBody? = nil
+  ) throws -> MadeChange {
+    let rules = context.rules(subject.table)
+    guard rules.isUpdatable else { throw OfflineODataError(.updateRestricted, subject.table.name) }
+    let name = "\(subject.type.name)/\(target.path.joined(separator: "/"))"
+    let first = target.path.first ?? ""
+    if rules.computed.contains(first) || rules.immutable.contains(first) {
+      throw OfflineODataError(.readOnlyProperty, name)
+    }
+    if let column = subject.table.column([first], on: subject.type), subject.table.key.contains(column.number) {
+      throw OfflineODataError(.keyChanged, name)
+    }
+    var changed = ChangedCells(subject.table, subject.type, model, old: subject.cells)
+    try changed.take(value, at: target.path, isWhole: isWhole)
+    effects = [Effect(.set, subject.table.name, subject.reference.row, cells: try changed.finished())]
+    var draft = draft(operation, request, target, place)
+    draft.body = body ?? .properties(changed.sent)
+    try record(draft, target)
+    return MadeChange(status: 204, entity: subject.reference)
+  }
+}

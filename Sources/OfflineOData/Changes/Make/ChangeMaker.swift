@@ -1,0 +1,196 @@
+import HTTPCore
+import OData
+import ODataService
+import Storage
+
+/// Makes changes in a transaction: finds what they are about, checks them against the model, records each with its effects.
+///
+/// Nothing is written before a change is found to fit; where one of a change set does not, the transaction is rolled back.
+struct ChangeMaker {
+  let context: ChangeContext
+  var rows: LocalRows
+  /// The first request of the change set; nil for a change that stands alone, and before the first.
+  private(set) var unit: Int64?
+  let isChangeSet: Bool
+  /// Whether a change is merged into one that was not sent yet.
+  var combines = false
+  /// The entities that requests of the change set have made, by Content-ID.
+  private var named: [String: RowReference] = [:]
+
+  // Of the request that is being made.
+  var effects: [Effect] = []
+  var earlier: Set<Int64> = []
+  var stored: StoredBytes?
+
+  init(_ context: ChangeContext, _ rows: LocalRows, isChangeSet: Bool = false) {
+    self.context = context
+    self.rows = rows
+    self.isChangeSet = isChangeSet
+  }
+
+  var plan: ReplicaPlan { context.plan }
+  var model: EdmModel { context.model }
+
+  /// Makes one change.
+  ///
+  /// - Parameter stored: the bytes of a media change.
+  mutating func make(_ request: ODataSingleRequest, stored: StoredBytes? = nil) throws -> MadeChange {
+    effects = []
+    earlier = []
+    self.stored = stored
+    let place = try context.split(try unnamed(request.path))
+    let isOperation = request.operation == .invokeAction
+    let text = isOperation ? place.query.map { place.path + "?" + $0 } ?? place.path : place.path
+    let target = try ChangeWalk.target(of: try context.bind(text), rows)
+    try checkCondition(request, target)
+    var made: MadeChange
+    switch request.operation {
+    case .create: made = try create(request, target, place)
+    case .update(let method): made = try update(request, target, place, method)
+    case .delete: made = try delete(request, target, place)
+    case .createLink, .updateLink: made = try link(request, target, place)
+    case .deleteLink: made = try unlink(request, target, place)
+    case .invokeAction: made = try invoke(request, target, place)
+    case .createMedia: made = try createMedia(request, target, place)
+    case .updateMedia: made = try updateMedia(request, target, place)
+    case .deleteMedia: made = try deleteMedia(request, target, place)
+    case .read, .invokeFunction, .readMedia:
+      throw OfflineODataError(.unsupportedRequest, "a read among changes")
+    }
+    try rows.finish()
+    if let entity = made.entity, let cells = try rows.effective(entity) {
+      made.etag = cells.text(.etag)
+      made.path = try rows.path(of: entity, cells)
+      if let name = request.contentID { named[name] = entity }
+    }
+    return made
+  }
+
+  /// A path that begins with `$` and the Content-ID of an earlier request of the change set (OData Protocol 4.01 §11.7.7.4).
+  func unnamed(_ path: String) throws -> String {
+    guard path.hasPrefix("$") else { return path }
+    let name = path.dropFirst().prefix { $0 != "/" && $0 != "?" }
+    guard let entity = named[String(name)], let cells = try rows.effective(entity),
+      let own = try rows.path(of: entity, cells)
+    else { return path }
+    return own + path.dropFirst(name.count + 1)
+  }
+
+  /// Throws `preconditionFailed` where the entity is another one than the caller has seen.
+  private func checkCondition(_ request: ODataSingleRequest, _ target: ChangeTarget) throws {
+    guard let condition = request.ifMatch ?? request.fields[.ifMatch], condition != "*", target.entity != nil else {
+      return
+    }
+    try compare(condition, target)
+  }
+
+  private func compare(_ condition: String, _ target: ChangeTarget) throws {
+    func opaque(_ tag: Substring) -> Substring { tag.hasPrefix("W/") ? tag.dropFirst(2) : tag }
+    let own = opaque((target.cells?.text(.etag) ?? "")[...])
+    let given = condition.split(separator: ",").map { opaque($0.drop { $0 == " " }) }
+    guard given.contains(own) else {
+      throw OfflineODataError(.entityChanged, target.entity.map { "an entity of \($0.table)" })
+    }
+  }
+
+  // MARK: Recording
+
+  /// The request as it is kept, without its content.
+  func draft(
+    _ operation: QueuedRequest.Operation, _ request: ODataSingleRequest, _ target: ChangeTarget,
+    _ place: (path: String, query: String?)
+  ) -> QueuedRequest {
+    let own =
+      target.entity.map { QueuedTarget($0, target.suffix.joined(separator: "/"), query: place.query) }
+      ?? QueuedTarget(nil, place.path, query: place.query)
+    var queued = QueuedRequest(operation, own)
+    queued.entity = target.entity
+    queued.customTag = request.customTag
+    queued.category = request.uploadCategory
+    queued.isUnmodifiable = request.isUnmodifiable
+    queued.returnPreference = request.returnPreference?.rawValue
+    queued.ifMatch = request.ifMatch ?? request.fields[.ifMatch]
+    for field in request.fields where !ChangeMaker.ownFields.contains(field.name) {
+      queued.headers.append(QueuedHeader(name: field.name.rawName, value: field.value))
+    }
+    return queued
+  }
+
+  private static let ownFields: Set<HTTPFieldName> = [.ifMatch, .contentLength, .contentType, .accept, .contentID]
+
+  /// Adds the request with the effects that were gathered.
+  @discardableResult
+  mutating func record(_ queued: QueuedRequest, _ target: ChangeTarget? = nil) throws -> Int64 {
+    var queued = queued
+    if let entity = target?.entity {
+      let kept = try rows.keptBase(entity.row)
+      if kept == nil { try rows.touch(entity, now: target?.cells) }
+      let server = kept ?? target?.cells
+      queued.baseETag = server?.text(.etag).flatMap { LocalETag.isLocal($0) ? nil : $0 }
+      if let table = target.flatMap({ plan.table($0.entity?.table ?? "") }), table.isContained {
+        try dependOnMaker(of: target?.cells?.integer(.parent))
+      }
+    }
+    if combines, !isChangeSet, let merged = try merge(queued) { return merged }
+    let id = try rows.record(queued, unit: unit, effects: effects, after: earlier)
+    if isChangeSet, unit == nil { unit = id }
+    if let stored { try keep(stored, of: id, queued, target) }
+    return id
+  }
+
+  private func keep(_ stored: StoredBytes, of id: Int64, _ queued: QueuedRequest, _ target: ChangeTarget?) throws {
+    guard let entity = queued.entity else { return }
+    let isStream = if case .stream? = target?.end { true } else { false }
+    try rows.connection.run(
+      """
+      INSERT INTO larder_media(generation, request, entity, property, content_type, bytes)
+        VALUES(?1, ?2, ?3, ?4, ?5, ?6)
+      """, .integer(stored.generation), .integer(id), .integer(entity.row),
+      .text(isStream ? target?.path.last ?? "" : ""), .text(stored.contentType), .integer(stored.byteCount))
+  }
+
+  /// Notes that this request comes behind the one that makes an entity, where that was not sent yet.
+  mutating func dependOnMaker(of row: Int64?) throws {
+    if let row, let maker = try rows.maker(of: row) { earlier.insert(maker) }
+  }
+}
+
+extension LocalRows {
+  /// The queued request that makes a row; nil where the server has the row.
+  func maker(of row: Int64) throws(StorageError) -> Int64? {
+    try connection.first(
+      "SELECT request FROM larder_effect WHERE row = ?1 AND kind = 0 AND other IS NULL ORDER BY request LIMIT 1",
+      .integer(row)
+    ) { (found) throws(StorageError) in try found.int64(0) }
+  }
+
+  /// The path of an entity by the key that it has here; nil where nothing says where entities of its table are found.
+  func path(of reference: RowReference, _ cells: EntityCells) throws -> String? {
+    try path(of: reference, cells, depth: 0)
+  }
+
+  private func path(of reference: RowReference, _ cells: EntityCells, depth: Int) throws -> String? {
+    guard let table = plan.table(reference.table), depth < 32 else { return nil }
+    var predicate = ""
+    for (place, number) in table.key.enumerated() {
+      let column = table.columns[number]
+      let value = try column.value(of: cells[column.name] ?? .null, model: plan.model)
+      let literal = try value.urlLiteral(dialect: plan.model.version.dialect, enumerationType: column.type.name)
+      let name = table.key.count > 1 ? (place == 0 ? "" : ",") + table.type.key[place].name + "=" : ""
+      predicate += name + literal
+    }
+    switch table.place {
+    case .entitySet(let name): return "\(name)(\(predicate))"
+    case .singleton(let name): return name
+    case .type: return nil
+    case .containment(let container, let path):
+      guard let id = cells.integer(.parent) else { return nil }
+      let parent = RowReference(plan.tables[container].name, id)
+      guard let above = try effective(parent), let start = try self.path(of: parent, above, depth: depth + 1) else {
+        return nil
+      }
+      let isOne = plan.tables[container].navigation(path)?.isCollection == false
+      return start + "/" + path.joined(separator: "/") + (isOne || predicate.isEmpty ? "" : "(\(predicate))")
+    }
+  }
+}

@@ -1,0 +1,206 @@
+import HTTPCore
+import OData
+import ODataService
+import Storage
+import Synchronization
+
+// Changes: made in the file, queued, and answered as the service would answer.
+extension OpenStore {
+  /// Makes one change.
+  func change(_ request: ODataSingleRequest) async throws(OfflineODataError) -> ODataSingleResponse {
+    try await change([request], isChangeSet: false)[0]
+  }
+
+  /// Makes several changes in one transaction, which are sent as one change set: all, or none.
+  func change(
+    _ requests: [ODataSingleRequest], isChangeSet: Bool
+  ) async throws(OfflineODataError) -> [ODataSingleResponse] {
+    var stored: [Int: StoredBytes] = [:]
+    for (place, request) in requests.enumerated() {
+      if let bytes = try await store(request) { stored[place] = bytes }
+    }
+    let made = try await write { [self, stored] connection, state, plan in
+      var maker = ChangeMaker(
+        changing(plan), LocalRows(plan, state, connection), isChangeSet: isChangeSet)
+      maker.combines = parameters.combinesChanges
+      var made: [MadeChange] = []
+      for (place, request) in requests.enumerated() { made.append(try maker.make(request, stored: stored[place])) }
+      return made
+    }
+    var responses: [ODataSingleResponse] = []
+    for (request, change) in zip(requests, made) { responses.append(try await response(to: request, change)) }
+    return responses
+  }
+
+  /// Takes back the changes of entities that wait to be sent, with all that depend on them.
+  ///
+  /// - Parameter paths: the entities, by the keys that they have here; nil takes back all.
+  /// - Returns: how many requests were taken back.
+  func undoPendingChanges(_ paths: [String]?) async throws(OfflineODataError) -> Int {
+    try await write { [self] connection, state, plan in
+      var rows = LocalRows(plan, state, connection)
+      var ids: Set<Int64> = []
+      if let paths {
+        let context = changing(plan)
+        for path in paths { ids.formUnion(try requests(on: path, context, rows)) }
+      } else {
+        ids = Set(try rows.queue.entries().map(\.id))
+      }
+      // What is on its way cannot be taken back.
+      for id in ids where try rows.queue.entry(id)?.state == .sent {
+        throw OfflineODataError(.changesPending, "a request of the entity is being sent")
+      }
+      let undone = try rows.undo(ids)
+      try rows.finish()
+      return undone.count
+    }
+  }
+
+  /// The requests that wait on the entity of a path, one deleted here too.
+  private func requests(on path: String, _ context: ChangeContext, _ rows: LocalRows) throws -> [Int64] {
+    let place = try context.split(path)
+    let bound = try context.bind(place.path)
+    var row: Int64?
+    do { row = try ChangeWalk.target(of: bound, rows).entity?.row } catch let error as OfflineODataError
+      where error.category == .notFound
+    {
+      row = try rows.deletedRow(bound)
+      guard row != nil else { throw error }
+    }
+    guard let row else { throw OfflineODataError(.unfittingURL, "'\(path)' is no entity") }
+    return try rows.connection.rows(
+      "SELECT id FROM larder_request WHERE entity = ?1 UNION SELECT request FROM larder_effect WHERE row = ?1",
+      .integer(row)
+    ) { (found) throws(StorageError) in try found.int64(0) }
+  }
+
+  /// Whether anything waits to be sent or is in the error archive.
+  func hasPendingChanges() async throws(OfflineODataError) -> Bool {
+    try await read { connection, _, _ in
+      try connection.first("SELECT 1 FROM larder_request LIMIT 1") { (_) throws(StorageError) in true } ?? false
+    }
+  }
+
+  // MARK: Bytes
+
+  /// Puts the bytes of a media change into the file, in chunks; swept at the next opening where no change comes of it.
+  private func store(_ request: ODataSingleRequest) async throws(OfflineODataError) -> StoredBytes? {
+    switch request.operation {
+    case .createMedia, .updateMedia: break
+    case .update(_):
+      guard request.path.hasSuffix("$value"), case .stream = request.body else { return nil }
+    default: return nil
+    }
+    let source: HTTPBodyStream
+    let contentType: String
+    switch request.body {
+    case .bytes(let bytes, let type):
+      source = HTTPBodyStream(bytes)
+      contentType = type
+    case .stream(_, let type, let open):
+      source = open()
+      contentType = type
+    default: return nil
+    }
+    do {
+      let generation = try await replica.write { (connection, _, _) throws(StorageError) in
+        try StoredStreams.begin(connection)
+      }
+      var (count, number) = (Int64(0), Int64(0))
+      var waiting: [UInt8] = []
+      for try await piece in source {
+        waiting += piece
+        while waiting.count >= StoredStreams.chunk {
+          try await put(Array(waiting.prefix(StoredStreams.chunk)), number, generation)
+          waiting.removeFirst(StoredStreams.chunk)
+          count += Int64(StoredStreams.chunk)
+          number += 1
+        }
+      }
+      if !waiting.isEmpty { try await put(waiting, number, generation) }
+      return StoredBytes(generation: generation, byteCount: count + Int64(waiting.count), contentType: contentType)
+    } catch { throw OfflineODataError(below: error) }
+  }
+
+  private func put(_ bytes: [UInt8], _ number: Int64, _ generation: Int64) async throws(StorageError) {
+    try await replica.write { (connection, _, _) throws(StorageError) in
+      try StoredStreams.put(bytes, number, generation, connection)
+    }
+  }
+
+  // MARK: Answers
+
+  private func response(
+    to request: ODataSingleRequest, _ change: MadeChange
+  ) async throws(OfflineODataError) -> ODataSingleResponse {
+    var fields: HTTPFields = [:]
+    let version = replica.model.version
+    if version >= .v4 {
+      fields[.odataVersion] = version == .v401 ? "4.01" : "4.0"
+    } else {
+      fields[.dataServiceVersion] = version == .v3 ? "3.0" : "2.0"
+    }
+    fields[.etag] = change.etag
+    var status = change.status
+    let url = try address(request.path)
+    var bytes: [UInt8] = []
+    if let path = change.path, request.operation == .create || request.operation == .createMedia {
+      let location = try address(path)
+      fields[.location] = location
+      if status == 204 { fields["OData-EntityId"] = location }
+    }
+    if let path = change.path, change.showsEntity {
+      let (json, end) = try await json(path, OfflineODataAnswerOptions(request))
+      if end.found == .content {
+        bytes = json
+        fields[.contentType] = end.mediaType
+      }
+    } else if change.showsEntity, status == 200 {
+      status = 204
+    }
+    return ODataSingleResponse(
+      httpStatus: status, fields: fields, payloadBytes: bytes, url: url, serviceVersion: version,
+      contentID: request.contentID)
+  }
+
+  private func address(_ path: String) throws(OfflineODataError) -> String {
+    do throws(ODataServiceError) { return try root.absoluteText(path) } catch {
+      throw OfflineODataError(.malformedURL, cause: error)
+    }
+  }
+
+  // MARK: Transactions
+
+  /// Runs `body` in a transaction that writes; errors of any kind come through, and roll it back.
+  func write<Value: Sendable>(
+    _ body: @escaping @Sendable (Connection, ReplicaState, ReplicaPlan) throws -> Value
+  ) async throws(OfflineODataError) -> Value {
+    let failure = Mutex<(any Error)?>(nil)
+    do throws(StorageError) {
+      return try await replica.write { (connection, state, plan) throws(StorageError) in
+        do { return try body(connection, state, plan) } catch let error as StorageError { throw error } catch {
+          failure.withLock { $0 = error }
+          throw .givenUp(connection.file ?? "")
+        }
+      }
+    } catch {
+      if let failure = failure.withLock({ $0 }) { throw OfflineODataError(below: failure) }
+      throw OfflineODataError(error)
+    }
+  }
+}
+
+extension LocalRows {
+  /// The row of a path to an entity of a set that was deleted here.
+  fileprivate func deletedRow(_ path: ODataBoundPath) throws -> Int64? {
+    guard path.segments.count == 2, case .source(let source) = path.segments[0].kind,
+      case .key(let parts) = path.segments[1].kind, let table = plan.table(source.name)
+    else { return nil }
+    let values = try ChangeWalk.key(parts, table, plan.model)
+    for (reference, cells) in try keptBases() where reference.table == table.name {
+      guard let cells, zip(table.key, values).allSatisfy({ cells[table.columns[$0].name] == $1 }) else { continue }
+      return reference.row
+    }
+    return nil
+  }
+}
