@@ -183,7 +183,16 @@ final class AnswerWriter {
       let known = try AnswerMedia(AnswerTypes.node(unsafe Array(row.utf8(media))))
       known.write(form, on: "", into: &out)
     }
+    states(shape, row, mark: "@", into: &out)
     return path
+  }
+
+  /// What is so of an entity's state, as annotations; what is not is left out.
+  private func states(_ shape: ReadShape, _ row: borrowing Row, mark: String, into out: inout AnswerBytes) {
+    guard let column = shape.state, row.storageClass(column) == .integer, row.integer(column) != 0 else { return }
+    for (bit, term) in LocalState.terms where row.integer(column) & bit != 0 {
+      out.append("\"\(mark)\(term)\":true,")
+    }
   }
 
   private func member(_ control: String, _ value: String, into out: inout AnswerBytes) {
@@ -224,6 +233,7 @@ final class AnswerWriter {
       let known = try AnswerMedia(AnswerTypes.node(unsafe Array(row.utf8(media))))
       known.writeVerbose(at: absolute(own ?? path.map { String(decoding: $0, as: UTF8.self) } ?? ""), into: &out)
     }
+    states(object.shape, row, mark: "", into: &out)
     out.close(UInt8(ascii: "}"))
     out.append(UInt8(ascii: ","))
     return path

@@ -8,7 +8,9 @@ extension Binding {
     switch expression.kind {
     case .literal(let value): return literal(value, at: position)
     case .enumeration(let value): return try enumeration(value, at: position)
-    case .path(let path): return try self.path(path, at: position)
+    case .path(let path):
+      if let existence = existence(path, at: position) { return try bind(existence) }
+      return try self.path(path, at: position)
     case .and(let parts): return try logical(parts, isAnd: true, at: position)
     case .or(let parts): return try logical(parts, isAnd: false, at: position)
     case .not(let operand): return try not(operand, at: position)

@@ -191,6 +191,7 @@ extension Binding {
       return try cast(structure, &walk, instance, at: position)
     }
     if !index.overloads(name).isEmpty { return try operation(name, segments, &walk, at: position) }
+    if state(name, segments, &walk, at: position) { return }
     if walk.instance == nil, walk.path.segments.isEmpty, walk.path.root == .root || walk.place == .resource {
       return try rootChild(name, segments, &walk, at: position)
     }

@@ -55,7 +55,8 @@ extension SyntaxReader {
     }
     // Nothing has been passed that a key could choose from.
     if case .qualifiedName(let name)? = segments.first?.kind, segments.count > 1, dialect == .v4,
-      case .arguments(let arguments) = segments[1].kind, let first = arguments.first, first.name == nil
+      case .arguments(let arguments) = segments[1].kind, let first = arguments.first, first.name == nil,
+      !SyntaxReader.takesPath(name)
     {
       throw ODataSyntaxError(
         .unknownFunction(name, nearest: ODataCanonicalFunction.nearest(to: name)),
@@ -137,10 +138,15 @@ extension SyntaxReader {
     return segment
   }
 
+  /// Whether a function with a namespace takes a path without a name: `sap.entityexists(path)` of offline stores.
+  private static func takesPath(_ name: String) -> Bool {
+    name.utf8.count == 16 && name.lowercased() == "sap.entityexists"
+  }
+
   /// Arguments in an expression: named parameters, or a key: one literal or alias. V2 has no keys there, but functions of the
   /// service whose arguments have no names.
   private mutating func checkedArguments(of name: String) throws(ODataSyntaxError) -> ODataPathSegment {
-    if dialect == .v4, let place = endOfBegunKey() {
+    if dialect == .v4, !SyntaxReader.takesPath(name), let place = endOfBegunKey() {
       throw error(.unknownFunction(name, nearest: ODataCanonicalFunction.nearest(to: name)), at: place)
     }
     return try arguments(inExpression: true)

@@ -71,6 +71,12 @@ enum LocalState {
   static let pending: Int64 = 2
   /// A request is in the error archive, or is held because of one there.
   static let failed: Int64 = 4
-  /// Came or changed with the last download.
-  static let downloaded: Int64 = 8
+
+  /// The instance annotations that say it of an entity.
+  static let terms: [(bit: Int64, term: String)] = [
+    (made, "sap.isLocal"), (pending, "sap.hasPendingChanges"), (failed, "sap.inErrorState"),
+  ]
+
+  /// The bit of an annotation; nil for others.
+  static func bit(of term: String) -> Int? { terms.first { $0.term == term }.map { Int($0.bit) } }
 }

@@ -66,6 +66,15 @@ extension ExpressionWriter {
       guard place.isCollection, case .json(let json) = place.scope else { break }
       return PathPlace(rows: place.rows, scope: scope(of: json.item(ordinal)))
     case .value: return place
+    case .annotation(let name, qualifier: nil):
+      guard case .entity(let entity) = place.scope, let bit = LocalState.bit(of: name) else { break }
+      let text: SQLText = "\(try system(.state, of: entity)) & \(number: bit) <> 0"
+      return PathPlace(
+        rows: place.rows,
+        scope: .value(
+          SQLOperand(
+            text: text.operand, storage: .boolean, type: ODataBoundType(.primitive(.boolean)),
+            isNullable: place.rows != nil)))
     default: break
     }
     throw OfflineODataError.unsupported(describe(segment.kind) + " here")

@@ -17,6 +17,8 @@ struct ReplicaMigration: Sendable, Hashable {
     var migration = ReplicaMigration()
     try StagedTables.dropAll(old, connection)
     var before = try ReplicaRegistry(old, connection)
+    var shown = LocalRows(old, before.state(version: 0), connection)
+    let unfolded = try shown.unfold()
     for number in Array(before.entities.keys) {
       try ReplicaViews.drop(ReplicaViews.name(of: old.tables[number], in: old), connection)
       try before.forgetSearch(table: number, connection)
@@ -45,6 +47,10 @@ struct ReplicaMigration: Sendable, Hashable {
     for (number, entry) in after.entities {
       try ReplicaViews.make(plan.tables[number], in: plan, ReplicaRegistry.name("e", entry), connection)
     }
+    // Changes that wait are folded over what the rows have become.
+    var local = LocalRows(plan, after.state(version: 0), connection)
+    try local.fitEffects()
+    _ = try local.refold(unfolded, after)
     try connection.logChange(nil)
     return migration
   }

@@ -1,0 +1,54 @@
+import Storage
+
+// Another model under changes that wait: effects are by names, so most fit as they are.
+extension LocalRows {
+  /// Makes effects follow the plan; a request that does not fit it any more goes to the error archive, with what it was.
+  mutating func fitEffects() throws(StorageError) {
+    let now = try connection.first("SELECT unixepoch()") { (row) throws(StorageError) in try row.int64(0) } ?? 0
+    for entry in try queue.entries() {
+      var effects = try queue.effects(of: entry.id)
+      let before = effects
+      var missing: [String] = []
+      if let table = entry.request.entity?.table, plan.table(table) == nil { missing.append(table) }
+      for place in effects.indices { missing += fit(&effects[place]) }
+      if effects != before { try queue.replace(entry.id, by: entry.request, effects: effects) }
+      for effect in effects { if let reference = effect.reference { try touch(reference) } }
+      guard !missing.isEmpty, entry.state != .archived else { continue }
+      let names = Set(missing).sorted().joined(separator: ", ")
+      try queue.set(.archived, of: entry.id)
+      try queue.set(
+        failure: ArchivedFailure(
+          kind: .unfitting, message: "The service's model has no \(names) any more.",
+          method: entry.request.operation.rawValue, url: entry.request.target.path, time: Double(now)),
+        of: entry.id)
+      if let entity = entry.request.entity { try touch(entity) }
+    }
+  }
+
+  /// Puts cells into the form of their columns; answers names that the plan has not.
+  private func fit(_ effect: inout Effect) -> [String] {
+    guard effect.other == nil else { return plan.link(effect.name) == nil ? [effect.name] : [] }
+    guard let table = plan.table(effect.name) else { return [effect.name] }
+    var missing: [String] = []
+    for (name, value) in effect.cells.values where value != .null && SystemColumn(rawValue: name) == nil {
+      guard let column = table.columns.first(where: { $0.name == name }) else {
+        missing.append("\(table.name)/\(name)")
+        continue
+      }
+      effect.cells[name] = column.storage.converted(value)
+    }
+    return missing
+  }
+}
+
+extension ColumnStorage {
+  /// A cell that was written for another storage, as this one has it where that can be told.
+  fileprivate func converted(_ value: SQLValue) -> SQLValue {
+    switch (self, value) {
+    case (.decimal, .integer(let number)), (.string, .integer(let number)): .text(String(number))
+    case (.real, .integer(let number)): .real(Double(number))
+    case (.integer, .text(let text)): Int64(text).map { .integer($0) } ?? value
+    default: value
+    }
+  }
+}

@@ -1,0 +1,17 @@
+public import OData
+
+// What an offline store says of the entities that it answers.
+extension ODataEntity {
+  /// Whether the entity was made on this device and no download has brought it yet.
+  public var isLocal: Bool { says("sap.isLocal") }
+
+  /// Whether changes of the entity wait to be sent.
+  public var hasPendingChanges: Bool { says("sap.hasPendingChanges") }
+
+  /// Whether a change of the entity is in the error archive, or held because of one there.
+  public var inErrorState: Bool { says("sap.inErrorState") }
+
+  private func says(_ term: String) -> Bool {
+    annotations.contains { ($0.term == term || $0.term == "__metadata." + term) && $0.value == .boolean(true) }
+  }
+}
