@@ -15,4 +15,9 @@
 // 1. Sync/      which way a defining query takes (delta link, 304, whole read), pages, resumption, progress.
 // 2. Replica/   rows go to durable staging in slices; one short transaction makes them what readers see.
 //
+// The way of a change:
+// 1. Changes/Make/    the path is walked to a row, the content checked against the model; what it does becomes effects.
+// 2. Changes/Record/  ``QueuedRequest`` waits to be sent, its effects and what it depends on beside it, in one commit.
+// 3. Changes/Fold/    ``PendingFold``: what the server has, with the effects folded over it, is what readers see.
+//
 // Store/        ``OfflineODataProvider``: opening, requests, defining queries, the event log.

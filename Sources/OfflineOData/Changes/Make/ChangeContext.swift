@@ -42,7 +42,13 @@ final class ChangeContext: Sendable {
       throw OfflineODataError(.malformedURL, "'\(url.prefix { $0 != "?" })' is no resource of the service")
     }
     guard let mark = text.firstIndex(of: "?") else { return (text, nil) }
-    return (String(text[..<mark]), String(text[text.index(after: mark)...]))
+    var query = text[text.index(after: mark)...]
+    // Options of the root itself are added to every URL, when it is sent again.
+    if let own = root.query, query.hasSuffix(own) {
+      query = query.dropLast(own.count)
+      if query.last == "&" { query.removeLast() }
+    }
+    return (String(text[..<mark]), query.isEmpty ? nil : String(query))
   }
 }
 

@@ -188,6 +188,8 @@ extension ChangeMaker {
     _ request: ODataSingleRequest, _ target: ChangeTarget, _ place: (path: String, query: String?)
   ) throws -> MadeChange {
     guard !target.path.isEmpty else { return try updateMedia(request, target, place) }
+    // The value of a property is small: what was put into the store for a stream is swept.
+    stored = nil
     let subject = try subject(target)
     guard case .bytes(let bytes, let contentType) = request.body else {
       throw OfflineODataError(.unfittingBody, "update of a raw value takes bytes")

@@ -88,7 +88,7 @@ extension OpenStore {
     switch request.operation {
     case .createMedia, .updateMedia: break
     case .update(_):
-      guard request.path.hasSuffix("$value"), case .stream = request.body else { return nil }
+      guard request.path.prefix(while: { $0 != "?" }).hasSuffix("$value") else { return nil }
     default: return nil
     }
     let source: HTTPBodyStream
