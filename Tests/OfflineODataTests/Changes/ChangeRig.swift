@@ -16,6 +16,7 @@ final class ChangeRig: Sendable {
 
   init(_ metadata: String = ChangeModels.shop, combines: Bool = false) async throws {
     rows = try await ReplicaRig(metadata: metadata, makesTables: false)
+    try await rows.replica.write { (connection, _, _) throws(StorageError) in try StoredStreams.prepare(connection) }
     let url = try #require(URL(string: "http://h/s/"))
     let parameters = OfflineODataParameters(combinesChanges: combines)
     store = OpenStore(
