@@ -18,11 +18,12 @@ struct BoundDefiningQuery: Sendable {
   init(
     _ text: String, plan: ReplicaPlan, binder: ODataBinder, pageSize: Int?, tracksChanges: Bool
   ) throws(OfflineODataError) {
-    let bound = try BoundDefiningQuery.bind(text, binder)
+    let changes = ChangesFunction.bind(text, binder)
+    let bound = if let changes { changes } else { try BoundDefiningQuery.bind(text, binder) }
     guard case .path(let path) = bound.resource, let type = bound.type?.item, case .structure(let structure) = type,
-      let source = bound.source, let table = plan.table(of: source)
+      let source = changes.flatMap(ChangesFunction.source) ?? bound.source, let table = plan.table(of: source)
     else { throw OfflineODataError(.invalidDefiningQuery, "'\(text)' brings no entities of a set") }
-    for segment in path.segments {
+    for segment in changes == nil ? path.segments : path.segments.dropLast() {
       switch segment.kind {
       case .source, .key, .navigation, .cast: continue
       default: throw OfflineODataError(.invalidDefiningQuery, "'\(text)' has a step that brings no entities")
@@ -47,8 +48,8 @@ struct BoundDefiningQuery: Sendable {
     traits.hasExpand = !bound.options.expand.isEmpty
     traits.pageSize = pageSize
     traits.wantsTracking = tracksChanges
-    if key.isEmpty || bound.options.count != nil { traits.counting = .denied }
-    if key.isEmpty { traits.paging = .denied }
+    if key.isEmpty || changes != nil || bound.options.count != nil { traits.counting = .denied }
+    if key.isEmpty || changes != nil { traits.paging = .denied }
     let capabilities = ServiceCapabilities(binder.model, source: source)
     self.traits = capabilities.add(to: traits)
   }

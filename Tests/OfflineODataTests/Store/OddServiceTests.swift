@@ -71,6 +71,24 @@ struct OddServiceTests {
     try await store.close()
   }
 
+  @Test(
+    "a function that tells changes is a defining query of its set",
+    arguments: ["users/delta", "users/delta()", "users/N.delta()", "users/delta?$select=id,name"])
+  func changesFunction(_ query: String) async throws {
+    let server = try OddService.changesFunction.serve()
+    defer { server.stop() }
+    let rig = try StoreRig(server.url("/s/").absoluteString)
+    let store = try await rig.open(["users": query])
+    #expect(try await store.size("users") == 3)
+    let report = try await store.download()
+    #expect(report.queries.map(\.way) == [.changes])
+    #expect(try await store.text("users?$orderby=id&$select=id,name").contains(#""id":"a","name":"new"},{"id":"c""#))
+    await #expect(throws: OfflineODataError.self) {
+      try await store.add(OfflineODataDefiningQuery("other", "users/delta2()"))
+    }
+    try await store.close()
+  }
+
   @Test("query options of the root go with every request, links of the service included")
   func ownOption() async throws {
     let server = try OddService.ownOption.serve(below: "/my%20services/a(b)/")

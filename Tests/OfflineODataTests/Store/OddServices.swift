@@ -101,4 +101,30 @@ struct OddService: Sendable {
     default: return nil
     }
   }
+
+  /// A service that tells changes by a function, and takes no count of it, as Microsoft Graph does.
+  static let changesFunction = OddService(
+    metadata: v4(
+      """
+      <EntityType Name="User"><Key><PropertyRef Name="id"/></Key><Property Name="id" Type="Edm.String" Nullable="false"/>
+      <Property Name="name" Type="Edm.String"/></EntityType>
+      <Function Name="delta" IsBound="true"><Parameter Name="users" Type="Collection(N.User)"/>
+      <ReturnType Type="Collection(N.User)"/></Function>
+      """, "<EntitySet Name=\"users\" EntityType=\"N.User\"/>")
+  ) { asked, _ in
+    guard asked.hasPrefix("users/delta") || asked.hasPrefix("users/N.delta()"), !asked.contains("$count") else {
+      return nil
+    }
+    if asked.contains("$deltatoken") {
+      return json(
+        ##"{"@odata.context":"$metadata#users","@odata.deltaLink":"users/delta?$deltatoken=2","value":["##
+          + ##"{"id":"a","name":"new"},{"id":"b","@removed":{"reason":"changed"}}]}"##)
+    }
+    if asked.contains("$skiptoken") {
+      return json(##"{"value":[{"id":"c"}],"@odata.deltaLink":"users/delta?$deltatoken=1"}"##)
+    }
+    return json(
+      ##"{"@odata.context":"$metadata#users","value":[{"id":"a","name":"A"},{"id":"b"}],"##
+        + ##""@odata.nextLink":"users/delta?$skiptoken=1"}"##)
+  }
 }
