@@ -46,10 +46,19 @@ struct AnswerForm: Sendable, Hashable {
     switch version {
     case .v2: "application/json"
     case .v3: "application/json;odata=verbose"
-    case .v4: "application/json;odata.metadata=\(metadata)" + compatibility
-    case .v401: "application/json;metadata=\(metadata)" + compatibility
+    case .v4, .v401: isIEEE754Compatible ? plainType + ";IEEE754Compatible=true" : plainType
     }
   }
 
-  private var compatibility: String { isIEEE754Compatible ? ";IEEE754Compatible=true" : "" }
+  // Constants: every answer says one of them.
+  private var plainType: String {
+    switch (metadata, version >= .v401) {
+    case (.none, false): "application/json;odata.metadata=none"
+    case (.minimal, false): "application/json;odata.metadata=minimal"
+    case (.full, false): "application/json;odata.metadata=full"
+    case (.none, true): "application/json;metadata=none"
+    case (.minimal, true): "application/json;metadata=minimal"
+    case (.full, true): "application/json;metadata=full"
+    }
+  }
 }

@@ -2,7 +2,7 @@ import OData
 import Storage
 
 /// How the URLs of a shape's entities are made from their rows (URL Conventions 4.01 §4.3.1, canonical URLs).
-struct AnswerIdentity {
+struct AnswerIdentity: Sendable {
   /// What the last step of a URL stands below.
   enum Place: Sendable, Hashable {
     /// An entity set, or a path that leads to contained entities of one entity.
@@ -23,13 +23,13 @@ struct AnswerIdentity {
   private let casts: [[UInt8]]
   private let dialect: ODataDialect
 
-  private struct Key {
+  private struct Key: Sendable {
     /// `Name=`, empty where the key has one part.
     let name: [UInt8]
     let column: Int32
     let form: Form
 
-    enum Form { case number, string, guid, value(EdmPrimitiveType), enumeration(AnswerEnumeration, String) }
+    enum Form: Sendable { case number, string, guid, value(EdmPrimitiveType), enumeration(AnswerEnumeration, String) }
   }
 
   init(_ shape: ReadShape, place: Place, form: AnswerForm, types: AnswerTypes) {

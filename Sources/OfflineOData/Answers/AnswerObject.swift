@@ -2,7 +2,7 @@ import OData
 import Storage
 
 /// A shape prepared for writing: names as bytes, values by column, decided once for all rows.
-final class AnswerObject {
+final class AnswerObject: Sendable {
   let shape: ReadShape
   let identity: AnswerIdentity
   let parts: [Part]
@@ -19,14 +19,14 @@ final class AnswerObject {
   let hidesKey: Bool
 
   /// A part of an object.
-  struct Part {
+  struct Part: Sendable {
     /// `"Name":`, with the type before it where the form shows that.
     let name: [UInt8]
     let kind: Kind
     /// By type number, whether a row has the part; empty for all.
     let types: [Bool]
 
-    enum Kind {
+    enum Kind: Sendable {
       case cell(Int32, AnswerCell)
       /// `names` of the members where values of derived types have some that others lack; empty where all have all.
       case complex(Int32, EdmStructure?, [Part], names: [String], path: String)
@@ -40,7 +40,7 @@ final class AnswerObject {
   }
 
   /// A navigation property that is not in line.
-  struct Link {
+  struct Link: Sendable {
     let name: String
     let types: [Bool]
   }
@@ -164,7 +164,7 @@ final class AnswerObject {
 }
 
 /// A navigation property in line, prepared for writing.
-final class AnswerExpand {
+final class AnswerExpand: Sendable {
   let expand: ReadExpand
   let options: ODataBoundOptions?
   let types: [Bool]

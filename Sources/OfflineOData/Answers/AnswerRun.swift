@@ -12,9 +12,11 @@ struct AnswerRun: Sendable {
   let url: ODataBoundURL
   let form: AnswerForm
   let model: EdmModel
+  /// Those of the question: of one plan and URL.
+  private let heads: AnswerHeads
 
-  init(plan: ReadPlan, url: ODataBoundURL, form: AnswerForm, model: EdmModel) {
-    (self.plan, self.url, self.form, self.model) = (plan, url, form, model)
+  init(plan: ReadPlan, url: ODataBoundURL, form: AnswerForm, model: EdmModel, heads: AnswerHeads = AnswerHeads()) {
+    (self.plan, self.url, self.form, self.model, self.heads) = (plan, url, form, model, heads)
   }
 
   /// What became of a question.
@@ -81,6 +83,12 @@ struct AnswerRun: Sendable {
 
   /// What entities of the outermost collection, or the one, are written by.
   func object(_ shape: ReadShape) -> AnswerObject {
+    if let known = heads.head(self).object, known.shape === shape { return known }
+    return prepared(shape)
+  }
+
+  /// The same, made anew.
+  func prepared(_ shape: ReadShape) -> AnswerObject {
     AnswerObject(shape, options: url.options, place: place(shape), declared: declaredType(shape), types: types)
   }
 
@@ -90,7 +98,10 @@ struct AnswerRun: Sendable {
   }
 
   /// The context URL as the first member; nothing where the form has none.
-  var context: [UInt8] {
+  var context: [UInt8] { heads.head(self).context }
+
+  /// The same, made anew.
+  var writtenContext: [UInt8] {
     guard !form.isVerbose, form.metadata != .none,
       let fragment = AnswerContext(url, plan: plan, version: form.version).fragment
     else { return [] }

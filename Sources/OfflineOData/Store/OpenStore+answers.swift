@@ -21,7 +21,7 @@ extension OpenStore {
       }
     return AnswerForm(
       version: options.version ?? model.version, metadata: metadata, isIEEE754Compatible: options.isIEEE754Compatible,
-      serviceRoot: root.url.absoluteString)
+      serviceRoot: rootText)
   }
 
   /// The bytes of an answer, and what became of the question.
@@ -60,10 +60,24 @@ extension OpenStore {
 
   /// Makes the full-text indexes that a question with `$search` wants and that are not there (any more).
   private func prepareSearch(_ text: String) async throws(OfflineODataError) {
-    guard text.contains("search"), !text.hasPrefix(EventLog.setName) else { return }
+    guard OpenStore.asksSearch(text), !text.hasPrefix(EventLog.setName) else { return }
     let wanted = try await read { [self] _, state, plan in try question(text, state, plan).plan.unindexed }
     guard !wanted.isEmpty else { return }
     do throws(StorageError) { try await replica.prepareSearch(wanted) } catch { throw OfflineODataError(error) }
+  }
+
+  /// Whether a text has `search` in it: one look at its bytes, for every question is looked at.
+  static func asksSearch(_ text: String) -> Bool {
+    let word: StaticString = "search"
+    return word.withUTF8Buffer { letters in
+      var matched = 0
+      for byte in text.utf8 {
+        // No part of the word begins it anew but its first letter.
+        matched = unsafe byte == letters[matched] ? matched + 1 : byte == letters[0] ? 1 : 0
+        if matched == letters.count { return true }
+      }
+      return false
+    }
   }
 
   /// A question ready to be answered in a transaction.
@@ -75,7 +89,9 @@ extension OpenStore {
   ) throws -> AnswerRun {
     let question = try question(text, state, plan, isPaged: isPaged)
     let options = try options.heeding(question.url.options.format, isJSON: question.plan.content.isJSON)
-    return AnswerRun(plan: question.plan, url: question.url, form: form(options, plan.model), model: question.model)
+    return AnswerRun(
+      plan: question.plan, url: question.url, form: form(options, plan.model), model: question.model,
+      heads: question.heads)
   }
 }
 

@@ -3,12 +3,20 @@ import ODataService
 import Storage
 import Synchronization
 
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
 /// What an open store works with: the copy, the conversation with the service, and what questions need.
 final class OpenStore: Sendable {
   let replica: Replica
   let conversation: ODataConversation
   let root: ODataServiceRoot
   let parameters: OfflineODataParameters
+  /// What links begin with.
+  let rootText: String
 
   private let binding = Mutex<Binding?>(nil)
   private let context = Mutex<ChangeContext?>(nil)
@@ -33,6 +41,7 @@ final class OpenStore: Sendable {
     self.conversation = conversation
     self.root = root
     self.parameters = parameters
+    rootText = root.url.absoluteString
   }
 
   /// The binder of a plan's model, made once for each model.
@@ -111,6 +120,8 @@ struct PreparedQuestion: Sendable {
   let url: ODataBoundURL
   let plan: ReadPlan
   let model: EdmModel
+  /// What its answers have in common.
+  let heads = AnswerHeads()
 }
 
 /// Questions that were asked before, of one state of the tables' names.

@@ -1,0 +1,32 @@
+import OData
+import Synchronization
+
+/// What all answers of a question in one form have in common, whatever the rows are.
+final class AnswerHead: Sendable {
+  let form: AnswerForm
+  /// The context URL as the first member; nothing where the form has none.
+  let context: [UInt8]
+  /// How rows are written; nil for counts, raw values and media.
+  let object: AnswerObject?
+
+  init(_ run: AnswerRun) {
+    form = run.form
+    context = run.writtenContext
+    switch run.plan.content {
+    case .objects(let shape), .references(let shape): object = run.prepared(shape)
+    case .value, .count, .media: object = nil
+    }
+  }
+}
+
+/// Keeps the head of a question's last form: a question that is asked again is mostly asked in the same one.
+final class AnswerHeads: Sendable {
+  private let kept = Mutex<AnswerHead?>(nil)
+
+  func head(_ run: AnswerRun) -> AnswerHead {
+    if let known = kept.withLock({ $0 }), known.form == run.form { return known }
+    let made = AnswerHead(run)
+    kept.withLock { $0 = made }
+    return made
+  }
+}
