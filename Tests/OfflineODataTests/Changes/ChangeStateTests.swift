@@ -74,6 +74,47 @@ struct ChangeStateTests {
     #expect(try await rig.rows.rows("SELECT Name FROM {Customers}") == ["Eve"])
   }
 
+  @Test("Deltas under changes: images change, rows deleted or made here keep their identity, links too")
+  func delta() async throws {
+    let rig = try await ChangeMakingTests.filled()
+    let order = "Orders(\(ChangeMakingTests.order))"
+    try await rig.update("Customers(1)", [.init("Level", .int32(9))])
+    try await rig.change(.delete("Customers(2)"))
+    try await rig.create("Customers", [.init("ID", .int32(7)), .init("Name", .string("mine"))])
+    try await rig.create("Customers", [.init("Name", .string("Cyd"))])
+    try await rig.change(.updateLink("\(order)/First/$ref", to: "Tags('red')"))
+    try await rig.change(.deleteLink("\(order)/Tags('red')/$ref"))
+    let ids = try await rig.rows.rows("SELECT \"@id\" FROM {Customers} WHERE ID = 7")
+    let outcome = try await rig.rows.delta(
+      "load Customers", "Customers",
+      [
+        #"""
+        {"@odata.context":"http://h/s/$metadata#Customers/$delta","value":[{"ID":1,"Name":"Ada L.","Level":2},
+        {"ID":2,"Name":"Bobby"},{"ID":7,"Name":"theirs","Code":"z"},{"ID":8,"Name":"new"}]}
+        """#
+      ])
+    #expect(outcome.conflicts.count == 2)
+    let shown = "SELECT Name, Level, Code FROM {Customers} ORDER BY Name"
+    #expect(try await rig.rows.rows(shown) == ["Ada L.|9|a", "Cyd|-|-", "mine|-|z", "new|-|-"])
+    #expect(try await rig.rows.rows("SELECT \"@id\" FROM {Customers} WHERE ID = 7") == ids)
+    #expect(try await rig.read("\(order)/First/Name/$value") == "red")
+    #expect(try await rig.read("\(order)/Tags/$count") == "0")
+    // The server removes what is changed here: it stays while the change waits.
+    try await rig.rows.delta(
+      "load Customers", "Customers",
+      [
+        #"""
+        {"@odata.context":"http://h/s/$metadata#Customers/$delta","value":[
+        {"@odata.context":"#Customers/$deletedEntity","id":"http://h/s/Customers(1)","reason":"deleted"},
+        {"@odata.context":"#Customers/$deletedEntity","id":"http://h/s/Customers(2)","reason":"deleted"}]}
+        """#
+      ])
+    #expect(try await rig.rows.rows(shown) == ["Ada L.|9|a", "Cyd|-|-", "mine|-|z", "new|-|-"])
+    #expect(try await rig.store.undoPendingChanges(nil) == 6)
+    #expect(try await rig.rows.rows(shown) == ["new|-|-", "theirs|-|z"])
+    #expect(try await rig.read("\(order)/Tags/$count") == "1")
+  }
+
   @Test("Changes of one entity that wait are merged where the store is asked to")
   func combining() async throws {
     let rig = try await ChangeMakingTests.filled(combines: true)
