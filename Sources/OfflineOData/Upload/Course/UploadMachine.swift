@@ -132,7 +132,7 @@ struct UploadMachine: Sendable {
       if id == suspect { suspect = nil }
     } else {
       batchesOnTheirWay -= 1
-      let isProgress = fates.values.contains { $0 != .notSent && $0 != .inDoubt }
+      let isProgress = fates.values.contains { $0 != .notSent && $0 != .inDoubt && $0 != .apart }
       fruitless = isProgress ? 0 : fruitless + 1
       if isProgress {
         batchTookEffect = true
@@ -162,7 +162,8 @@ struct UploadMachine: Sendable {
         readyAlone.remove(follower)
         doubtful.remove(follower)
       }
-    case .again, .notSent:
+    case .again, .notSent, .apart:
+      if fate == .apart { entries[id]?.isAlone = true }
       entries[id]?.unit.isInDoubt = false
       entries[id]?.phase = .waiting
       release(id)

@@ -32,6 +32,8 @@ enum UnitFate: Sendable, Hashable {
   case again
   /// It certainly did not reach the service.
   case notSent
+  /// The service took nothing of it as a change set; its requests are sent one after another.
+  case apart
   /// It was sent, and what became of it is not known.
   case inDoubt
   /// It is in the queue no more: it was taken back.

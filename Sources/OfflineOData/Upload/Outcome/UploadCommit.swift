@@ -22,6 +22,8 @@ struct UploadCommit: Sendable {
   struct Unit: Sendable {
     let id: Int64
     let ends: [(entry: QueueEntry, end: RequestEnd)]
+    /// Sent as one it was not taken; its requests go one after another.
+    var goesApart = false
   }
 
   /// Commits units. Answers their fates and what it has counted.
@@ -38,6 +40,7 @@ struct UploadCommit: Sendable {
   }
 
   private static func fate(_ unit: Unit) -> UnitFate {
+    if unit.goesApart { return .apart }
     var fate = UnitFate.done
     for (_, end) in unit.ends {
       switch end {
@@ -104,7 +107,7 @@ struct UploadCommit: Sendable {
 
   /// Later changes of an entity go under the ETag that this one has given it: the queue never conflicts with itself.
   private func renew(_ etag: String?, of entity: RowReference, _ queue: ChangeQueue) throws(StorageError) {
-    for later in try queue.entries(of: entity.row) where later.request.baseETag != etag {
+    for later in try queue.entries(of: entity.row) where later.state != .archived && later.request.baseETag != etag {
       var request = later.request
       request.baseETag = etag
       try queue.replace(later.id, by: request)

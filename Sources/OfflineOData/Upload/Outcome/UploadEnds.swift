@@ -45,6 +45,9 @@ struct UploadEnds: Sendable {
         }
       }
     case .whole(let error):
+      if goesApart(unit, error) {
+        return (UploadCommit.Unit(id: unit.id, ends: unit.members.map { ($0.entry, .queued) }, goesApart: true), nil)
+      }
       for member in unit.members {
         let (end, why) = try await self.end(of: member, error, isAlone: unit.members.count == 1)
         stop = stop ?? why
@@ -94,6 +97,15 @@ struct UploadEnds: Sendable {
   }
 
   // MARK: Change sets
+
+  /// A service that does not know the entities of a change set by their Content-IDs may know them by their keys, where the
+  /// caller lets a transaction be taken apart.
+  private func goesApart(_ unit: PreparedUnit, _ error: ODataServiceError) -> Bool {
+    guard journal.options.splitsTransactions, unit.members.count > 1, let status = error.httpStatus else {
+      return false
+    }
+    return [400, 404, 501].contains(status) && unit.members.contains { $0.request.refersToRequest }
+  }
 
   /// A request of a change set that failed: services that do not take back what was done before are found out.
   private func checked(_ end: RequestEnd, _ member: PreparedRequest, _ unit: PreparedUnit) async throws -> RequestEnd {

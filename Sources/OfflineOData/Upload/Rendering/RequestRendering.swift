@@ -245,6 +245,18 @@ struct RequestRendering {
   }
 }
 
+extension ODataSingleRequest {
+  /// Whether it names an entity by the Content-ID of another request.
+  var refersToRequest: Bool {
+    if path.hasPrefix("$") { return true }
+    switch body {
+    case .reference(let target): return target.hasPrefix("$")
+    case .entity(let entity): return entity.navigationLinks.contains { $0.bindings.contains { $0.hasPrefix("$") } }
+    case .none, .properties, .bytes, .stream: return false
+    }
+  }
+}
+
 extension QueuedRequest {
   /// Whether it makes ``entity``.
   var makesEntity: Bool { operation == .create || operation == .createMedia }

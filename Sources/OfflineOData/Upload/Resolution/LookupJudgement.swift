@@ -9,7 +9,7 @@ enum LookupJudgement: Hashable, Sendable {
   /// It cannot be told: it is never sent again by itself.
   case unknown
 
-  /// Of an update: the ETag that it was sent under is still there, or its values are.
+  /// Of an update: its values are there, or the ETag that it was sent under still is.
   ///
   /// - Parameters:
   ///   - ifMatch: the condition that it was sent under.
@@ -19,9 +19,9 @@ enum LookupJudgement: Hashable, Sendable {
     _ found: ServerAnswer?, ifMatch: String?, isMine: Bool, isBase: Bool?
   ) -> LookupJudgement {
     guard let found else { return .conflict }
-    // An ETag that does not change with the entity would be none: the same one says that nothing has happened.
-    if let ifMatch, ifMatch != "*", let etag = found.etag, etag == ifMatch { return .notDone }
+    // First what was sent: the ETags of some services stay the same for a while.
     if isMine { return .done }
+    if let ifMatch, ifMatch != "*", let etag = found.etag, etag == ifMatch { return .notDone }
     guard let ifMatch, ifMatch != "*", found.etag != nil else {
       // Sent without a condition: only values that are neither tell that another has been there since.
       return isBase == false ? .conflict : .notDone

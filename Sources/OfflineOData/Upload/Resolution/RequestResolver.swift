@@ -46,7 +46,7 @@ struct RequestResolver: Sendable {
         known.base = try LocalRows(plan, state, connection).base(of: entity)
         if entry.request.operation == .create {
           known.collection = attempt.url.prefix { $0 != "?" }.description
-          known.path = try clientKey(entry, entity, plan).map { "\(known.collection)(\($0))" }
+          known.path = try clientKey(entry, entity, plan, paths).map { "\(known.collection)(\($0))" }
         }
       } else if let row = entry.request.target.row {
         known.path = (try? paths.location(of: row))?.path
@@ -56,14 +56,21 @@ struct RequestResolver: Sendable {
   }
 
   /// The key of a creation, where the caller gave it whole.
-  private func clientKey(_ entry: QueueEntry, _ entity: RowReference, _ plan: ReplicaPlan) throws -> String? {
+  private func clientKey(
+    _ entry: QueueEntry, _ entity: RowReference, _ plan: ReplicaPlan, _ paths: RowPath
+  ) throws -> String? {
     guard case .entity(let body) = entry.request.body, let table = plan.table(entity.table) else { return nil }
     let names = table.type.key.map(\.name)
     var parts: [String] = []
     for name in names {
-      guard let property = body.properties.first(where: { $0.name == name }), property.key == nil else { return nil }
+      guard let property = body.properties.first(where: { $0.name == name }) else { return nil }
+      var value = property.value.value
+      if let key = property.key {
+        guard let given = (try? paths.location(of: key.row))?.key[key.property] else { return nil }
+        value = given
+      }
       let type = table.column([name])?.type.name
-      let literal = try property.value.value.urlLiteral(dialect: plan.model.version.dialect, enumerationType: type)
+      let literal = try value.urlLiteral(dialect: plan.model.version.dialect, enumerationType: type)
       parts.append(names.count > 1 ? "\(name)=\(literal)" : literal)
     }
     return parts.isEmpty ? nil : parts.joined(separator: ",")
