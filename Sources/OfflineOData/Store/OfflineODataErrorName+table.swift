@@ -121,7 +121,7 @@ extension OfflineODataErrorName {
       .unsupportedEncryption,
       Entry(.notSupported, "The store's file cannot be encrypted by this version.", "Leave the key out.")
     ),
-    (.unsupportedChange, Entry(.notSupported, "The offline store takes no changes in this version.")),
+    (.unsupportedChange, Entry(.notSupported, "The offline store does not take this change.")),
     (.unsupportedModel, Entry(.notSupported, "The store cannot keep what the model says.")),
     (
       .tooManyDefiningQueries,

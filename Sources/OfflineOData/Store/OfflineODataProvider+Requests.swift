@@ -3,13 +3,14 @@ import OData
 public import ODataService
 import Synchronization
 
-// Requests: scheduled, awaited, blocking. A read is answered from the copy; nothing is sent.
+// Requests: scheduled, awaited, blocking. A read is answered from the copy, a change is made in it and waits for the next
+// upload; nothing is sent.
 extension OfflineODataProvider {
   /// Starts a request and returns at once.
   ///
   /// A read calls `requestStarted`, `requestServerResponse` with the copy's answer, written as the service would write it,
-  /// and `requestFinished`; so one listener serves the online store and this one. A change fails with `notSupported` in
-  /// this version.
+  /// and `requestFinished`; so one listener serves the online store and this one. A change is made in the copy, answered as
+  /// the service would answer it, and sent by the next ``upload(_:)``.
   @discardableResult
   public func schedule(_ request: ODataRequest, listener: (any ODataRequestListener)?) -> ODataRequestExecution {
     let execution = ODataRequestExecution(request: request, listener: listener)
@@ -49,36 +50,43 @@ extension OpenStore {
     }
   }
 
-  /// Reads of a batch are answered one by one, and one that fails fails alone, as at a service that goes on after errors;
-  /// where the request says `continuesOnError` is false, those behind it are not answered. A change among them refuses the
-  /// whole before anything is done.
+  /// The parts of a batch are answered one by one, and one that fails fails alone, as at a service that goes on after
+  /// errors; where the request says `continuesOnError` is false, those behind it are not answered. A change set is one
+  /// transaction, here and when it is uploaded.
   private func answer(_ batch: ODataBatchRequest) async throws(OfflineODataError) -> ODataBatchResponse {
-    guard batch.isRead else { throw OfflineODataError(.unsupportedChange, "a batch with changes") }
     var slots: [ODataBatchResponse.Slot?] = []
     for item in batch.items {
-      guard case .single(let single) = item else { throw OfflineODataError(.unsupportedChange, "a change set") }
+      guard let first = item.requests.first else {
+        throw OfflineODataError(.unsupportedRequest, "a change set without requests")
+      }
       if batch.continuesOnError == false, slots.contains(where: { $0?.failure != nil }) {
-        slots.append(.failure(ODataServiceError(.notProcessed, operation: single.operationName)))
+        slots.append(.failure(ODataServiceError(.notProcessed, operation: first.operationName)))
         continue
       }
-      do throws(OfflineODataError) {
-        var response = try await answer(single)
-        response.contentID = single.contentID
-        slots.append(.response(response))
-      } catch {
+      do throws(OfflineODataError) { slots.append(try await answer(item)) } catch {
         // What ends the store or the task ends the batch.
         guard !error.isCancelled, error.name != .storeNotOpen else { throw error }
-        slots.append(.failure(error.asPart(single, url: try? absolute(single.path))))
+        slots.append(.failure(error.asPart(first, url: try? absolute(first.path))))
       }
     }
     return ODataBatchResponse(httpStatus: 200, slots: slots)
+  }
+
+  private func answer(_ item: ODataBatchRequest.Item) async throws(OfflineODataError) -> ODataBatchResponse.Slot {
+    switch item {
+    case .single(let single):
+      var response = try await answer(single)
+      response.contentID = single.contentID
+      return .response(response)
+    case .changeSet(let requests): return .changeSet(try await change(requests, isChangeSet: true))
+    }
   }
 
   private func answer(_ request: ODataSingleRequest) async throws(OfflineODataError) -> ODataSingleResponse {
     switch request.operation {
     case .read, .invokeFunction: return try await answerRead(request)
     case .readMedia: return try await answerMedia(request)
-    default: throw OfflineODataError(.unsupportedChange, request.operationName)
+    default: return try await change(request)
     }
   }
 

@@ -67,7 +67,7 @@ final class UploadRig: Sendable {
   func record(
     _ request: QueuedRequest, _ effects: [Effect], unit: Int64? = nil, after: Set<Int64> = []
   ) async throws -> Int64 {
-    try await open.change { connection, state, plan in
+    try await open.write { connection, state, plan in
       var rows = LocalRows(plan, state, connection)
       let id = try rows.record(request, unit: unit, effects: effects, after: after)
       _ = try rows.finish()
@@ -102,7 +102,7 @@ final class UploadRig: Sendable {
     _ table: String, key: Int, _ values: [String: ODataValue], order: RowReference? = nil, orderKey: Int? = nil,
     unit: Int64? = nil, after: Set<Int64> = []
   ) async throws -> (id: Int64, row: RowReference) {
-    let number = try await open.change { connection, _, _ in try connection.takeIdentities(1) }
+    let number = try await open.write { connection, _, _ in try connection.takeIdentities(1) }
     let row = RowReference(table, number)
     var request = QueuedRequest(.create, QueuedTarget(nil, table))
     request.entity = row
@@ -121,7 +121,7 @@ final class UploadRig: Sendable {
 
   /// Makes orders 1 to `count` in one transaction of the file; they are uploaded apart.
   func createMany(_ count: Int) async throws {
-    try await open.change { connection, state, plan in
+    try await open.write { connection, state, plan in
       var rows = LocalRows(plan, state, connection)
       for key in 1...count {
         let row = RowReference("Orders", try connection.takeIdentities(1))

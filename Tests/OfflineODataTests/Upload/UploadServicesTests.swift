@@ -57,13 +57,13 @@ struct UploadServicesTests {
     let open = try store.openStore()
     let some = try await store.read([Order].self, "\(sales.orders)?$top=3&$orderby=SalesOrder desc") ?? []
     try #require(some.count == 3)
-    let made = try await open.change(.create(new("made"), in: sales.orders))
+    let made = try await store.execute(single: .create(new("made"), in: sales.orders))
     let location = try #require(made.fields[.location])
-    _ = try await open.change(.update(location, to: mark("made, changed")))
+    _ = try await store.execute(single: .update(location, to: mark("made, changed")))
     let first = "\(sales.orders)('\(some[0].SalesOrder)')"
-    _ = try await open.change(.update(first, to: mark("changed")))
-    _ = try await open.change(.update(first, to: mark("changed again")))
-    _ = try await open.change(.delete("\(sales.orders)('\(some[1].SalesOrder)')"))
+    _ = try await store.execute(single: .update(first, to: mark("changed")))
+    _ = try await store.execute(single: .update(first, to: mark("changed again")))
+    _ = try await store.execute(single: .delete("\(sales.orders)('\(some[1].SalesOrder)')"))
     #expect(try await store.hasPendingUpload())
     let report = try await store.upload(OfflineODataUploadOptions(changesPerBatch: changesPerBatch))
     let archive = try await open.read { connection, _, _ in
@@ -81,7 +81,7 @@ struct UploadServicesTests {
     #expect(try await store.read([Order].self, query) == here)
     #expect(try await store.hasPendingUpload() == false)
     // Somebody has to clear up: the service is shared.
-    _ = try await open.change(.delete("\(sales.orders)('\(found[0].SalesOrder)')"))
+    _ = try await store.execute(single: .delete("\(sales.orders)('\(found[0].SalesOrder)')"))
     #expect(try await store.upload().sent == 1)
     try await store.close()
   }
@@ -98,8 +98,9 @@ struct UploadServicesTests {
       ODataProperty("SalesOrderItem", .string("000010")), ODataProperty("Material", .string("TG31")),
       ODataProperty("RequestedQuantity", .decimal(2)),
     ])
-    let made = try await open.change([order, .create(material, in: "$1/to_Item")], isChangeSet: true)
-    #expect(made.count == 2)
+    let made = try await store.execute(
+      batch: ODataBatchRequest([.changeSet([order, .create(material, in: "$1/to_Item")])]))
+    #expect(made.slots.first??.failure == nil)
     let report = try await store.upload(OfflineODataUploadOptions(splitsTransactions: true))
     let archive = try await open.read { connection, _, _ in
       try ChangeQueue(connection).entries().map { "\($0.state) \($0.failure?.message ?? "")" }
@@ -120,8 +121,8 @@ struct UploadServicesTests {
     let colleague = try await other.open(["orders": sales.orders])
     let some = try await store.read([Order].self, "\(sales.orders)?$top=1") ?? []
     let path = "\(sales.orders)('\(try #require(some.first).SalesOrder)')"
-    _ = try await store.openStore().change(.update(path, to: mark("mine")))
-    _ = try await colleague.openStore().change(.update(path, to: mark("theirs")))
+    try await store.update(path, to: mark("mine"))
+    try await colleague.update(path, to: mark("theirs"))
     #expect(try await colleague.upload().sent == 1)
     let report = try await store.upload()
     #expect(report.sent == 0 && report.failed == 1)

@@ -80,7 +80,7 @@ struct UploadJournal: Sendable {
   func prepare(
     _ ids: [Int64], asOne: Bool
   ) async throws(OfflineODataError) -> (units: [PreparedUnit], fates: [Int64: UnitFate], failed: Int) {
-    try await store.change { connection, state, plan in
+    try await store.write { connection, state, plan in
       var units: [PreparedUnit] = []
       var fates: [Int64: UnitFate] = [:]
       var failed = 0

@@ -28,7 +28,7 @@ struct UploadCommit: Sendable {
 
   /// Commits units. Answers their fates and what it has counted.
   func commit(_ units: [Unit]) async throws(OfflineODataError) -> (fates: [Int64: UnitFate], counts: UploadCounts) {
-    try await journal.store.change { connection, state, plan in
+    try await journal.store.write { connection, state, plan in
       var fates: [Int64: UnitFate] = [:]
       var counts = UploadCounts()
       for unit in units {

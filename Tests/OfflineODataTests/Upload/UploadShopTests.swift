@@ -1,0 +1,61 @@
+import HTTPCore
+import OData
+import ODataService
+import Storage
+import TestSupport
+import Testing
+
+@testable import OfflineOData
+
+@Suite("Changes reach a service of 4.01", .odataPy(), .serialized, .timeLimit(.minutes(1)))
+struct UploadShopTests {
+  struct Product: Decodable, Hashable, Sendable {
+    var ID: Int
+    var Name: String
+    var Stock: Int
+    var Color: String?
+    var Tags: [String]
+  }
+
+  private func archive(_ store: OfflineODataProvider) async throws -> [String] {
+    try await store.openStore().read { connection, _, _ in
+      try ChangeQueue(connection).entries().map {
+        "\($0.state) \($0.failure?.method ?? "") \($0.failure?.message ?? "")"
+      }
+    }
+  }
+
+  @Test("Values of many types, a derived type, a collection and a bound entity", arguments: [100, 0])
+  func products(changesPerBatch: Int) async throws {
+    let rig = try StoreRig(try ODataPyService.ofSuite.root)
+    let store = try await rig.open(["products": "Products", "categories": "Categories"])
+    let id = 90_000 + changesPerBatch
+    let category = try await store.readEntitySet("Categories?$top=1").entities.first
+    let categoryID = try #require(category?["ID"])
+    var product = ODataEntity(properties: [
+      ODataProperty("ID", .int32(Int32(id))), ODataProperty("Name", .string("Ünïcode 'quoted'")),
+      ODataProperty("Price", .decimal(12)), ODataProperty("Stock", .int64(3)),
+      ODataProperty("Color", .enumeration("Red")),
+      ODataProperty("Tags", .collection([.string("a"), .string("b")])),
+    ])
+    var link = ODataNavigationLink(name: "Category")
+    link.bindings = ["Categories(\(try categoryID.literal(dialect: .v4)))"]
+    product.navigationLinks = [link]
+    try await store.create(product, in: "Products")
+    try await store.update("Products(\(id))", to: ODataEntity(properties: [ODataProperty("Stock", .int64(4))]))
+    try await store.update("Products(1)", to: ODataEntity(properties: [ODataProperty("Stock", .int64(77))]))
+    let report = try await store.upload(OfflineODataUploadOptions(changesPerBatch: changesPerBatch))
+    let refused = try await archive(store)
+    #expect(report.sent == 3 && report.failed == 0 && report.left == 0, "\(report) \(refused)")
+    let other = try StoreRig(try ODataPyService.ofSuite.root)
+    let there = try await other.open(["products": "Products?$expand=Category", "categories": "Categories"])
+    for path in ["Products(\(id))", "Products(1)"] {
+      let mine = try await store.read(Product.self, path)
+      #expect(mine == (try await there.read(Product.self, path)))
+    }
+    #expect(try await there.readEntity("Products(\(id))/Category")?["ID"] == categoryID)
+    #expect(try await there.read(Product.self, "Products(1)")?.Stock == 77)
+    try await store.close()
+    try await there.close()
+  }
+}
