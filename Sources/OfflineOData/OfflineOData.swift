@@ -20,4 +20,11 @@
 // 2. Changes/Record/  ``QueuedRequest`` waits to be sent, its effects and what it depends on beside it, in one commit.
 // 3. Changes/Fold/    ``PendingFold``: what the server has, with the effects folded over it, is what readers see.
 //
+// The way of an upload:
+// 1. Upload/Course/      ``UploadMachine``: what is sent next, alone or in a batch, and what waits; the shell around it.
+// 2. Upload/Rendering/   a ``QueuedRequest`` becomes HTTP: the service's keys, the ETag it was based on, Content-IDs.
+// 3. Upload/Journal/     the send is written down before it leaves.
+// 4. Upload/Outcome/     what the answer means, and its one commit: removal from the queue, the service's image, the archive.
+// 5. Upload/Resolution/  what became of a send whose answer was lost: by key, ETag and content. Upload/Conflict/: policies.
+//
 // Store/        ``OfflineODataProvider``: opening, requests, defining queries, the event log.
