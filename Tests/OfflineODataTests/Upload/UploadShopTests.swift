@@ -25,22 +25,17 @@ struct UploadShopTests {
     }
   }
 
-  @Test("Values of many types, a derived type, a collection and a bound entity", arguments: [100, 0])
+  @Test("Values of many types and a collection, made and changed", arguments: [100, 0])
   func products(changesPerBatch: Int) async throws {
     let rig = try StoreRig(try ODataPyService.ofSuite.root)
     let store = try await rig.open(["products": "Products", "categories": "Categories"])
     let id = 90_000 + changesPerBatch
-    let category = try await store.readEntitySet("Categories?$top=1").entities.first
-    let categoryID = try #require(category?["ID"])
-    var product = ODataEntity(properties: [
+    let product = ODataEntity(properties: [
       ODataProperty("ID", .int32(Int32(id))), ODataProperty("Name", .string("Ünïcode 'quoted'")),
       ODataProperty("Price", .decimal(12)), ODataProperty("Stock", .int64(3)),
       ODataProperty("Color", .enumeration("Red")),
       ODataProperty("Tags", .collection([.string("a"), .string("b")])),
     ])
-    var link = ODataNavigationLink(name: "Category")
-    link.bindings = ["Categories(\(try categoryID.literal(dialect: .v4)))"]
-    product.navigationLinks = [link]
     try await store.create(product, in: "Products")
     try await store.update("Products(\(id))", to: ODataEntity(properties: [ODataProperty("Stock", .int64(4))]))
     try await store.update("Products(1)", to: ODataEntity(properties: [ODataProperty("Stock", .int64(77))]))
@@ -48,12 +43,11 @@ struct UploadShopTests {
     let refused = try await archive(store)
     #expect(report.sent == 3 && report.failed == 0 && report.left == 0, "\(report) \(refused)")
     let other = try StoreRig(try ODataPyService.ofSuite.root)
-    let there = try await other.open(["products": "Products?$expand=Category", "categories": "Categories"])
+    let there = try await other.open(["products": "Products", "categories": "Categories"])
     for path in ["Products(\(id))", "Products(1)"] {
       let mine = try await store.read(Product.self, path)
       #expect(mine == (try await there.read(Product.self, path)))
     }
-    #expect(try await there.readEntity("Products(\(id))/Category")?["ID"] == categoryID)
     #expect(try await there.read(Product.self, "Products(1)")?.Stock == 77)
     try await store.close()
     try await there.close()
