@@ -21,10 +21,13 @@ struct UploadServicesTests {
   }
 
   struct Order: Decodable, Hashable, Sendable {
-    var SalesOrder: String
-    var PurchaseOrderByCustomer: String?
-    var SoldToParty: String?
-    var SalesOrderType: String?
+    var number: String
+    var mark: String?
+    var customer: String?
+    var type: String?
+    enum CodingKeys: String, CodingKey {
+      case number = "SalesOrder", mark = "PurchaseOrderByCustomer", customer = "SoldToParty", type = "SalesOrderType"
+    }
   }
 
   private func new(_ mark: String) -> ODataEntity {
@@ -60,10 +63,10 @@ struct UploadServicesTests {
     let made = try await store.execute(single: .create(new("made"), in: sales.orders))
     let location = try #require(made.fields[.location])
     _ = try await store.execute(single: .update(location, to: mark("made, changed")))
-    let first = "\(sales.orders)('\(some[0].SalesOrder)')"
+    let first = "\(sales.orders)('\(some[0].number)')"
     _ = try await store.execute(single: .update(first, to: mark("changed")))
     _ = try await store.execute(single: .update(first, to: mark("changed again")))
-    _ = try await store.execute(single: .delete("\(sales.orders)('\(some[1].SalesOrder)')"))
+    _ = try await store.execute(single: .delete("\(sales.orders)('\(some[1].number)')"))
     #expect(try await store.hasPendingUpload())
     let report = try await store.upload(OfflineODataUploadOptions(changesPerBatch: changesPerBatch))
     let archive = try await open.read { connection, _, _ in
@@ -73,15 +76,15 @@ struct UploadServicesTests {
     let query = "\(sales.orders)?$orderby=SalesOrder"
     let here = try await store.read([Order].self, query) ?? []
     #expect(here == (try await there(sales, query)))
-    let found = here.filter { $0.PurchaseOrderByCustomer == "made, changed" }
-    #expect(found.count == 1 && found[0].SalesOrder.allSatisfy(\.isNumber))
+    let found = here.filter { $0.mark == "made, changed" }
+    #expect(found.count == 1 && found[0].number.allSatisfy(\.isNumber))
     // The path that it had before it had a key still leads to it.
     #expect(try await store.read(Order.self, location) == found[0])
     try await store.download()
     #expect(try await store.read([Order].self, query) == here)
     #expect(try await store.hasPendingUpload() == false)
     // Somebody has to clear up: the service is shared.
-    _ = try await store.execute(single: .delete("\(sales.orders)('\(found[0].SalesOrder)')"))
+    _ = try await store.execute(single: .delete("\(sales.orders)('\(found[0].number)')"))
     #expect(try await store.upload().sent == 1)
     try await store.close()
   }
@@ -120,7 +123,7 @@ struct UploadServicesTests {
     let store = try await rig.open(["orders": sales.orders])
     let colleague = try await other.open(["orders": sales.orders])
     let some = try await store.read([Order].self, "\(sales.orders)?$top=1") ?? []
-    let path = "\(sales.orders)('\(try #require(some.first).SalesOrder)')"
+    let path = "\(sales.orders)('\(try #require(some.first).number)')"
     try await store.update(path, to: mark("mine"))
     try await colleague.update(path, to: mark("theirs"))
     #expect(try await colleague.upload().sent == 1)

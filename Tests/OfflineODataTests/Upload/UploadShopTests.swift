@@ -10,11 +10,14 @@ import Testing
 @Suite("Changes reach a service of 4.01", .odataPy(), .serialized, .timeLimit(.minutes(1)))
 struct UploadShopTests {
   struct Product: Decodable, Hashable, Sendable {
-    var ID: Int
-    var Name: String
-    var Stock: Int
-    var Color: String?
-    var Tags: [String]
+    var id: Int
+    var name: String
+    var stock: Int
+    var color: String?
+    var tags: [String]
+    enum CodingKeys: String, CodingKey {
+      case id = "ID", name = "Name", stock = "Stock", color = "Color", tags = "Tags"
+    }
   }
 
   private func archive(_ store: OfflineODataProvider) async throws -> [String] {
@@ -48,7 +51,7 @@ struct UploadShopTests {
       let mine = try await store.read(Product.self, path)
       #expect(mine == (try await there.read(Product.self, path)))
     }
-    #expect(try await there.read(Product.self, "Products(1)")?.Stock == 77)
+    #expect(try await there.read(Product.self, "Products(1)")?.stock == 77)
     try await store.close()
     try await there.close()
   }
