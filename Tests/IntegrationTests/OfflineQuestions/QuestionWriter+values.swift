@@ -78,7 +78,9 @@ extension QuestionWriter {
       }
     }
     let roundings = ["round", "floor", "ceiling"].filter(reach.functions.contains)
-    if kind != .integer, chance(35), let name = pick(roundings) {
+    // Whole numbers beyond 64 bits are another matter, too.
+    let isHuge = values(leaf, scope).contains { ($0.text.flatMap(Double.init) ?? 0).magnitude > 1e15 }
+    if kind != .integer, !isHuge, chance(35), let name = pick(roundings) {
       return QuestionNode(.value(kind), [.text("\(name)("), .node(plain), .text(")")])
     }
     guard let name = pick(reach.arithmetic), leaf.type != .int64 else { return plain }

@@ -33,7 +33,8 @@ final class Replica: Sendable {
     path: String, synchronous: DatabaseOptions.Synchronous = .full, readers: Int = 4
   ) async throws(StorageError) -> Replica {
     let options = DatabaseOptions(
-      synchronous: synchronous, readers: readers, writerCacheKibibytes: 16_384, extensions: ReplicaSQL.extensions)
+      synchronous: synchronous, readers: readers, cacheKibibytes: 8192, writerCacheKibibytes: 16_384,
+      extensions: ReplicaSQL.extensions)
     let database = try await Database.open(path, schema: ReplicaSchema.schema, options: options)
     let replica = Replica(database, try ChangeFeed(database.path))
     try await replica.sweepOrphans()
