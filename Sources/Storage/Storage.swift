@@ -95,7 +95,7 @@ package final class Database: Sendable {
     guard mode == "wal" else {
       throw StorageError(.cannotOpen, message: "The file cannot use a write-ahead log", file: writer.file)
     }
-    try writer.run("PRAGMA synchronous = \(options.synchronous.rawValue)")
+    try writer.setSynchronous(options.synchronous, logPages: logPages)
     try writer.run("PRAGMA foreign_keys = ON")
     // A log that grew once is cut after its next checkpoint.
     try writer.run("PRAGMA journal_size_limit = 4194304")
@@ -122,6 +122,23 @@ package final class Database: Sendable {
   ) async throws(StorageError) -> Value {
     try await resultInTurn { [self] () throws(StorageError) in try writeNow(body, waits: true) }
   }
+
+  /// The same of work that may be lost with the machine, the last commits first: what can be fetched again, in great
+  /// numbers. Each commit is with the system, none is waited for, and the log grows longer before it is moved.
+  package func stage<Value: Sendable>(
+    _ body: @escaping @Sendable (Connection) throws(StorageError) -> Value
+  ) async throws(StorageError) -> Value {
+    try await resultInTurn { [self] () throws(StorageError) in
+      try checkOpen()
+      try writer.setSynchronous(.normal, logPages: Self.stagingLogPages)
+      return try writer.transaction(.immediate, body)
+    }
+  }
+
+  /// SQLite's own default.
+  private static let logPages: Int32 = 1000
+  /// 16 MiB: a page that is changed again and again goes to the file once for all of that.
+  private static let stagingLogPages: Int32 = 4096
 
   /// Runs `body`, short reads, blocking; without a transaction, so each statement sees the last commit.
   @available(*, noasync)
@@ -162,6 +179,7 @@ package final class Database: Sendable {
     _ body: (Connection) throws(StorageError) -> Value, waits: Bool
   ) throws(StorageError) -> Value {
     try checkOpen()
+    try writer.setSynchronous(options.synchronous, logPages: Self.logPages)
     if waits { return try writer.transaction(.immediate, body) }
     writer.setBusyTimeout(milliseconds: 0)
     defer { writer.setBusyTimeout(milliseconds: options.busyTimeoutMilliseconds) }

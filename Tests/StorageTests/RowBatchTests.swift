@@ -27,6 +27,67 @@ struct RowBatchTests {
     return batch
   }
 
+  @Test("rows have an order by columns: NULL, numbers, texts by their bytes; those that are equal keep theirs")
+  func order() {
+    var batch = RowBatch(width: 2)
+    let cells: [(SQLValue, SQLValue)] = [
+      (.text("b"), .integer(2)), (.text("a long text, with an end 2"), .integer(1)), (.null, .integer(9)),
+      (.text("a long text, with an end 1"), .integer(1)), (.text("b"), .integer(-2)), (.integer(5), .null),
+      (.integer(-5), .null), (.text("b"), .integer(2)), (.text(""), .null), (.real(2.5), .null), (.real(-1e300), .null),
+    ]
+    for (one, other) in cells {
+      batch.append(one)
+      batch.append(other)
+    }
+    #expect(batch.order(by: [0, 1]) == [2, 10, 6, 9, 5, 8, 3, 1, 4, 0, 7])
+    #expect(batch.order(by: [1]).prefix(5) == [5, 6, 8, 9, 10])
+    #expect(batch.order(by: []) == Array(0..<11))
+    #expect(batch.mayRepeat(in: [0, 1]))
+    #expect(RowBatch(width: 2).order(by: [0]) == [])
+    let others = RowBatchTests.batch(2000)
+    #expect(!others.mayRepeat(in: [0]))
+    #expect(others.mayRepeat(in: [1]))
+  }
+
+  @Test("rows are inserted in an order up to the first that breaks a constraint; cells are parameters where they stand")
+  func inserting() async throws {
+    let database = try await open()
+    let batch = RowBatchTests.batch(10)
+    let found = try await database.stage { (connection) throws(StorageError) in
+      let sql = "INSERT INTO item(id, name, data, size) VALUES(?1, ?2, ?3, ?4)"
+      let first = try connection.insert(sql, rows: batch, order: [4, 2, 0])
+      let second = try connection.insert(sql, rows: batch, order: [7, 2, 9])
+      let none = try connection.insert(sql, rows: batch, order: [])
+      var names: [SQLValue] = []
+      try connection.forEachRow(
+        "SELECT name, ?2 FROM item WHERE id = ?1 AND size = ?3 + ?4", of: batch, 7, [0, 1, 3], [0]
+      ) { (row) throws(StorageError) in
+        names += [row.value(0), row.value(1)]
+        return true
+      }
+      let ids = try connection.rows("SELECT id FROM item ORDER BY id") { (row) throws(StorageError) in
+        try row.int64(0)
+      }
+      return (first, second, none, names, ids)
+    }
+    #expect(found.0 == 3)
+    #expect(found.1 == 1)
+    #expect(found.2 == 0)
+    #expect(found.3 == [.text("é"), .text("é")])
+    #expect(found.4 == [1, 3, 5, 8])
+    await #expect(throws: StorageError.self) {
+      try await database.write { (connection) throws(StorageError) in
+        _ = try connection.insert(
+          "INSERT INTO item(id, name, data, size) VALUES(?1, ?2, ?3, ?4)", rows: batch, order: [10])
+      }
+    }
+    await #expect(throws: StorageError.self) {
+      try await database.write { (connection) throws(StorageError) in
+        try connection.forEachRow("SELECT ?1", of: batch, 0, [4])
+      }
+    }
+  }
+
   @Test("rows go in as they are in the batch, and come back")
   func roundTrip() async throws {
     let database = try await open()

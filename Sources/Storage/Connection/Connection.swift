@@ -14,6 +14,8 @@ import CSQLite
   let handle: OpaquePointer
   private var statements: [String: Statement] = [:]
   private var isClosed = false
+  private var synchronous: DatabaseOptions.Synchronous?
+  private var logPages: Int32 = 0
   /// Given back after the handle is closed.
   private var use: FilesInUse.Token?
 
@@ -76,6 +78,20 @@ import CSQLite
   /// Runs a statement once for each row of a batch, with the row's cells as `?1`, `?2` and so on.
   package func run(_ sql: String, rows: RowBatch) throws(StorageError) { try statement(sql).forEachRow(of: rows) }
 
+  /// Inserts rows of a batch, with the row's cells as `?1`, `?2` and so on, in the order of `order`.
+  ///
+  /// Stops at the first row that breaks a constraint: those before it are written. Answers how many those are.
+  package func insert(
+    _ sql: String, rows: RowBatch, order: ArraySlice<Int32>
+  ) throws(StorageError) -> Int { try statement(sql).insert(rows, order) }
+
+  /// Runs a statement with some cells of a batch's row as `?1` and so on, not copied, and integers behind them; hands each
+  /// row of the answer to `body` until it answers false.
+  package func forEachRow(
+    _ sql: String, of batch: RowBatch, _ row: Int, _ columns: [Int], _ integers: [Int64] = [],
+    _ body: (borrowing Row) throws(StorageError) -> Bool = { _ in true }
+  ) throws(StorageError) { try statement(sql).forEachRow(batch, row, columns, integers, body) }
+
   /// Runs a query and hands each row to `body` until it answers false.
   package func forEachRow(
     _ sql: String, _ values: [SQLValue] = [], _ body: (borrowing Row) throws(StorageError) -> Bool
@@ -134,6 +150,17 @@ import CSQLite
 
   /// How long a statement waits for another connection's lock.
   func setBusyTimeout(milliseconds: Int32) { _ = unsafe sqlite3_busy_timeout(handle, milliseconds) }
+
+  /// What commits wait for from now on, and how many pages the log has before they are moved into the file; between
+  /// transactions.
+  func setSynchronous(_ synchronous: DatabaseOptions.Synchronous, logPages: Int32) throws(StorageError) {
+    guard synchronous != self.synchronous || logPages != self.logPages else { return }
+    // SQLite obeys while it prepares the statement, so that one that is kept would do nothing.
+    try Statement("PRAGMA synchronous = \(synchronous.rawValue)", on: self, isKept: false)
+      .forEachRow([]) { (_) throws(StorageError) in true }
+    _ = unsafe sqlite3_wal_autocheckpoint(handle, logPages)
+    (self.synchronous, self.logPages) = (synchronous, logPages)
+  }
 
   /// True between BEGIN and COMMIT or ROLLBACK.
   package var isInTransaction: Bool { unsafe sqlite3_get_autocommit(handle) == 0 }

@@ -37,6 +37,15 @@ package struct RowBatch: Sendable {
     }
   }
 
+  /// Takes the memory for rows to come at once, rather than again and again twice what there was.
+  package mutating func reserve(rows: Int, bytes: Int) {
+    cells.reserveCapacity(rows * width)
+    arena.reserveCapacity(bytes)
+  }
+
+  /// The bytes of texts and blobs alone.
+  package var textByteCount: Int { arena.count }
+
   /// Forgets all rows and keeps the memory.
   package mutating func removeAll() {
     cells.removeAll(keepingCapacity: true)

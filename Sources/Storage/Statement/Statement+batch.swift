@@ -18,19 +18,79 @@ extension Statement {
     }
   }
 
+  /// Runs the statement for rows of a batch in an order; stops at the first that breaks a constraint, which changes
+  /// nothing. Answers how many have been written.
+  func run(_ batch: RowBatch, _ order: ArraySlice<Int32>) throws(StorageError) -> Int {
+    let wanted = unsafe sqlite3_bind_parameter_count(handle)
+    let last = batch.rowCount
+    guard Int(wanted) == batch.width, order.allSatisfy({ $0 >= 0 && Int($0) < last }) else {
+      throw StorageError(
+        .misuse, message: "Rows of \(batch.width) cells for \(wanted) parameters", sql: sql, file: connection.file)
+    }
+    let (code, count) = unsafe batch.cells.withUnsafeBufferPointer { cells in
+      unsafe batch.arena.withUnsafeBytes { arena in
+        var count = 0
+        for row in order {
+          let start = Int(row) * batch.width
+          let code = unsafe runOnce(UnsafeBufferPointer(rebasing: cells[start..<(start + batch.width)]), arena)
+          if code != SQLITE_OK { return (code, count) }
+          count += 1
+        }
+        return (SQLITE_OK, count)
+      }
+    }
+    guard code == SQLITE_OK || code & 0xFF == SQLITE_CONSTRAINT else { throw connection.error(code, sql: sql) }
+    return count
+  }
+
+  /// Binds cells to `?1` and so on, then integers behind them.
+  func bind(
+    _ batch: RowBatch, _ row: Int, _ columns: [Int], _ integers: [Int64], _ body: () throws(StorageError) -> Void
+  ) throws(StorageError) {
+    let wanted = unsafe sqlite3_bind_parameter_count(handle)
+    let start = row * batch.width
+    guard Int(wanted) == columns.count + integers.count, start >= 0, row < batch.rowCount,
+      columns.allSatisfy({ $0 >= 0 && $0 < batch.width })
+    else {
+      throw StorageError(
+        .misuse, message: "\(columns.count + integers.count) values for \(wanted) parameters", sql: sql,
+        file: connection.file)
+    }
+    try unsafe batch.arena.withUnsafeBufferPointer { (bytes) throws(StorageError) in
+      let arena = UnsafeRawBufferPointer(bytes)
+      var place: Int32 = 0
+      for column in columns {
+        place += 1
+        let code = unsafe bind(batch.cells[start + column], place, arena)
+        guard code == SQLITE_OK else { throw connection.error(code, sql: sql) }
+      }
+      for integer in integers {
+        place += 1
+        let code = unsafe sqlite3_bind_int64(handle, place, integer)
+        guard code == SQLITE_OK else { throw connection.error(code, sql: sql) }
+      }
+      try body()
+    }
+  }
+
+  private func runOnce(_ cells: UnsafeBufferPointer<RowBatch.Cell>, _ arena: UnsafeRawBufferPointer) -> Int32 {
+    for place in 0..<cells.count {
+      let code = unsafe bind(cells[place], Int32(truncatingIfNeeded: place + 1), arena)
+      if code != SQLITE_OK { return code }
+    }
+    var code = unsafe sqlite3_step(handle)
+    while code == SQLITE_ROW { code = unsafe sqlite3_step(handle) }
+    // The result of a reset is that of the step.
+    let end = unsafe sqlite3_reset(handle)
+    return code == SQLITE_DONE ? end : code
+  }
+
   private func run(
     _ cells: UnsafeBufferPointer<RowBatch.Cell>, _ width: Int, _ arena: UnsafeRawBufferPointer
   ) -> Int32 {
     var index = 0
     while index < cells.count {
-      for place in 0..<width {
-        let code = unsafe bind(cells[index + place], Int32(truncatingIfNeeded: place + 1), arena)
-        if code != SQLITE_OK { return code }
-      }
-      var code = unsafe sqlite3_step(handle)
-      while code == SQLITE_ROW { code = unsafe sqlite3_step(handle) }
-      guard code == SQLITE_DONE else { return code }
-      code = unsafe sqlite3_reset(handle)
+      let code = unsafe runOnce(UnsafeBufferPointer(rebasing: cells[index..<(index + width)]), arena)
       if code != SQLITE_OK { return code }
       index += width
     }

@@ -67,6 +67,23 @@ import CSQLite
     try use { () throws(StorageError) in try run(batch) }
   }
 
+  /// Runs the statement for rows of a batch in an order; answers how many there were before one that breaks a constraint.
+  func insert(_ batch: RowBatch, _ order: ArraySlice<Int32>) throws(StorageError) -> Int {
+    var count = 0
+    try use { () throws(StorageError) in count = try run(batch, order) }
+    return count
+  }
+
+  /// Runs the statement with cells of one row and integers behind them as parameters.
+  func forEachRow(
+    _ batch: RowBatch, _ row: Int, _ columns: [Int], _ integers: [Int64],
+    _ body: (borrowing Row) throws(StorageError) -> Bool
+  ) throws(StorageError) {
+    try use { () throws(StorageError) in
+      try bind(batch, row, columns, integers) { () throws(StorageError) in try stepThrough(body) }
+    }
+  }
+
   private func checkCount(_ values: [SQLValue]) throws(StorageError) {
     let wanted = unsafe sqlite3_bind_parameter_count(handle)
     guard wanted == values.count else {

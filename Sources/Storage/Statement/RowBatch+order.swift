@@ -1,0 +1,114 @@
+// In which order rows are written: such that rows that follow each other go to one place of an index.
+extension RowBatch {
+  /// The numbers of all rows, ordered by columns: NULL first, then numbers, reals by their whole part, then texts and blobs
+  /// by their bytes. Rows that are equal in them stay as they are.
+  package func order(by columns: [Int]) -> [Int32] {
+    let count = rowCount
+    guard let first = columns.first else { return (0..<Int32(clamping: count)).map(\.self) }
+    return unsafe arena.withUnsafeBytes { arena in
+      unsafe cells.withUnsafeBufferPointer { cells in
+        let second = columns.count > 1 ? columns[1] : first
+        var keys = (0..<count).map { row in
+          let start = row * width
+          return unsafe (
+            key: prefix(of: cells[start + first], arena), next: prefix(of: cells[start + second], arena),
+            row: Int32(truncatingIfNeeded: row)
+          )
+        }
+        keys.sort { one, other in
+          if one.key != other.key { return one.key < other.key }
+          // Most cells are told apart, or known to be equal, by their first bytes.
+          let isSame = Self.isWhole(one.key)
+          if isSame, one.next != other.next { return one.next < other.next }
+          for column in isSame ? columns.dropFirst() : columns[...] {
+            let order = unsafe compare(
+              cells[Int(one.row) * width + column], cells[Int(other.row) * width + column], arena)
+            if order != 0 { return order < 0 }
+          }
+          return one.row < other.row
+        }
+        return keys.map(\.row)
+      }
+    }
+  }
+
+  /// Whether two rows may have the same bytes in all of some columns; false where no two have.
+  package func mayRepeat(in columns: [Int]) -> Bool {
+    var seen: Set<UInt64> = []
+    seen.reserveCapacity(rowCount)
+    return unsafe arena.withUnsafeBytes { arena in
+      unsafe cells.withUnsafeBufferPointer { cells in
+        for row in 0..<rowCount {
+          var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+          for column in columns { hash = unsafe mix(hash, cells[row * width + column], arena) }
+          if !seen.insert(hash).inserted { return true }
+        }
+        return false
+      }
+    }
+  }
+
+  /// The beginning of a cell as a number of the same order: of texts and blobs seven bytes, then how many there are of
+  /// eight.
+  @inline(__always)
+  private func prefix(of cell: Cell, _ arena: UnsafeRawBufferPointer) -> UInt64 {
+    switch cell.storageClass {
+    case .null: return 0
+    case .integer: return (UInt64(bitPattern: cell.payload) ^ (1 << 63)) >> 1
+    case .real:
+      let whole = Int64(Double(bitPattern: UInt64(bitPattern: cell.payload)).clamped)
+      return (UInt64(bitPattern: whole) ^ (1 << 63)) >> 1
+    case .text, .blob:
+      let count = min(Int(cell.count), 8)
+      let start = Int(cell.payload)
+      var prefix: UInt64 = 0
+      for place in 0..<7 { prefix = unsafe prefix << 8 | (place < count ? UInt64(arena[start + place]) : 0) }
+      return 1 << 63 | prefix << 4 | UInt64(count)
+    }
+  }
+
+  /// Whether cells of a prefix are equal: NULL, and texts that are in there as a whole.
+  private static func isWhole(_ prefix: UInt64) -> Bool { prefix == 0 || prefix >> 63 != 0 && prefix & 0xF < 8 }
+
+  @inline(__always)
+  private func compare(_ one: Cell, _ other: Cell, _ arena: UnsafeRawBufferPointer) -> Int {
+    switch (one.storageClass, other.storageClass) {
+    case (.integer, .integer): return one.payload < other.payload ? -1 : one.payload > other.payload ? 1 : 0
+    case (.text, .text), (.blob, .blob):
+      let bytes = unsafe UnsafeRawBufferPointer(rebasing: arena[Int(one.payload)..<(Int(one.payload) + Int(one.count))])
+      let others = unsafe UnsafeRawBufferPointer(
+        rebasing: arena[Int(other.payload)..<(Int(other.payload) + Int(other.count))])
+      for place in 0..<min(bytes.count, others.count) where unsafe bytes[place] != others[place] {
+        return unsafe bytes[place] < others[place] ? -1 : 1
+      }
+      return bytes.count - others.count
+    default:
+      let (rank, otherRank) = unsafe (prefix(of: one, arena), prefix(of: other, arena))
+      return rank < otherRank ? -1 : rank > otherRank ? 1 : 0
+    }
+  }
+
+  @inline(__always)
+  private func mix(_ hash: UInt64, _ cell: Cell, _ arena: UnsafeRawBufferPointer) -> UInt64 {
+    var hash = (hash ^ UInt64(truncatingIfNeeded: cell.storageClass.rawValue)) &* 0x100_0000_01b3
+    switch cell.storageClass {
+    case .null: break
+    case .integer, .real:
+      // A step of SplitMix64: numbers that differ in few bits spread.
+      var value = UInt64(bitPattern: cell.payload) &+ hash
+      value = (value ^ (value >> 30)) &* 0xbf58_476d_1ce4_e5b9
+      value = (value ^ (value >> 27)) &* 0x94d0_49bb_1331_11eb
+      hash = value ^ (value >> 31)
+    case .text, .blob:
+      let bytes = unsafe UnsafeRawBufferPointer(
+        rebasing: arena[Int(cell.payload)..<(Int(cell.payload) + Int(cell.count))])
+      for place in 0..<bytes.count { hash = unsafe (hash ^ UInt64(bytes[place])) &* 0x100_0000_01b3 }
+    }
+    return hash
+  }
+}
+
+extension Double {
+  /// Near enough for an order, and an integer.
+  fileprivate var clamped: Double { isNaN ? 0 : min(max(self, -1e18), 1e18) }
+}
