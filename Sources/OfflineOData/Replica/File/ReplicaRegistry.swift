@@ -89,7 +89,11 @@ struct ReplicaRegistry: Sendable {
     try connection.run(
       "INSERT INTO larder_table(kind, name, generation, shape) VALUES(?1, ?2, 1, ?3)", .integer(kind), .text(name),
       .text(JSONSettings.encode(shape)))
-    return Entry(id: connection.lastInsertedRow, generation: 1, shape: shape)
+    let id = connection.lastInsertedRow
+    // The number may be that of a table that is gone: its rows may not have been emptied yet.
+    let generation = try Self.freeGeneration(of: id, behind: 0, connection)
+    try connection.run("UPDATE larder_table SET generation = ?1 WHERE id = ?2", .integer(generation), .integer(id))
+    return Entry(id: id, generation: generation, shape: shape)
   }
 
   /// Begins the next generation of a table for a whole read; answers its physical name.
@@ -146,7 +150,8 @@ struct ReplicaRegistry: Sendable {
     return next
   }
 
-  private func asked(_ table: EntityTable, _ connection: Connection) throws(StorageError) -> [[Int]] {
+  /// The indexes that the application asked for.
+  func asked(_ table: EntityTable, _ connection: Connection) throws(StorageError) -> [[Int]] {
     let texts = try connection.rows("SELECT paths FROM larder_index WHERE name = ?1", .text(table.name)) {
       (row) throws(StorageError) in try row.text(0)
     }
