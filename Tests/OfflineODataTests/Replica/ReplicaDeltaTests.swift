@@ -32,6 +32,31 @@ struct ReplicaDeltaTests {
     JOIN {Tags} t ON t."@id" = l.target ORDER BY 1, 2
     """
 
+  @Test("columns of the key, of other indexes and of none change apart; what is the same changes nothing")
+  func parts() async throws {
+    let rig = try await ReplicaRig(metadata: ReplicaModels.shop, makesTables: false)
+    try await rig.replica.addIndex(on: "Orders", ["Total"])
+    let rows = "{\"ID\":1,\"Total\":1,\"CustomerID\":7},{\"ID\":2,\"Total\":2},{\"ID\":3}"
+    try await rig.download("q", "Orders", pages: ["{\"value\":[\(rows)]}"])
+    for (delta, wanted, changes) in [
+      (rows, ["1|1|7", "2|2|-", "3|-|-"], false),
+      ("{\"ID\":1,\"Total\":1.0,\"CustomerID\":7}", ["1|1.0|7", "2|2|-", "3|-|-"], true),
+      ("{\"ID\":1,\"CustomerID\":null},{\"ID\":3,\"Total\":3,\"CustomerID\":9}", ["1|1.0|-", "2|2|-", "3|3|9"], true),
+      ("{\"ID\":4,\"Total\":4},{\"ID\":4,\"CustomerID\":1},{\"ID\":2}", ["1|1.0|-", "2|2|-", "3|3|9", "4|4|1"], true),
+      ("{\"ID\":4},{\"ID\":2,\"Total\":2}", ["1|1.0|-", "2|2|-", "3|3|9", "4|4|1"], false),
+    ] {
+      let outcome = try await rig.delta("q", "Orders", ["{\"value\":[\(delta)]}"])
+      #expect(outcome.changed.isEmpty == !changes)
+      #expect(try await rig.rows(Self.orders) == wanted)
+    }
+    #expect(try await rig.rows("SELECT ID FROM {Orders} WHERE Total = 4 OR CustomerID = 9 ORDER BY ID") == ["3", "4"])
+    try await rig.replica.database.checkIntegrity()
+    // Another query gets the rows without changing them.
+    try await rig.download("other", "Orders", pages: ["{\"value\":[]}"])
+    #expect(try await rig.delta("other", "Orders", ["{\"value\":[{\"ID\":4,\"Total\":4}]}"]).changed.count == 1)
+    #expect(try await rig.rows("SELECT \"@queries\" FROM {Orders} WHERE ID = 4") == ["3"])
+  }
+
   @Test("4.0: entities change what they carry, deleted entities and links go, others come")
   func delta40() async throws {
     let rig = try await Self.filled()

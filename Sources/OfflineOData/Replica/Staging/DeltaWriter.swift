@@ -12,8 +12,14 @@ struct DeltaWriter {
   private var deltaLinks: [(link: ODataDeltaLink, isDeleted: Bool)] = []
   private var outcome = StagedOutcome()
   private var hasNewTables = false
-  /// The SQL that finds a row of a table.
+  /// The SQL that finds a row of a table, and that adds one.
   private var finds: [Int: String] = [:]
+  private var inserts: [Int: String] = [:]
+  private var changes: [RowChange.Shape: RowChange] = [:]
+  /// The columns of a table's indexes beside the key's.
+  private var indexed: [Int: Set<Int>] = [:]
+  /// Identities that are kept for rows to come.
+  private var free: Range<Int64> = 0..<0
 
   init(_ plan: ReplicaPlan, _ query: Int64, _ root: Int, _ connection: Connection) throws(StorageError) {
     self.plan = plan
@@ -24,15 +30,17 @@ struct DeltaWriter {
 
   /// Applies what a part of a page told.
   mutating func write(_ chunk: RowChunk, _ connection: Connection) throws(StorageError) {
+    var chunk = chunk
     deltaLinks += chunk.deltaLinks
     var identities = chunk.slots.map { [Int64](repeating: 0, count: $0.rowCount) }
     for place in chunk.order {
-      let slot = chunk.slots[Int(place.slot)]
+      let slot = Int(place.slot)
       let row = Int(place.row)
-      try prepare(slot.table, connection)
-      let parent = slot.parents[row].map { identities[Int($0.slot)][Int($0.row)] }
-      let isOwn = slot.table.number == root && slot.parents[row] == nil
-      identities[Int(place.slot)][row] = try apply(slot, row, parent, connection)
+      try prepare(chunk.slots[slot].table, connection)
+      let around = chunk.slots[slot].parents[row]
+      let parent = around.map { identities[Int($0.slot)][Int($0.row)] }
+      let isOwn = chunk.slots[slot].table.number == root && around == nil
+      identities[slot][row] = try apply(&chunk.slots[slot], row, parent, connection)
       if isOwn { outcome.rows += 1 }
     }
     try applyLinks(chunk, identities, connection)
@@ -56,6 +64,12 @@ struct DeltaWriter {
     bits[table.number] = try connection.giveBit(to: query, in: table.name)
     if let other = registry.entities[table.number]?.reader, other != query { throw .inUse(connection.file ?? "") }
     finds[table.number] = "SELECT \"@id\" FROM \(name(table.number)) WHERE \(TableTarget.condition(table))"
+    let columns = SystemColumn.allCases.map(\.rawValue) + table.columns.map(\.name)
+    let places = columns.indices.map { "?\($0 + 1)" }.joined(separator: ",")
+    inserts[table.number] =
+      "INSERT INTO \(name(table.number))(\(TableDDL.list(columns))) VALUES(\(places))"
+    let indexes = TableDDL.indexes(of: table, in: plan, asked: try registry.asked(table, connection))
+    indexed[table.number] = Set(indexes.flatMap(\.self))
   }
 
   func name(_ table: Int) -> String {
@@ -69,7 +83,7 @@ struct DeltaWriter {
 
   /// Applies one row; answers the entity's identity, 0 where there is none.
   private mutating func apply(
-    _ slot: RowSlot, _ row: Int, _ parent: Int64?, _ connection: Connection
+    _ slot: inout RowSlot, _ row: Int, _ parent: Int64?, _ connection: Connection
   ) throws(StorageError) -> Int64 {
     var parent = parent
     if parent == nil, slot.table.isContained, let url = slot.ids[row] {
@@ -96,7 +110,7 @@ struct DeltaWriter {
       try update(slot, row, id, connection)
       return id
     }
-    return try insert(slot, row, parent, connection)
+    return try insert(&slot, row, parent, connection)
   }
 
   private func find(
@@ -115,50 +129,39 @@ struct DeltaWriter {
   private mutating func update(
     _ slot: RowSlot, _ row: Int, _ id: Int64, _ connection: Connection
   ) throws(StorageError) {
-    let table = slot.table.number
-    let bit = SQLValue.integer(1 << (bits[table] ?? 0))
-    var (names, values) = TableTarget.change(slot, row)
-    names.append(SystemColumn.type.rawValue)
-    values.append(slot.batch.value(row, SystemColumn.type.place))
-    // A derived type is said where it is one; one that is not said need not be another.
-    if case .integer(0)? = values.last { names.removeLast(); values.removeLast() }
-    // Undeclared properties that the payload leaves out stay, as declared ones do.
-    let open = slot.table.column([TableColumns.dynamicName])?.name
-    let sets = names.enumerated().map { place, name in
-      let column = TableDDL.quoted(name)
-      return name == open
-        ? "\(column) = json_patch(coalesce(\(column), '{}'), ?\(place + 3))" : "\(column) = ?\(place + 3)"
+    let shape = RowChange.Shape(slot, row)
+    if changes[shape] == nil {
+      changes[shape] = RowChange(
+        shape, slot.table, name: name(shape.table), indexed: indexed[shape.table] ?? [])
     }
-    let old = names.map { "\(TableDDL.quoted($0)) COLLATE BINARY" }
-    let new = names.indices.map { "?\($0 + 3)" }
-    let differs = names.isEmpty ? "" : "OR (\(old.joined(separator: ","))) IS NOT (\(new.joined(separator: ",")))"
-    let sql = """
-      UPDATE \(name(table)) SET \((["\"@queries\" = \"@queries\" | ?2", "\"@state\" = \"@state\" & ~1"] + sets).joined(separator: ",")) WHERE "@id" = ?1
-      AND ("@queries" & ?2 = 0 \(differs))
-      """
-    try run(sql, [.integer(id), bit] + values, connection)
-    if connection.changes > 0 { outcome.changed.insert(table) }
+    let bit: Int64 = 1 << (bits[shape.table] ?? 0)
+    let isOther = try changes[shape]?.apply(slot, row, id: id, bit: bit, connection)
+    if isOther == true { outcome.changed.insert(shape.table) }
   }
 
   private mutating func insert(
-    _ slot: RowSlot, _ row: Int, _ parent: Int64?, _ connection: Connection
+    _ slot: inout RowSlot, _ row: Int, _ parent: Int64?, _ connection: Connection
   ) throws(StorageError) -> Int64 {
     let table = slot.table
     // Of a contained entity without the one that contains it nobody would know where it is.
     if table.isContained, parent == nil || parent == 0 {
       throw .notSupported(connection.file ?? "", "An entity of \(table.name) came without the one that contains it")
     }
-    let id = try connection.takeIdentities(1)
-    var values = (0..<(RowSlot.systemCount + table.columns.count)).map { slot.batch.value(row, $0) }
-    values[SystemColumn.id.place] = .integer(id)
-    values[SystemColumn.parent.place] = .integer(table.isContained ? parent : nil)
-    values[SystemColumn.queries.place] = .integer(1 << (bits[table.number] ?? 0))
-    let names = TableDDL.list(SystemColumn.allCases.map(\.rawValue) + table.columns.map(\.name))
-    let places = values.indices.map { "?\($0 + 1)" }.joined(separator: ",")
-    try run("INSERT INTO \(name(table.number))(\(names)) VALUES(\(places))", values, connection)
+    if free.isEmpty {
+      let first = try connection.takeIdentities(Self.reserve)
+      free = first..<(first + Int64(Self.reserve))
+    }
+    let id = free.removeFirst()
+    slot.batch.set(row, SystemColumn.id.place, integer: id)
+    slot.batch.set(row, SystemColumn.parent.place, .integer(table.isContained ? parent : nil))
+    slot.batch.set(row, SystemColumn.queries.place, integer: 1 << (bits[table.number] ?? 0))
+    try connection.forEachRow(inserts[table.number] ?? "", of: slot.batch, row, Array(0..<slot.batch.width))
     outcome.changed.insert(table.number)
     return id
   }
+
+  /// Identities that are taken at a time.
+  private static let reserve = 100
 
   /// Takes an entity out of the query; it goes where no other has it.
   private mutating func leave(_ table: Int, _ id: Int64, _ connection: Connection) throws(StorageError) {
@@ -276,8 +279,4 @@ struct DeltaWriter {
   }
 
   private var finder: EntityFinder { EntityFinder(plan: plan, registry: registry, near: root) }
-
-  private func run(_ sql: String, _ values: [SQLValue], _ connection: Connection) throws(StorageError) {
-    try connection.forEachRow(sql, values) { (_) throws(StorageError) in true }
-  }
 }

@@ -1,0 +1,126 @@
+import Storage
+
+/// How a row of a delta is compared with the one that is there, and changed: made once for all rows that have the same
+/// columns of one table.
+///
+/// The key and what other indexes hold are written only where they differ, for each costs a look into an index and two
+/// changes of it.
+struct RowChange {
+  /// What the payload had of a row.
+  struct Shape: Hashable {
+    let table: Int
+    private let present: [UInt64]
+    private let system: UInt8
+
+    private static let system: [SystemColumn] = [.etag, .uri, .media]
+
+    init(_ slot: RowSlot, _ row: Int) {
+      table = slot.table.number
+      present = Array(slot.present[(row * slot.words)..<((row + 1) * slot.words)])
+      var system: UInt8 = 0
+      for (place, column) in Self.system.enumerated() where !slot.batch.isNull(row, column.place) {
+        system |= 1 << UInt8(place)
+      }
+      // A derived type is said where it is one; one that is not said need not be another.
+      if slot.typeNumber(row) != 0 { system |= 0x80 }
+      self.system = system
+    }
+
+    /// The columns' places in a row.
+    func places(_ table: EntityTable) -> [Int] {
+      var places = Self.system.enumerated().filter { system & 1 << UInt8($0.offset) != 0 }.map(\.element.place)
+      if system & 0x80 != 0 { places.append(SystemColumn.type.place) }
+      for column in table.columns where present[column.number >> 6] & 1 << UInt64(column.number & 63) != 0 {
+        places.append(RowSlot.systemCount + column.number)
+      }
+      return places
+    }
+  }
+
+  /// The columns of one sort, as places in a row, and their names.
+  private struct Part {
+    var places: [Int] = []
+    var names: [String] = []
+    /// What stands around the value that is written.
+    var texts: [(before: String, behind: String)] = []
+
+    func differs(behind count: Int) -> String {
+      guard !names.isEmpty else { return "0" }
+      let old = names.map { "\($0) COLLATE BINARY" }.joined(separator: ",")
+      let new = names.indices.map { "?\(count + $0 + 1)" }.joined(separator: ",")
+      return "(\(old)) IS NOT (\(new))"
+    }
+  }
+
+  private let name: String
+  /// Those of the key, those of other indexes, and the rest.
+  private let parts: [Part]
+  private let look: String
+  private let lookPlaces: [Int]
+  /// By the parts that are written, a bit for each.
+  private var updates: [Int: (sql: String, places: [Int])] = [:]
+
+  init(_ shape: Shape, _ table: EntityTable, name: String, indexed: Set<Int>) {
+    self.name = name
+    var parts = [Part(), Part(), Part()]
+    for place in shape.places(table) {
+      let column = place - RowSlot.systemCount
+      let part =
+        table.key.contains(column) || place == SystemColumn.uri.place ? 0 : indexed.contains(column) ? 1 : 2
+      let name = TableDDL.quoted(column < 0 ? SystemColumn.allCases[place].rawValue : table.columns[column].name)
+      parts[part].places.append(place)
+      parts[part].names.append(name)
+      // Undeclared properties that the payload leaves out stay, as declared ones do.
+      let isOpen = column >= 0 && table.columns[column].path == [TableColumns.dynamicName]
+      parts[part].texts.append(isOpen ? ("json_patch(coalesce(\(name), '{}'), ", ")") : ("", ""))
+    }
+    self.parts = parts
+    lookPlaces = parts.flatMap(\.places)
+    var count = 0
+    var terms: [String] = []
+    for part in parts {
+      terms.append(part.differs(behind: count))
+      count += part.places.count
+    }
+    look = """
+      SELECT "@queries" & ?\(count + 2) = 0, \(terms.joined(separator: ", ")) FROM \(name) WHERE "@id" = ?\(count + 1)
+      """
+  }
+
+  /// Changes what a row of the payload has and the row of an identity has not; answers whether there was anything.
+  mutating func apply(
+    _ slot: RowSlot, _ row: Int, id: Int64, bit: Int64, _ connection: Connection
+  ) throws(StorageError) -> Bool {
+    var isNew = false
+    var differing = 0
+    try connection.forEachRow(look, of: slot.batch, row, lookPlaces, [id, bit]) { (found) throws(StorageError) in
+      isNew = found.integer(0) != 0
+      for part in 0..<3 where found.integer(Int32(part + 1)) != 0 { differing |= 1 << part }
+      return false
+    }
+    guard isNew || differing != 0 else { return false }
+    let update: (sql: String, places: [Int])
+    if let known = updates[differing] {
+      update = known
+    } else {
+      update = self.update(differing)
+      updates[differing] = update
+    }
+    try connection.forEachRow(update.sql, of: slot.batch, row, update.places, [id, bit])
+    return true
+  }
+
+  private func update(_ differing: Int) -> (sql: String, places: [Int]) {
+    var sets: [String] = []
+    var places: [Int] = []
+    for (number, part) in parts.enumerated() where differing & 1 << number != 0 {
+      for (place, (name, text)) in zip(part.places, zip(part.names, part.texts)) {
+        places.append(place)
+        sets.append("\(name) = \(text.before)?\(places.count)\(text.behind)")
+      }
+    }
+    sets.append("\"@queries\" = \"@queries\" | ?\(places.count + 2)")
+    sets.append("\"@state\" = \"@state\" & ~1")
+    return ("UPDATE \(name) SET \(sets.joined(separator: ", ")) WHERE \"@id\" = ?\(places.count + 1)", places)
+  }
+}
