@@ -1,6 +1,7 @@
 import Foundation
 import OData
 import Storage
+import Synchronization
 import TestSupport
 import Testing
 
@@ -194,6 +195,26 @@ struct ReplicaModelTests {
     #expect(after.search[0] == nil)
     try await rig.replica.sweep()
     #expect(try await rig.rows("SELECT name FROM sqlite_schema WHERE name LIKE 's1%'") == [])
+  }
+
+  @Test("an index is made while unfinished ones are swept away")
+  func searchAndSweep() async throws {
+    let rig = try await ReplicaRig(metadata: ReplicaModels.shop, makesTables: false)
+    let rows = (0..<5000).map { "{\"ID\":\($0),\"Name\":\"Bird \($0) of many words that take their time\"}" }
+    try await rig.load("Customers", "{\"value\":[\(rows.joined(separator: ","))]}")
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      let isMade = Atomic(false)
+      group.addTask {
+        try await rig.replica.prepareSearch([0])
+        isMade.store(true, ordering: .relaxed)
+      }
+      while !isMade.load(ordering: .relaxed) { try await rig.replica.sweep() }
+      try await group.waitForAll()
+    }
+    try await rig.replica.sweep()
+    let state = try await rig.replica.read { (_, state, _) throws(StorageError) in state }
+    let index = try #require(state.search[0])
+    #expect(try await rig.rows("SELECT count(*) FROM \(index) WHERE \(index) MATCH 'bird'") == ["5000"])
   }
 
   @Test("indexes that the application asks for are there at once, and in later generations")

@@ -12,59 +12,34 @@ extension Replica {
     }
   }
 
-  /// Makes the index of one table; false where its rows have changed meanwhile.
+  /// Makes the index of one table; false where its rows have changed meanwhile, or a sweep took it for litter.
   private func makeSearch(_ table: Int, isPatient: Bool) async throws(StorageError) -> Bool {
-    guard let index = try await beginSearch(table) else { return true }
+    guard isPatient else {
+      return try await write { (connection, _, plan) throws(StorageError) in
+        guard let index = try SearchIndex.begin(table, plan, connection) else { return true }
+        var last: Int64? = 0
+        while let from = last { last = try index.fill(behind: from, connection) }
+        return try index.end(table, plan, connection)
+      }
+    }
+    let begun = try await write { (connection, _, plan) throws(StorageError) in
+      try SearchIndex.begin(table, plan, connection)
+    }
+    guard let index = begun else { return true }
     var last: Int64? = 0
     while let from = last {
-      let part = try await database.write { (connection) throws(StorageError) -> Int64? in
+      last = try await database.stage { (connection) throws(StorageError) -> Int64? in
+        guard try connection.hasTable(index.name, index.name) else { return nil }
         let begin = ContinuousClock.now
         var next = from
         while let to = try index.fill(behind: next, connection) {
           next = to
-          if isPatient, ContinuousClock.now - begin > Replica.slice { return next }
+          if ContinuousClock.now - begin > Replica.slice { return next }
         }
         return nil
       }
-      last = part
     }
-    return try await endSearch(table, index)
-  }
-
-  /// Makes an empty index; nil where the table has one, or no rows ever.
-  private func beginSearch(_ table: Int) async throws(StorageError) -> SearchIndex? {
-    try await write { (connection, _, plan) throws(StorageError) in
-      guard plan.tables.indices.contains(table) else { return nil }
-      let registry = try ReplicaRegistry(plan, connection)
-      guard let entry = registry.entities[table], entry.search == nil else { return nil }
-      var number = 1
-      while try connection.hasTable("s\(entry.id)_\(number)", "s\(entry.id)_\(number)") { number += 1 }
-      let columns = plan.tables[table].columns.filter { $0.storage == .string }
-      let index = SearchIndex(
-        name: "s\(entry.id)_\(number)", table: TableDDL.quoted(ReplicaRegistry.name("e", entry)),
-        columns: columns.map(\.name), generation: entry.generation, change: try connection.lastChange())
-      // Litter until it is whole: what a crash leaves is swept.
-      try connection.discard(index.name)
-      try index.make(connection)
-      return index
-    }
-  }
-
-  private func endSearch(_ table: Int, _ index: SearchIndex) async throws(StorageError) -> Bool {
-    try await write { (connection, _, plan) throws(StorageError) in
-      let registry = try ReplicaRegistry(plan, connection)
-      let changes = try connection.changes(since: index.change)
-      let isSame = changes.tables.map { !$0.contains(table) } ?? false
-      guard let entry = registry.entities[table], entry.generation == index.generation, isSame,
-        try connection.hasTable(index.name, index.name)
-      else { return false }
-      if entry.search != nil { return true }
-      try connection.run("DELETE FROM larder_litter WHERE name = ?1", .text(index.name))
-      try connection.run(
-        "UPDATE larder_table SET search = ?1 WHERE id = ?2", .text(index.name), .integer(entry.id))
-      try connection.countVersionUp()
-      return true
-    }
+    return try await write { (connection, _, plan) throws(StorageError) in try index.end(table, plan, connection) }
   }
 }
 
@@ -75,6 +50,40 @@ private struct SearchIndex: Sendable {
   let columns: [String]
   let generation: Int64
   let change: Int64
+
+  /// Makes an empty index; nil where the table has one, or no rows ever.
+  static func begin(
+    _ table: Int, _ plan: ReplicaPlan, _ connection: Connection
+  ) throws(StorageError) -> SearchIndex? {
+    guard plan.tables.indices.contains(table) else { return nil }
+    let registry = try ReplicaRegistry(plan, connection)
+    guard let entry = registry.entities[table], entry.search == nil else { return nil }
+    var number = 1
+    while try connection.hasTable("s\(entry.id)_\(number)", "s\(entry.id)_\(number)") { number += 1 }
+    let columns = plan.tables[table].columns.filter { $0.storage == .string }
+    let index = SearchIndex(
+      name: "s\(entry.id)_\(number)", table: TableDDL.quoted(ReplicaRegistry.name("e", entry)),
+      columns: columns.map(\.name), generation: entry.generation, change: try connection.lastChange())
+    // Litter until it is whole: what a crash leaves is swept.
+    try connection.discard(index.name)
+    try index.make(connection)
+    return index
+  }
+
+  /// Makes it the table's; false where it is not that of the rows that are there, or is gone.
+  func end(_ number: Int, _ plan: ReplicaPlan, _ connection: Connection) throws(StorageError) -> Bool {
+    let registry = try ReplicaRegistry(plan, connection)
+    let changes = try connection.changes(since: change)
+    let isSame = changes.tables.map { !$0.contains(number) } ?? false
+    guard let entry = registry.entities[number], entry.generation == generation, isSame,
+      try connection.hasTable(name, name)
+    else { return false }
+    if entry.search != nil { return true }
+    try connection.run("DELETE FROM larder_litter WHERE name = ?1", .text(name))
+    try connection.run("UPDATE larder_table SET search = ?1 WHERE id = ?2", .text(name), .integer(entry.id))
+    try connection.countVersionUp()
+    return true
+  }
 
   private var places: [String] { columns.isEmpty ? ["c0"] : columns.indices.map { "c\($0)" } }
   private var values: [String] { columns.isEmpty ? ["NULL"] : columns.map(TableDDL.quoted) }
