@@ -12,11 +12,18 @@ final class BareSQLite {
 
   /// Opens a file. The collations of the store's columns compare by bytes here: tables can be made with them, and
   /// whoever orders by such a column gets another order than the store's.
-  init(path: String) throws {
+  ///
+  /// - Parameter isGuest: the file is another's, and there: nothing is changed by opening it.
+  init(path: String, isGuest: Bool = false) throws {
     var opened: OpaquePointer?
-    guard sqlite3_open_v2(path, &opened, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nil) == SQLITE_OK, let opened
-    else { throw BenchmarkError("cannot open \(path)") }
+    let flags = isGuest ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+    let code = sqlite3_open_v2(path, &opened, flags, nil)
+    guard code == SQLITE_OK, let opened else {
+      sqlite3_close_v2(opened)
+      throw BenchmarkError("cannot open \(path)")
+    }
     connection = opened
+    guard !isGuest else { return }
     for name in ["larder_decimal", "larder_moment", "larder_duration"] {
       sqlite3_create_collation_v2(opened, name, SQLITE_UTF8, nil, compareBytes, nil)
     }

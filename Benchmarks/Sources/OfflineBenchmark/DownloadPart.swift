@@ -23,13 +23,14 @@ enum DownloadPart {
     let provider = try Rows.provider(root: root, folder: folder)
     try await provider.add(OfflineODataDefiningQuery("rows", "Rows"))
     let probe = LockProbe()
-    if probes { Thread.detachNewThread { waitForFile(folder + "/store.larder", then: probe) } }
+    if probes { probe.begin(path: folder + "/store.larder") }
     let begin = ContinuousClock.now
     try await provider.open()
     let seconds = inSeconds(begin.duration(to: .now))
     let answer = try await provider.readJSON("Rows/$count")
     let rows = Double(String(decoding: answer.bytes, as: UTF8.self)) ?? 0
     let waits = probes ? probe.end() : []
+    guard !probes || !waits.isEmpty else { throw BenchmarkError("the probe never got the file") }
     try await provider.close()
     return [
       "seconds": seconds, "rows": rows, "memory": peakMegabytes(), "file": megabytes(folder + "/store.larder"),
@@ -53,11 +54,6 @@ enum DownloadPart {
     }
     try await provider.close()
     return times
-  }
-
-  private static func waitForFile(_ path: String, then probe: LockProbe) {
-    while !FileManager.default.fileExists(atPath: path) { usleep(1_000) }
-    probe.begin(path: path)
   }
 
   /// The most memory that this process had.

@@ -11,10 +11,14 @@ final class LockProbe: @unchecked Sendable {
   private var waits: [Double] = []
   private var isDone = false
 
-  /// Probes on a thread of its own until the file's writer has ended.
+  /// Probes on a thread of its own, from when the file has a log until ``end()``.
   func begin(path: String) {
     Thread.detachNewThread { [self] in
-      guard let file = try? BareSQLite(path: path) else { return }
+      while !FileManager.default.fileExists(atPath: path + "-wal") {
+        if lock.withLock({ isDone }) { return }
+        usleep(1_000)
+      }
+      guard let file = try? BareSQLite(path: path, isGuest: true) else { return }
       sqlite3_busy_timeout(file.connection, 0)
       while !lock.withLock({ isDone }) {
         let begin = ContinuousClock.now
