@@ -46,6 +46,8 @@ struct DownloadCourse: Sendable {
     } catch {
       run.failure = OfflineODataError(below: error)
     }
+    // Where the download was cut or given up, rows of its last pages may be on their way to the file.
+    await run.staging?.settle()
     do throws(StorageError) {
       try await store.replica.setFacts(JSONSettings.encode(run.machine.memory), of: query.id)
     } catch { run.failure = run.failure ?? OfflineODataError(error) }
@@ -78,6 +80,7 @@ struct DownloadCourse: Sendable {
   private func perform(_ action: DownloadMachine.Action, _ run: inout Run) async throws -> DownloadMachine.Input? {
     switch action {
     case .begin(let kind):
+      await run.staging?.settle()
       run.staging = try await ReplicaStaging.begin(kind, query, bound, store.replica)
       run.progress.step = kind == .whole ? .reading : .changes
       run.progress.rows = 0

@@ -16,8 +16,11 @@ protocol DownloadStaging: Sendable {
   var kind: DownloadMachine.Staging { get }
   /// Rows of the query's own table that were staged before this run.
   var earlierRows: Int64 { get }
-  /// Reads a page to its end and stages its rows; answers what it told, and its bytes.
-  mutating func page(_ page: ArrivingPage) async throws -> (PageFacts, Int64)
+  /// Reads a page to its end and stages its rows; answers what it told, and its bytes. Where another page follows, rows may
+  /// be written behind the call: what fails then is thrown by a later one.
+  func page(_ page: ArrivingPage) async throws -> (PageFacts, Int64)
+  /// Waits until nothing is written any more.
+  func settle() async
   /// The next link to a part of a collection in line that has to be read before the end; nil for none.
   func nextInlinePage() async throws -> InlinePage?
   /// Reads such a part; answers its bytes.

@@ -41,15 +41,17 @@ enum ReplicaStaging {
     }
   }
 
-  /// Hands a page's bytes on as they come; answers what it told, and how many bytes there were.
-  static func read(_ arriving: ArrivingPage, into page: StagedPage) async throws -> (PageEnd, Int64) {
+  /// Hands a page's bytes on as they come, then ends it; answers what that answers, and how many bytes there were.
+  static func read(
+    _ arriving: ArrivingPage, into page: StagedPage, end: (StagedPage) async throws -> PageEnd
+  ) async throws -> (PageEnd, Int64) {
     var bytes: Int64 = 0
     do {
       for try await piece in arriving.body {
         bytes += Int64(piece.count)
         arriving.progress(bytes, try await page.take(piece))
       }
-      return (try await page.end(), bytes)
+      return (try await end(page), bytes)
     } catch {
       await page.cancel()
       throw error
@@ -66,19 +68,30 @@ struct WholeStaging: DownloadStaging {
   var kind: DownloadMachine.Staging { .whole }
   var earlierRows: Int64 { read.rows }
 
-  mutating func page(_ page: ArrivingPage) async throws -> (PageFacts, Int64) {
-    let (end, bytes) = try await ReplicaStaging.read(page, into: read.beginPage(page.form))
-    let facts = PageFacts(
-      nextLink: end.nextLink, deltaLink: end.deltaLink, count: end.count, rows: end.rows,
-      stagedRows: countsRows ? end.stagedRows : nil, ownRows: end.stagedRows, isAtom: page.form.isAtom)
-    try await read.save(position: page.position(facts))
-    return (facts, bytes)
+  func page(_ page: ArrivingPage) async throws -> (PageFacts, Int64) {
+    let countsRows = countsRows
+    let isAtom = page.form.isAtom
+    let facts = { @Sendable (end: PageEnd) in
+      PageFacts(
+        nextLink: end.nextLink, deltaLink: end.deltaLink, count: end.count, rows: end.rows,
+        stagedRows: countsRows ? end.stagedRows : nil, ownRows: end.stagedRows, isAtom: isAtom)
+    }
+    let position = { @Sendable (end: PageEnd) in page.position(facts(end)) }
+    let (end, bytes) = try await ReplicaStaging.read(page, into: read.beginPage(page.form)) { staged in
+      let end = try await staged.handOver(position: position)
+      // The next page is asked for while the rows of this one are written.
+      guard end.nextLink == nil else { return end }
+      return try await staged.settled(end)
+    }
+    return (facts(end), bytes)
   }
+
+  func settle() async { await read.queue.settle() }
 
   func nextInlinePage() async throws -> InlinePage? { try await read.inlinePages().first }
 
   func inlinePage(_ inline: InlinePage, _ page: ArrivingPage) async throws -> Int64 {
-    try await ReplicaStaging.read(page, into: read.beginPage(page.form, inline: inline)).1
+    try await ReplicaStaging.read(page, into: read.beginPage(page.form, inline: inline)) { try await $0.end() }.1
   }
 
   func finish(_ ending: DownloadMachine.Ending, at time: Double) async throws -> StagedOutcome {
@@ -96,7 +109,10 @@ struct ChangesStaging: DownloadStaging {
   var kind: DownloadMachine.Staging { .changes }
   var earlierRows: Int64 { 0 }
 
-  mutating func page(_ page: ArrivingPage) async throws -> (PageFacts, Int64) {
+  /// Pages of changes are kept when they end.
+  func settle() async {}
+
+  func page(_ page: ArrivingPage) async throws -> (PageFacts, Int64) {
     let staged = delta.beginPage(page.form)
     var bytes: Int64 = 0
     for try await piece in page.body {

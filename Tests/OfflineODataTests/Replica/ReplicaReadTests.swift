@@ -227,4 +227,55 @@ struct ReplicaReadTests {
         "10000|10000|15000"
       ])
   }
+
+  @Test("rows are written in the order of an index; of rows that come twice the later wins all the same")
+  func ordered() async throws {
+    let rig = try await ReplicaRig(metadata: ReplicaModels.shop, makesTables: false)
+    // Towards the end of the page customers get smaller, so the index has the later rows first.
+    let rows = (0..<3000).map { "{\"ID\":\($0),\"Total\":1,\"CustomerID\":\(3000 - $0)}" }
+    let twice = (0..<3000).map { "{\"ID\":\($0 % 1500),\"Total\":\($0),\"CustomerID\":\(3000 - $0)}" }
+    let json = { (rows: [String]) in "{\"value\":[\(rows.joined(separator: ","))]}" }
+    for (pages, wanted) in [
+      ([json(rows)], "3000|1|3000|4501500"),
+      ([json(twice)], "1500|1500|3374250|1125750"),
+      ([json(rows), json(twice)], "3000|1501|3375750|2251500"),
+      ([json(Array(twice[..<1500])), json(Array(twice[1500...]))], "1500|1500|3374250|1125750"),
+    ] {
+      let name = "q\(pages.map(\.count))"
+      let outcome = try await rig.download(name, "Orders", pages: pages)
+      let sql = "SELECT count(*), count(DISTINCT Total), CAST(sum(Total) AS INTEGER), sum(CustomerID) FROM {Orders}"
+      #expect(try await rig.rows(sql + " WHERE \"@queries\" <> 0") == [wanted])
+      #expect(outcome.rows == Int64(wanted.split(separator: "|")[0]))
+      try await rig.replica.removeQuery(name)
+    }
+    try await rig.replica.database.checkIntegrity()
+  }
+
+  @Test("a page's rows are written while the next is read; the position is kept with the last of them")
+  func handedOver() async throws {
+    let rig = try await ReplicaRig(metadata: ReplicaModels.shop, makesTables: false)
+    let read = try await rig.begin("q", "Orders")
+    for number in 0..<5 {
+      let page = read.beginPage(PageForm(url: "Orders", status: 200, version: .v4))
+      let rows = (0..<2000).map { "{\"ID\":\(number * 2000 + $0),\"CustomerID\":\($0 % 7)}" }
+      try await page.take(Array("{\"value\":[\(rows.joined(separator: ","))],\"@odata.nextLink\":\"n\"}".utf8))
+      let end = try await page.handOver { "\(number) with \($0.stagedRows ?? -1)" }
+      #expect(end.nextLink == "n")
+      #expect(end.rows == 2000)
+      // Whenever one looks, the rows of the pages that the position tells are there.
+      let seen = try await rig.rows("SELECT position, rows FROM larder_download")
+      let place = seen[0].split(separator: "|")
+      if place[0] != "-" {
+        let said = Int(place[0].split(separator: " ").last ?? "") ?? -1
+        #expect((Int(place[1]) ?? 0) >= said)
+      }
+    }
+    // A page that breaks off takes nothing of those before it away.
+    let broken = read.beginPage(PageForm(url: "Orders", status: 200, version: .v4))
+    try await broken.take(Array("{\"value\":[{\"ID\":77777}".utf8))
+    await broken.cancel()
+    #expect(try await rig.rows("SELECT position, pages FROM larder_download") == ["4 with 10000|5"])
+    let outcome = try await read.finish(deltaLink: nil, etag: nil, lastModified: nil, at: 1)
+    #expect(outcome.rows == 10_000)
+  }
 }

@@ -118,7 +118,7 @@ extension Replica {
 
   /// Works for one slice; answers whether there is more to do.
   private func sweepSlice() async throws(StorageError) -> Bool {
-    try await database.write { (connection) throws(StorageError) in
+    try await database.stage { (connection) throws(StorageError) in
       let begin = ContinuousClock.now
       let names = try connection.rows("SELECT name FROM larder_litter") { (row) throws(StorageError) in
         try row.text(0)

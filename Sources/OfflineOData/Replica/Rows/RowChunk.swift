@@ -58,6 +58,19 @@ struct RowChunk: Sendable {
   /// Links of a delta, by entity-ids.
   var deltaLinks: [(link: ODataDeltaLink, isDeleted: Bool)] = []
 
+  /// How many rows of a table there are, and what their texts take.
+  struct Size: Sendable {
+    let table: Int
+    let rows: Int
+    let bytes: Int
+  }
+
+  /// The size of its only table's rows.
+  var size: Size? {
+    guard slots.count == 1, let slot = slots.first else { return nil }
+    return Size(table: slot.table.number, rows: slot.rowCount, bytes: slot.batch.textByteCount)
+  }
+
   var isEmpty: Bool { order.isEmpty && deltaLinks.isEmpty }
   var byteCount: Int { slots.reduce(0) { $0 + $1.batch.byteCount } }
 }

@@ -161,7 +161,45 @@ struct GenerationWriter: Sendable {
     }
     tables[number] = TableTarget(
       plan.tables[number], name: name, current: hasRows == nil ? nil : current, bit: bit,
-      others: try connection.bits(in: plan.tables[number].name) & ~(1 << bit))
+      others: try connection.bits(in: plan.tables[number].name) & ~(1 << bit),
+      index: TableDDL.indexes(
+        of: plan.tables[number], in: plan, asked: try registry.asked(plan.tables[number], connection)
+      )
+      .first ?? [])
+  }
+
+  // MARK: Runs
+
+  /// A chunk as a run, where it is one: rows of one table and nothing else, which need no care. Prepares the table.
+  mutating func run(of chunk: RowChunk, _ connection: Connection) throws(StorageError) -> RowRun? {
+    guard chunk.slots.count == 1, let slot = chunk.slots.first, chunk.links.isEmpty, chunk.outerLinks.isEmpty,
+      chunk.told.isEmpty, chunk.inlines.isEmpty, !slot.hasFlags, !slot.table.isContained, !slot.table.key.isEmpty
+    else { return nil }
+    try prepare(table: slot.table.number, connection)
+    guard let target = tables[slot.table.number] else { return nil }
+    return RowRun(slot, order: target.order)
+  }
+
+  /// Writes the next rows of a run, and takes it away behind the last; answers how many of them no page before had.
+  mutating func write(_ run: inout RowRun?, _ connection: Connection) throws(StorageError) -> Int {
+    guard let number = run?.table, let target = tables[number] else {
+      run = nil
+      return 0
+    }
+    let new =
+      target.mode == .careful
+      ? try run?.writeCarefully(to: target, connection) : try run?.write(to: target, connection)
+    if run?.isDone == true { run = nil }
+    // A row that came before: from here on its table is written with more care.
+    if let new {
+      if number == root, new > 0 {
+        try connection.run(
+          "UPDATE larder_download SET rows = rows + ?1 WHERE query = ?2", .integer(Int64(new)), .integer(query))
+      }
+      return new
+    }
+    tables[number]?.mode = .careful
+    return 0
   }
 
   mutating func prepare(links number: Int, _ connection: Connection) throws(StorageError) {

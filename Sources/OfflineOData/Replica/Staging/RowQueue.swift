@@ -2,72 +2,112 @@ import Storage
 import Synchronization
 
 /// Chunks on their way from the reader of a payload to the thread that writes: few at a time, written in the order in
-/// which they came, in transactions of one slice each.
+/// which they came, in transactions of one slice each. The ends of pages stand among them: what a page leaves is kept in
+/// the transaction that has its last rows, or behind it.
 final class RowQueue: Sendable {
   private let replica: Replica
-  private let writer: Mutex<GenerationWriter>
+  private let writing: Mutex<Writing>
   private let state = Mutex(State())
 
-  private struct State {
-    var chunks: [RowChunk] = []
-    var isRunning = false
-    var newRows = 0
-    var failure: StorageError?
-    var waiting: [CheckedContinuation<Void, Never>] = []
-    /// The writing of what is queued; waited for in `drain`.
-    var task: Task<Void, Never>?
+  /// Held by who writes.
+  private struct Writing {
+    var writer: GenerationWriter
+    /// Rows that are written in part.
+    var run: RowRun?
+    /// Ends of pages that the transaction has written.
+    var ends = 0
   }
 
-  /// Chunks that wait; who brings more waits too.
-  static let limit = 3
+  private enum Item {
+    case rows(RowChunk)
+    case end(PageMark)
+
+    var byteCount: Int { if case .rows(let chunk) = self { chunk.byteCount } else { 0 } }
+  }
+
+  private struct State {
+    var items: [Item] = []
+    var isRunning = false
+    /// A run is written in part.
+    var hasRun = false
+    var newRows = 0
+    /// Pages that have ended whose rows are not all written.
+    var openPages = 0
+    /// What the end of the last page found.
+    var stagedRows: Int64?
+    var failure: StorageError?
+    var waiting: [CheckedContinuation<Void, Never>] = []
+  }
+
+  /// Bytes of rows that wait; who brings more waits too.
+  private static let limit = 1 << 20
+  /// How long a transaction may last, its commit left out.
+  private static let slice = Duration.milliseconds(20)
 
   init(_ replica: Replica, _ writer: GenerationWriter) {
     self.replica = replica
-    self.writer = Mutex(writer)
+    writing = Mutex(Writing(writer: writer))
   }
 
   /// Hands a chunk over; returns when there is room for another.
   func put(_ chunk: RowChunk) async throws(StorageError) {
+    enqueue(.rows(chunk))
+    await wait { $0.items.reduce(0) { $0 + $1.byteCount } < RowQueue.limit }
+    try check()
+  }
+
+  /// Tells that all rows of a page have been handed over; returns when those of the page before are written. So who is
+  /// killed has one page at most to read again.
+  func end(_ mark: PageMark) async throws(StorageError) {
+    state.withLock { $0.openPages += 1 }
+    enqueue(.end(mark))
+    await wait { $0.openPages < 2 }
+    try check()
+  }
+
+  private func enqueue(_ item: Item) {
     let begins = state.withLock { state in
-      state.chunks.append(chunk)
+      state.items.append(item)
       if state.isRunning { return false }
       state.isRunning = true
       return true
     }
-    if begins {
-      let task = Task { await self.run() }
-      state.withLock { $0.task = task }
-    }
-    await wait { $0.chunks.count < RowQueue.limit }
-    try check()
+    if begins { Task { await self.run() } }
   }
 
-  /// Waits until all is written; answers how many rows were new since the last time.
-  func drain() async throws(StorageError) -> Int {
-    await wait { !$0.isRunning }
+  /// Waits until all is written; answers how many rows were new since the last time, and how many of the query's own
+  /// table were staged at the end of the last page.
+  func drain() async throws(StorageError) -> (new: Int, staged: Int64?) {
+    await settle()
     try check()
     return state.withLock { state in
       defer { state.newRows = 0 }
-      return state.newRows
+      return (state.newRows, state.stagedRows)
     }
   }
 
+  /// Waits until all is written, or cannot be.
+  func settle() async { await wait { !$0.isRunning } }
+
   /// Gives up what is not written and waits for what is.
   func stop() async {
-    state.withLock { $0.chunks = [] }
-    await wait { !$0.isRunning }
+    state.withLock { state in
+      state.items = []
+      state.openPages = 0
+    }
+    await settle()
   }
 
   /// Runs work with the writer of rows, in a transaction.
   func write<Value: Sendable>(
     _ body: @escaping @Sendable (inout GenerationWriter, Connection) throws(StorageError) -> Value
   ) async throws(StorageError) -> Value {
-    try await replica.database.write { [self] (connection) throws(StorageError) in
-      try writer.withLock { (writer) throws(StorageError) in
-        let before = writer
-        do throws(StorageError) { return try body(&writer, connection) } catch {
+    try await replica.database.stage { [self] (connection) throws(StorageError) in
+      try writing.withLock { (writing) throws(StorageError) in
+        let before = writing.writer
+        do throws(StorageError) { return try body(&writing.writer, connection) } catch {
           // What was made in the transaction is gone with it.
-          writer = before
+          writing.writer = before
           throw error
         }
       }
@@ -91,30 +131,62 @@ final class RowQueue: Sendable {
     }
   }
 
+  // MARK: Writing
+
   private func run() async {
     while true {
       let isOver = state.withLock { state in
-        if state.chunks.isEmpty || state.failure != nil { state.isRunning = false }
+        if state.items.isEmpty && !state.hasRun || state.failure != nil { state.isRunning = false }
         return !state.isRunning
       }
       if isOver { break }
-      do {
-        let new = try await write { [self] (writer, connection) throws(StorageError) in
-          let begin = ContinuousClock.now
-          var new = 0
-          repeat {
-            guard let chunk = state.withLock({ $0.chunks.isEmpty ? nil : $0.chunks.removeFirst() }) else { break }
-            new += try writer.write(chunk, connection)
-          } while ContinuousClock.now - begin < Replica.slice
-          return new
+      do throws(StorageError) {
+        // Ordering rows takes time: not while others wait for the file.
+        writing.withLock { if $0.run?.isSorted == false { $0.run?.sort() } }
+        try await replica.database.stage { [self] (connection) throws(StorageError) in
+          try writing.withLock { (writing) throws(StorageError) in try slice(&writing, connection) }
         }
-        state.withLock { $0.newRows += new }
+        writing.withLock { writing in
+          state.withLock { $0.openPages -= writing.ends }
+          writing.ends = 0
+        }
       } catch {
+        writing.withLock { $0.run = nil }
         state.withLock { $0.failure = error }
       }
       wake()
     }
     wake()
+  }
+
+  /// Writes for as long as a transaction may last, or until rows are to be ordered.
+  private func slice(_ writing: inout Writing, _ connection: Connection) throws(StorageError) {
+    let begin = ContinuousClock.now
+    var new = 0
+    defer {
+      let hasRun = writing.run != nil
+      state.withLock { state in
+        state.newRows += new
+        state.hasRun = hasRun
+      }
+    }
+    repeat {
+      if writing.run != nil {
+        new += try writing.writer.write(&writing.run, connection)
+        continue
+      }
+      guard let item = state.withLock({ $0.items.isEmpty ? nil : $0.items.removeFirst() }) else { return }
+      switch item {
+      case .rows(let chunk):
+        writing.run = try writing.writer.run(of: chunk, connection)
+        if writing.run != nil { return }
+        new += try writing.writer.write(chunk, connection)
+      case .end(let mark):
+        let staged = try mark.write(writing.writer.query, connection)
+        writing.ends += 1
+        state.withLock { $0.stagedRows = staged }
+      }
+    } while ContinuousClock.now - begin < RowQueue.slice
   }
 
   private func wake() {
@@ -123,5 +195,42 @@ final class RowQueue: Sendable {
       return state.waiting
     }
     for waiter in waiting { waiter.resume() }
+  }
+}
+
+/// The end of a page of a whole read: what is kept when its rows are written.
+struct PageMark: Sendable {
+  let bytes: Int64
+  let inline: InlinePage?
+  let end: PageEnd
+  /// Where the download goes on behind the page; nil keeps nothing.
+  let position: @Sendable (PageEnd) -> String?
+
+  /// Keeps it; answers how many rows of the query's own table are staged.
+  func write(_ query: Int64, _ connection: Connection) throws(StorageError) -> Int64? {
+    try connection.run(
+      "UPDATE larder_download SET pages = pages + ?1, bytes = bytes + ?2 WHERE query = ?3",
+      .integer(inline == nil ? 1 : 0), .integer(bytes), .integer(query))
+    try goOn(connection)
+    let rows = try connection.first("SELECT rows FROM larder_download WHERE query = ?1", .integer(query)) {
+      (row) throws(StorageError) in try row.int64(0)
+    }
+    var end = end
+    end.stagedRows = rows
+    if let position = position(end) {
+      try connection.run(
+        "UPDATE larder_download SET position = ?1 WHERE query = ?2", .text(position), .integer(query))
+    }
+    return rows
+  }
+
+  /// A collection in line goes on, or is whole.
+  private func goOn(_ connection: Connection) throws(StorageError) {
+    guard let inline else { return }
+    if let next = end.nextLink {
+      try connection.run("UPDATE larder_inline SET link = ?1 WHERE id = ?2", .text(next), .integer(inline.id))
+    } else {
+      try connection.run("DELETE FROM larder_inline WHERE id = ?1", .integer(inline.id))
+    }
   }
 }

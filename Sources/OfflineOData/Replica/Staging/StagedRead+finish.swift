@@ -129,7 +129,7 @@ extension StagedRead {
     let find = "SELECT max(\(name)) FROM (SELECT \(name) FROM \(table) WHERE \(name) > ?1 ORDER BY \(name) LIMIT 200)"
     var last: Int64? = 0
     while let from = last {
-      last = try await replica.database.write { (connection) throws(StorageError) -> Int64? in
+      last = try await replica.database.stage { (connection) throws(StorageError) -> Int64? in
         let begin = ContinuousClock.now
         var from = from
         while true {

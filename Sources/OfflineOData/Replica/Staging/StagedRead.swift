@@ -19,6 +19,8 @@ final class StagedRead: Sendable {
   let pages: Int
   let rows: Int64
   let queue: RowQueue
+  /// The largest chunk of rows of one table so far.
+  fileprivate let largest = Mutex<RowChunk.Size?>(nil)
 
   private init(
     _ replica: Replica, _ query: Int64, _ table: Int, _ plan: ReplicaPlan, position: String?, pages: Int, rows: Int64
@@ -63,7 +65,7 @@ final class StagedRead: Sendable {
     StagedPage(self, form, inline)
   }
 
-  /// Keeps where the download goes on; behind a page that has ended.
+  /// Keeps where the download goes on; behind a page that has ended with its rows written.
   func save(position: String?) async throws(StorageError) {
     try await replica.database.write { [query] (connection) throws(StorageError) in
       try connection.run(
@@ -113,6 +115,9 @@ final class StagedPage: Sendable {
   private static let slice = 64 << 10
   private static let chunkRows = 1000
   private static let chunkBytes = 2 << 20
+  /// The same of rows of one table: they are written in an order that is the better the more there are.
+  private static let runRows = 20_000
+  private static let runBytes = 6 << 20
 
   init(_ read: StagedRead, _ form: PageForm, _ inline: InlinePage?) {
     self.read = read
@@ -121,6 +126,7 @@ final class StagedPage: Sendable {
     let parent = isFit ? inline.map { (navigation: $0.navigation, table: $0.table, id: $0.parent) } : nil
     let table = parent.map { read.plan.tables[$0.table].navigations[$0.navigation].target } ?? read.table
     let collector = RowCollector(plan: read.plan, table: table, parent: parent)
+    collector.expected = read.largest.withLock { $0 }
     state = Mutex(Reading(reader: PageReader(form, collector)))
   }
 
@@ -136,7 +142,7 @@ final class StagedPage: Sendable {
       let (chunk, count) = try state.withLock { state in
         state.bytes += Int64(part.count)
         try state.reader.read(part)
-        return (StagedPage.ripe(state.reader.collector), state.reader.collector.rootCount)
+        return (ripe(state.reader.collector), state.reader.collector.rootCount)
       }
       rows = count
       if let chunk { try await read.queue.put(chunk) }
@@ -145,48 +151,51 @@ final class StagedPage: Sendable {
     return rows
   }
 
-  private static func ripe(_ collector: RowCollector) -> RowChunk? {
-    let isRipe =
-      collector.frames.isEmpty
-      && (collector.chunk.order.count >= chunkRows || collector.chunk.byteCount >= chunkBytes)
-    return isRipe ? collector.take() : nil
+  private func ripe(_ collector: RowCollector) -> RowChunk? {
+    guard collector.frames.isEmpty else { return nil }
+    let chunk = collector.chunk
+    let isRun = chunk.slots.count == 1 && chunk.links.isEmpty && chunk.told.isEmpty
+    let rows = isRun ? Self.runRows : Self.chunkRows
+    let bytes = isRun ? Self.runBytes : Self.chunkBytes
+    guard chunk.order.count >= rows || chunk.byteCount >= bytes else { return nil }
+    expect(chunk, collector)
+    return collector.take()
+  }
+
+  private func expect(_ chunk: RowChunk, _ collector: RowCollector) {
+    guard let size = chunk.size else { return }
+    let largest = read.largest.withLock { largest in
+      if largest.map({ $0.rows < size.rows }) ?? true { largest = size }
+      return largest
+    }
+    collector.expected = largest
   }
 
   /// Tells that the page is whole; waits until its rows are written.
-  func end() async throws -> PageEnd {
+  func end(position: @escaping @Sendable (PageEnd) -> String? = { _ in nil }) async throws -> PageEnd {
+    try await settled(try await handOver(position: position))
+  }
+
+  /// Waits until the rows that were handed over are written; answers a page's end with what that found.
+  func settled(_ end: PageEnd) async throws(StorageError) -> PageEnd {
+    var end = end
+    let written = try await read.queue.drain()
+    (end.newRows, end.stagedRows) = (Int64(written.new), written.staged)
+    return end
+  }
+
+  /// The same without waiting, but for the page before: the next page may be read while the rows of this one are written.
+  /// `position` is asked when they are, and what it answers is kept with the last of them.
+  func handOver(position: @escaping @Sendable (PageEnd) -> String?) async throws -> PageEnd {
     let (rest, end, bytes) = try state.withLock { state in
       try state.reader.finish()
       return (state.reader.collector.take(), state.reader.end, state.bytes)
     }
     if !rest.isEmpty || !rest.told.isEmpty { try await read.queue.put(rest) }
-    var page = end
-    page.newRows = Int64(try await read.queue.drain())
-    let isInline = inline != nil
-    let inline = inline
-    page.stagedRows = try await read.replica.database.write { [query = read.query] (connection) throws(StorageError) in
-      try connection.run(
-        "UPDATE larder_download SET pages = pages + ?1, bytes = bytes + ?2 WHERE query = ?3",
-        .integer(isInline ? 0 : 1), .integer(bytes), .integer(query))
-      try StagedPage.goOn(inline, end, connection)
-      return try connection.first("SELECT rows FROM larder_download WHERE query = ?1", .integer(query)) {
-        (row) throws(StorageError) in try row.int64(0)
-      }
-    }
-    return page
+    try await read.queue.end(PageMark(bytes: bytes, inline: inline, end: end, position: position))
+    return end
   }
 
-  /// A collection in line goes on, or is whole.
-  private static func goOn(
-    _ inline: InlinePage?, _ end: PageEnd, _ connection: Connection
-  ) throws(StorageError) {
-    guard let inline else { return }
-    if let next = end.nextLink {
-      try connection.run("UPDATE larder_inline SET link = ?1 WHERE id = ?2", .text(next), .integer(inline.id))
-    } else {
-      try connection.run("DELETE FROM larder_inline WHERE id = ?1", .integer(inline.id))
-    }
-  }
-
-  /// Gives the page up: its rows that are written stay staged, and come again.
-  func cancel() async { await read.queue.stop() }
+  /// Gives the page up: its rows that were handed over stay staged, and come again.
+  func cancel() async { await read.queue.settle() }
 }

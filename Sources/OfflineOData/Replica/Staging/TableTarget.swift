@@ -16,11 +16,14 @@ struct TableTarget: Sendable {
   private let findNext: String
   private let current: String?
   private let columns: [String]
+  /// The columns of the first index beside the key's, as places in a row; none where there is no such index.
+  let order: [Int]
 
   var isContained: Bool { table.isContained }
 
-  init(_ table: EntityTable, name: String, current: String?, bit: Int64, others: Int64) {
+  init(_ table: EntityTable, name: String, current: String?, bit: Int64, others: Int64, index: [Int]) {
     self.table = table
+    order = TableTarget.hasPlainKey(table) ? index.map { RowSlot.systemCount + $0 } : []
     self.name = name
     self.bit = bit
     self.others = others
@@ -40,6 +43,17 @@ struct TableTarget: Sendable {
   /// Whether all rows are new: nothing to look for.
   func isPlain(_ slot: RowSlot) -> Bool {
     mode == .fresh && !isContained && !slot.hasFlags && !slot.table.key.isEmpty
+  }
+
+  /// Whether keys are equal only where their cells have the same bytes: then rows that come twice are found by those.
+  private static func hasPlainKey(_ table: EntityTable) -> Bool {
+    !table.key.isEmpty
+      && table.key.allSatisfy { column in
+        switch table.columns[column].storage {
+        case .integer, .string, .guid, .boolean, .enumeration: true
+        default: false
+        }
+      }
   }
 
   /// The condition that finds a row by what identifies it.

@@ -1,0 +1,75 @@
+import Storage
+
+/// Rows of one table on their way into its next generation, a few at a time: transactions may end between them.
+///
+/// They are written in the order of the table's first index beside the key's, and their identities are given in that
+/// order. So rows that follow each other go to few pages of that index: in the order in which a service sends them, nearly
+/// every row changes another page of it, and each commit writes all of those.
+struct RowRun {
+  private var slot: RowSlot
+  private let columns: [Int]
+  /// nil before it is found.
+  private var order: [Int32]?
+  private var next = 0
+  /// The first of the identities that are kept for the run's rows; 0 before there are any.
+  private var identity: Int64 = 0
+
+  /// Rows that are written without a look at the clock.
+  private static let part = 128
+
+  init(_ slot: RowSlot, order columns: [Int]) {
+    self.slot = slot
+    self.columns = columns
+  }
+
+  var table: Int { slot.table.number }
+  var isSorted: Bool { order != nil }
+  var isDone: Bool { order.map { next >= $0.count } ?? false }
+
+  /// Finds the order; outside a transaction, for it takes its time.
+  mutating func sort() {
+    let key = slot.table.key.map { RowSlot.systemCount + $0 }
+    // Of rows that come twice in a run the later wins, so they stay in the payload's order.
+    let isFree = !columns.isEmpty && !slot.batch.mayRepeat(in: key)
+    order = slot.batch.order(by: isFree ? columns : [])
+  }
+
+  /// Writes the next rows; answers how many, nil where the first of the rest breaks a constraint: it came before.
+  mutating func write(to target: TableTarget, _ connection: Connection) throws(StorageError) -> Int? {
+    let order = try begin(connection)
+    let end = min(next + Self.part, order.count)
+    for place in next..<end {
+      let row = Int(order[place])
+      if target.mode == .fresh {
+        slot.batch.set(row, SystemColumn.id.place, integer: identity + Int64(place))
+        slot.batch.set(row, SystemColumn.queries.place, integer: 1 << target.bit)
+      } else {
+        _ = try target.write(&slot, row, nil, identity + Int64(place), isCareful: false, connection)
+      }
+    }
+    let count = try connection.insert(target.insert, rows: slot.batch, order: order[next..<end])
+    next += count
+    return next < end && count == 0 ? nil : count
+  }
+
+  /// The same with a look for each row among those that are written.
+  mutating func writeCarefully(to target: TableTarget, _ connection: Connection) throws(StorageError) -> Int {
+    let order = try begin(connection)
+    let end = min(next + Self.part, order.count)
+    var new = 0
+    while next < end {
+      let written = try target.write(
+        &slot, Int(order[next]), nil, identity + Int64(next), isCareful: true, connection)
+      if written.isNew { new += 1 }
+      next += 1
+    }
+    return new
+  }
+
+  private mutating func begin(_ connection: Connection) throws(StorageError) -> [Int32] {
+    if !isSorted { sort() }
+    let order = order ?? []
+    if identity == 0 { identity = try connection.takeIdentities(order.count) }
+    return order
+  }
+}
