@@ -264,7 +264,8 @@ extension UploadService.State {
     if members["ID"] == nil { nextKey += 1 }
     guard sets[set]?[key] == nil else { return (409, [:], error("exists")) }
     members["ID"] = String(key)
-    let children = members.removeValue(forKey: "Items")
+    var children = members.removeValue(forKey: "Items")
+    if let inner = children, inner.hasPrefix("{\"results\":") { children = String(inner.dropFirst(11).dropLast()) }
     let entity = UploadService.Entity(values: members)
     sets[set]?[key] = entity
     log.append("POST \(set)(\(key))")
