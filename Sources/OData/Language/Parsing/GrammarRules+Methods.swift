@@ -66,7 +66,7 @@ extension GrammarRules {
     rules.add(["geExpr"], infix("ge"))
     rules.add(
       ["inExpr"],
-      infix("in") { (reader: inout SyntaxReader) throws(ODataSyntaxError) in try reader.membershipOperand() })
+      infix("in") { (reader: inout SyntaxReader) throws(ODataSyntaxError) in try reader.membership() })
     rules.add(["hasExpr"], infix("has"))
     rules.add(["addExpr"], infix("add"))
     rules.add(["subExpr"], infix("sub"))

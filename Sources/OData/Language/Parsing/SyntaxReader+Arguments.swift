@@ -50,3 +50,71 @@ extension SyntaxReader {
     } ?? end
   }
 }
+
+// Arguments in expressions.
+extension SyntaxReader {
+  /// A key in parentheses, behind a collection.
+  mutating func key() throws(ODataSyntaxError) -> ODataPathSegment {
+    let start = index
+    let segment = try arguments(inExpression: true)
+    if case .arguments(let list) = segment.kind {
+      guard let first = list.first else { throw error(.unexpected(expected: ["a key"]), at: start + 1) }
+      guard list.allSatisfy({ $0.value.isKeyValue }), list.count == 1 || first.name != nil else {
+        throw error(.unexpected(expected: ["a key: a literal or an alias, or name=value of each part"]), at: start + 1)
+      }
+    }
+    return segment
+  }
+
+  /// Whether a function with a namespace takes a path without a name: `sap.entityexists(path)` of offline stores.
+  static func takesPath(_ name: String) -> Bool {
+    name.utf8.count == 16 && name.lowercased() == "sap.entityexists"
+  }
+
+  /// Arguments in an expression: named parameters, or a key: one literal or alias. V2 has no keys there, but functions of the
+  /// service whose arguments have no names.
+  mutating func checkedArguments(of name: String) throws(ODataSyntaxError) -> ODataPathSegment {
+    if dialect == .v4, !SyntaxReader.takesPath(name), let place = endOfBegunKey() {
+      throw error(.unknownFunction(name, nearest: ODataCanonicalFunction.nearest(to: name)), at: place)
+    }
+    return try arguments(inExpression: true)
+  }
+
+  /// Where the parenthesis that opens here ceases to be the beginning of a key or of named arguments, as far as its first item goes;
+  /// nil where it may be either.
+  private func endOfBegunKey() -> Int? {
+    var look = self
+    look.index += 1
+    look.skipSpace()
+    guard look.peek != UInt8(ascii: ")"), !isNamedArgument(at: look.index) else { return nil }
+    if look.take(UInt8(ascii: "@")) {
+      guard (try? look.identifier()) != nil else { return nil }
+    } else {
+      do throws(ODataSyntaxError) { _ = try look.primitiveLiteral() } catch { return look.endOfNoLiteral() }
+    }
+    let last = look.index
+    look.skipSpace()
+    return look.peek == UInt8(ascii: ")") && !look.isAtEnd ? nil : last
+  }
+
+  /// Where what stands here and is no literal ceases to be the beginning of one; nil where it is a literal with a mistake.
+  private func endOfNoLiteral() -> Int? {
+    switch peek {
+    case UInt8(ascii: "'"), UInt8(ascii: "0")...UInt8(ascii: "9"): return nil
+    case UInt8(ascii: "-"), UInt8(ascii: "+"): return isNumber(at: index) ? nil : index + 1
+    default: break
+    }
+    let last = endOfIdentifier(at: index)
+    guard last > index else { return index }
+    return isLiteral(upTo: last) ? nil : endOfNames(from: last)
+  }
+
+  /// Where the parts of a name end that follow the one that ends at a place.
+  func endOfNames(from place: Int) -> Int {
+    var last = place
+    while last < end, bytes[last] == UInt8(ascii: "."), case let next = endOfIdentifier(at: last + 1), next > last + 1 {
+      last = next
+    }
+    return last
+  }
+}

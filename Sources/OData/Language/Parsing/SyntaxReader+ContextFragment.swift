@@ -121,7 +121,8 @@ extension SyntaxReader {
     switch look.peek {
     case UInt8(ascii: "="), UInt8(ascii: "'"), UInt8(ascii: "-"): return true
     case UInt8(ascii: ")"):
-      let isKeyword = ["true", "false", "INF", "NaN"].contains(string(index + 1..<look.index))
+      let word = string(index + 1..<look.index)
+      let isKeyword = word == "INF" || word == "NaN" || ["true", "false"].contains(word.lowercased())
       return (isAlias || isKeyword) && look.peek(ahead: 1) == UInt8(ascii: "/")
         && look.peek(ahead: 2) != UInt8(ascii: "$")
     default: return false

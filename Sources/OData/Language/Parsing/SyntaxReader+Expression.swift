@@ -181,7 +181,7 @@ extension SyntaxReader {
   }
 
   private mutating func takeUnaryOperator() -> UnaryOperator? {
-    if peek == UInt8(ascii: "-"), !isNumber(at: index) {
+    if peek == UInt8(ascii: "-"), !isNumber(at: index) || isMoment(at: index + 1) {
       index += 1
       skipSpace()
       return .minus
@@ -211,6 +211,11 @@ extension SyntaxReader {
     guard dialect == .v4 else {
       throw ODataSyntaxError(.notInDialect(what()), offset: position.offset ?? offset(of: index), in: text)
     }
+  }
+
+  /// The right side of `in` and the operators behind it.
+  mutating func membership() throws(ODataSyntaxError) -> ODataExpression {
+    try operation(minimum: 1, behind: try membershipOperand())
   }
 
   /// The right side of `in`: a list in parentheses, or an expression.

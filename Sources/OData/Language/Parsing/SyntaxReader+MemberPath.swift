@@ -13,6 +13,10 @@ extension SyntaxReader {
     }
     if case .count? = segments.first?.kind { return ODataPath(segments, at: position) }
     if root == .these { try checkCollectionStep() }
+    // An alias may be an annotation, which may be primitive.
+    if case .alias = root, peek == UInt8(ascii: "/"), index + 1 >= end || isBehindOperand(bytes[index + 1]) {
+      index += 1
+    }
     return ODataPath(root: root, try steps(behind: segments), at: position)
   }
 
@@ -123,71 +127,6 @@ extension SyntaxReader {
     let arguments = try checkedArguments(of: name)
     guard dialect == .v4, peek == UInt8(ascii: "("), arguments.isCall else { return [segment, arguments] }
     return [segment, arguments, try key()]
-  }
-
-  /// A key in parentheses, behind a collection.
-  private mutating func key() throws(ODataSyntaxError) -> ODataPathSegment {
-    let start = index
-    let segment = try arguments(inExpression: true)
-    if case .arguments(let list) = segment.kind {
-      guard let first = list.first else { throw error(.unexpected(expected: ["a key"]), at: start + 1) }
-      guard list.allSatisfy({ $0.value.isKeyValue }), list.count == 1 || first.name != nil else {
-        throw error(.unexpected(expected: ["a key: a literal or an alias, or name=value of each part"]), at: start + 1)
-      }
-    }
-    return segment
-  }
-
-  /// Whether a function with a namespace takes a path without a name: `sap.entityexists(path)` of offline stores.
-  private static func takesPath(_ name: String) -> Bool {
-    name.utf8.count == 16 && name.lowercased() == "sap.entityexists"
-  }
-
-  /// Arguments in an expression: named parameters, or a key: one literal or alias. V2 has no keys there, but functions of the
-  /// service whose arguments have no names.
-  private mutating func checkedArguments(of name: String) throws(ODataSyntaxError) -> ODataPathSegment {
-    if dialect == .v4, !SyntaxReader.takesPath(name), let place = endOfBegunKey() {
-      throw error(.unknownFunction(name, nearest: ODataCanonicalFunction.nearest(to: name)), at: place)
-    }
-    return try arguments(inExpression: true)
-  }
-
-  /// Where the parenthesis that opens here ceases to be the beginning of a key or of named arguments, as far as its first item goes;
-  /// nil where it may be either.
-  private func endOfBegunKey() -> Int? {
-    var look = self
-    look.index += 1
-    look.skipSpace()
-    guard look.peek != UInt8(ascii: ")"), !isNamedArgument(at: look.index) else { return nil }
-    if look.take(UInt8(ascii: "@")) {
-      guard (try? look.identifier()) != nil else { return nil }
-    } else {
-      do throws(ODataSyntaxError) { _ = try look.primitiveLiteral() } catch { return look.endOfNoLiteral() }
-    }
-    let last = look.index
-    look.skipSpace()
-    return look.peek == UInt8(ascii: ")") && !look.isAtEnd ? nil : last
-  }
-
-  /// Where what stands here and is no literal ceases to be the beginning of one; nil where it is a literal with a mistake.
-  private func endOfNoLiteral() -> Int? {
-    switch peek {
-    case UInt8(ascii: "'"), UInt8(ascii: "0")...UInt8(ascii: "9"): return nil
-    case UInt8(ascii: "-"), UInt8(ascii: "+"): return isNumber(at: index) ? nil : index + 1
-    default: break
-    }
-    let last = endOfIdentifier(at: index)
-    guard last > index else { return index }
-    return isLiteral(upTo: last) ? nil : endOfNames(from: last)
-  }
-
-  /// Where the parts of a name end that follow the one that ends at a place.
-  private func endOfNames(from place: Int) -> Int {
-    var last = place
-    while last < end, bytes[last] == UInt8(ascii: "."), case let next = endOfIdentifier(at: last + 1), next > last + 1 {
-      last = next
-    }
-    return last
   }
 
   /// What begins a step.

@@ -56,6 +56,11 @@ extension SyntaxReader {
       || dialect == .v4 && stands("-INF", at: place, anyCase: false) && endOfIdentifier(at: place + 1) == place + 4
   }
 
+  /// Whether a time of day or a GUID begins here, which have no sign.
+  func isMoment(at place: Int) -> Bool {
+    dialect == .v4 && (endOfTime(at: place) != nil || endOfGuid(at: place) != nil)
+  }
+
   /// 8-4-4-4-12 hexadecimal digits.
   func endOfGuid(at start: Int) -> Int? {
     guard start + 36 <= end, start + 8 < end, bytes[start + 8] == UInt8(ascii: "-") else { return nil }

@@ -101,11 +101,18 @@ extension SyntaxReader {
         try demandEquals()
         try value(of: option, place, into: &options)
       } else if place.isNested {
+        let name = string(index..<endOfIdentifier(at: index))
+        if isRelaxed { try checkEquals(behind: name, of: SystemOption.allCases.filter { isBare($0, place) }) }
         throw error(.unexpected(expected: expected(at: place)), at: start)
       } else {
         try customOption(place, into: &options)
       }
     }
+  }
+
+  /// Whether an option may stand in a place without its `$`.
+  private func isBare(_ option: SystemOption, _ place: OptionPlace) -> Bool {
+    option.mayLackDollar && place.allows(option, dialect: dialect)
   }
 
   /// The option whose name stands here without `$` (4.01). Where the place does not take it, a custom option may have its name.

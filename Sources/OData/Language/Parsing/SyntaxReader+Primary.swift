@@ -186,8 +186,10 @@ extension SyntaxReader {
     skipSpace()
     let start = index
     if let type = try? typeOperand() {
+      let last = index
       skipSpace()
       if take(UInt8(ascii: ")")) { return (nil, type) }
+      lookedInVain(from: last, to: index)
     }
     index = start
     let operand = try expression()
