@@ -94,7 +94,8 @@ struct BindingApplyTests {
       try binder.bind(try ODataParser(.v401).relativeURL(text))
     }
     func items(_ item: (Int) -> String) -> String { (0..<count).map(item).joined(separator: ",") }
-    let start = ContinuousClock.now
+    // What this thread computes: other work of the machine only lengthens the clock's time.
+    let start = FuzzChecks.processorTime()
     let computed = try bind(
       "Products?$compute=" + items { "Rating add \($0) as A\($0)" } + "&$select=" + items { "A\($0)" })
     #expect(computed.options.compute.count == count && computed.options.select.count == count)
@@ -103,7 +104,7 @@ struct BindingApplyTests {
     let summed = try bind("Orders?$apply=aggregate(" + items { "Amount with sum as A\($0)" } + ")")
     #expect(Self.names(summed).count == count)
     // A second without optimisation; what grew with the square took half a minute.
-    #expect(ContinuousClock.now - start < .seconds(10))
+    #expect(FuzzChecks.processorTime() - start < 10)
   }
 
   @Test("Imports of V3 that are bindable are called on their first parameter, and at the root with all")
