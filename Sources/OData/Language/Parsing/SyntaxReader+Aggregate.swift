@@ -96,7 +96,7 @@ extension SyntaxReader {
       throw unexpected("a key ('$count' stands behind its path and a '/')")
     }
     guard isAtEndOfAggregated else {
-      if case .cast = kind, takeSpace() { throw unexpected("'with' and a method") }
+      if kind == .cast(isAlone: true), takeSpace() { throw unexpected("'with' and a method") }
       return nil
     }
     if case .name(let name)? = segments.first?.kind {
