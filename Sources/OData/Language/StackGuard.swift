@@ -14,24 +14,18 @@ struct StackGuard {
   private static let unasked = 352 << 10
   /// What is left to others at the end of a thread's stack where its size is known.
   private static let reserve = 160 << 10
-  /// So many levels may use more than what every thread has, where their thread has it. A tree that is deeper could not be let go of
-  /// on a smaller one.
-  private let usualDepth: Int
-  private let start = StackGuard.place()
-  /// The lowest place that those levels may reach, as stacks grow downwards; nil before it was asked for.
-  private var lowest: Int?
+  /// The lowest place that may be reached, as stacks grow downwards; odd once the system was asked for it. One word: readers are
+  /// copied where their methods are called.
+  private var lowest = (StackGuard.place() - unasked) & ~1
 
-  init(usualDepth: Int) { self.usualDepth = usualDepth }
-
-  /// Whether nothing may be begun below so many levels.
-  mutating func isSpent(at depth: Int) -> Bool {
+  /// Whether nothing may be begun below so many levels. The usual number of levels may use more than what every thread has, where
+  /// their thread has it: a tree that is deeper could not be let go of on a smaller one.
+  mutating func isSpent(at depth: Int, usual: Int) -> Bool {
     let here = StackGuard.place()
-    guard start - here >= StackGuard.unasked else { return false }
-    guard depth < usualDepth else { return true }
-    if let lowest { return here <= lowest }
+    if here > lowest { return lowest & 1 == 1 && depth >= usual }
+    guard lowest & 1 == 0, depth < usual else { return true }
     // Asked once, and only here: on the first thread the answer comes out of a file of the system.
-    let lowest = StackGuard.endOfStack().map { $0 + StackGuard.reserve } ?? start
-    self.lowest = lowest
+    lowest = min(lowest, StackGuard.endOfStack().map { $0 + StackGuard.reserve } ?? lowest) | 1
     return here <= lowest
   }
 

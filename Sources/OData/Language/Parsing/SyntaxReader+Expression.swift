@@ -32,9 +32,8 @@ extension SyntaxReader {
   }
 
   private mutating func operation(
-    minimum: Int, behind first: ODataExpression
+    minimum: Int, behind left: consuming ODataExpression
   ) throws(ODataSyntaxError) -> ODataExpression {
-    var left = first
     var chain = 0
     while let (kind, position) = takeOperator(minimum: minimum) {
       left = try operation(kind, left, at: position, chain: &chain)

@@ -148,7 +148,10 @@ extension SyntaxReader {
 
   /// Reads one step; false where none stands here, or none can stand behind it.
   private mutating func step(into segments: inout [ODataPathSegment]) throws(ODataSyntaxError) -> Bool {
-    guard let step = try startOfStep(behind: segments.last) else { return false }
+    guard !isAtEnd, take(UInt8(ascii: "/")) else { return false }
+    // Nothing may stand behind the `/` of what can be primitive (ABNF `primitivePathExpr`).
+    if isAtEnd || isBehindOperand(peek), segments.last?.mayBePrimitive ?? false { return false }
+    let step = try startOfStep()
     let position = position
     switch step {
     case .filter: try filterSteps(into: &segments, at: position)
@@ -165,11 +168,8 @@ extension SyntaxReader {
     return true
   }
 
-  /// Takes the `/` before a step and looks at what stands behind it. Nothing may stand behind the `/` of what can be primitive (ABNF
-  /// `primitivePathExpr`).
-  private mutating func startOfStep(behind last: ODataPathSegment?) throws(ODataSyntaxError) -> Step? {
-    guard !isAtEnd, take(UInt8(ascii: "/")) else { return nil }
-    if let last, last.mayBePrimitive, isAtEnd || isBehindOperand(peek) { return nil }
+  /// What stands behind a `/`.
+  private mutating func startOfStep() throws(ODataSyntaxError) -> Step {
     switch peek {
     case UInt8(ascii: "$"):
       if stands("$filter(", at: index, anyCase: false) {

@@ -24,7 +24,7 @@ struct SyntaxReader {
   /// the beginning of anything.
   private var vain = (from: -1, to: -1)
   /// Keeps the stack from its end.
-  private var stack = StackGuard(usualDepth: 100)
+  private var stack = StackGuard()
 
   /// Takes a text; a `%` that is no encoding stays one where `isLenient`.
   init(_ text: String, options: ODataParserOptions, isLenient: Bool = false) throws(ODataSyntaxError) {
@@ -210,7 +210,7 @@ extension SyntaxReader {
   /// Begins a level, which ``leave()`` ends; after an error nothing is read any more.
   mutating func enter() throws(ODataSyntaxError) {
     guard depth < options.maxDepth else { throw error(.tooDeep(limit: options.maxDepth)) }
-    guard !stack.isSpent(at: depth) else { throw error(.tooDeep(limit: depth)) }
+    guard !stack.isSpent(at: depth, usual: 100) else { throw error(.tooDeep(limit: depth)) }
     depth += 1
   }
 

@@ -27,7 +27,7 @@ struct SyntaxWriter {
   var openList: (start: Int, separator: StaticString) = (0, "&")
   private var depth = 0
   /// Keeps the stack from its end.
-  private var stack = StackGuard(usualDepth: 300)
+  private var stack = StackGuard()
 
   init(printer: ODataPrinter, place: Place) {
     self.printer = printer
@@ -60,7 +60,7 @@ struct SyntaxWriter {
   /// that do not go deeper are functions of their own.
   mutating func enter() throws(ODataPrintingError) {
     guard depth < printer.maxDepth else { throw error(.tooDeep(limit: printer.maxDepth)) }
-    guard !stack.isSpent(at: depth) else { throw error(.tooDeep(limit: depth)) }
+    guard !stack.isSpent(at: depth, usual: 300) else { throw error(.tooDeep(limit: depth)) }
     depth += 1
   }
 
