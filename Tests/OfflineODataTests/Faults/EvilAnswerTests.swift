@@ -199,6 +199,21 @@ struct EvilAnswerTests {
     try await rig.end()
   }
 
+  @Test("a collection of a hundred thousand values in one cell takes time in proportion")
+  func longCollection() async throws {
+    let rig = try await EvilRig()
+    let values = [String](repeating: "1", count: 100_000).joined(separator: ",")
+    let begin = ContinuousClock.now
+    let error = await rig.download { _ in
+      EvilService.json("{\"value\":[{\"ID\":1,\"Text\":\"long\",\"More\":[\(values)]}]}")
+    }
+    #expect(error == nil, "\(error.debugDescription)")
+    #expect(try await rig.texts() == ["long"])
+    // Copied with each value it took minutes.
+    #expect(ContinuousClock.now - begin < .seconds(30))
+    try await rig.end()
+  }
+
   @Test("collections in line whose links go in a circle end")
   func circles() async throws {
     let rig = try await EvilRig(query: "Rows?$expand=Parts")

@@ -2,47 +2,42 @@ import OData
 
 /// A value of a payload that stands in one cell: a collection, a complex value as JSON, an undeclared property.
 struct ValueTree {
-  private enum Frame {
-    case complex(ODataComplexValue, name: String?)
-    case values([ODataValue], name: String?)
+  /// A complex value or a collection that is open. It grows in its place: taken out to grow, it would be copied each time.
+  private struct Frame {
+    let isComplex: Bool
+    let name: String?
+    var complex = ODataComplexValue()
+    var values: [ODataValue] = []
   }
 
   private var frames: [Frame] = []
 
   var isOpen: Bool { !frames.isEmpty }
 
-  mutating func beginComplex(_ name: String?) { frames.append(.complex(ODataComplexValue(), name: name)) }
-  mutating func beginValues(_ name: String?) { frames.append(.values([], name: name)) }
+  mutating func beginComplex(_ name: String?) { frames.append(Frame(isComplex: true, name: name)) }
+  mutating func beginValues(_ name: String?) { frames.append(Frame(isComplex: false, name: name)) }
 
   mutating func setType(_ name: String) {
-    guard case .complex(var complex, let own)? = frames.last else { return }
-    complex.typeName = name
-    frames[frames.count - 1] = .complex(complex, name: own)
+    guard let top = frames.indices.last, frames[top].isComplex else { return }
+    frames[top].complex.typeName = name
   }
 
   /// Adds a value to the one that is open.
   mutating func add(_ value: ODataValue, _ name: String?) {
-    guard let last = frames.popLast() else { return }
-    switch last {
-    case .complex(var complex, let own):
-      if let name { complex.properties.append(ODataProperty(name, value)) }
-      frames.append(.complex(complex, name: own))
-    case .values(var values, let own):
-      values.append(value)
-      frames.append(.values(values, name: own))
+    guard let top = frames.indices.last else { return }
+    if !frames[top].isComplex {
+      frames[top].values.append(value)
+    } else if let name {
+      frames[top].complex.properties.append(ODataProperty(name, value))
     }
   }
 
   /// Ends the value that is open; answers the whole one where it was the outermost.
   mutating func end() -> ODataValue? {
     guard let last = frames.popLast() else { return nil }
-    let (value, name): (ODataValue, String?) =
-      switch last {
-      case .complex(let complex, let name): (.complex(complex), name)
-      case .values(let values, let name): (.collection(values), name)
-      }
+    let value: ODataValue = last.isComplex ? .complex(last.complex) : .collection(last.values)
     if frames.isEmpty { return value }
-    add(value, name)
+    add(value, last.name)
     return nil
   }
 }
