@@ -61,9 +61,11 @@ package enum Larder {
   private static func report(_ error: any Error, in context: CommandContext) -> CommandStatus {
     if let error = error as? OutputError, error == .closed { return .done }
     var failure = CommandFailure(error)
-    // A verb's own words about an interrupt say how to go on.
-    let isTold = error is CommandFailure && failure.status == .interrupted
-    if Task.isCancelled, !isTold { failure = CommandFailure(.interrupted, "interrupted") }
+    if Task.isCancelled {
+      // A verb's own hint says how to go on.
+      failure = CommandFailure(
+        .interrupted, "interrupted", hint: failure.status == .interrupted ? failure.hint : nil)
+    }
     let label = context.diagnostics.style.red("larder:")
     context.note("\(label) \(TerminalText.line(failure.message))")
     if let hint = failure.hint { context.note(TerminalText.safe(hint)) }
