@@ -184,8 +184,11 @@ extension SyntaxReader {
   ) throws(ODataSyntaxError) {
     let option = try customQueryOption(place)
     switch (dialect, option.name, option.value) {
-    case (.v2, "!deltatoken", let value?) where options.deltaToken == nil: options.deltaToken = value
-    case (.v2, "search", let value?) where options.search == nil && !value.isEmpty:
+    case (.v2, "!deltatoken", let value?)
+    where options.deltaToken == nil && place.allows(.deltatoken, dialect: .v4):
+      options.deltaToken = value
+    case (.v2, "search", let value?)
+    where options.search == nil && !value.isEmpty && place.allows(.search, dialect: .v4):
       options.search = SyntaxReader.freeSearch(value)
     default: options.custom.append(option)
     }

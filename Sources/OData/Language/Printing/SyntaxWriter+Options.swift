@@ -217,8 +217,8 @@ extension SyntaxWriter {
     }
     guard let value = option.value else { return false }
     if dialect == .v2 {
-      return name == "search" && options.search == nil && !value.isEmpty
-        || name == "!deltatoken" && options.deltaToken == nil
+      return name == "search" && options.search == nil && !value.isEmpty && place.allows(.search, dialect: .v4)
+        || name == "!deltatoken" && options.deltaToken == nil && place.allows(.deltatoken, dialect: .v4)
     }
     guard isRelaxed, let option = SystemOption.named(name, anyCase: true), option.mayLackDollar else { return false }
     return place.isNested || place.allows(option, dialect: dialect)
