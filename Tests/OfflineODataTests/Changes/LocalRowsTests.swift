@@ -4,7 +4,7 @@ import Testing
 
 @testable import OfflineOData
 
-@Suite("Rows of the file with changes that wait", .timeLimit(.minutes(1)))
+@Suite("Rows of the file with changes that wait", .timeLimit(.minutes(3)))
 struct LocalRowsTests {
   /// What a store should show, kept by hand: the server's rows, and requests replayed on them from the first on.
   private struct Naive {

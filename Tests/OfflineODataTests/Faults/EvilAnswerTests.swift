@@ -6,7 +6,7 @@ import Testing
 
 @testable import OfflineOData
 
-@Suite("Offline store: answers of an evil service", .timeLimit(.minutes(1)))
+@Suite("Offline store: answers of an evil service", .timeLimit(.minutes(3)))
 struct EvilAnswerTests {
   struct Evil: Sendable, CustomTestStringConvertible {
     let testDescription: String

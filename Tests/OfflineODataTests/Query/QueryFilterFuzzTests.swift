@@ -10,7 +10,7 @@ import Testing
 enum QueryChance {
   static let asked = ProcessInfo.processInfo.environment["LARDER_QUERIES"].flatMap { Int($0) }
   static func count(_ usual: Int) -> Int { asked ?? usual }
-  static let limit: TimeLimitTrait.Duration = .minutes(asked == nil ? 1 : 60)
+  static let limit: TimeLimitTrait.Duration = .minutes(asked == nil ? 5 : 60)
 }
 
 @Suite("Questions by chance, in SQL and in memory", .timeLimit(QueryChance.limit))
@@ -57,7 +57,7 @@ struct QueryFilterFuzzTests {
     var generator = QueryGenerator(seed)
     var tally = Tally()
     var findings = 0
-    let count = QueryChance.count(900)
+    let count = QueryChance.count(450)
     for _ in 0..<(count / 300 + 1) {
       let world = QueryWorld.random(&random, products: 45)
       let rig = try await QueryRig(world)
@@ -118,7 +118,7 @@ struct QueryFilterFuzzTests {
     var generator = QueryGenerator(seed)
     var tally = Tally()
     var findings = 0
-    let count = QueryChance.count(300)
+    let count = QueryChance.count(150)
     for _ in 0..<(count / 150 + 1) {
       let world = QueryWorld.random(&random)
       let rig = try await QueryRig(world)
@@ -191,7 +191,7 @@ struct QueryFilterFuzzTests {
     var generator = QueryGenerator(seed)
     var tally = Tally()
     var findings = 0
-    let count = QueryChance.count(300)
+    let count = QueryChance.count(150)
     for _ in 0..<(count / 100 + 1) {
       let world = QueryWorld.random(&random, products: 25)
       let rig = try await QueryRig(world)

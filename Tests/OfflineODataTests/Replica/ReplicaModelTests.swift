@@ -105,7 +105,7 @@ private struct ShopModel {
   }
 }
 
-@Suite("Random downloads", .timeLimit(.minutes(1)))
+@Suite("Random downloads", .timeLimit(.minutes(3)))
 struct ReplicaModelTests {
   static let outline = """
     SELECT o.ID, o.Total, o."@queries",

@@ -9,7 +9,7 @@ import Testing
 
 /// The process dies at any moment of an upload: the store's file as it was then, the service as it was then, and an upload
 /// by a process that knows nothing else.
-@Suite("The end of the process in the middle of an upload", .timeLimit(.minutes(1)))
+@Suite("The end of the process in the middle of an upload", .timeLimit(.minutes(3)))
 struct UploadCrashTests {
   /// A moment: what the service was, and the files beside it.
   private struct Moment: Sendable {
