@@ -91,6 +91,36 @@ struct UploadResolutionTests {
     #expect(failure?.kind == .unknownOutcome)
   }
 
+  @Test(
+    "It stands behind others that look like it: the service's pages are read to their end", arguments: [false, true])
+  func behindOthers(isV2: Bool) async throws {
+    let rig = try await UploadRig(.init(isV2: isV2))
+    rig.service.change { state in
+      for key in 10..<17 {
+        state.sets["Orders"]?[key] = .init(values: ["ID": "\(key)", "Name": "\"mine\"", "Total": "5"])
+      }
+    }
+    try await rig.store.download()
+    try await record(.serverKey, rig)
+    rig.service.fail(.lost) { $0.contains("$batch") }
+    await #expect(throws: OfflineODataError.self) { try await rig.store.upload() }
+    rig.service.change { $0.ways.pageSize = 3 }
+    let report = try await rig.store.upload()
+    #expect(report.sent == 1 && report.failed == 0 && rig.service.log == ["POST Orders(1000)"], "\(report)")
+    #expect(try await rig.rows("SELECT ID FROM {Orders} WHERE ID > 999") == ["1000"])
+  }
+
+  @Test("A service that does not say which entities it has is not sent the new one again", arguments: [404, 410, 400])
+  func unanswered(status: Int) async throws {
+    let rig = try await UploadRig()
+    try await record(.serverKey, rig)
+    rig.service.fail(.lost) { $0.contains("$batch") }
+    await #expect(throws: OfflineODataError.self) { try await rig.store.upload() }
+    rig.service.fail(.status(status), times: 9) { $0.hasPrefix("GET Orders?") }
+    let report = try await rig.store.upload()
+    #expect(report.failed == 1 && rig.service.log.count == 1, "\(report)")
+  }
+
   @Test("An action whose answer was lost is never sent again by itself")
   func action() async throws {
     let rig = try await UploadRig()

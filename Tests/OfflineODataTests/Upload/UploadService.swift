@@ -32,6 +32,8 @@ final class UploadService: HTTPTransport {
     var hasETags = true
     /// Changes are answered 204, and say no ETag.
     var isSilent = false
+    /// How many entities an answer has at most.
+    var pageSize = Int.max
   }
 
   struct Entity: Sendable, Hashable {
@@ -289,8 +291,15 @@ extension UploadService.State {
         found = found.filter { plain($0.value.values[words[0]]) == plain(wanted) }
       }
     }
+    let skip = path.components(separatedBy: "$skiptoken=").dropFirst().first.flatMap { Int($0) } ?? 0
+    let isCut = found.count - skip > ways.pageSize
+    found = Array(found.dropFirst(skip).prefix(ways.pageSize))
     let all = found.map { inner(set, $0.key, $0.value, expands: path.contains("$expand")) }.joined(separator: ",")
-    let text = ways.isV2 ? "{\"d\":{\"results\":[\(all)]}}" : "{\"value\":[\(all)]}"
+    let here = path.components(separatedBy: "&$skiptoken=")[0]
+    let link = "http://h/s/\(here)\(here.contains("?") ? "&" : "?")$skiptoken=\(skip + found.count)"
+      .replacingOccurrences(of: " ", with: "%20")
+    let next = isCut ? (ways.isV2 ? ",\"__next\":\"\(link)\"" : ",\"@odata.nextLink\":\"\(link)\"") : ""
+    let text = ways.isV2 ? "{\"d\":{\"results\":[\(all)]\(next)}}" : "{\"value\":[\(all)]\(next)}"
     return (200, HTTPFields([HTTPField(name: .contentType, value: "application/json")]).merged(version), text)
   }
 

@@ -30,19 +30,34 @@ struct EntityLookup: Sendable {
     return answer.entity == nil ? (response.httpStatus == 204 ? .gone : .refused) : .there(answer)
   }
 
-  /// Reads entities of a collection that a filter holds for; nil where the service does not answer the question.
+  /// Reads all entities of a collection that a filter holds for, page by page; nil where the service does not answer the
+  /// question, or not to its end: there are `limit` and more, or a link leads elsewhere.
   func entities(_ collection: String, filter: String, limit: Int) async throws -> [ODataEntity]? {
-    let path = "\(collection)?$filter=\(PercentEncoding.encode(filter))&$top=\(limit)"
+    var all: [ODataEntity] = []
+    var path = "\(collection)?$filter=\(PercentEncoding.encode(filter))&$top=\(limit)"
+    while true {
+      guard let page = try await page(path) else { return nil }
+      all += page.entities
+      guard all.count < limit else { return nil }
+      guard let next = page.nextLink else { return all }
+      // A page with nothing on it and another behind it may go on for ever.
+      guard !page.entities.isEmpty, let inside = try? store.relative(next) else { return nil }
+      path = inside
+    }
+  }
+
+  private func page(_ path: String) async throws -> ODataEntityCollection? {
     let response: ODataSingleResponse
     do throws(ODataServiceError) {
       response = try await conversation.send(.read(path, useCache: false))
     } catch {
-      if case .refused = try found(error) { return nil }
-      return []
+      // That there is no such resource tells nothing of what is in it.
+      _ = try found(error)
+      return nil
     }
     switch try? response.payload(model: model) {
-    case .collection(let collection)?: return collection.entities
-    case .property(let property)? where property.value == .collection([]): return []
+    case .collection(let collection)?: return collection
+    case .property(let property)? where property.value == .collection([]): return ODataEntityCollection()
     default: return nil
     }
   }

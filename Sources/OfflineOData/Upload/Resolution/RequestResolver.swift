@@ -92,7 +92,7 @@ struct RequestResolver: Sendable {
       return end(LookupJudgement.ofCreation(answer, isMine: isMine), known, .there(answer))
     }
     guard let filter = LookupFilter.text(body, version: store.replica.model.version) else { return unknown(known) }
-    let all = try await lookup.entities(known.collection, filter: filter, limit: 20)
+    let all = try await lookup.entities(known.collection, filter: filter, limit: 500)
     let candidates = try await unknownToStore(all?.filter { SentContent.matches(body, $0) }, known)
     let judgement = LookupJudgement.ofCreation(candidates: candidates?.count)
     guard judgement == .done, let only = candidates?.first else { return end(judgement, known, .unknown) }
