@@ -193,6 +193,19 @@ struct UploadStoreTests {
     #expect(try await rig.isClean())
   }
 
+  @Test("A change that is in the file is answered as made, though its entity cannot be shown")
+  func madeAndNotShown() async throws {
+    let rig = try await UploadRig()
+    // Rows of its set are still to come: questions of them wait for a download.
+    try await rig.store.removeDefiningQuery("items")
+    try await rig.store.add(OfflineODataDefiningQuery("items", "Items"))
+    let made = try await rig.store.execute(
+      single: .create(ODataEntity(properties: [ODataProperty("Text", .string("a"))]), in: "Items"))
+    let id = try #require(made.fields["OData-EntityId"])
+    #expect(made.httpStatus == 204 && id.hasPrefix("http://h/s/Items(-") && id == made.fields[.location])
+    #expect(try await rig.queue == ["1|0"])
+  }
+
   @Test("A plan is what is sent, and sends nothing")
   func plan() async throws {
     let rig = try await UploadRig()

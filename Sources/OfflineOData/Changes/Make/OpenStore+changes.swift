@@ -110,12 +110,16 @@ extension OpenStore {
       var waiting: [UInt8] = []
       for try await piece in source {
         waiting += piece
-        while waiting.count >= StoredStreams.chunk {
-          try await put(Array(waiting.prefix(StoredStreams.chunk)), number, generation)
-          waiting.removeFirst(StoredStreams.chunk)
+        // A piece may be all of the content: what is left is moved once.
+        var written = 0
+        while waiting.count - written >= StoredStreams.chunk {
+          let end = written + StoredStreams.chunk
+          try await put(Array(waiting[written..<end]), number, generation)
           count += Int64(StoredStreams.chunk)
           number += 1
+          written = end
         }
+        waiting.removeFirst(written)
       }
       if !waiting.isEmpty { try await put(waiting, number, generation) }
       return StoredBytes(generation: generation, byteCount: count + Int64(waiting.count), contentType: contentType)
@@ -150,10 +154,13 @@ extension OpenStore {
       if status == 204 { fields["OData-EntityId"] = location }
     }
     if let path = change.path, change.showsEntity {
-      let (json, end) = try await json(path, OfflineODataAnswerOptions(request))
-      if end.found == .content {
+      // The change is in the file: an error now would have it made twice.
+      if let (json, end) = try? await json(path, OfflineODataAnswerOptions(request)), end.found == .content {
         bytes = json
         fields[.contentType] = end.mediaType
+      } else {
+        status = 204
+        fields["OData-EntityId"] = fields[.location]
       }
     } else if change.showsEntity, status == 200 {
       status = 204

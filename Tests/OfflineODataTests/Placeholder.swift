@@ -1,1 +1,0 @@
-// The tests of the offline store stand in folders like its sources.
