@@ -78,7 +78,12 @@ extension OpenStore {
       var response = try await answer(single)
       response.contentID = single.contentID
       return .response(response)
-    case .changeSet(let requests): return .changeSet(try await change(requests, isChangeSet: true))
+    case .changeSet(let requests):
+      for request in requests {
+        guard let set = storeSet(of: request.path) else { continue }
+        throw OfflineODataError(.unsupportedChange, "\(set.rawValue) in a change set")
+      }
+      return .changeSet(try await change(requests, isChangeSet: true))
     }
   }
 
@@ -86,7 +91,9 @@ extension OpenStore {
     switch request.operation {
     case .read, .invokeFunction: return try await answerRead(request)
     case .readMedia: return try await answerMedia(request)
-    default: return try await change(request)
+    default:
+      if let set = storeSet(of: request.path) { return try await change(request, of: set) }
+      return try await change(request)
     }
   }
 

@@ -121,8 +121,10 @@ public struct OfflineODataConflict: Sendable {
   public var base: ODataEntity?
   /// What this device made of it; nil where it deleted it.
   public var mine: ODataEntity?
-  /// What the server has now; nil where it has it no more.
+  /// What the server has now; nil where it has it no more, and where that is not known.
   public var theirs: ODataEntity?
+  /// False where the server could not be asked: the next download or upload tells.
+  public var isTheirsKnown = true
 }
 
 /// What shall become of a conflict.

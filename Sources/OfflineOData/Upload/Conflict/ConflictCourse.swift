@@ -87,19 +87,8 @@ struct ConflictCourse: Sendable {
     if case .there(let answer) = theirs { their = answer.entity }
     return OfflineODataConflict(
       id: entry.id, path: known.path ?? "", customTag: entry.request.customTag,
-      isDeletion: entry.request.operation == .delete, base: known.base.map { entity($0, table, plan) },
-      mine: known.mine.map { entity($0, table, plan) }, theirs: their)
-  }
-
-  private func entity(_ cells: EntityCells, _ table: EntityTable, _ plan: ReplicaPlan) -> ODataEntity {
-    var entity = ODataEntity(typeName: cells.text(.type))
-    entity.etag = cells.text(.etag)
-    for column in table.columns where column.path.count == 1 && column.property != nil && column.storage != .stream {
-      guard column.storage != .complex else { continue }
-      let value = cells[column.name].flatMap { try? column.value(of: $0, model: plan.model) } ?? .null
-      entity.properties.append(ODataProperty(column.path[0], value))
-    }
-    return entity
+      isDeletion: entry.request.operation == .delete, base: known.base.map { $0.entity(in: table, plan) },
+      mine: known.mine.map { $0.entity(in: table, plan) }, theirs: their)
   }
 
   private func resolved(

@@ -1,0 +1,41 @@
+import OData
+import Storage
+
+extension EntityCells {
+  /// The entity that the cells are of: type, ETag and properties; what is not told is null.
+  func entity(in table: EntityTable, _ plan: ReplicaPlan) -> ODataEntity {
+    let type = text(.type).flatMap(plan.model.structure) ?? table.type
+    var entity = ODataEntity(typeName: text(.type))
+    entity.etag = text(.etag)
+    entity.properties = properties(at: [], type, table, plan)
+    return entity
+  }
+
+  private func properties(
+    at path: [String], _ type: EdmStructure?, _ table: EntityTable, _ plan: ReplicaPlan
+  ) -> [ODataProperty] {
+    var properties: [ODataProperty] = []
+    for column in table.columns where Array(column.path.dropLast()) == path && column.storage != .stream {
+      if let type, path.isEmpty, !type.isOrDerives(from: column.declaringType) { continue }
+      let cell = self[column.name] ?? .null
+      switch column.storage {
+      case .complex:
+        guard case .text(let name) = cell else {
+          properties.append(ODataProperty(column.path.last ?? "", .null))
+          continue
+        }
+        let inner = self.properties(at: column.path, nil, table, plan)
+        let complex = ODataComplexValue(typeName: name.isEmpty ? nil : name, properties: inner)
+        properties.append(ODataProperty(column.path.last ?? "", .complex(complex)))
+      case .dynamic:
+        if case .complex(let undeclared)? = try? column.value(of: cell, model: plan.model) {
+          properties += undeclared.properties
+        }
+      default:
+        properties.append(
+          ODataProperty(column.path.last ?? "", (try? column.value(of: cell, model: plan.model)) ?? .null))
+      }
+    }
+    return properties
+  }
+}

@@ -1,0 +1,128 @@
+import HTTPCore
+import OData
+import ODataService
+import Storage
+
+// What a user does with failed requests.
+extension OpenStore {
+  /// Puts requests of the archive back into the queue; nil for all. Answers how many wait again.
+  func retry(_ id: Int64?) async throws(OfflineODataError) -> Int {
+    try await write { connection, state, plan in
+      var rows = LocalRows(plan, state, connection)
+      if let id, ![.archived, .held].contains(try rows.queue.entry(id)?.state) {
+        throw OfflineODataError(.entityNotFound, "\(StoreSet.archive.rawValue)(\(id))")
+      }
+      let count = try rows.requeue(id.map { [$0] }).count
+      try rows.finish()
+      return count
+    }
+  }
+
+  /// Takes back a request of the archive, or all, with those that depend on it. Answers how many are gone.
+  func discard(_ id: Int64?) async throws(OfflineODataError) -> Int {
+    try await takeBack(id, of: .archive)
+  }
+
+  /// Takes back a request of the archive or of the queue, or all of them, with those that depend on it.
+  func takeBack(_ id: Int64?, of set: StoreSet) async throws(OfflineODataError) -> Int {
+    try await write { connection, state, plan in
+      var rows = LocalRows(plan, state, connection)
+      let ids: Set<Int64>
+      if let id {
+        guard let entry = try rows.queue.entry(id), set.states.contains(entry.state) else {
+          throw OfflineODataError(.entityNotFound, "\(set.rawValue)(\(id))")
+        }
+        ids = [id]
+      } else {
+        ids = Set(try rows.queue.entries().filter { set.states.contains($0.state) }.map(\.id))
+      }
+      for id in try rows.queue.withDependents(ids) where try rows.queue.entry(id)?.state == .sent {
+        throw OfflineODataError(.changesPending, "request \(id) is being sent")
+      }
+      let undone = try rows.undo(ids)
+      try rows.release()
+      try rows.finish()
+      return undone.count
+    }
+  }
+
+  /// The three versions of a request that conflicts; nil where it failed otherwise, or did not fail.
+  func conflict(_ id: Int64) async throws(OfflineODataError) -> OfflineODataConflict? {
+    try await read { connection, state, plan in
+      guard let entry = try ChangeQueue(connection).entry(id) else {
+        throw OfflineODataError(.entityNotFound, "\(StoreSet.archive.rawValue)(\(id))")
+      }
+      guard let failure = entry.failure, failure.kind == .conflict, let entity = entry.request.entity,
+        let table = plan.table(entity.table)
+      else { return nil }
+      let paths = RowPath(connection: connection, state: state, plan: plan)
+      return OfflineODataConflict(
+        id: id, path: (try? paths.location(of: entity))?.path ?? "", customTag: entry.request.customTag,
+        isDeletion: entry.request.operation == .delete, base: failure.base.map { $0.entity(in: table, plan) },
+        mine: failure.mine.map { $0.entity(in: table, plan) },
+        theirs: failure.theirs.map { $0.entity(in: table, plan) }, isTheirsKnown: !failure.theirsIsUnknown)
+    }
+  }
+}
+
+/// The entity sets of the store itself, beside those of the service.
+enum StoreSet: String, CaseIterable, Sendable {
+  case log = "EventLog"
+  case archive = "ErrorArchive"
+  case queue = "RequestQueue"
+
+  /// The states of the requests that are its entities.
+  var states: [RequestState] {
+    switch self {
+    case .log: []
+    case .archive: [.archived, .held]
+    case .queue: [.queued, .sent]
+    }
+  }
+}
+
+// Changes of the store's own sets: an entity of the archive or of the queue can be deleted, and that is all.
+extension OpenStore {
+  /// The set of the store that a path begins with; nil for paths of the service, whose set of that name goes before.
+  func storeSet(of path: String) -> StoreSet? {
+    guard let text = try? relative(path) else { return nil }
+    let name = text.prefix { $0 != "?" && $0 != "/" && $0 != "(" }
+    guard let set = StoreSet(rawValue: String(name)) else { return nil }
+    let model = replica.model
+    return model.entitySet(set.rawValue) == nil && model.singleton(set.rawValue) == nil ? set : nil
+  }
+
+  /// Answers a change of one of the store's sets.
+  func change(
+    _ request: ODataSingleRequest, of set: StoreSet
+  ) async throws(OfflineODataError) -> ODataSingleResponse {
+    let path = try relative(request.path).prefix { $0 != "?" }
+    guard request.operation == .delete, set != .log, let id = set.key(in: path) else {
+      throw OfflineODataError(
+        .unsupportedChange, "\(path): of \(set.rawValue) an entity can be deleted, nothing else")
+    }
+    _ = try await takeBack(id, of: set)
+    let version = replica.model.version
+    let url: String
+    do throws(ODataServiceError) { url = try root.absoluteText(request.path) } catch {
+      throw OfflineODataError(.malformedURL, cause: error)
+    }
+    return ODataSingleResponse(
+      httpStatus: 204, fields: [:], payloadBytes: [], url: url, serviceVersion: version,
+      contentID: request.contentID)
+  }
+}
+
+extension StoreSet {
+  /// The number in `ErrorArchive(7)`, `ErrorArchive(RequestID=7)`, V2's `ErrorArchive(7L)`; nil for other paths.
+  func key(in path: Substring) -> Int64? {
+    guard path.hasPrefix(rawValue + "("), path.hasSuffix(")") else { return nil }
+    var text = path.dropFirst(rawValue.count + 1).dropLast()
+    if let equals = text.firstIndex(of: "=") {
+      guard text[..<equals] == "RequestID" else { return nil }
+      text = text[text.index(after: equals)...]
+    }
+    if text.last == "L" || text.last == "l" { text = text.dropLast() }
+    return Int64(text)
+  }
+}
