@@ -44,7 +44,8 @@ struct RecordedPayload {
   func read(contentType: String?, model: EdmModel?, url: String?) throws -> ODataPayload {
     let type = contentType ?? fields[.contentType]
     let said = (fields[.odataVersion] ?? fields[.dataServiceVersion]).flatMap(ODataVersion.init(header:))
-    let options = PayloadOptions(model: model, url: url, status: status, version: said ?? model?.version)
+    let options = PayloadOptions(
+      model: model, url: url, status: status, version: said ?? model?.version, contentType: type)
     switch Self.format(type, content) {
     case .json: return try ODataPayload(json: content, options: options)
     case .text: return try ODataPayload(countText: content)

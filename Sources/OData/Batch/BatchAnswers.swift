@@ -23,7 +23,7 @@ public enum BatchAnswers: Sendable, Hashable {
     status: Int, fields: HTTPFields, body: [UInt8], requests: [BatchRequestPart], limits: BatchLimits = BatchLimits()
   ) throws(BatchError) -> BatchAnswers {
     let text = fields.values(of: .contentType).first ?? ""
-    let type = BatchContentType(text)
+    let type = MediaType(text)
     if type.isMultipart {
       let (found, error) = try MultipartBatchReader.wholeResponses(body, contentType: text, limits: limits)
       return try answers(error, whole: BatchAnswer.whole(found, in: requests)) { () throws(BatchError) in

@@ -19,7 +19,7 @@ struct JSONBatchDraft {
   /// The content's bytes (JSON Format 4.01 §19.1): the headers may come behind it, so this is known at the item's end.
   func content() throws(BatchError.Problem) -> [UInt8] {
     if isNull { return [] }
-    let type = BatchContentType(fields[.contentType] ?? "application/json")
+    let type = MediaType(fields[.contentType] ?? "application/json")
     guard let text = bodyText, !type.isJSON else { return body }
     if type.mediaType.hasPrefix("text/") { return text }
     guard let bytes = text.withUnsafeBufferPointer({ Base64.decode($0) }) else {

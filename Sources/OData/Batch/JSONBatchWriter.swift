@@ -105,7 +105,7 @@ public enum JSONBatchWriter {
   private static func write(
     body: [UInt8], type: String?, place: String, to writer: inout JSONWriter
   ) throws(BatchError) {
-    let type = BatchContentType(type ?? "application/json")
+    let type = MediaType(type ?? "application/json")
     if type.isJSON {
       do throws(JSONError) {
         var scanner = JSONScanner(body)

@@ -112,7 +112,7 @@ extension MultipartBatchReader {
 
   private mutating func endPartHeader() throws(BatchError) {
     let text = current.partFields.first { $0.name == .contentType }?.value ?? "application/http"
-    let type = BatchContentType(text)
+    let type = MediaType(text)
     guard type.isMultipart else {
       guard type.mediaType == "application/http" else { throw error(.unexpectedPart(contentType: type.mediaType)) }
       state = .startLine
@@ -122,7 +122,7 @@ extension MultipartBatchReader {
       throw error(.tooLarge(what: "nested multiparts", limit: limits.depth))
     }
     let boundary = type["boundary"] ?? ""
-    guard BatchContentType.isReadableBoundary(boundary) else { throw error(.badBoundary(boundary)) }
+    guard MediaType.isReadableBoundary(boundary) else { throw error(.badBoundary(boundary)) }
     boundaries.append(Array(boundary.utf8))
     memberNumber = 0
     events.append(.changeSetBegan)

@@ -79,10 +79,10 @@ public struct MultipartBatchReader: Sendable {
   ///
   /// `contentType` is that of the batch; anything but a multipart throws ``BatchError/Problem/notABatch(contentType:)``.
   public init(contentType: String, limits: BatchLimits = BatchLimits()) throws(BatchError) {
-    let type = BatchContentType(contentType)
+    let type = MediaType(contentType)
     guard type.isMultipart else { throw BatchError(.notABatch(contentType: type.mediaType)) }
     let boundary = type["boundary"] ?? ""
-    guard BatchContentType.isReadableBoundary(boundary) else { throw BatchError(.badBoundary(boundary)) }
+    guard MediaType.isReadableBoundary(boundary) else { throw BatchError(.badBoundary(boundary)) }
     self.limits = limits
     boundaries = [Array(boundary.utf8)]
   }

@@ -27,7 +27,7 @@ public struct MultipartBatchWriter: Sendable {
   ///   - contentIDs: where Content-IDs stand.
   ///   - host: the Host of host-relative URLs, for requests that do not carry one.
   public init(boundary: String, contentIDs: ContentIDPlacement, host: String? = nil) throws(BatchError) {
-    guard BatchContentType.isWritableBoundary(boundary) else { throw BatchError(.badBoundary(boundary)) }
+    guard MediaType.isWritableBoundary(boundary) else { throw BatchError(.badBoundary(boundary)) }
     self.boundary = boundary
     self.host = host
     placement = contentIDs

@@ -30,7 +30,7 @@ package struct ContextURL: Sendable, Hashable {
 
   /// The whole URL.
   package let text: String
-  /// False where there is no `#`: a service document's context.
+  /// False where there is no `#`, as in a service document's context; some services leave it out elsewhere too.
   package let hasFragment: Bool
   /// The path behind `#`, without the item.
   package let path: [Step]
@@ -39,10 +39,11 @@ package struct ContextURL: Sendable, Hashable {
   /// The type in `Collection(…)`; nil for other contexts.
   package let collectionOf: String?
 
-  /// Takes a URL apart; what is no context URL has an empty path.
+  /// Takes a URL apart; what is no context URL has an empty path. A `#` that was percent-encoded counts as one.
   package init(_ text: String) {
     self.text = text
-    guard let hash = text.firstIndex(of: "#") else {
+    let hash = text.firstRange(of: "#") ?? text.firstRange(of: "$metadata%23").map { $0.upperBound..<$0.upperBound }
+    guard let hash else {
       hasFragment = false
       path = []
       item = .path
@@ -50,7 +51,7 @@ package struct ContextURL: Sendable, Hashable {
       return
     }
     hasFragment = true
-    let fragment = text[text.index(after: hash)...]
+    let fragment = text[hash.upperBound...]
     if fragment.hasPrefix("Collection("), fragment.hasSuffix(")") {
       let inner = fragment.dropFirst(11).dropLast()
       item = inner == "$ref" ? .references : .path

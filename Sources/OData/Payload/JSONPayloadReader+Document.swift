@@ -76,13 +76,19 @@ extension JSONPayloadReader {
     let isWrapped = value >= 0 && survey.propertyCount == 1 && options.expected != .entity
     if isWrapped {
       guard walker.tape[value].kind == .beginArray else { return .property }
-      if let context, !context.hasFragment { return .serviceDocument }
+      if isServiceDocument(value, bytes) { return .serviceDocument }
       return context?.item == .delta ? .delta : .collection
     }
     if options.expected == .reference { return .reference }
     if let context, isPropertyContext(context), !survey.marksOtherThanContext(walker) { return .property }
     if options.expected == .property { return .property }
     return .entity
+  }
+
+  /// True where the array is that of a service document.
+  private func isServiceDocument(_ value: Int, _ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+    let first = value + 1
+    return mayBeServiceDocument && (walker.tape[first].kind == .endArray || isServiceElement(first, bytes))
   }
 
   /// True where a context speaks of a complex property or type: `Products(1)/Address`, `NS.Address`.
@@ -96,7 +102,7 @@ extension JSONPayloadReader {
   /// Rows of a payload that was read whole because its context came late.
   private mutating func rows(_ value: Int, _ source: PayloadWalker.Source) throws {
     var kind = PayloadKind.collection
-    if let context, !context.hasFragment { kind = .serviceDocument }
+    if isServiceDocument(value, source.bytes) { kind = .serviceDocument }
     if context?.item == .delta { kind = .delta }
     if context?.item == .references { kind = .references }
     let first = walker.tape[value + 1].kind

@@ -121,7 +121,6 @@ extension JSONPayloadReader {
     case .references?, .reference?: return .references
     default: break
     }
-    if let context, !context.hasFragment { return .serviceDocument }
     switch options.expected {
     case .entity?, nil, .error?: break
     case .reference?: return .references
@@ -132,8 +131,19 @@ extension JSONPayloadReader {
     case .scalar, .geo, .structured, .untyped, .stream: return .property
     case .undeclared, .unresolved: break
     }
-    guard let context, context.collectionOf == nil, context.path.last?.name.contains(".") == false else { return nil }
     return nil
+  }
+
+  /// True where the context has no `#`, as a service document's, and nothing else tells what the payload is.
+  var mayBeServiceDocument: Bool {
+    context?.hasFragment == false && options.expected == nil && options.expectedType == nil
+  }
+
+  /// True where a row is an element of a service document (OData JSON Format 4.01 §5).
+  func isServiceElement(_ row: Int, _ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+    let name = walker.find("name", in: row, bytes)
+    let url = walker.find("url", in: row, bytes)
+    return name >= 0 && url >= 0 && walker.tape[name].kind == .string && walker.tape[url].kind == .string
   }
 
   /// The kind as the first row shows it.
@@ -142,6 +152,7 @@ extension JSONPayloadReader {
     guard tape[0].kind == .beginObject else { return .property }
     if walker.find("__metadata", in: 0, bytes) >= 0 { walker.dialect = .v2 }
     if opening?.holdsValues == true { return .property }
+    if mayBeServiceDocument, isServiceElement(0, bytes) { return .serviceDocument }
     if walker.dialect == .v2 {
       if tape.count == 4, tape.matches(1, "uri", in: bytes), tape[2].kind == .string { return .references }
       let metadata = walker.find("__metadata", in: 0, bytes)
@@ -179,7 +190,9 @@ extension JSONPayloadReader {
   /// The array of rows is complete.
   mutating func endRows(_ source: PayloadWalker.Source) throws {
     if opening != nil {
-      if kind == nil { kind = opening?.holdsValues == true ? .property : .collection }
+      if kind == nil {
+        kind = opening?.holdsValues == true ? .property : mayBeServiceDocument ? .serviceDocument : .collection
+      }
       try begin(source)
     }
     if kind == .property { try source.handler.endValues() }

@@ -9,6 +9,8 @@ package struct PayloadOptions: Sendable {
   package var expectedType: EdmTypeReference?
   /// The spellings, as the message's headers say; what the payload shows wins.
   package var dialect: ODataDialect?
+  /// The `charset` of the media type; counts only for bytes that are no UTF-8.
+  package var charset: String?
   /// The largest object that is read, in bytes: one row, or a payload without rows. 64 MiB by default.
   package var maximumObjectBytes = 64 << 20
   /// How deep brackets may nest. 100 by default: some thirty levels of expanded entities in V2, fifty in V4, and little
@@ -26,7 +28,8 @@ package struct PayloadOptions: Sendable {
 /// Reads one JSON payload of any version from chunks of bytes and tells a ``PayloadHandler`` what is in it.
 ///
 /// Rows of a collection are told as soon as each is complete, so memory stays bounded by the largest row. Around and
-/// between the rows, everything that the payload says is told or refused with its place; nothing is passed over.
+/// between the rows, everything that the payload says is told or refused with its place; nothing is passed over. Bytes
+/// that are not in UTF-8 are read too (``JSONTranscoder``); places of errors are those of the text in UTF-8.
 ///
 ///     var reader = JSONPayloadReader(options: PayloadOptions(model: model))
 ///     for chunk in chunks { try reader.read(chunk, into: handler) }
@@ -46,6 +49,7 @@ package struct JSONPayloadReader {
   }
 
   let options: PayloadOptions
+  private var transcoder: JSONTranscoder
   private var buffer: [UInt8] = []
   var lexer: JSONLexer
   var walker: PayloadWalker
@@ -68,6 +72,7 @@ package struct JSONPayloadReader {
   /// A reader that has read nothing.
   package init(options: PayloadOptions = PayloadOptions()) {
     self.options = options
+    transcoder = JSONTranscoder(charset: options.charset)
     lexer = JSONLexer(limits: JSONLimits(depth: options.maximumDepth, stringBytes: options.maximumObjectBytes))
     walker = PayloadWalker(model: options.model)
     if let dialect = options.dialect { walker.dialect = dialect }
@@ -78,6 +83,10 @@ package struct JSONPayloadReader {
 
   /// Reads the next bytes.
   package mutating func read(_ chunk: [UInt8], into handler: any PayloadHandler) throws {
+    try read(utf8: transcoder.read(chunk), handler)
+  }
+
+  private mutating func read(utf8 chunk: [UInt8], _ handler: any PayloadHandler) throws {
     var start = 0
     while start < chunk.count {
       let end = min(start + JSONPayloadReader.sliceBytes, chunk.count)
@@ -89,6 +98,7 @@ package struct JSONPayloadReader {
 
   /// Tells that no bytes follow, and tells the handler what was still open.
   package mutating func finish(into handler: any PayloadHandler) throws {
+    try read(utf8: transcoder.finish(), handler)
     try process(isFinal: true, handler)
     if stage == .broken { throw brokenOff() }
   }

@@ -117,9 +117,13 @@ extension PayloadOptions {
   /// - Parameters:
   ///   - url: the request's URL, absolute or relative; nil where it is not known.
   ///   - status: the answer's status code. A POST to a collection is answered (201) with the one entity that it made.
-  package init(model: EdmModel?, url: String?, status: Int?, version: ODataVersion?) {
+  ///   - contentType: the answer's media type.
+  package init(
+    model: EdmModel?, url: String?, status: Int?, version: ODataVersion?, contentType: String? = nil
+  ) {
     self.init(model: model)
     dialect = version?.dialect
+    charset = contentType.flatMap { MediaType($0)["charset"] }
     guard let model, let url, let shape = ResourceShape(url: url, model: model) else { return }
     expectedType = shape.type
     expected = status == 201 && shape.kind == .collection ? .entity : shape.kind

@@ -15,7 +15,8 @@ extension OfflineODataError {
     case let error as StorageError: self.init(error)
     case let error as ODataSyntaxError: self.init(error)
     case let error as ODataBindingError: self.init(error)
-    case let error as PayloadError: self.init(.malformedAnswer, cause: error)
+    case let error as PayloadError:
+      self.init(error.problem == .json(.invalidUTF8) ? .unreadableEncoding : .malformedAnswer, cause: error)
     case let error as MetadataError: self.init(.malformedMetadata, cause: error)
     default: self.init(.internalFailure, cause: error)
     }

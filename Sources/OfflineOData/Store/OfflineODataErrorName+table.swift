@@ -185,6 +185,12 @@ extension OfflineODataErrorName {
         .serverSideError, "The service's pages go in circles.",
         "Restrict the defining query, so that one page holds it.")
     ),
+    (
+      .unreadableEncoding,
+      Entry(
+        .serverSideError, "The service's answer is not in UTF-8.",
+        "Let the service, or what lies between, send JSON in UTF-8, or name its encoding in Content-Type.")
+    ),
   ]
 
   private static let clientInternalError: [(OfflineODataErrorName, Entry)] = [

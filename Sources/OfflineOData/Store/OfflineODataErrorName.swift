@@ -145,6 +145,8 @@ public enum OfflineODataErrorName: Int, CaseIterable, Sendable, Hashable {
   case foreignLink = 6005
   /// The pages of an answer go in circles.
   case endlessPages = 6006
+  /// An answer's text is in an encoding that is not read.
+  case unreadableEncoding = 6007
 
   // clientInternalError
   /// The caller cancelled.

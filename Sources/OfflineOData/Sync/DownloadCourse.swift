@@ -168,7 +168,8 @@ struct DownloadCourse: Sendable {
   ) -> ArrivingPage {
     let type = (response.contentType ?? "").prefix { $0 != ";" }.lowercased()
     let form = PageForm(
-      isAtom: type.contains("xml"), url: nil, status: response.httpStatus, version: version(response))
+      isAtom: type.contains("xml"), url: nil, status: response.httpStatus, contentType: response.contentType,
+      version: version(response))
     return ArrivingPage(body: response.body, form: form, position: position) { [tell] bytes, rows in
       var now = progress
       now.bytes += bytes
@@ -187,7 +188,8 @@ struct DownloadCourse: Sendable {
     case let error as HTTPTransportError where error.isTransient: return .failed(told, isCut: true, rows: 0)
     case is HTTPTransportError: return .failed(told, isCut: false, rows: 0)
     case is StorageError: throw told
-    case is PayloadError, is AtomError, is RowCollectorError, is ColumnValueError:
+    case is PayloadError: return .unusable(told)
+    case is AtomError, is RowCollectorError, is ColumnValueError:
       return .unusable(OfflineODataError(.malformedAnswer, cause: error))
     default:
       if told.category == .serverSideError { return .unusable(told) }

@@ -49,7 +49,7 @@ struct EvilAnswerTests {
     Evil("rows without keys", json: "{\"value\":[{\"Text\":\"evil\"},{\"Text\":\"evil\"}]}"),
     Evil("half a surrogate pair", json: "{\"value\":[{\"ID\":1,\"Text\":\"\\ud800\"}]}"),
     Evil(
-      "bytes that are no UTF-8", .malformedAnswer,
+      "bytes that are no UTF-8", .unreadableEncoding,
       .response(
         200, fields: [.contentType: "application/json"],
         bytes: Array("{\"value\":[{\"ID\":1,\"Text\":\"".utf8) + [0xC3, 0x28] + Array("\"}]}".utf8))),
@@ -97,12 +97,54 @@ struct EvilAnswerTests {
       ("{\"@odata.count\":\"1\",\"value\":[{\"ID\":1,\"Text\":\"b\"}]}", ["b"]),
       ("{\"value\":[{\"ID\":1,\"Text\":\"a\",\"More\":{\"x\":[1,2,{\"y\":null}]}}]}", ["a"]),
       ("{\"value\":[]}", []),
+      // A context that lost its `#` (OData JSON Format 4.01 §10 wants one) is no service document's.
+      ("{\"@odata.context\":\"http://h/s/$metadata\",\"value\":[{\"ID\":1,\"Text\":\"c\"}]}", ["c"]),
+      ("{\"@odata.context\":\"$metadata\",\"value\":[]}", []),
+      ("{\"@odata.context\":\"$metadata%23Rows\",\"value\":[{\"ID\":1,\"Text\":\"d\"}]}", ["d"]),
     ]
     for (json, texts) in taken {
       let error = await rig.download { _ in EvilService.json(json) }
       #expect(error == nil, "\(json): \(error.debugDescription)")
       #expect(try await rig.texts() == texts, "\(json)")
     }
+    try await rig.end()
+  }
+
+  @Test("JSON in another encoding than UTF-8 is read where the encoding is told")
+  func encodings() async throws {
+    let rig = try await EvilRig(tracks: true)
+    let text = "{\"value\":[{\"ID\":1,\"Text\":\"é\"}]}"
+    @Sendable func answer(_ type: String, _ bytes: [UInt8]) -> ScriptedServer.Answer {
+      .response(200, fields: [.contentType: type, .odataVersion: "4.0"], bytes: bytes)
+    }
+    let latin1 = text.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) }
+    let wide = text.utf16.flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] }
+    let answers = [
+      answer("application/json;charset=ISO-8859-1", latin1),
+      answer("application/json;charset=ISO-8859-1", Array(text.utf8)),
+      answer("application/json;odata.metadata=minimal; charset=\"utf-16\"", wide),
+      answer("application/json", [0xFF, 0xFE] + wide),
+      answer("application/json", [0xEF, 0xBB, 0xBF] + Array(text.utf8)),
+    ]
+    for taken in answers {
+      let error = await rig.download { _ in taken }
+      #expect(error == nil, "\(error.debugDescription)")
+      #expect(try await rig.texts() == ["é"])
+    }
+    // Changes are kept as they came until all are there.
+    let changes = "{\"@odata.context\":\"$metadata#Rows/$delta\",\"value\":[{\"ID\":2,\"Text\":\"ü\"}]}"
+    let single = changes.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) }
+    for _ in 0..<2 {
+      let error = await rig.download { request in
+        request.query?.contains("d=1") == true
+          ? answer("application/json;charset=windows-1252", single)
+          : EvilService.json("{\"value\":[],\"@odata.deltaLink\":\"Rows?d=1\"}")
+      }
+      #expect(error == nil, "\(error.debugDescription)")
+    }
+    #expect(try await rig.texts() == ["ü"])
+    let unknown = await rig.download { _ in answer("application/json;charset=shift_jis", latin1) }
+    #expect(unknown?.name == .unreadableEncoding, "\(unknown.debugDescription)")
     try await rig.end()
   }
 

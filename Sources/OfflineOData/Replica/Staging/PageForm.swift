@@ -7,12 +7,18 @@ struct PageForm: Sendable, Codable, Hashable {
   /// What was asked for.
   var url: String?
   var status: Int?
+  /// The media type.
+  var contentType: String?
   private var versionNumber: Int?
 
-  init(isAtom: Bool = false, url: String? = nil, status: Int? = nil, version: ODataVersion? = nil) {
+  init(
+    isAtom: Bool = false, url: String? = nil, status: Int? = nil, contentType: String? = nil,
+    version: ODataVersion? = nil
+  ) {
     self.isAtom = isAtom
     self.url = url
     self.status = status
+    self.contentType = contentType
     versionNumber = version?.rawValue
   }
 
@@ -62,7 +68,8 @@ struct PageReader {
       reader = .atom(AtomPayloadReader(options: options, handler: collector))
     } else {
       var options = PayloadOptions(
-        model: collector.model, url: form.url, status: form.status, version: form.version)
+        model: collector.model, url: form.url, status: form.status, version: form.version,
+        contentType: form.contentType)
       // Links to further pages and to changes may be of any form.
       if options.expectedType == nil { options.expectedType = .named(collector.rootTypeName) }
       reader = .json(JSONPayloadReader(options: options))

@@ -1,16 +1,16 @@
-/// A media type with its parameters (RFC 9110 §8.3.1): what a batch's framing needs of it.
-struct BatchContentType {
+/// A media type with its parameters (RFC 9110 §8.3.1).
+struct MediaType {
   /// `type/subtype` in lower case.
   let mediaType: String
   private let parameters: [(name: String, value: String)]
 
   init(_ text: String) {
     var rest = Array(text.utf8)[...]
-    mediaType = BatchContentType.trimmed(BatchContentType.take(&rest, until: UInt8(ascii: ";"))).lowercased()
+    mediaType = MediaType.trimmed(MediaType.take(&rest, until: UInt8(ascii: ";"))).lowercased()
     var parameters: [(String, String)] = []
     while !rest.isEmpty {
-      let name = BatchContentType.trimmed(BatchContentType.take(&rest, until: UInt8(ascii: "=")))
-      parameters.append((name.lowercased(), BatchContentType.value(&rest)))
+      let name = MediaType.trimmed(MediaType.take(&rest, until: UInt8(ascii: "=")))
+      parameters.append((name.lowercased(), MediaType.value(&rest)))
     }
     self.parameters = parameters
   }
@@ -42,32 +42,4 @@ struct BatchContentType {
   }
 
   private static func trimmed(_ bytes: ArraySlice<UInt8>) -> String { MultipartLine.text(bytes) }
-
-  /// True for 1 to 70 characters of RFC 2046 §5.1.1, the last no space. Services use a few more: any visible ASCII is
-  /// read, the RFC's own are written.
-  static func isReadableBoundary(_ boundary: String) -> Bool {
-    (1...200).contains(boundary.utf8.count) && boundary.utf8.allSatisfy { (0x20...0x7E).contains($0) }
-      && boundary.utf8.last != 0x20
-  }
-
-  static func isWritableBoundary(_ boundary: String) -> Bool {
-    (1...50).contains(boundary.utf8.count)
-      && boundary.utf8.allSatisfy { byte in
-        switch byte {
-        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."): true
-        default: false
-        }
-      }
-  }
-}
-
-/// Lines of headers, as bytes.
-enum MultipartLine {
-  /// The text without white space around it.
-  static func text(_ bytes: ArraySlice<UInt8>) -> String {
-    var bytes = bytes
-    while let first = bytes.first, first <= 0x20 { bytes.removeFirst() }
-    while let last = bytes.last, last <= 0x20 { bytes.removeLast() }
-    return String(decoding: bytes, as: UTF8.self)
-  }
 }
