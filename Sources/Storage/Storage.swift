@@ -28,6 +28,9 @@ package final class Database: Sendable {
   /// Whether the file is still at its path; one that was moved or removed is read and written on where it is.
   package var isInPlace: Bool { writer.isInPlace }
 
+  /// Whether the file is only read, for it may not be written to: writing throws `readOnly`.
+  package var isReadOnly: Bool { writer.isReadOnly }
+
   private let options: DatabaseOptions
   private let writer: Connection
   private let writing = DispatchQueue(label: "larder.storage.writer", qos: .userInitiated)
@@ -37,11 +40,11 @@ package final class Database: Sendable {
   /// Set under its lock by `close`; work that has begun goes on.
   private let isClosed = Atomic(false)
 
-  private init(_ path: String, options: DatabaseOptions, writer: Connection) {
+  init(_ path: String, options: DatabaseOptions, writer: Connection, stamp: FileStamp? = nil) {
     self.path = path
     self.options = options
     self.writer = writer
-    readers = ReaderPool(path, options: options)
+    readers = ReaderPool(path, options: options, stamp: stamp)
   }
 
   /// Opens a file, makes it where it is missing, and brings it up to date.
@@ -65,6 +68,7 @@ package final class Database: Sendable {
         do throws(StorageError) {
           return Database(path, options: options, writer: try connect(path, schema, options))
         } catch {
+          if options.allowsReadOnly, let opened = try openToRead(path, schema, options, after: error) { return opened }
           // Who opens a new file at the same moment may stand in the way of its change to a log, and SQLite does not
           // wait for that: two that both read would wait for each other.
           let patience = Duration.milliseconds(options.busyTimeoutMilliseconds)
@@ -80,6 +84,7 @@ package final class Database: Sendable {
   ) throws(StorageError) -> Connection {
     let writer = try Connection(path, access: .readWriteCreate, options: options)
     do throws(StorageError) {
+      guard !options.allowsReadOnly || !writer.isReadOnly else { throw .readOnly(path, "The file may only be read") }
       _ = try writer.transaction(.deferred) { (writer) throws(StorageError) in try schema.version(of: writer) }
       try prepare(writer, options)
       try schema.apply(to: writer)
@@ -230,6 +235,7 @@ package final class Database: Sendable {
     guard !isClosed.exchange(true, ordering: .acquiringAndReleasing) else { return }
     try await resultInTurn { [self] () throws(StorageError) in
       try readers.close()
+      guard !isReadOnly else { return try writer.close() }
       // The last connection's close would do it too, but says nothing about a failure. What another store or process reads
       // is left to it: waiting for its readers would keep its writer waiting.
       let moved = Result { () throws(StorageError) in try writer.run("PRAGMA wal_checkpoint(PASSIVE)") }

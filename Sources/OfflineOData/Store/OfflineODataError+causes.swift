@@ -83,7 +83,8 @@ extension OfflineODataError {
       case .corrupt: .storeDamaged
       case .notADatabase, .foreignFile, .newerSchema: .foreignFile
       case .full: .diskFull
-      case .readOnly, .cannotOpen, .inputOutput: .fileFailed
+      case .readOnly: .storeReadOnly
+      case .cannotOpen, .inputOutput: .fileFailed
       case .closed: .storeNotOpen
       case .notSupported: .unsupportedStorage
       case .interrupted: .cancelled

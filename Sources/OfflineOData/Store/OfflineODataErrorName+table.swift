@@ -215,6 +215,12 @@ extension OfflineODataErrorName {
         "Close the store, and open it again.")
     ),
     (
+      .storeReadOnly,
+      Entry(
+        .clientInternalError, "The store's file may only be read.",
+        "Let the file and its folder be written to, or copy the store to where it may be.")
+    ),
+    (
       .internalFailure,
       Entry(.clientInternalError, "The store failed.", "If it does so again, clear the store and open it again.")
     ),

@@ -163,6 +163,8 @@ public enum OfflineODataErrorName: Int, CaseIterable, Sendable, Hashable {
   case internalFailure = 7006
   /// The file of an open store was moved or removed.
   case fileMoved = 7007
+  /// The store's file may only be read.
+  case storeReadOnly = 7008
 }
 
 extension OfflineODataErrorName {

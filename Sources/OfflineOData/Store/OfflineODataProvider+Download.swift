@@ -37,6 +37,7 @@ extension OfflineODataProvider {
   private func performDownload(_ store: OpenStore, _ names: Set<String>?) async throws -> OfflineODataDownloadReport {
     defer { state.withLock { $0.download = nil } }
     do {
+      try store.checkWritable()
       if let names {
         let known = Set(try await store.replica.queries().map(\.name))
         if let unknown = names.subtracting(known).min() {

@@ -17,6 +17,8 @@ extension OfflineODataProvider {
   /// one goes on there. A service that is out of reach then is no reason to stay closed: what has come is opened,
   /// ``hasPendingDownload()`` says that more is wanted, ``download(_:)`` goes on, and questions that only the missing rows
   /// could answer fail with `neverDownloaded`. Later it needs no network. A store that is open already stays as it is.
+  ///
+  /// A filled store whose file or folder may not be written to is opened to be read: ``isReadOnly``.
   public func open() async throws {
     let task = state.withLock { state -> Task<Void, any Error>? in
       switch state.phase {
@@ -73,7 +75,7 @@ extension OfflineODataProvider {
         for query in late { try await store.add(query, replaces: true) }
         taken += late
       }
-      store.beginSweeping()
+      if !opened.isReadOnly { store.beginSweeping() }
       telling.tell(.stateChanged(.open), of: self)
     } catch {
       try? await replica?.close()
@@ -139,10 +141,12 @@ extension OfflineODataProvider {
     case .text?: break
     default: try await replica.set(Self.rootSetting, to: .text(root.url.absoluteString))
     }
-    try await store.prepareStreams()
-    // A disk without room for it is no reason to stay closed.
-    try? await store.removeLeftovers()
-    try await store.askIndexes()
+    if !replica.isReadOnly {
+      try await store.prepareStreams()
+      // A disk without room for it is no reason to stay closed.
+      try? await store.removeLeftovers()
+      try await store.askIndexes()
+    }
     try await removeNamed(store)
     let added = state.withLock { $0.added }
     for query in added { try await store.add(query, replaces: true) }
@@ -155,7 +159,7 @@ extension OfflineODataProvider {
   /// the service is out of reach, or another process is about to fill the store.
   private func fill(_ store: OpenStore) async throws {
     let isOpenable = !store.replica.plan.tables.isEmpty
-    guard parameters.fillsOnOpening else {
+    guard parameters.fillsOnOpening, !store.replica.isReadOnly else {
       guard isOpenable else { throw OfflineODataError(.neverDownloaded) }
       return try await store.useModel()
     }

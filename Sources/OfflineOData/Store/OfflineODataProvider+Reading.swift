@@ -89,6 +89,7 @@ extension OfflineODataProvider {
   /// there in the service's version stays.
   public func downloadMedia(_ path: String) async throws {
     let store = try openStore()
+    try store.checkWritable()
     let name = try await store.streamName(path)
     let text = try store.relative(path)
     let source = try await store.read { _, state, plan in

@@ -37,6 +37,7 @@ extension OfflineODataProvider {
     _ store: OpenStore, _ options: OfflineODataUploadOptions
   ) async throws -> OfflineODataUploadReport {
     defer { state.withLock { $0.upload = nil } }
+    try store.checkWritable()
     let upload = StoreUpload(store: store, options: options) { [weak self] event in
       if let self { telling.tell(event, of: self) }
     }

@@ -80,6 +80,10 @@ public final class OfflineODataProvider: ODataStore {
   /// True between a successful ``open()`` and ``close()``.
   public var isOpen: Bool { store != nil }
 
+  /// True while the store is open and its file, or its folder, may not be written to: questions are answered, changes,
+  /// downloads and uploads fail with `storeReadOnly`.
+  public var isReadOnly: Bool { store?.replica.isReadOnly ?? false }
+
   /// False: an offline store has no passive mode.
   public var isPassive: Bool { false }
 

@@ -51,8 +51,12 @@ extension OpenStore {
 
   /// Adds a defining query, or changes the one of its name where `replaces`.
   func add(_ query: OfflineODataDefiningQuery, replaces: Bool) async throws {
-    if !replaces, try await replica.query(query.name) != nil {
-      throw OfflineODataError(.duplicateDefiningQuery, "'\(query.name)'")
+    if let known = try await replica.query(query.name) {
+      guard replaces else { throw OfflineODataError(.duplicateDefiningQuery, "'\(query.name)'") }
+      let isTracked = try await !querySettings().untracked.contains(query.name)
+      let isSame = known.url == query.query && known.streams == query.automaticallyRetrievesStreams
+      // As applications add it each time: nothing is written.
+      if isSame, isTracked == query.tracksChanges { return }
     }
     let plan = replica.plan
     if !plan.tables.isEmpty {

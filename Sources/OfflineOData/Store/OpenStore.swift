@@ -73,6 +73,11 @@ final class OpenStore: Sendable {
     do { return try result.get() } catch { throw OfflineODataError(below: error) }
   }
 
+  /// Throws `storeReadOnly` where the file may only be read, before anything is sent.
+  func checkWritable() throws(OfflineODataError) {
+    if replica.isReadOnly { throw OfflineODataError(.storeReadOnly, replica.database.path) }
+  }
+
   /// A question with its plan, for what a transaction sees; kept for the next time it is asked.
   ///
   /// - `isPaged`: whether the answer can tell that there is a next page.

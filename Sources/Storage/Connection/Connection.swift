@@ -23,16 +23,24 @@ import CSQLite
   private static let statementLimit = 64
 
   /// How a file is opened.
-  enum Access { case readWriteCreate, readOnly }
+  enum Access {
+    case readWriteCreate, readOnly
+    /// As one that does not change: without locks, and without its log.
+    case immutable
+  }
 
   init(_ path: String, access: Access, options: DatabaseOptions) throws(StorageError) {
     file = path == ":memory:" ? nil : path
     use = file == nil ? nil : FilesInUse.enter(path, makes: access == .readWriteCreate)
-    let flags =
-      SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
-      | (access == .readOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE)
+    let mode =
+      switch access {
+      case .readWriteCreate: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+      case .readOnly: SQLITE_OPEN_READONLY
+      case .immutable: SQLITE_OPEN_READONLY | SQLITE_OPEN_URI
+      }
     var opened: OpaquePointer?
-    let code = unsafe sqlite3_open_v2(path, &opened, flags, nil)
+    let name = access == .immutable ? Connection.immutableURI(path) : path
+    let code = unsafe sqlite3_open_v2(name, &opened, SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE | mode, nil)
     guard let opened = unsafe opened else {
       throw StorageError(code: SQLITE_NOMEM, message: "No memory for a connection", file: path)
     }
@@ -60,6 +68,22 @@ import CSQLite
     statements = [:]
     // The `_v2` form waits for statements that are still held; there are none unless a row escaped.
     _ = unsafe sqlite3_close_v2(handle)
+  }
+
+  /// True where nothing can be written to the file.
+  var isReadOnly: Bool { unsafe sqlite3_db_readonly(handle, "main") == 1 }
+
+  private static func immutableURI(_ path: String) -> String {
+    var uri = "file:"
+    for character in path {
+      switch character {
+      case "%": uri += "%25"
+      case "?": uri += "%3F"
+      case "#": uri += "%23"
+      default: uri.append(character)
+      }
+    }
+    return uri + "?immutable=1"
   }
 
   /// Whether the file is still where it was opened; what is written to one that is not, nobody will find.

@@ -21,6 +21,8 @@ package struct DatabaseOptions: Sendable, Hashable {
   package var cacheKibibytes: Int
   /// The same of the writer: a transaction that changes more writes pages to the log before its end, some several times.
   package var writerCacheKibibytes: Int
+  /// Whether a file that may not be written to, or whose folder may not, is opened to be read.
+  package var allowsReadOnly: Bool
   /// Functions and collations of every connection; nil for none.
   package var extensions: SQLExtensions?
 
@@ -28,7 +30,7 @@ package struct DatabaseOptions: Sendable, Hashable {
   package init(
     synchronous: Synchronous = .full, readers: Int = 2, busyTimeoutMilliseconds: Int32 = 5000,
     maximumPageCount: Int? = nil, cacheKibibytes: Int = 2048, writerCacheKibibytes: Int? = nil,
-    extensions: SQLExtensions? = nil
+    allowsReadOnly: Bool = false, extensions: SQLExtensions? = nil
   ) {
     self.synchronous = synchronous
     self.readers = max(1, readers)
@@ -36,6 +38,7 @@ package struct DatabaseOptions: Sendable, Hashable {
     self.maximumPageCount = maximumPageCount
     self.cacheKibibytes = cacheKibibytes
     self.writerCacheKibibytes = writerCacheKibibytes ?? cacheKibibytes
+    self.allowsReadOnly = allowsReadOnly
     self.extensions = extensions
   }
 }

@@ -10,14 +10,20 @@ final class ReaderPool: Sendable {
   let queue: DispatchQueue
   private let path: String
   private let options: DatabaseOptions
+  private let access: Connection.Access
+  /// What the file was, where it is taken for one that does not change.
+  private let stamp: FileStamp?
   private let free: Mutex<[Connection]>
   private let places: DispatchSemaphore
   private let pointPlaces: DispatchSemaphore
   private let lent = Mutex<[ObjectIdentifier: LentReader]>([:])
 
-  init(_ path: String, options: DatabaseOptions) {
+  /// `stamp`: of a file that is read as one that does not change.
+  init(_ path: String, options: DatabaseOptions, stamp: FileStamp? = nil) {
     self.path = path
     self.options = options
+    self.stamp = stamp
+    access = stamp == nil ? .readOnly : .immutable
     queue = DispatchQueue(label: "larder.storage.readers", qos: .userInitiated, attributes: .concurrent)
     free = Mutex([])
     places = DispatchSemaphore(value: options.readers)
@@ -37,11 +43,21 @@ final class ReaderPool: Sendable {
     let connection: Connection
     if let kept = free.withLock({ $0.popLast() }) { connection = kept } else { connection = try open() }
     defer { free.withLock { $0.append(connection) } }
-    return try body(connection)
+    try checkUnchanged()
+    let value = try body(connection)
+    try checkUnchanged()
+    return value
+  }
+
+  /// Throws `busy` where a file that was taken for one that does not change has done so.
+  private func checkUnchanged() throws(StorageError) {
+    guard let stamp, stamp != FileStamp(path) else { return }
+    throw StorageError(.busy, message: "The file was changed by another; open it again", file: path)
   }
 
   /// Lends a connection beyond the count of readers, until the reader ends.
   func lend() throws(StorageError) -> LentReader {
+    try checkUnchanged()
     let connection: Connection
     if let kept = free.withLock({ $0.popLast() }) { connection = kept } else { connection = try open() }
     let reader = LentReader(connection, of: self, path: path)
@@ -62,7 +78,7 @@ final class ReaderPool: Sendable {
   }
 
   private func open() throws(StorageError) -> Connection {
-    let connection = try Connection(path, access: .readOnly, options: options)
+    let connection = try Connection(path, access: access, options: options)
     try connection.run("PRAGMA cache_size = -\(options.cacheKibibytes)")
     try connection.run("PRAGMA query_only = 1")
     return connection

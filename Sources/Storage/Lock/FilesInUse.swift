@@ -82,9 +82,11 @@ enum FilesInUse {
   }
 
   /// What the system says about a file, and its first bytes.
-  struct Look {
+  struct Look: Sendable, Equatable {
     var isRegular = false
     var byteCount: Int64 = 0
+    /// When its content last changed, in nanoseconds since 1970.
+    var modified: Int64 = 0
     var start: [UInt8] = []
   }
 
@@ -93,7 +95,8 @@ enum FilesInUse {
     uses.withLock { uses in
       var status = stat()
       guard unsafe stat(path, &status) == 0 else { return .failure(Failure(number: errno)) }
-      var look = Look(isRegular: status.st_mode & S_IFMT == S_IFREG, byteCount: Int64(status.st_size))
+      var look = Look(
+        isRegular: status.st_mode & S_IFMT == S_IFREG, byteCount: Int64(status.st_size), modified: modified(status))
       guard look.isRegular, count > 0 else { return .success(look) }
       let kept = uses[Identity(status)]?.descriptors.first
       let descriptor = unsafe kept ?? open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
@@ -106,6 +109,15 @@ enum FilesInUse {
       look.start = Array(bytes.prefix(read))
       return .success(look)
     }
+  }
+
+  private static func modified(_ status: stat) -> Int64 {
+    #if canImport(Darwin)
+      let time = status.st_mtimespec
+    #else
+      let time = status.st_mtim
+    #endif
+    return Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
   }
 
   private static func keepOrClose(_ descriptor: Int32, _ uses: inout [Identity: Use]) {

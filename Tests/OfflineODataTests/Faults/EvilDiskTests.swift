@@ -1,5 +1,7 @@
 import Foundation
 import HTTPCore
+import OData
+import ODataService
 import Storage
 import Synchronization
 import TestSupport
@@ -79,7 +81,7 @@ struct EvilDiskTests {
     try? await second.close()
   }
 
-  @Test("a folder that may not be written to")
+  @Test("a folder that may not be written to: what is filled is read, the rest says so, and no store is made")
   func readOnly() async throws {
     guard let folder = try SealedFolder() else { return print("nothing may be sealed here") }
     let rig = try await EvilRig()
@@ -94,15 +96,79 @@ struct EvilDiskTests {
     try await filled.open()
     try await filled.close()
     try #require(folder.seal())
-    for name in ["new", "there"] {
-      parameters.storeName = name
-      let store = try provider(parameters)
-      let error = await #expect(throws: OfflineODataError.self) { try await store.open() }
-      #expect(error?.name == .fileFailed, "\(name): \(error.debugDescription)")
-      #expect(error?.name?.cure != nil)
-    }
+    parameters.storeName = "new"
+    let new = try provider(parameters)
+    let error = await #expect(throws: OfflineODataError.self) { try await new.open() }
+    #expect(error?.name == .fileFailed, "\(error.debugDescription)")
+    #expect(error?.name?.cure != nil)
+    parameters.storeName = "there"
+    parameters.indexes = [OfflineODataIndex("Rows", ["Text"])]
+    let sealed = try provider(parameters)
+    try await sealed.add(OfflineODataDefiningQuery("rows", "Rows"))
+    try await sealed.open()
+    #expect(sealed.isReadOnly)
+    try await checkReading(sealed)
+    try await checkRefusing(sealed, rig.server)
+    try await sealed.close()
     try #require(folder.unseal())
     let store = try provider(parameters)
+    try await store.open()
+    #expect(!store.isReadOnly)
+    #expect(try await store.size("Rows") == 5)
+    try await store.close()
+    try await rig.end()
+  }
+
+  private func checkReading(_ store: OfflineODataProvider) async throws {
+    #expect(try await store.size("Rows") == 5)
+    #expect(try await store.readEntitySet("Rows?$filter=Text eq 'v1'&$orderby=ID desc").entities.count == 5)
+    #expect(try await store.readEntitySet("EventLog").entities.isEmpty == false)
+    #expect(try await store.definingQueries().map(\.rows) == [5])
+    #expect(try await store.hasPendingChanges() == false)
+    #expect(try await store.hasPendingDownload() == false)
+    #expect(try await store.explain("Rows(1)").statements.isEmpty == false)
+    var bytes: [UInt8] = []
+    for try await piece in try await store.streamJSON("Rows") { bytes += piece }
+    #expect(!bytes.isEmpty)
+    var live = try store.live(Int.self, "Rows/$count").makeAsyncIterator()
+    #expect(try await live.next() == 5)
+  }
+
+  private func checkRefusing(_ store: OfflineODataProvider, _ server: ScriptedServer) async throws {
+    let asked = server.requests.count
+    let refused: [(String, @Sendable () async throws -> Void)] = [
+      ("download", { _ = try await store.download() }), ("upload", { _ = try await store.upload() }),
+      ("delete", { try await store.delete("Rows(1)") }),
+      ("add", { try await store.add(OfflineODataDefiningQuery("more", "Rows?$top=1")) }),
+      ("remove", { try await store.removeDefiningQuery("rows") }),
+      ("media", { try await store.downloadMedia("Rows(1)/Text") }),
+    ]
+    for (name, call) in refused {
+      let error = await #expect(throws: (any Error).self, "\(name)") { try await call() }
+      let told = error.map(OfflineODataError.init(below:))
+      #expect(told?.name == .storeReadOnly, "\(name): \(told.debugDescription)")
+    }
+    #expect(server.requests.count == asked)
+    try await checkReading(store)
+  }
+
+  @Test("a store whose log was not moved into it before its folder was sealed: a typed error, and nothing is lost")
+  func sealedLog() async throws {
+    guard let folder = try SealedFolder() else { return print("nothing may be sealed here") }
+    let rig = try await EvilRig()
+    // Its rows are in the log.
+    let file = rig.store.parameters.file
+    for suffix in ["", "-wal"] {
+      try FileManager.default.copyItem(atPath: file + suffix, toPath: folder.file("cut.larder\(suffix)"))
+    }
+    try #require(folder.seal())
+    let parameters = OfflineODataParameters(storeName: "cut", storePath: folder.path)
+    let store = try OfflineODataProvider(
+      serviceRoot: rig.server.url("/s/"), transport: rig.rig.transport, parameters: parameters)
+    let error = await #expect(throws: OfflineODataError.self) { try await store.open() }
+    #expect(error?.name == .fileFailed, "\(error.debugDescription)")
+    #expect(error?.errorMessage.contains("log") == true, "\(error.debugDescription)")
+    try #require(folder.unseal())
     try await store.open()
     #expect(try await store.size("Rows") == 5)
     try await store.close()

@@ -4,7 +4,7 @@ import Synchronization
 /// Tells who waits that the store has changed: in this process at once, in others within a fifth of a second; within two
 /// seconds where the process that made the change ended before it told, or the file system cannot share memory.
 final class ChangeFeed: Sendable {
-  /// Grows with every change, by whatever process; nil where the file system cannot share memory.
+  /// Grows with every change, by whatever process; nil where the file system cannot share memory, or may not be written to.
   private let counter: SharedCounter?
   private let state = Mutex(State())
 
@@ -15,7 +15,12 @@ final class ChangeFeed: Sendable {
     var isEnded = false
   }
 
-  init(_ path: String) throws(StorageError) {
+  /// `isShared`: whether changes are told to other processes.
+  init(_ path: String, isShared: Bool = true) throws(StorageError) {
+    guard isShared else {
+      counter = nil
+      return
+    }
     do throws(StorageError) { counter = try SharedCounter(path + "-changes", like: path) } catch {
       guard error.category == .notSupported else { throw error }
       counter = nil

@@ -28,16 +28,17 @@ final class Replica: Sendable {
 
   /// Opens a store's file, makes it where it is missing, and throws away what a crash has left.
   ///
-  /// Throws `foreignFile`, `newerSchema`, `busy`, `corrupt` and their like.
+  /// One that may not be written to is opened to be read. Throws `foreignFile`, `newerSchema`, `busy`, `corrupt` and their
+  /// like.
   static func open(
     path: String, synchronous: DatabaseOptions.Synchronous = .full, readers: Int = 4
   ) async throws(StorageError) -> Replica {
     let options = DatabaseOptions(
       synchronous: synchronous, readers: readers, cacheKibibytes: 8192, writerCacheKibibytes: 16_384,
-      extensions: ReplicaSQL.extensions)
+      allowsReadOnly: true, extensions: ReplicaSQL.extensions)
     let database = try await Database.open(path, schema: ReplicaSchema.schema, options: options)
-    let replica = Replica(database, try ChangeFeed(database.path))
-    try await replica.sweepOrphans()
+    let replica = Replica(database, try ChangeFeed(database.path, isShared: !database.isReadOnly))
+    if !replica.isReadOnly { try await replica.sweepOrphans() }
     _ = try await replica.read { (_, _, _) throws(StorageError) in true }
     return replica
   }
@@ -47,6 +48,9 @@ final class Replica: Sendable {
     changes.end()
     try await database.close()
   }
+
+  /// Whether the file is only read, for it may not be written to.
+  var isReadOnly: Bool { database.isReadOnly }
 
   /// The tables of the model in use; none before the first ``adopt(metadata:)``.
   var plan: ReplicaPlan { cache.withLock { $0.plan } }

@@ -1,0 +1,81 @@
+import Foundation
+import Storage
+import TestSupport
+import Testing
+
+@Suite("Files that may not be written to", .timeLimit(.minutes(2)))
+struct ReadOnlyTests {
+  private let reading = DatabaseOptions(allowsReadOnly: true)
+
+  private func sealed(_ name: String = "a b?c#d%20.db") async throws -> (SealedFolder, String)? {
+    guard let folder = try SealedFolder() else {
+      print("nothing may be sealed here")
+      return nil
+    }
+    let database = try await Database.open(folder.file(name), schema: TestSchema.first)
+    for index in 0..<3 { try await database.insert("row \(index)") }
+    try await database.close()
+    try #require(folder.seal())
+    return (folder, folder.file(name))
+  }
+
+  @Test("what was closed is read where that is asked for; writing throws readOnly")
+  func reads() async throws {
+    guard let (folder, path) = try await sealed() else { return }
+    let refused = await storageError { _ = try await Database.open(path, schema: TestSchema.first) }
+    #expect([.readOnly, .cannotOpen].contains(refused?.category))
+    let database = try await Database.open(path, schema: TestSchema.first, options: reading)
+    #expect(database.isReadOnly)
+    #expect(try await database.names() == ["row 0", "row 1", "row 2"])
+    try await database.checkIntegrity()
+    let session = try await database.readSession { (connection) throws(StorageError) in
+      try connection.cursor("SELECT name FROM item")
+    }
+    let first = try await session.next { (_, cursor) throws(StorageError) in
+      var name: String?
+      try cursor.forEachRow { (row) throws(StorageError) in
+        name = try row.text(0)
+        return false
+      }
+      return name
+    }
+    #expect(first == "row 0")
+    await session.end()
+    #expect(await storageError { try await database.insert("more") }?.category == .readOnly)
+    #expect(try await database.names().count == 3)
+    try await database.close()
+    #expect(folder.unseal())
+  }
+
+  @Test("a file that must be brought up to date, one of another, none: each its own error")
+  func refuses() async throws {
+    guard let (folder, path) = try await sealed("old.db") else { return }
+    func category(_ path: String, _ schema: Schema) async -> StorageError.Category? {
+      await storageError { _ = try await Database.open(path, schema: schema, options: reading) }?.category
+    }
+    #expect(await category(path, TestSchema.second) == .readOnly)
+    #expect(await category(path, TestSchema.other) == .foreignFile)
+    #expect(await category(folder.file("none.db"), TestSchema.first) == .cannotOpen)
+    #expect(folder.unseal())
+    let database = try await Database.open(path, schema: TestSchema.second, options: reading)
+    #expect(!database.isReadOnly)
+    try await database.close()
+  }
+
+  @Test("a file that another changes though it was sealed says so, and is opened again")
+  func changed() async throws {
+    guard let (folder, path) = try await sealed("c.db") else { return }
+    let database = try await Database.open(path, schema: TestSchema.first, options: reading)
+    #expect(try await database.names().count == 3)
+    try #require(folder.unseal())
+    let writer = try await Database.open(path, schema: TestSchema.first)
+    for index in 0..<200 { try await writer.insert("new \(index)", data: [UInt8](repeating: 7, count: 900)) }
+    try await writer.close()
+    #expect(await storageError { _ = try await database.names() }?.category == .busy)
+    try await database.close()
+    try #require(folder.seal())
+    let again = try await Database.open(path, schema: TestSchema.first, options: reading)
+    #expect(try await again.names().count == 203)
+    try await again.close()
+  }
+}
