@@ -95,7 +95,7 @@ public enum OfflineODataErrorName: Int, CaseIterable, Sendable, Hashable {
   case unsupportedQuery = 4001
   /// Encryption of the store's file.
   case unsupportedEncryption = 4002
-  /// Changes of data.
+  /// A change that the store does not take.
   case unsupportedChange = 4003
   /// Something in the model that the store cannot keep.
   case unsupportedModel = 4004
