@@ -2,12 +2,12 @@
 ///
 /// Runs on the way to an error only. Names of too different a length are passed over, a distance beyond the best one is not
 /// computed to its end, and no more than ``mostCandidates`` are looked at.
-enum NearestName {
+package enum NearestName {
   /// The most names that are compared.
   static let mostCandidates = 20_000
 
   /// The nearest of the candidates; nil where none is near: more than a third of the name's letters apart, at most 4.
-  static func find(_ name: String, among candidates: some Sequence<String>) -> String? {
+  package static func find(_ name: String, among candidates: some Sequence<String>) -> String? {
     let wanted = fold(name)
     guard !wanted.isEmpty, wanted.count <= 128 else { return nil }
     var best: (name: String, distance: Int)?

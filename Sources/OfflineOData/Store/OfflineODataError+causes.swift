@@ -116,6 +116,19 @@ extension OfflineODataError {
   }
 }
 
+extension OfflineODataError {
+  /// A name that a type, or an operation, has not; tells the nearest that it has.
+  static func unknown(_ name: String, of owner: String, among names: some Sequence<String>) -> OfflineODataError {
+    let nearest = NearestName.find(name, among: names)
+    return OfflineODataError(.unknownProperty, "\(owner)/\(name)" + (nearest.map { "; did you mean '\($0)'?" } ?? ""))
+  }
+
+  /// A name that a type has not.
+  static func unknown(_ name: String, of type: EdmStructure) -> OfflineODataError {
+    unknown(name, of: type.name, among: type.properties.map(\.name) + type.navigationProperties.map(\.name))
+  }
+}
+
 extension ODataServiceError {
   /// What happened, behind what was asked, without the query of the URL.
   fileprivate func place(_ what: String) -> String {

@@ -121,7 +121,7 @@ extension ChangeMaker {
 
   func navigation(_ name: String, _ table: EntityTable, _ type: EdmStructure) throws -> ReplicaNavigation {
     guard let navigation = table.navigation([name], on: type) else {
-      throw OfflineODataError(.unknownProperty, "\(type.name)/\(name)")
+      throw OfflineODataError.unknown(name, of: type)
     }
     return navigation
   }

@@ -13,14 +13,7 @@ extension ChangeMaker {
     var draft = draft(.action, request, target, place)
     switch request.body {
     case .none: break
-    case .properties(let properties):
-      for property in properties
-      where operation.bindingType != nil || !operation.parameters.isEmpty {
-        guard operation.parameters.contains(where: { $0.name == property.name }) else {
-          throw OfflineODataError(.unknownProperty, "\(operation.name)/\(property.name)")
-        }
-      }
-      draft.body = .properties(properties.map { QueuedProperty(name: $0.name, value: QueuedValue($0.value)) })
+    case .properties(let properties): draft.body = .properties(try parameters(properties, operation))
     case .bytes(let bytes, let type): draft.body = .bytes(bytes, contentType: type)
     case .entity, .reference, .stream: throw OfflineODataError(.unfittingBody, "an action takes parameters")
     }
@@ -28,6 +21,20 @@ extension ChangeMaker {
     try record(draft, target)
     // What it will answer is not known; that it is taken is.
     return MadeChange(status: 202, entity: target.entity)
+  }
+
+  /// The parameters of an action as its declaration has them.
+  private func parameters(
+    _ given: [ODataProperty], _ operation: ODataDeclaredOperation
+  ) throws -> [QueuedProperty] {
+    try given.map { property in
+      guard let declared = operation.parameters.first(where: { $0.name == property.name }) else {
+        throw OfflineODataError.unknown(property.name, of: operation.name, among: operation.parameters.map(\.name))
+      }
+      let place = "\(operation.name)/\(property.name)"
+      let value = try ChangedValue(model: model).fit(property.value, to: declared.parameter, at: place)
+      return QueuedProperty(name: property.name, value: QueuedValue(value))
+    }
   }
 
   mutating func createMedia(

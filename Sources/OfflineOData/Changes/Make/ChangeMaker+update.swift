@@ -179,7 +179,9 @@ extension ChangeMaker {
       value = .complex(ODataComplexValue(typeName: entity.typeName, properties: entity.properties))
     default: throw OfflineODataError(.unfittingBody, "update of a property takes its value")
     }
-    let operation: QueuedRequest.Operation = method == .replace ? .replaceProperty : .patchProperty
+    // Only a complex value has parts that can be left alone (OData Protocol 4.01 §11.4.9).
+    let isComplex = if case .complex = value { true } else { false }
+    let operation: QueuedRequest.Operation = method != .replace && isComplex ? .patchProperty : .replaceProperty
     return try set(value, operation, request, target, place, subject, isWhole: method == .replace)
   }
 

@@ -112,7 +112,8 @@ struct ChangeWalk {
     if table.isContained { key[.parent] = .integer(target.entity?.row) }
     if let navigation = target.navigation { before = (target, navigation) }
     guard let (reference, found) = try ChangeWalk.find(key, table, rows) else {
-      throw OfflineODataError(.entityNotFound, table.name)
+      let path = try? rows.path(of: RowReference(table.name, 0), key)
+      throw OfflineODataError(.entityNotFound, path ?? table.name)
     }
     let cast = target.cast
     stand(reference, found)

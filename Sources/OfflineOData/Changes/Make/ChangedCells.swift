@@ -23,7 +23,7 @@ struct ChangedCells {
   /// Takes a property; throws where it does not fit the model.
   mutating func take(_ property: ODataProperty) throws {
     guard let declared = type.property(property.name) else {
-      guard type.isOpen else { throw OfflineODataError(.unknownProperty, "\(type.name)/\(property.name)") }
+      guard type.isOpen else { throw OfflineODataError.unknown(property.name, of: type) }
       dynamic.append(property)
       sent.append(QueuedProperty(name: property.name, value: QueuedValue(property.value)))
       return

@@ -15,6 +15,11 @@ struct ChangedValue {
     try fit(value, property.type, property.facets, isNullable: property.isNullable, at: place, depth: 0)
   }
 
+  /// A value of an action's parameter, the same way.
+  func fit(_ value: ODataValue, to parameter: EdmParameter, at place: String) throws(OfflineODataError) -> ODataValue {
+    try fit(value, parameter.type, parameter.facets, isNullable: parameter.isNullable, at: place, depth: 0)
+  }
+
   private func fit(
     _ value: ODataValue, _ type: EdmTypeReference, _ facets: EdmFacets, isNullable: Bool, at place: String, depth: Int
   ) throws(OfflineODataError) -> ODataValue {
@@ -102,7 +107,9 @@ struct ChangedValue {
     }
     complex.properties = try complex.properties.map { property throws(OfflineODataError) in
       guard let declared = type.property(property.name) else {
-        guard type.isOpen else { throw OfflineODataError(.unknownProperty, "\(place)/\(property.name)") }
+        guard type.isOpen else {
+          throw OfflineODataError.unknown(property.name, of: place, among: type.properties.map(\.name))
+        }
         return property
       }
       return ODataProperty(

@@ -1,0 +1,180 @@
+import OData
+package import ODataService
+
+// Changes whose content is JSON, as a service takes it: for the command line, and for whoever serves the store.
+extension OfflineODataProvider {
+  /// A change with its content, read from JSON by the type of what the path names.
+  ///
+  /// The JSON is an entity, in the spelling of any version; the value of a property, alone or as the one member of an
+  /// object; the parameters of an action, which before V4 go into the URL.
+  ///
+  /// - Parameter json: nil for no content.
+  /// - Throws: `PayloadError` with the place in the JSON; ``OfflineODataError`` for a path that names nothing.
+  package func change(
+    _ operation: ODataSingleRequest.Operation, _ path: String, json: [UInt8]?
+  ) async throws -> ODataSingleRequest {
+    let store = try openStore()
+    var request = ODataSingleRequest(operation, path)
+    guard let json else { return request }
+    let content = try await store.read { _, _, plan in
+      try ChangeContent(of: path, isAction: operation == .invokeAction, store.changing(plan))
+    }
+    try content.read(json, into: &request)
+    return request
+  }
+
+  /// A change of a link: of what a navigation property leads to.
+  ///
+  /// - Parameters:
+  ///   - path: the navigation property, such as `Orders(5)/Customer`; with `/$ref` or V2's `/$links/` too.
+  ///   - target: the other entity; nil only where a link to one is removed.
+  /// - Throws: `notFound` where a link to one is to be removed that leads to another entity.
+  package func linkChange(_ path: String, to target: String?, removes: Bool) async throws -> ODataSingleRequest {
+    let store = try openStore()
+    let (text, isCollection) = try await store.read { connection, state, plan in
+      let context = store.changing(plan)
+      var steps = try context.split(path).path.split(separator: "/").filter { $0 != "$links" }
+      if steps.last == "$ref" { steps.removeLast() }
+      let bound = try context.bind(steps.joined(separator: "/"))
+      guard case .navigation(let navigation)? = bound.segments.last?.kind, steps.count > 1 else {
+        throw OfflineODataError(.unsupportedChange, "a link where there is no navigation property: '\(path)'")
+      }
+      let isCollection = navigation.type.isCollection
+      if removes, !isCollection, let target {
+        try ChangeContent.check(bound, leadsTo: target, context, LocalRows(plan, state, connection))
+      }
+      let isV2 = plan.model.version < .v4
+      if isV2 { steps.insert("$links", at: steps.count - 1) }
+      return (steps.joined(separator: "/") + (isV2 ? "" : "/$ref"), isCollection)
+    }
+    guard removes else {
+      guard let target else { throw OfflineODataError(.unfittingBody, "a link takes a reference") }
+      return isCollection ? .createLink(text, to: target) : .updateLink(text, to: target)
+    }
+    var request = ODataSingleRequest.deleteLink(text)
+    if isCollection, let target { request.body = .reference(target) }
+    return request
+  }
+}
+
+/// What the content of a change is, by its path.
+struct ChangeContent: Sendable {
+  private enum Kind {
+    /// An entity of a type.
+    case entity(EdmTypeReference)
+    /// The value of a property.
+    case value(String, EdmTypeReference?)
+    /// The parameters of an action.
+    case parameters
+    /// Those of a function import of V1 to V3: they stand in the URL.
+    case query([EdmParameter])
+  }
+
+  private let kind: Kind
+  private let model: EdmModel
+
+  init(of path: String, isAction: Bool, _ context: ChangeContext) throws {
+    model = context.model
+    let place = try context.split(path)
+    if isAction {
+      let item = model.version < .v4 ? model.functionImport(place.path) : nil
+      kind = item.map { .query($0.parameters) } ?? .parameters
+      return
+    }
+    let bound = try context.bind(place.path)
+    switch bound.segments.last?.kind {
+    case .property(let property)?: kind = .value(property.name, property.property.type)
+    case .dynamic(let name)?: kind = .value(name, nil)
+    default:
+      guard let type = bound.type?.structure else {
+        throw OfflineODataError(.unsupportedChange, "JSON for '\(place.path)'")
+      }
+      kind = .entity(.named(type.name))
+    }
+  }
+
+  func read(_ json: [UInt8], into request: inout ODataSingleRequest) throws {
+    switch kind {
+    case .entity(let type): request.body = .entity(try entity(json, type))
+    case .value(let name, let type): request.body = .properties([ODataProperty(name, try value(json, type))])
+    case .parameters: request.body = .properties(try members(json))
+    case .query(let parameters):
+      let literals = try members(json).map { member in try literal(member, parameters, request.path) }
+      guard !literals.isEmpty else { return }
+      request.path += (request.path.contains("?") ? "&" : "?") + literals.joined(separator: "&")
+    }
+  }
+
+  /// Throws where a navigation property leads to another entity; what is not in the store is left to the service.
+  static func check(
+    _ path: ODataBoundPath, leadsTo target: String, _ context: ChangeContext, _ rows: LocalRows
+  ) throws {
+    guard let there = try ChangeWalk.target(of: path, rows).entity else { return }
+    let wanted = try ChangeWalk.target(of: try context.bind(try context.split(target).path), rows).entity
+    guard wanted != there else { return }
+    throw OfflineODataError(.entityNotFound, "the link leads to another entity than '\(target)'")
+  }
+
+  private func entity(_ json: [UInt8], _ type: EdmTypeReference) throws -> ODataEntity {
+    try needObject(json)
+    let payload = try payload(json, PayloadOptions(model: model, expected: .entity, expectedType: type))
+    guard case .entity(let entity) = payload else { throw unexpected("an entity") }
+    return entity
+  }
+
+  private func value(_ json: [UInt8], _ type: EdmTypeReference?) throws -> ODataValue {
+    let options = PayloadOptions(model: model, expected: .property, expectedType: type)
+    let isObject = json.first { $0 > 0x20 } == UInt8(ascii: "{")
+    switch isObject ? try payload(json, options) : try wrapped(json, options) {
+    case .property(let property): return property.value
+    case .entity(let entity): return .complex(ODataComplexValue(properties: entity.properties))
+    default: throw unexpected("the value of a property")
+    }
+  }
+
+  private func members(_ json: [UInt8]) throws -> [ODataProperty] {
+    try needObject(json)
+    guard case .property(let property) = try wrapped(json, PayloadOptions(model: model, expected: .property)),
+      case .complex(let complex) = property.value
+    else { throw unexpected("an object of parameters") }
+    return complex.properties
+  }
+
+  private func literal(_ member: ODataProperty, _ parameters: [EdmParameter], _ path: String) throws -> String {
+    guard let parameter = parameters.first(where: { $0.name == member.name }) else {
+      throw OfflineODataError.unknown(member.name, of: path, among: parameters.map(\.name))
+    }
+    let value = try ChangedValue(model: model).fit(member.value, to: parameter, at: "\(path)/\(member.name)")
+    return try member.name + "=" + value.urlLiteral(dialect: .v2)
+  }
+
+  // MARK: JSON
+
+  private func needObject(_ json: [UInt8]) throws {
+    let place = json.firstIndex { $0 > 0x20 } ?? json.endIndex
+    guard place < json.endIndex, json[place] != UInt8(ascii: "{") else { return }
+    // What is no JSON at all is told as that.
+    _ = try wrapped(json, PayloadOptions())
+    throw PayloadError(.unexpected(expected: "an object"), offset: place, path: "$")
+  }
+
+  private func payload(_ json: [UInt8], _ options: PayloadOptions) throws -> ODataPayload {
+    var options = options
+    options.dialect = model.version.dialect
+    return try ODataPayload(json: json, options: options)
+  }
+
+  /// A value that stands alone, read as the one member of an object.
+  private func wrapped(_ json: [UInt8], _ options: PayloadOptions) throws -> ODataPayload {
+    let start = Array(#"{"value":"#.utf8)
+    do { return try payload(start + json + Array("}".utf8), options) } catch var error as PayloadError {
+      error.offset = min(max(0, error.offset - start.count), json.count)
+      if error.path.hasPrefix("$.value") { error.path = "$" + error.path.dropFirst(7) }
+      throw error
+    }
+  }
+
+  private func unexpected(_ what: String) -> PayloadError {
+    PayloadError(.unexpected(expected: what), offset: 0, path: "$")
+  }
+}

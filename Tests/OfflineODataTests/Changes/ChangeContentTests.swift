@@ -1,0 +1,109 @@
+import OData
+import ODataService
+import TestSupport
+import Testing
+
+@testable import OfflineOData
+
+@Suite("The content of changes, from JSON", .timeLimit(.minutes(1)))
+struct ChangeContentTests {
+  /// A change with its content, as the provider makes it.
+  private func change(
+    _ operation: ODataSingleRequest.Operation, _ path: String, _ json: String, _ rig: ChangeRig
+  ) async throws -> ODataSingleRequest {
+    let store = rig.store
+    var request = ODataSingleRequest(operation, path)
+    let content = try await store.read { _, _, plan in
+      try ChangeContent(of: path, isAction: operation == .invokeAction, store.changing(plan))
+    }
+    try content.read(Array(json.utf8), into: &request)
+    return request
+  }
+
+  @Test("An entity has the types of the set, a property's value that of the property, alone or in an object")
+  func values() async throws {
+    let rig = try await ChangeMakingTests.filled()
+    let made = try await change(
+      .create, "Customers", #"{"Name":"Cyd","Credit":1.25,"Mails":["a","b"],"Home":{"City":"Rom"}}"#, rig)
+    guard case .entity(let entity) = made.body else {
+      Issue.record("\(made.body)")
+      return
+    }
+    #expect(entity["Credit"]?.type == .decimal)
+    #expect(entity["Mails"] == .collection([.string("a"), .string("b")]))
+    try await rig.change(made)
+    for (path, json, expected) in [
+      ("Customers(1)/Name", #""N""#, "N"), ("Customers(1)/Name", #"{"value":"M"}"#, "M"),
+      ("Customers(1)/Home", #"{"City":"Bonn"}"#, "M"), ("Customers(1)/Mails", #"["x","y"]"#, "M"),
+    ] {
+      try await rig.change(try await change(.update(.patch), path, json, rig))
+      #expect(try await rig.rows.rows("SELECT Name FROM {Customers} WHERE ID = 1") == [expected], "\(path)")
+    }
+    #expect(
+      try await rig.rows.rows("SELECT \"Home/City\", \"Home/Zip\", Mails FROM {Customers} WHERE ID = 1")
+        == [#"Bonn|89|["x","y"]"#])
+    // What is no complex value is replaced as a whole: a PATCH of it is no request of OData.
+    #expect(
+      try await rig.queue().suffix(4).map { $0.split(separator: " ")[1] }
+        == ["replaceProperty", "replaceProperty", "patchProperty", "replaceProperty"])
+  }
+
+  @Test(
+    "What cannot be read is told with its place",
+    arguments: [
+      ("Customers", "{\"Name\":\"x\",}", 12), ("Customers", "{\"Level\":\"x\"}", 10), ("Customers", "[1]", 0),
+      ("Customers", " 5", 1), ("Customers(1)/Level", "\"x\"", 0), ("Customers(1)/Name", "x", 0),
+      ("Customers", "", 0),
+    ])
+  func places(_ path: String, _ json: String, _ offset: Int) async throws {
+    let rig = try await ChangeMakingTests.filled()
+    let isSet = path == "Customers"
+    do {
+      _ = try await change(isSet ? .create : .update(.patch), path, json, rig)
+      Issue.record("it was read")
+    } catch let error as PayloadError {
+      #expect(error.offset == offset, "\(error)")
+    }
+  }
+
+  @Test("A name that is not there is told with the nearest: of an entity, a complex value, a parameter")
+  func nearest() async throws {
+    let rig = try await ChangeMakingTests.filled()
+    for (operation, path, json, name) in [
+      (.create, "Customers", #"{"Nmae":"x"}"#, "Name"), (.create, "Customers", #"{"Ordrs":[]}"#, "Orders"),
+      (.update(.patch), "Customers(1)", #"{"Home":{"Ctiy":"x"}}"#, "City"),
+      (.invokeAction, "Orders(\(ChangeMakingTests.order))/N.Close", #"{"Reson":"x"}"#, "Reason"),
+    ] as [(ODataSingleRequest.Operation, String, String, String)] {
+      let request = try await change(operation, path, json, rig)
+      do throws(OfflineODataError) {
+        _ = try await rig.store.change(request)
+        Issue.record("\(json) was taken")
+      } catch {
+        #expect(error.name == .unknownProperty)
+        #expect(error.errorMessage.contains("did you mean '\(name)'?"), "\(error)")
+      }
+    }
+    #expect(try await rig.queue().isEmpty)
+  }
+
+  @Test("The parameters of an action have their declared types, and a wrong one is refused before it waits")
+  func parameters() async throws {
+    let rig = try await ChangeMakingTests.filled()
+    let path = "Orders(\(ChangeMakingTests.order))/N.Close"
+    try await rig.change(try await change(.invokeAction, path, #"{"Reason":"done"}"#, rig))
+    let wrong = try await change(.invokeAction, path, #"{"Reason":5}"#, rig)
+    #expect(await rig.failure(wrong) == .invalidValue)
+    #expect(try await rig.queue().count == 1)
+  }
+
+  @Test("An entity that is not there is told by its path")
+  func missing() async throws {
+    let rig = try await ChangeMakingTests.filled()
+    do throws(OfflineODataError) {
+      _ = try await rig.store.change(.delete("Customers(9)"))
+      Issue.record("it was deleted")
+    } catch {
+      #expect(error.errorMessage == "There is no such entity in the store: Customers(9).")
+    }
+  }
+}
