@@ -1,4 +1,5 @@
 package import HTTPCore
+package import OData
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials
@@ -18,8 +19,18 @@ package struct ODataRequestPreview: Sendable {
 extension ODataConversation {
   /// What a request would be sent as. Asks the service for nothing where its model is known.
   package func preview(_ request: ODataSingleRequest) async throws(ODataServiceError) -> ODataRequestPreview {
-    let outgoing = try await outgoing(request, operation: request.operationName)
-    return ODataRequestPreview(
+    preview(try await outgoing(request, operation: request.operationName))
+  }
+
+  /// The same where the model is known.
+  package func preview(
+    _ request: ODataSingleRequest, model: EdmModel
+  ) throws(ODataServiceError) -> ODataRequestPreview {
+    preview(try outgoing(request, operation: request.operationName, version: model.version, model: model))
+  }
+
+  private func preview(_ outgoing: OutgoingRequest) -> ODataRequestPreview {
+    ODataRequestPreview(
       method: outgoing.method, url: outgoing.url.absoluteString, fields: outgoing.fields, body: outgoing.body)
   }
 }

@@ -36,10 +36,18 @@ extension ODataConversation {
   func outgoing(
     _ request: ODataSingleRequest, operation: String, isAtom: Bool? = nil
   ) async throws(ODataServiceError) -> OutgoingRequest {
-    let url = try root.resolve(request.path)
-    let isSameOrigin = root.isSameOrigin(url)
+    _ = try root.resolve(request.path)
     let model = RequestBodyForm.needsModel(request) ? try await metadata() : nil
     let version = RequestBodyForm.needsVersion(request) ? try await version() : knownVersion
+    return try outgoing(request, operation: operation, version: version, model: model, isAtom: isAtom)
+  }
+
+  /// The same where version and model are known.
+  func outgoing(
+    _ request: ODataSingleRequest, operation: String, version: ODataVersion?, model: EdmModel?, isAtom: Bool? = nil
+  ) throws(ODataServiceError) -> OutgoingRequest {
+    let url = try root.resolve(request.path)
+    let isSameOrigin = root.isSameOrigin(url)
     let isAtom = isAtom ?? state.withLock { $0.speaksAtom }
     let form = try RequestBodyForm(request, version: version, model: model, isAtom: isAtom, root: root)
     var fields = request.fields

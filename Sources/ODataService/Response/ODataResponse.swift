@@ -30,6 +30,8 @@ public struct ODataSingleResponse: Sendable {
   public var serviceVersion: ODataVersion?
   /// The request's name in its batch; nil outside one.
   public var contentID: String?
+  /// The model that the content is of, where it is another than the service's.
+  package var model: EdmModel?
 
   /// Makes an answer.
   public init(

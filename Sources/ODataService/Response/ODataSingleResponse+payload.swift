@@ -49,7 +49,7 @@ extension ODataSingleResponse {
   /// What the URL and the fields tell beforehand.
   private func options(_ model: EdmModel?) -> PayloadOptions {
     PayloadOptions(
-      model: model, url: url, status: httpStatus, version: version, contentType: fields[.contentType])
+      model: self.model ?? model, url: url, status: httpStatus, version: version, contentType: fields[.contentType])
   }
 
   /// The content as text; throws where it is no UTF-8.

@@ -47,7 +47,7 @@ final class AnswerObject: Sendable {
 
   init(
     _ shape: ReadShape, options: ODataBoundOptions?, place: AnswerIdentity.Place, declared: EdmStructure?,
-    types: AnswerTypes, depth: Int = 0
+    types: AnswerTypes, depth: Int = 0, showsID: Bool = false
   ) {
     let form = types.form
     self.shape = shape
@@ -67,7 +67,7 @@ final class AnswerObject: Sendable {
     }
     let shown = AnswerObject.complexPaths(parts)
     hiddenPaths = innerExpands.keys.filter { !shown.contains($0) }.sorted()
-    hidesKey = AnswerObject.hidesKey(shape)
+    hidesKey = showsID || AnswerObject.hidesKey(shape)
     links = AnswerObject.links(shape, options: options, form: form)
   }
 
@@ -174,6 +174,8 @@ final class AnswerExpand: Sendable {
   let path: [UInt8]
   /// The member's name.
   let name: String
+  /// What an entity of any type begins with: a context of its own (JSON Format 4.01 §4.6.1).
+  let context: [UInt8]
   /// Statements of this place alone, told apart by white space at their end: one that is running cannot run within
   /// itself.
   let sql: String
@@ -191,15 +193,34 @@ final class AnswerExpand: Sendable {
     let space = String(repeating: " ", count: depth)
     sql = expand.plan.sql + space
     countSQL = expand.plan.count.map { $0.sql + space }
+    context = AnswerExpand.context(expand, types.form)
     switch expand.plan.content {
     case .objects(let inner), .references(let inner):
       let isContained = inner.table?.isContained == true
       object = AnswerObject(
         inner, options: options,
         place: isContained ? .contained(path, isCollection: expand.isCollection) : AnswerExpand.place(inner),
-        declared: inner.type ?? inner.table?.type, types: types, depth: depth)
+        declared: expand.only == nil ? inner.type ?? inner.table?.type : nil, types: types, depth: depth,
+        showsID: expand.only != nil)
     case .value, .count, .media: object = nil
     }
+  }
+
+  private static func context(_ expand: ReadExpand, _ form: AnswerForm) -> [UInt8] {
+    guard expand.only != nil, !form.isVerbose, form.metadata != .none, case .objects(let shape) = expand.plan.content,
+      let table = shape.table
+    else { return [] }
+    var out = AnswerBytes()
+    out.append("\"\(form.control)context\":")
+    let fragment =
+      switch table.place {
+      case .entitySet(let name): name + "/$entity"
+      case .singleton(let name): name
+      case .containment, .type: table.type.name
+      }
+    out.string("\(form.serviceRoot)$metadata#\(fragment)")
+    out.append(UInt8(ascii: ","))
+    return out.takeAll()
   }
 
   /// Where the entities of a shape have their canonical URLs, apart from the way to them.

@@ -14,9 +14,15 @@ struct AnswerRun: Sendable {
   let model: EdmModel
   /// Those of the question: of one plan and URL.
   private let heads: AnswerHeads
+  /// What it reads beside the tables of its statements, as numbers of the log of changes.
+  let alsoReads: Set<Int>
 
-  init(plan: ReadPlan, url: ODataBoundURL, form: AnswerForm, model: EdmModel, heads: AnswerHeads = AnswerHeads()) {
+  init(
+    plan: ReadPlan, url: ODataBoundURL, form: AnswerForm, model: EdmModel, heads: AnswerHeads = AnswerHeads(),
+    alsoReads: Set<Int> = []
+  ) {
     (self.plan, self.url, self.form, self.model, self.heads) = (plan, url, form, model, heads)
+    self.alsoReads = alsoReads
   }
 
   /// What became of a question.

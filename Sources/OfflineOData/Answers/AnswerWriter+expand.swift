@@ -13,6 +13,7 @@ extension AnswerWriter {
     defer { if id != nil { way.removeLast() } }
     for expand in object.expands where expand.types.isEmpty || type < expand.types.count && expand.types[type] {
       if isInCircle, expand.expand.stopsAtCycles { continue }
+      if let only = expand.expand.only, try row.textOrNil(only.column) != only.text { continue }
       try self.expand(expand, row, path, into: &out)
     }
   }
@@ -59,7 +60,7 @@ extension AnswerWriter {
     guard expand.expand.isCollection else {
       let start = out.count
       try forEachRow(expand.sql, values) { row in
-        try self.row(plan, object, row, path, into: &out)
+        try self.row(plan, object, row, path, context: expand.context, into: &out)
         return false
       }
       if out.count == start { out.append(literal: "null,") }
@@ -97,12 +98,13 @@ extension AnswerWriter {
   }
 
   private func row(
-    _ plan: ReadPlan, _ object: AnswerObject, _ row: borrowing Row, _ parent: [UInt8]?, into out: inout AnswerBytes
+    _ plan: ReadPlan, _ object: AnswerObject, _ row: borrowing Row, _ parent: [UInt8]?, context: [UInt8] = [],
+    into out: inout AnswerBytes
   ) throws {
     if case .references = plan.content {
       try reference(object, row, below: parent, into: &out)
     } else {
-      try self.object(object, row, below: parent, into: &out)
+      try self.object(object, row, below: parent, context: context, into: &out)
     }
   }
 

@@ -85,11 +85,7 @@ enum StoreSet: String, CaseIterable, Sendable {
 extension OpenStore {
   /// The set of the store that a path begins with; nil for paths of the service, whose set of that name goes before.
   func storeSet(of path: String) -> StoreSet? {
-    guard let text = try? relative(path) else { return nil }
-    let name = text.prefix { $0 != "?" && $0 != "/" && $0 != "(" }
-    guard let set = StoreSet(rawValue: String(name)) else { return nil }
-    let model = replica.model
-    return model.entitySet(set.rawValue) == nil && model.singleton(set.rawValue) == nil ? set : nil
+    (try? relative(path)).flatMap { OpenStore.storeSet($0, replica.model) }
   }
 
   /// Answers a change of one of the store's sets.

@@ -21,6 +21,8 @@ struct QueryWriter: Sendable {
   let plan: ReplicaPlan
   let state: ReplicaState
   let options: Options
+  /// What stands for tables that are none of the file.
+  var sources = QuerySources()
 
   /// What is not said by the URL.
   struct Options: Sendable, Hashable {
@@ -65,6 +67,7 @@ struct QueryWriter: Sendable {
 
   private func plan(_ path: ODataBoundPath, _ options: ODataBoundOptions) throws -> ReadPlan {
     let question = Question(plan: plan, state: state, options: self.options)
+    question.sources = sources
     return try ResourceWriter(question).plan(path, try searching(options)).noting(question)
   }
 

@@ -170,4 +170,13 @@ struct ReadExpand: Sendable {
   let plan: ReadPlan
   /// `$levels=max`: an entity that stands above itself already shows nothing of this property any more.
   var stopsAtCycles = false
+  /// One of several alternatives for entities of any type: it is for rows with this value; nil is for all rows.
+  var only: Only?
+
+  /// What chooses among alternatives.
+  struct Only: Sendable, Hashable {
+    let column: Int32
+    /// Nil for NULL.
+    let text: String?
+  }
 }

@@ -1,9 +1,7 @@
 import OData
-import Storage
 
 /// The last operations of a store as an entity set of its own: asked as any other set, `EventLog?$top=5`.
 enum EventLog {
-  static let setName = "EventLog"
   /// How many operations are kept.
   static let limit = 100
 
@@ -25,37 +23,6 @@ enum EventLog {
     var errorCode: Int?
   }
 
-  /// The log's own model.
-  static let model: EdmModel = {
-    var type = EdmEntityType(namespace: "Larder", name: "Event")
-    type.key = [EdmPropertyRef(path: "EventID")]
-    func property(_ name: String, _ primitive: EdmPrimitiveType, isNullable: Bool = true) {
-      var property = EdmProperty(name: name, type: .primitive(primitive))
-      property.nullable = isNullable
-      type.properties.append(property)
-    }
-    property("EventID", .int64, isNullable: false)
-    property("Time", .dateTimeOffset, isNullable: false)
-    property("EventType", .string, isNullable: false)
-    property("DefiningQuery", .string)
-    property("Way", .string)
-    property("Rows", .int64)
-    property("Bytes", .int64)
-    property("Pages", .int32)
-    property("Milliseconds", .int64)
-    property("Details", .string)
-    property("ErrorCode", .int32)
-    var container = EdmEntityContainer(namespace: "Larder", name: "Store")
-    container.entitySets = [EdmEntitySet(name: setName, entityType: "Larder.Event")]
-    var schema = EdmSchema(namespace: "Larder")
-    schema.entityTypes = [type]
-    schema.containers = [container]
-    return EdmModel(version: .v401, schemas: [schema])
-  }()
-
-  private static let plan = ReplicaPlan(model: model)
-  private static let binder = ODataBinder(model: model)
-
   /// Where each property stands in the record.
   private static let members = [
     "EventType": "type", "DefiningQuery": "query", "Way": "way", "Rows": "rows", "Bytes": "bytes", "Pages": "pages",
@@ -63,7 +30,7 @@ enum EventLog {
   ]
 
   /// The log's rows in the columns that a question expects.
-  private static func source(_ table: EntityTable) -> String {
+  static func source(_ table: EntityTable) -> String {
     var columns = SystemColumn.allCases.map { column in
       let value =
         switch column {
@@ -83,17 +50,5 @@ enum EventLog {
       columns.append("\(value) AS \"\(column.name)\"")
     }
     return "(SELECT \(columns.joined(separator: ",")) FROM larder_event)"
-  }
-
-  /// A question of the log; nil for one of something else. A set of that name of the service's own wins.
-  static func question(_ text: String, store: OpenStore, serviceHas: Bool) throws -> PreparedQuestion? {
-    let name = text.prefix { $0 != "?" && $0 != "/" && $0 != "(" }
-    guard name == setName, !serviceHas else { return nil }
-    let bound = try binder.bind(try ODataParser(.v401).relativeURL(text), text: text)
-    let state = ReplicaState(
-      version: 0, tables: plan.tables.map(source), links: [], search: plan.tables.map { _ in nil })
-    let options = QueryWriter.Options(pageSize: store.parameters.answerPageSize)
-    let readPlan = try QueryWriter(plan: plan, state: state, options: options).plan(bound)
-    return PreparedQuestion(url: bound, plan: readPlan, model: model)
   }
 }

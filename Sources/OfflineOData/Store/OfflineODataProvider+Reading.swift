@@ -35,8 +35,8 @@ extension OfflineODataProvider {
     let text = try store.relative(path)
     try await store.prepare(text)
     return try await translated {
-      let stream = try await AnswerStream.open(store.replica) { _, state, plan in
-        try store.run(text, options, state, plan)
+      let stream = try await AnswerStream.open(store.replica) { connection, state, plan in
+        try store.run(text, options, connection, state, plan)
       }
       guard stream.end.found != .nothing else { throw OfflineODataError(.entityNotFound, "'\(text)'") }
       return OfflineODataAnswerStream(stream)
@@ -50,7 +50,8 @@ extension OfflineODataProvider {
     let text = try store.relative(path)
     try await store.prepare(text)
     return try await store.read { connection, state, plan in
-      try store.run(text, OfflineODataAnswerOptions(), state, plan, isPaged: false).read(type, connection)
+      try store.run(text, OfflineODataAnswerOptions(), connection, state, plan, isPaged: false)
+        .read(type, connection)
     }
   }
 
@@ -68,7 +69,9 @@ extension OfflineODataProvider {
     let text = try store.relative(path)
     return OfflineODataLiveResults(
       store.replica,
-      question: { state, plan in try store.run(text, OfflineODataAnswerOptions(), state, plan, isPaged: false) },
+      question: { connection, state, plan in
+        try store.run(text, OfflineODataAnswerOptions(), connection, state, plan, isPaged: false)
+      },
       value: { run, connection in try run.read(type, connection) })
   }
 
@@ -92,8 +95,8 @@ extension OfflineODataProvider {
     try store.checkWritable()
     let name = try await store.streamName(path)
     let text = try store.relative(path)
-    let source = try await store.read { _, state, plan in
-      try store.question(text, state, plan).plan.content.mediaTable?.name
+    let source = try await store.read { connection, state, plan in
+      try store.question(text, connection, state, plan).plan.content.mediaTable?.name
     }
     let wanted = StreamDownload.Wanted(name: name, source: source ?? "", path: path)
     _ = try await translated { try await StreamDownload(store: store).fetch(wanted) }
@@ -103,8 +106,8 @@ extension OfflineODataProvider {
   package func namesMedia(_ path: String) async throws -> Bool {
     let store = try openStore()
     let text = try store.relative(path)
-    return try await store.read { _, state, plan in
-      try store.question(text, state, plan).plan.content.mediaTable != nil
+    return try await store.read { connection, state, plan in
+      try store.question(text, connection, state, plan).plan.content.mediaTable != nil
     }
   }
 
@@ -112,7 +115,9 @@ extension OfflineODataProvider {
   package func columnNames(_ path: String) async throws -> [String] {
     let store = try openStore()
     let text = try store.relative(path)
-    return try await store.read { _, state, plan in try store.question(text, state, plan).plan.content.columnNames }
+    return try await store.read { connection, state, plan in
+      try store.question(text, connection, state, plan).plan.content.columnNames
+    }
   }
 
   /// The SQL that answers a question, and SQLite's plan for it: for diagnosis.
@@ -121,7 +126,7 @@ extension OfflineODataProvider {
     let text = try store.relative(path)
     try await store.prepare(text)
     return try await store.read { connection, state, plan in
-      let question = try store.question(text, state, plan)
+      let question = try store.question(text, connection, state, plan)
       return OfflineODataExplanation(try Explanation(question.plan, on: connection))
     }
   }

@@ -117,8 +117,10 @@ extension OpenStore {
     case .null: status = 204
     case .nothing: throw OfflineODataError(.entityNotFound, "'\(path.prefix { $0 != "?" })'")
     }
-    return ODataSingleResponse(
+    var response = ODataSingleResponse(
       httpStatus: status, fields: fields, payloadBytes: bytes, url: try absolute(path), serviceVersion: version)
+    if storeSet(of: path) != nil { response.model = wholeModel(replica.plan) }
+    return response
   }
 
   private func metadata(_ path: String) async throws(OfflineODataError) -> ODataSingleResponse {

@@ -32,7 +32,7 @@ extension OpenStore {
     if text.isEmpty || text.hasPrefix("?"), let document = try await serviceDocument(text, options) { return document }
     try await prepare(text)
     return try await read { [self] connection, state, plan in
-      try run(text, options, state, plan).json(connection)
+      try run(text, options, connection, state, plan).json(connection)
     }
   }
 
@@ -60,8 +60,10 @@ extension OpenStore {
 
   /// Makes the full-text indexes that a question with `$search` wants and that are not there (any more).
   private func prepareSearch(_ text: String) async throws(OfflineODataError) {
-    guard OpenStore.asksSearch(text), !text.hasPrefix(EventLog.setName) else { return }
-    let wanted = try await read { [self] _, state, plan in try question(text, state, plan).plan.unindexed }
+    guard OpenStore.asksSearch(text), OpenStore.storeSet(text, replica.model) == nil else { return }
+    let wanted = try await read { [self] connection, state, plan in
+      try question(text, connection, state, plan).plan.unindexed
+    }
     guard !wanted.isEmpty else { return }
     do throws(StorageError) { try await replica.prepareSearch(wanted) } catch { throw OfflineODataError(error) }
   }
@@ -84,14 +86,14 @@ extension OpenStore {
   ///
   /// - `isPaged`: whether the answer can tell that there is a next page.
   func run(
-    _ text: String, _ options: OfflineODataAnswerOptions, _ state: ReplicaState, _ plan: ReplicaPlan,
-    isPaged: Bool = true
+    _ text: String, _ options: OfflineODataAnswerOptions, _ connection: Connection, _ state: ReplicaState,
+    _ plan: ReplicaPlan, isPaged: Bool = true
   ) throws -> AnswerRun {
-    let question = try question(text, state, plan, isPaged: isPaged)
+    let question = try question(text, connection, state, plan, isPaged: isPaged)
     let options = try options.heeding(question.url.options.format, isJSON: question.plan.content.isJSON)
     return AnswerRun(
       plan: question.plan, url: question.url, form: form(options, plan.model), model: question.model,
-      heads: question.heads)
+      heads: question.heads, alsoReads: question.alsoReads)
   }
 }
 

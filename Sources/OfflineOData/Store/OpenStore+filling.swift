@@ -18,12 +18,12 @@ extension OpenStore {
   /// Throws `neverDownloaded` for a question that reads a table whose rows have never come whole, where a defining query is
   /// to bring them: no rows would be the wrong answer.
   func checkDownloaded(_ text: String) async throws(OfflineODataError) {
-    guard !isComplete.load(ordering: .relaxed), !text.hasPrefix(EventLog.setName) else { return }
+    guard !isComplete.load(ordering: .relaxed), OpenStore.storeSet(text, replica.model) == nil else { return }
     let missing: [Int: String]
     do { missing = try await missingTables() } catch { throw OfflineODataError(below: error) }
     guard !missing.isEmpty else { return }
-    let names = try await read { [self] _, state, plan in
-      try question(text, state, plan).plan.tables(state, plan).compactMap { missing[$0] }
+    let names = try await read { [self] connection, state, plan in
+      try question(text, connection, state, plan).plan.tables(state, plan).compactMap { missing[$0] }
     }
     guard let name = names.min() else { return }
     throw OfflineODataError(.neverDownloaded, "'\(text.prefix { $0 != "?" })' waits for the defining query '\(name)'")

@@ -21,6 +21,8 @@ final class OpenStore: Sendable {
   private let binding = Mutex<Binding?>(nil)
   private let context = Mutex<ChangeContext?>(nil)
   private let prepared = Mutex(PreparedQuestions())
+  /// The service's model and the store's own in one, with the table that tells which.
+  let whole = Mutex<(first: EntityTable?, model: EdmModel)?>(nil)
   /// What uploads have found out about the service.
   let upload = Mutex(UploadMemory())
   /// Whether all defining queries are known to have brought their rows.
@@ -82,20 +84,21 @@ final class OpenStore: Sendable {
   ///
   /// - `isPaged`: whether the answer can tell that there is a next page.
   func question(
-    _ text: String, _ state: ReplicaState, _ plan: ReplicaPlan, isPaged: Bool = true
+    _ text: String, _ connection: Connection, _ state: ReplicaState, _ plan: ReplicaPlan, isPaged: Bool = true
   ) throws -> PreparedQuestion {
     let pageSize = isPaged ? parameters.answerPageSize : nil
     // No URL has a space at its end: the two plans of a question are kept apart.
     let name = pageSize == nil ? text : text + " "
     if let kept = prepared.withLock({ $0.question(name, state.version) }) { return kept }
-    let question =
-      try EventLog.question(text, store: self, serviceHas: plan.model.entitySet(EventLog.setName) != nil)
-      ?? make(text, state, plan, pageSize)
+    if let set = OpenStore.storeSet(text, plan.model) {
+      return try question(text, of: set, connection, state, plan, isPaged: isPaged)
+    }
+    let question = try make(text, state, plan, pageSize)
     if !question.plan.isOfMoment { prepared.withLock { $0.keep(question, name, state.version) } }
     return question
   }
 
-  private func make(_ text: String, _ state: ReplicaState, _ plan: ReplicaPlan, _ pageSize: Int?) throws
+  func make(_ text: String, _ state: ReplicaState, _ plan: ReplicaPlan, _ pageSize: Int?) throws
     -> PreparedQuestion
   {
     let url = try ODataParser(plan.model.version).relativeURL(text)
@@ -123,8 +126,10 @@ final class OpenStore: Sendable {
 /// A question that is bound and planned.
 struct PreparedQuestion: Sendable {
   let url: ODataBoundURL
-  let plan: ReadPlan
+  var plan: ReadPlan
   let model: EdmModel
+  /// What it reads beside the tables of its statements, as numbers of the log of changes.
+  var alsoReads: Set<Int> = []
   /// What its answers have in common.
   let heads = AnswerHeads()
 }

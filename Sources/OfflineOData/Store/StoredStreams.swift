@@ -175,7 +175,7 @@ extension OpenStore {
   func streamName(_ path: String) async throws(OfflineODataError) -> StoredStreams.Name {
     let text = try relative(path)
     return try await read { [self] connection, state, plan in
-      let question = try question(text, state, plan)
+      let question = try question(text, connection, state, plan)
       guard case .media(let shape, let property) = question.plan.content, let id = shape.id else {
         throw OfflineODataError(.unsupportedRequest, "'\(path.prefix { $0 != "?" })' names no media")
       }

@@ -24,9 +24,7 @@ struct UploadPlan: Sendable {
       let waiting = try queue.dependencies()
       var set = RequestRendering.ChangeSet()
       var unit: Int64?
-      var rendering = journal.rendering(connection, state, plan)
-      let locate = rendering.locate
-      rendering.locate = { row in try UploadPlan.placeholder(locate(row), row, plan) }
+      let rendering = UploadPlan.placing(journal.rendering(connection, state, plan), plan)
       var all: [(QueueEntry, ODataSingleRequest, [Int64])] = []
       for entry in try queue.entries() where units.contains(entry.unit) {
         if entry.unit != unit { (unit, set) = (entry.unit, RequestRendering.ChangeSet()) }
@@ -39,18 +37,23 @@ struct UploadPlan: Sendable {
     var planned: [OfflineODataPlannedRequest] = []
     for (entry, request, waiting) in rendered {
       let preview = try await store.conversation.preview(request)
-      var body: String?
-      if case .bytes(let bytes) = preview.body { body = String(validating: bytes, as: UTF8.self) }
-      let url = store.root.relative(preview.url) ?? preview.url
+      let sent = SentRequest(preview, store.root)
       planned.append(
         OfflineODataPlannedRequest(
-          id: entry.id, transaction: entry.unit, method: preview.method.rawValue, url: url.plain,
+          id: entry.id, transaction: entry.unit, method: sent.method, url: sent.url,
           headers: preview.fields.map { field in
             OfflineODataPlannedRequest.Header(name: field.name.canonicalName, value: field.value.plain)
-          }, body: body?.plain,
+          }, body: sent.body,
           waitsFor: waiting))
     }
     return planned
+  }
+
+  /// A rendering that has a placeholder where an entity's key is not known yet.
+  static func placing(_ rendering: RequestRendering, _ plan: ReplicaPlan) -> RequestRendering {
+    var placing = rendering
+    placing.locate = { row in try placeholder(rendering.locate(row), row, plan) }
+    return placing
   }
 
   /// Where an entity will be found that the service has not seen yet: `Orders({1042})`.
@@ -66,6 +69,15 @@ struct UploadPlan: Sendable {
       location.key[column.path[0]] = .string(stand)
     }
     return location
+  }
+}
+
+extension SentRequest {
+  /// A request as it would be sent, placeholders with their braces.
+  init(_ preview: ODataRequestPreview, _ root: ODataServiceRoot) {
+    method = preview.method.rawValue
+    url = (root.relative(preview.url) ?? preview.url).plain
+    if case .bytes(let bytes) = preview.body { body = String(validating: bytes, as: UTF8.self)?.plain }
   }
 }
 

@@ -11,7 +11,7 @@ struct LiveResultTests {
 
   /// Titles of orders above a number, live.
   private static func results(_ replica: Replica) -> OfflineODataLiveResults<String> {
-    OfflineODataLiveResults(replica) { state, plan in
+    OfflineODataLiveResults(replica) { _, state, plan in
       let text = "Orders?$filter=ID gt 10&$select=ID&$orderby=ID"
       let url = try ODataBinder(model: plan.model).bind(try ODataParser(.v401).relativeURL(text), text: text)
       return AnswerRun(

@@ -28,6 +28,8 @@ extension AnswerRun {
   private func objects<Value: Decodable>(
     _ type: Value.Type, _ shape: ReadShape, _ writer: AnswerWriter
   ) throws -> Value? {
+    // Entities of any type are read from their JSON.
+    if shape.expands.contains(where: { $0.only != nil }) { return try written(type, writer) }
     let scope = RowScope(shape, place: place(shape), types: types, depth: 0)
     let decoder = RowDecoder(scope, RowPlace(writer: writer))
     defer { decoder.end() }
@@ -55,6 +57,15 @@ extension AnswerRun {
       }, from: decoder)
     if paging.count == 0, try hasOwner(writer) == false { return nil }
     return made as? Value
+  }
+
+  private func written<Value: Decodable>(_ type: Value.Type, _ writer: AnswerWriter) throws -> Value? {
+    let form = AnswerForm(version: .v4, serviceRoot: form.serviceRoot)
+    let run = AnswerRun(plan: plan, url: url, form: form, model: model)
+    let (bytes, end) = try run.json(writer.connection)
+    guard end.found == .content else { return nil }
+    let node = try JSONNode(bytes)
+    return try NodeDecoder(plan.isSingle ? node : node["value"] ?? .null, codingPath: []).value(type)
   }
 
   private func value<Value: Decodable>(

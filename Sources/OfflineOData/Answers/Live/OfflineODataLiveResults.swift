@@ -17,14 +17,14 @@ public struct OfflineODataLiveResults<Value: Sendable>: AsyncSequence, Sendable 
   public typealias Failure = any Error
 
   private let replica: Replica
-  private let question: @Sendable (ReplicaState, ReplicaPlan) throws -> AnswerRun
+  private let question: @Sendable (Connection, ReplicaState, ReplicaPlan) throws -> AnswerRun
   private let value: @Sendable (AnswerRun, Connection) throws -> Value
 
   /// - Parameters:
   ///   - question: makes the plan for the tables of a moment.
   ///   - value: what is made of the rows; called where the answer is another one than before.
   init(
-    _ replica: Replica, question: @escaping @Sendable (ReplicaState, ReplicaPlan) throws -> AnswerRun,
+    _ replica: Replica, question: @escaping @Sendable (Connection, ReplicaState, ReplicaPlan) throws -> AnswerRun,
     value: @escaping @Sendable (AnswerRun, Connection) throws -> Value
   ) {
     self.replica = replica
@@ -80,7 +80,7 @@ public struct OfflineODataLiveResults<Value: Sendable>: AsyncSequence, Sendable 
   private func look(_ seen: Seen?) async throws -> (seen: Seen, value: Value?) {
     // A search makes its index, as it does where it is asked once; an index that a download took away is made again.
     let wanted = try await replica.read { (connection, state, plan) throws(StorageError) in
-      Result { try question(state, plan).plan.unindexed }
+      Result { try question(connection, state, plan).plan.unindexed }
     }.get()
     if !wanted.isEmpty { try await replica.prepareSearch(wanted) }
     return try await replica.read { (connection, state, plan) throws(StorageError) in
@@ -96,11 +96,11 @@ public struct OfflineODataLiveResults<Value: Sendable>: AsyncSequence, Sendable 
       seen.change = changes.last
       return (seen, nil)
     }
-    let run = try question(state, plan)
+    let run = try question(connection, state, plan)
     var digest: [UInt8] = []
     let end = try run.json(connection) { digest = Digest.sha256(digest + $0) }
     digest.append(end.found == .content ? 1 : 0)
-    let now = Seen(change: changes.last, tables: run.plan.tables(state, plan), digest: digest)
+    let now = Seen(change: changes.last, tables: run.plan.tables(state, plan).union(run.alsoReads), digest: digest)
     if let seen, seen.digest == now.digest { return (now, nil) }
     return (now, try value(run, connection))
   }

@@ -226,9 +226,10 @@ struct LocalRows {
     }
     for (table, id, cells) in writes { try put(cells, at: id, table) }
     for link in touchedLinks { try fold(link) }
+    let isQueueChanged = !touched.isEmpty || !touchedLinks.isEmpty
     touched = []
     touchedLinks = []
-    try connection.logChange(changed)
+    try connection.logChange(isQueueChanged ? changed.union([ReplicaChanges.requests]) : changed)
     return changed
   }
 

@@ -44,6 +44,7 @@ struct ExpandWriter {
     var target: EdmStructure?
     var cast: EdmStructure?
     var hasNavigated = false
+    var isAny = false
     for segment in item.path.segments {
       switch segment.kind {
       case .cast(let type) where hasNavigated: cast = type
@@ -54,12 +55,27 @@ struct ExpandWriter {
       case .navigation(let navigation):
         path.append(navigation.name)
         target = navigation.type.structure
+        isAny = navigation.property.type == .abstract(.entityType)
         hasNavigated = true
       default: throw OfflineODataError.unsupported(describe(segment.kind) + " in $expand")
       }
     }
+    if isAny { return try expandAny(path, item, of: owner) }
     let expand = Expand(path: path, target: target, cast: cast, item: item)
     return try self.expand(expand, of: owner, declared: scope).map { [$0] } ?? []
+  }
+
+  /// A navigation property to entities of any type.
+  private func expandAny(
+    _ path: [String], _ item: ODataBoundExpandItem, of owner: EntityScope
+  ) throws -> [ReadExpand] {
+    guard let affected = statement.question.sources.affected else {
+      throw OfflineODataError.unsupported("'\(path.joined(separator: "/"))', which leads to entities of any type")
+    }
+    guard item.content != .count, item.options.map({ $0 == ODataBoundOptions() }) ?? true else {
+      throw OfflineODataError.unsupported("options of $expand=\(path.joined(separator: "/"))")
+    }
+    return try affected.expands(path, item.content, of: owner, in: statement)
   }
 
   /// What an item says, put together.
@@ -174,6 +190,11 @@ struct ExpandWriter {
       let target = navigation.property.type.name.flatMap { statement.question.plan.model.structure($0) }
       let expand = Expand(path: navigation.path, target: target, cast: nil, item: item)
       if let made = try self.expand(expand, of: owner, declared: scope) { expands.append(made) }
+    }
+    if let affected = statement.question.sources.affected, !named.contains(StoreModel.affected),
+      owner.type.navigationProperty(StoreModel.affected) != nil
+    {
+      expands += try affected.expands([StoreModel.affected], .entities, of: owner, in: statement)
     }
     return expands
   }

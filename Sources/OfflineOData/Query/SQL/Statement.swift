@@ -6,6 +6,8 @@ final class Question {
   let plan: ReplicaPlan
   let state: ReplicaState
   let options: QueryWriter.Options
+  /// What stands for tables that are none of the file.
+  var sources = QuerySources()
   private var aliases = 0
   /// The tables that `$search` has found without a full-text index.
   var unindexed: Set<Int> = []
@@ -41,6 +43,7 @@ final class Question {
 
   /// The physical table of an entity table.
   func table(_ number: Int) throws -> SQLText {
+    if let source = sources.tables[number] { return source }
     guard state.tables.indices.contains(number) else {
       throw OfflineODataError.unsupported("a table that the store has not")
     }
@@ -49,6 +52,7 @@ final class Question {
 
   /// The physical table of links.
   func links(_ number: Int) throws -> SQLText {
+    if let source = sources.links[number] { return source }
     guard state.links.indices.contains(number) else {
       throw OfflineODataError.unsupported("links that the store has not")
     }

@@ -114,6 +114,7 @@ struct UploadJournal: Sendable {
           fates[id] = .archived
         }
       }
+      try connection.logChange([ReplicaChanges.requests])
       return (units, fates, failed)
     }
   }

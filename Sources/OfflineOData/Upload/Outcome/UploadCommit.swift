@@ -35,6 +35,7 @@ struct UploadCommit: Sendable {
         fates[unit.id] = UploadCommit.fate(unit)
         counts += try commit(unit, connection, state, plan)
       }
+      try connection.logChange([ReplicaChanges.requests])
       return (fates, counts)
     }
   }

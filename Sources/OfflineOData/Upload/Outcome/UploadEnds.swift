@@ -197,9 +197,6 @@ struct UploadEnds: Sendable {
     guard let preview = try? await store.conversation.preview(request) else {
       return SentRequest(method: request.operationName, url: request.path, body: nil)
     }
-    var body: String?
-    if case .bytes(let bytes) = preview.body { body = String(validating: bytes, as: UTF8.self) }
-    return SentRequest(
-      method: preview.method.rawValue, url: store.root.relative(preview.url) ?? preview.url, body: body)
+    return SentRequest(preview, store.root)
   }
 }

@@ -1,0 +1,180 @@
+import HTTPCore
+import OData
+import ODataService
+import Storage
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// The requests of the queue or of the archive as rows of their entity set: what was sent as it was sent, what was not as
+/// it would be sent now.
+struct RequestRows {
+  private let store: OpenStore
+  private let queue: ChangeQueue
+  private let rows: LocalRows
+  private let plan: ReplicaPlan
+  private let rendering: RequestRendering
+  /// The names of the tables of the entities that the requests make or change.
+  private(set) var entityTables: Set<String> = []
+
+  init(_ store: OpenStore, _ connection: Connection, _ state: ReplicaState, _ plan: ReplicaPlan) {
+    self.store = store
+    self.plan = plan
+    queue = ChangeQueue(connection)
+    rows = LocalRows(plan, state, connection)
+    let journal = UploadJournal(store: store, options: OfflineODataUploadOptions())
+    rendering = UploadPlan.placing(journal.rendering(connection, state, plan), plan)
+  }
+
+  /// The rows as a JSON array: an object a request, its properties under their names.
+  mutating func json(of set: StoreSet) throws -> String {
+    let entries = try set.states.flatMap { try queue.entries($0) }.sorted { $0.id < $1.id }
+    let archive = set == .archive && entries.contains { $0.state == .held } ? try ArchivedRequests(queue) : nil
+    var writer = JSONWriter()
+    writer.beginArray()
+    var unit: (id: Int64, done: RequestRendering.ChangeSet)?
+    for entry in entries {
+      var done = unit?.id == entry.unit ? unit?.done ?? .init() : .init()
+      writer.beginObject()
+      try common(entry, &writer)
+      if set == .queue {
+        text("Status", entry.state == .sent ? "Sent" : "Queued", &writer)
+        text("Category", entry.request.category, &writer)
+        sent(preview(entry, in: &done), ["Method", "URL", "Body"], &writer)
+      } else {
+        failed(entry, archive, &done, &writer)
+      }
+      writer.endObject()
+      unit = (entry.unit, done)
+    }
+    writer.endArray()
+    return String(decoding: writer.bytes, as: UTF8.self)
+  }
+
+  private mutating func common(_ entry: QueueEntry, _ writer: inout JSONWriter) throws {
+    writer.name("RequestID")
+    writer.integer(entry.id)
+    writer.name("TransactionID")
+    writer.integer(entry.unit)
+    text("CustomTag", entry.request.customTag, &writer)
+    writer.name("Conflict")
+    writer.boolean(entry.failure?.kind == .conflict)
+    if let entity = entry.request.entity, plan.table(entity.table) != nil {
+      entityTables.insert(entity.table)
+      text("@table", entity.table, &writer)
+      writer.name("@entity")
+      writer.integer(entity.row)
+      // One that is deleted here is told by the key that it had.
+      if let cells = try rows.effective(entity) ?? rows.base(of: entity) {
+        text("EntityPath", try rows.path(of: entity, cells), &writer)
+      }
+    }
+    guard !entry.request.headers.isEmpty else { return }
+    writer.name("headers")
+    writer.beginArray()
+    for header in entry.request.headers {
+      writer.beginObject()
+      text("Name", header.name, &writer)
+      text("Value", header.value, &writer)
+      writer.endObject()
+    }
+    writer.endArray()
+  }
+
+  private func failed(
+    _ entry: QueueEntry, _ archive: ArchivedRequests?, _ done: inout RequestRendering.ChangeSet,
+    _ writer: inout JSONWriter
+  ) {
+    writer.name("Held")
+    writer.boolean(entry.state == .held)
+    let failure = entry.state == .held ? nil : entry.failure
+    let preview = preview(entry, in: &done)
+    let sent = failure.map { SentRequest(method: $0.method, url: $0.url, body: $0.body) } ?? preview
+    self.sent(sent, ["RequestMethod", "RequestURL", "RequestBody"], &writer)
+    guard let failure else {
+      let holders = archive?.failures([entry.id]).sorted().map(String.init).joined(separator: ", ") ?? ""
+      text("Reason", "Held", &writer)
+      text("Message", "Held for \(holders), which it depends on: it is sent when that is.", &writer)
+      return
+    }
+    if let status = failure.httpStatus {
+      writer.name("HTTPStatusCode")
+      writer.integer(status)
+    }
+    text("Code", failure.code, &writer)
+    text("Message", failure.message, &writer)
+    text("InnerError", failure.innerError, &writer)
+    text("Domain", failure.domain, &writer)
+    text("Reason", failure.kind.rawValue.prefix(1).uppercased() + failure.kind.rawValue.dropFirst(), &writer)
+    let whole = failure.time.rounded(.down)
+    if let seconds = Int64(exactly: whole),
+      let moment = ODataDateTimeOffset(secondsSince1970: seconds, picosecond: 0)
+    {
+      text("Time", moment.description, &writer)
+    }
+  }
+
+  private func sent(_ request: SentRequest?, _ names: [String], _ writer: inout JSONWriter) {
+    guard let request else { return }
+    text(names[0], request.method, &writer)
+    text(names[1], request.url, &writer)
+    text(names[2], request.body, &writer)
+  }
+
+  private func text(_ name: String, _ value: String?, _ writer: inout JSONWriter) {
+    guard let value else { return }
+    writer.name(name)
+    writer.string(value)
+  }
+
+  /// How a request would be sent now; nil for one that does not fit the model any more.
+  private func preview(_ entry: QueueEntry, in done: inout RequestRendering.ChangeSet) -> SentRequest? {
+    guard var request = try? rendering.request(entry.request, contentID: String(entry.id), in: &done) else {
+      return nil
+    }
+    request.contentID = nil
+    guard let preview = try? store.conversation.preview(request, model: plan.model) else { return nil }
+    return SentRequest(preview, store.root)
+  }
+
+  // MARK: SQL
+
+  /// The rows as a table with the columns that questions expect.
+  static func source(_ table: EntityTable, _ json: String) -> SQLText {
+    var columns = system(id: "json_extract(value, '$.RequestID')", parent: "NULL")
+    for column in table.columns { columns.append("json_extract(value, '$.\(column.name)') AS \"\(column.name)\"") }
+    for name in ["@table", "@entity"] { columns.append("json_extract(value, '$.\"\(name)\"') AS \"\(name)\"") }
+    return .atom("(SELECT \(SQLText(table: columns.joined(separator: ","))) FROM json_each(\(value: .text(json))))")
+  }
+
+  /// The same of the headers that the caller gave them.
+  static func headers(_ table: EntityTable, _ json: String) -> SQLText {
+    let request = "json_extract(r.value, '$.RequestID')"
+    var columns = system(id: "\(request) * 1000 + h.key", parent: request)
+    for column in table.columns {
+      let value = column.name == "Position" ? "h.key + 1" : "json_extract(h.value, '$.\(column.name)')"
+      columns.append("\(value) AS \"\(column.name)\"")
+    }
+    return .atom(
+      """
+      (SELECT \(SQLText(table: columns.joined(separator: ","))) FROM json_each(\(value: .text(json))) r, \
+      json_each(r.value, '$.headers') h)
+      """)
+  }
+
+  private static func system(id: String, parent: String) -> [String] {
+    SystemColumn.allCases.map { column in
+      let value =
+        switch column {
+        case .id: id
+        case .parent: parent
+        case .type, .queries, .state: "0"
+        case .etag, .uri, .media: "NULL"
+        }
+      return "\(value) AS \"\(column.rawValue)\""
+    }
+  }
+}

@@ -1,0 +1,99 @@
+import OData
+
+/// The model of the store's own entity sets: the event log, the queue and the error archive.
+enum StoreModel {
+  static let namespace = "Larder"
+
+  /// In V4, as all questions are asked; of services before V4 in V2 as well.
+  static let current = Planned(.v401)
+  static let earlier = Planned(.v2)
+
+  /// A model with what questions need of it.
+  struct Planned: Sendable {
+    let model: EdmModel
+    let plan: ReplicaPlan
+    let binder: ODataBinder
+
+    init(_ version: ODataVersion) {
+      model = StoreModel.model(version)
+      plan = ReplicaPlan(model: model)
+      binder = ODataBinder(model: model)
+    }
+  }
+
+  private static func model(_ version: ODataVersion) -> EdmModel {
+    var schema = EdmSchema(namespace: namespace)
+    schema.entityTypes = [event, request("QueuedRequest", queueProperties), header]
+    schema.entityTypes.append(request("ArchivedRequest", archiveProperties))
+    var container = EdmEntityContainer(namespace: namespace, name: "Store")
+    container.entitySets = [
+      EdmEntitySet(name: StoreSet.log.rawValue, entityType: "Larder.Event"),
+      set(.archive, of: "Larder.ArchivedRequest"), set(.queue, of: "Larder.QueuedRequest"),
+    ]
+    schema.containers = [container]
+    return EdmModel(version: version, schemas: [schema])
+  }
+
+  private static func set(_ set: StoreSet, of type: String) -> EdmEntitySet {
+    var made = EdmEntitySet(name: set.rawValue, entityType: type)
+    made.navigationPropertyBindings = [EdmNavigationPropertyBinding(path: dependents, target: set.rawValue)]
+    return made
+  }
+
+  // MARK: Types
+
+  /// The navigation property to the entity that a request makes or changes: of whatever type of the service.
+  static let affected = "AffectedEntity"
+  static let dependents = "DependentRequests"
+  static let headers = "CustomHeaders"
+
+  private static let event = type(
+    "Event", key: ["EventID"],
+    [
+      ("EventID", .int64), ("Time", .dateTimeOffset), ("EventType", .string), ("DefiningQuery", .string),
+      ("Way", .string), ("Rows", .int64), ("Bytes", .int64), ("Pages", .int32), ("Milliseconds", .int64),
+      ("Details", .string), ("ErrorCode", .int32),
+    ], required: ["EventID", "Time", "EventType"])
+
+  private static let queueProperties: [(String, EdmPrimitiveType)] = [
+    ("RequestID", .int64), ("Status", .string), ("Method", .string), ("URL", .string), ("Body", .string),
+    ("CustomTag", .string), ("Category", .string), ("TransactionID", .int64), ("Conflict", .boolean),
+    ("EntityPath", .string),
+  ]
+
+  private static let archiveProperties: [(String, EdmPrimitiveType)] = [
+    ("RequestID", .int64), ("CustomTag", .string), ("HTTPStatusCode", .int32), ("Code", .string),
+    ("Message", .string), ("InnerError", .string), ("Domain", .string), ("RequestMethod", .string),
+    ("RequestURL", .string), ("RequestBody", .string), ("TransactionID", .int64), ("Held", .boolean),
+    ("Conflict", .boolean), ("Reason", .string), ("Time", .dateTimeOffset), ("EntityPath", .string),
+  ]
+
+  private static let header = type(
+    "CustomHeader", key: ["Position"], [("Position", .int32), ("Name", .string), ("Value", .string)],
+    required: ["Position", "Name", "Value"])
+
+  private static func request(_ name: String, _ properties: [(String, EdmPrimitiveType)]) -> EdmEntityType {
+    var type = type(
+      name, key: ["RequestID"], properties, required: ["RequestID", "TransactionID", "Status", "Held", "Conflict"])
+    var headers = EdmNavigationProperty(name: headers, type: .collection(.named("Larder.CustomHeader")))
+    headers.containsTarget = true
+    type.navigationProperties = [
+      EdmNavigationProperty(name: affected, type: .abstract(.entityType), nullable: true), headers,
+      EdmNavigationProperty(name: dependents, type: .collection(.named("Larder.\(name)"))),
+    ]
+    return type
+  }
+
+  private static func type(
+    _ name: String, key: [String], _ properties: [(String, EdmPrimitiveType)], required: Set<String>
+  ) -> EdmEntityType {
+    var type = EdmEntityType(namespace: namespace, name: name)
+    type.key = key.map { EdmPropertyRef(path: $0) }
+    for (name, primitive) in properties {
+      var property = EdmProperty(name: name, type: .primitive(primitive))
+      property.nullable = !required.contains(name)
+      type.properties.append(property)
+    }
+    return type
+  }
+}
