@@ -101,9 +101,22 @@ extension SyntaxReader {
     }
     if case .name(let name)? = segments.first?.kind {
       if variables.contains(name) { return nil }
-      if segments.count == 1, ["true", "false", "null", "inf", "nan", "not"].contains(name.lowercased()) { return nil }
+      if segments.count == 1, isOtherOperand(name) { return nil }
     }
     return (ODataPath(segments, at: position), kind)
+  }
+
+  /// Whether a name that stands alone is the operator `not`, or a literal before `with`, where any expression may stand. Elsewhere a
+  /// literal's name is that of a custom aggregate.
+  private func isOtherOperand(_ name: String) -> Bool {
+    if name == "not" || isRelaxed && name.lowercased() == "not" { return true }
+    return isMethodAhead && word(name) != nil
+  }
+
+  private var isMethodAhead: Bool {
+    var look = self
+    look.skipSpace()
+    return look.stands("with", at: look.index, anyCase: false)
   }
 
   private var isAtEndOfAggregated: Bool {

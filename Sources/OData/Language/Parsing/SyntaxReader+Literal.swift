@@ -56,7 +56,7 @@ extension SyntaxReader {
   }
 
   /// `null`, `true`, `false` and the numbers that are words.
-  private func word(_ name: String) -> ODataValue? {
+  func word(_ name: String) -> ODataValue? {
     switch name {
     case "null": return .null
     case "true": return .boolean(true)

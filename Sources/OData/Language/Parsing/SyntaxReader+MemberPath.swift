@@ -150,7 +150,7 @@ extension SyntaxReader {
   private mutating func step(into segments: inout [ODataPathSegment]) throws(ODataSyntaxError) -> Bool {
     guard !isAtEnd, take(UInt8(ascii: "/")) else { return false }
     // Nothing may stand behind the `/` of what can be primitive (ABNF `primitivePathExpr`).
-    if isAtEnd || isBehindOperand(peek), segments.last?.mayBePrimitive ?? false { return false }
+    if dialect == .v4, isAtEnd || isBehindOperand(peek), segments.last?.mayBePrimitive ?? false { return false }
     let step = try startOfStep()
     let position = position
     switch step {

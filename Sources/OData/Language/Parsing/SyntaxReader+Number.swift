@@ -52,8 +52,15 @@ extension SyntaxReader {
 
   /// Whether a number begins here, with its sign.
   func isNumber(at place: Int) -> Bool {
-    isDigit(place + 1)
-      || dialect == .v4 && stands("-INF", at: place, anyCase: false) && endOfIdentifier(at: place + 1) == place + 4
+    if isDigit(place + 1) { return true }
+    guard dialect == .v4, stands("-INF", at: place, anyCase: false), endOfIdentifier(at: place + 1) == place + 4 else {
+      return false
+    }
+    // What continues the name makes it a path's or a function's.
+    switch place + 4 < end ? bytes[place + 4] : 0 {
+    case UInt8(ascii: "/"), UInt8(ascii: "("), UInt8(ascii: "."): return false
+    default: return true
+    }
   }
 
   /// Whether a time of day or a GUID begins here, which have no sign.

@@ -118,7 +118,10 @@ extension SyntaxWriter {
     _ aggregate: ODataAggregateExpression, hasAlias: Bool
   ) throws(ODataPrintingError) {
     if case .path(let path) = aggregate.expression.kind {
-      try memberPath(path, endsWithType: aggregate.method != nil)
+      if aggregate.method == nil, path.root == .implicit, path.isWord("not", anyCase: isRelaxed) {
+        throw error(.ambiguousName("not", readsAs: "the operator", cure: "give the custom aggregate another name"))
+      }
+      try memberPath(path, isOnlyPath: aggregate.method == nil, endsWithType: aggregate.method != nil)
     } else {
       guard aggregate.method != nil else {
         throw error(.misplaced("an expression without a method", expected: "with and a method"))

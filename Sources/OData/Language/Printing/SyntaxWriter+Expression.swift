@@ -62,7 +62,7 @@ extension SyntaxWriter {
     guard case .isdefined(let path) = expression.kind else { return }
     try demandV4("isdefined")
     raw("isdefined(")
-    try memberPath(path, isParenthesized: true)
+    try memberPath(path, isOnlyPath: true)
     raw(")")
   }
 

@@ -3,21 +3,25 @@ extension SyntaxWriter {
   /// A path as an operand (ABNF `firstMemberExpr`, `rootExpr`).
   ///
   /// - Parameters:
-  ///   - isParenthesized: whether parentheses stand around it already.
+  ///   - isOnlyPath: whether no other operand could stand in its place, as in `isdefined(…)`.
   ///   - endsWithType: whether a qualified type alone may be all of it, as in `$apply`.
   mutating func memberPath(
-    _ path: ODataPath, isParenthesized: Bool = false, endsWithType: Bool = false
+    _ path: ODataPath, isOnlyPath: Bool = false, endsWithType: Bool = false
   ) throws(ODataPrintingError) {
     if case .expression(let value) = path.root { return try castPath(value, path) }
     let isImplicit = try root(of: path, endsWithType: endsWithType)
+    let isOperand = isImplicit && !isOnlyPath
     // A bare `not` would be the operator.
-    let isNot = isImplicit && !isParenthesized && path.isWord("not", anyCase: isRelaxed)
+    let isNot = isOperand && path.isWord("not", anyCase: isRelaxed)
+    if isOperand { try checkLiteral(path) }
     if isNot { raw("(") }
     for index in path.segments.indices {
       if try plainStep(at: index, of: path, isImplicit: isImplicit) { continue }
       try deepStep(path.segments[index])
     }
     if isNot { raw(")") }
+    // A bare `true` would be the literal; a primitive property may have a `/` behind it (ABNF `primitivePathExpr`).
+    if isOperand, isLiteral(path) { raw("/") }
   }
 
   /// A cast and what follows it.
@@ -97,9 +101,6 @@ extension SyntaxWriter {
     }
     guard let arguments else {
       if variables.contains(name) { throw refuse("the variable") }
-      if segments.count == 1, SyntaxWriter.isLiteralWord(name, dialect: dialect, anyCase: isRelaxed) {
-        throw refuse("a literal")
-      }
       return
     }
     let word = isRelaxed ? name.lowercased() : name
@@ -111,7 +112,19 @@ extension SyntaxWriter {
     }
   }
 
-  static func isLiteralWord(_ name: String, dialect: ODataDialect, anyCase: Bool) -> Bool {
+  /// Whether all of a path is a name that is a literal where it stands alone.
+  private func isLiteral(_ path: ODataPath) -> Bool {
+    guard path.segments.count == 1, case .name(let name) = path.segments[0].kind else { return false }
+    return SyntaxWriter.isLiteralWord(name, dialect: dialect, anyCase: isRelaxed)
+  }
+
+  /// Refuses such a name where no `/` may stand behind it.
+  private func checkLiteral(_ path: ODataPath) throws(ODataPrintingError) {
+    guard dialect == .v2, isLiteral(path), case .name(let name)? = path.segments.first?.kind else { return }
+    throw error(.ambiguousName(name, readsAs: "a literal", cure: "V2 cannot name such a property"))
+  }
+
+  private static func isLiteralWord(_ name: String, dialect: ODataDialect, anyCase: Bool) -> Bool {
     switch name {
     case "null", "true", "false", "INF", "NaN": return true
     case "Nan": return dialect == .v2

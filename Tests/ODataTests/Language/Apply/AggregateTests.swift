@@ -67,6 +67,21 @@ struct AggregateTests {
     #expect(try ApplyReading.aggregate("\(text) with sum as A") == expected)
   }
 
+  @Test(
+    "A custom aggregate may be named like a literal; before with a literal is one",
+    arguments: ["true", "null", "INF", "nan"])
+  func namedLikeLiterals(name: String) throws {
+    let path = ODataExpression(.path(ODataPath([ODataPathSegment(.name(name))])))
+    let custom = Aggregate(path, as: "A")
+    #expect(try ApplyReading.aggregate("\(name) as A") == custom)
+    let property = Aggregate(path, with: "sum", as: "A")
+    for aggregate in [custom, property] {
+      let printed = try ODataPrinter().print([.aggregate([aggregate])])
+      #expect(try ODataParser().apply(printed) == [.aggregate([aggregate])], "\(printed)")
+    }
+    #expect(try ApplyReading.aggregate("\(name) with sum as A")?.expression == ApplyReading.expression(name))
+  }
+
   @Test("Several aggregates stand in one transformation")
   func several() throws {
     #expect(

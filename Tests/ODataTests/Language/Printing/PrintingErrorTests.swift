@@ -35,10 +35,6 @@ struct PrintingErrorTests {
       .ambiguousName("x", readsAs: "the variable", cure: "begin the path with $it")
     ),
     (
-      "a property named null", path(.name("null")),
-      .ambiguousName("null", readsAs: "a literal", cure: "begin the path with $it")
-    ),
-    (
       "a function of the service named length", path(.name("length"), .arguments([ODataArgument(value: one)])),
       .ambiguousName("length", readsAs: "the canonical function", cure: "use call, or qualify the name")
     ),
@@ -95,6 +91,19 @@ struct PrintingErrorTests {
       case .notInDialect(_, .v2, _), .invalidValue: true
       default: false
       }
+    }
+  }
+
+  @Test("V2 names no property like a literal", arguments: ["null", "true", "false", "INF", "NaN", "Nan"])
+  func literalsOfV2(name: String) {
+    let problem = ODataPrintingError.Problem.ambiguousName(
+      name, readsAs: "a literal", cure: "V2 cannot name such a property")
+    #expect(throws: ODataPrintingError(problem)) {
+      try ODataPrinter(version: .v2).print(PrintingErrorTests.path(.name(name)))
+    }
+    #expect(throws: ODataSyntaxError.self) { try ODataParser(.v2).expression("\(name)/") }
+    #expect(throws: Never.self) {
+      try ODataPrinter(version: .v2).print(PrintingErrorTests.path(.name(name), .name("a")))
     }
   }
 

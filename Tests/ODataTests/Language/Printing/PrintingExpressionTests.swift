@@ -98,6 +98,30 @@ struct PrintingExpressionTests {
   }
 
   @Test(
+  @Test(
+    "A property that is named like a literal has a / behind it (ABNF `primitivePathExpr`)",
+    arguments: [
+      ("true/", "true/"), ("null/ eq null", "null/ eq null"), ("(INF/)", "INF/"), ("-INF/", "-(INF/)"),
+      ("-INF/a", "-(INF/a)"), ("-INF(a=1)", "-(INF(a=1))"), ("-INF.T/a", "-(INF.T/a)"), ("not false/", "not false/"),
+      ("NaN/ in (INF)", "NaN/ in (INF)"), ("case(true/:null/,true:1)", "case(true/:null/,true:1)"),
+      ("[true/,{\"a\":null/}]", "[true/,{\"a\":null/}]"), ("a/any(x:true/)", "a/any(x:true/)"),
+      ("a/$filter(true/)/$count", "a/$filter(true/)/$count"),
+      ("a/$count($filter=true/;$search=b)", "a/$count($search=b;$filter=true/)"),
+      ("isdefined(true)", "isdefined(true)"), ("isdefined(INF/)", "isdefined(INF)"), ("F(a=null/)", "F(a=null/)"),
+      ("cast(true/,Edm.String)", "cast(true/,Edm.String)"), ("Name/ eq 1", "Name eq 1"), ("true()/", "true()"),
+      ("$it/true", "$it/true"), ("true/false/", "true/false"), ("N.T/true/", "N.T/true"), ("inf", "inf"),
+      ("Null", "Null"),
+    ])
+  func namedLikeLiterals(text: String, expected: String) throws {
+    for version in [ODataVersion.v4, .v401] { #expect(try spelling(text, version) == expected) }
+  }
+
+  @Test("In 4.01 true and false are literals in any case", arguments: ["TRUE/", "False/"])
+  func literalsInAnyCase(text: String) throws {
+    #expect(try spelling(text, .v401) == text)
+    #expect(try spelling(text, .v4) == String(text.dropLast()))
+  }
+
     "V2 has spellings of its own (V2 URI Conventions §4.5; Primitive Types)",
     arguments: [
       ("(substringof('a',Name)) eq true", "substringof('a',Name) eq true"),

@@ -25,7 +25,7 @@ enum FuzzChecks {
 
   /// What is wrong with a text's reading; nil where all is well.
   ///
-  /// A text that is refused is refused at a place of its own. One that is taken prints, what it prints is taken, and prints as itself.
+  /// A text that is refused is refused at a place of its own. One that is taken prints, and what it prints is read as the same tree.
   static func complaint(_ item: FuzzCase) -> String? {
     let start = processorTime()
     let complaint = reading(item)
@@ -42,27 +42,39 @@ enum FuzzChecks {
   }
 
   private static func reading(_ item: FuzzCase) -> String? {
+    if let error = item.entry.refusal(item.text, item.version) {
+      let isInside = error.offset >= 0 && error.offset <= item.text.utf8.count
+      return isInside && !"\(error)".isEmpty ? nil : "is refused at \(error.offset), which is no place of it"
+    }
+    return item.entry.complaint(item.text, item.version)
+  }
+
+  /// What is wrong with a tree that a text was read as; nil where it prints, reads back equal, and prints as before.
+  static func complaint<Tree: Equatable>(
+    ofRead tree: Tree, print: (Tree) throws(ODataPrintingError) -> String,
+    parse: (String) throws(ODataSyntaxError) -> Tree
+  ) -> String? {
     let printed: String
-    do {
-      guard let text = try item.entry.printed(item.text, item.version) else {
-        guard let error = item.entry.refusal(item.text, item.version) else { return "is refused, and then is not" }
-        let isInside = error.offset >= 0 && error.offset <= item.text.utf8.count
-        return isInside && !"\(error)".isEmpty ? nil : "is refused at \(error.offset), which is no place of it"
-      }
-      printed = text
-    } catch let error as ODataPrintingError {
+    do throws(ODataPrintingError) {
+      printed = try print(tree)
+    } catch {
       // Parsers of old versions take some of what came later.
       if case .notInDialect = error.problem { return nil }
       return "is taken but does not print: \(error)"
-    } catch {
-      return "fails with \(error)"
     }
-    do {
-      guard let again = try item.entry.printed(printed, item.version) else {
-        let error = item.entry.refusal(printed, item.version).map { "\($0)" } ?? "?"
-        return "prints as a text that is refused: \(printed)\n  \(error)"
-      }
-      return again == printed ? nil : "prints as \(printed), which prints as \(again)"
+    let again: Tree
+    do throws(ODataSyntaxError) {
+      again = try parse(printed)
+    } catch {
+      return "prints as a text that is refused: \(printed)\n  \(error)"
+    }
+    // NaN equals nothing, itself included.
+    guard again == tree || tree != tree else {
+      return "prints as \(printed), which is another tree: \(difference("\(tree)", "\(again)"))"
+    }
+    do throws(ODataPrintingError) {
+      let twice = try print(again)
+      return twice == printed ? nil : "prints as \(printed), which prints as \(twice)"
     } catch {
       return "prints as \(printed), which is taken but does not print: \(error)"
     }

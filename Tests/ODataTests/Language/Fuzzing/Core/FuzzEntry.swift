@@ -14,34 +14,59 @@ enum FuzzEntry: String, CaseIterable, Sendable {
     self == .everyRule ? ODataGrammarRule.all : ODataGrammarRule(rawValue).map { [$0] } ?? []
   }
 
-  /// Reads a text; nil where it is refused. Else what the tree prints as.
-  func printed(_ text: String, _ version: ODataVersion) throws -> String? {
+  /// What is wrong with the tree that a text is read as, its printing and its reading again; nil where nothing is, or where the text
+  /// is refused.
+  func complaint(_ text: String, _ version: ODataVersion) -> String? {
     let parser = ODataParser(version)
     let printer = ODataPrinter(version: version)
-    func read<Tree>(_ read: () throws(ODataSyntaxError) -> Tree) -> Tree? { try? read() }
+    typealias Refusal = ODataSyntaxError
+    typealias Unprinted = ODataPrintingError
+    func check<Tree: Equatable>(
+      _ parse: (String) throws(Refusal) -> Tree, _ print: (Tree) throws(Unprinted) -> String
+    ) -> String? {
+      guard let tree = try? parse(text) else { return nil }
+      return FuzzChecks.complaint(ofRead: tree, print: print, parse: parse)
+    }
     switch self {
-    case .url: return try read { () throws(ODataSyntaxError) in try parser.url(text) }.map { try printer.print($0) }
+    case .url:
+      return check(
+        { text throws(Refusal) in try parser.url(text) }, { tree throws(Unprinted) in try printer.print(tree) })
     case .relativeURL:
-      return try read { () throws(ODataSyntaxError) in try parser.relativeURL(text) }.map { try printer.print($0) }
-    case .path: return try read { () throws(ODataSyntaxError) in try parser.path(text) }.map { try printer.print($0) }
+      return check(
+        { text throws(Refusal) in try parser.relativeURL(text) }, { tree throws(Unprinted) in try printer.print(tree) })
+    case .path:
+      return check(
+        { text throws(Refusal) in try parser.path(text) }, { tree throws(Unprinted) in try printer.print(tree) })
     case .queryOptions:
-      return try read { () throws(ODataSyntaxError) in try parser.queryOptions(text) }.map { try printer.print($0) }
+      return check(
+        { text throws(Refusal) in try parser.queryOptions(text) }, { tree throws(Unprinted) in try printer.print(tree) }
+      )
     case .expression:
-      return try read { () throws(ODataSyntaxError) in try parser.expression(text) }.map { try printer.print($0) }
+      return check(
+        { text throws(Refusal) in try parser.expression(text) }, { tree throws(Unprinted) in try printer.print(tree) })
     case .orderBy:
-      return try read { () throws(ODataSyntaxError) in try parser.orderBy(text) }.map { try printer.print($0) }
+      return check(
+        { text throws(Refusal) in try parser.orderBy(text) }, { tree throws(Unprinted) in try printer.print(tree) })
     case .select:
-      return try read { () throws(ODataSyntaxError) in try parser.select(text) }.map { try printer.print($0) }
+      return check(
+        { text throws(Refusal) in try parser.select(text) }, { tree throws(Unprinted) in try printer.print(tree) })
     case .expand:
-      return try read { () throws(ODataSyntaxError) in try parser.expand(text) }.map { try printer.print($0) }
+      return check(
+        { text throws(Refusal) in try parser.expand(text) }, { tree throws(Unprinted) in try printer.print(tree) })
     case .compute:
-      return try read { () throws(ODataSyntaxError) in try parser.compute(text) }.map { try printer.print($0) }
+      return check(
+        { text throws(Refusal) in try parser.compute(text) }, { tree throws(Unprinted) in try printer.print(tree) })
     case .search:
-      return try read { () throws(ODataSyntaxError) in try parser.search(text) }.map { try printer.print($0) }
-    case .apply: return try read { () throws(ODataSyntaxError) in try parser.apply(text) }.map { try printer.print($0) }
+      return check(
+        { text throws(Refusal) in try parser.search(text) }, { tree throws(Unprinted) in try printer.print(tree) })
+    case .apply:
+      return check(
+        { text throws(Refusal) in try parser.apply(text) }, { tree throws(Unprinted) in try printer.print(tree) })
     case .contextFragment:
-      return try read { () throws(ODataSyntaxError) in try parser.contextFragment(text) }.map { try printer.print($0) }
-    case .header, .preference, .annotationsList, .everyRule: return refusal(text, version) == nil ? text : nil
+      return check(
+        { text throws(Refusal) in try parser.contextFragment(text) },
+        { tree throws(Unprinted) in try printer.print(tree) })
+    case .header, .preference, .annotationsList, .everyRule: return nil
     }
   }
 

@@ -41,7 +41,8 @@ extension TreeGenerator {
     "with",
     "asc", "from", "identity", "filter", "top", "Date", "length", "contains", "e5", "M", "Collection", "rollup", "max",
     "min",
-    "duration", "guid", "X", "it", "NaNa", "nullable", "trueish", "AND", "orderby", "items", "ß", "Straße_9",
+    "duration", "guid", "X", "it", "NaNa", "nullable", "trueish", "true", "null", "INF", "not", "AND", "orderby",
+    "items", "ß", "Straße_9",
     String(repeating: "n", count: 128),
   ]
   private static let parts = ["Ns", "Sales", "Self", "A", "Größe", "odata", "com"]
