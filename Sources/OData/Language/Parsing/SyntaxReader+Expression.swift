@@ -201,8 +201,9 @@ extension SyntaxReader {
     var after = index + 3
     while after < end, bytes[after] == 0x20 || bytes[after] == 0x09 { after += 1 }
     // White space is demanded behind it; many clients leave it out before a parenthesis.
-    guard after < end, after > index + 3 || bytes[after] == UInt8(ascii: "(") else { return nil }
-    return after
+    guard after < end else { return nil }
+    if after > index + 3 { return after }
+    return bytes[after] == UInt8(ascii: "(") && !isNamedArgument(at: after + 1) ? after : nil
   }
 
   /// Fails where V1 to V3 are read.

@@ -85,7 +85,10 @@ extension SyntaxReader {
   mutating func guidOrMoment() throws(ODataSyntaxError) -> ODataValue? {
     guard dialect == .v4 else { return nil }
     if let last = endOfGuid(at: index) { return try value(index..<last, .guid) }
-    if let last = endOfTime(at: index) { return try value(index..<last, .timeOfDay) }
+    if let last = endOfTime(at: index) {
+      conditionTimes?.last = index
+      return try value(index..<last, .timeOfDay)
+    }
     guard let dateEnd = endOfDate(at: index) else { return nil }
     guard dateEnd < end, bytes[dateEnd] | 0x20 == UInt8(ascii: "t"), let timeEnd = endOfTime(at: dateEnd + 1) else {
       return try value(index..<dateEnd, .date)
@@ -113,7 +116,7 @@ extension SyntaxReader {
 
   private func endOfTime(at start: Int) -> Int? {
     guard isDigit(start), isDigit(start + 1), start + 2 < end, bytes[start + 2] == UInt8(ascii: ":"),
-      isDigit(start + 3), isDigit(start + 4)
+      isDigit(start + 3), isDigit(start + 4), !(conditionTimes?.numbers.contains(start) ?? false)
     else { return nil }
     var place = start + 5
     guard place < end, bytes[place] == UInt8(ascii: ":"), isDigit(place + 1), isDigit(place + 2) else { return place }

@@ -90,6 +90,8 @@ extension SyntaxReader {
     func `is`(_ word: StaticString) -> Bool {
       last - index == word.utf8CodeUnitCount && stands(word, at: index, anyCase: isRelaxed)
     }
+    // Arguments with names are those of a service's function, whatever its name.
+    if isNamedArgument(at: last + 1) { return nil }
     switch bytes[index] | 0x20 {
     case UInt8(ascii: "a") where `is`("any") || `is`("all") || `is`("aggregate"):
       throw error(.unexpected(expected: ["a collection and '/' before it"]), at: last)
@@ -98,7 +100,7 @@ extension SyntaxReader {
     case UInt8(ascii: "i") where `is`("isof"): return .call(.isof, nameEnds: last)
     case UInt8(ascii: "i") where `is`("isdefined"): return .call(.isdefined, nameEnds: last)
     default:
-      guard let function = canonicalFunction(index..<last), !isNamedArgument(at: last + 1) else { return nil }
+      guard let function = canonicalFunction(index..<last) else { return nil }
       return .call(.function(function), nameEnds: last)
     }
   }
@@ -156,15 +158,34 @@ extension SyntaxReader {
     var branches: [ODataConditionalBranch] = []
     repeat {
       skipSpace()
-      let condition = try expression()
-      skipSpace()
-      guard take(UInt8(ascii: ":")) else { throw unexpected("an operator", "':'") }
+      let condition = try condition()
       skipSpace()
       branches.append(ODataConditionalBranch(condition: condition, value: try expression()))
       skipSpace()
     } while take(UInt8(ascii: ","))
     guard take(UInt8(ascii: ")")) else { throw unexpected("an operator", "','", "')'") }
     return ODataExpression(.conditional(branches), at: position)
+  }
+
+  /// A condition and the `:` behind it.
+  private mutating func condition() throws(ODataSyntaxError) -> ODataExpression {
+    let start = index
+    if conditionTimes == nil { conditionTimes = ConditionTimes() }
+    let condition = try expression()
+    skipSpace()
+    return take(UInt8(ascii: ":")) ? condition : try conditionBeforeTime(from: start)
+  }
+
+  /// A condition that was read too far, as its number, the `:` and the value's first digits were taken for a time of day: `10:20`.
+  private mutating func conditionBeforeTime(from start: Int) throws(ODataSyntaxError) -> ODataExpression {
+    let failure = unexpected("an operator", "':'")
+    guard let times = conditionTimes, let place = times.last, place >= start, times.numbers.insert(place).inserted
+    else {
+      throw failure
+    }
+    index = start
+    guard let condition = try? expression(), index == place + 2, take(UInt8(ascii: ":")) else { throw failure }
+    return condition
   }
 
   private mutating func isof(at position: SourcePosition) throws(ODataSyntaxError) -> ODataExpression {
@@ -209,6 +230,14 @@ extension SyntaxReader {
     try demand(UInt8(ascii: "'"))
     return type
   }
+}
+
+/// What may be a time of day or a number: `10:20` in `case(Amount gt 10:20,…)`.
+final class ConditionTimes {
+  /// Where the last one began that was read as a time.
+  var last: Int?
+  /// Where those begin that are numbers.
+  var numbers: Set<Int> = []
 }
 
 /// The canonical functions by name.

@@ -20,9 +20,11 @@ struct SyntaxReader {
   private(set) var depth = 0
   /// Lambda variables in scope, the innermost last.
   var variables: [String] = []
+  /// Times of day in the conditions of `case`; nil before the first.
+  var conditionTimes: ConditionTimes?
   /// What was looked at in vain: white space before an operator that is none, say. An error in it stands where the text ceased to be
   /// the beginning of anything.
-  private var vain = (from: -1, to: -1)
+  private var vain = (from: Int32(-1), to: Int32(-1))
   /// Keeps the stack from its end.
   private var stack = StackGuard()
 
@@ -186,14 +188,16 @@ extension SyntaxReader {
   func error(_ problem: ODataSyntaxError.Problem, at place: Int? = nil) -> ODataSyntaxError {
     let place = place ?? index
     return ODataSyntaxError(
-      problem, offset: offset(of: place >= vain.from && place < vain.to ? vain.to : place), in: text)
+      problem, offset: offset(of: place >= Int(vain.from) && place < Int(vain.to) ? Int(vain.to) : place), in: text)
   }
 
   /// Notes that the text up to a place might have gone on, and did not.
   mutating func lookedInVain(to place: Int) { lookedInVain(from: index, to: place) }
 
   /// The same of a text that began earlier.
-  mutating func lookedInVain(from start: Int, to place: Int) { vain = (start, place) }
+  mutating func lookedInVain(from start: Int, to place: Int) {
+    vain = (Int32(clamping: start), Int32(clamping: place))
+  }
 
   /// The text between two places.
   func string(_ range: Range<Int>) -> String { bytes.string(range) }

@@ -66,9 +66,21 @@ extension SyntaxWriter {
       if index > 0 { raw(",") }
       try expression(branches[index].condition)
       raw(":")
+      let start = bytes.count
       try expression(branches[index].value)
+      separateDigits(around: start)
     }
     raw(")")
+  }
+
+  /// Two digits before and behind a `:` would be a time of day.
+  private mutating func separateDigits(around start: Int) {
+    func isDigit(_ place: Int) -> Bool { place >= 0 && place < bytes.count && bytes[place] &- 0x30 < 10 }
+    guard isDigit(start), isDigit(start + 1), isDigit(start - 2), isDigit(start - 3) else { return }
+    // A third digit makes a number of it, unless it is one of `%20`.
+    let isEncoded = start >= 6 && bytes[start - 6] == UInt8(ascii: "%")
+    if isDigit(start - 4), !isEncoded { return }
+    bytes.insert(contentsOf: printer.isPercentEncoded ? Array("%20".utf8) : [0x20], at: start)
   }
 }
 

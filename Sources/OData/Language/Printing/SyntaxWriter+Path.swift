@@ -103,11 +103,12 @@ extension SyntaxWriter {
       if variables.contains(name) { throw refuse("the variable") }
       return
     }
+    guard arguments.first?.name == nil else { return }
     let word = isRelaxed ? name.lowercased() : name
     if ["any", "all", "aggregate", "case", "cast", "isof", "isdefined", "not"].contains(word) {
       throw error(.ambiguousName(name, readsAs: "the operator", cure: "qualify the function's name"))
     }
-    if arguments.first?.name == nil, isCanonicalFunction(name) {
+    if isCanonicalFunction(name) {
       throw error(.ambiguousName(name, readsAs: "the canonical function", cure: "use call, or qualify the name"))
     }
   }

@@ -114,6 +114,36 @@ struct ExpressionTests {
   }
 
   @Test(
+    "Digits, a colon and digits in case are two numbers where they can be no time (ABNF `caseMethodCallExpr`)",
+    arguments: [
+      ("case(a gt 10:20,true:30)", "(case (gt a 10i32):20i32 true:30i32)"),
+      ("case(a gt 10:2019-02-03)", "(case (gt a 10i32):2019-02-03)"),
+      ("case(a gt 10:20:30)", "(case (gt a 10i32):20:30:00)"),
+      ("case(10:20.5,20:30)", "(case 10i32:20.5m 20i32:30i32)"),
+      ("case(a gt -10:20)", "(case (gt a -10i32):20i32)"),
+      ("case(a gt 10:20 add 1)", "(case (gt a 10i32):(add 20i32 1i32))"),
+      ("case(a eq 10:20:b,c:d)", "(case (eq a 10:20:00):b c:d)"),
+      ("case(a eq 10:20 and b:c)", "(case (and (eq a 10:20:00) b):c)"),
+      ("case(a eq 10:20:30:40)", "(case (eq a 10:20:30):40i32)"), ("case((a eq 10:20):b)", "(case (eq a 10:20:00):b)"),
+      ("case(case(a gt 10:20) gt 10:20)", "(case (gt (case (gt a 10i32):20i32) 10i32):20i32)"),
+    ])
+  func numbersInCase(text: String, expected: String) throws {
+    #expect(notation(try read(text)) == expected)
+  }
+
+  @Test(
+    "A function with named arguments is the service's, whatever its name",
+    arguments: ["not", "all", "any", "aggregate", "case", "cast", "isof", "isdefined", "contains", "now"])
+  func functionsOfTheService(name: String) throws {
+    for path in [name, "a/\(name)"] {
+      let text = "\(path)(x=1)"
+      let tree = try read(text)
+      #expect(notation(tree) == "\(path)(x=1i32)")
+      #expect(try ODataPrinter().print(tree) == text)
+    }
+  }
+
+  @Test(
     "What is refused says where and what could stand there",
     arguments: [
       ("a eq", 4, "expected a literal"), ("a eq ", 5, "expected a literal"), ("(a", 2, "expected an operator or ')'"),

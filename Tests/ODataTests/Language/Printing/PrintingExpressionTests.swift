@@ -45,7 +45,8 @@ struct PrintingExpressionTests {
       ("a in (b eq c)", "a in (b eq c)"),
       ("(a in (1)) eq true", "a in (1) eq true"),
       ("a eq (b in (1))", "a eq b in (1)"),
-      ("case((a gt 0):(1),true:(0))", "case(a gt 0:1,true:0)"),
+      ("case((a gt 0):(1),true:(0))", "case(a gt 0:1,true:0)"), ("case(a gt 10:20)", "case(a gt 10: 20)"),
+      ("case(a gt 10 :20:30:00,true:1)", "case(a gt 10: 20:30:00,true:1)"), ("case(a gt 100:20)", "case(a gt 100:20)"),
       ("(not)", "(not)"), ("(not) eq 1", "(not) eq 1"),
       ("a add b add c sub d sub e", "a add b add c sub d sub e"),
       ("((a add b) mul (c add d)) mod e eq 0", "(a add b) mul (c add d) mod e eq 0"),
@@ -98,7 +99,6 @@ struct PrintingExpressionTests {
   }
 
   @Test(
-  @Test(
     "A property that is named like a literal has a / behind it (ABNF `primitivePathExpr`)",
     arguments: [
       ("true/", "true/"), ("null/ eq null", "null/ eq null"), ("(INF/)", "INF/"), ("-INF/", "-(INF/)"),
@@ -122,6 +122,7 @@ struct PrintingExpressionTests {
     #expect(try spelling(text, .v4) == String(text.dropLast()))
   }
 
+  @Test(
     "V2 has spellings of its own (V2 URI Conventions §4.5; Primitive Types)",
     arguments: [
       ("(substringof('a',Name)) eq true", "substringof('a',Name) eq true"),
