@@ -40,7 +40,7 @@ extension SyntaxReader {
       let byte = peek
       if byte == UInt8(ascii: "%") {
         guard Hexadecimal.value(peek(ahead: 1)) != nil, Hexadecimal.value(peek(ahead: 2)) != nil else {
-          throw error(.invalidPercentEncoding)
+          throw error(.invalidPercentEncoding, at: index + (Hexadecimal.value(peek(ahead: 1)) == nil ? 1 : 2))
         }
         index += 3
       } else if SyntaxReader.isAlphanumeric(byte) || "-._~!$&'()*+,;=".utf8.contains(byte)

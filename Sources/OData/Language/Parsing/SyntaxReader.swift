@@ -55,7 +55,7 @@ extension SyntaxReader {
   private struct Undone {
     var bytes: [UInt8] = []
     var origins: [Int32]?
-    /// The first `%` without two digits.
+    /// What is no digit where the first `%` needs one.
     var invalid: Int?
 
     /// The first byte that does not continue UTF-8.
@@ -91,7 +91,8 @@ extension SyntaxReader {
           place += 3
           continue
         }
-        undone.invalid = undone.invalid ?? place
+        let isHalf = place + 1 < source.count && Hexadecimal.value(source[place + 1]) != nil
+        undone.invalid = undone.invalid ?? place + (isHalf ? 2 : 1)
       }
       undone.bytes.append(source[place])
       place += 1

@@ -157,7 +157,8 @@ struct ExpressionTests {
       ("tolowr(Name) eq 'a'", 11, "did you mean 'tolower'?"), ("f('a','b')", 5, "no canonical function 'f'"),
       ("N.F(a=1,2)", 8, "a name and '='"), ("a has 'it is'", 6, "members of an enumeration"),
       ("$root/N.S/x", 9, "has a namespace"),
-      ("Items/$count()", 13, ""), ("a%zz", 1, "two hexadecimal digits"), ("a eq '%FF'", 6, "not UTF-8"),
+      ("Items/$count()", 13, ""), ("a%zz", 2, "two hexadecimal digits"), ("a%2", 3, "two hexadecimal digits"),
+      ("a%", 2, "two hexadecimal digits"), ("a eq '%FF'", 6, "not UTF-8"),
       ("", 0, "expected"),
       (#"["a"#, 3, "a double quote that ends"), (#"["\x"]"#, 3, "an escape"), (#"["\ud800"]"#, 2, "hexadecimal digits"),
     ])

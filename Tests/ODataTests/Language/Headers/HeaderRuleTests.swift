@@ -78,7 +78,7 @@ struct HeaderRuleTests {
       (.includeAnnotationsPreference, "include-annotations=\"A\"", 22),
       (.includeAnnotationsPreference, "include-annotations=\"A.\"", 23), (.annotationsList, "*,", 2),
       (.annotationIdentifier, "-A.*#", 5), (.annotationIdentifier, "A.*.B", 3), (.iri, " ", 0),
-      (.uri, "1a:b", 0), (.uri, "a:", 2), (.uri, "a:b%4", 3), (.uri, "a://[1::2::3]", 10), (.uri, "a://[1:2]", 8),
+      (.uri, "1a:b", 0), (.uri, "a:", 2), (.uri, "a:b%4", 5), (.uri, "a://[1::2::3]", 10), (.uri, "a://[1:2]", 8),
       (.uri, "a://[::1.2.3.256]", 15), (.uri, "a://[v.x]", 6), (.uri, "a://[::1", 8), (.uri, "a:b#c#d", 5),
     ] as [(ODataHeaderRule, String, Int)])
   func refusals(rule: ODataHeaderRule, text: String, offset: Int) {

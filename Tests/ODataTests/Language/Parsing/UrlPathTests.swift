@@ -53,7 +53,7 @@ struct UrlPathTests {
       ("A(X=1,2)", 6), ("A(null)", 6), ("A()()", 4), ("N.A", 1), ("A/$each/$count", 8), ("A/$filter", 9),
       ("$crossjoin()", 11),
       ("A(1)/$links/B", 5), ("$batch?", 7), ("$entity", 7), ("$entity?$format=json", 20), ("A#x", 1), ("A/\"", 2),
-      ("$metadata?$filter=x", 10), ("$entity/N.T?$id=x&$top=1", 18), ("A('x/y')", 4), ("A%2", 1),
+      ("$metadata?$filter=x", 10), ("$entity/N.T?$id=x&$top=1", 18), ("A('x/y')", 4), ("A%2", 3),
     ] as [(String, Int)])
   func refusals(text: String, place: Int) throws {
     let error = try #require(Self.failure(text))

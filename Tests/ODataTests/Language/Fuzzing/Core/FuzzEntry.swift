@@ -18,54 +18,64 @@ enum FuzzEntry: String, CaseIterable, Sendable {
   /// is refused.
   func complaint(_ text: String, _ version: ODataVersion) -> String? {
     let parser = ODataParser(version)
-    let printer = ODataPrinter(version: version)
     typealias Refusal = ODataSyntaxError
     typealias Unprinted = ODataPrintingError
     func check<Tree: Equatable>(
-      _ parse: (String) throws(Refusal) -> Tree, _ print: (Tree) throws(Unprinted) -> String
+      _ parse: (String) throws(Refusal) -> Tree, _ print: (ODataPrinter, Tree) throws(Unprinted) -> String
     ) -> String? {
       guard let tree = try? parse(text) else { return nil }
-      return FuzzChecks.complaint(ofRead: tree, print: print, parse: parse)
+      return FuzzChecks.complaint(ofRead: tree, version, print: print, parse: parse)
     }
     switch self {
     case .url:
       return check(
-        { text throws(Refusal) in try parser.url(text) }, { tree throws(Unprinted) in try printer.print(tree) })
+        { text throws(Refusal) in try parser.url(text) }, { printer, tree throws(Unprinted) in try printer.print(tree) }
+      )
     case .relativeURL:
       return check(
-        { text throws(Refusal) in try parser.relativeURL(text) }, { tree throws(Unprinted) in try printer.print(tree) })
+        { text throws(Refusal) in try parser.relativeURL(text) },
+        { printer, tree throws(Unprinted) in try printer.print(tree) })
     case .path:
       return check(
-        { text throws(Refusal) in try parser.path(text) }, { tree throws(Unprinted) in try printer.print(tree) })
+        { text throws(Refusal) in try parser.path(text) },
+        { printer, tree throws(Unprinted) in try printer.print(tree) })
     case .queryOptions:
       return check(
-        { text throws(Refusal) in try parser.queryOptions(text) }, { tree throws(Unprinted) in try printer.print(tree) }
+        { text throws(Refusal) in try parser.queryOptions(text) },
+        { printer, tree throws(Unprinted) in try printer.print(tree) }
       )
     case .expression:
       return check(
-        { text throws(Refusal) in try parser.expression(text) }, { tree throws(Unprinted) in try printer.print(tree) })
+        { text throws(Refusal) in try parser.expression(text) },
+        { printer, tree throws(Unprinted) in try printer.print(tree) })
     case .orderBy:
       return check(
-        { text throws(Refusal) in try parser.orderBy(text) }, { tree throws(Unprinted) in try printer.print(tree) })
+        { text throws(Refusal) in try parser.orderBy(text) },
+        { printer, tree throws(Unprinted) in try printer.print(tree) })
     case .select:
       return check(
-        { text throws(Refusal) in try parser.select(text) }, { tree throws(Unprinted) in try printer.print(tree) })
+        { text throws(Refusal) in try parser.select(text) },
+        { printer, tree throws(Unprinted) in try printer.print(tree) })
     case .expand:
       return check(
-        { text throws(Refusal) in try parser.expand(text) }, { tree throws(Unprinted) in try printer.print(tree) })
+        { text throws(Refusal) in try parser.expand(text) },
+        { printer, tree throws(Unprinted) in try printer.print(tree) })
     case .compute:
       return check(
-        { text throws(Refusal) in try parser.compute(text) }, { tree throws(Unprinted) in try printer.print(tree) })
+        { text throws(Refusal) in try parser.compute(text) },
+        { printer, tree throws(Unprinted) in try printer.print(tree) })
     case .search:
       return check(
-        { text throws(Refusal) in try parser.search(text) }, { tree throws(Unprinted) in try printer.print(tree) })
+        { text throws(Refusal) in try parser.search(text) },
+        { printer, tree throws(Unprinted) in try printer.print(tree) })
     case .apply:
       return check(
-        { text throws(Refusal) in try parser.apply(text) }, { tree throws(Unprinted) in try printer.print(tree) })
+        { text throws(Refusal) in try parser.apply(text) },
+        { printer, tree throws(Unprinted) in try printer.print(tree) })
     case .contextFragment:
       return check(
         { text throws(Refusal) in try parser.contextFragment(text) },
-        { tree throws(Unprinted) in try printer.print(tree) })
+        { printer, tree throws(Unprinted) in try printer.print(tree) })
     case .header, .preference, .annotationsList, .everyRule: return nil
     }
   }
