@@ -4,7 +4,8 @@
 // Arguments: the cache's folder, the service root, a seed, the number of the first round. Or `content`, a kind of content
 // cache, a folder, its limit in bytes, the number of the first round: ``CacheRig``. Or `object`, what to do, an object
 // store's path, the number of the first round: ``ObjectCrashRig``. Or `offline`, an offline store's folder, the service
-// root, how often to download: ``OfflineCrashRig``.
+// root, how often to download: ``OfflineCrashRig``. Or `upload`, a kind of service, an offline store's folder, the service
+// root, a seed, the number of the round: ``UploadCrashRig``.
 
 import Foundation
 import HTTPCore
@@ -60,6 +61,11 @@ struct CrashRig {
     {
       return try await OfflineCrashRig.run(arguments[2], root, downloads: downloads)
     }
+    if arguments.count == 7, arguments[1] == "upload", let world = UploadCrashRig.World(rawValue: arguments[2]),
+      let root = URL(string: arguments[4]), let seed = UInt64(arguments[5]), let round = Int(arguments[6])
+    {
+      return try await UploadCrashRig.run(world, arguments[3], root, seed: seed, round: round)
+    }
     guard arguments.count == 5, let root = URL(string: arguments[2]), let seed = UInt64(arguments[3]),
       let first = Int(arguments[4])
     else {
@@ -67,7 +73,7 @@ struct CrashRig {
         Data(
           """
           usage: CrashRig FOLDER ROOT SEED ROUND | content KIND FOLDER LIMIT ROUND | object KIND PATH ROUND
-            | offline FOLDER ROOT DOWNLOADS
+            | offline FOLDER ROOT DOWNLOADS | upload WORLD FOLDER ROOT SEED ROUND
 
           """.utf8))
       exit(2)

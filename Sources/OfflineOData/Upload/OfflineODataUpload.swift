@@ -16,11 +16,15 @@ public struct OfflineODataUploadOptions: Sendable {
   public var namesRequests: Bool
   /// What becomes of a change whose entity another has changed since.
   public var conflictPolicy: OfflineODataConflictPolicy
+  /// How long after a send whose answer was lost the service may still be at it: an entity that it gives the key and that
+  /// is not found is looked for once more then, before it is sent again.
+  public var settlingTime: Duration
 
   /// The defaults: everything, a hundred changes a batch, conflicts go to the error archive.
   public init(
     categories: Set<String>? = nil, changesPerBatch: Int = 100, lanes: Int = 4, splitsTransactions: Bool = false,
-    namesRequests: Bool = true, conflictPolicy: OfflineODataConflictPolicy = .archive
+    namesRequests: Bool = true, conflictPolicy: OfflineODataConflictPolicy = .archive,
+    settlingTime: Duration = .seconds(5)
   ) {
     self.categories = categories
     self.changesPerBatch = changesPerBatch
@@ -28,6 +32,7 @@ public struct OfflineODataUploadOptions: Sendable {
     self.splitsTransactions = splitsTransactions
     self.namesRequests = namesRequests
     self.conflictPolicy = conflictPolicy
+    self.settlingTime = settlingTime
   }
 
   func check() throws(OfflineODataError) {
@@ -36,6 +41,9 @@ public struct OfflineODataUploadOptions: Sendable {
     }
     guard (1...16).contains(lanes) else {
       throw OfflineODataError(.invalidParameter, "lanes is \(lanes), it must be 1 to 16")
+    }
+    guard (.zero ... .seconds(3600)).contains(settlingTime) else {
+      throw OfflineODataError(.invalidParameter, "settlingTime is \(settlingTime), it must be 0 to 3600 seconds")
     }
   }
 }

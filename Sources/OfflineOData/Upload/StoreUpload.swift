@@ -56,9 +56,11 @@ struct StoreUpload: Sendable {
   }
 
   private func course(_ run: inout Run) async throws {
+    store.forgetClaims()
     let journal = UploadJournal(store: store, options: options)
     let units = try await journal.units()
     run.total = units.reduce(0) { $0 + $1.size }
+    if !units.isEmpty { try await store.replica.dropOutdatedStaged() }
     let rules = UploadRules(
       unitsPerBatch: store.refusesBatches ? 0 : options.changesPerBatch, lanes: options.lanes,
       splitsTransactions: options.splitsTransactions)

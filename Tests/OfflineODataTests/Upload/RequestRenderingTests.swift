@@ -153,7 +153,8 @@ struct RequestRenderingTests {
     let number = UploadRandom()
     let first = UploadAttempt(request, after: nil, now: 1_000, random: { number.next() })
     let second = UploadAttempt(request, after: UploadAttempt(json: first.json), now: 2_000, random: { number.next() })
-    #expect(first == second && first.id.count == 32)
+    #expect(first.id == second.id && first.firstSent == second.firstSent && second.sent == 2_000)
+    #expect(first.id.count == 32)
     var other = request
     other.ifMatch = "\"2\""
     let third = UploadAttempt(other, after: first, now: 2_000, random: { number.next() })

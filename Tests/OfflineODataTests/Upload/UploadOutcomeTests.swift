@@ -86,6 +86,6 @@ struct UploadOutcomeTests {
   func batches(status: Int, refusal: BatchRefusal?) {
     let error = ODataServiceError(.http(status: status, payload: nil), operation: "batch")
     #expect(BatchRefusal.of(error) == refusal)
-    #expect(BatchRefusal.of(ODataServiceError(.malformedAnswer(""), operation: "batch")) == .unclear)
+    #expect(BatchRefusal.of(ODataServiceError(.malformedAnswer(""), operation: "batch")) == .unreadable)
   }
 }

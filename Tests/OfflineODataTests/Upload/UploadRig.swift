@@ -30,6 +30,7 @@ final class UploadRig: Sendable {
     var parameters = OfflineODataParameters(storeName: "store", storePath: folder.path)
     parameters.conversation.retry = .never
     parameters.conversation.csrf = .never
+    parameters.conversation.clock.sleep = { _ in }
     guard let root = URL(string: "http://h/s/") else { throw OfflineODataError(.invalidServiceRoot) }
     return try OfflineODataProvider(serviceRoot: root, transport: service, parameters: parameters)
   }

@@ -15,6 +15,12 @@ final class UploadService: HTTPTransport {
     case unreachable
     /// Done, and the answer is this.
     case answer(Int)
+    /// An entity comes from elsewhere, then the request is done.
+    case late(String, Int, [String: String])
+    /// A web page, and nothing is done.
+    case page(Int)
+    /// Done, and the answer is nothing that can be read.
+    case garbage
     /// Done, and it ends there: the process that asks is to see no more.
     case hang
   }
@@ -32,6 +38,16 @@ final class UploadService: HTTPTransport {
     var hasETags = true
     /// Changes are answered 204, and say no ETag.
     var isSilent = false
+    /// Says where it is what was made.
+    var hasLocation = true
+    /// Answers say the key of what was made, and of what was changed nothing but that.
+    var isPartial = false
+    /// Entities in collections say their ETags.
+    var hasListETags = true
+    /// Keeps names in capitals, without spaces around them.
+    var capitalizes = false
+    /// What batches are answered instead of being done: status 200, media type and content.
+    var batchAnswer: (type: String, content: String)?
     /// How many entities an answer has at most.
     var pageSize = Int.max
   }
@@ -45,8 +61,11 @@ final class UploadService: HTTPTransport {
     var ways = Ways()
     var sets: [String: [Int: Entity]] = ["Orders": [:], "Items": [:]]
     var nextKey = 1000
+    var root = "http://h/s/"
     /// Changes that took effect, in order.
     var log: [String] = []
+    /// The texts that they brought and to what, in order: `Orders(1) text`.
+    var marks: [String] = []
     /// All requests from outside.
     var requests: [String] = []
     var fault: (@Sendable (String) -> Fault?)?
@@ -110,6 +129,8 @@ final class UploadService: HTTPTransport {
     switch fault {
     case .unreachable?: throw .cannotConnect(host: "s", reason: "refused")
     case .status(let status, let fields)?: return answer(request, status, fields, "")
+    case .page(let status)?: return answer(request, status, [.contentType: "text/html; charset=utf-8"], "<html></html>")
+    case .late(let set, let key, let values)?: change { $0.sets[set]?[key] = Entity(values: values) }
     default: break
     }
     let isChange = request.method != .get
@@ -122,6 +143,7 @@ final class UploadService: HTTPTransport {
     switch fault {
     case .lost?: throw .connectionLost(reason: "lost")
     case .answer(let status)?: return answer(request, status, [:], "")
+    case .garbage?: return answer(request, 200, [.contentType: "multipart/mixed"], "\u{0}\u{1}")
     case .hang?:
       do { try await Task.sleep(for: .seconds(3600)) } catch {}
       throw .cancelled
@@ -149,6 +171,7 @@ extension UploadService.State {
 
   private mutating func batch(_ fields: HTTPFields, _ body: [UInt8]) -> Answer {
     if let status = ways.batchStatus { return (status, [:], "") }
+    if let answer = ways.batchAnswer { return (200, [.contentType: answer.type], answer.content) }
     guard let parts = try? MultipartBatchReader.requests(body, contentType: fields[.contentType] ?? "") else {
       return (400, [:], "")
     }
@@ -165,7 +188,7 @@ extension UploadService.State {
   }
 
   private mutating func changeSet(_ requests: [BatchRequest]) -> String {
-    let before = (sets, log, nextKey)
+    let before = (sets, log, nextKey, marks)
     var answers: [(String?, Answer)] = []
     var keys: [String: String] = [:]
     var failure: Answer?
@@ -179,7 +202,7 @@ extension UploadService.State {
       answers.append((request.id, answer))
       if answer.0 >= 400 { failure = answer }
     }
-    if failure != nil, ways.rollsBack { (sets, log, nextKey) = before }
+    if failure != nil, ways.rollsBack { (sets, log, nextKey, marks) = before }
     if let failure, !ways.answersEach { return message(failure, nil) }
     var text = "Content-Type: multipart/mixed; boundary=c\r\n\r\n"
     for (id, answer) in answers { text += "--c\r\n" + message(answer, id) }
@@ -245,15 +268,30 @@ extension UploadService.State {
     }
     if members["Name"] == "\"poison\"" { return (422, [:], error("poison")) }
     log.append("\(method) \(resource)")
+    note(members, resource)
     if method == "DELETE" {
       sets[set]?[key] = nil
       return (204, [:], "")
     }
-    entity.values.merge(members) { _, new in new }
+    entity.values.merge(kept(members)) { _, new in new }
     entity.version += 1
     sets[set]?[key] = entity
+    if ways.isPartial { return (200, version, ways.isV2 ? "{\"d\":{\"ID\":\(key)}}" : "{\"ID\":\(key)}") }
     if ways.isSilent || ways.isV2 { return (204, ways.isSilent ? [:] : self.fields(set, key, entity), "") }
     return (200, self.fields(set, key, entity), json(set, key, entity))
+  }
+
+  private func kept(_ members: [String: String]) -> [String: String] {
+    guard ways.capitalizes else { return members }
+    var members = members
+    members["Name"] = members["Name"].map {
+      "\"" + $0.uppercased().trimmingCharacters(in: CharacterSet(charactersIn: " \"")) + "\""
+    }
+    return members
+  }
+
+  private mutating func note(_ members: [String: String], _ resource: String) {
+    marks += ["Name", "Note", "Text"].compactMap { members[$0].map { "\(resource) \($0.dropFirst().dropLast())" } }
   }
 
   private mutating func create(_ set: String, _ given: [String: String]) -> Answer {
@@ -266,19 +304,23 @@ extension UploadService.State {
     if members["ID"] == nil { nextKey += 1 }
     guard sets[set]?[key] == nil else { return (409, [:], error("exists")) }
     members["ID"] = String(key)
+    members = kept(members)
     var children = members.removeValue(forKey: "Items")
     if let inner = children, inner.hasPrefix("{\"results\":") { children = String(inner.dropFirst(11).dropLast()) }
     let entity = UploadService.Entity(values: members)
     sets[set]?[key] = entity
     log.append("POST \(set)(\(key))")
+    note(members, "\(set)(\(key))")
     for child in children.flatMap({ UploadService.objects(Array($0.utf8)) }) ?? [] {
       var child = child
       child["Order_ID"] = String(key)
       _ = create("Items", child)
     }
     var fields = self.fields(set, key, entity)
-    fields[.location] = "http://h/s/\(set)(\(key))"
-    if ways.isSilent { return (204, [.location: "http://h/s/\(set)(\(key))"], "") }
+    fields[.location] = root + "\(set)(\(key))"
+    if !ways.hasLocation { fields[.location] = nil }
+    if ways.isPartial { return (201, version, ways.isV2 ? "{\"d\":{\"ID\":\(key)}}" : "{\"ID\":\(key)}") }
+    if ways.isSilent { return (204, ways.hasLocation ? [.location: root + "\(set)(\(key))"] : [:], "") }
     return (201, fields, json(set, key, entity))
   }
 
@@ -287,16 +329,21 @@ extension UploadService.State {
     if let filter = path.components(separatedBy: "$filter=").dropFirst().first?.components(separatedBy: "&").first {
       for part in filter.components(separatedBy: " and ") {
         let words = part.components(separatedBy: " eq ")
-        let wanted = words[1].replacingOccurrences(of: "'", with: "\"").replacingOccurrences(of: "M", with: "")
+        guard words.count == 2 else { return (501, [:], error(part)) }
+        let wanted = words[1].replacingOccurrences(of: "'", with: "\"")
         found = found.filter { plain($0.value.values[words[0]]) == plain(wanted) }
       }
     }
     let skip = path.components(separatedBy: "$skiptoken=").dropFirst().first.flatMap { Int($0) } ?? 0
     let isCut = found.count - skip > ways.pageSize
     found = Array(found.dropFirst(skip).prefix(ways.pageSize))
-    let all = found.map { inner(set, $0.key, $0.value, expands: path.contains("$expand")) }.joined(separator: ",")
+    let all = found.map { key, entity in
+      inner(set, key, entity, expands: path.contains("$expand"), tells: ways.hasListETags)
+    }.joined(separator: ",")
     let here = path.components(separatedBy: "&$skiptoken=")[0]
-    let link = "http://h/s/\(here)\(here.contains("?") ? "&" : "?")$skiptoken=\(skip + found.count)"
+    let link =
+      root
+      + "\(here)\(here.contains("?") ? "&" : "?")$skiptoken=\(skip + found.count)"
       .replacingOccurrences(of: " ", with: "%20")
     let next = isCut ? (ways.isV2 ? ",\"__next\":\"\(link)\"" : ",\"@odata.nextLink\":\"\(link)\"") : ""
     let text = ways.isV2 ? "{\"d\":{\"results\":[\(all)]\(next)}}" : "{\"value\":[\(all)]\(next)}"
@@ -327,13 +374,15 @@ extension UploadService.State {
     return ways.isV2 ? "{\"d\":\(text)}" : text
   }
 
-  private func inner(_ set: String, _ key: Int, _ entity: UploadService.Entity, expands: Bool) -> String {
+  private func inner(
+    _ set: String, _ key: Int, _ entity: UploadService.Entity, expands: Bool, tells: Bool = true
+  ) -> String {
     var parts = entity.values.sorted { $0.key < $1.key }.map { "\"\($0)\":\($1)" }
-    let uri = "http://h/s/\(set)(\(key))"
+    let uri = root + "\(set)(\(key))"
     if ways.isV2 {
-      let etag = ways.hasETags ? ",\"etag\":\"W/\\\"\(entity.version)\\\"\"" : ""
+      let etag = ways.hasETags && tells ? ",\"etag\":\"W/\\\"\(entity.version)\\\"\"" : ""
       parts.insert("\"__metadata\":{\"id\":\"\(uri)\",\"uri\":\"\(uri)\"\(etag)}", at: 0)
-    } else if ways.hasETags {
+    } else if ways.hasETags && tells {
       parts.insert("\"@odata.etag\":\"W/\\\"\(entity.version)\\\"\"", at: 0)
     }
     if expands, set == "Orders" {

@@ -138,23 +138,7 @@ extension LocalRows {
     try connection.run(
       "UPDATE \(state.tables[table.number]) SET \"@id\" = ?1 WHERE \"@id\" = ?2", .integer(reference.row),
       .integer(found.id))
-    for link in plan.links where !state.links[link.number].hasPrefix("(") {
-      let name = state.links[link.number]
-      if link.source == table.number {
-        try connection.run(
-          "UPDATE OR REPLACE \(name) SET source = ?1 WHERE source = ?2", .integer(reference.row), .integer(found.id))
-      }
-      if link.target == table.number {
-        try connection.run(
-          "UPDATE OR REPLACE \(name) SET target = ?1 WHERE target = ?2", .integer(reference.row), .integer(found.id))
-      }
-    }
-    for navigation in table.navigations where navigation.relation == .containment {
-      let name = state.tables[navigation.target]
-      guard !name.hasPrefix("(") else { continue }
-      try connection.run(
-        "UPDATE \(name) SET \"@parent\" = ?1 WHERE \"@parent\" = ?2", .integer(reference.row), .integer(found.id))
-    }
+    try moveTies(of: table, from: found.id, to: reference.row)
     return try effective(reference)
   }
 }

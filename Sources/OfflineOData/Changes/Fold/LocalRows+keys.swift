@@ -26,14 +26,17 @@ extension LocalRows {
     of reference: RowReference, by answer: EntityCells, after request: Int64
   ) throws(StorageError) {
     guard let table = plan.table(reference.table) else { return }
-    var known = try effective(reference)
-    if known == nil { known = try made(by: request, reference) }
-    guard let old = known else { return }
+    var shown = try effective(reference)
+    if shown == nil { shown = try made(by: request, reference) }
+    guard let old = shown else { return }
     var new: [String: SQLValue] = [:]
     for column in table.key.map({ table.columns[$0].name }) {
       if let value = answer[column], value != .null, value != old[column] { new[column] = value }
     }
     guard !new.isEmpty else { return }
+    var known = old
+    known.merge(EntityCells(new))
+    try absorbTwin(of: reference, table, known, madeBy: request)
     try connection.run(
       "INSERT OR REPLACE INTO larder_local(name, key, row) VALUES(?1, ?2, ?3)", .text(table.name),
       .text(Self.keyText(old, table)), .integer(reference.row))

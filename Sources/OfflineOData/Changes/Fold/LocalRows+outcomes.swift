@@ -20,7 +20,11 @@ extension LocalRows {
       let base = try keptBase(reference.row) ?? nil
       var image = PendingFold.row(base, own)
       if reference != entity { image?[.etag] = nil }
-      if own.contains(where: { $0.kind == .insert }) { image?.isMadeHere = base == nil }
+      if own.contains(where: { $0.kind == .insert }) {
+        // A download has brought it before its answer came: what the server has goes over what was sent.
+        if let base { image?.merge(base) }
+        image?.isMadeHere = base == nil
+      }
       try keep(image, as: reference)
       if image == nil { try forget(reference) }
     }

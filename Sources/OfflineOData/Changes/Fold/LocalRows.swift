@@ -130,6 +130,9 @@ struct LocalRows {
       .integer(link.source), .integer(link.target), .integer(isThere ? 1 : 0))
   }
 
+  /// Of a row that is no more, and nothing waits on.
+  mutating func forgetTouch(_ reference: RowReference) { touched.remove(reference) }
+
   /// Touches what effects are on.
   mutating func touch(_ effects: [Effect]) throws(StorageError) {
     for effect in effects {

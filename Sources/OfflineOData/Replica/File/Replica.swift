@@ -156,8 +156,13 @@ extension Connection {
 
   /// Takes `count` identities that no row ever had; answers the first.
   func takeIdentities(_ count: Int) throws(StorageError) -> Int64 {
-    let first = try self.first("SELECT next_id FROM larder_state") { (row) throws(StorageError) in try row.int64(0) }
+    let first = try nextIdentity()
     try run("UPDATE larder_state SET next_id = next_id + ?1", .integer(Int64(count)))
-    return first ?? 1
+    return first
+  }
+
+  /// The least identity that nothing has.
+  func nextIdentity() throws(StorageError) -> Int64 {
+    try first("SELECT next_id FROM larder_state") { (row) throws(StorageError) in try row.int64(0) } ?? 1
   }
 }

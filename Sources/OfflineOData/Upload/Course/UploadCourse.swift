@@ -106,7 +106,7 @@ struct UploadCourse: Sendable {
     var fate = UnitFate.inDoubt
     switch UploadOutcome.of(error, isRemoval: false) {
     case .stop(mayHaveTakenEffect: false): fate = .notSent
-    default: if let refusal, refusal != .unclear { fate = .notSent }
+    default: if refusal == .unsupported || refusal == .refused { fate = .notSent }
     }
     if fate == .notSent {
       _ = try await commit.commit(
@@ -140,7 +140,10 @@ struct UploadCourse: Sendable {
       step.requests += 1
       let answer: UploadEnds.Answer
       do throws(ODataServiceError) {
-        answer = .each([.success(try await store.conversation.send(member.request))])
+        let response = try await store.conversation.send(member.request)
+        answer =
+          ForeignAnswer.isOne(response)
+          ? .whole(ForeignAnswer.error(response, of: member.request.operationName)) : .each([.success(response)])
       } catch { answer = .whole(error) }
       let (end, stop) = try await ends.ends(of: unit, answer)
       let committed = try await commit.commit([end])

@@ -43,7 +43,11 @@ struct UploadMachine: Sendable {
     var isAlone: Bool
     /// On its way as a part of a batch.
     var isInBatch = false
+    var sends = 0
   }
+
+  /// How often a unit is sent in one upload: what comes back each time waits for the next one.
+  private static let mostSends = 12
 
   let rules: UploadRules
   /// Whether batches are used; a refusal ends that.
@@ -58,6 +62,8 @@ struct UploadMachine: Sendable {
   private var limit: Int
   private var batchTookEffect = false
   private var fruitless = 0
+  /// Batches whose answers were none.
+  private var unreadable = 0
   /// Refused as a batch of one, and now sent by itself.
   private var suspect: Int64?
   private var batchesOnTheirWay = 0
@@ -186,6 +192,7 @@ struct UploadMachine: Sendable {
     guard let entry = entries[id], entry.phase == .waiting else { return }
     // What is in doubt was sent: all that it needed had taken effect.
     guard entry.missing.isEmpty || entry.unit.isInDoubt else { return }
+    guard entry.sends < Self.mostSends else { return }
     entries[id]?.phase = .ready
     if entry.unit.isInDoubt {
       doubtful.insert(id)
@@ -201,7 +208,12 @@ struct UploadMachine: Sendable {
   private mutating func refused(_ ids: [Int64], _ refusal: BatchRefusal) -> [Action] {
     batchesOnTheirWay -= 1
     switch refusal {
-    case .unclear:
+    case .unclear, .unreadable:
+      if refusal == .unreadable, !batchTookEffect {
+        unreadable += 1
+        // Twice is no accident: such a service answers what it knows nothing of.
+        if unreadable > 1 { usesBatches = false }
+      }
       limit = max(1, ids.count / 2)
       for id in ids { settle(id, .inDoubt) }
       // One that fails so by itself is sent by itself, where its answer is its own.
@@ -275,6 +287,7 @@ struct UploadMachine: Sendable {
     ready.remove(id)
     readyAlone.remove(id)
     entries[id]?.phase = .sending
+    entries[id]?.sends += 1
     entries[id]?.isInBatch = inBatch
   }
 }

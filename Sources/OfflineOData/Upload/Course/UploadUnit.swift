@@ -50,4 +50,6 @@ enum BatchRefusal: Sendable, Hashable {
   case refused
   /// Whether anything of it was done is not known.
   case unclear
+  /// The same, for its answer is none of a batch.
+  case unreadable
 }

@@ -10,23 +10,32 @@ struct UploadAttempt: Codable, Hashable, Sendable {
   var id: String
   /// When it was first sent, in seconds since 1970.
   var firstSent: Int64
+  /// When it was last sent.
+  var sent: Int64?
   var method: String
   var url: String
   /// The condition that it was sent under.
   var ifMatch: String?
   /// SHA-256 of the content, in hexadecimal digits; empty for none.
   var digest: String
+  /// The least identity that no entity of the store had when it was first sent: what has a higher one came later.
+  var newcomers: Int64?
 
   /// A send of a rendered request. What was sent before unchanged keeps its name, for the service may know it.
-  init(_ request: ODataSingleRequest, after last: UploadAttempt?, now: Int64, random: () -> UInt64) {
+  init(
+    _ request: ODataSingleRequest, after last: UploadAttempt?, now: Int64, newcomers: Int64? = nil,
+    random: () -> UInt64
+  ) {
     method = request.operationName
     url = request.path
     ifMatch = request.ifMatch
     digest = UploadAttempt.digest(request.body)
     id = ""
     firstSent = now
+    sent = now
+    self.newcomers = newcomers
     if let last, last.method == method, last.url == url, last.ifMatch == ifMatch, last.digest == digest {
-      (id, firstSent) = (last.id, last.firstSent)
+      (id, firstSent, self.newcomers) = (last.id, last.firstSent, last.newcomers)
     } else {
       id = UploadAttempt.name(random(), random())
     }

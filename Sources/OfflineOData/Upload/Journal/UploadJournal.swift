@@ -125,13 +125,15 @@ struct UploadJournal: Sendable {
   ) throws -> PreparedUnit {
     let rendering = rendering(connection, state, plan)
     let clock = store.conversation.options.clock
+    let newcomers = try connection.nextIdentity()
     var set = RequestRendering.ChangeSet()
     set.hasReferences = asOne && entries.count > 1
     let members = try entries.map { entry in
       // A name is needed where others refer to it, and answers are told apart by it.
       var request = try rendering.request(entry.request, contentID: asOne ? String(entry.id) : nil, in: &set)
       let attempt = UploadAttempt(
-        request, after: entry.attempt.flatMap(UploadAttempt.init(json:)), now: clock.unixTime(), random: clock.random)
+        request, after: entry.attempt.flatMap(UploadAttempt.init(json:)), now: clock.unixTime(), newcomers: newcomers,
+        random: clock.random)
       if options.namesRequests, !store.refusesNames {
         for field in attempt.fields(plan.model.version) { request.fields.setDefault(field.name, field.value) }
       }

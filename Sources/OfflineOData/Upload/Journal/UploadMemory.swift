@@ -9,6 +9,8 @@ struct UploadMemory: Sendable, Hashable {
   var refusesNames = false
   /// It is kept in the file that the service recognises repeated requests.
   var knowsRepeatable = false
+  /// The entities that creations of this upload were found to have made: each is that of one.
+  var claimed: [String: Int64] = [:]
 }
 
 extension OpenStore {
@@ -17,6 +19,17 @@ extension OpenStore {
   /// Also where the service's metadata say so (Capabilities Vocabulary, `BatchSupported`).
   var refusesBatches: Bool { upload.withLock { $0.refusesBatches } || !replica.model.saysBatchesAreSupported }
 
+  /// Takes the first of entities for a creation, that no other has taken; nil where all are taken.
+  func claim(_ entities: [String], for creation: Int64) -> Int? {
+    upload.withLock { memory in
+      let own = entities.firstIndex { memory.claimed[$0] == creation }
+      guard let place = own ?? entities.firstIndex(where: { memory.claimed[$0] == nil }) else { return nil }
+      memory.claimed[entities[place]] = creation
+      return place
+    }
+  }
+
+  func forgetClaims() { upload.withLock { $0.claimed = [:] } }
   func refuseNames() { upload.withLock { $0.refusesNames = true } }
   func learnedRepeatable() { upload.withLock { $0.knowsRepeatable = true } }
   func refuseBatches() { upload.withLock { $0.refusesBatches = true } }

@@ -32,7 +32,7 @@ struct UploadEnds: Sendable {
         switch answer {
         case .success(let response):
           try await learn(response.fields)
-          var end = RequestEnd.done(await completed(ServerAnswer(response, model: model), member.entry))
+          var end = RequestEnd.done(await completed(ServerAnswer(response, model: model), journaled(member)))
           // Said to be done in a change set that failed: it should have been taken back.
           if hasFailed, case .queued? = try? await RequestResolver(journal: journal).end(of: journaled(member)) {
             end = .archived(try await failure(of: member, takenBack(unit)))
@@ -52,6 +52,10 @@ struct UploadEnds: Sendable {
         let (end, why) = try await self.end(of: member, error, isAlone: unit.members.count == 1)
         stop = stop ?? why
         ends.append((member.entry, try await checked(end, member, unit)))
+      }
+      // The others of a change set that wanted an ETag go with it once more.
+      if error.httpStatus == 428, ends.contains(where: { if case .again = $0.end { true } else { false } }) {
+        ends = ends.map { entry, end in if case .archived = end { (entry, .queued) } else { (entry, end) } }
       }
     }
     return (UploadCommit.Unit(id: unit.id, ends: UploadEnds.together(ends)), stop)
@@ -81,12 +85,42 @@ struct UploadEnds: Sendable {
       return (mayHaveTakenEffect ? .inDoubt : .queued, OfflineODataError(below: UploadStop(error).cause))
     case .refused:
       if refusesName(error) { return (.queued, nil) }
+      if let end = try await conditioned(member, error, isAlone) { return (end, nil) }
+      if let end = try await doneBefore(member, error) { return (end, nil) }
       return (.archived(try await failure(of: member, error)), nil)
     case .conflict:
       let failure = try await failure(of: member, error, kind: .conflict)
       let end = try await ConflictCourse(journal: journal).end(of: member.entry, failure: failure, isAlone: isAlone)
       return (end, nil)
     }
+  }
+
+  /// A change without an ETag, and a service that wants one (428, RFC 6585 §3): the entity is read, and where it is what the
+  /// change was based on, the change goes under the ETag that it has. Nil where that is not so.
+  private func conditioned(
+    _ member: PreparedRequest, _ error: ODataServiceError, _ isAlone: Bool
+  ) async throws -> RequestEnd? {
+    guard error.httpStatus == 428, member.request.ifMatch == nil, let entity = member.entry.request.entity,
+      let table = store.replica.plan.table(entity.table), let path = try? await path(ServerAnswer(), member.entry),
+      case .there(let theirs)? = try? await EntityLookup(store: store).entity(path), theirs.etag != nil,
+      let now = theirs.cells(in: table, store.replica.plan)
+    else { return nil }
+    let base = try await store.read { connection, state, plan in
+      try LocalRows(plan, state, connection).base(of: entity)
+    }
+    guard let base, !ConflictDecision.changed(from: base, to: now).isEmpty else { return .again(.there(theirs), nil) }
+    let failure = try await failure(of: member, error, kind: .conflict)
+    return try await ConflictCourse(journal: journal).end(
+      of: member.entry, theirs: .there(theirs), failure: failure, isAlone: isAlone)
+  }
+
+  /// A creation that was sent before, looked up too early, and is refused because its entity is there.
+  private func doneBefore(_ member: PreparedRequest, _ error: ODataServiceError) async throws -> RequestEnd? {
+    guard member.entry.request.operation == .create, member.entry.attempt != nil, let status = error.httpStatus,
+      [400, 409, 412, 422].contains(status),
+      case .done(let answer)? = try? await RequestResolver(journal: journal).end(of: member.entry)
+    else { return nil }
+    return .done(answer)
   }
 
   /// What a conflict found by a look-up becomes by the policy; other ends stay.
@@ -129,14 +163,16 @@ struct UploadEnds: Sendable {
   // MARK: Answers
 
   /// Reads what an answer leaves out and is needed: the entity that was made, the ETag of one that has one.
+  ///
+  /// - Parameter entry: with the journal of this send.
   private func completed(_ answer: ServerAnswer, _ entry: QueueEntry) async -> ServerAnswer {
     let request = entry.request
     let children =
       if case .entity(let body) = request.body { DeepInsert.pairs(body, answer.entity) } else {
         [(QueuedEntity, ODataEntity?)]()
       }
-    let isMade = request.operation == .create
-    let lacksEntity = isMade && (answer.entity == nil || children.contains { $0.1 == nil })
+    let isMade = request.makesEntity
+    let lacksEntity = isMade && (answer.entity == nil || children.contains { $0.1 == nil } || !hasKey(answer, request))
     let isChanged =
       switch request.operation {
       case .patch, .merge, .replace, .patchProperty, .replaceProperty, .deleteProperty, .replaceValue: true
@@ -146,7 +182,7 @@ struct UploadEnds: Sendable {
     // What cannot be read now comes with the next download.
     let expand = isMade ? DeepInsert.expand(request, isV4: model.version >= .v4) : ""
     guard let path = try? await path(answer, entry) else {
-      guard isMade, answer.entity == nil,
+      guard isMade, !hasKey(answer, request),
         case .done(let found)? = try? await RequestResolver(journal: journal).end(of: entry)
       else { return answer }
       return found
@@ -155,6 +191,14 @@ struct UploadEnds: Sendable {
       return answer
     }
     return whole
+  }
+
+  /// Whether an answer tells the key of what was made.
+  private func hasKey(_ answer: ServerAnswer, _ request: QueuedRequest) -> Bool {
+    let plan = store.replica.plan
+    guard let table = request.entity.flatMap({ plan.table($0.table) }) else { return true }
+    let cells = answer.cells(in: table, plan)
+    return table.key.allSatisfy { (cells?[table.columns[$0].name] ?? .null) != .null }
   }
 
   private func path(_ answer: ServerAnswer, _ entry: QueueEntry) async throws -> String? {

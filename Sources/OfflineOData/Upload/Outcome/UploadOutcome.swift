@@ -29,6 +29,8 @@ extension UploadOutcome {
   static func of(status: Int, isRemoval: Bool, hasChallenge: Bool) -> UploadOutcome {
     switch status {
     case 200...299: .done
+    // Said by what stands before the service, as is a page to sign in with (RFC 6585 §6).
+    case 300...303, 305...399, 511: .stop(mayHaveTakenEffect: false)
     case 404, 410: isRemoval ? .doneBefore : .refused
     case 412: .conflict
     // Not done for lack of credentials, time or capacity: RFC 9110 §15.5.2, §15.5.9, RFC 6585 §4, RFC 8470 §5.2.
@@ -48,7 +50,7 @@ extension UploadOutcome {
     case .communication(let error): .stop(mayHaveTakenEffect: !error.isBeforeSending)
     case .authentication, .csrf: .stop(mayHaveTakenEffect: false)
     case .cancelled: .stop(mayHaveTakenEffect: true)
-    case .malformedAnswer: .unclear
+    case .malformedAnswer: ForeignAnswer.isOne(error) ? .stop(mayHaveTakenEffect: true) : .unclear
     case .notProcessed: .notSent
     case .invalidRequest, .notSupported: .refused
     case .notOpen, .passive, .notCached: .stop(mayHaveTakenEffect: false)
@@ -71,7 +73,7 @@ extension BatchRefusal {
       case 500...: return .unclear
       default: return .refused
       }
-    case .malformedAnswer: return .unclear
+    case .malformedAnswer: return .unreadable
     case .invalidRequest, .notSupported: return .refused
     default: return nil
     }

@@ -25,16 +25,18 @@ struct EntityLookup: Sendable {
     }
     let response: ODataSingleResponse
     do throws(ODataServiceError) { response = try await conversation.send(request) } catch { return try found(error) }
+    guard !ForeignAnswer.isOne(response) else { throw UploadStop(ForeignAnswer.error(response, of: "read")) }
     let answer = ServerAnswer(response, model: model)
     // A single-valued path that leads nowhere is answered without content.
     return answer.entity == nil ? (response.httpStatus == 204 ? .gone : .refused) : .there(answer)
   }
 
-  /// Reads all entities of a collection that a filter holds for, page by page; nil where the service does not answer the
+  /// Reads all entities of a collection that a filter holds for, all of it without one, page by page; nil where the service does not answer the
   /// question, or not to its end: there are `limit` and more, or a link leads elsewhere.
-  func entities(_ collection: String, filter: String, limit: Int) async throws -> [ODataEntity]? {
+  func entities(_ collection: String, filter: String?, limit: Int) async throws -> [ODataEntity]? {
     var all: [ODataEntity] = []
-    var path = "\(collection)?$filter=\(PercentEncoding.encode(filter))&$top=\(limit)"
+    let question = filter.map { "$filter=\(PercentEncoding.encode($0))&" } ?? ""
+    var path = "\(collection)?\(question)$top=\(limit)"
     while true {
       guard let page = try await page(path) else { return nil }
       all += page.entities
@@ -55,6 +57,7 @@ struct EntityLookup: Sendable {
       _ = try found(error)
       return nil
     }
+    guard !ForeignAnswer.isOne(response) else { throw UploadStop(ForeignAnswer.error(response, of: "read")) }
     switch try? response.payload(model: model) {
     case .collection(let collection)?: return collection
     case .property(let property)? where property.value == .collection([]): return ODataEntityCollection()
@@ -80,6 +83,7 @@ struct UploadStop: Error {
   /// The error that the upload throws for it.
   var cause: any Error {
     if error.isCancelled { return CancellationError() }
+    if ForeignAnswer.isOne(error) { return OfflineODataError(.serviceUnavailable, error.description) }
     // A 403 stops an upload only where it asks for credentials.
     return error.httpStatus == 403 ? OfflineODataError(.authenticationFailed, cause: error) : OfflineODataError(error)
   }

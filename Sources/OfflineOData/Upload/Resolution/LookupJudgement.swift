@@ -41,14 +41,4 @@ enum LookupJudgement: Hashable, Sendable {
     guard found != nil else { return .notDone }
     return isMine ? .done : .conflict
   }
-
-  /// Of a creation under a key that the service gives: by the entities that have all that was sent and that the store
-  /// does not know.
-  static func ofCreation(candidates: Int?) -> LookupJudgement {
-    switch candidates {
-    case 0?: .notDone
-    case 1?: .done
-    default: .unknown
-    }
-  }
 }

@@ -7,8 +7,8 @@ import Storage
 struct RequestResolver: Sendable {
   let journal: UploadJournal
 
-  private var store: OpenStore { journal.store }
-  private var lookup: EntityLookup { EntityLookup(store: store) }
+  var store: OpenStore { journal.store }
+  var lookup: EntityLookup { EntityLookup(store: store) }
 
   /// What is known of a request before the service is asked.
   struct Case: Sendable {
@@ -78,57 +78,13 @@ struct RequestResolver: Sendable {
 
   // MARK: Each operation
 
-  private func creation(_ known: Case) async throws -> RequestEnd {
-    guard case .entity(let body) = known.entry.request.body else { return unknown(known) }
-    let isV4 = store.replica.model.version >= .v4
-    let expand = DeepInsert.expand(known.entry.request, isV4: isV4)
-    if let path = known.path {
-      let found = try await lookup.entity(path, expand: expand)
-      guard case .there(let answer) = found else {
-        if case .gone = found { return .queued }
-        return unknown(known)
-      }
-      let isMine = answer.entity.map { SentContent.matches(body, $0) } ?? false
-      return end(LookupJudgement.ofCreation(answer, isMine: isMine), known, .there(answer))
-    }
-    guard let filter = LookupFilter.text(body, version: store.replica.model.version) else { return unknown(known) }
-    let all = try await lookup.entities(known.collection, filter: filter, limit: 500)
-    let candidates = try await unknownToStore(all?.filter { SentContent.matches(body, $0) }, known)
-    let judgement = LookupJudgement.ofCreation(candidates: candidates?.count)
-    guard judgement == .done, let only = candidates?.first else { return end(judgement, known, .unknown) }
-    var answer = ServerAnswer(entity: only, etag: only.etag, location: only.id ?? only.editLink)
-    if !expand.isEmpty, let path = answer.location,
-      case .there(let whole) = try await lookup.entity(path, expand: expand)
-    {
-      answer = whole
-    }
-    return .done(answer)
-  }
-
-  /// The entities whose keys no row of the store has.
-  private func unknownToStore(_ found: [ODataEntity]?, _ known: Case) async throws -> [ODataEntity]? {
-    guard let found, let entity = known.entry.request.entity else { return nil }
-    return try await store.read { connection, state, plan in
-      guard let table = plan.table(entity.table) else { return nil }
-      let rows = LocalRows(plan, state, connection)
-      return try found.filter { candidate in
-        let answer = ServerAnswer(entity: candidate, location: candidate.id ?? candidate.editLink)
-        guard let cells = answer.cells(in: table, plan) else { return false }
-        let names = table.key.map { table.columns[$0].name }
-        let key = names.map { cells[$0] ?? .null }
-        let condition = names.indices.map { "\(TableDDL.quoted(names[$0])) = ?\($0 + 1)" }.joined(separator: " AND ")
-        return try rows.row(table, condition, key) == nil
-      }
-    }
-  }
-
   private func update(_ known: Case) async throws -> RequestEnd {
     guard let path = known.path, case .entity(let body) = known.entry.request.body else { return .queued }
     let found = try await lookup.entity(path)
     guard let theirs = theirs(found) else { return unknown(known) }
     let entity = found.answer?.entity
     let judgement = LookupJudgement.ofUpdate(
-      found.answer, ifMatch: known.attempt.ifMatch, isMine: entity.map { SentContent.matches(body, $0) } ?? false,
+      found.answer, ifMatch: known.attempt.ifMatch, isMine: isMine(body, entity, known),
       isBase: isBase(body.properties, entity, known))
     return end(judgement, known, theirs)
   }
@@ -163,6 +119,25 @@ struct RequestResolver: Sendable {
     }
   }
 
+  /// Whether the entity has what was sent, also in a form of the service's own; what it had before is not that.
+  private func isMine(_ sent: QueuedEntity, _ found: ODataEntity?, _ known: Case) -> Bool {
+    guard let found else { return false }
+    if SentContent.matches(sent, found) { return true }
+    let plan = store.replica.plan
+    guard let base = known.base, let table = known.entry.request.entity.flatMap({ plan.table($0.table) }) else {
+      return false
+    }
+    return sent.properties.allSatisfy { property in
+      guard let value = found[property.name] else { return property.value.value == .null }
+      if SentContent.equal(property.value.value, value) { return true }
+      guard SentContent.resembles(property.value.value, value),
+        let column = table.column([property.name]), column.storage != .complex,
+        let before = try? column.value(of: base[column.name] ?? .null, model: plan.model)
+      else { return false }
+      return !SentContent.resembles(value, before)
+    }
+  }
+
   /// Whether the entity still has the values that it had before, of those that were sent.
   private func isBase(_ sent: [QueuedProperty], _ found: ODataEntity?, _ known: Case) -> Bool? {
     let plan = store.replica.plan
@@ -177,7 +152,7 @@ struct RequestResolver: Sendable {
 
   // MARK: Ends
 
-  private func end(_ judgement: LookupJudgement, _ known: Case, _ theirs: RequestEnd.Theirs) -> RequestEnd {
+  func end(_ judgement: LookupJudgement, _ known: Case, _ theirs: RequestEnd.Theirs) -> RequestEnd {
     switch judgement {
     case .done:
       if case .there(let answer) = theirs { return .done(answer) }
@@ -192,7 +167,7 @@ struct RequestResolver: Sendable {
     }
   }
 
-  private func unknown(_ known: Case) -> RequestEnd {
+  func unknown(_ known: Case) -> RequestEnd {
     .archived(
       failure(
         .unknownOutcome,
@@ -210,26 +185,6 @@ struct RequestResolver: Sendable {
 extension EntityLookup.Found {
   /// What was found; nil for nothing.
   var answer: ServerAnswer? { if case .there(let answer) = self { answer } else { nil } }
-}
-
-/// A filter that an entity as it was sent holds for.
-enum LookupFilter {
-  /// Its text; nil where nothing of it can be asked for.
-  static func text(_ sent: QueuedEntity, version: ODataVersion) -> String? {
-    var parts: [String] = []
-    for property in sent.properties where property.key == nil && parts.count < 12 {
-      switch property.value.value {
-      case .null, .double, .single, .binary, .complex, .collection, .geo, .enumeration, .untypedNumber: continue
-      // Services keep fewer digits of a moment than they are sent, and have their own ways with long texts.
-      case .dateTimeOffset, .dateTime, .timeOfDay, .duration: continue
-      case .string(let text) where text.utf8.count > 200: continue
-      default: break
-      }
-      guard let literal = try? property.value.value.literal(dialect: version.dialect) else { continue }
-      parts.append("\(property.name) eq \(literal)")
-    }
-    return parts.isEmpty ? nil : parts.joined(separator: " and ")
-  }
 }
 
 extension RequestResolver {

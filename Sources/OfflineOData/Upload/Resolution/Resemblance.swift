@@ -1,0 +1,111 @@
+import OData
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+// Services keep what they are sent in forms of their own: in capitals, trimmed, filled up, cut off, rounded. What may be
+// the same is not the same for sure: it keeps a request from being sent twice, and is looked at by a person.
+extension SentContent {
+  /// Whether an entity may be what became of one that was sent: each value that it shows resembles the one sent, one at
+  /// least does.
+  static func resembles(_ sent: QueuedEntity, _ found: ODataEntity) -> Bool {
+    var hasAny = false
+    for property in sent.properties where property.key == nil && property.value.value != .null {
+      guard let value = found[property.name], value != .null else { continue }
+      guard resembles(property.value.value, value) else { return false }
+      hasAny = true
+    }
+    return hasAny
+  }
+
+  /// Whether a value may be what a service has made of another.
+  static func resembles(_ sent: ODataValue, _ found: ODataValue) -> Bool {
+    if equal(sent, found) { return true }
+    switch (sent, found) {
+    case (.string(let sent), .string(let found)): return resembles(sent, found)
+    case (.complex(let sent), .complex(let found)):
+      return sent.properties.allSatisfy { property in
+        found.properties.first { $0.name == property.name }.map { resembles(property.value, $0.value) } ?? true
+      }
+    case (.collection(let sent), .collection(let found)):
+      return sent.count == found.count && sent.allSatisfy { one in found.contains { resembles(one, $0) } }
+    default: break
+    }
+    if let sent = seconds(sent), let found = seconds(found) { return abs(sent - found) <= 86_400 }
+    if let sent = sent.exactNumber, let found = found.exactNumber,
+      let left = Double(sent.description), let right = Double(found.description)
+    {
+      return abs(left - right) < max(1, abs(left) / 1000)
+    }
+    return false
+  }
+
+  private static func resembles(_ sent: String, _ found: String) -> Bool {
+    let (left, right) = (folded(sent), folded(found))
+    if left == right { return true }
+    let (short, long) = left.count < right.count ? (left, right) : (right, left)
+    return short.count >= 4 && long.hasPrefix(short)
+  }
+
+  /// Without what services change: case, spaces around, zeros in front.
+  static func folded(_ text: String) -> String {
+    let trimmed = text.uppercased().split(whereSeparator: \.isWhitespace).joined(separator: " ")
+    return String(trimmed.drop { $0 == "0" })
+  }
+
+  /// The moment of a value, in seconds; nil for values of other kinds.
+  private static func seconds(_ value: ODataValue) -> Double? {
+    switch value {
+    case .dateTimeOffset(let moment): Double(moment.secondsSince1970)
+    case .dateTime(let moment): moment.millisecondsSince1970.map { Double($0) / 1000 }
+    case .date(let date): ODataDateTime(date: date).millisecondsSince1970.map { Double($0) / 1000 }
+    default: nil
+    }
+  }
+}
+
+/// Filters by which a service is asked for what became of an entity that was sent.
+enum LookupFilter {
+  /// Holds for an entity that has the values that were sent; nil where nothing of it can be asked for.
+  static func text(_ sent: QueuedEntity, version: ODataVersion) -> String? {
+    var parts: [String] = []
+    for property in sent.properties where property.key == nil && parts.count < 12 {
+      switch property.value.value {
+      case .null, .double, .single, .binary, .complex, .collection, .geo, .enumeration, .untypedNumber: continue
+      // Services keep fewer digits of a moment than they are sent, and have their own ways with long texts.
+      case .dateTimeOffset, .dateTime, .timeOfDay, .duration: continue
+      case .string(let text) where text.utf8.count > 200: continue
+      default: break
+      }
+      guard let literal = try? property.value.value.literal(dialect: version.dialect) else { continue }
+      parts.append("\(property.name) eq \(literal)")
+    }
+    return parts.isEmpty ? nil : parts.joined(separator: " and ")
+  }
+
+  /// Filters that hold for what may have become of an entity, the narrowest first; the last asks for everything.
+  static func loose(_ sent: QueuedEntity, version: ODataVersion) -> [String?] {
+    var fixed: [String] = []
+    var texts: [String] = []
+    for property in sent.properties where property.key == nil {
+      switch property.value.value {
+      case .boolean, .byte, .sbyte, .int16, .int32, .int64, .guid:
+        guard fixed.count < 12, let literal = try? property.value.value.literal(dialect: version.dialect) else { break }
+        fixed.append("\(property.name) eq \(literal)")
+      case .string(let text):
+        let folded = SentContent.folded(text)
+        guard texts.count < 4, (1...100).contains(folded.utf8.count) else { break }
+        guard let literal = try? ODataValue.string(folded).literal(dialect: version.dialect) else { break }
+        texts.append("endswith(toupper(trim(\(property.name))),\(literal))")
+      default: break
+      }
+    }
+    var all: [String?] = []
+    if !texts.isEmpty { all.append((fixed + texts).joined(separator: " and ")) }
+    if !fixed.isEmpty { all.append(fixed.joined(separator: " and ")) }
+    return all + [nil]
+  }
+}

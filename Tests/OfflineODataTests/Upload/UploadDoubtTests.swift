@@ -1,0 +1,172 @@
+import OData
+import ODataService
+import TestSupport
+import Testing
+
+@testable import OfflineOData
+
+/// What lies between a lost answer and the next upload: downloads, edits, others like it, services with ways of their own.
+@Suite("Changes in doubt", .timeLimit(.minutes(1)))
+struct UploadDoubtTests {
+  private func lose(_ rig: UploadRig, _ matches: String = "POST") async throws {
+    rig.service.fail(.lost) { $0.contains(matches) }
+    await #expect(throws: OfflineODataError.self) { try await rig.store.upload() }
+    rig.service.change { $0.fault = nil }
+  }
+
+  struct Case: Sendable, CustomTestStringConvertible {
+    let testDescription: String
+    let ways: UploadService.Ways
+  }
+
+  private func failures(_ rig: UploadRig) async throws -> [ArchivedFailure.Kind] {
+    try await rig.open.read { connection, _, _ in try ChangeQueue(connection).entries().compactMap(\.failure?.kind) }
+  }
+
+  @Test(
+    "A download brings what was made before its lost answer is looked up: it is one row, and is not sent again",
+    arguments: [
+      Case(testDescription: "V4", ways: .init()), Case(testDescription: "V2", ways: .init(isV2: true)),
+      Case(testDescription: "names", ways: .init(knowsNames: true)),
+    ])
+  func twin(world: Case) async throws {
+    let rig = try await UploadRig(world.ways)
+    if world.ways.knowsNames {
+      try await rig.store.update("Orders(3)", to: ODataEntity(properties: [ODataProperty("Note", .string("x"))]))
+      _ = try await rig.store.upload(OfflineODataUploadOptions(changesPerBatch: 0))
+    }
+    try await rig.store.create(ODataEntity(properties: [ODataProperty("Name", .string("made"))]), in: "Orders")
+    let local = try #require(try await rig.rows("SELECT ID FROM {Orders} WHERE ID < 0").first)
+    let before = rig.service.log.count
+    try await lose(rig)
+    try await rig.store.download()
+    // Both are seen, and changed, and have items.
+    #expect(try await rig.rows("SELECT count(*) FROM {Orders} WHERE Name = 'made'") == ["2"])
+    for (path, note) in [("Orders(1000)", "theirs"), ("Orders(\(local))", "mine")] {
+      try await rig.store.update(path, to: ODataEntity(properties: [ODataProperty("Note", .string(note))]))
+      try await rig.store.create(ODataEntity(properties: [ODataProperty("Text", .string(note))]), in: "\(path)/Items")
+    }
+    let report = try await rig.store.upload()
+    #expect(report.sent == 5 && report.failed == 0 && report.left == 0, "\(report)")
+    #expect(rig.service.log.count == before + 5, "\(rig.service.log)")
+    #expect(try await rig.rows("SELECT ID, Name, Note FROM {Orders} WHERE Name = 'made'") == ["1000|made|mine"])
+    #expect(try await rig.rows("SELECT Order_ID, Text FROM {Items} ORDER BY Text") == ["1000|mine", "1000|theirs"])
+    #expect(try await rig.isClean())
+    let entity = try #require(try await rig.store.readEntity("Orders(\(local))"))
+    #expect(entity["ID"] == .int32(1000) && !entity.isLocal)
+    try await rig.store.download()
+    #expect(try await rig.rows("SELECT ID, Name, Note FROM {Orders} WHERE Name = 'made'") == ["1000|made|mine"])
+  }
+
+  @Test("The one that the download brought is deleted here meanwhile: the deletion is sent")
+  func deletedTwin() async throws {
+    let rig = try await UploadRig()
+    try await rig.create("Orders", key: -1, ["Name": .string("made")])
+    try await lose(rig)
+    try await rig.store.download()
+    try await rig.store.delete("Orders(1000)")
+    let report = try await rig.store.upload()
+    #expect(report.sent == 2 && rig.service.log == ["POST Orders(1000)", "DELETE Orders(1000)"])
+    #expect(try await rig.rows("SELECT ID FROM {Orders} ORDER BY ID") == ["1", "2", "3"])
+    #expect(try await rig.isClean())
+  }
+
+  @Test("A download that was cut before an upload does not go on with what it had read before it")
+  func cutDownload() async throws {
+    let rig = try await UploadRig(.init(pageSize: 2), orders: 5)
+    rig.service.fail(.unreachable) { $0.contains("skiptoken=4") }
+    await #expect(throws: OfflineODataError.self) { try await rig.store.download() }
+    rig.service.change { $0.fault = nil }
+    try await rig.update(try await rig.row("Orders", 1), ["Name": .string("changed")])
+    try await rig.delete(try await rig.row("Orders", 2))
+    #expect(try await rig.store.upload().sent == 2)
+    try await rig.store.download()
+    #expect(try await rig.rows("SELECT ID, Name FROM {Orders} ORDER BY ID") == ["1|changed", "3|n3", "4|n4", "5|n5"])
+  }
+
+  @Test("Two that are alike were made, and one of them arrived: each is made once", arguments: [1, 2])
+  func alike(arrived: Int) async throws {
+    let rig = try await UploadRig()
+    for key in [-1, -2] { try await rig.create("Orders", key: key, ["Name": .string("same")]) }
+    rig.service.fail(.lost) { $0.contains("$batch") }
+    let options = OfflineODataUploadOptions(changesPerBatch: arrived)
+    await #expect(throws: OfflineODataError.self) { try await rig.store.upload(options) }
+    if arrived == 1 {
+      // The second was on its way too and never came.
+      rig.service.fail(.status(504)) { $0.contains("$batch") }
+      try await rig.open.write { connection, _, _ in
+        let attempt = try ChangeQueue(connection).entry(1)?.attempt
+        try ChangeQueue(connection).set(.sent, of: 2)
+        try ChangeQueue(connection).set(attempt: attempt, of: 2)
+      }
+      rig.service.change { $0.fault = nil }
+    }
+    let report = try await rig.store.upload()
+    #expect(report.sent == 2 && report.failed == 0, "\(report)")
+    #expect(rig.service.log == ["POST Orders(1000)", "POST Orders(1001)"])
+    #expect(try await rig.rows("SELECT ID, Name FROM {Orders} WHERE ID > 3 ORDER BY ID") == ["1000|same", "1001|same"])
+    #expect(try await rig.isClean())
+  }
+
+  @Test("A service keeps what it is sent in another form: nothing is sent twice", arguments: [false, true])
+  func capitals(isV2: Bool) async throws {
+    let rig = try await UploadRig(.init(isV2: isV2, capitalizes: true))
+    try await rig.create("Orders", key: -1, ["Name": .string(" made here ")])
+    try await rig.create("Orders", key: 50, ["Name": .string("own key")])
+    try await rig.update(try await rig.row("Orders", 1), ["Name": .string("changed")])
+    try await lose(rig)
+    let report = try await rig.store.upload()
+    // What was made under a key of the service's own is likely the one there: a person decides.
+    #expect(report.sent == 2 && report.failed == 1, "\(report)")
+    #expect(rig.service.log.count == 3)
+    #expect(try await failures(rig) == [.unknownOutcome])
+    #expect(try await rig.rows("SELECT Name FROM {Orders} WHERE ID IN (1, 50) ORDER BY ID") == ["CHANGED", "OWN KEY"])
+  }
+
+  @Test("A change of letters alone that never arrived is sent, whatever another has changed beside it")
+  func letters() async throws {
+    let rig = try await UploadRig()
+    try await rig.update(try await rig.row("Orders", 1), ["Name": .string("N1")])
+    rig.service.fail(.status(504)) { $0.contains("$batch") }
+    await #expect(throws: OfflineODataError.self) { try await rig.store.upload() }
+    rig.service.change { state in
+      state.sets["Orders"]?[1]?.values["Total"] = "99"
+      state.sets["Orders"]?[1]?.version = 9
+    }
+    let report = try await rig.store.upload(OfflineODataUploadOptions(conflictPolicy: .mergeDisjoint))
+    #expect(report.sent == 1 && rig.service.entities("Orders")[1]?.values["Name"] == "\"N1\"")
+  }
+
+  @Test("A creation that arrives behind its look-up is refused the second time, and is taken for done")
+  func late() async throws {
+    let rig = try await UploadRig()
+    try await rig.create("Orders", key: 50, ["Name": .string("late")])
+    rig.service.fail(.status(504)) { $0.contains("$batch") }
+    await #expect(throws: OfflineODataError.self) { try await rig.store.upload() }
+    rig.service.change { state in
+      state.fault = { line in line.contains("$batch") ? .late("Orders", 50, ["ID": "50", "Name": "\"late\""]) : nil }
+    }
+    let report = try await rig.store.upload()
+    #expect(report.sent == 1 && report.failed == 0 && rig.service.log.isEmpty, "\(report)")
+    #expect(try await rig.isClean())
+  }
+
+  @Test("What is made under the service's key and not found is looked for once more when the service has settled")
+  func settling() async throws {
+    let rig = try await UploadRig()
+    try await rig.create("Orders", key: -1, ["Name": .string("slow")])
+    rig.service.fail(.status(504)) { $0.contains("$batch") }
+    await #expect(throws: OfflineODataError.self) { try await rig.store.upload() }
+    let asked = rig.service.requests.count
+    rig.service.change { state in
+      state.fault = { line in
+        // It comes to the service between the two questions.
+        line.contains("toupper") ? .late("Orders", 1000, ["ID": "1000", "Name": "\"slow\""]) : nil
+      }
+    }
+    let report = try await rig.store.upload()
+    #expect(report.sent == 1 && report.failed == 0 && rig.service.log.isEmpty, "\(report)")
+    #expect(rig.service.requests.count > asked + 2)
+    #expect(try await rig.rows("SELECT ID, Name FROM {Orders} WHERE ID > 3") == ["1000|slow"])
+  }
+}
