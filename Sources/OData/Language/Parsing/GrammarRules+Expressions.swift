@@ -1,7 +1,9 @@
 // Rules of sections 4 and 5: expressions and JSON in URLs.
 extension GrammarRules {
   static func addExpressions(to rules: inout Table) {
-    rules.add(["commonExpr", "boolCommonExpr", "lambdaPredicateExpr", "aggregatableExpr", "collectionExpr"]) {
+    rules.add([
+      "commonExpr", "boolCommonExpr", "lambdaPredicateExpr", "aggregatableExpr", "collectionExpr", "temporalExpr",
+    ]) {
       (reader: inout SyntaxReader) throws(ODataSyntaxError) in .expression(try reader.expression())
     }
     rules.add(memberPaths) { (reader: inout SyntaxReader) throws(ODataSyntaxError) in .path(try reader.memberPath()) }

@@ -62,6 +62,9 @@ extension GrammarRules {
       rules.add([option.rawValue], self.option([option], .url))
     }
     rules.add(["inlinecount"], option([.count], .url))
+    rules.add(["temporalOption"], option(SystemOption.allCases.filter(\.isTemporal), .url))
+    // Rules have names in any case, and `AT` is another.
+    rules.add(["at-option"], option([.at], .url))
   }
 
   static func addLists(to rules: inout Table) {

@@ -31,8 +31,11 @@ extension SyntaxReader {
     case .at, .from, .to, .toInclusive:
       // The standard's tree has no place for the extension's options: they are kept as they are written.
       let position = position
-      let text = try timeBound(isBound: option != .at)
-      options.custom.append(ODataCustomOption(name: "$" + option.rawValue, value: text, at: position))
+      let start = index
+      // `min` and `max` are names, as far as the grammar goes.
+      _ = try expression()
+      options.custom.append(
+        ODataCustomOption(name: "$" + option.rawValue, value: string(start..<index), at: position))
     }
   }
 
@@ -148,21 +151,5 @@ extension SyntaxReader {
       true
     default: false
     }
-  }
-
-  /// A moment, a day, a time of day or number of a period, or the earliest or latest one (Temporal Data 4.0 §4.1).
-  private mutating func timeBound(isBound: Bool) throws(ODataSyntaxError) -> String {
-    let start = index
-    if isBound, take(exact: "min") || take(exact: "max") { return string(start..<index) }
-    if peek == UInt8(ascii: "@") {
-      index += 1
-      _ = try identifier("the name of a parameter alias")
-    } else {
-      guard peek == UInt8(ascii: "-") || peek &- 0x30 < 10 else {
-        throw isBound ? unexpected("a date", "a time stamp", "min", "max") : unexpected("a date", "a time stamp")
-      }
-      _ = try primitiveLiteral()
-    }
-    return string(start..<index)
   }
 }

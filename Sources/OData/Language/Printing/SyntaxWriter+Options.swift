@@ -224,14 +224,12 @@ extension SyntaxWriter {
     return place.isNested || place.allows(option, dialect: dialect)
   }
 
-  /// An option of the extension for temporal data, whose value is a literal, an alias, or one of two words.
+  /// An option of the extension for temporal data, whose value is an expression.
   private mutating func temporalOption(_ option: ODataCustomOption) throws(ODataPrintingError) {
     let value = option.value ?? ""
-    let isSound = value.utf8.allSatisfy { byte in
-      byte &- 0x30 < 10 || (byte | 0x20) &- 0x61 < 26 || "-+.:@_".utf8.contains(byte) || byte >= 0x80
-    }
-    guard isSound, !value.isEmpty else {
-      throw error(.invalidValue("\(option.name) takes a date, a moment or an alias, not '\(value)'"))
+    let parser = ODataParser(options: ODataParserOptions(version: version, isPercentEncoded: false))
+    guard (try? parser.expression(value)) != nil else {
+      throw error(.invalidValue("\(option.name) takes a date, a moment or another expression, not '\(value)'"))
     }
     raw(option.name)
     raw("=")

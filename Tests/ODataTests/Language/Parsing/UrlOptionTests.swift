@@ -144,12 +144,27 @@ struct UrlOptionTests {
     #expect(try ODataParser().search(text) == tree)
   }
 
+  @Test(
+    "Options of temporal data take expressions (Temporal Data ABNF, `temporalExpr`)",
+    arguments: [
+      "$at=now()", "$from=min&$to=max", "$at=@a&@a=2012-01-01", "$toInclusive=now()%20sub%20duration'P1D'",
+      "$expand=H($at=max;$from=F(a='%3B)'))", "$at=cast('a%26b',Edm.Date)",
+    ])
+  func temporalExpressions(text: String) throws {
+    let options = try Self.read(text)
+    #expect(try Self.read(try ODataPrinter().print(options)) == options)
+    for rule in ["at-option", "temporalOption"] where text.hasPrefix("$at=now") {
+      #expect(throws: Never.self) { try #require(ODataGrammarRule(rule)).parse(text) }
+    }
+  }
+
   @Test("Options of temporal data are kept as they are written")
   func temporal() throws {
     let options = try Self.read("$at=2012-01-01&$expand=H($from=min;$toInclusive=2025-01-01T00:00:00Z)")
     #expect(options.custom == [.init(name: "$at", value: "2012-01-01")])
     #expect(options.expand.first?.options.custom.map(\.name) == ["$from", "$toInclusive"])
-    #expect(Self.failure("$at=min")?.offset == 4)
+    #expect(Self.failure("$at=")?.offset == 4)
+    #expect(Self.failure("$at=2012-01-01 add")?.offset == 18)
   }
 
   @Test(
