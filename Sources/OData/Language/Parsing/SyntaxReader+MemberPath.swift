@@ -72,7 +72,10 @@ extension SyntaxReader {
   private func checkCollectionStep() throws(ODataSyntaxError) {
     guard peek == UInt8(ascii: "/"), !isAtEnd else { throw unexpected("'/' and a step of a collection") }
     let name = endOfIdentifier(at: index + 1)
-    guard name > index + 1 else { return }
+    guard name > index + 1 else {
+      guard peek(ahead: 1) &- 0x30 < 10 else { return }
+      throw error(.unexpected(expected: ["$count", "aggregate(", "a function"]), at: index + 1)
+    }
     let last = endOfNames(from: name)
     guard last < end, bytes[last] == UInt8(ascii: "(") else {
       throw error(.unexpected(expected: ["'('; behind $these stand $count, aggregate( and functions"]), at: last)

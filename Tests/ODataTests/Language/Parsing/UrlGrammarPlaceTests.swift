@@ -41,6 +41,7 @@ struct UrlGrammarPlaceTests {
       Case("commonExpr", "geo.gth('x')", 8), Case("commonExpr", "Ns.F('x')/a", 5),
       Case("commonExpr", "Set/Ns.T('x')/a"),
       Case("commonExpr", "$these/name", 11), Case("commonExpr", "$these/Ns.T", 11), Case("commonExpr", "$these", 6),
+      Case("commonExpr", "$these/1", 7),
       Case("commonExpr", "$these/Ns.F()"), Case("commonExpr", "$these/$count"), Case("commonExpr", "$these/@Ns.T"),
       Case("commonExpr", "Size eqq 4", 7), Case("commonExpr", " Name", 1), Case("commonExpr", "a in (1,bc)", 10),
       Case("commonExpr", "a eq 1 anda", 10), Case("inExpr", " in ()"), Case("inExpr", " in ('a','b')"),
