@@ -30,12 +30,12 @@ extension SyntaxReader {
     }
   }
 
-  /// Notes how far a moment or GUID goes that begins where a number does, and goes on behind it without coming to its end.
-  mutating func noteMoment(from start: Int) {
+  /// How far a moment or GUID goes that begins where a number does, and goes on behind it without coming to its end.
+  func endOfBegunMoment(from start: Int) -> Int {
     let moment = reach(from: start) { (reader) throws(ODataSyntaxError) in try reader.scanDateTimeOffset() }
     let time = reach(from: start) { (reader) throws(ODataSyntaxError) in try reader.scanTimeOfDay() }
     let guid = reach(from: start) { (reader) throws(ODataSyntaxError) in try reader.scanGuid() }
-    lookedInVain(from: start, to: max(moment, time, guid))
+    return max(moment, time, guid)
   }
 
   /// Where a scan fails that begins at a place; the place itself where it does not fail.
@@ -43,6 +43,7 @@ extension SyntaxReader {
     from start: Int, _ scan: (inout SyntaxReader) throws(ODataSyntaxError) -> Void
   ) -> Int {
     var look = self
+    look.forgetVain()
     look.index = start
     do throws(ODataSyntaxError) { try scan(&look) } catch { return look.index }
     return start

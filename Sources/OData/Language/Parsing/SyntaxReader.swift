@@ -187,9 +187,14 @@ extension SyntaxReader {
 
   /// An error at a place; the next byte where none is given.
   func error(_ problem: ODataSyntaxError.Problem, at place: Int? = nil) -> ODataSyntaxError {
-    let place = place ?? index
-    return ODataSyntaxError(
-      problem, offset: offset(of: place >= Int(vain.from) && place < Int(vain.to) ? Int(vain.to) : place), in: text)
+    ODataSyntaxError(problem, offset: offset(of: endOfVain(place ?? index)), in: text)
+  }
+
+  /// Where an error stands that was met at a place.
+  private func endOfVain(_ place: Int) -> Int {
+    guard place >= Int(vain.from) else { return place }
+    let last = vain.to == .min ? endOfBegunMoment(from: Int(vain.from)) : Int(vain.to)
+    return place < last ? last : place
   }
 
   /// Notes that the text up to a place might have gone on, and did not.
@@ -199,6 +204,11 @@ extension SyntaxReader {
   mutating func lookedInVain(from start: Int, to place: Int) {
     vain = (Int32(clamping: start), Int32(clamping: place))
   }
+
+  /// Notes that a moment or GUID may have begun where a number did. How far it goes is asked where an error needs it.
+  mutating func noteMoment(from start: Int) { vain = (Int32(clamping: start), .min) }
+
+  mutating func forgetVain() { vain = (-1, -1) }
 
   /// The text between two places.
   func string(_ range: Range<Int>) -> String { bytes.string(range) }
