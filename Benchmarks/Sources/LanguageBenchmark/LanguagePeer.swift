@@ -22,7 +22,7 @@ final class LanguagePeer {
     process.waitUntilExit()
   }
 
-  /// The seconds that so many parses of a filter took there.
+  /// The seconds of processor time that so many parses of a filter took there.
   func time(_ count: Int, _ filter: String) throws -> Double {
     try input.fileHandleForWriting.write(contentsOf: Data("\(count)\t\(filter)\n".utf8))
     var line = Data()
