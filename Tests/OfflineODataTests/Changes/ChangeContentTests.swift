@@ -93,17 +93,26 @@ struct ChangeContentTests {
     try await rig.change(try await change(.invokeAction, path, #"{"Reason":"done"}"#, rig))
     let wrong = try await change(.invokeAction, path, #"{"Reason":5}"#, rig)
     #expect(await rig.failure(wrong) == .invalidValue)
+    // What it cannot do without is missed here, not at the service.
+    #expect(await rig.failure(.invokeAction("Orders(\(ChangeMakingTests.order))/N.Move")) == .nullNotAllowed)
     #expect(try await rig.queue().count == 1)
   }
 
-  @Test("An entity that is not there is told by its path")
-  func missing() async throws {
+  @Test("An entity that is not there, is there already, or has changed is told by its path")
+  func paths() async throws {
     let rig = try await ChangeMakingTests.filled()
-    do throws(OfflineODataError) {
-      _ = try await rig.store.change(.delete("Customers(9)"))
-      Issue.record("it was deleted")
-    } catch {
-      #expect(error.errorMessage == "There is no such entity in the store: Customers(9).")
+    let key: [ODataProperty] = [.init("ID", .int32(1)), .init("Name", .string("x"))]
+    for (request, words) in [
+      (.delete("Customers(9)"), "There is no such entity in the store: Customers(9)."),
+      (.create(ODataEntity(properties: key), in: "Customers"), "There is an entity with this key: Customers(1)."),
+      (.delete("Customers(1)", ifMatch: "W/\"0\""), "The entity has changed since its ETag was read: Customers(1)."),
+    ] as [(ODataSingleRequest, String)] {
+      do throws(OfflineODataError) {
+        _ = try await rig.store.change(request)
+        Issue.record("it was taken")
+      } catch {
+        #expect(error.errorMessage.hasPrefix(words), "\(error)")
+      }
     }
   }
 }

@@ -133,6 +133,8 @@ enum ChangeModels {
       <Property Name="Day" Type="Edm.Date" Nullable="false"/><Property Name="Value" Type="Edm.Double"/></EntityType>
     <Action Name="Close" IsBound="true"><Parameter Name="order" Type="N.Order"/>
       <Parameter Name="Reason" Type="Edm.String"/></Action>
+    <Action Name="Move" IsBound="true"><Parameter Name="order" Type="N.Order"/>
+      <Parameter Name="Place" Type="Edm.Int32" Nullable="false"/></Action>
     <Action Name="Reset"/>
     """,
     container: """

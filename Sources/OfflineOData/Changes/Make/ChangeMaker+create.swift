@@ -171,7 +171,7 @@ extension ChangeMaker {
     guard isWhole, !table.key.isEmpty else { return }
     let identity = TableDDL.identity(of: table).map { cells[$0] ?? .null }
     if try rows.row(table, TableTarget.condition(table), identity) != nil {
-      throw OfflineODataError(.entityExists, table.name)
+      throw OfflineODataError(.entityExists, (try? rows.path(of: reference, cells)) ?? table.name)
     }
   }
 }

@@ -12,7 +12,7 @@ extension ChangeMaker {
     }
     var draft = draft(.action, request, target, place)
     switch request.body {
-    case .none: break
+    case .none: try checkWhole([], operation)
     case .properties(let properties): draft.body = .properties(try parameters(properties, operation))
     case .bytes(let bytes, let type): draft.body = .bytes(bytes, contentType: type)
     case .entity, .reference, .stream: throw OfflineODataError(.unfittingBody, "an action takes parameters")
@@ -27,7 +27,8 @@ extension ChangeMaker {
   private func parameters(
     _ given: [ODataProperty], _ operation: ODataDeclaredOperation
   ) throws -> [QueuedProperty] {
-    try given.map { property in
+    try checkWhole(given, operation)
+    return try given.map { property in
       guard let declared = operation.parameters.first(where: { $0.name == property.name }) else {
         throw OfflineODataError.unknown(property.name, of: operation.name, among: operation.parameters.map(\.name))
       }
@@ -35,6 +36,16 @@ extension ChangeMaker {
       let value = try ChangedValue(model: model).fit(property.value, to: declared.parameter, at: place)
       return QueuedProperty(name: property.name, value: QueuedValue(value))
     }
+  }
+
+  /// Throws where a parameter is left out that an action cannot do without.
+  private func checkWhole(_ given: [ODataProperty], _ operation: ODataDeclaredOperation) throws {
+    guard case .action = operation.declaration else { return }
+    let missing = operation.parameters.first { declared in
+      !declared.parameter.isNullable && !declared.isOptional && !given.contains { $0.name == declared.name }
+    }
+    guard let missing else { return }
+    throw OfflineODataError(.nullNotAllowed, "\(operation.name)/\(missing.name)")
   }
 
   mutating func createMedia(

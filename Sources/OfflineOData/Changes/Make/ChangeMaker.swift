@@ -89,7 +89,8 @@ struct ChangeMaker {
     let own = opaque((target.cells?.text(.etag) ?? "")[...])
     let given = condition.split(separator: ",").map { opaque($0.drop { $0 == " " }) }
     guard given.contains(own) else {
-      throw OfflineODataError(.entityChanged, target.entity.map { "an entity of \($0.table)" })
+      let path = target.entity.flatMap { entity in target.cells.flatMap { try? rows.path(of: entity, $0) } }
+      throw OfflineODataError(.entityChanged, path ?? target.entity?.table)
     }
   }
 
