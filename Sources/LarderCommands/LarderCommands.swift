@@ -28,7 +28,9 @@ package enum Larder {
       "larder fetch https://host/photo.jpg -o photo.jpg",
     ],
     subcommands: [
-      .metadata, .get, .send, .batch, .clone, .download, .query, .status, .log, .cache, .fetch, .proxy, .object,
+      .metadata, .get, .send, .batch, .clone, .download, .query, .create, .update, .delete, .link, .unlink, .action,
+      .undo,
+      .status, .upload, .sync, .errors, .log, .cache, .fetch, .proxy, .object,
       .payload, .parse, .completion, .helpCommand, .demo,
     ])
 

@@ -70,29 +70,8 @@ struct AnswerRows: Sendable {
   private static func json(_ node: JSONNode) -> String {
     let collector = Collector()
     var output = JSONOutput(collector.port, isIndented: false)
-    write(node, to: &output)
+    output.node(node)
     try? output.flush()
     return collector.text
-  }
-
-  /// Trees are no deeper than ``JSONNode/maximumDepth``.
-  private static func write(_ node: JSONNode, to output: inout JSONOutput) {
-    switch node {
-    case .null: output.null()
-    case .boolean(let flag): output.boolean(flag)
-    case .number(let text): output.raw(text)
-    case .string(let text): output.string(text)
-    case .array(let items):
-      output.beginArray()
-      for item in items { write(item, to: &output) }
-      output.endArray()
-    case .object(let members):
-      output.beginObject()
-      for member in members {
-        output.name(member.name)
-        write(member.value, to: &output)
-      }
-      output.endObject()
-    }
   }
 }

@@ -44,8 +44,7 @@ enum CloneCommand {
   }
 
   private static func keeping(_ failure: CommandFailure, _ folder: CloneFolder) -> CommandFailure {
-    let place = folder.shown == "." ? "" : "-C \(folder.shown) "
-    let words = [failure.hint, "What has come is kept: 'larder \(place)download' goes on."]
+    let words = [failure.hint, "What has come is kept: 'larder \(folder.option)download' goes on."]
     return CommandFailure(failure.status, failure.message, hint: words.compactMap { $0 }.joined(separator: "\n"))
   }
 }

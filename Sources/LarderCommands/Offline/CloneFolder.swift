@@ -34,6 +34,9 @@ struct CloneFolder: Sendable {
   /// Where the store's file is, or will be.
   var store: String { path + "/" + Self.storeName }
 
+  /// What stands before a verb that is to work in the folder: empty, or `-C DIR` with a space behind it.
+  var option: String { shown == "." ? "" : "-C \(shown) " }
+
   /// The clone in the folder that a command works in.
   static func current(_ context: CommandContext) throws -> CloneFolder {
     let path = context.directory.isEmpty ? "." : context.directory
@@ -48,6 +51,15 @@ struct CloneFolder: Sendable {
       throw FileError(path: shown, reason: "it does not say which service is cloned")
     }
     return CloneFolder(path: path, shown: path, service: service)
+  }
+
+  /// The same, with a store in it.
+  static func filled(_ context: CommandContext) throws -> CloneFolder {
+    let folder = try current(context)
+    guard InputFile.exists(folder.store) else {
+      throw FileError(path: storeName, reason: "the clone has no store; clone again")
+    }
+    return folder
   }
 
   /// Makes a folder for a clone, or takes an empty one, and writes the settings.

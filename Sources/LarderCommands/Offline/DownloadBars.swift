@@ -22,11 +22,16 @@ final class DownloadBars: Sendable {
   }
 
   private let port: OutputPort
+  private let unit: String
   private let state = Mutex(State())
   /// The least time between two drawings.
   private static let pause = Duration.milliseconds(100)
 
-  init(_ context: CommandContext) { port = context.diagnostics }
+  /// - `unit`: what is counted.
+  init(_ context: CommandContext, unit: String = "rows") {
+    port = context.diagnostics
+    self.unit = unit
+  }
 
   /// What has come of one.
   func update(_ name: String, _ change: (inout Line) -> Void) {
@@ -54,7 +59,8 @@ final class DownloadBars: Sendable {
     // A line that wraps would be two: the cursor goes up by lines of the screen.
     let room = max(1, (port.columns ?? 80) - 1)
     for name in state.order {
-      let line = Self.text(name, state.lines[name] ?? Line(), nameWidth: min(width, max(8, room - 40)))
+      let line = Self.text(
+        name, state.lines[name] ?? Line(), nameWidth: min(width, max(8, room - 40)), unit: unit)
       text += line.prefix(room) + "\u{1B}[K\n"
     }
     state.drawn = state.order.count
@@ -62,7 +68,7 @@ final class DownloadBars: Sendable {
   }
 
   /// One line, of less than 80 characters.
-  static func text(_ name: String, _ line: Line, nameWidth: Int) -> String {
+  static func text(_ name: String, _ line: Line, nameWidth: Int, unit: String = "rows") -> String {
     var text = Columns.pad(String(TerminalText.line(name).prefix(nameWidth)), nameWidth) + "  "
     if let total = line.total, total > 0 {
       let part = min(1, Double(line.rows) / Double(total))
@@ -70,7 +76,7 @@ final class DownloadBars: Sendable {
       let percent = Columns.padLeft("\(Int(part * 100))", 3)
       text += "[" + String(repeating: "#", count: full) + String(repeating: ".", count: 20 - full) + "] \(percent) %  "
     }
-    text += "\(line.rows) rows"
+    text += "\(line.rows) \(unit)"
     if line.bytes > 0 { text += ", \(megabytes(line.bytes)) MB" }
     return text + (line.step.isEmpty ? "" : "  \(line.step.prefix(16))")
   }

@@ -4,10 +4,7 @@ internal import OfflineOData
 enum DownloadCommand {
   @Sendable static func run(_ arguments: ParsedArguments, _ context: CommandContext) async throws -> CommandStatus {
     let added = try DefiningQueryOption.queries(arguments)
-    let folder = try CloneFolder.current(context)
-    guard InputFile.exists(folder.store) else {
-      throw FileError(path: CloneFolder.storeName, reason: "the clone has no store; clone again")
-    }
+    let folder = try CloneFolder.filled(context)
     let report = DownloadReport(arguments, context)
     let provider = try await open(folder, arguments, context, report)
     do {

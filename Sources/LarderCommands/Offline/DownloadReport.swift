@@ -85,14 +85,21 @@ final class DownloadReport: Sendable {
     }
   }
 
+  private var outcomes: [OfflineODataQueryOutcome] { state.withLock { $0.outcomes }.sorted { $0.name < $1.name } }
+
+  /// An array with an object a query.
+  func write(to json: inout JSONOutput) throws(OutputError) {
+    json.beginArray()
+    for outcome in outcomes { try Self.write(outcome, to: &json) }
+    json.endArray()
+  }
+
   /// What became of each query; errors but the one that is told anyway.
   func print(besides told: OfflineODataError? = nil) throws {
-    let outcomes = state.withLock { $0.outcomes }.sorted { $0.name < $1.name }
+    let outcomes = outcomes
     if asJSON {
       var json = JSONOutput(context.output)
-      json.beginArray()
-      for outcome in outcomes { try Self.write(outcome, to: &json) }
-      json.endArray()
+      try write(to: &json)
       try json.endLine()
     } else {
       try context.output.write(Self.lines(outcomes))
@@ -100,6 +107,11 @@ final class DownloadReport: Sendable {
         for note in outcome.notes { context.note("\(TerminalText.line(outcome.name)): \(TerminalText.line(note))") }
       }
     }
+    warn(besides: told)
+  }
+
+  /// Warns of what has failed, but of the error that is told anyway.
+  func warn(besides told: OfflineODataError? = nil) {
     for outcome in outcomes {
       if let error = outcome.error, error != told { context.warn("\(outcome.name): \(error.errorMessage)") }
     }

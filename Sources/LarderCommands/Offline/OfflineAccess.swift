@@ -63,11 +63,21 @@ struct OfflineAccess: Sendable {
   static func with(
     _ context: CommandContext, _ body: (OfflineAccess) async throws -> CommandStatus
   ) async throws -> CommandStatus {
-    let folder = try CloneFolder.current(context)
-    guard InputFile.exists(folder.store) else {
-      throw FileError(path: CloneFolder.storeName, reason: "the clone has no store; clone again")
-    }
-    let access = try OfflineAccess(offline: folder)
+    try await with(try OfflineAccess(offline: try CloneFolder.filled(context)), body)
+  }
+
+  /// The same with a network; opening downloads nothing.
+  static func with(
+    _ arguments: ParsedArguments, _ context: CommandContext, _ body: (OfflineAccess) async throws -> CommandStatus
+  ) async throws -> CommandStatus {
+    let folder = try CloneFolder.filled(context)
+    return try await with(
+      try await OfflineAccess(folder, arguments, context, createsStore: false, fills: false), body)
+  }
+
+  private static func with(
+    _ access: OfflineAccess, _ body: (OfflineAccess) async throws -> CommandStatus
+  ) async throws -> CommandStatus {
     try await access.provider.open()
     let status: CommandStatus
     do { status = try await body(access) } catch {

@@ -11,17 +11,21 @@ enum StatusCommand {
   @Sendable static func run(_ arguments: ParsedArguments, _ context: CommandContext) async throws -> CommandStatus {
     try await OfflineAccess.with(context) { access in
       let queries = try await access.provider.definingQueries()
+      // Before the first rows have come nothing can be changed, and there are no sets of the store.
+      let pending = try? await PendingChanges(access.provider)
       if arguments.has(.json) {
-        try json(access.folder, queries, context)
+        try json(access.folder, queries, pending, context)
       } else {
         try context.output.write(text(access.folder, queries, context.output.style))
+        if let pending { try context.output.write("\n" + pending.text(style: context.output.style)) }
       }
       return .done
     }
   }
 
   private static func json(
-    _ folder: CloneFolder, _ queries: [OfflineODataDefiningQueryStatus], _ context: CommandContext
+    _ folder: CloneFolder, _ queries: [OfflineODataDefiningQueryStatus], _ pending: PendingChanges?,
+    _ context: CommandContext
   ) throws {
     var json = JSONOutput(context.output)
     json.beginObject()
@@ -39,6 +43,7 @@ enum StatusCommand {
       json.member("hasPendingDownload", status.hasPendingDownload)
       json.endObject()
     }
+    try pending?.write(to: &json)
     json.endObject()
     try json.endLine()
   }

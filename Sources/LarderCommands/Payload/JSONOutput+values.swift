@@ -46,7 +46,7 @@ extension JSONOutput {
     try drain()
   }
 
-  private mutating func writeScalar(_ value: ODataValue) {
+  mutating func writeScalar(_ value: ODataValue) {
     if let text = try? value.json(.v4(ieee754Compatible: false)) {
       raw(text)
     } else if let text = try? value.text() {

@@ -87,7 +87,7 @@ extension OptionSyntax {
     "--data", short: "-d", valueName: "FILE", .file, "send the content of FILE, - for standard input")
   fileprivate static let contentType = OptionSyntax(
     "--content-type", valueName: "TYPE", .text, "the media type of the data")
-  fileprivate static let ifMatch = OptionSyntax(
+  static let ifMatch = OptionSyntax(
     "--if-match", valueName: "ETAG", .text, "change only what still has this ETag; * for whatever is there")
 }
 

@@ -1,0 +1,42 @@
+internal import OData
+internal import ODataService
+internal import OfflineOData
+
+/// The store's own entity sets that tell what waits and what was refused.
+enum ArchiveSets {
+  static let queue = "RequestQueue"
+  static let archive = "ErrorArchive"
+
+  /// How many requests wait to be sent.
+  static func waitingCount(_ provider: OfflineODataProvider) async throws -> Int {
+    Int(clamping: try await provider.readCount(queue))
+  }
+
+  /// The requests that wait to be sent, in their order.
+  static func waiting(_ provider: OfflineODataProvider) async throws -> [JSONNode] {
+    try await rows(queue + "?$orderby=RequestID", provider)
+  }
+
+  /// The requests of the error archive, in their order.
+  static func errors(_ provider: OfflineODataProvider) async throws -> [JSONNode] {
+    try await rows(archive + "?$orderby=RequestID", provider)
+  }
+
+  /// One request of the error archive.
+  static func error(_ id: Int64, _ provider: OfflineODataProvider) async throws -> JSONNode {
+    guard let row = try await rows(archive + "?$filter=RequestID%20eq%20\(id)", provider).first else {
+      let known = try await errors(provider).compactMap { $0["RequestID"]?.text }
+      throw CommandFailure(
+        .negative, "the error archive has no request \(id)",
+        hint: known.isEmpty ? "It is empty." : "It has \(known.joined(separator: ", ")).")
+    }
+    return row
+  }
+
+  private static func rows(_ question: String, _ provider: OfflineODataProvider) async throws -> [JSONNode] {
+    let answer = try await provider.readJSON(question, options: OfflineODataAnswerOptions(version: .v401))
+    return (try JSONNode(answer.bytes)["value"]?.items ?? []).map { row in
+      .object((row.members ?? []).filter { !$0.name.contains("@") })
+    }
+  }
+}

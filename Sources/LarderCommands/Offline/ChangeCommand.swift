@@ -1,0 +1,219 @@
+internal import HTTPCore
+internal import OData
+internal import ODataService
+internal import OfflineOData
+
+/// One `larder create`, `update`, `delete`, `link`, `unlink` or `action`: made in the clone, queued for the next upload.
+struct ChangeCommand {
+  private let arguments: ParsedArguments
+  private let context: CommandContext
+  private let access: OfflineAccess
+
+  private var provider: OfflineODataProvider { access.provider }
+
+  // MARK: Verbs
+
+  @Sendable static func create(_ arguments: ParsedArguments, _ context: CommandContext) async throws -> CommandStatus {
+    let media = try await self.media(arguments, context)
+    let set = try arguments.required(OperandSyntax.collection)
+    let json = try await json(arguments, besides: media, context)
+    return try await with(arguments, context) { command in
+      if let media { return try await command.run(ODataSingleRequest(.createMedia, set, body: media)) }
+      return try await command.run(json) { try await command.provider.change(.create, set, json: $0) }
+    }
+  }
+
+  @Sendable static func update(_ arguments: ParsedArguments, _ context: CommandContext) async throws -> CommandStatus {
+    let media = try await self.media(arguments, context)
+    let path = try arguments.required(OperandSyntax.changedPath)
+    let json = try await json(arguments, besides: media, context)
+    return try await with(arguments, context) { command in
+      if let media { return try await command.run(ODataSingleRequest(.updateMedia, path, body: media)) }
+      let method: ODataSingleRequest.UpdateMethod = arguments.has(.replace) ? .replace : .patch
+      return try await command.run(json) { try await command.provider.change(.update(method), path, json: $0) }
+    }
+  }
+
+  @Sendable static func delete(_ arguments: ParsedArguments, _ context: CommandContext) async throws -> CommandStatus {
+    let path = try arguments.required(OperandSyntax.changedPath)
+    return try await with(arguments, context) { try await $0.run(.delete(path)) }
+  }
+
+  @Sendable static func link(_ arguments: ParsedArguments, _ context: CommandContext) async throws -> CommandStatus {
+    try await link(arguments, context, removes: false)
+  }
+
+  @Sendable static func unlink(_ arguments: ParsedArguments, _ context: CommandContext) async throws -> CommandStatus {
+    try await link(arguments, context, removes: true)
+  }
+
+  private static func link(
+    _ arguments: ParsedArguments, _ context: CommandContext, removes: Bool
+  ) async throws -> CommandStatus {
+    let path = try arguments.required(OperandSyntax.linkPath)
+    let target = try arguments.required(OperandSyntax.linkTarget)
+    return try await with(arguments, context) { command in
+      try await command.run(try await command.provider.linkChange(path, to: target, removes: removes))
+    }
+  }
+
+  @Sendable static func action(_ arguments: ParsedArguments, _ context: CommandContext) async throws -> CommandStatus {
+    let path = try arguments.required(OperandSyntax.actionPath)
+    let json = try await arguments[OperandSyntax.parametersJSON].asyncMap { try await ChangeJSON($0, context) }
+    return try await with(arguments, context) { command in
+      guard let json else { return try await command.run(.invokeAction(path)) }
+      return try await command.run(json) { try await command.provider.change(.invokeAction, path, json: $0) }
+    }
+  }
+
+  // MARK: Contents
+
+  /// What `--media` names.
+  private static func media(
+    _ arguments: ParsedArguments, _ context: CommandContext
+  ) async throws -> ODataRequestBody? {
+    if arguments.has(.media), arguments[OperandSyntax.entityJSON] != nil {
+      throw arguments.usage("give JSON or --media FILE, not both")
+    }
+    guard let file = arguments[.media] else {
+      if arguments.has(.mediaType) { throw arguments.usage("--content-type needs --media FILE") }
+      return nil
+    }
+    if let type = arguments[.mediaType], !HTTPField(name: .contentType, value: type).isValid {
+      throw arguments.usage("--content-type holds characters that no header may have")
+    }
+    let content = try await RequestContent.open(file, context, until: nil)
+    let type = arguments[.mediaType] ?? MediaKind.mediaType(of: file)
+    switch content.body {
+    case .none: return .bytes([], contentType: type)
+    case .bytes(let bytes): return .bytes(bytes, contentType: type)
+    case .stream(let length, let open): return .stream(length: length, contentType: type, open: open)
+    }
+  }
+
+  /// The JSON, which is there where there are no media.
+  private static func json(
+    _ arguments: ParsedArguments, besides media: ODataRequestBody?, _ context: CommandContext
+  ) async throws -> ChangeJSON? {
+    guard let given = arguments[OperandSyntax.entityJSON] else {
+      guard media != nil else {
+        throw arguments.usage("JSON is missing: \(OperandSyntax.entityJSON.summary)")
+      }
+      return nil
+    }
+    return try await ChangeJSON(given, context)
+  }
+
+  // MARK: Making
+
+  private static func with(
+    _ arguments: ParsedArguments, _ context: CommandContext, _ body: (ChangeCommand) async throws -> CommandStatus
+  ) async throws -> CommandStatus {
+    try await OfflineAccess.with(context) { access in
+      try await body(ChangeCommand(arguments: arguments, context: context, access: access))
+    }
+  }
+
+  private func run(
+    _ content: ChangeJSON?, _ make: ([UInt8]) async throws -> ODataSingleRequest
+  ) async throws -> CommandStatus {
+    guard let content else { throw arguments.usage("JSON is missing") }
+    return try await run(try await content.reading(make))
+  }
+
+  private func run(_ request: ODataSingleRequest) async throws -> CommandStatus {
+    var request = request
+    request.fields = try HeaderOption.fields(arguments, context)
+    request.customTag = arguments[.customTag]
+    request.uploadCategory = arguments[.uploadCategory]
+    request.isUnmodifiable = arguments.has(.unmodifiable)
+    request.ifMatch = arguments[.ifMatch]
+    guard request.ifMatch.map({ HTTPField(name: .ifMatch, value: $0).isValid }) ?? true else {
+      throw arguments.usage("--if-match holds characters that no header may have")
+    }
+    let response = try await provider.execute(single: request)
+    try await report(request, response)
+    return .done
+  }
+
+  // MARK: Telling
+
+  private func report(_ request: ODataSingleRequest, _ response: ODataSingleResponse) async throws {
+    let makes = request.operation == .create || request.operation == .createMedia
+    let path = makes ? response.fields[.location].map(relative) : nil
+    let waiting = try await ArchiveSets.waitingCount(provider)
+    if arguments.has(.json) {
+      var json = JSONOutput(context.output)
+      json.beginObject()
+      json.member("operation", request.operationName)
+      json.member("path", path ?? relative(request.path))
+      json.member("etag", response.fields[.etag])
+      json.member("waiting", waiting)
+      try await entity(path ?? request.path, request, to: &json)
+      json.endObject()
+      try json.endLine()
+      return
+    }
+    if let path { try context.output.line(TerminalText.line(path)) }
+    if context.diagnostics.isTerminal {
+      context.note("Queued: \(Counted.text(waiting, "change")) for 'larder upload'.")
+    }
+  }
+
+  /// The entity as it is now, where the change leaves one at its path.
+  private func entity(_ path: String, _ request: ODataSingleRequest, to json: inout JSONOutput) async throws {
+    switch request.operation {
+    case .create, .createMedia, .update: break
+    default: return
+    }
+    guard let answer = try? await provider.readJSON(path), answer.contentType.contains("json"),
+      let node = try? JSONNode(answer.bytes)
+    else { return }
+    json.name("entity")
+    json.node(node.members?.count == 1 ? node["d"] ?? node : node)
+  }
+
+  /// A URL below the service's root as people write it: without root and query.
+  private func relative(_ url: String) -> String {
+    let path = String(url.prefix { $0 != "?" })
+    return provider.root.relative(path) ?? path
+  }
+}
+
+/// The media type of a file, by the end of its name.
+enum MediaKind {
+  static func mediaType(of file: String) -> String {
+    let ending = file.split(separator: "/").last.flatMap { $0.lastIndex(of: ".").map { file[$0...].dropFirst() } }
+    switch ending?.lowercased() {
+    case "png"?: return "image/png"
+    case "jpg"?, "jpeg"?: return "image/jpeg"
+    case "gif"?: return "image/gif"
+    case "svg"?: return "image/svg+xml"
+    case "webp"?: return "image/webp"
+    case "pdf"?: return "application/pdf"
+    case "txt"?, "log"?: return "text/plain"
+    case "html"?, "htm"?: return "text/html"
+    case "csv"?: return "text/csv"
+    case "xml"?: return "application/xml"
+    case "json"?: return "application/json"
+    case "zip"?: return "application/zip"
+    case "mp4"?: return "video/mp4"
+    case "mp3"?: return "audio/mpeg"
+    default: return "application/octet-stream"
+    }
+  }
+}
+
+/// Numbers with their noun.
+enum Counted {
+  static func text(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
+}
+
+extension Optional {
+  fileprivate func asyncMap<Other>(_ change: (Wrapped) async throws -> Other) async throws -> Other? {
+    switch self {
+    case .some(let value): try await change(value)
+    case .none: nil
+    }
+  }
+}

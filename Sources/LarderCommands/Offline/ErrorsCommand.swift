@@ -1,0 +1,144 @@
+internal import OData
+internal import OfflineOData
+
+/// `larder errors`: what the service refused, looked into, sent again, given up.
+enum ErrorsCommand {
+  @Sendable static func list(_ arguments: ParsedArguments, _ context: CommandContext) async throws -> CommandStatus {
+    try await OfflineAccess.with(context) { access in
+      let rows = try await ArchiveSets.errors(access.provider)
+      if arguments.has(.json) {
+        var json = JSONOutput(context.output)
+        json.node(.array(rows))
+        try json.endLine()
+      } else {
+        try context.output.write(ErrorsText.table(rows, style: context.output.style))
+        if rows.isEmpty, context.diagnostics.isTerminal { context.note("The error archive is empty.") }
+      }
+      return .done
+    }
+  }
+
+  @Sendable static func show(_ arguments: ParsedArguments, _ context: CommandContext) async throws -> CommandStatus {
+    let id = try number(try arguments.required(OperandSyntax.requestID), arguments)
+    return try await OfflineAccess.with(context) { access in
+      let row = try await ArchiveSets.error(id, access.provider)
+      if arguments.has(.json) {
+        var json = JSONOutput(context.output)
+        json.node(row)
+        try json.endLine()
+      } else {
+        try context.output.write(ErrorsText.details(row, style: context.output.style))
+      }
+      return .done
+    }
+  }
+
+  @Sendable static func diff(_ arguments: ParsedArguments, _ context: CommandContext) async throws -> CommandStatus {
+    let id = try number(try arguments.required(OperandSyntax.requestID), arguments)
+    return try await OfflineAccess.with(context) { access in
+      let row = try await ArchiveSets.error(id, access.provider)
+      guard let conflict = try await access.provider.conflict(id) else {
+        throw CommandFailure(
+          .negative, "request \(id) is no conflict: \(ErrorsText.reason(row))",
+          hint: "'larder \(access.folder.option)errors show \(id)' shows what was sent and answered.")
+      }
+      let diff = ConflictDiff(conflict)
+      if arguments.has(.json) {
+        var json = JSONOutput(context.output)
+        try diff.write(to: &json)
+        try json.endLine()
+      } else {
+        try context.output.write(diff.text(style: context.output.style, all: arguments.has(.allProperties)))
+      }
+      return .done
+    }
+  }
+
+  @Sendable static func retry(_ arguments: ParsedArguments, _ context: CommandContext) async throws -> CommandStatus {
+    try await each(arguments, context, json: "waiting", "waiting for 'larder upload' again") { provider, id in
+      if let id { try await provider.retry(id) } else { try await provider.retryAll() }
+    }
+  }
+
+  @Sendable static func discard(
+    _ arguments: ParsedArguments, _ context: CommandContext
+  ) async throws -> CommandStatus {
+    try await each(arguments, context, json: "discarded", "given up") { provider, id in
+      if let id { try await provider.discard(id) } else { try await provider.discardAll() }
+    }
+  }
+
+  private static func each(
+    _ arguments: ParsedArguments, _ context: CommandContext, json name: String, _ words: String,
+    _ work: (OfflineODataProvider, Int64?) async throws -> Int
+  ) async throws -> CommandStatus {
+    let given = arguments.values(OperandSyntax.requestIDs)
+    guard given.isEmpty == arguments.has(.allRequests) else {
+      throw arguments.usage(
+        given.isEmpty ? "ID or --all is missing" : "give ID or --all, not both",
+        hint: "'larder errors list' shows the numbers.")
+    }
+    let ids = try given.map { try number($0, arguments) }
+    return try await OfflineAccess.with(context) { access in
+      var count = 0
+      for id in ids {
+        // One before may have taken it along.
+        if count > 0,
+          try await !ArchiveSets.errors(access.provider).contains(where: { $0["RequestID"]?.text == "\(id)" }
+          )
+        {
+          continue
+        }
+        _ = try await ArchiveSets.error(id, access.provider)
+        count += try await work(access.provider, id)
+      }
+      if ids.isEmpty { count = try await work(access.provider, nil) }
+      if arguments.has(.json) {
+        var json = JSONOutput(context.output)
+        json.beginObject()
+        json.member(name, count)
+        json.endObject()
+        try json.endLine()
+      } else {
+        try context.output.line("\(Counted.text(count, "change")) \(words)")
+      }
+      return .done
+    }
+  }
+
+  private static func number(_ text: String, _ arguments: ParsedArguments) throws(UsageError) -> Int64 {
+    guard let number = Int64(text), number > 0 else {
+      throw arguments.usage("ID is a number, not '\(text)'", hint: "'larder errors list' shows the numbers.")
+    }
+    return number
+  }
+}
+
+/// One `larder undo`.
+enum UndoCommand {
+  @Sendable static func run(_ arguments: ParsedArguments, _ context: CommandContext) async throws -> CommandStatus {
+    let paths = arguments.values(OperandSyntax.undonePaths)
+    guard paths.isEmpty == arguments.has(.allChanges) else {
+      throw arguments.usage(
+        paths.isEmpty ? "PATH or --all is missing" : "give PATH or --all, not both",
+        hint: "'larder status' shows which entities have changes.")
+    }
+    return try await OfflineAccess.with(context) { access in
+      let provider = access.provider
+      let count =
+        paths.isEmpty
+        ? try await provider.undoAllPendingChanges() : try await provider.undoPendingChanges(of: paths)
+      if arguments.has(.json) {
+        var json = JSONOutput(context.output)
+        json.beginObject()
+        json.member("undone", count)
+        json.member("waiting", try await ArchiveSets.waitingCount(provider))
+        json.endObject()
+        try json.endLine()
+      } else {
+        try context.output.line("\(Counted.text(count, "change")) undone")
+      }
+      return .done
+    }
+  }
+}

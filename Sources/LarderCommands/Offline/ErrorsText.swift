@@ -1,0 +1,65 @@
+internal import OData
+
+/// Rows of the error archive for people.
+enum ErrorsText {
+  /// A line each: number, what the service said, what was sent.
+  static func table(_ rows: [JSONNode], style: TextStyle) -> String {
+    guard !rows.isEmpty else { return "" }
+    let heads = ["ID", "status", "request", "entity", "tag", "message"]
+    let cells = rows.map { row in
+      [
+        row["RequestID"]?.text ?? "", isHeld(row) ? "held" : status(row), row["RequestMethod"]?.text ?? "",
+        TerminalText.line(entity(row)), TerminalText.line(row["CustomTag"]?.text ?? "-"),
+        TerminalText.line(reason(row)),
+      ]
+    }
+    let widths = heads.indices.map { column in Columns.width(([heads] + cells).map { $0[column] }) }
+    func line(_ cells: [String]) -> String {
+      cells.enumerated().map { place, cell in
+        place == 0
+          ? Columns.padLeft(cell, widths[place])
+          : place == heads.count - 1 ? cell : Columns.pad(cell, widths[place])
+      }.joined(separator: "  ") + "\n"
+    }
+    return style.bold(line(heads)) + cells.map(line).joined()
+  }
+
+  /// One on a line: `7  PATCH Orders(5): 412 the entity has changed`.
+  static func summary(_ row: JSONNode) -> String {
+    let number = row["RequestID"]?.text ?? ""
+    let method = row["RequestMethod"]?.text ?? ""
+    return "request \(number), \(method) \(entity(row)): \(status(row)) \(reason(row))"
+  }
+
+  /// All of one row: a property a line, what was sent at the end.
+  static func details(_ row: JSONNode, style: TextStyle) -> String {
+    let members = (row.members ?? []).filter { $0.name != "RequestBody" && shows($0.value) }
+    let width = Columns.width(members.map(\.name))
+    var text = members.map { member in
+      style.bold(Columns.pad(TerminalText.line(member.name), width)) + "  "
+        + TerminalText.line(AnswerRows.text(member.value, null: "-")) + "\n"
+    }.joined()
+    if let body = row["RequestBody"]?.string, !body.isEmpty {
+      let shown = PayloadPrinter.json(Array(body.utf8)).map { String(decoding: $0, as: UTF8.self) } ?? body
+      text += style.bold("RequestBody") + "\n"
+      text += shown.split(whereSeparator: \.isNewline).map { "  " + TerminalText.safe(String($0)) + "\n" }.joined()
+    }
+    return text
+  }
+
+  /// Why it is in the archive, on one line.
+  static func reason(_ row: JSONNode) -> String {
+    let message = row["Message"]?.string ?? ""
+    return message.split(whereSeparator: \.isNewline).joined(separator: " ")
+  }
+
+  static func isHeld(_ row: JSONNode) -> Bool { row["Held"] == .boolean(true) }
+
+  private static func status(_ row: JSONNode) -> String { row["HTTPStatusCode"]?.text ?? "-" }
+
+  static func entity(_ row: JSONNode) -> String {
+    (row["EntityPath"] ?? row["RequestURL"] ?? row["URL"])?.string ?? ""
+  }
+
+  private static func shows(_ value: JSONNode) -> Bool { value != .null && value != .boolean(false) }
+}

@@ -1,0 +1,86 @@
+internal import OData
+internal import OfflineOData
+
+/// The changes that wait or were refused, by the entities that they are about.
+struct PendingChanges {
+  /// One entity, or one action that is about none.
+  struct Entity {
+    let path: String
+    /// The methods of the requests that wait, in their order.
+    var waiting: [String] = []
+    /// How many were refused.
+    var failed = 0
+    /// How many are held because of a refused one.
+    var held = 0
+  }
+
+  /// In the order of their first changes.
+  private(set) var entities: [Entity] = []
+  private var places: [String: Int] = [:]
+
+  var waiting: Int { entities.reduce(0) { $0 + $1.waiting.count } }
+  var failed: Int { entities.reduce(0) { $0 + $1.failed } }
+  var held: Int { entities.reduce(0) { $0 + $1.held } }
+
+  init(_ provider: OfflineODataProvider) async throws {
+    for row in try await ArchiveSets.waiting(provider) {
+      entities[place(row)].waiting.append(row["RequestMethod"]?.text ?? row["Method"]?.text ?? "")
+    }
+    for row in try await ArchiveSets.errors(provider) {
+      if ErrorsText.isHeld(row) { entities[place(row)].held += 1 } else { entities[place(row)].failed += 1 }
+    }
+  }
+
+  private mutating func place(_ row: JSONNode) -> Int {
+    let path = ErrorsText.entity(row)
+    if let known = places[path] { return known }
+    places[path] = entities.count
+    entities.append(Entity(path: path))
+    return entities.count - 1
+  }
+
+  /// A table, or that there is nothing.
+  func text(style: TextStyle) -> String {
+    var words = "changes  " + (waiting > 0 ? "\(waiting) waiting" : "none waiting")
+    if failed > 0 { words += ", \(failed) refused ('larder errors list' tells more)" }
+    if held > 0 { words += ", \(held) held for them" }
+    words += "\n"
+    guard !entities.isEmpty else { return words }
+    let heads = ["entity", "waiting", "refused", "held", "requests"]
+    let rows = entities.map { entity in
+      [
+        TerminalText.line(entity.path), "\(entity.waiting.count)", "\(entity.failed)", "\(entity.held)",
+        entity.waiting.joined(separator: " "),
+      ]
+    }
+    let widths = heads.indices.map { column in Columns.width(([heads] + rows).map { $0[column] }) }
+    func line(_ cells: [String]) -> String {
+      let padded = cells.enumerated().map { place, cell in
+        (1...3).contains(place)
+          ? Columns.padLeft(cell, widths[place]) : place == 4 ? cell : Columns.pad(cell, widths[0])
+      }
+      var line = padded.joined(separator: "  ")
+      while line.last == " " { line.removeLast() }
+      return line + "\n"
+    }
+    return words + "\n" + style.bold(line(heads)) + rows.map(line).joined()
+  }
+
+  /// `waiting`, `failed`, `held`, and `pending` with an object an entity.
+  func write(to json: inout JSONOutput) throws(OutputError) {
+    json.member("waiting", waiting)
+    json.member("failed", failed)
+    json.member("held", held)
+    try json.member("pending", entities, always: true) { (json, entity) throws(OutputError) in
+      json.beginObject()
+      json.member("entity", entity.path)
+      json.member("waiting", entity.waiting.count)
+      json.member("failed", entity.failed)
+      json.member("held", entity.held)
+      try json.member("methods", entity.waiting, always: true) { (json, method) throws(OutputError) in
+        json.string(method)
+      }
+      json.endObject()
+    }
+  }
+}

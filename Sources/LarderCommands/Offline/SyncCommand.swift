@@ -1,0 +1,46 @@
+internal import OfflineOData
+
+/// One `larder sync`: an upload, then a download.
+enum SyncCommand {
+  @Sendable static func run(_ arguments: ParsedArguments, _ context: CommandContext) async throws -> CommandStatus {
+    let options = try UploadCommand.options(arguments)
+    return try await OfflineAccess.with(arguments, context) { access in
+      let upload = UploadReport(context)
+      let download = DownloadReport(arguments, context)
+      do {
+        try await upload.hear(access.provider) { _ = try await access.provider.upload(options) }
+      } catch {
+        try json(upload, download, endingWith: error, arguments, context)
+        throw await UploadCommand.cut(error, upload, access)
+      }
+      if !arguments.has(.json) { try await upload.print(access.provider, in: access.folder) }
+      do {
+        try await download.hear(access.provider) { try await access.provider.download() }
+      } catch {
+        try json(upload, download, endingWith: error, arguments, context)
+        if !arguments.has(.json) { try download.print(endingWith: error) }
+        if Task.isCancelled { throw CloneCommand.interrupted(access.folder) }
+        throw error
+      }
+      try json(upload, download, endingWith: nil, arguments, context)
+      if arguments.has(.json) { download.warn() } else { try download.print() }
+      return upload.status.code > download.status.code ? upload.status : download.status
+    }
+  }
+
+  private static func json(
+    _ upload: UploadReport, _ download: DownloadReport, endingWith error: (any Error)?, _ arguments: ParsedArguments,
+    _ context: CommandContext
+  ) throws {
+    guard arguments.has(.json) else { return }
+    var json = JSONOutput(context.output)
+    json.beginObject()
+    json.name("upload")
+    upload.write(to: &json)
+    json.name("download")
+    try download.write(to: &json)
+    json.member("error", error.map { CommandFailure($0).message })
+    json.endObject()
+    try json.endLine()
+  }
+}

@@ -1,0 +1,131 @@
+internal import OfflineOData
+
+/// One `larder upload`, and the first half of `larder sync`.
+enum UploadCommand {
+  @Sendable static func run(_ arguments: ParsedArguments, _ context: CommandContext) async throws -> CommandStatus {
+    let options = try options(arguments)
+    if arguments.has(.plan) { return try await plan(options, arguments, context) }
+    return try await OfflineAccess.with(arguments, context) { access in
+      let report = UploadReport(context)
+      do {
+        try await report.hear(access.provider) { _ = try await access.provider.upload(options) }
+      } catch {
+        if arguments.has(.json) { try await json(report, access.provider, error, context) }
+        throw await cut(error, report, access)
+      }
+      if arguments.has(.json) {
+        try await json(report, access.provider, nil, context)
+      } else {
+        try await report.print(access.provider, in: access.folder)
+      }
+      return report.status
+    }
+  }
+
+  /// What the options say of an upload.
+  static func options(_ arguments: ParsedArguments) throws(UsageError) -> OfflineODataUploadOptions {
+    var options = OfflineODataUploadOptions()
+    let categories = arguments.values(.sentCategory)
+    if !categories.isEmpty { options.categories = Set(categories) }
+    options.changesPerBatch = try arguments.number(.batchSize, 0...10_000) ?? options.changesPerBatch
+    options.lanes = try arguments.number(.lanes, 1...16) ?? options.lanes
+    options.splitsTransactions = arguments.has(.splitTransactions)
+    options.conflictPolicy =
+      switch arguments[.conflicts] {
+      case "client"?: .clientWins
+      case "server"?: .serverWins
+      case "merge"?: .mergeDisjoint
+      default: .archive
+      }
+    return options
+  }
+
+  /// Why an upload ended early, and what to do then.
+  static func cut(_ error: any Error, _ report: UploadReport, _ access: OfflineAccess) async -> CommandFailure {
+    let failure = Task.isCancelled ? CommandFailure(.interrupted, "interrupted") : CommandFailure(error)
+    guard failure.status == .network || failure.status == .interrupted else { return failure }
+    let sent = report.numbers.sent
+    let left = (try? await ArchiveSets.waitingCount(access.provider)) ?? 0
+    guard left > 0 else { return failure }
+    let words =
+      (sent > 0 ? "\(Counted.text(sent, "change")) sent; " : "")
+      + "\(Counted.text(left, "change")) still waiting: 'larder \(access.folder.option)upload' goes on."
+    let hint = [failure.hint, words].compactMap(\.self).joined(separator: "\n")
+    return CommandFailure(failure.status, failure.message, hint: hint)
+  }
+
+  private static func json(
+    _ report: UploadReport, _ provider: OfflineODataProvider, _ error: (any Error)?, _ context: CommandContext
+  ) async throws {
+    var json = JSONOutput(context.output)
+    report.write(to: &json, endingWith: error)
+    try json.endLine()
+  }
+
+  // MARK: --plan
+
+  /// The requests that would be sent; the service is not asked.
+  private static func plan(
+    _ options: OfflineODataUploadOptions, _ arguments: ParsedArguments, _ context: CommandContext
+  ) async throws -> CommandStatus {
+    try await OfflineAccess.with(context) { access in
+      let requests = try await access.provider.plan(options)
+      if arguments.has(.json) {
+        var json = JSONOutput(context.output)
+        json.beginArray()
+        for request in requests { try write(request, to: &json) }
+        json.endArray()
+        try json.endLine()
+        return .done
+      }
+      for (number, request) in requests.enumerated() {
+        if number > 0 { try context.output.line("") }
+        try context.output.write(text(request, context.output.style))
+      }
+      if requests.isEmpty, context.diagnostics.isTerminal { context.note("Nothing waits to be sent.") }
+      return .done
+    }
+  }
+
+  private static func write(_ request: OfflineODataPlannedRequest, to json: inout JSONOutput) throws {
+    json.beginObject()
+    json.member("id", request.id)
+    json.member("transaction", request.transaction)
+    json.member("method", request.method)
+    json.member("url", request.url)
+    json.name("headers")
+    json.beginObject()
+    for header in request.headers { json.member(header.name, header.value) }
+    json.endObject()
+    json.member("body", request.body)
+    try json.member("waitsFor", request.waitsFor, always: true) { (json, id) throws(OutputError) in json.integer(id) }
+    json.endObject()
+    try json.drain()
+  }
+
+  private static func text(_ request: OfflineODataPlannedRequest, _ style: TextStyle) -> String {
+    var notes: [String] = []
+    if request.transaction != request.id { notes.append("with \(request.transaction)") }
+    if !request.waitsFor.isEmpty {
+      notes.append("waits for " + request.waitsFor.map { "\($0)" }.joined(separator: ", "))
+    }
+    let line = TerminalText.line("\(request.id)  \(request.method) \(request.url)")
+    var text = style.bold(line) + (notes.isEmpty ? "" : "  (\(notes.joined(separator: "; ")))") + "\n"
+    for header in request.headers { text += TerminalText.line("  \(header.name): \(header.value)") + "\n" }
+    if let body = request.body, !body.isEmpty {
+      text += body.split(whereSeparator: \.isNewline).map { "  " + TerminalText.safe(String($0)) + "\n" }.joined()
+    }
+    return text
+  }
+}
+
+extension ParsedArguments {
+  /// The number that an option gives; nil where it is not given.
+  func number(_ option: OptionSyntax, _ range: ClosedRange<Int>) throws(UsageError) -> Int? {
+    guard let text = self[option] else { return nil }
+    guard let number = Int(text), range.contains(number) else {
+      throw usage("\(option.name) is a number from \(range.lowerBound) to \(range.upperBound), not '\(text)'")
+    }
+    return number
+  }
+}

@@ -1,0 +1,41 @@
+extension CommandSyntax {
+  /// `larder link PATH TARGET`.
+  static let link: CommandSyntax = .init(
+    "link", summary: "link an entity to another, without a network",
+    discussion: [
+      "Where the property leads to one entity, TARGET takes its place; where to many, TARGET is added. Both may be entities "
+        + "that the service has not seen yet.",
+      ChangeOption.checked,
+    ],
+    examples: ["larder -C shop link 'Products(1)/Category' 'Categories(2)'"],
+    options: [.ifMatch] + ChangeOption.all, operands: [.linkPath, .linkTarget], body: ChangeCommand.link)
+
+  /// `larder unlink PATH TARGET`.
+  static let unlink: CommandSyntax = .init(
+    "unlink", summary: "take a link between two entities away, without a network",
+    discussion: ["Only the link goes, both entities stay.", ChangeOption.checked],
+    examples: ["larder -C shop unlink 'Products(1)/Category' 'Categories(2)'"],
+    options: [.ifMatch] + ChangeOption.all, operands: [.linkPath, .linkTarget], body: ChangeCommand.unlink)
+
+  /// `larder action PATH [JSON]`.
+  static let action: CommandSyntax = .init(
+    "action", summary: "queue the call of an action, without a network",
+    discussion: [
+      "The clone does not know what an action does: it is called by the next 'larder upload', in its turn among the changes, "
+        + "and never twice. PATH is that of a bound action, by its qualified name, or the name of an action import.",
+      "JSON is an object of parameters: an argument, @FILE for a file, or - for standard input. Before V4 they go into the URL.",
+    ],
+    examples: [
+      "larder -C shop action 'Orders(5)/Shop.Release'",
+      #"larder -C shop action Reset '{"keepUsers": true}'"#,
+    ],
+    options: [.ifMatch] + ChangeOption.all, operands: [.actionPath, .parametersJSON], body: ChangeCommand.action)
+}
+
+extension OperandSyntax {
+  static let linkPath = OperandSyntax("PATH", .one, .text, "the navigation property, such as 'Products(1)/Category'")
+  static let linkTarget = OperandSyntax("TARGET", .one, .text, "the other entity, such as 'Categories(2)'")
+  static let actionPath = OperandSyntax("PATH", .one, .text, "the action, such as 'Orders(5)/Shop.Release'")
+  static let parametersJSON = OperandSyntax(
+    "JSON", .optional, .text, "the parameters; @FILE, or - for standard input")
+}
