@@ -3,17 +3,21 @@ internal import ODataService
 extension CommandSyntax {
   /// `larder demo`: what `make demo` runs, in one process while the server lives and in another after its end.
   static let demo: CommandSyntax = .init(
-    "demo", summary: "show the technical cache at work on a test server; make demo runs it",
+    "demo", summary: "show the stores at work on a test server; make demo runs it",
     discussion: [
       "read opens a store for each of two services, reads sales orders (V2), products (V4) and one order twice and "
         + "shows when the cached and when the server's answer came. offline does the same reads with the server gone: "
-        + "passive, then active. All times are measured."
+        + "passive, then active. compare reads all sales orders from a clone and from its service and tells what differs: "
+        + "1 is the exit status where anything does. All times and numbers are measured."
     ],
     subcommands: [
       CommandSyntax(
         "read", summary: "read twice while the server lives", options: DemoOptions.all, body: DemoReading.run),
       CommandSyntax(
         "offline", summary: "read again when it is gone", options: DemoOptions.all, body: DemoReading.runOffline),
+      CommandSyntax(
+        "compare", summary: "compare the orders of a clone with those of its service", options: [DemoOptions.orders],
+        body: DemoComparison.run),
     ],
     isHidden: true)
 }
@@ -23,4 +27,6 @@ enum DemoOptions {
   static let base = OptionSyntax("--service-base", valueName: "URL", .text, "where mock-sap answers")
   static let cache = OptionSyntax("--cache", valueName: "DIR", .directory, "the folder of the caches")
   static let all = [base, cache]
+  static let orders = OptionSyntax(
+    "--order", valueName: "NUMBER", .text, isRepeatable: true, "show what both have of this order")
 }

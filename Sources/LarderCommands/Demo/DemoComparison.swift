@@ -1,0 +1,75 @@
+internal import OData
+internal import ODataService
+internal import OfflineOData
+internal import OnlineOData
+
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
+
+/// The demonstration's end: what the server has and what the clone has, read from both and compared.
+enum DemoComparison {
+  private static let set = "A_SalesOrder"
+  private static let key = "SalesOrder"
+
+  @Sendable static func run(_ arguments: ParsedArguments, _ context: CommandContext) async throws -> CommandStatus {
+    let named = arguments.values(DemoOptions.orders)
+    return try await OfflineAccess.with(context) { access in
+      let clone = try await entities(access.provider)
+      let server = try await served(access.folder, context)
+      let names = clone.values.first?.properties.map(\.name) ?? []
+      var differing = 0
+      for (key, entity) in server {
+        guard let copy = clone[key], names.allSatisfy({ entity[$0] == copy[$0] }) else {
+          differing += 1
+          continue
+        }
+      }
+      for order in named {
+        let values = [server[order], clone[order]].map { $0?["PurchaseOrderByCustomer"].map(text) ?? "not there" }
+        try context.output.line("order \(order), its customer's number: \(values[0]) there, \(values[1]) here")
+      }
+      let missing = Set(clone.keys).symmetricDifference(server.keys).count
+      try context.output.line(
+        "\(server.count) orders there, \(clone.count) here; \(missing) on one side alone, \(differing) that differ in "
+          + "one of \(names.count) properties")
+      return missing + differing == 0 ? .done : .negative
+    }
+  }
+
+  /// What the server has now.
+  private static func served(
+    _ folder: CloneFolder, _ context: CommandContext
+  ) async throws -> [String: ODataEntity] {
+    guard let root = URL(string: folder.service) else {
+      throw FileError(path: CloneFolder.settingsName, reason: "it does not say which service is cloned")
+    }
+    let store = try OnlineODataStore(
+      serviceRoot: root, transport: try context.connect(ConnectionSettings()),
+      options: OnlineStoreOptions(conversation: ConversationOptions(retry: .never)))
+    try await store.open()
+    let found = try await entities(store)
+    try await store.close()
+    return found
+  }
+
+  /// All orders of a store, page by page, by their numbers.
+  private static func entities(_ store: some ODataStore) async throws -> [String: ODataEntity] {
+    var found: [String: ODataEntity] = [:]
+    var next: String? = set
+    while let path = next {
+      let page = try await store.readEntitySet(path)
+      for entity in page.entities {
+        if case .string(let number)? = entity[key] { found[number] = entity }
+      }
+      next = page.nextLink
+    }
+    return found
+  }
+
+  private static func text(_ value: ODataValue) -> String {
+    if case .string(let text) = value { "'\(TerminalText.line(text))'" } else { "nothing" }
+  }
+}
