@@ -18,8 +18,15 @@ enum OfflineCrashRig {
     return try OfflineODataProvider(serviceRoot: root, transport: try CurlTransport(), parameters: parameters)
   }
 
-  /// Opens the store, which fills it the first time, and downloads so many times.
+  /// Opens the store, which fills it the first time, and downloads so many times; says the name of what fails.
   static func run(_ folder: String, _ root: URL, downloads: Int) async throws {
+    do { try await copy(folder, root, downloads: downloads) } catch {
+      say("failed \(OfflineODataError(below: error).name.map { "\($0)" } ?? "?")")
+      throw error
+    }
+  }
+
+  private static func copy(_ folder: String, _ root: URL, downloads: Int) async throws {
     let provider = try provider(folder, root)
     for query in queries { try await provider.add(query) }
     say("opening")

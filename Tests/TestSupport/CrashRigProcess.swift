@@ -7,13 +7,22 @@ public final class CrashRigProcess: Sendable {
   private let output: FileHandle
 
   /// Starts it.
-  public init(_ arguments: [String]) throws {
+  ///
+  /// `fileLimit`: how many KiB a file may have that it writes (`RLIMIT_FSIZE`); writing more fails.
+  public init(_ arguments: [String], fileLimit: Int? = nil) throws {
     let pipe = Pipe()
     output = pipe.fileHandleForReading
     try process.withLock { process in
       let runner = URL(filePath: CommandLine.arguments[0])
-      process.executableURL = runner.deletingLastPathComponent().appending(path: "CrashRig")
+      let program = runner.deletingLastPathComponent().appending(path: "CrashRig")
+      process.executableURL = program
       process.arguments = arguments
+      if let fileLimit {
+        // Blocks of 512 bytes (POSIX.1-2024, `ulimit`).
+        let limit = "trap '' XFSZ; ulimit -f \(fileLimit * 2); exec \"$0\" \"$@\""
+        process.executableURL = URL(filePath: "/bin/sh")
+        process.arguments = ["-c", limit, program.path] + arguments
+      }
       process.standardOutput = pipe
       try process.run()
     }

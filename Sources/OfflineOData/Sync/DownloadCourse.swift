@@ -108,7 +108,7 @@ struct DownloadCourse: Sendable {
     let response: ODataMediaResponse
     do throws(ODataServiceError) {
       response = try await store.conversation.streamAnswer(to: pages.request(request))
-    } catch { return try input(of: error) }
+    } catch { return try input(of: error, to: request) }
     guard response.httpStatus != 204 else { return noContent(request) }
     return try await stage(response, of: request, &run)
   }
@@ -117,11 +117,16 @@ struct DownloadCourse: Sendable {
     request.isDelta ? .notModified : .page(PageFacts(stagedRows: 0))
   }
 
-  private func input(of error: ODataServiceError) throws -> DownloadMachine.Input {
+  private func input(of error: ODataServiceError, to request: PageRequest) throws -> DownloadMachine.Input {
     if error.isCancelled { throw CancellationError() }
     let told = OfflineODataError(error)
     switch error.category {
-    case .http(304, _): return .notModified
+    case .http(304, _):
+      // A delta link is a condition itself.
+      guard request.isDelta || request.etag != nil || request.lastModified != nil else {
+        return .unusable(OfflineODataError(.malformedAnswer, told.errorMessage))
+      }
+      return .notModified
     case .http(let status, _): return .refused(status: status, told)
     case .authentication, .csrf: return .refused(status: 401, told)
     case .communication: return .failed(told, isCut: false, rows: 0)
@@ -134,11 +139,12 @@ struct DownloadCourse: Sendable {
   ) async throws -> DownloadMachine.Input {
     let field = (etag: response.etag, lastModified: response.fields[.lastModified])
     let machine = run.machine
-    let page = arriving(response, run.progress) { facts in
+    var page = arriving(response, run.progress) { facts in
       var facts = facts
       (facts.etag, facts.lastModified) = field
       return machine.position(behind: facts).map(JSONSettings.encode)
     }
+    page.isCounted = machine.countsNextPage
     do {
       guard let (staged, bytes) = try await run.staging?.page(page) else { throw DownloadCourse.nothingStaged }
       var facts = staged

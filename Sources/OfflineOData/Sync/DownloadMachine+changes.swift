@@ -8,6 +8,8 @@ struct ChangesRead: Codable, Sendable, Hashable {
   var request: PageRequest
   var pages = 0
   var rows: Int64 = 0
+  /// Pages without rows since one that had some.
+  var emptyPages = 0
   /// How often the page asked for was cut.
   var failures = 0
   /// When it began, in seconds since 1970.
@@ -15,16 +17,26 @@ struct ChangesRead: Codable, Sendable, Hashable {
   var seen = SeenLinks()
 }
 
-/// Links followed, by a digest of each: pages in circles are noticed.
+/// Links followed, so that pages in circles are noticed: one of them is kept, by a digest, and another one after twice as
+/// many (Brent's algorithm). What is kept does not grow, for it is written with each page.
 struct SeenLinks: Codable, Sendable, Hashable {
-  private var digests: Set<UInt64> = []
+  private var kept: UInt64?
+  /// Links since the kept one, and after how many the next is kept.
+  private var steps = 0
+  private var patience = 1
 
-  /// False for a link that was followed before.
+  /// False for the link that is kept: a circle comes by it once it is wholly behind it.
   mutating func insert(_ link: String) -> Bool {
     // FNV-1a: the same in every process, for positions are kept.
     var digest: UInt64 = 0xcbf2_9ce4_8422_2325
     for byte in link.utf8 { digest = (digest ^ UInt64(byte)) &* 0x100_0000_01b3 }
-    return digests.insert(digest).inserted
+    if kept == digest { return false }
+    steps += 1
+    if kept == nil || steps == patience {
+      (kept, steps) = (digest, 0)
+      patience *= 2
+    }
+    return true
   }
 }
 
@@ -63,12 +75,14 @@ extension DownloadMachine {
     read.pages += 1
     read.rows += facts.rows
     read.failures = 0
+    read.emptyPages = facts.rows > 0 ? 0 : read.emptyPages + 1
     if traits.version < .v4 { memory.deltaIsAtom = facts.isAtom }
     guard let next = facts.nextLink else {
       // Without a new link the old one still tells all since then; hearing it twice does no harm.
       return finish(Ending(staging: .changes, deltaLink: facts.deltaLink ?? read.link, began: read.began))
     }
-    guard let absolute = links.resolve(next, from: url), read.seen.insert(absolute) else {
+    let isEndless = read.emptyPages > DownloadMachine.idlePages
+    guard !isEndless, let absolute = links.resolve(next, from: url), read.seen.insert(absolute) else {
       memory.unusableDeltas += 1
       return readWhole(after: .deltaUnusable(OfflineODataError(.endlessPages)))
     }

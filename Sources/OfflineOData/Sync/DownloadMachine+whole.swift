@@ -1,52 +1,5 @@
 import OData
 
-/// A whole read on its way.
-struct WholeRead: Codable, Sendable, Hashable {
-  /// What is asked now, or next.
-  var request: PageRequest
-  /// The first request as it was meant, before the service refused any of its options.
-  var first: PageRequest
-  /// Which combination of options the first request is at.
-  var trial = 0
-  /// The status of the last refusal.
-  var refusal: Int?
-  var pages = 0
-  var rows: Int64 = 0
-  /// The same without rows that came twice; nil where that is not known.
-  var distinct: Int64?
-  /// How many there are, by the last page that said it.
-  var count: Int64?
-  /// Of the first page.
-  var etag: String?
-  var lastModified: String?
-  /// Pages cut out by the client, where it does that.
-  var windows: Windows?
-  /// How often the page asked for was cut.
-  var failures = 0
-  /// When it began, in seconds since 1970.
-  var began: Double?
-  var seen = SeenLinks()
-
-  /// Pages cut out by the client.
-  struct Windows: Codable, Sendable, Hashable {
-    /// The rows of a page.
-    var size: Int
-    /// How many rows have been asked for and came: where the next page begins.
-    var position: Int64 = 0
-    /// The most rows that a page brought: services also cut silently.
-    var largest: Int64 = 0
-    /// Rows that came in the current window, and the pages that the service made of it.
-    var came: Int64 = 0
-    /// Rows that were staged before the current window.
-    var before: Int64?
-  }
-
-  init(_ request: PageRequest) {
-    self.request = request
-    first = request
-  }
-}
-
 // All rows, into the next generation of the tables.
 extension DownloadMachine {
   mutating func beginWhole(windows: Int? = nil) -> [Action] {
@@ -105,6 +58,9 @@ extension DownloadMachine {
     read.count = facts.count ?? read.count
     read.failures = 0
     read.windows?.came += facts.rows
+    if let rows = facts.ownRows, rows != read.growth.rows {
+      read.growth = WholeRead.Growth(rows: rows, pages: read.pages)
+    }
     if let next = facts.nextLink { return follow(next, read) }
     if read.windows != nil { return windowEnded(read) }
     if facts.deltaLink == nil, read.pages == 1 || memory.pagesItself, lacksRows(read) {
@@ -129,12 +85,28 @@ extension DownloadMachine {
     var read = read
     if read.windows == nil { memory.pagesItself = true }
     guard let absolute = links.resolve(next, from: url) else { return fail(OfflineODataError(.foreignLink)) }
-    guard read.seen.insert(absolute) else { return fail(OfflineODataError(.endlessPages)) }
+    guard !isIdle(read), read.seen.insert(absolute) else { return fail(OfflineODataError(.endlessPages)) }
     read.request.place = .link(absolute)
     read.request.etag = nil
     read.request.lastModified = nil
     state = .whole(read)
     return [.ask(read.request)]
+  }
+
+  /// Pages in a row without anything new that a service may give; it may have looked for rows in vain.
+  static let idlePages = 4096
+  /// So often a page's new rows are counted before the next one is asked for.
+  private static let countedPages = 256
+
+  /// Whether the rows that are staged are to be counted behind the page that is asked for.
+  var countsNextPage: Bool {
+    guard case .whole(let read) = state else { return false }
+    return (read.pages + 1) % DownloadMachine.countedPages == 0
+  }
+
+  /// Whether so many pages in a row brought nothing new that there is no end to be seen.
+  private func isIdle(_ read: WholeRead) -> Bool {
+    read.pages % DownloadMachine.countedPages == 0 && read.pages - read.growth.pages > DownloadMachine.idlePages
   }
 
   /// Whether the service has more rows than came: by its count, or because the page is as full as it may be.
@@ -291,12 +263,5 @@ extension DownloadMachine {
     }
     state = .whole(read)
     return [.wait(pause), .ask(read.request)]
-  }
-}
-
-extension WholeRead.Windows {
-  /// The window behind the rows that came, with the last of them once more.
-  fileprivate var next: PageRequest.Window {
-    PageRequest.Window(top: size, skip: size > 1 ? max(position - 1, 0) : position)
   }
 }

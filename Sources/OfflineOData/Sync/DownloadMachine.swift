@@ -133,7 +133,9 @@ struct DownloadMachine: Sendable {
   }
 
   private mutating func start(_ position: DownloadPosition?) -> [Action] {
-    if let position, position.began < known.oldestStaging { return [.note(.stagingTooOld)] + start(nil) }
+    if let position, !(known.oldestStaging...known.now + DownloadPosition.skew).contains(position.began) {
+      return [.note(.stagingTooOld)] + start(nil)
+    }
     switch position {
     case .whole(var read)?:
       read.failures = 0

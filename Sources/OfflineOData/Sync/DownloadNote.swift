@@ -89,6 +89,9 @@ enum DownloadPosition: Codable, Sendable, Hashable {
     }
   }
 
+  /// So many seconds may a clock have been set back since then; more, and nobody knows how old it is.
+  static let skew = 3600.0
+
   /// When its first page was asked for, in seconds since 1970.
   var began: Double {
     switch self {

@@ -9,6 +9,8 @@ struct ArrivingPage: Sendable {
   let position: @Sendable (PageFacts) -> String?
   /// Bytes and rows that have come of the page.
   let progress: @Sendable (_ bytes: Int64, _ rows: Int64) -> Void
+  /// Whether its rows are to be written and counted before the call ends, though another page follows.
+  var isCounted = false
 }
 
 /// Where the pages of a download are gathered, durably, before readers see them.

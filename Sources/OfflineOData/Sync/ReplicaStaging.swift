@@ -80,7 +80,7 @@ struct WholeStaging: DownloadStaging {
     let (end, bytes) = try await ReplicaStaging.read(page, into: read.beginPage(page.form)) { staged in
       let end = try await staged.handOver(position: position)
       // The next page is asked for while the rows of this one are written.
-      guard end.nextLink == nil else { return end }
+      guard end.nextLink == nil || page.isCounted else { return end }
       return try await staged.settled(end)
     }
     return (facts(end), bytes)

@@ -37,7 +37,7 @@ extension OpenStore {
     }
     return found.filter { one in
       let position = one.position.flatMap { JSONSettings.decode(DownloadPosition.self, $0) }
-      return (position?.began ?? 0) < oldestStaging
+      return !(oldestStaging...now + DownloadPosition.skew).contains(position?.began ?? 0)
     }.map(\.query)
   }
 

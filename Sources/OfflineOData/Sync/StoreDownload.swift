@@ -77,7 +77,7 @@ struct StoreDownload: Sendable {
       throw error.isCancelled ? CancellationError() : error
     }
     guard !response.isNotModified else { return try await store.useModel() }
-    let migration = try await store.replica.adopt(metadata: response.payloadBytes)
+    let migration = try await store.replica.adopt(metadata: response.payloadBytes, mayBeEmpty: false)
     try await store.replica.set(Self.metadataETag, to: response.etag.map { .text($0) })
     try await store.useModel()
     let changed = migration.changed + migration.removed

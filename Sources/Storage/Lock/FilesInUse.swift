@@ -81,6 +81,15 @@ enum FilesInUse {
     return 0
   }
 
+  /// Writes a folder's list of files to the disk, where the file system can do that; false where it fails.
+  static func syncFolder(_ path: String) -> Bool {
+    let folder = unsafe open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    // One that may be written to and not read is no reason to make no store.
+    guard folder >= 0 else { return true }
+    defer { _ = close(folder) }
+    return fsync(folder) == 0 || [EINVAL, EROFS, ENOTSUP].contains(errno)
+  }
+
   /// What the system says about a file, and its first bytes.
   struct Look: Sendable, Equatable {
     var isRegular = false

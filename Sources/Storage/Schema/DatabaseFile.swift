@@ -25,8 +25,10 @@ package struct DatabaseFile: Sendable {
   package init(_ path: String) { self.path = path }
 
   /// The path from the root on.
-  var absolutePath: String {
-    path.hasPrefix("/") || path == ":memory:" ? path : FileManager.default.currentDirectoryPath + "/" + path
+  var absolutePath: String { path == ":memory:" ? path : absolute(path) }
+
+  private func absolute(_ path: String) -> String {
+    path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
   }
 
   /// Looks at the file's header (SQLite file format §1.3); throws `cannotOpen` where it cannot be read.
@@ -68,10 +70,24 @@ package struct DatabaseFile: Sendable {
     guard let slash = path.lastIndex(of: "/"), slash > path.startIndex else { return }
     let folder = String(path[..<slash])
     guard !FileManager.default.fileExists(atPath: folder) else { return }
+    // The nearest folder that is there, and those below that are made.
+    var parents: [String] = []
+    var place = absolute(folder)[...]
+    while let slash = place.lastIndex(of: "/") {
+      place = place[..<slash]
+      parents.append(place.isEmpty ? "/" : String(place))
+      if place.isEmpty || FileManager.default.fileExists(atPath: String(place)) { break }
+    }
     do {
       try FileManager.default.createDirectory(
         atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     } catch { throw StorageError(.cannotOpen, message: "The folder cannot be made", file: folder) }
+    // A file whose folder is lost with the power is lost with it.
+    for parent in parents.reversed() {
+      guard FilesInUse.syncFolder(parent) else {
+        throw StorageError(.inputOutput, message: "The folder cannot be written to the disk", file: parent)
+      }
+    }
   }
 
   /// Makes an empty file where there is none: it, and so its log, can be read by its owner alone.

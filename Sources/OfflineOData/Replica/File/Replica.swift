@@ -122,8 +122,9 @@ final class Replica: Sendable {
 
   /// Takes a service's metadata document: makes the tables follow it, in one transaction.
   ///
-  /// Where it is the one in use, nothing happens. Throws the document's `MetadataError`, or `StorageError`.
-  func adopt(metadata: [UInt8]) async throws -> ReplicaMigration {
+  /// Where it is the one in use, nothing happens. Throws the document's `MetadataError`, or `StorageError`;
+  /// `malformedMetadata` for one without entities where it may not be empty and there are some here: they stay.
+  func adopt(metadata: [UInt8], mayBeEmpty: Bool = true) async throws -> ReplicaMigration {
     let inUse = try await database.read { (connection) throws(StorageError) in
       try connection.first("SELECT metadata = ?1 FROM larder_state", .blob(metadata)) { (row) throws(StorageError) in
         try row.int64OrNil(0) == 1
@@ -131,6 +132,9 @@ final class Replica: Sendable {
     }
     if inUse == true { return ReplicaMigration() }
     let plan = ReplicaPlan(model: try EdmModel.read(metadata))
+    guard mayBeEmpty || !plan.tables.isEmpty || self.plan.tables.isEmpty else {
+      throw OfflineODataError(.malformedMetadata, "the document declares no entity sets any more")
+    }
     return try await write { (connection, _, old) throws(StorageError) in
       let migration = try ReplicaMigration.run(from: old, to: plan, connection)
       try connection.run(
