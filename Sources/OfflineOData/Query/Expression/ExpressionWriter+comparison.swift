@@ -157,6 +157,7 @@ extension ExpressionWriter {
   /// The left operand, with the collation where neither side brings it along.
   private func side(_ one: SQLOperand, _ other: SQLOperand) -> SQLText {
     let needsNone = one.hasCollation || other.hasCollation && one.literal != nil
+    if needsNone, other.text.hasInnerCollation { return one.explicitlyCollated }
     return needsNone ? one.text.operand : one.collated.operand
   }
 

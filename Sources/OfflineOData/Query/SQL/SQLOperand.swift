@@ -18,8 +18,12 @@ struct SQLOperand: Sendable {
 
   /// The text with its collation, for a comparison or an order.
   var collated: SQLText {
-    guard !hasCollation, let collation = storage?.collation else { return text }
-    return .atom("\(operand: text) COLLATE \(alias: collation)")
+    hasCollation || storage?.collation == nil && !text.hasInnerCollation ? text : explicitlyCollated
+  }
+
+  /// The text with a collation that wins over those inside the other operand, as SQLite takes them for the operand's own.
+  var explicitlyCollated: SQLText {
+    .atom("\(operand: text) COLLATE \(alias: storage?.collation ?? "BINARY")")
   }
 }
 

@@ -46,6 +46,9 @@ struct SQLText: Sendable, Hashable, ExpressibleByStringInterpolation {
     return text
   }
 
+  /// Whether a part of it names a collation.
+  var hasInnerCollation: Bool { sql.contains(" COLLATE ") }
+
   /// The text in parentheses unless it needs none.
   var operand: SQLText { isAtom ? self : .atom("(\(self))") }
 
