@@ -8,6 +8,8 @@ struct BoundDefiningQuery: Sendable {
   let table: EntityTable
   /// All tables that it brings rows of; nil where the model does not say.
   let tables: Set<Int>?
+  /// The entity that contains its rows, where one does.
+  let container: RowContainer?
   /// The names of the key's properties, for an order that stays.
   let key: [String]
 
@@ -29,8 +31,11 @@ struct BoundDefiningQuery: Sendable {
       default: throw OfflineODataError(.invalidDefiningQuery, "'\(text)' has a step that brings no entities")
       }
     }
-    guard !table.isContained else {
-      throw OfflineODataError(.unsupportedQuery, "a defining query of contained entities ('\(text)'); expand them")
+    container = table.isContained ? RowContainer(path, plan) : nil
+    let contained = container.map { plan.tables[$0.table].navigations[$0.navigation].target }
+    guard !table.isContained || contained == table.number else {
+      throw OfflineODataError(
+        .unsupportedQuery, "a defining query of these contained entities ('\(text)'); expand them")
     }
     guard bound.options.apply == nil, bound.options.skipToken == nil, bound.options.deltaToken == nil else {
       throw OfflineODataError(.invalidDefiningQuery, "'\(text)' has $apply, $skiptoken or $deltatoken")
@@ -47,12 +52,16 @@ struct BoundDefiningQuery: Sendable {
     traits.hasFilter = bound.options.filter != nil || bound.options.search != nil
     traits.hasExpand = !bound.options.expand.isEmpty
     traits.pageSize = pageSize
-    traits.wantsTracking = tracksChanges
+    // What a delta tells of contained entities does not say whose they are.
+    traits.wantsTracking = tracksChanges && container == nil
     if key.isEmpty || changes != nil || bound.options.count != nil { traits.counting = .denied }
     if key.isEmpty || changes != nil { traits.paging = .denied }
     let capabilities = ServiceCapabilities(binder.model, source: source)
     self.traits = capabilities.add(to: traits)
   }
+
+  /// The tables that its download touches; nil where the model does not say.
+  var touched: Set<Int>? { container.map { container in tables?.union([container.table]) } ?? tables }
 
   /// Throws `notSupported` where the query brings streams of entities that no set or singleton has.
   func checkStreams(_ plan: ReplicaPlan) throws(OfflineODataError) {

@@ -81,7 +81,7 @@ struct DownloadCourse: Sendable {
     switch action {
     case .begin(let kind):
       await run.staging?.settle()
-      run.staging = try await ReplicaStaging.begin(kind, query, bound, store.replica)
+      run.staging = try await ReplicaStaging.begin(kind, query, bound, store)
       run.progress.step = kind == .whole ? .reading : .changes
       run.progress.rows = 0
       run.progress.totalRows = nil

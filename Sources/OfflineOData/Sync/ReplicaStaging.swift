@@ -7,6 +7,8 @@ enum ReplicaStaging {
   static func resume(
     _ query: DefiningQueryRow, _ bound: BoundDefiningQuery, _ replica: Replica
   ) async throws -> (any DownloadStaging, DownloadPosition)? {
+    // The row of the entity that contains the others may be another one by now.
+    guard bound.container == nil else { return nil }
     let table = bound.table.number
     if let read = try await StagedRead.resume(replica, query: query.id, table: table),
       let position = position(read.position, .whole)
@@ -29,12 +31,14 @@ enum ReplicaStaging {
   }
 
   static func begin(
-    _ kind: DownloadMachine.Staging, _ query: DefiningQueryRow, _ bound: BoundDefiningQuery, _ replica: Replica
+    _ kind: DownloadMachine.Staging, _ query: DefiningQueryRow, _ bound: BoundDefiningQuery, _ store: OpenStore
   ) async throws -> any DownloadStaging {
     let table = bound.table.number
+    let replica = store.replica
     switch kind {
     case .whole:
-      let read = try await StagedRead.begin(replica, query: query.id, table: table)
+      let container = try await store.place(of: bound.container)
+      let read = try await StagedRead.begin(replica, query: query.id, table: table, in: container)
       return WholeStaging(read: read, countsRows: !bound.traits.hasExpand)
     case .changes:
       return ChangesStaging(delta: try await StagedDelta.begin(replica, query: query.id, table: table))

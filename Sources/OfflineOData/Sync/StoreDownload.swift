@@ -98,9 +98,12 @@ struct StoreDownload: Sendable {
 
     /// Whether both bring rows of one table.
     func collides(with other: Waiting) -> Bool {
-      guard let mine = bound.tables, let others = other.bound.tables else { return true }
+      guard let mine = bound.touched, let others = other.bound.touched else { return true }
       return !mine.isDisjoint(with: others)
     }
+
+    /// How many entities contain its rows, one in another: those are to be there first.
+    var depth: Int { bound.container.map { $0.path.segments.count } ?? 0 }
   }
 
   private func queries() async throws -> OfflineODataDownloadReport {
@@ -119,13 +122,16 @@ struct StoreDownload: Sendable {
         tell(.queryFinished(outcome))
       }
     }
+    // One after the other among those of one depth, as they were added.
+    waiting = waiting.enumerated().sorted { ($0.element.depth, $0.offset) < ($1.element.depth, $1.offset) }.map(
+      \.element)
     let total = rows.count
     var running: [Int64: Waiting] = [:]
     var hindered: [Waiting] = []
     try await withThrowingTaskGroup(of: (Int64, OfflineODataQueryOutcome).self) { group in
       while true {
         while running.count < store.parameters.parallelQueries,
-          let next = waiting.firstIndex(where: { one in !running.values.contains { $0.collides(with: one) } })
+          let next = next(of: waiting, besides: Array(running.values))
         {
           let one = waiting.remove(at: next)
           running[one.row.id] = one
@@ -152,6 +158,15 @@ struct StoreDownload: Sendable {
     }
     try Task.checkCancellation()
     return OfflineODataDownloadReport(queries: outcomes)
+  }
+
+  /// The first query that needs no table of those that run, nor, for contained rows, of those that come before it.
+  private func next(of waiting: [Waiting], besides running: [Waiting]) -> Int? {
+    waiting.indices.first { place in
+      let one = waiting[place]
+      let before = one.depth > 0 ? waiting[..<place] : []
+      return !(running + before).contains { $0.collides(with: one) }
+    }
   }
 
   private func download(

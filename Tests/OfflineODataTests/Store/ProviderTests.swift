@@ -109,10 +109,13 @@ struct ProviderServiceTests {
     defer { service.stop() }
     let rig = try StoreRig(service.root)
     let store = try await rig.open(["products": "Products", "categories": "Categories?$expand=Products"])
-    let contained = await #expect(throws: OfflineODataError.self) {
-      try await store.add(OfflineODataDefiningQuery("items", "Orders(1)/Items"))
-    }
-    #expect(contained?.category == .notSupported)
+    try await store.add(OfflineODataDefiningQuery("items", "Orders(1)/Items"))
+    let alone = await #expect(throws: OfflineODataError.self) { try await store.download(["items"]) }
+    #expect(alone?.name == .entityNotFound)
+    try await store.add(OfflineODataDefiningQuery("orders", "Orders"))
+    try await store.download()
+    #expect(try await store.size("Orders(1)/Items") == (try await rig.count("Orders(1)/Items")))
+    for name in ["items", "orders"] { try await store.removeDefiningQuery(name) }
     let applied = await #expect(throws: OfflineODataError.self) {
       try await store.add(OfflineODataDefiningQuery("sums", "Products?$apply=aggregate($count as N)"))
     }

@@ -19,12 +19,23 @@ final class StagedRead: Sendable {
   let pages: Int
   let rows: Int64
   let queue: RowQueue
+  /// The entity that contains the query's own rows, where one does.
+  let container: Container?
   /// The largest chunk of rows of one table so far.
   fileprivate let largest = Mutex<RowChunk.Size?>(nil)
 
+  /// An entity in the store, and its navigation property that contains rows.
+  struct Container: Sendable, Hashable {
+    let table: Int
+    let navigation: Int
+    let row: Int64
+  }
+
   private init(
-    _ replica: Replica, _ query: Int64, _ table: Int, _ plan: ReplicaPlan, position: String?, pages: Int, rows: Int64
+    _ replica: Replica, _ query: Int64, _ table: Int, _ plan: ReplicaPlan, position: String?, pages: Int, rows: Int64,
+    container: Container? = nil
   ) {
+    self.container = container
     self.replica = replica
     self.query = query
     self.table = table
@@ -38,14 +49,16 @@ final class StagedRead: Sendable {
   /// Begins anew: what is staged for the query is dropped.
   ///
   /// Throws `inUse` later, when a page brings rows of a table that the whole read of another query fills.
-  static func begin(_ replica: Replica, query: Int64, table: Int) async throws(StorageError) -> StagedRead {
+  static func begin(
+    _ replica: Replica, query: Int64, table: Int, in container: Container? = nil
+  ) async throws(StorageError) -> StagedRead {
     let plan = try await replica.write { (connection, _, plan) throws(StorageError) in
       try StagedTables.drop(query: query, plan, connection)
       try connection.run(
         "INSERT INTO larder_download(query, way, pages, rows, bytes) VALUES(?1, 0, 0, 0, 0)", .integer(query))
       return plan
     }
-    return StagedRead(replica, query, table, plan, position: nil, pages: 0, rows: 0)
+    return StagedRead(replica, query, table, plan, position: nil, pages: 0, rows: 0, container: container)
   }
 
   /// Goes on with what is staged; nil where there is nothing.
@@ -123,7 +136,9 @@ final class StagedPage: Sendable {
     self.read = read
     self.inline = inline
     let isFit = inline.map { read.plan.tables.indices.contains($0.table) && $0.navigation >= 0 } ?? false
-    let parent = isFit ? inline.map { (navigation: $0.navigation, table: $0.table, id: $0.parent) } : nil
+    let around = isFit ? inline.map { (navigation: $0.navigation, table: $0.table, id: $0.parent) } : nil
+    let container = read.container.map { (navigation: $0.navigation, table: $0.table, id: $0.row) }
+    let parent = inline == nil ? container : around
     let table = parent.map { read.plan.tables[$0.table].navigations[$0.navigation].target } ?? read.table
     let collector = RowCollector(plan: read.plan, table: table, parent: parent)
     collector.expected = read.largest.withLock { $0 }

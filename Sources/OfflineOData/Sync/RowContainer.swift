@@ -1,0 +1,41 @@
+import OData
+import Storage
+
+/// The one entity that contains all rows of a defining query, as `Orders(1)` those of `Orders(1)/Items`.
+struct RowContainer: Sendable {
+  /// The entity's path.
+  let path: ODataBoundPath
+  /// Its table, and the navigation property that contains the rows.
+  let table: Int
+  let navigation: Int
+
+  /// Nil for a path that does not lead from one entity to those that it contains.
+  init?(_ path: ODataBoundPath, _ plan: ReplicaPlan) {
+    let last = path.segments.lastIndex { if case .navigation = $0.kind { true } else { false } }
+    guard let last, case .navigation(let step) = path.segments[last].kind else { return nil }
+    var above = path
+    above.segments.removeSubrange(last...)
+    guard above.type?.isCollection == false, let source = above.source, let table = plan.table(of: source) else {
+      return nil
+    }
+    let found = table.navigations.firstIndex { $0.path == [step.name] && plan.tables[$0.target].isContained }
+    guard let found else { return nil }
+    self.path = above
+    self.table = table.number
+    navigation = found
+  }
+}
+
+extension OpenStore {
+  /// Where rows of a query stand that an entity contains: below its row as it is now. Nil for rows of a set.
+  ///
+  /// Throws `notFound` where no defining query has brought the entity.
+  func place(of container: RowContainer?) async throws(OfflineODataError) -> StagedRead.Container? {
+    guard let container else { return nil }
+    let row = try await read { connection, state, plan in
+      try ChangeWalk.target(of: container.path, LocalRows(plan, state, connection)).entity?.row
+    }
+    guard let row else { throw OfflineODataError(.entityNotFound, "the entity that contains the rows of the query") }
+    return StagedRead.Container(table: container.table, navigation: container.navigation, row: row)
+  }
+}

@@ -1,0 +1,156 @@
+import Foundation
+import HTTPCore
+import OData
+import ODataService
+import Storage
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import OfflineOData
+
+@Suite("Offline store: defining queries of contained entities", .timeLimit(.minutes(1)))
+struct ContainedQueryTests {
+  /// Orders contain items, which contain notes; what a path answers can be set.
+  private final class Service: Sendable {
+    private let answers = Mutex<[String: String]>([:])
+    let asked = Mutex<[String]>([])
+
+    init() {
+      answers.withLock { answers in
+        answers["Orders"] = "{\"ID\":1},{\"ID\":2}"
+        answers["Orders(1)/Items"] = "{\"No\":1,\"Text\":\"a\"},{\"No\":2,\"Text\":\"b\"}"
+        answers["Orders(2)/Items"] = "{\"No\":1,\"Text\":\"other\"}"
+        answers["Orders(1)/Items(2)/Notes"] = "{\"No\":7,\"Text\":\"note\"}"
+      }
+    }
+
+    subscript(path: String) -> String? {
+      get { answers.withLock { $0[path] } }
+      set { answers.withLock { $0[path] = newValue } }
+    }
+
+    func serve() throws -> ScriptedServer {
+      try ScriptedServer { [self] request in
+        let path = String(request.path.dropFirst("/s/".count))
+        if path == "$metadata" {
+          return .response(200, fields: [.contentType: "application/xml"], body: Self.metadata)
+        }
+        asked.withLock { $0.append(path) }
+        // The second page of a set is at its name with a `+`.
+        let isNext = request.query?.contains("next") == true
+        guard let rows = self[isNext ? path + "+" : path] else { return .response(404) }
+        let next = !isNext && self[path + "+"] != nil ? ",\"@odata.nextLink\":\"\(path)?next\"" : ""
+        return EvilService.json("{\"@odata.context\":\"$metadata#\(path)\",\"value\":[\(rows)]\(next)}")
+      }
+    }
+
+    private static let metadata = """
+      <edmx:Edmx Version="4.0" xmlns:edmx="http://docs.oasis-open.org/odata/ns/edmx"><edmx:DataServices>
+      <Schema Namespace="N" xmlns="http://docs.oasis-open.org/odata/ns/edm">
+      <EntityType Name="Order"><Key><PropertyRef Name="ID"/></Key>
+      <Property Name="ID" Type="Edm.Int32" Nullable="false"/>
+      <NavigationProperty Name="Items" Type="Collection(N.Item)" ContainsTarget="true"/></EntityType>
+      <EntityType Name="Item"><Key><PropertyRef Name="No"/></Key><Property Name="No" Type="Edm.Int32" Nullable="false"/>
+      <Property Name="Text" Type="Edm.String"/>
+      <NavigationProperty Name="Notes" Type="Collection(N.Note)" ContainsTarget="true"/></EntityType>
+      <EntityType Name="Note"><Key><PropertyRef Name="No"/></Key><Property Name="No" Type="Edm.Int32" Nullable="false"/>
+      <Property Name="Text" Type="Edm.String"/></EntityType>
+      <EntityContainer Name="C"><EntitySet Name="Orders" EntityType="N.Order"/></EntityContainer></Schema>
+      </edmx:DataServices></edmx:Edmx>
+      """
+  }
+
+  private func texts(_ store: OfflineODataProvider, _ path: String) async throws -> [String] {
+    try await store.readEntitySet(path).entities.map { entity in
+      if case .string(let text)? = entity["Text"] { text } else { "-" }
+    }
+  }
+
+  @Test(
+    "their rows stand in the entity of the path alone; they come behind the query that brings it, and go with their own"
+  )
+  func rows() async throws {
+    let service = Service()
+    service["Orders(1)/Items+"] = "{\"No\":3,\"Text\":\"c\"}"
+    let server = try service.serve()
+    defer { server.stop() }
+    let rig = try StoreRig(server.url("/s/").absoluteString)
+    // The deepest first: it waits for what contains its rows.
+    let store = try await rig.open([
+      "notes": "Orders(1)/Items(2)/Notes", "items": "Orders(1)/Items?$orderby=No", "orders": "Orders",
+    ])
+    #expect(service.asked.withLock { Array($0.prefix(2)) } == ["Orders", "Orders(1)/Items"])
+    #expect(service.asked.withLock { $0.last } == "Orders(1)/Items(2)/Notes")
+    #expect(try await texts(store, "Orders(1)/Items?$orderby=No") == ["a", "b", "c"])
+    #expect(try await texts(store, "Orders(2)/Items").isEmpty)
+    #expect(try await texts(store, "Orders(1)/Items(2)/Notes") == ["note"])
+    #expect(try await store.text("Orders?$expand=Items($expand=Notes)&$count=true").contains("\"note\""))
+    #expect(try await store.text("Orders(1)/Items(3)/Text/$value") == "c")
+    #expect(try await store.definingQueries().map(\.rows).sorted() == [1, 2, 3])
+    // Another state: fewer, changed; the order's own row is read again and stays the same one.
+    service["Orders(1)/Items+"] = nil
+    service["Orders(1)/Items"] = "{\"No\":2,\"Text\":\"B\"}"
+    try await store.download()
+    #expect(try await texts(store, "Orders(1)/Items") == ["B"])
+    #expect(try await texts(store, "Orders(1)/Items(2)/Notes") == ["note"])
+    // Another query's rows of the same table.
+    try await store.add(OfflineODataDefiningQuery("others", "Orders(2)/Items?$filter=No gt 0"))
+    try await store.download(["others"])
+    #expect(try await texts(store, "Orders(2)/Items") == ["other"])
+    #expect(try await texts(store, "Orders(1)/Items") == ["B"])
+    try await store.removeDefiningQuery("items")
+    #expect(try await texts(store, "Orders(1)/Items").isEmpty)
+    #expect(try await texts(store, "Orders(2)/Items") == ["other"])
+    try await store.store?.replica.database.checkIntegrity()
+    try await store.close()
+  }
+
+  @Test("without the entity that contains them there is no place for them: typed; with it, all is well")
+  func missing() async throws {
+    let service = Service()
+    let server = try service.serve()
+    defer { server.stop() }
+    let rig = try StoreRig(server.url("/s/").absoluteString)
+    let store = try rig.provider()
+    try await store.add(OfflineODataDefiningQuery("items", "Orders(1)/Items"))
+    let error = await #expect(throws: OfflineODataError.self) { try await store.open() }
+    #expect(error?.name == .entityNotFound, "\(error.debugDescription)")
+    try await store.add(OfflineODataDefiningQuery("orders", "Orders"))
+    try await store.open()
+    try await store.download()
+    #expect(try await texts(store, "Orders(1)/Items") == ["a", "b"])
+    // Gone at the service: its items cannot be asked for any more, and are not shown.
+    service["Orders"] = "{\"ID\":2}"
+    service["Orders(1)/Items"] = nil
+    let gone = await #expect(throws: OfflineODataError.self) { try await store.download() }
+    #expect([.entityNotFound, .requestRefused].contains(gone?.name), "\(gone.debugDescription)")
+    #expect(try await store.size("Orders") == 1)
+    await #expect(throws: OfflineODataError.self) { try await texts(store, "Orders(1)/Items") }
+    // There again, as another row.
+    service["Orders"] = "{\"ID\":1},{\"ID\":2}"
+    service["Orders(1)/Items"] = "{\"No\":9,\"Text\":\"again\"}"
+    try await store.download()
+    #expect(try await texts(store, "Orders(1)/Items") == ["again"])
+    try await store.store?.replica.database.checkIntegrity()
+    try await store.close()
+  }
+
+  @Test("a download that was cut between pages begins anew")
+  func cut() async throws {
+    let service = Service()
+    service["Orders(1)/Items+"] = "{\"No\":3,\"Text\":\"c\"}"
+    let server = try service.serve()
+    defer { server.stop() }
+    let rig = try StoreRig(server.url("/s/").absoluteString)
+    let store = try await rig.open(["orders": "Orders", "items": "Orders(1)/Items"])
+    service["Orders(1)/Items"] = "{\"No\":1,\"Text\":\"new\"}"
+    service["Orders(1)/Items+"] = "{\"No\":"
+    await #expect(throws: OfflineODataError.self) { try await store.download() }
+    #expect(try await texts(store, "Orders(1)/Items?$orderby=No") == ["a", "b", "c"])
+    service["Orders(1)/Items+"] = "{\"No\":4,\"Text\":\"d\"}"
+    try await store.download()
+    #expect(try await texts(store, "Orders(1)/Items?$orderby=No") == ["new", "d"])
+    try await store.close()
+  }
+}
