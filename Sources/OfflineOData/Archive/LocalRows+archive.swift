@@ -46,6 +46,41 @@ extension LocalRows {
     }
     return free
   }
+
+  /// Holds a request that waits for one of the archive, and those of its transaction with it.
+  mutating func hold(_ id: Int64) throws(StorageError) {
+    let sql = """
+      SELECT 1 FROM larder_dependency d JOIN larder_request e ON e.id = d.earlier WHERE d.request = ?1 AND e.state >= 2
+      UNION ALL SELECT 1 FROM larder_request r JOIN larder_request s ON s.id BETWEEN r.unit AND ?1 AND s.unit = r.unit
+        WHERE r.id = ?1 AND r.unit <> ?1 AND s.state >= 2
+      LIMIT 1
+      """
+    let isHeld = try connection.first(sql, .integer(id)) { (_) throws(StorageError) in true }
+    guard isHeld == true, let entry = try queue.entry(id) else { return }
+    let own = try connection.rows(
+      "SELECT id FROM larder_request WHERE unit = ?1 AND state = 0", .integer(entry.unit)
+    ) { (row) throws(StorageError) in try row.int64(0) }
+    for one in own {
+      try queue.set(.held, of: one)
+      if let entity = try queue.entry(one)?.request.entity { try touch(entity) }
+    }
+  }
+
+  /// Takes out a request that became a part of another: what waited for it waits for that one.
+  mutating func absorb(_ id: Int64, into other: Int64) throws(StorageError) {
+    try touch(try queue.effects(of: id))
+    try connection.run(
+      "UPDATE OR IGNORE larder_dependency SET earlier = ?2 WHERE earlier = ?1 AND request <> ?2", .integer(id),
+      .integer(other))
+    try queue.remove([id])
+  }
+
+  /// Takes out a request that is needless; what waited for it does not wait any more.
+  mutating func drop(_ id: Int64) throws(StorageError) {
+    try touch(try queue.effects(of: id))
+    if let entity = try queue.entry(id)?.request.entity { try touch(entity) }
+    try queue.remove([id])
+  }
 }
 
 /// The requests of the archive and what ties them together.

@@ -176,7 +176,7 @@ struct ChangeMakingTests {
     #expect(
       try await rig.queue() == [
         "1/1 create Tags Name", "2/2 createLink Orders#Tags Tags <1", "3/3 deleteLink Orders#Tags Tags <2",
-        "4/4 deleteLink Orders#Tags Tags <1,3", "5/5 updateLink Orders#First Tags <4",
+        "4/4 deleteLink Orders#Tags Tags <1,2,3", "5/5 updateLink Orders#First Tags <4",
         "6/6 updateLink Orders#First Tags <1,5", "7/7 updateLink Orders#Customer Customers <6",
         "8/8 deleteLink Orders#Customer - <7", "9/9 createLink Customers#Orders Orders <8",
       ])

@@ -160,17 +160,42 @@ struct LocalRows {
     try touch(effects)
     if let entity = request.entity { try touch(entity) }
     var earlier = earlier
-    for row in Set(effects.map(\.row) + (request.entity.map { [$0.row] } ?? [])) {
+    let rows = effects.filter { $0.other == nil }.map(\.row) + (request.entity.map { [$0.row] } ?? [])
+    for row in Set(rows) {
       if let last = try lastRequest(of: row) { earlier.insert(last) }
+      if request.operation == .delete { earlier.formUnion(try linking(row)) }
     }
+    for effect in effects { earlier.formUnion(try before(effect)) }
     return try queue.add(request, unit: unit, effects: effects, after: earlier)
   }
 
-  /// The last request that waits on a row; nil where none does.
+  /// What a link waits for: those that make its ends, and the last one that made or removed it.
+  private func before(_ effect: Effect) throws(StorageError) -> [Int64] {
+    guard let other = effect.other else { return [] }
+    let sql = """
+      SELECT request FROM larder_effect WHERE row IN (?1, ?2) AND kind = 0 AND other IS NULL
+      UNION SELECT max(request) FROM larder_effect WHERE row = ?1 AND other = ?2 AND name = ?3 HAVING max(request) > 0
+      """
+    return try connection.rows(sql, .integer(effect.row), .integer(other), .text(effect.name)) {
+      (found) throws(StorageError) in try found.int64(0)
+    }
+  }
+
+  /// The requests that make or remove links of a row.
+  private func linking(_ row: Int64) throws(StorageError) -> [Int64] {
+    try connection.rows(
+      """
+      SELECT request FROM larder_effect WHERE row = ?1 AND other IS NOT NULL
+      UNION SELECT request FROM larder_effect WHERE other = ?1
+      """, .integer(row)
+    ) { (found) throws(StorageError) in try found.int64(0) }
+  }
+
+  /// The last request that waits on a row, beside those that link it; nil where none does.
   func lastRequest(of row: Int64) throws(StorageError) -> Int64? {
     let sql = """
       SELECT max(coalesce((SELECT max(id) FROM larder_request WHERE entity = ?1), 0),
-        coalesce((SELECT max(request) FROM larder_effect WHERE row = ?1), 0))
+        coalesce((SELECT max(request) FROM larder_effect WHERE row = ?1 AND other IS NULL), 0))
       """
     let last = try connection.first(sql, .integer(row)) { (found) throws(StorageError) in try found.int64(0) } ?? 0
     return last == 0 ? nil : last

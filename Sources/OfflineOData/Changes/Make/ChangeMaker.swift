@@ -132,8 +132,10 @@ struct ChangeMaker {
         try dependOnMaker(of: target?.cells?.integer(.parent))
       }
     }
+    if let repaired = try repair(queued) { return repaired }
     if combines, !isChangeSet, let merged = try merge(queued) { return merged }
     let id = try rows.record(queued, unit: unit, effects: effects, after: earlier)
+    try rows.hold(id)
     if isChangeSet, unit == nil { unit = id }
     if let stored { try keep(stored, of: id, queued, target) }
     return id

@@ -51,6 +51,7 @@ extension OpenStore {
         throw OfflineODataError(.changesPending, "a request of the entity is being sent")
       }
       let undone = try rows.undo(ids)
+      try rows.release()
       try rows.finish()
       return undone.count
     }

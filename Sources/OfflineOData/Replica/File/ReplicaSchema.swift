@@ -5,13 +5,20 @@ enum ReplicaSchema {
   /// "Lrdr".
   static let applicationID: Int32 = 0x4C72_6472
 
-  static let schema = Schema(applicationID: applicationID, steps: [First(), Second()])
+  static let schema = Schema(applicationID: applicationID, steps: [First(), Second(), Third()])
 
   /// The tables of changes that wait to be sent.
   static let changes = [
     "larder_request", "larder_effect", "larder_base", "larder_base_link", "larder_dependency", "larder_media",
     "larder_local",
   ]
+
+  /// Links are found from either end.
+  private struct Third: SchemaStep {
+    func run(on connection: Connection) throws(StorageError) {
+      try connection.run("CREATE INDEX larder_effect_other ON larder_effect(other) WHERE other IS NOT NULL")
+    }
+  }
 
   private struct First: SchemaStep {
     func run(on connection: Connection) throws(StorageError) {

@@ -1,0 +1,190 @@
+import OData
+import Storage
+
+// A change of an entity whose request the service has refused repairs that request: it is sent again with what came of
+// both.
+extension ChangeMaker {
+  /// Puts a change into the refused request of its entity, and that back into the queue.
+  ///
+  /// - Returns: the request's number; nil where the change is recorded as it is. It is held then, unless it has made the
+  ///   refused request needless, or a part of it was needed there only to be accepted.
+  mutating func repair(_ new: QueuedRequest) throws -> Int64? {
+    // The changes of a transaction stay together.
+    guard !isChangeSet, !new.isUnmodifiable, let entity = new.entity else { return nil }
+    let waiting = try rows.queue.entries(of: entity.row)
+    guard let failed = waiting.first(where: { $0.state == .archived }), !failed.request.isUnmodifiable,
+      failed.failure?.kind != .unknownOutcome
+    else { return nil }
+    if new.operation == .delete { return try delete(entity, failed, waiting) }
+    let later = waiting.filter { $0.id > failed.id }
+    guard let added = new.asEntity, var repair = Repair(failed, rows, plan), try !makesCircle(failed.id) else {
+      return nil
+    }
+    var isWhole = true
+    for entry in later where isWhole { isWhole = try isAbsorbable(entry, into: failed) }
+    if isWhole {
+      for entry in later {
+        guard let body = entry.request.asEntity else { continue }
+        repair.take(body, entry.request, try rows.queue.effects(of: entry.id))
+        try rows.absorb(entry.id, into: failed.id)
+      }
+    }
+    repair.take(added, new, effects)
+    try rows.touch(repair.effects)
+    try rows.touch(entity)
+    try rows.queue.replace(failed.id, by: repair.request, effects: repair.effects)
+    for id in earlier where id != failed.id { try rows.queue.add(failed.id, after: id) }
+    try rows.requeue([failed.id])
+    try rows.hold(failed.id)
+    // What lies between would take its values back: the change comes once more behind it.
+    return isWhole ? failed.id : nil
+  }
+
+  /// Whether what the change needs comes behind the refused request itself.
+  private func makesCircle(_ id: Int64) throws(StorageError) -> Bool {
+    try !earlier.isDisjoint(with: rows.queue.withDependents([id]).filter { $0 != id })
+  }
+
+  /// Whether a later change of the entity can be a part of the refused request.
+  private func isAbsorbable(_ entry: QueueEntry, into failed: QueueEntry) throws(StorageError) -> Bool {
+    let request = entry.request
+    guard request.asEntity?.links.isEmpty == true, !request.makesEntity, !request.isUnmodifiable,
+      request.headers.isEmpty, request.category == failed.request.category, entry.state != .sent,
+      entry.unit == entry.id || entry.unit == failed.unit
+    else { return false }
+    let effects = try rows.queue.effects(of: entry.id)
+    guard effects.count == 1, effects[0].kind == .set else { return false }
+    // One that waits for others made since cannot come before them.
+    for id in try rows.queue.dependencies()[entry.id] ?? [] where id > failed.id {
+      guard try rows.queue.entry(id)?.request.entity == request.entity else { return false }
+    }
+    return true
+  }
+
+  /// An entity deleted whose request was refused: one that was never made goes with its requests, else its refused updates
+  /// are needless.
+  private mutating func delete(
+    _ entity: RowReference, _ failed: QueueEntry, _ waiting: [QueueEntry]
+  ) throws -> Int64? {
+    let own = Set(waiting.map(\.id))
+    if failed.request.makesEntity {
+      let others = try rows.queue.withDependents([failed.id]).filter { !own.contains($0) }
+      guard others.isEmpty else {
+        throw OfflineODataError(
+          .changesPending,
+          "other changes depend on the entity, whose creation was refused: deleting ErrorArchive(\(failed.id)) takes them back with it"
+        )
+      }
+      try rows.undo(own)
+      return failed.id
+    }
+    for entry in waiting where entry.state == .archived || entry.state == .held {
+      guard entry.request.asEntity != nil, entry.unit == entry.id, entry.failure?.kind != .unknownOutcome else {
+        continue
+      }
+      try rows.drop(entry.id)
+    }
+    try rows.release()
+    return nil
+  }
+}
+
+/// A refused request while later changes are put into it.
+private struct Repair {
+  private(set) var request: QueuedRequest
+  private(set) var effects: [Effect]
+  private var body: QueuedEntity
+  private let place: Int
+  private let table: EntityTable
+  private let plan: ReplicaPlan
+
+  /// Nil for a request that is no creation or update of an entity.
+  init?(_ failed: QueueEntry, _ rows: LocalRows, _ plan: ReplicaPlan) {
+    guard let entity = failed.request.entity, let table = plan.table(entity.table), let body = failed.request.asEntity,
+      let effects = try? rows.queue.effects(of: failed.id),
+      let place = effects.lastIndex(where: { $0.reference == entity && $0.kind != .delete })
+    else { return nil }
+    (request, self.effects, self.body, self.place) = (failed.request, effects, body, place)
+    (self.table, self.plan) = (table, plan)
+    if !request.isOfEntity {
+      request.operation = plan.model.version >= .v4 ? .patch : .merge
+      request.target = QueuedTarget(entity)
+    }
+    // What the model has no more is not sent.
+    if failed.failure?.kind == .unfitting, !table.types.contains(where: \.isOpen) {
+      self.body.properties.removeAll { table.column([$0.name]) == nil }
+    }
+  }
+
+  mutating func take(_ added: QueuedEntity, _ new: QueuedRequest, _ more: [Effect]) {
+    if new.operation == .replace, !request.makesEntity {
+      // All is said anew.
+      (request.operation, body) = (.replace, added)
+    } else {
+      for property in added.properties {
+        body.properties.removeAll { $0.name == property.name }
+        body.links = body.links.filter { !foreignKey(of: $0).contains(property.name) }
+        body.properties.append(property)
+      }
+      for link in added.links { take(link, beside: added.properties) }
+    }
+    request.body = .entity(body)
+    if let tag = new.customTag { request.customTag = tag }
+    if let category = new.category { request.category = category }
+    if let preference = new.returnPreference { request.returnPreference = preference }
+    if new.ifMatch == "*" { request.ifMatch = "*" }
+    for header in new.headers {
+      request.headers.removeAll { $0.name.lowercased() == header.name.lowercased() }
+      request.headers.append(header)
+    }
+    for effect in more {
+      if effect.reference == effects[place].reference, effect.kind == .set {
+        effects[place].cells.merge(effect.cells)
+      } else {
+        effects.append(effect)
+      }
+    }
+  }
+
+  private mutating func take(_ link: QueuedLink, beside properties: [QueuedProperty]) {
+    let names = foreignKey(of: link)
+    body.properties.removeAll { old in names.contains(old.name) && !properties.contains { $0.name == old.name } }
+    if link.isCollection, let known = body.links.firstIndex(where: { $0.name == link.name }) {
+      body.links[known].bindings += link.bindings
+    } else {
+      body.links.removeAll { $0.name == link.name }
+      body.links.append(link)
+    }
+  }
+
+  /// The names of the properties that say the same as a link.
+  private func foreignKey(of link: QueuedLink) -> Set<String> {
+    guard let navigation = table.navigation([link.name]), case .columns(let pairs) = navigation.relation,
+      plan.isDependent(navigation, table)
+    else { return [] }
+    return Set(pairs.map { table.columns[$0.source].path.joined(separator: "/") })
+  }
+}
+
+extension QueuedRequest {
+  /// Whether its body is an entity.
+  fileprivate var isOfEntity: Bool { [.create, .patch, .merge, .replace].contains(operation) }
+
+  /// What it says of its entity, as the body of an entity; nil where it does something else.
+  fileprivate var asEntity: QueuedEntity? {
+    switch (operation, body) {
+    case (.create, .entity(let entity)), (.patch, .entity(let entity)), (.merge, .entity(let entity)),
+      (.replace, .entity(let entity)):
+      return entity
+    case (.replaceProperty, .properties(let properties)), (.patchProperty, .properties(let properties)):
+      guard properties.count == 1, properties[0].name == target.path else { return nil }
+      // Of a complex value that is changed in part, the rest is not known here.
+      if operation == .patchProperty, case .complex = properties[0].value.value { return nil }
+      return QueuedEntity(row: self.entity, properties: properties)
+    case (.deleteProperty, .none) where !target.path.contains("/"):
+      return QueuedEntity(
+        row: self.entity, properties: [QueuedProperty(name: target.path, value: QueuedValue(.null))])
+    default: return nil
+    }
+  }
+}
