@@ -26,5 +26,6 @@
 // 3. Upload/Journal/     the send is written down before it leaves.
 // 4. Upload/Outcome/     what the answer means, and its one commit: removal from the queue, the service's image, the archive.
 // 5. Upload/Resolution/  what became of a send whose answer was lost: by key, ETag and content. Upload/Conflict/: policies.
+// 6. Archive/            what was refused: ``StoreModel``, the entity sets of queue and archive; retry, discard, repair.
 //
 // Store/        ``OfflineODataProvider``: opening, requests, defining queries, the event log.

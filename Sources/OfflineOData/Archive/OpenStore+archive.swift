@@ -55,11 +55,12 @@ extension OpenStore {
       guard let failure = entry.failure, failure.kind == .conflict, let entity = entry.request.entity,
         let table = plan.table(entity.table)
       else { return nil }
+      let mine = try failure.mine ?? LocalRows(plan, state, connection).effective(entity)
       let paths = RowPath(connection: connection, state: state, plan: plan)
       return OfflineODataConflict(
         id: id, path: (try? paths.location(of: entity))?.path ?? "", customTag: entry.request.customTag,
         isDeletion: entry.request.operation == .delete, base: failure.base.map { $0.entity(in: table, plan) },
-        mine: failure.mine.map { $0.entity(in: table, plan) },
+        mine: mine.map { $0.entity(in: table, plan) },
         theirs: failure.theirs.map { $0.entity(in: table, plan) }, isTheirsKnown: !failure.theirsIsUnknown)
     }
   }

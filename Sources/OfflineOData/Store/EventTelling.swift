@@ -40,6 +40,11 @@ final class EventTelling: Sendable {
 
   /// Tells one event.
   func tell(_ event: OfflineODataEvent, of provider: OfflineODataProvider, isOpening: Bool = false) {
+    defer {
+      if case .queryFinished(let outcome) = event, !outcome.conflicts.isEmpty {
+        tell(.conflictsNoticed(outcome.conflicts), of: provider)
+      }
+    }
     for stream in state.withLock({ Array($0.streams.values) }) { stream.yield(event) }
     guard let delegate else { return }
     calling.withLock { _ in
@@ -50,6 +55,8 @@ final class EventTelling: Sendable {
       case .progress(let progress): delegate.offlineODataProvider(provider, didUpdateDownloadProgress: progress)
       case .queryFinished(let outcome): delegate.offlineODataProvider(provider, didFinishQuery: outcome)
       case .uploadProgress(let progress): delegate.offlineODataProvider(provider, didUpdateUploadProgress: progress)
+      case .conflictsNoticed(let conflicts):
+        delegate.offlineODataProvider(provider, didNoticeConflicts: conflicts)
       case .downloadFinished, .downloadFailed, .uploadFinished, .uploadFailed: break
       }
     }

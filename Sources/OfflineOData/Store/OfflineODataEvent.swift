@@ -6,6 +6,8 @@ public enum OfflineODataEvent: Sendable {
   case progress(OfflineODataProgress)
   /// A defining query is done, well or not.
   case queryFinished(OfflineODataQueryOutcome)
+  /// A download has noticed that another has changed entities under changes that wait to be sent.
+  case conflictsNoticed([OfflineODataNoticedConflict])
   /// A download has ended well.
   case downloadFinished(OfflineODataDownloadReport)
   /// An upload has gone on.
@@ -87,6 +89,8 @@ public struct OfflineODataQueryOutcome: Sendable, Hashable {
   public var pages = 0
   /// What was found on the way, in sentences: an expired delta link, a service that does not page.
   public var notes: [String] = []
+  /// Changes that wait to be sent and whose entities another has changed.
+  public var conflicts: [OfflineODataNoticedConflict] = []
   /// Why it failed; nil where it did not.
   public var error: OfflineODataError?
 }
@@ -114,6 +118,9 @@ public protocol OfflineODataDelegate: AnyObject, Sendable {
     _ provider: OfflineODataProvider, didUpdateUploadProgress progress: OfflineODataUploadProgress)
   /// A defining query is done, well or not.
   func offlineODataProvider(_ provider: OfflineODataProvider, didFinishQuery outcome: OfflineODataQueryOutcome)
+  /// A download has noticed that another has changed entities under changes that wait to be sent.
+  func offlineODataProvider(
+    _ provider: OfflineODataProvider, didNoticeConflicts conflicts: [OfflineODataNoticedConflict])
 }
 
 extension OfflineODataDelegate {
@@ -134,5 +141,9 @@ extension OfflineODataDelegate {
   /// Does nothing.
   public func offlineODataProvider(
     _ provider: OfflineODataProvider, didFinishQuery outcome: OfflineODataQueryOutcome
+  ) {}
+  /// Does nothing.
+  public func offlineODataProvider(
+    _ provider: OfflineODataProvider, didNoticeConflicts conflicts: [OfflineODataNoticedConflict]
   ) {}
 }

@@ -221,6 +221,7 @@ struct DownloadCourse: Sendable {
       if !outcome.conflicts.isEmpty {
         run.outcome.notes.append(DownloadNote.changedBelow(outcome.conflicts.count).description)
       }
+      run.outcome.conflicts += outcome.noticed
       run.staging = nil
       run.finished = run.outcome.rows
       return .finished

@@ -34,7 +34,8 @@ struct UploadOutcomeTests {
     Row(status: 504, outcome: .stop(mayHaveTakenEffect: true)),
     Row(status: 400, outcome: .refused), Row(status: 405, outcome: .refused), Row(status: 409, outcome: .refused),
     Row(status: 413, outcome: .refused), Row(status: 415, outcome: .refused), Row(status: 422, outcome: .refused),
-    Row(status: 424, outcome: .refused), Row(status: 428, outcome: .refused), Row(status: 500, outcome: .refused),
+    Row(status: 424, outcome: .refused), Row(status: 428, outcome: .needsCondition),
+    Row(status: 500, outcome: .refused),
     Row(status: 501, outcome: .refused), Row(status: 304, outcome: .refused),
   ]
 

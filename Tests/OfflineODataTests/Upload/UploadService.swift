@@ -71,6 +71,8 @@ final class UploadService: HTTPTransport {
     var fault: (@Sendable (String) -> Fault?)?
     var names: [String: (Int, HTTPFields, String)] = [:]
     var lastFields: HTTPFields = [:]
+    /// Every condition fails.
+    var alwaysConflicts = false
     /// Told before a request is done and after, before its answer leaves.
     var watch: (@Sendable (State) -> Void)?
   }
@@ -262,7 +264,9 @@ extension UploadService.State {
       return (200, self.fields(set, key, entity), json(set, key, entity, expands: path.contains("$expand")))
     }
     if let condition = fields[.ifMatch] {
-      if condition != "*", ways.hasETags, condition != etag(entity) { return (412, [:], error("changed")) }
+      if alwaysConflicts || condition != "*" && ways.hasETags && condition != etag(entity) {
+        return (412, [:], error("changed"))
+      }
     } else if ways.requiresIfMatch {
       return (428, [:], error("If-Match"))
     }

@@ -100,9 +100,12 @@ extension LocalRows {
     }
     try keep(base, as: reference)
     try touch(reference)
-    guard let old, !old.isGone else { return false }
-    guard let now else { return !old.isMadeHere }
-    return old.content != now.content || old.text(.etag) != now.text(.etag)
+    var isChanged = false
+    if let old, !old.isGone {
+      isChanged = now.map { old.content != $0.content || old.text(.etag) != $0.text(.etag) } ?? !old.isMadeHere
+    }
+    try notice(reference, from: old, to: now, isChanged: isChanged)
+    return isChanged
   }
 
   private mutating func rebase(_ link: LinkReference, to isThere: Bool) throws(StorageError) {

@@ -11,6 +11,8 @@ struct LocalRows {
   private var touched: Set<RowReference> = []
   private var touchedLinks: Set<LinkReference> = []
   private(set) var changed: Set<Int> = []
+  /// Conflicts that a download has noticed in this transaction.
+  var noticed: [OfflineODataNoticedConflict] = []
 
   /// A link between two rows.
   struct LinkReference: Hashable, Sendable {

@@ -82,6 +82,7 @@ final class StagedDelta: Sendable {
         }
         var outcome = try writer.finish(connection)
         outcome.conflicts = try local.refold(unfolded, writer.registry)
+        outcome.noticed = local.noticed
         outcome.changed.formUnion(local.changed)
         try ending.write(query, connection)
         try StagedTables.drop(query: query, plan, connection)

@@ -8,6 +8,8 @@ struct StagedOutcome: Sendable, Hashable {
   var rows: Int64 = 0
   /// Entities that the server has changed under changes of this device that wait to be sent.
   var conflicts: [RowReference] = []
+  /// The changes among those that are in conflict with that.
+  var noticed: [OfflineODataNoticedConflict] = []
 }
 
 extension StagedRead {
@@ -207,6 +209,7 @@ extension StagedRead {
     outcome.conflicts = try local.refold(
       readWith: Dictionary(uniqueKeysWithValues: work.tables.map { ($0.number, $0.bit) }),
       told: Dictionary(uniqueKeysWithValues: work.links.map { ($0.number, $0.next + "_told") }))
+    outcome.noticed = local.noticed
     outcome.changed.formUnion(local.changed)
     try ending.write(query, connection)
     try connection.run("DELETE FROM larder_inline WHERE query = ?1", .integer(query))

@@ -19,15 +19,15 @@ struct ConflictCourse: Sendable {
   /// What becomes of a request that was answered 412.
   ///
   /// - Parameters:
+  ///   - condition: the ETag that it was sent under; nil where it was sent under none.
   ///   - theirs: the server's version, where it is known already.
   ///   - failure: what goes to the archive where the policy sends it there.
-  ///   - isAlone: one of several of a transaction is never changed by a policy.
   func end(
-    of entry: QueueEntry, theirs: RequestEnd.Theirs? = nil, failure: ArchivedFailure, isAlone: Bool
+    of entry: QueueEntry, condition: String?, theirs: RequestEnd.Theirs? = nil, failure: ArchivedFailure
   ) async throws -> RequestEnd {
     let known = try await known(entry)
     let theirs = if let theirs { theirs } else { await fetched(known.path) }
-    guard isAlone, let entity = entry.request.entity, let table = store.replica.plan.table(entity.table) else {
+    guard let entity = entry.request.entity, let table = store.replica.plan.table(entity.table) else {
       return .archived(failure, theirs: theirs)
     }
     let plan = store.replica.plan
@@ -42,14 +42,24 @@ struct ConflictCourse: Sendable {
       policy, entry.request.operation, mine: known.columns, base: known.base, theirs: cells)
     switch decision {
     case .archive: return .archived(failure, theirs: theirs)
-    case .sendAgain: return .again(theirs, nil)
+    case .sendAgain:
+      return isRefusedAnyway(condition, theirs) ? .archived(failure, theirs: theirs) : .again(theirs, nil)
     case .giveUp: return .discarded(theirs)
     case .done: return .done(ServerAnswer())
     case .ask:
       guard case .resolver(let resolve) = policy else { return .archived(failure, theirs: theirs) }
       let conflict = conflict(entry, known, theirs, table, plan)
-      return resolved(await resolve(conflict), entry, theirs, failure)
+      let end = resolved(await resolve(conflict), entry, theirs, failure)
+      return if case .again = end, isRefusedAnyway(condition, theirs) { .archived(failure, theirs: theirs) } else {
+        end
+      }
     }
+  }
+
+  /// Whether the service has refused its own ETag: it would again.
+  private func isRefusedAnyway(_ condition: String?, _ theirs: RequestEnd.Theirs) -> Bool {
+    guard let condition, case .there(let answer) = theirs else { return false }
+    return answer.etag == condition
   }
 
   private func known(_ entry: QueueEntry) async throws(OfflineODataError) -> Known {
@@ -58,7 +68,8 @@ struct ConflictCourse: Sendable {
       guard let entity = entry.request.entity else { return known }
       let rows = LocalRows(plan, state, connection)
       known.path = (try? RowPath(connection: connection, state: state, plan: plan).location(of: entity))?.path
-      known.base = try rows.base(of: entity)
+      // A download may have brought theirs since the change was made.
+      known.base = try entry.failure?.base ?? rows.base(of: entity)
       known.mine = try rows.effective(entity)
       for effect in try ChangeQueue(connection).effects(of: entry.id) where effect.reference == entity {
         known.columns.formUnion(effect.cells.values.keys)
@@ -76,6 +87,18 @@ struct ConflictCourse: Sendable {
     case .gone: return .gone
     case .refused: return .unknown
     }
+  }
+
+  func fetched(of entry: QueueEntry) async throws -> RequestEnd.Theirs { await fetched(try await known(entry).path) }
+
+  /// Whether the server's version is another one than the change was based on.
+  func isAnother(_ answer: ServerAnswer, _ entry: QueueEntry) async throws -> Bool {
+    let known = try await known(entry)
+    let plan = store.replica.plan
+    guard let base = known.base, let entity = entry.request.entity, let table = plan.table(entity.table),
+      let cells = answer.cells(in: table, plan)
+    else { return false }
+    return !ConflictDecision.changed(from: base, to: cells).isEmpty
   }
 
   // MARK: The application
@@ -103,7 +126,7 @@ struct ConflictCourse: Sendable {
     case .use(let properties):
       guard case .there = theirs else { return .archived(failure, theirs: theirs) }
       var request = entry.request
-      request.operation = .patch
+      request.operation = store.replica.model.version >= .v4 ? .patch : .merge
       request.target = QueuedTarget(entry.request.entity)
       request.body = .entity(
         QueuedEntity(

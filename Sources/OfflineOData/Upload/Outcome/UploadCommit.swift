@@ -79,7 +79,7 @@ struct UploadCommit: Sendable {
         if isThere { try again(entry, theirs, changed, &rows, plan) }
       case .discarded(let theirs):
         try take(theirs, entry, &rows, plan)
-        counts.discarded += try rows.undo([entry.id]).count
+        if isThere { counts.discarded += try rows.undo([entry.id]).count }
       }
     }
     _ = try rows.finish()
@@ -149,6 +149,7 @@ struct UploadCommit: Sendable {
     var request = changed ?? entry.request
     request.baseETag = answer.etag
     request.ifMatch = nil
+    try queue.set(failure: nil, of: entry.id)
     if changed != nil, case .entity(let body) = request.body, let entity = request.entity,
       let table = plan.table(entity.table)
     {
@@ -172,7 +173,7 @@ struct UploadCommit: Sendable {
       return failure
     }
     var failure = failure
-    if failure.base == nil { failure.base = try rows.base(of: entity) }
+    if failure.base == nil { failure.base = try entry.failure?.base ?? rows.base(of: entity) }
     failure.mine = try rows.effective(entity)
     switch theirs {
     case .unknown: failure.theirsIsUnknown = true

@@ -25,6 +25,7 @@ struct UploadEnds: Sendable {
   ) async throws -> (UploadCommit.Unit, stop: OfflineODataError?) {
     var ends: [(entry: QueueEntry, end: RequestEnd)] = []
     var stop: OfflineODataError?
+    if let ends = try await conflicts(of: unit, answer) { return (UploadCommit.Unit(id: unit.id, ends: ends), nil) }
     switch answer {
     case .each(let answers):
       let hasFailed = answers.contains { if case .failure = $0 { true } else { false } }
@@ -39,7 +40,7 @@ struct UploadEnds: Sendable {
           }
           ends.append((member.entry, end))
         case .failure(let error):
-          let (end, why) = try await self.end(of: member, error, isAlone: unit.members.count == 1)
+          let (end, why) = try await self.end(of: member, error)
           ends.append((member.entry, end))
           stop = stop ?? why
         }
@@ -49,13 +50,9 @@ struct UploadEnds: Sendable {
         return (UploadCommit.Unit(id: unit.id, ends: unit.members.map { ($0.entry, .queued) }, goesApart: true), nil)
       }
       for member in unit.members {
-        let (end, why) = try await self.end(of: member, error, isAlone: unit.members.count == 1)
+        let (end, why) = try await self.end(of: member, error)
         stop = stop ?? why
         ends.append((member.entry, try await checked(end, member, unit)))
-      }
-      // The others of a change set that wanted an ETag go with it once more.
-      if error.httpStatus == 428, ends.contains(where: { if case .again = $0.end { true } else { false } }) {
-        ends = ends.map { entry, end in if case .archived = end { (entry, .queued) } else { (entry, end) } }
       }
     }
     return (UploadCommit.Unit(id: unit.id, ends: UploadEnds.together(ends)), stop)
@@ -74,7 +71,7 @@ struct UploadEnds: Sendable {
   }
 
   private func end(
-    of member: PreparedRequest, _ error: ODataServiceError, isAlone: Bool
+    of member: PreparedRequest, _ error: ODataServiceError
   ) async throws -> (RequestEnd, stop: OfflineODataError?) {
     let outcome = UploadOutcome.of(error, isRemoval: member.entry.request.isRemoval)
     switch outcome {
@@ -85,34 +82,28 @@ struct UploadEnds: Sendable {
       return (mayHaveTakenEffect ? .inDoubt : .queued, OfflineODataError(below: UploadStop(error).cause))
     case .refused:
       if refusesName(error) { return (.queued, nil) }
-      if let end = try await conditioned(member, error, isAlone) { return (end, nil) }
       if let end = try await doneBefore(member, error) { return (end, nil) }
       return (.archived(try await failure(of: member, error)), nil)
     case .conflict:
       let failure = try await failure(of: member, error, kind: .conflict)
-      let end = try await ConflictCourse(journal: journal).end(of: member.entry, failure: failure, isAlone: isAlone)
-      return (end, nil)
+      let course = ConflictCourse(journal: journal)
+      let condition = member.request.ifMatch
+      // Some services say so where there was no condition.
+      if condition == nil, wantsCondition(member.entry.request) {
+        return (try await course.unconditional(member.entry, failure: failure), nil)
+      }
+      return (try await course.end(of: member.entry, condition: condition, failure: failure), nil)
+    case .needsCondition:
+      let failure = try await failure(of: member, error)
+      guard member.request.ifMatch == nil, wantsCondition(member.entry.request) else {
+        return (.archived(failure), nil)
+      }
+      return (try await ConflictCourse(journal: journal).unconditional(member.entry, failure: failure), nil)
     }
   }
 
-  /// A change without an ETag, and a service that wants one (428, RFC 6585 §3): the entity is read, and where it is what the
-  /// change was based on, the change goes under the ETag that it has. Nil where that is not so.
-  private func conditioned(
-    _ member: PreparedRequest, _ error: ODataServiceError, _ isAlone: Bool
-  ) async throws -> RequestEnd? {
-    guard error.httpStatus == 428, member.request.ifMatch == nil, let entity = member.entry.request.entity,
-      let table = store.replica.plan.table(entity.table), let path = try? await path(ServerAnswer(), member.entry),
-      case .there(let theirs)? = try? await EntityLookup(store: store).entity(path), theirs.etag != nil,
-      let now = theirs.cells(in: table, store.replica.plan)
-    else { return nil }
-    let base = try await store.read { connection, state, plan in
-      try LocalRows(plan, state, connection).base(of: entity)
-    }
-    guard let base, !ConflictDecision.changed(from: base, to: now).isEmpty else { return .again(.there(theirs), nil) }
-    let failure = try await failure(of: member, error, kind: .conflict)
-    return try await ConflictCourse(journal: journal).end(
-      of: member.entry, theirs: .there(theirs), failure: failure, isAlone: isAlone)
-  }
+  /// Whether a request is one that a condition could be asked for.
+  private func wantsCondition(_ request: QueuedRequest) -> Bool { request.entity != nil && !request.makesEntity }
 
   /// A creation that was sent before, looked up too early, and is refused because its entity is there.
   private func doneBefore(_ member: PreparedRequest, _ error: ODataServiceError) async throws -> RequestEnd? {
@@ -126,8 +117,43 @@ struct UploadEnds: Sendable {
   /// What a conflict found by a look-up becomes by the policy; other ends stay.
   func judged(_ end: RequestEnd, _ entry: QueueEntry, isAlone: Bool) async throws -> RequestEnd {
     guard case .archived(let failure, let theirs) = end, failure.kind == .conflict else { return end }
+    let condition = entry.attempt.flatMap(UploadAttempt.init(json:))?.ifMatch
+    // A transaction is judged as one when it is sent again: its condition sees to it that nothing is done.
+    if !isAlone, condition != nil, condition != "*" { return .queued }
     return try await ConflictCourse(journal: journal).end(
-      of: entry, theirs: theirs, failure: failure, isAlone: isAlone)
+      of: entry, condition: condition, theirs: theirs, failure: failure)
+  }
+
+  /// What becomes of a transaction that failed for a condition; nil for other answers.
+  private func conflicts(
+    of unit: PreparedUnit, _ answer: Answer
+  ) async throws -> [(entry: QueueEntry, end: RequestEnd)]? {
+    guard unit.members.count > 1 else { return nil }
+    var errors: [ODataServiceError] = []
+    switch answer {
+    case .whole(let error): errors = unit.members.map { _ in error }
+    case .each(let answers):
+      for case .failure(let error) in answers { errors.append(error) }
+      // One that is said to be done in a change set that failed is found out by itself.
+      guard errors.count == answers.count else { return nil }
+    }
+    let outcomes = errors.map { UploadOutcome.of($0, isRemoval: false) }
+    guard outcomes.contains(where: { $0 == .conflict || $0 == .needsCondition }),
+      zip(outcomes, errors).allSatisfy({ $0 == .conflict || $0 == .needsCondition || $1.httpStatus == 424 })
+    else { return nil }
+    var done: [(entry: QueueEntry, end: RequestEnd)] = []
+    var members: [ConflictCourse.Member] = []
+    for (member, error) in zip(unit.members, errors) {
+      let failure = try await failure(of: member, error)
+      let end = try await checked(.archived(failure), member, unit)
+      if case .done = end {
+        done.append((member.entry, end))
+      } else {
+        members.append(.init(entry: member.entry, condition: member.request.ifMatch, failure: failure))
+      }
+    }
+    guard let ends = try await ConflictCourse(journal: journal).ends(of: members) else { return nil }
+    return (done + ends).sorted { $0.entry.id < $1.entry.id }
   }
 
   // MARK: Change sets

@@ -10,6 +10,8 @@ enum UploadOutcome: Hashable, Sendable {
   case doneBefore
   /// The entity has changed at the service: 412.
   case conflict
+  /// The service does it under a condition alone: 428.
+  case needsCondition
   /// The service, or this library, refuses it for good: it goes to the archive, and the upload goes on.
   case refused
   /// The upload stops and the request stays in the queue; whether it took effect may not be known.
@@ -33,6 +35,7 @@ extension UploadOutcome {
     case 300...303, 305...399, 511: .stop(mayHaveTakenEffect: false)
     case 404, 410: isRemoval ? .doneBefore : .refused
     case 412: .conflict
+    case 428: .needsCondition
     // Not done for lack of credentials, time or capacity: RFC 9110 §15.5.2, §15.5.9, RFC 6585 §4, RFC 8470 §5.2.
     case 401, 407, 408, 425, 429: .stop(mayHaveTakenEffect: false)
     case 403: hasChallenge ? .stop(mayHaveTakenEffect: false) : .refused

@@ -1,0 +1,345 @@
+import OData
+import ODataService
+import Storage
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import OfflineOData
+
+@Suite("Conflicts", .timeLimit(.minutes(1)))
+struct ArchiveConflictTests {
+  private func entity(_ values: (String, ODataValue)...) -> ODataEntity {
+    ODataEntity(properties: values.map { ODataProperty($0.0, $0.1) })
+  }
+
+  /// A colleague changes a property of order 1.
+  private func colleague(_ rig: UploadRig, _ name: String = "Name", _ value: String = "\"theirs\"", key: Int = 1) {
+    rig.service.change { state in
+      state.sets["Orders"]?[key]?.values[name] = value
+      state.sets["Orders"]?[key]?.version += 1
+    }
+  }
+
+  private func options(_ policy: OfflineODataConflictPolicy) -> OfflineODataUploadOptions {
+    OfflineODataUploadOptions(conflictPolicy: policy)
+  }
+
+  private func order(_ rig: UploadRig, _ key: Int = 1) -> [String: String]? {
+    rig.service.entities("Orders")[key]?.values
+  }
+
+  // MARK: Noticed by a download
+
+  @Test("A download notices a conflict, tells it, and keeps the three versions", arguments: [false, true])
+  func noticed(isV2: Bool) async throws {
+    let rig = try await UploadRig(.init(isV2: isV2))
+    try await rig.store.update("Orders(1)", to: entity(("Name", .string("mine"))))
+    try await rig.store.update("Orders(2)", to: entity(("Name", .string("two"))))
+    colleague(rig)
+    var events = rig.store.events.makeAsyncIterator()
+    let report = try await rig.store.download()
+    let noticed = OfflineODataNoticedConflict(requestID: 1, path: "Orders(1)", isGone: false)
+    #expect(report.queries.flatMap(\.conflicts) == [noticed])
+    var told: [OfflineODataNoticedConflict] = []
+    while let event = await events.next() {
+      if case .conflictsNoticed(let conflicts) = event { told += conflicts }
+      if case .downloadFinished = event { break }
+    }
+    #expect(told == [noticed])
+    let conflict = try #require(try await rig.store.conflict(1))
+    #expect(conflict.base?["Name"] == .string("n1") && conflict.mine?["Name"] == .string("mine"))
+    #expect(conflict.theirs?["Name"] == .string("theirs") && conflict.isTheirsKnown)
+    #expect(try await rig.store.conflict(2) == nil)
+    #expect(try await rig.store.readCount("RequestQueue?$filter=Conflict") == 1)
+    // It is told once, as long as the service's version stays; a newer one is kept.
+    #expect(try await rig.store.download().queries.flatMap(\.conflicts).isEmpty)
+    colleague(rig, "Name", "\"newer\"")
+    _ = try await rig.store.download()
+    #expect(try await rig.store.conflict(1)?.theirs?["Name"] == .string("newer"))
+    #expect(try await rig.store.conflict(1)?.base?["Name"] == .string("n1"))
+    // The upload sends it under the ETag that it was based on.
+    let sent = try await rig.store.upload()
+    #expect(sent.failed == 1 && sent.sent == 1)
+    let archived = try #require(try await rig.store.conflict(1))
+    #expect(archived.base?["Name"] == .string("n1") && archived.mine?["Name"] == .string("mine"))
+    #expect(archived.theirs?["Name"] == .string("newer"))
+    #expect(order(rig)?["Name"] == "\"newer\"")
+  }
+
+  @Test(
+    "A merge of disjoint properties goes by what the change was based on, a download between or not",
+    arguments: [false, true])
+  func mergeAfterDownload(downloads: Bool) async throws {
+    let rig = try await UploadRig()
+    try await rig.store.update("Orders(1)", to: entity(("Name", .string("mine"))))
+    try await rig.store.update("Orders(2)", to: entity(("Name", .string("mine"))))
+    colleague(rig)
+    colleague(rig, "Note", "\"noted\"", key: 2)
+    if downloads { _ = try await rig.store.download() }
+    let report = try await rig.store.upload(options(.mergeDisjoint))
+    #expect(report.failed == 1 && report.sent == 1)
+    #expect(order(rig)?["Name"] == "\"theirs\"", "another's value of the same property is not overwritten")
+    #expect(order(rig, 2)?["Name"] == "\"mine\"" && order(rig, 2)?["Note"] == "\"noted\"")
+    #expect(try await rig.queue == ["1|2"])
+  }
+
+  @Test("Theirs is not known where the service cannot be asked, until a download tells")
+  func unknownTheirs() async throws {
+    let rig = try await UploadRig()
+    try await rig.store.update("Orders(1)", to: entity(("Name", .string("mine"))))
+    colleague(rig)
+    rig.service.fail(.status(500), times: 9) { $0 == "GET Orders(1)" }
+    #expect(try await rig.store.upload().failed == 1)
+    let before = try #require(try await rig.store.conflict(1))
+    #expect(!before.isTheirsKnown && before.theirs == nil && before.base?["Name"] == .string("n1"))
+    _ = try await rig.store.download()
+    let after = try #require(try await rig.store.conflict(1))
+    #expect(after.isTheirsKnown && after.theirs?["Name"] == .string("theirs"))
+    #expect(after.base?["Name"] == .string("n1") && after.mine?["Name"] == .string("mine"))
+    // Mine.
+    try await rig.store.retry(1)
+    #expect(try await rig.store.upload().sent == 1)
+    #expect(order(rig)?["Name"] == "\"mine\"")
+  }
+
+  @Test("The service's row is gone: mine stays to be looked at, a deletion is done")
+  func gone() async throws {
+    let rig = try await UploadRig()
+    try await rig.store.update("Orders(1)", to: entity(("Name", .string("mine"))))
+    try await rig.store.delete("Orders(2)")
+    rig.service.change { state in
+      state.sets["Orders"]?[1] = nil
+      state.sets["Orders"]?[2] = nil
+    }
+    let noticed = try await rig.store.download().queries.flatMap(\.conflicts)
+    #expect(Set(noticed.map(\.requestID)) == [1, 2] && noticed.allSatisfy(\.isGone))
+    let conflict = try #require(try await rig.store.conflict(1))
+    #expect(conflict.theirs == nil && conflict.isTheirsKnown && conflict.mine?["Name"] == .string("mine"))
+    let report = try await rig.store.upload()
+    #expect(report.sent == 1 && report.failed == 1)
+    try await rig.store.discardAll()
+    #expect(try await rig.isClean())
+    #expect(try await rig.rows("SELECT ID FROM {Orders}") == ["3"])
+  }
+
+  // MARK: The user's choices
+
+  enum Choice: CaseIterable, Sendable { case mine, theirs, merge }
+
+  @Test("Mine, theirs, or a merge of both", arguments: Choice.allCases, [false, true])
+  func choices(choice: Choice, isV2: Bool) async throws {
+    let rig = try await UploadRig(.init(isV2: isV2, requiresIfMatch: true))
+    try await rig.store.update("Orders(1)", to: entity(("Name", .string("mine")), ("Total", .int32(9))))
+    colleague(rig)
+    #expect(try await rig.store.upload().failed == 1)
+    switch choice {
+    case .mine: try await rig.store.retry(1)
+    case .theirs: try await rig.store.discard(1)
+    case .merge: try await rig.store.update("Orders(1)", to: entity(("Name", .string("both"))))
+    }
+    let report = try await rig.store.upload()
+    #expect(report.failed == 0 && report.sent == (choice == .theirs ? 0 : 1))
+    let name =
+      switch choice {
+      case .mine: "mine"
+      case .theirs: "theirs"
+      case .merge: "both"
+      }
+    #expect(order(rig)?["Name"] == "\"\(name)\"")
+    #expect(order(rig)?["Total"] == (choice == .theirs ? "1" : "9"))
+    #expect(
+      try await rig.rows("SELECT Name, Total FROM {Orders} WHERE ID = 1") == ["\(name)|\(choice == .theirs ? 1 : 9)"])
+    #expect(try await rig.isClean())
+  }
+
+  // MARK: Transactions
+
+  struct Case: Sendable, CustomTestStringConvertible {
+    var policy: OfflineODataConflictPolicy
+    var name: String
+    var sent: Int
+    var failed: Int
+    var discarded: Int
+    var order: String
+    var other: String?
+    var testDescription: String { name }
+  }
+
+  static let cases: [Case] = [
+    Case(policy: .archive, name: "archive", sent: 0, failed: 2, discarded: 0, order: "theirs", other: "n2"),
+    Case(policy: .clientWins, name: "client wins", sent: 2, failed: 0, discarded: 0, order: "mine", other: "two"),
+    Case(policy: .serverWins, name: "server wins", sent: 0, failed: 0, discarded: 2, order: "theirs", other: "n2"),
+    Case(policy: .mergeDisjoint, name: "merge", sent: 0, failed: 2, discarded: 0, order: "theirs", other: "n2"),
+    Case(
+      policy: .resolver { _ in .useMine }, name: "resolver: mine", sent: 2, failed: 0, discarded: 0, order: "mine",
+      other: "two"),
+    Case(
+      policy: .resolver { _ in .useTheirs }, name: "resolver: theirs", sent: 0, failed: 0, discarded: 2,
+      order: "theirs", other: "n2"),
+    Case(
+      policy: .resolver { _ in .archive }, name: "resolver: archive", sent: 0, failed: 2, discarded: 0, order: "theirs",
+      other: "n2"),
+    Case(
+      policy: .resolver { conflict in
+        let names = [conflict.base, conflict.mine, conflict.theirs].map { ConflictText.name($0) }
+        return .use([ODataProperty("Name", .string(names.joined(separator: "+")))])
+      }, name: "resolver: a merge", sent: 2, failed: 0, discarded: 0, order: "n1+mine+theirs", other: "two"),
+  ]
+
+  @Test("A policy holds for a whole transaction", arguments: cases, [false, true])
+  func transactions(of one: Case, isV2: Bool) async throws {
+    for answersEach in isV2 ? [false] : [false, true] {
+      let rig = try await UploadRig(.init(isV2: isV2, requiresIfMatch: true, answersEach: answersEach))
+      _ = try await rig.store.execute(
+        batch: ODataBatchRequest([
+          .changeSet([
+            .update("Orders(1)", to: entity(("Name", .string("mine")))),
+            .update("Orders(2)", to: entity(("Name", .string("two")))),
+          ])
+        ]))
+      colleague(rig)
+      let report = try await rig.store.upload(options(one.policy))
+      #expect([report.sent, report.failed, report.discarded, report.left] == [one.sent, one.failed, one.discarded, 0])
+      #expect(order(rig)?["Name"] == "\"\(one.order)\"")
+      #expect(order(rig, 2)?["Name"] == "\"\(one.other ?? "")\"")
+      if one.failed > 0 {
+        // The one of the two that is in conflict, and the other that is refused with it.
+        #expect(try await rig.store.conflict(1)?.theirs?["Name"] == .string("theirs"))
+        #expect(try await rig.store.conflict(2) == nil)
+        #expect(try await rig.store.retry(2) == 2)
+        #expect(try await rig.store.upload().sent == 2)
+        #expect(order(rig)?["Name"] == "\"mine\"" && order(rig, 2)?["Name"] == "\"two\"")
+      }
+      #expect(try await rig.isClean())
+    }
+  }
+
+  @Test("Disjoint properties of a transaction are merged")
+  func disjointTransaction() async throws {
+    let rig = try await UploadRig()
+    _ = try await rig.store.execute(
+      batch: ODataBatchRequest([
+        .changeSet([
+          .create(entity(("Name", .string("new"))), in: "Orders"),
+          .update("Orders(1)", to: entity(("Total", .int32(7)))),
+        ])
+      ]))
+    colleague(rig)
+    #expect(try await rig.store.upload(options(.mergeDisjoint)).sent == 2)
+    #expect(order(rig) == ["ID": "1", "Name": "\"theirs\"", "Total": "7"])
+    #expect(rig.service.log == ["POST Orders(1000)", "PATCH Orders(1)"])
+  }
+
+  // MARK: Conditions that are asked for
+
+  @Test(
+    "A service that gives ETags only with single entities and asks for If-Match: it is fetched",
+    arguments: [false, true], [1, 2])
+  func required(isV2: Bool, changes: Int) async throws {
+    let rig = try await UploadRig(.init(isV2: isV2, requiresIfMatch: true))
+    try await forgetETags(rig)
+    if changes == 1 {
+      try await rig.store.update("Orders(1)", to: entity(("Name", .string("mine"))))
+      try await rig.store.delete("Orders(2)")
+    } else {
+      _ = try await rig.store.execute(
+        batch: ODataBatchRequest([
+          .changeSet([.update("Orders(1)", to: entity(("Name", .string("mine")))), .delete("Orders(2)")])
+        ]))
+    }
+    #expect(try await rig.store.upload().sent == 2)
+    #expect(order(rig)?["Name"] == "\"mine\"" && order(rig, 2) == nil)
+    #expect(try await rig.isClean())
+  }
+
+  @Test("Where another has changed the entity meanwhile, that is a conflict")
+  func requiredAndChanged() async throws {
+    let rig = try await UploadRig(.init(requiresIfMatch: true))
+    try await forgetETags(rig)
+    try await rig.store.update("Orders(1)", to: entity(("Name", .string("mine"))))
+    colleague(rig)
+    #expect(try await rig.store.upload().failed == 1)
+    #expect(try await rig.store.conflict(1)?.theirs?["Name"] == .string("theirs"))
+    #expect(order(rig)?["Name"] == "\"theirs\"")
+  }
+
+  @Test("Without an ETag there is nothing to send, which the archive says")
+  func requiredWithoutETags() async throws {
+    let rig = try await UploadRig(.init(requiresIfMatch: true, hasETags: false))
+    try await rig.store.update("Orders(1)", to: entity(("Name", .string("mine"))))
+    #expect(try await rig.store.upload().failed == 1)
+    let failure = try #require(try await rig.store.readEntity("ErrorArchive(1)"))
+    #expect(failure["HTTPStatusCode"] == .int32(428))
+    #expect(
+      failure["Message"]
+        == .string("The service asks for a condition (If-Match), and gives the entity no ETag. If-Match"))
+  }
+
+  private func forgetETags(_ rig: UploadRig) async throws {
+    try await rig.open.write { connection, state, plan in
+      for table in plan.tables where table.name == "Orders" {
+        try connection.run("UPDATE \(state.tables[table.number]) SET \"@etag\" = NULL")
+      }
+    }
+  }
+
+  // MARK: Services that are wrong
+
+  @Test("A service that refuses its own ETags ends in the archive, not in a circle", arguments: [1, 2])
+  func alwaysRefused(changes: Int) async throws {
+    let rig = try await UploadRig()
+    var requests: [ODataSingleRequest] = []
+    for key in 1...changes { requests.append(.update("Orders(\(key))", to: entity(("Name", .string("mine"))))) }
+    _ = try await rig.store.execute(batch: ODataBatchRequest([.changeSet(requests)]))
+    var options = options(.clientWins)
+    if changes == 1 { options.changesPerBatch = 0 }
+    rig.service.fail(.status(412), times: 1000) { $0.hasPrefix("PATCH") }
+    rig.service.change { $0.alwaysConflicts = true }
+    let report = try await rig.store.upload(options)
+    #expect(report.failed == changes && report.sent == 0)
+    #expect(rig.service.requests.count < 20)
+  }
+
+  @Test("A conflict that the application was asked about is asked again after the process has ended")
+  func crash() async throws {
+    let rig = try await UploadRig()
+    try await rig.store.update("Orders(1)", to: entity(("Name", .string("mine"))))
+    colleague(rig)
+    let (asked, tell) = AsyncStream.makeStream(of: String.self)
+    let upload = Task {
+      try await rig.store.upload(
+        options(
+          .resolver { conflict in
+            tell.yield(ConflictText.name(conflict.theirs))
+            try? await Task.sleep(for: .seconds(3600))
+            return .archive
+          }))
+    }
+    var questions = asked.makeAsyncIterator()
+    #expect(await questions.next() == "theirs")
+    // The file as it is at this moment is what another process finds.
+    #expect(try await rig.queue == ["1|1"])
+    upload.cancel()
+    _ = try? await upload.value
+    #expect(try await rig.store.hasPendingChanges())
+    let again = Mutex(0)
+    let report = try await rig.store.upload(
+      options(
+        .resolver { conflict in
+          again.withLock { $0 += 1 }
+          return conflict.base?["Name"] == .string("n1") ? .useMine : .archive
+        }))
+    let count = again.withLock { $0 }
+    let isArchived = try await rig.queue == ["1|2"]
+    #expect(count == 1 && report.sent == 1 || isArchived)
+    if isArchived { #expect(try await rig.store.conflict(1)?.mine?["Name"] == .string("mine")) }
+  }
+}
+
+private enum ConflictText {
+  /// The name of an order.
+  static func name(_ entity: ODataEntity?) -> String {
+    if case .string(let name)? = entity?["Name"] { name } else { "" }
+  }
+}
