@@ -45,7 +45,8 @@ enum UploadCommand {
     let failure = Task.isCancelled ? CommandFailure(.interrupted, "interrupted") : CommandFailure(error)
     guard failure.status == .network || failure.status == .interrupted else { return failure }
     let sent = report.numbers.sent
-    let left = (try? await ArchiveSets.waitingCount(access.provider)) ?? 0
+    // A task of its own: one that was cancelled reads nothing any more.
+    let left = await Task { (try? await ArchiveSets.waitingCount(access.provider)) ?? 0 }.value
     guard left > 0 else { return failure }
     let words =
       (sent > 0 ? "\(Counted.text(sent, "change")) sent; " : "")

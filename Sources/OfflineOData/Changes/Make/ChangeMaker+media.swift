@@ -101,6 +101,8 @@ extension ChangeMaker {
     effects = [Effect(.set, subject.table.name, subject.reference.row, cells: EntityCells([name: info]))]
     var draft = draft(operation, request, target, place)
     draft.body = body
+    // The bytes of an entity are a resource of their own, also where the path is that of the entity.
+    if case .entity = target.end { draft.target.path = (target.suffix + ["$value"]).joined(separator: "/") }
     try record(draft, target)
     return MadeChange(status: 204, entity: subject.reference)
   }
