@@ -30,6 +30,7 @@ enum FuzzGrowth {
     FuzzFamily(entry: .expression, part: "a/any(x:x/b) and ", after: "a"),
     FuzzFamily(entry: .expression, before: "F(x=1", part: ",x=cast(a,Edm.String)", after: ")"),
     FuzzFamily(entry: .expression, before: "case(a:1", part: ",b:isof(Edm.String)", after: ")"),
+    FuzzFamily(entry: .expression, before: "case(a:1", part: ",b gt 10:20", after: ")"),
     FuzzFamily(entry: .expression, before: "concat('a'", part: ",'b'", after: ")", version: .v2),
     FuzzFamily(entry: .expression, part: " ", after: "a"),
     FuzzFamily(entry: .expression, before: "a", part: " ", after: "eq 1"),
