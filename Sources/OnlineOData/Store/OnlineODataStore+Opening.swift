@@ -117,9 +117,10 @@ extension OnlineODataStore {
   func openCacheFile(
     _ place: CachePlace, _ options: OnlineStoreOptions, key: String?
   ) async throws(StorageError) -> TechnicalCache {
+    guard key == nil else { throw .notSupported(place.file, "Encryption of the cache is not supported yet") }
     let report: @Sendable (OnlineStoreDiagnostic) -> Void = { [weak self] in self?.report($0) }
     return try await TechnicalCache.open(
-      place, key: key.map { StorageKey(Array($0.utf8)) }, limits: options.limits, common: options.conversation.fields,
+      place, key: nil, limits: options.limits, common: options.conversation.fields,
       pages: options.maximumPageCount, report: report)
   }
 

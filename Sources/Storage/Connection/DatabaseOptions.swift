@@ -42,16 +42,3 @@ package struct DatabaseOptions: Sendable, Hashable {
     self.extensions = extensions
   }
 }
-
-/// The key that a file's pages are encrypted with.
-///
-/// Opening with one throws `notSupported` in this version: never is plain text written where encryption was asked for.
-package struct StorageKey: Sendable, CustomStringConvertible {
-  private let bytes: [UInt8]
-
-  /// Takes the key's bytes, or a passphrase's.
-  package init(_ bytes: [UInt8]) { self.bytes = bytes }
-
-  /// Never the key.
-  package var description: String { "StorageKey" }
-}

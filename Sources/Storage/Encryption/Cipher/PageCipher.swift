@@ -1,0 +1,160 @@
+#if canImport(CryptoKit)
+  import CryptoKit
+#else
+  import CCrypto
+#endif
+
+/// AES-256-GCM (NIST SP 800-38D) with one key, on bytes where they lie; of one thread at a time.
+///
+/// A nonce is 12 random bytes, new for each sealing: after 2³² sealings with one key two of them are the same with a
+/// chance of 2⁻³³.
+@safe final class PageCipher {
+  static let nonceLength = 12
+  static let tagLength = 16
+
+  #if canImport(CryptoKit)
+    private let key: SymmetricKey
+  #else
+    private let sealing: OpaquePointer
+    private let opening: OpaquePointer
+  #endif
+  private var nonces: NonceSource
+
+  /// Nil where the platform's library has no memory, or the key has not 32 bytes.
+  init?(_ key: SecretBytes, from start: Int = 0) {
+    guard start >= 0, key.count >= start + 32, let nonces = NonceSource() else { return nil }
+    self.nonces = nonces
+    #if canImport(CryptoKit)
+      self.key = unsafe key.withBytes {
+        unsafe SymmetricKey(data: UnsafeRawBufferPointer(rebasing: $0[start..<(start + 32)]))
+      }
+    #else
+      guard let sealing = unsafe EVP_CIPHER_CTX_new() else { return nil }
+      guard let opening = unsafe EVP_CIPHER_CTX_new() else {
+        unsafe EVP_CIPHER_CTX_free(sealing)
+        return nil
+      }
+      unsafe (self.sealing, self.opening) = (sealing, opening)
+      let isMade = unsafe key.withBytes { (bytes: UnsafeRawBufferPointer) -> Bool in
+        let secret = unsafe (bytes.baseAddress.map { unsafe $0 + start })?.assumingMemoryBound(to: UInt8.self)
+        return unsafe EVP_EncryptInit_ex(sealing, EVP_aes_256_gcm(), nil, secret, nil) == 1
+          && EVP_DecryptInit_ex(opening, EVP_aes_256_gcm(), nil, secret, nil) == 1
+      }
+      guard isMade else { return nil }
+    #endif
+  }
+
+  #if !canImport(CryptoKit)
+    // The library zeroes the key's schedule.
+    deinit {
+      unsafe EVP_CIPHER_CTX_free(sealing)
+      unsafe EVP_CIPHER_CTX_free(opening)
+    }
+  #endif
+
+  /// Encrypts `count` bytes to another place, which may be the same, and writes the nonce and the tag.
+  func seal(
+    _ plain: UnsafeRawPointer, _ count: Int, to sealed: UnsafeMutableRawPointer,
+    nonce: UnsafeMutableRawPointer, tag: UnsafeMutableRawPointer, with data: UnsafeRawBufferPointer
+  ) -> Bool {
+    guard unsafe nonces.next(into: nonce) else { return false }
+    #if canImport(CryptoKit)
+      let bytes = unsafe UnsafeRawBufferPointer(start: plain, count: count)
+      guard
+        let number = try? unsafe AES.GCM.Nonce(data: UnsafeRawBufferPointer(start: nonce, count: Self.nonceLength)),
+        let box = try? unsafe AES.GCM.seal(bytes, using: key, nonce: number, authenticating: data)
+      else { return false }
+      unsafe box.ciphertext.withUnsafeBytes {
+        unsafe sealed.copyMemory(from: $0.baseAddress ?? plain, byteCount: count)
+      }
+      unsafe box.tag.withUnsafeBytes { unsafe tag.copyMemory(from: $0.baseAddress ?? plain, byteCount: Self.tagLength) }
+      return true
+    #else
+      // Every pointer is to as many bytes as the call is told, and lives through it.
+      var length: Int32 = 0
+      let out = unsafe sealed.assumingMemoryBound(to: UInt8.self)
+      return unsafe EVP_EncryptInit_ex(sealing, nil, nil, nil, nonce.assumingMemoryBound(to: UInt8.self)) == 1
+        && EVP_EncryptUpdate(
+          sealing, nil, &length, data.baseAddress?.assumingMemoryBound(to: UInt8.self), Int32(clamping: data.count))
+          == 1
+        && EVP_EncryptUpdate(sealing, out, &length, plain.assumingMemoryBound(to: UInt8.self), Int32(clamping: count))
+          == 1
+        && EVP_EncryptFinal_ex(sealing, out + Int(length), &length) == 1
+        && EVP_CIPHER_CTX_ctrl(sealing, EVP_CTRL_GCM_GET_TAG, Int32(Self.tagLength), tag) == 1
+    #endif
+  }
+
+  /// Decrypts `count` bytes to another place, which may be the same; false, and zeros there, where they are not what was
+  /// sealed with this key, nonce and data.
+  func open(
+    _ sealed: UnsafeRawPointer, _ count: Int, to plain: UnsafeMutableRawPointer,
+    nonce: UnsafeRawPointer, tag: UnsafeRawPointer, with data: UnsafeRawBufferPointer
+  ) -> Bool {
+    let isWhole: Bool
+    #if canImport(CryptoKit)
+      let made = try? unsafe AES.GCM.SealedBox(
+        nonce: AES.GCM.Nonce(data: UnsafeRawBufferPointer(start: nonce, count: Self.nonceLength)),
+        ciphertext: UnsafeRawBufferPointer(start: sealed, count: count),
+        tag: UnsafeRawBufferPointer(start: tag, count: Self.tagLength))
+      if let box = made, let opened = try? unsafe AES.GCM.open(box, using: key, authenticating: data) {
+        unsafe opened.withUnsafeBytes { unsafe plain.copyMemory(from: $0.baseAddress ?? sealed, byteCount: count) }
+        isWhole = true
+      } else {
+        isWhole = false
+      }
+    #else
+      // As in `seal`; the library reads the tag, though its parameter is not marked so.
+      var length: Int32 = 0
+      let out = unsafe plain.assumingMemoryBound(to: UInt8.self)
+      isWhole =
+        unsafe EVP_DecryptInit_ex(opening, nil, nil, nil, nonce.assumingMemoryBound(to: UInt8.self)) == 1
+        && EVP_DecryptUpdate(
+          opening, nil, &length, data.baseAddress?.assumingMemoryBound(to: UInt8.self), Int32(clamping: data.count))
+          == 1
+        && EVP_DecryptUpdate(opening, out, &length, sealed.assumingMemoryBound(to: UInt8.self), Int32(clamping: count))
+          == 1
+        && EVP_CIPHER_CTX_ctrl(
+          opening, EVP_CTRL_GCM_SET_TAG, Int32(Self.tagLength), UnsafeMutableRawPointer(mutating: tag)) == 1
+        && EVP_DecryptFinal_ex(opening, out + Int(length), &length) == 1
+    #endif
+    if !isWhole { unsafe plain.initializeMemory(as: UInt8.self, repeating: 0, count: count) }
+    return isWhole
+  }
+}
+
+/// Random nonces, some at once.
+@safe struct NonceSource {
+  private static let count = 85
+  private let pool: PoolStorage
+  private var used = NonceSource.count
+
+  /// Freed with the cipher that has it.
+  @safe private final class PoolStorage {
+    let start: UnsafeMutableRawPointer
+
+    init() { unsafe start = .allocate(byteCount: NonceSource.count * PageCipher.nonceLength, alignment: 16) }
+
+    deinit { unsafe start.deallocate() }
+  }
+
+  init?() { pool = PoolStorage() }
+
+  /// Writes 12 bytes that have not been used before.
+  mutating func next(into nonce: UnsafeMutableRawPointer) -> Bool {
+    if used == Self.count {
+      let length = Self.count * PageCipher.nonceLength
+      #if canImport(CryptoKit)
+        let fresh = Digest.randomBytes(length)
+        unsafe pool.start.copyMemory(from: fresh, byteCount: length)
+      #else
+        guard unsafe RAND_bytes(pool.start.assumingMemoryBound(to: UInt8.self), Int32(length)) == 1 else {
+          return false
+        }
+      #endif
+      used = 0
+    }
+    unsafe nonce.copyMemory(from: pool.start + used * PageCipher.nonceLength, byteCount: PageCipher.nonceLength)
+    used += 1
+    return true
+  }
+}

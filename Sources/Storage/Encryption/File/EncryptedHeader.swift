@@ -1,0 +1,65 @@
+/// What an encrypted file says in the clear, inside its first 100 bytes: everything that the key is looked for with.
+///
+/// Bytes 0 to 15 are the salt, where a plain file says "SQLite format 3". Bytes 72 to 91, which SQLite reserves and keeps
+/// zero (file format §1.3), are: the format's number, the three parameters of scrypt (all zero for a key of 32 bytes), 12
+/// bytes of the key's check value, and 4 bytes that say that the file is of this kind.
+struct EncryptedHeader: Sendable, Hashable {
+  static let saltLength = 16
+  /// Where the second part lies.
+  static let start = 72
+  static let end = 92
+  static let checkLength = 12
+  private static let markLength = 4
+  static let format: UInt8 = 1
+
+  let salt: [UInt8]
+  /// Nil for a key of 32 bytes.
+  let cost: StretchingCost?
+  /// What only the right key makes.
+  let check: [UInt8]
+
+  init(salt: [UInt8], cost: StretchingCost?, check: [UInt8]) {
+    self.salt = salt
+    self.cost = cost
+    self.check = check
+  }
+
+  /// What the start of a file says.
+  enum Reading: Sendable, Hashable {
+    /// A file of this kind.
+    case header(EncryptedHeader)
+    /// A file of this kind whose format or parameters this version does not know.
+    case unknown
+    /// Anything else.
+    case other
+  }
+
+  /// Reads a file's first bytes.
+  static func read(_ bytes: some Sequence<UInt8>) -> Reading {
+    let bytes = Array(bytes.prefix(end))
+    guard bytes.count == end else { return .other }
+    let salt = Array(bytes[..<saltLength]), own = Array(bytes[start..<(end - markLength)])
+    guard Array(bytes[(end - markLength)...]) == mark(salt, own) else { return .other }
+    guard own[0] == format else { return .unknown }
+    let check = Array(own[4...])
+    if own[1...3].allSatisfy({ $0 == 0 }) { return .header(EncryptedHeader(salt: salt, cost: nil, check: check)) }
+    let cost = StretchingCost(log2N: own[1], r: own[2], p: own[3])
+    guard cost.isBounded else { return .unknown }
+    return .header(EncryptedHeader(salt: salt, cost: cost, check: check))
+  }
+
+  /// Bytes 72 to 91.
+  var bytes: [UInt8] {
+    let own = EncryptedHeader.parameters(cost) + check
+    return own + EncryptedHeader.mark(salt, own)
+  }
+
+  /// The format's number and scrypt's parameters.
+  static func parameters(_ cost: StretchingCost?) -> [UInt8] {
+    [format, cost?.log2N ?? 0, cost?.r ?? 0, cost?.p ?? 0]
+  }
+
+  private static func mark(_ salt: [UInt8], _ own: [UInt8]) -> [UInt8] {
+    Array(Digest.sha256(Array("larder encrypted file".utf8) + salt + own).prefix(markLength))
+  }
+}

@@ -1,0 +1,75 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+/// Key material: bytes on memory pages of their own, kept out of swap and core dumps where the system allows it, zeroed
+/// when nobody has them any more.
+//
+// @unchecked Sendable: the bytes are written by the maker's closure alone, before anybody else has the value.
+@safe final class SecretBytes: @unchecked Sendable, CustomStringConvertible, CustomReflectable {
+  let count: Int
+  private let start: UnsafeMutableRawPointer
+  private let length: Int
+
+  /// Bytes that `fill` writes; they are zero before. Throws `inputOutput` where there is no memory.
+  init(count: Int, _ fill: (UnsafeMutableRawBufferPointer) throws(StorageError) -> Void) throws(StorageError) {
+    let page = max(4096, Int(sysconf(Int32(_SC_PAGESIZE))))
+    length = (max(1, count) + page - 1) / page * page
+    #if canImport(Darwin)
+      let mapped = unsafe mmap(nil, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON, -1, 0)
+    #else
+      let mapped = unsafe mmap(nil, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+    #endif
+    guard let mapped = unsafe mapped, unsafe mapped != MAP_FAILED else {
+      throw StorageError(.inputOutput, message: "No memory for a key", file: nil)
+    }
+    unsafe start = mapped
+    self.count = count
+    // Both may be refused, by a limit of the process; the bytes are as good then.
+    _ = unsafe mlock(mapped, length)
+    #if os(Linux)
+      _ = unsafe madvise(mapped, length, Int32(MADV_DONTDUMP))
+    #endif
+    try unsafe fill(UnsafeMutableRawBufferPointer(start: mapped, count: count))
+  }
+
+  deinit {
+    unsafe SecretBytes.zero(start, length)
+    _ = unsafe munlock(start, length)
+    _ = unsafe munmap(start, length)
+  }
+
+  /// Hands the bytes to `body`, which must not keep a copy.
+  @unsafe func withBytes<Value, Failure: Error>(
+    _ body: (UnsafeRawBufferPointer) throws(Failure) -> Value
+  ) throws(Failure) -> Value {
+    unsafe try body(UnsafeRawBufferPointer(start: start, count: count))
+  }
+
+  /// Writes zeros that the compiler cannot leave out.
+  static func zero(_ start: UnsafeMutableRawPointer, _ count: Int) {
+    #if canImport(Darwin)
+      _ = unsafe memset_s(start, count, 0, count)
+    #else
+      unsafe explicit_bzero(start, count)
+    #endif
+  }
+
+  /// True for the same bytes; takes the same time wherever they differ.
+  static func same(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Bool {
+    guard left.count == right.count else { return false }
+    var difference: UInt8 = 0
+    for index in 0..<left.count { difference |= unsafe left[index] ^ right[index] }
+    return difference == 0
+  }
+
+  /// Never the bytes.
+  var description: String { "SecretBytes" }
+
+  /// Never the bytes.
+  var customMirror: Mirror { Mirror(self, children: []) }
+}
