@@ -98,7 +98,10 @@ let package = Package(
     .testTarget(
       name: "TransportTests",
       dependencies: ["CurlTransport", "URLSessionTransport", "HTTPCore", "TestSupport"], swiftSettings: common),
-    .testTarget(name: "StorageTests", dependencies: ["Storage", "TestSupport"], swiftSettings: common),
+    .testTarget(
+      name: "StorageTests", dependencies: ["Storage", "TestSupport", "StorageRig"], swiftSettings: common),
+    .executableTarget(
+      name: "StorageRig", dependencies: ["Storage"], path: "Tests/StorageRig", swiftSettings: common),
     .testTarget(
       name: "ODataServiceTests",
       dependencies: ["ODataService", "OData", "ODataXML", "HTTPCore", "CurlTransport", "TestSupport"],

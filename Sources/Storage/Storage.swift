@@ -13,7 +13,8 @@
 // 5. Lock/        an advisory lock that tells other stores and processes that a file is in use; a number that tells them
 //                 that it has changed.
 // 6. Digest/      SHA-256, HMAC and random bytes from the platform's library.
-// 7. Recency/     what was used last, for the tiers in memory of the stores above.
+// 7. Encryption/  a VFS between SQLite and the system's files that seals pages, log and temporary files; keys; rekeying.
+// 8. Recency/     what was used last, for the tiers in memory of the stores above.
 
 import Dispatch
 import Synchronization
@@ -40,35 +41,42 @@ package final class Database: Sendable {
   /// Set under its lock by `close`; work that has begun goes on.
   private let isClosed = Atomic(false)
 
-  init(_ path: String, options: DatabaseOptions, writer: Connection, stamp: FileStamp? = nil) {
+  init(
+    _ path: String, options: DatabaseOptions, writer: Connection, cipher: CipherRegistry.Registration?,
+    stamp: FileStamp? = nil
+  ) {
     self.path = path
     self.options = options
     self.writer = writer
-    readers = ReaderPool(path, options: options, stamp: stamp)
+    readers = ReaderPool(path, options: options, cipher: cipher, stamp: stamp)
   }
 
   /// Opens a file, makes it where it is missing, and brings it up to date.
   ///
   /// - Parameters:
-  ///   - key: encrypts the file; throws `notSupported` in this version.
+  ///   - key: encrypts the file; nil opens a plain one. ``rekey(_:from:to:options:)`` makes the one of the other.
   ///   - schema: what the file must be. A file of another application, or of a later version, is left untouched.
-  /// - Throws: `cannotOpen`, `readOnly`, `notADatabase`, `corrupt`, `foreignFile`, `newerSchema`, `busy`, `full`.
+  /// - Throws: `cannotOpen`, `readOnly`, `notADatabase`, `corrupt`, `foreignFile`, `newerSchema`, `busy`, `full`;
+  ///   `wrongKey`, `encrypted`, `notEncrypted`, `notSupported`, before anything is changed.
   package static func open(
     _ path: String, key: StorageKey? = nil, schema: Schema, options: DatabaseOptions = .init()
   ) async throws(StorageError) -> Database {
-    guard key == nil else {
-      throw StorageError(.notSupported, message: "Encryption of files is not supported yet", file: path)
-    }
     // Readers are opened later, when the program may work in another folder.
     let path = DatabaseFile(path).absolutePath
-    let opening = DispatchQueue(label: "larder.storage.open", qos: .userInitiated)
-    return try await result(on: opening) { () throws(StorageError) in
+    return try await result(on: openingQueue()) { () throws(StorageError) in
       let begin = ContinuousClock.now
+      var keys: FileKeys?
       while true {
+        var cipher: CipherRegistry.Registration?
         do throws(StorageError) {
-          return Database(path, options: options, writer: try connect(path, schema, options))
+          keys = try unlock(path, key, keys)
+          if let keys { cipher = try CipherRegistry.add(path, .encrypted(keys)) }
+          let writer = try connect(path, schema, options, cipher)
+          return Database(path, options: options, writer: writer, cipher: cipher)
         } catch {
-          if options.allowsReadOnly, let opened = try openToRead(path, schema, options, after: error) { return opened }
+          if options.allowsReadOnly, let opened = try openToRead(path, schema, options, cipher, after: error) {
+            return opened
+          }
           // Who opens a new file at the same moment may stand in the way of its change to a log, and SQLite does not
           // wait for that: two that both read would wait for each other.
           let patience = Duration.milliseconds(options.busyTimeoutMilliseconds)
@@ -79,14 +87,35 @@ package final class Database: Sendable {
     }
   }
 
+  /// A thread that may block.
+  static func openingQueue() -> DispatchQueue { DispatchQueue(label: "larder.storage.open", qos: .userInitiated) }
+
+  private static func unlock(
+    _ path: String, _ key: StorageKey?, _ known: FileKeys?
+  ) throws(StorageError) -> FileKeys? {
+    guard path != ":memory:" else {
+      guard key == nil else { throw .notSupported(path, "A database in memory is not encrypted") }
+      return nil
+    }
+    if let key { return try EncryptedFile(path: path).unlock(key, known: known) }
+    if try DatabaseFile(path).content() == .encrypted { throw .encrypted(path) }
+    return nil
+  }
+
   private static func connect(
-    _ path: String, _ schema: Schema, _ options: DatabaseOptions
+    _ path: String, _ schema: Schema, _ options: DatabaseOptions, _ cipher: CipherRegistry.Registration?
   ) throws(StorageError) -> Connection {
-    let writer = try Connection(path, access: .readWriteCreate, options: options)
+    let writer = try Connection(path, access: .readWriteCreate, options: options, cipher: cipher)
     do throws(StorageError) {
       guard !options.allowsReadOnly || !writer.isReadOnly else { throw .readOnly(path, "The file may only be read") }
       _ = try writer.transaction(.deferred) { (writer) throws(StorageError) in try schema.version(of: writer) }
       try prepare(writer, options)
+      // Its pages are overwritten when they are freed, so that each page of the file has been written: one that was not
+      // cannot be told from one that was wiped.
+      if cipher != nil { try writer.run("PRAGMA secure_delete = ON") }
+      // A file that was rekeyed while it was opened has another in its place.
+      guard writer.isInPlace else { throw StorageError.locked(path) }
+      if path != ":memory:" { Rekeying.removeLeftovers(of: try CipherVFS.fullPath(path)) }
       try schema.apply(to: writer)
       return writer
     } catch {

@@ -53,3 +53,21 @@ extension Database {
     }
   }
 }
+
+extension Database {
+  /// Opens a test's database: with a key where the environment's `LARDER_TEST_KEY` is set, which runs a suite on encrypted
+  /// files.
+  static func openForTest(
+    _ path: String, schema: Schema, options: DatabaseOptions = .init()
+  ) async throws(StorageError) -> Database {
+    try await Database.open(path, key: try TestKey.fromEnvironment(), schema: schema, options: options)
+  }
+}
+
+enum TestKey {
+  static var isUsed: Bool { ProcessInfo.processInfo.environment["LARDER_TEST_KEY"] != nil }
+
+  static func fromEnvironment() throws(StorageError) -> StorageKey? {
+    isUsed ? try StorageKey(bytes: (0..<32).map { $0 * 7 }) : nil
+  }
+}

@@ -12,12 +12,12 @@ struct DatabaseTests {
 
   @Test("what is written is read, after closing and opening too")
   func writesAndReads() async throws {
-    let database = try await Database.open(path, schema: TestSchema.first)
+    let database = try await Database.openForTest(path, schema: TestSchema.first)
     try await database.insert("one")
     try await database.insert("two")
     #expect(try await database.names() == ["one", "two"])
     try await database.close()
-    let again = try await Database.open(path, schema: TestSchema.first)
+    let again = try await Database.openForTest(path, schema: TestSchema.first)
     #expect(try await again.names() == ["one", "two"])
     try await again.close()
   }
@@ -30,7 +30,7 @@ struct DatabaseTests {
       (.blob([0, 255, 0]), "blob"), (.blob([UInt8](repeating: 7, count: 1_000_000)), "blob"),
     ])
   func values(_ value: SQLValue, kind: String) async throws {
-    let database = try await Database.open(path, schema: TestSchema.first)
+    let database = try await Database.openForTest(path, schema: TestSchema.first)
     let found = try await database.read { (connection) throws(StorageError) in
       try connection.first("SELECT ?, typeof(?)", value, value) { (row) throws(StorageError) -> (SQLValue, String) in
         let type = try row.text(1)
@@ -50,7 +50,7 @@ struct DatabaseTests {
 
   @Test("a transaction that throws leaves nothing behind, and the next one works")
   func rollsBack() async throws {
-    let database = try await Database.open(path, schema: TestSchema.first)
+    let database = try await Database.openForTest(path, schema: TestSchema.first)
     let error = await storageError {
       try await database.write { (connection) throws(StorageError) in
         try connection.run("INSERT INTO item(name) VALUES('lost')")
@@ -67,7 +67,7 @@ struct DatabaseTests {
 
   @Test("a savepoint fails alone")
   func savepoints() async throws {
-    let database = try await Database.open(path, schema: TestSchema.first)
+    let database = try await Database.openForTest(path, schema: TestSchema.first)
     try await database.write { (connection) throws(StorageError) in
       try connection.run("INSERT INTO item(name) VALUES('before')")
       do throws(StorageError) {
@@ -84,7 +84,7 @@ struct DatabaseTests {
 
   @Test("a read sees one state from beginning to end, beside a writer")
   func readsAreSnapshots() async throws {
-    let database = try await Database.open(path, schema: TestSchema.first)
+    let database = try await Database.openForTest(path, schema: TestSchema.first)
     try await database.insert("first")
     let entered = AsyncStream.makeStream(of: Void.self)
     let gate = DispatchSemaphore(value: 0)
@@ -107,7 +107,7 @@ struct DatabaseTests {
 
   @Test("many tasks write and read at once: nothing is lost, nothing waits for ever")
   func concurrency() async throws {
-    let database = try await Database.open(path, schema: TestSchema.first, options: .init(synchronous: .normal))
+    let database = try await Database.openForTest(path, schema: TestSchema.first, options: .init(synchronous: .normal))
     try await withThrowingTaskGroup(of: Void.self) { group in
       for index in 0..<60 {
         group.addTask {
@@ -123,7 +123,7 @@ struct DatabaseTests {
 
   @Test("a closed database refuses work by its name")
   func closed() async throws {
-    let database = try await Database.open(path, schema: TestSchema.first)
+    let database = try await Database.openForTest(path, schema: TestSchema.first)
     try await database.close()
     try await database.close()
     #expect(await storageError { try await database.insert("x") }?.category == .closed)
@@ -132,7 +132,7 @@ struct DatabaseTests {
 
   @Test("closing moves the log into the file")
   func checkpointOnClose() async throws {
-    let database = try await Database.open(path, schema: TestSchema.first)
+    let database = try await Database.openForTest(path, schema: TestSchema.first)
     try await database.insert("x", data: [UInt8](repeating: 1, count: 50_000))
     try await database.close()
     #expect(!FileManager.default.fileExists(atPath: path + "-wal"))
@@ -142,7 +142,7 @@ struct DatabaseTests {
 
   @Test("a statement in use inside another of the same text gets a handle of its own")
   func nestedStatements() async throws {
-    let database = try await Database.open(path, schema: TestSchema.first)
+    let database = try await Database.openForTest(path, schema: TestSchema.first)
     for name in ["a", "b", "c"] { try await database.insert(name) }
     let pairs = try await database.read { (connection) throws(StorageError) -> Int in
       var pairs = 0
@@ -165,7 +165,7 @@ struct DatabaseTests {
       "SELECT", "SELECT 1; SELECT 2", "", "   ", "SELECT ?", "INSERT INTO item VALUES(1)", "SELECT * FROM nowhere",
     ])
   func misuse(_ sql: String) async throws {
-    let database = try await Database.open(path, schema: TestSchema.first)
+    let database = try await Database.openForTest(path, schema: TestSchema.first)
     let error = await storageError {
       try await database.write { (connection) throws(StorageError) in try connection.run(sql) }
     }
@@ -176,7 +176,7 @@ struct DatabaseTests {
 
   @Test("a column of another class is an error, not a conversion")
   func unexpectedValues() async throws {
-    let database = try await Database.open(path, schema: TestSchema.first)
+    let database = try await Database.openForTest(path, schema: TestSchema.first)
     for sql in ["SELECT 'text'", "SELECT NULL", "SELECT 1.5", "SELECT x'00'"] {
       let error = await storageError {
         _ = try await database.read { (connection) throws(StorageError) in
@@ -190,7 +190,7 @@ struct DatabaseTests {
 
   @Test("readers cannot write")
   func readersAreReadOnly() async throws {
-    let database = try await Database.open(path, schema: TestSchema.first)
+    let database = try await Database.openForTest(path, schema: TestSchema.first)
     let error = await storageError {
       try await database.read { (connection) throws(StorageError) in try connection.run("DELETE FROM item") }
     }
@@ -202,7 +202,7 @@ struct DatabaseTests {
   func full() async throws {
     var options = DatabaseOptions()
     options.maximumPageCount = 20
-    let database = try await Database.open(path, schema: TestSchema.first, options: options)
+    let database = try await Database.openForTest(path, schema: TestSchema.first, options: options)
     try await database.insert("small")
     let error = await storageError {
       try await database.insert("large", data: [UInt8](repeating: 1, count: 200_000))
@@ -215,7 +215,7 @@ struct DatabaseTests {
 
   @Test("an error shows codes and the file, never a value")
   func errorsHideValues() async throws {
-    let database = try await Database.open(path, schema: TestSchema.first)
+    let database = try await Database.openForTest(path, schema: TestSchema.first)
     let error = await storageError {
       try await database.write { (connection) throws(StorageError) in
         try connection.run("INSERT INTO item(id) VALUES(?)", .text("secret"))

@@ -11,7 +11,7 @@ struct OpeningTests {
   init() throws { folder = try TemporaryFolder() }
 
   private func make(_ schema: Schema = TestSchema.first, rows: Int = 3) async throws {
-    let database = try await Database.open(path, schema: schema)
+    let database = try await Database.openForTest(path, schema: schema)
     for index in 0..<rows { try await database.insert("row \(index)", data: [UInt8](repeating: 5, count: 9000)) }
     try await database.close()
   }
@@ -19,7 +19,7 @@ struct OpeningTests {
   @Test("a file of the first version becomes the second and keeps its rows")
   func migrates() async throws {
     try await make()
-    let database = try await Database.open(path, schema: TestSchema.second)
+    let database = try await Database.openForTest(path, schema: TestSchema.second)
     let notes = try await database.read { (connection) throws(StorageError) in
       try connection.rows("SELECT note FROM item") { (row) throws(StorageError) in try row.text(0) }
     }
@@ -31,7 +31,7 @@ struct OpeningTests {
   func newer() async throws {
     try await make(TestSchema.second)
     let before = try Data(contentsOf: URL(filePath: path))
-    let error = await storageError { _ = try await Database.open(path, schema: TestSchema.first) }
+    let error = await storageError { _ = try await Database.openForTest(path, schema: TestSchema.first) }
     #expect(error?.category == .newerSchema)
     #expect(try Data(contentsOf: URL(filePath: path)) == before)
   }
@@ -39,8 +39,8 @@ struct OpeningTests {
   @Test("a step that fails leaves the file at the version before it")
   func failingStep() async throws {
     try await make()
-    #expect(await storageError { _ = try await Database.open(path, schema: TestSchema.failing) } != nil)
-    let database = try await Database.open(path, schema: TestSchema.first)
+    #expect(await storageError { _ = try await Database.openForTest(path, schema: TestSchema.failing) } != nil)
+    let database = try await Database.openForTest(path, schema: TestSchema.first)
     let tables = try await database.read { (connection) throws(StorageError) in
       try connection.rows("SELECT name FROM sqlite_schema WHERE type = 'table'") { (row) throws(StorageError) in
         try row.text(0)
@@ -54,17 +54,17 @@ struct OpeningTests {
   func foreign() async throws {
     try await make(TestSchema.other)
     let before = try Data(contentsOf: URL(filePath: path))
-    let error = await storageError { _ = try await Database.open(path, schema: TestSchema.first) }
+    let error = await storageError { _ = try await Database.openForTest(path, schema: TestSchema.first) }
     #expect(error?.category == .foreignFile)
     #expect(try Data(contentsOf: URL(filePath: path)) == before)
-    #expect(try DatabaseFile(path).content() == .database(applicationID: 99))
+    #expect(try DatabaseFile(path).content() == (TestKey.isUsed ? .encrypted : .database(applicationID: 99)))
   }
 
   @Test("a text file is no database")
   func text() async throws {
     let bytes = Array(String(repeating: "not a database. ", count: 100).utf8)
     try folder.write(bytes, to: "test.db")
-    let error = await storageError { _ = try await Database.open(path, schema: TestSchema.first) }
+    let error = await storageError { _ = try await Database.openForTest(path, schema: TestSchema.first) }
     #expect(error?.category == .notADatabase)
     #expect(try DatabaseFile(path).content() == .other)
     #expect(try Data(contentsOf: URL(filePath: path)) == Data(bytes))
@@ -79,7 +79,7 @@ struct OpeningTests {
     for bytes in [damaged, whole.prefix(whole.count / 2)] {
       try bytes.write(to: URL(filePath: path))
       let error = await storageError {
-        let database = try await Database.open(path, schema: TestSchema.first)
+        let database = try await Database.openForTest(path, schema: TestSchema.first)
         do { try await database.checkIntegrity() } catch {
           try? await database.close()
           throw error
@@ -112,20 +112,10 @@ struct OpeningTests {
     #expect(!FileManager.default.fileExists(atPath: file + "-wal"))
   }
 
-  @Test("a key is refused by name, and no file is made")
-  func key() async throws {
-    let error = await storageError {
-      _ = try await Database.open(path, key: StorageKey([1, 2, 3]), schema: TestSchema.first)
-    }
-    #expect(error?.category == .notSupported)
-    #expect(!FileManager.default.fileExists(atPath: path))
-    #expect("\(StorageKey([1, 2, 3]))" == "StorageKey")
-  }
-
   @Test("a folder that is not there cannot be opened")
   func missingFolder() async throws {
     let error = await storageError {
-      _ = try await Database.open(folder.file("no/where.db"), schema: TestSchema.first)
+      _ = try await Database.openForTest(folder.file("no/where.db"), schema: TestSchema.first)
     }
     #expect(error?.category == .cannotOpen)
   }

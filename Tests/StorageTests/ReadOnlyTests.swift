@@ -12,7 +12,7 @@ struct ReadOnlyTests {
       print("nothing may be sealed here")
       return nil
     }
-    let database = try await Database.open(folder.file(name), schema: TestSchema.first)
+    let database = try await Database.openForTest(folder.file(name), schema: TestSchema.first)
     for index in 0..<3 { try await database.insert("row \(index)") }
     try await database.close()
     try #require(folder.seal())
@@ -22,9 +22,9 @@ struct ReadOnlyTests {
   @Test("what was closed is read where that is asked for; writing throws readOnly")
   func reads() async throws {
     guard let (folder, path) = try await sealed() else { return }
-    let refused = await storageError { _ = try await Database.open(path, schema: TestSchema.first) }
+    let refused = await storageError { _ = try await Database.openForTest(path, schema: TestSchema.first) }
     #expect([.readOnly, .cannotOpen].contains(refused?.category))
-    let database = try await Database.open(path, schema: TestSchema.first, options: reading)
+    let database = try await Database.openForTest(path, schema: TestSchema.first, options: reading)
     #expect(database.isReadOnly)
     #expect(try await database.names() == ["row 0", "row 1", "row 2"])
     try await database.checkIntegrity()
@@ -51,13 +51,13 @@ struct ReadOnlyTests {
   func refuses() async throws {
     guard let (folder, path) = try await sealed("old.db") else { return }
     func category(_ path: String, _ schema: Schema) async -> StorageError.Category? {
-      await storageError { _ = try await Database.open(path, schema: schema, options: reading) }?.category
+      await storageError { _ = try await Database.openForTest(path, schema: schema, options: reading) }?.category
     }
     #expect(await category(path, TestSchema.second) == .readOnly)
     #expect(await category(path, TestSchema.other) == .foreignFile)
     #expect(await category(folder.file("none.db"), TestSchema.first) == .cannotOpen)
     #expect(folder.unseal())
-    let database = try await Database.open(path, schema: TestSchema.second, options: reading)
+    let database = try await Database.openForTest(path, schema: TestSchema.second, options: reading)
     #expect(!database.isReadOnly)
     try await database.close()
   }
@@ -65,16 +65,16 @@ struct ReadOnlyTests {
   @Test("a file that another changes though it was sealed says so, and is opened again")
   func changed() async throws {
     guard let (folder, path) = try await sealed("c.db") else { return }
-    let database = try await Database.open(path, schema: TestSchema.first, options: reading)
+    let database = try await Database.openForTest(path, schema: TestSchema.first, options: reading)
     #expect(try await database.names().count == 3)
     try #require(folder.unseal())
-    let writer = try await Database.open(path, schema: TestSchema.first)
+    let writer = try await Database.openForTest(path, schema: TestSchema.first)
     for index in 0..<200 { try await writer.insert("new \(index)", data: [UInt8](repeating: 7, count: 900)) }
     try await writer.close()
     #expect(await storageError { _ = try await database.names() }?.category == .busy)
     try await database.close()
     try #require(folder.seal())
-    let again = try await Database.open(path, schema: TestSchema.first, options: reading)
+    let again = try await Database.openForTest(path, schema: TestSchema.first, options: reading)
     #expect(try await again.names().count == 203)
     try await again.close()
   }

@@ -9,7 +9,7 @@ struct RowBatchTests {
   init() throws { folder = try TemporaryFolder() }
 
   private func open() async throws -> Database {
-    try await Database.open(folder.file("test.db"), schema: TestSchema.first)
+    try await Database.openForTest(folder.file("test.db"), schema: TestSchema.first)
   }
 
   private static func batch(_ count: Int64) -> RowBatch {
@@ -176,7 +176,7 @@ struct RowBatchTests {
 
   @Test("a session sees one state between its calls, holds no reader, and ends with the database")
   func session() async throws {
-    let database = try await Database.open(
+    let database = try await Database.openForTest(
       folder.file("test.db"), schema: TestSchema.first, options: DatabaseOptions(readers: 1))
     for name in ["a", "b", "c", "d"] { try await database.insert(name) }
     let session = try await database.readSession { (connection) throws(StorageError) in

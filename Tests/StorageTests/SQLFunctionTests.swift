@@ -67,7 +67,7 @@ struct SQLFunctionTests {
     ])
 
   private func open() async throws -> Database {
-    try await Database.open(
+    try await Database.openForTest(
       folder.file("test.db"), schema: TestSchema.first,
       options: DatabaseOptions(extensions: SQLFunctionTests.extensions))
   }

@@ -27,7 +27,7 @@ struct WritingHereTests {
 
   @Test("what is written here is read, in turn with what the writer's thread writes")
   func writes() async throws {
-    let database = try await Database.open(path, schema: TestSchema.first)
+    let database = try await Database.openForTest(path, schema: TestSchema.first)
     for number in 0..<10 {
       if number.isMultiple(of: 2) {
         #expect(insertHere("\(number)", database) == "written")
@@ -42,8 +42,8 @@ struct WritingHereTests {
 
   @Test("it does not wait: not for the writer's thread, nor for another connection's lock")
   func neverWaits() async throws {
-    let database = try await Database.open(path, schema: TestSchema.first)
-    let other = try await Database.open(path, schema: TestSchema.first)
+    let database = try await Database.openForTest(path, schema: TestSchema.first)
+    let other = try await Database.openForTest(path, schema: TestSchema.first)
     let go = DispatchSemaphore(value: 0)
     let (begun, isBegun) = AsyncStream.makeStream(of: Void.self)
     async let holding: Void = other.write { (_) throws(StorageError) in

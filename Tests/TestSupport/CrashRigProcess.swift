@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// The program `CrashRig`, built beside the tests, as another process that can be killed.
+/// The program `CrashRig`, or another one built beside the tests, as another process that can be killed.
 public final class CrashRigProcess: Sendable {
   private let process = Mutex(Process())
   private let output: FileHandle
@@ -9,12 +9,12 @@ public final class CrashRigProcess: Sendable {
   /// Starts it.
   ///
   /// `fileLimit`: how many KiB a file may have that it writes (`RLIMIT_FSIZE`); writing more fails.
-  public init(_ arguments: [String], fileLimit: Int? = nil) throws {
+  public init(_ arguments: [String], program name: String = "CrashRig", fileLimit: Int? = nil) throws {
     let pipe = Pipe()
     output = pipe.fileHandleForReading
     try process.withLock { process in
       let runner = URL(filePath: CommandLine.arguments[0])
-      let program = runner.deletingLastPathComponent().appending(path: "CrashRig")
+      let program = runner.deletingLastPathComponent().appending(path: name)
       process.executableURL = program
       process.arguments = arguments
       if let fileLimit {
@@ -59,6 +59,16 @@ public final class CrashRigProcess: Sendable {
       return false
     }
     return lines.withLock { $0 }
+  }
+
+  /// Its number, for what the system says about it.
+  public var identifier: Int32 { process.withLock { $0.processIdentifier } }
+
+  /// Stops it where it is, or lets it go on.
+  public func stop(_ isStopped: Bool) {
+    process.withLock { process in
+      if process.isRunning { _ = Foundation.kill(process.processIdentifier, isStopped ? SIGSTOP : SIGCONT) }
+    }
   }
 
   /// Ends it as the system would: no code of its own runs any more (`SIGKILL`).

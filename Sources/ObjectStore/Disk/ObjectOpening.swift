@@ -22,6 +22,7 @@ struct ObjectOpening: Sendable {
       try file.makeFolder()
       try file.make()
     case .database(ObjectSchema.applicationID): break
+    case .encrypted: throw .encrypted(path)
     case .database(0): break  // Cut off before its first transaction, or another's: the schema tells.
     case .damaged: throw .damaged(path, "The file's header is damaged")
     case .database, .other: throw .foreign(path)

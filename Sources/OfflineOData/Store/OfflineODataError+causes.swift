@@ -81,7 +81,7 @@ extension OfflineODataError {
       case .busy, .inUse: .storeInUse
       case .unexpectedValue: .invalidQuestion
       case .corrupt: .storeDamaged
-      case .notADatabase, .foreignFile, .newerSchema: .foreignFile
+      case .notADatabase, .foreignFile, .newerSchema, .wrongKey, .encrypted, .notEncrypted: .foreignFile
       case .full: .diskFull
       case .readOnly: .storeReadOnly
       case .cannotOpen, .inputOutput: .fileFailed

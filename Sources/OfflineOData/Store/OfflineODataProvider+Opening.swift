@@ -262,7 +262,8 @@ extension StorageError.Category {
   fileprivate var isDamage: Bool {
     switch self {
     case .corrupt, .notADatabase, .inputOutput, .full, .misuse, .unexpectedValue, .tooLarge, .constraint, .other: true
-    case .busy, .foreignFile, .newerSchema, .inUse, .readOnly, .cannotOpen, .closed, .notSupported, .interrupted:
+    case .busy, .foreignFile, .newerSchema, .inUse, .readOnly, .cannotOpen, .closed, .notSupported, .interrupted,
+      .wrongKey, .encrypted, .notEncrypted:
       false
     }
   }

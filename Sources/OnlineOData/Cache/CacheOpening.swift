@@ -15,6 +15,7 @@ struct CacheOpening: Sendable {
     switch try DatabaseFile(place.file).content() {
     case .absent: try DatabaseFile(place.file).make()
     case .database(CacheSchema.applicationID): break
+    case .encrypted: break  // Its key tells.
     case .database(0): break  // Cut off before its first transaction, or another's: the schema tells.
     case .damaged: return try await replaced(because: "its header is damaged")
     case .database, .other:

@@ -69,7 +69,7 @@ extension CachePlace {
   static func removeDatabase(_ file: String) throws(StorageError) {
     switch try DatabaseFile(file).content() {
     case .absent, .damaged, .database(CacheSchema.applicationID), .database(0): break
-    case .database, .other: throw StorageError.foreign(file)
+    case .database, .encrypted, .other: throw StorageError.foreign(file)
     }
     do {
       // The log goes first: over a new file it would be read as that file's.

@@ -96,7 +96,11 @@ public struct TechnicalCacheFile: Sendable, Hashable {
     _ body: @escaping @Sendable (Connection) throws(StorageError) -> Value
   ) async throws(OnlineStoreError) -> Value {
     do throws(StorageError) {
-      guard case .database = try DatabaseFile(path).content() else { throw StorageError.foreign(path) }
+      switch try DatabaseFile(path).content() {
+      case .database: break
+      case .encrypted: throw StorageError.encrypted(path)
+      case .absent, .damaged, .other: throw StorageError.foreign(path)
+      }
       let database = try await Database.open(path, schema: CacheSchema.schema)
       do throws(StorageError) {
         let value = try await database.read(body)

@@ -18,29 +18,37 @@ import CSQLite
   private var logPages: Int32 = 0
   /// Given back after the handle is closed.
   private var use: FilesInUse.Token?
+  /// Nil of a plain file.
+  private var cipher: CipherRegistry.Registration?
 
   /// Statements kept prepared; a connection that meets more drops all and begins anew.
   private static let statementLimit = 64
 
   /// How a file is opened.
   enum Access {
-    case readWriteCreate, readOnly
+    case readWriteCreate, readWrite, readOnly
     /// As one that does not change: without locks, and without its log.
     case immutable
   }
 
-  init(_ path: String, access: Access, options: DatabaseOptions) throws(StorageError) {
+  /// - Parameter cipher: makes the VFS of encrypted files know this one; nil opens a plain file.
+  init(
+    _ path: String, access: Access, options: DatabaseOptions, cipher: CipherRegistry.Registration?
+  ) throws(StorageError) {
     file = path == ":memory:" ? nil : path
+    self.cipher = cipher
     use = file == nil ? nil : FilesInUse.enter(path, makes: access == .readWriteCreate)
     let mode =
       switch access {
       case .readWriteCreate: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+      case .readWrite: SQLITE_OPEN_READWRITE
       case .readOnly: SQLITE_OPEN_READONLY
       case .immutable: SQLITE_OPEN_READONLY | SQLITE_OPEN_URI
       }
     var opened: OpaquePointer?
     let name = access == .immutable ? Connection.immutableURI(path) : path
-    let code = unsafe sqlite3_open_v2(name, &opened, SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE | mode, nil)
+    let code = unsafe sqlite3_open_v2(
+      name, &opened, SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE | mode, cipher == nil ? nil : CipherVFS.name)
     guard let opened = unsafe opened else {
       throw StorageError(code: SQLITE_NOMEM, message: "No memory for a connection", file: path)
     }
@@ -255,10 +263,14 @@ import CSQLite
     guard code == SQLITE_OK else { throw error(code, sql: nil) }
     isClosed = true
     use = nil
+    cipher = nil
   }
 
   func error(_ code: Int32, sql: String?) -> StorageError {
-    let message = unsafe sqlite3_errmsg(handle).map { unsafe String(cString: $0) } ?? "Unknown failure"
+    var message = unsafe sqlite3_errmsg(handle).map { unsafe String(cString: $0) } ?? "Unknown failure"
+    if [SQLITE_CORRUPT, SQLITE_IOERR].contains(code & 0xFF), let finding = cipher?.keys?.takeFinding() {
+      message += ": \(finding)"
+    }
     return StorageError(code: code, message: message, sql: sql, file: file)
   }
 }

@@ -13,15 +13,17 @@ final class ReaderPool: Sendable {
   private let access: Connection.Access
   /// What the file was, where it is taken for one that does not change.
   private let stamp: FileStamp?
+  private let cipher: Mutex<CipherRegistry.Registration?>
   private let free: Mutex<[Connection]>
   private let places: DispatchSemaphore
   private let pointPlaces: DispatchSemaphore
   private let lent = Mutex<[ObjectIdentifier: LentReader]>([:])
 
   /// `stamp`: of a file that is read as one that does not change.
-  init(_ path: String, options: DatabaseOptions, stamp: FileStamp? = nil) {
+  init(_ path: String, options: DatabaseOptions, cipher: CipherRegistry.Registration?, stamp: FileStamp? = nil) {
     self.path = path
     self.options = options
+    self.cipher = Mutex(cipher)
     self.stamp = stamp
     access = stamp == nil ? .readOnly : .immutable
     queue = DispatchQueue(label: "larder.storage.readers", qos: .userInitiated, attributes: .concurrent)
@@ -78,7 +80,7 @@ final class ReaderPool: Sendable {
   }
 
   private func open() throws(StorageError) -> Connection {
-    let connection = try Connection(path, access: access, options: options)
+    let connection = try Connection(path, access: access, options: options, cipher: cipher.withLock { $0 })
     try connection.run("PRAGMA cache_size = -\(options.cacheKibibytes)")
     try connection.run("PRAGMA query_only = 1")
     return connection
@@ -101,6 +103,8 @@ final class ReaderPool: Sendable {
       defer { connections = [] }
       return connections
     }
+    // The keys go with the last connection.
+    cipher.withLock { $0 = nil }
     for connection in all { try connection.close() }
   }
 }

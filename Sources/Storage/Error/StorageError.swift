@@ -6,8 +6,14 @@ public struct StorageError: Error, Sendable, CustomStringConvertible {
     case busy
     /// The file's content is damaged.
     case corrupt
-    /// The file is no SQLite database, or is encrypted.
+    /// The file is no SQLite database.
     case notADatabase
+    /// The file is encrypted with another key than the one given.
+    case wrongKey
+    /// The file is encrypted, and no key was given.
+    case encrypted
+    /// The file is not encrypted, and a key was given.
+    case notEncrypted
     /// The file is a database of another application; it is left as it is.
     case foreignFile
     /// The file was written by a later version of this library; it is left as it is.
@@ -81,6 +87,9 @@ extension StorageError.Category {
     case .busy: "Another connection is writing; try again."
     case .corrupt: "The file is damaged; restore or remove it."
     case .notADatabase: "The file is no database; move it away or choose another path."
+    case .wrongKey: "Give the key that it was encrypted with."
+    case .encrypted: "Give its key."
+    case .notEncrypted: "Leave the key out, encrypt the file first, or choose another path."
     case .foreignFile: "It belongs to another application; choose another path."
     case .newerSchema: "Update this program, or choose another path."
     case .inUse: "Close the other store first, or choose another path."
@@ -133,5 +142,12 @@ extension StorageError {
   /// A transaction that its own work gave up.
   package static func givenUp(_ file: String) -> StorageError {
     StorageError(.interrupted, message: "The transaction was given up by its own work", file: file)
+  }
+}
+
+extension StorageError {
+  /// A file that needs a key.
+  package static func encrypted(_ file: String) -> StorageError {
+    StorageError(.encrypted, message: "The file is encrypted, and no key was given", file: file)
   }
 }

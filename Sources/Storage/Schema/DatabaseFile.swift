@@ -12,6 +12,8 @@ package struct DatabaseFile: Sendable {
     case absent
     /// A database with this application id.
     case database(applicationID: Int32)
+    /// An encrypted database: whose it is, only its key tells.
+    case encrypted
     /// Damaged beyond telling, but with the size of a database: a whole number of pages, or cut inside its header.
     case damaged
     /// Something else: another program's file.
@@ -47,6 +49,7 @@ package struct DatabaseFile: Sendable {
     guard !header.isEmpty else { return .absent }
     let magic = Array("SQLite format 3\0".utf8)
     guard header.count >= 100 else { return magic.starts(with: header.prefix(16)) ? .damaged : .other }
+    if EncryptedHeader.read(header) != .other { return .encrypted }
     guard header.starts(with: magic) else { return found.byteCount % 512 == 0 ? .damaged : .other }
     let id = header[68..<72].reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
     return .database(applicationID: Int32(bitPattern: id))

@@ -10,7 +10,8 @@ extension CacheError {
     case .foreignFile, .newerSchema: self = .foreign(path: path)
     case .closed: self = .closed
     case .notSupported: self = .notSupported(error.message)
-    case .busy, .inUse, .cannotOpen, .inputOutput, .constraint, .tooLarge, .misuse, .interrupted, .other:
+    case .busy, .inUse, .cannotOpen, .inputOutput, .constraint, .tooLarge, .misuse, .interrupted, .other,
+      .wrongKey, .encrypted, .notEncrypted:
       self = .failed(path: path, reason: error.description)
     }
   }

@@ -40,6 +40,7 @@ struct SQLiteOpening: Sendable {
     switch try DatabaseFile(path).content() {
     case .absent: try DatabaseFile(path).make()
     case .database(SQLiteCacheSchema.applicationID): break
+    case .encrypted: throw StorageError.encrypted(path)
     case .database(0): break  // Cut off before its first transaction, or another's: the schema tells.
     case .damaged: return try await replaced(claim, because: "its header is damaged", isOurs: false)
     case .database, .other: throw StorageError.foreign(path)

@@ -1,0 +1,99 @@
+import CSQLite
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+/// An encrypted file before a connection opens it: found to be one, unlocked with its key, or made.
+struct EncryptedFile {
+  let path: String
+
+  /// The file's keys; makes the file where there is none.
+  ///
+  /// - Parameter known: keys made before, which spare the work of a passphrase where they are the file's.
+  /// - Throws: `wrongKey`, `notEncrypted`, `corrupt`, `notADatabase`, `notSupported`, `busy`, `cannotOpen`.
+  func unlock(_ key: StorageKey, known: FileKeys? = nil) throws(StorageError) -> FileKeys {
+    if let found = try find(key, known) { return found }
+    try make(try FileKeys.new(key))
+    if let found = try find(key, known) { return found }
+    throw StorageError(.cannotOpen, message: "The file has been emptied while it was opened", file: path)
+  }
+
+  /// Nil where there is no file, or an empty one.
+  func find(_ key: StorageKey, _ known: FileKeys?) throws(StorageError) -> FileKeys? {
+    switch try DatabaseFile(path).encryption() {
+    case .absent: return nil
+    case .encrypted(let header):
+      if let known, known.header == header { return known }
+      guard let keys = try FileKeys.of(header, key) else {
+        throw StorageError(.wrongKey, message: "The file is encrypted with another key", file: path)
+      }
+      return keys
+    case .plain:
+      throw StorageError(.notEncrypted, message: "The file is not encrypted, and a key was given", file: path)
+    case .unknown:
+      throw StorageError(
+        .notSupported, message: "The file is encrypted in a form that this version does not know", file: path)
+    case .damaged: throw StorageError(.corrupt, message: "The file's header is damaged", file: path)
+    case .other: throw StorageError(.notADatabase, message: "The file is no database", file: path)
+    }
+  }
+
+  /// Writes a database without tables, as one page, where nobody else has been quicker.
+  private func make(_ keys: FileKeys) throws(StorageError) {
+    // A connection of SQLite's own has the file's locks, which hold against other processes and against this one.
+    let connection = try Connection(path, access: .readWriteCreate, options: DatabaseOptions(), cipher: nil)
+    defer { try? connection.close() }
+    guard let file = unsafe connection.mainFile else {
+      throw StorageError(.cannotOpen, message: "The file cannot be made", file: path)
+    }
+    let real = unsafe RealFile(file)
+    for level in [SQLITE_LOCK_SHARED, SQLITE_LOCK_EXCLUSIVE] {
+      let code = real.lock(level)
+      guard code == SQLITE_OK else {
+        _ = real.unlock(SQLITE_LOCK_NONE)
+        throw StorageError(code: code, message: "The file is being made by another", file: path)
+      }
+    }
+    defer { _ = real.unlock(SQLITE_LOCK_NONE) }
+    guard case .absent = try DatabaseFile(path).encryption() else { return }
+    // Of a file that was removed; they mean nothing to this one.
+    for suffix in ["-wal", "-journal"] { _ = unsafe unlink(path + suffix) }
+    guard let codec = PageCodec(keys) else { throw StorageError(code: SQLITE_NOMEM, message: "No memory", file: path) }
+    var sealed = [UInt8](repeating: 0, count: FileContent.pageLength)
+    let code = unsafe sealed.withUnsafeMutableBytes { room -> Int32 in
+      guard let base = room.baseAddress, unsafe codec.seal(EncryptedFile.firstPage, number: 1, to: base) else {
+        return IOError.write
+      }
+      let written = unsafe real.write(base, FileContent.pageLength, at: 0)
+      return written == SQLITE_OK ? real.sync(SQLITE_SYNC_NORMAL) : written
+    }
+    guard code == SQLITE_OK else { throw StorageError(code: code, message: "The file cannot be made", file: path) }
+  }
+
+  /// A database without tables, with a write-ahead log and room in its pages (SQLite file format §1.3, §1.6).
+  private static let firstPage: [UInt8] = {
+    var page = [UInt8](repeating: 0, count: FileContent.pageLength)
+    func put(_ bytes: [UInt8], at offset: Int) { page.replaceSubrange(offset..<(offset + bytes.count), with: bytes) }
+    put(Array("SQLite format 3\0".utf8), at: 0)
+    // The page's length, versions 2 for the log, the room at the end, fractions.
+    put([UInt8(FileContent.pageLength >> 8), 0, 2, 2, UInt8(FileContent.reservedLength), 64, 32, 32], at: 16)
+    // Changes, pages.
+    put([0, 0, 0, 1, 0, 0, 0, 1], at: 24)
+    // The schema's format, then the encoding, which is UTF-8.
+    put([0, 0, 0, 4], at: 44)
+    put([0, 0, 0, 1], at: 56)
+    // The change that the version behind it holds for.
+    put([0, 0, 0, 1], at: 92)
+    let version = UInt32(bitPattern: sqlite3_libversion_number())
+    put(
+      [UInt8(version >> 24 & 255), UInt8(version >> 16 & 255), UInt8(version >> 8 & 255), UInt8(version & 255)], at: 96)
+    // A leaf without cells, whose content begins at its end.
+    put([13, 0, 0, 0, 0, UInt8(FileContent.sealedLength >> 8), UInt8(FileContent.sealedLength & 255), 0], at: 100)
+    return page
+  }()
+}

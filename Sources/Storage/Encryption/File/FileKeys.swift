@@ -1,0 +1,75 @@
+import Synchronization
+
+/// The keys of one file, made of the owner's key and the file's salt: what is encrypted for one file means nothing in
+/// another.
+final class FileKeys: Sendable {
+  let header: EncryptedHeader
+  /// The keys of pages, of frames of the log, and the log's two for its headers, in this order.
+  let secret: SecretBytes
+
+  static let pageKey = 0
+  static let frameKey = 32
+  static let headerKey = 64
+  private static let length = 128
+
+  /// What was found wrong last, for the error that follows.
+  private let finding = Mutex<String?>(nil)
+
+  /// Notes what was found wrong: no error code can say it.
+  func note(_ finding: String) { self.finding.withLock { $0 = finding } }
+
+  /// Hands over what was noted.
+  func takeFinding() -> String? {
+    finding.withLock { finding in
+      defer { finding = nil }
+      return finding
+    }
+  }
+
+  private init(_ header: EncryptedHeader, _ secret: SecretBytes) {
+    self.header = header
+    self.secret = secret
+  }
+
+  /// Keys for a new file, with a salt of its own.
+  static func new(_ key: StorageKey) throws(StorageError) -> FileKeys {
+    let salt = Digest.randomBytes(EncryptedHeader.saltLength)
+    let cost = key.kind == .passphrase ? StretchingCost.standard : nil
+    let (secret, check) = try derive(key, salt, cost)
+    return FileKeys(EncryptedHeader(salt: salt, cost: cost, check: check), secret)
+  }
+
+  /// The keys of a file; nil where the key is not the file's.
+  static func of(_ header: EncryptedHeader, _ key: StorageKey) throws(StorageError) -> FileKeys? {
+    guard (key.kind == .passphrase) == (header.cost != nil) else { return nil }
+    let (secret, check) = try derive(key, header.salt, header.cost)
+    let isRight = unsafe check.withUnsafeBytes { made in
+      unsafe header.check.withUnsafeBytes { unsafe SecretBytes.same(made, $0) }
+    }
+    return isRight ? FileKeys(header, secret) : nil
+  }
+
+  private static func derive(
+    _ key: StorageKey, _ salt: [UInt8], _ cost: StretchingCost?
+  ) throws(StorageError) -> (SecretBytes, check: [UInt8]) {
+    var master = key.secret
+    if let cost {
+      master = try unsafe SecretBytes(count: StorageKey.byteCount) { (output) throws(StorageError) in
+        try unsafe KeyDerivation.stretch(key.secret, salt: salt, cost: cost, into: output)
+      }
+    }
+    let purpose = Array("larder file".utf8) + EncryptedHeader.parameters(cost)
+    let secret = try unsafe SecretBytes(count: length) { (output) throws(StorageError) in
+      try unsafe KeyDerivation.expand(master, salt: salt, info: purpose + Array(" keys".utf8), into: output)
+    }
+    var check = [UInt8](repeating: 0, count: EncryptedHeader.checkLength)
+    var failure: StorageError?
+    unsafe check.withUnsafeMutableBytes { output in
+      do throws(StorageError) {
+        try unsafe KeyDerivation.expand(master, salt: salt, info: purpose + Array(" check".utf8), into: output)
+      } catch { failure = error }
+    }
+    if let failure { throw failure }
+    return (secret, check)
+  }
+}

@@ -1,0 +1,105 @@
+import CSQLite
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+/// A new file that takes another's pages, sealed with keys of its own or plain.
+@safe final class PageCopy {
+  private let path: String
+  private let descriptor: Int32
+  private let from: PageCodec
+  private let to: PageCodec?
+  /// A page as it is sealed, and in plain text.
+  private let room: UnsafeMutableRawPointer
+
+  private static let pageLength = FileContent.pageLength
+
+  /// Makes the file for its owner alone, or opens it; `to` is nil for a plain one.
+  init(_ path: String, _ from: FileKeys, _ to: FileKeys?) throws(StorageError) {
+    guard let from = PageCodec(from) else { throw StorageError(code: SQLITE_NOMEM, message: "No memory", file: path) }
+    self.path = path
+    self.from = from
+    if let to {
+      guard let to = PageCodec(to) else { throw StorageError(code: SQLITE_NOMEM, message: "No memory", file: path) }
+      self.to = to
+    } else {
+      self.to = nil
+    }
+    descriptor = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC, mode_t(0o600))
+    unsafe room = .allocate(byteCount: 2 * Self.pageLength, alignment: 64)
+    guard descriptor >= 0 else { throw .cannotOpen(path, "The copy cannot be made (errno \(errno))") }
+  }
+
+  deinit {
+    if descriptor >= 0 { _ = close(descriptor) }
+    unsafe SecretBytes.zero(room, 2 * Self.pageLength)
+    unsafe room.deallocate()
+  }
+
+  /// Copies all pages of an open file and waits until they are on the disk.
+  func take(_ connection: Connection) throws(StorageError) {
+    guard let source = unsafe connection.mainFile.flatMap({ unsafe CipherIO.content($0) }) as? PageFile else {
+      throw StorageError(.other, message: "The file is not open as an encrypted one", file: connection.file)
+    }
+    var size: Int64 = 0
+    guard source.size(&size) == SQLITE_OK, size % Int64(Self.pageLength) == 0 else {
+      throw StorageError(.corrupt, message: "The file ends inside a page", file: connection.file)
+    }
+    let count = UInt64(size / Int64(Self.pageLength))
+    var number: UInt64 = 1
+    while number <= count {
+      guard unsafe source.readSealed(number, to: room) == SQLITE_OK else {
+        throw StorageError(.inputOutput, message: "Page \(number) cannot be read", file: connection.file)
+      }
+      // A page that was never written stays one: sealing its zeros would make them somebody's words.
+      if unsafe !FileContent.isZero(room, Self.pageLength) {
+        guard unsafe from.open(room, number: number, to: room + Self.pageLength) else {
+          throw StorageError(.corrupt, message: "Page \(number) is not what was written", file: connection.file)
+        }
+        try put(number)
+      }
+      number += 1
+    }
+    guard ftruncate(descriptor, off_t(size)) == 0 else { throw failure }
+    try sync()
+  }
+
+  /// Says in page 1 that the file has a write-ahead log (SQLite file format §1.3.3).
+  func setLogMode() throws(StorageError) {
+    guard unsafe pread(descriptor, room, Self.pageLength, 0) == Self.pageLength,
+      unsafe from.open(room, number: 1, to: room + Self.pageLength)
+    else { throw StorageError(.corrupt, message: "The copy is not what was written", file: path) }
+    unsafe (room + Self.pageLength).storeBytes(of: 2, toByteOffset: 18, as: UInt8.self)
+    unsafe (room + Self.pageLength).storeBytes(of: 2, toByteOffset: 19, as: UInt8.self)
+    try put(1)
+    try sync()
+  }
+
+  private func put(_ number: UInt64) throws(StorageError) {
+    var page = unsafe room + Self.pageLength
+    if let to {
+      guard unsafe to.seal(page, number: number, to: room) else {
+        throw StorageError(.other, message: "The platform's cryptography failed", file: path)
+      }
+      unsafe page = room
+    }
+    guard
+      unsafe pwrite(descriptor, page, Self.pageLength, off_t(number - 1) * off_t(Self.pageLength)) == Self.pageLength
+    else { throw failure }
+  }
+
+  private func sync() throws(StorageError) { if fsync(descriptor) != 0 { throw failure } }
+
+  private var failure: StorageError {
+    let reason = errno
+    return StorageError(
+      reason == ENOSPC || reason == EDQUOT ? .full : .inputOutput,
+      message: "The copy cannot be written (errno \(reason))",
+      file: path)
+  }
+}

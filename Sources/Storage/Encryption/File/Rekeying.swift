@@ -1,0 +1,145 @@
+import CSQLite
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+/// Gives a file another key, its first, or none: a copy beside it takes its place in one step.
+///
+/// Nobody else may have the file open meanwhile. Whenever it ends half-way, the file is as before; what is left beside it
+/// is removed when the file is next opened.
+struct Rekeying {
+  let path: String
+  let old: StorageKey?
+  let new: StorageKey?
+  let options: DatabaseOptions
+
+  private static let suffix = "-rekey"
+
+  /// Does the work, blocking.
+  func run() throws(StorageError) {
+    let full = try CipherVFS.fullPath(path)
+    let source = try CipherRegistry.add(full, try content(full))
+    let connection = try Connection(full, access: .readWrite, options: options, cipher: source)
+    defer { try? connection.close() }
+    try claim(connection)
+    let target = full + Rekeying.suffix
+    Rekeying.remove(target)
+    do throws(StorageError) {
+      try copy(connection, source, to: target)
+      try replace(full, by: target, connection)
+    } catch {
+      Rekeying.remove(target)
+      throw error
+    }
+  }
+
+  private func content(_ full: String) throws(StorageError) -> CipherRegistry.Content {
+    if let old {
+      guard let keys = try EncryptedFile(path: full).find(old, nil) else { throw missing }
+      return .encrypted(keys)
+    }
+    switch try DatabaseFile(full).encryption() {
+    case .plain: return .plain
+    case .absent: throw missing
+    case .encrypted, .unknown: throw .encrypted(path)
+    case .damaged: throw .damaged(path, "The file's header is damaged")
+    case .other: throw StorageError(.notADatabase, message: "The file is no database", file: path)
+    }
+  }
+
+  private var missing: StorageError { .cannotOpen(path, "There is no file") }
+
+  /// Has the file for this connection alone, and everything that was committed in its main part.
+  private func claim(_ connection: Connection) throws(StorageError) {
+    do throws(StorageError) {
+      try connection.run("PRAGMA locking_mode = EXCLUSIVE")
+      try connection.run("BEGIN EXCLUSIVE")
+      try connection.run("COMMIT")
+      let isBusy = try connection.first("PRAGMA wal_checkpoint(TRUNCATE)") { (row) throws(StorageError) in
+        try row.int64(0) != 0
+      }
+      guard isBusy == false, connection.isInPlace else { throw StorageError.inUse(path) }
+    } catch {
+      throw error.category == .busy ? .inUse(path) : error
+    }
+  }
+
+  // MARK: Copying
+
+  private func copy(
+    _ connection: Connection, _ source: CipherRegistry.Registration, to target: String
+  ) throws(StorageError) {
+    let keys: FileKeys?
+    if let new { keys = try FileKeys.new(new) } else { keys = nil }
+    switch (source.keys, keys) {
+    case (nil, nil): throw StorageError(.misuse, message: "Neither an old nor a new key", file: path)
+    case (nil, let keys?): try encrypt(connection, keys, to: target)
+    case (let old?, let keys):
+      let copy = try PageCopy(target, old, keys)
+      try copy.take(connection)
+    }
+  }
+
+  /// By the engine, which makes room in the pages for nonce and tag.
+  private func encrypt(_ connection: Connection, _ keys: FileKeys, to target: String) throws(StorageError) {
+    let registration = try CipherRegistry.add(target, .new(keys))
+    do {
+      defer { withExtendedLifetime(registration) {} }
+      // In this order: the first would undo the second.
+      try connection.run("PRAGMA page_size = \(FileContent.pageLength)")
+      guard connection.setReserve(Int32(FileContent.reservedLength)) else {
+        throw StorageError(.other, message: "The engine makes no room in pages", file: path)
+      }
+      // Before the engine makes it: it is its owner's alone.
+      guard FilesInUse.make(target) == 0 else { throw .cannotOpen(target, "The copy cannot be made") }
+      try connection.run("VACUUM INTO ?", .text(target))
+    }
+    try PageCopy(target, keys, keys).setLogMode()
+  }
+
+  // MARK: Replacing
+
+  private func replace(_ full: String, by target: String, _ connection: Connection) throws(StorageError) {
+    var status = stat()
+    if unsafe stat(full, &status) == 0 { _ = unsafe chmod(target, status.st_mode & 0o777) }
+    // The log is empty, and must not be removed at the end: it is the new file's then.
+    connection.leavesLog()
+    for suffix in ["-wal", "-journal"] { _ = unsafe unlink(full + suffix) }
+    guard unsafe rename(target, full) == 0 else {
+      throw StorageError(.inputOutput, message: "The copy cannot take the file's place (errno \(errno))", file: path)
+    }
+    let folder = full.lastIndex(of: "/").map { String(full[..<$0]) } ?? ""
+    let descriptor = unsafe open(folder.isEmpty ? "/" : folder, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { return }
+    _ = fsync(descriptor)
+    _ = close(descriptor)
+  }
+
+  /// Removes what a crash has left; only who has the file open, and so knows that nobody rekeys it, may.
+  static func removeLeftovers(of path: String) { remove(path + suffix) }
+
+  private static func remove(_ target: String) {
+    guard unsafe access(target, F_OK) == 0 else { return }
+    for suffix in ["", "-journal", "-wal", "-shm"] { _ = unsafe unlink(target + suffix) }
+  }
+}
+
+extension Database {
+  /// Gives a closed file another key (`from` and `to`), encrypts a plain one (`to`), or the reverse (`from`).
+  ///
+  /// The new key opens the file when this returns; after a crash at any instant the old one does, or the new one. Needs as
+  /// much room on the disk as the file has. The old file's bytes are not overwritten: the disk may keep them.
+  /// - Parameter options: those that the file is opened with: its indexes may need their functions.
+  /// - Throws: `inUse` where anybody has it open, `wrongKey`, `encrypted`, `notEncrypted`, `corrupt`, `cannotOpen`, `full`.
+  package static func rekey(
+    _ path: String, from old: StorageKey?, to new: StorageKey?, options: DatabaseOptions = .init()
+  ) async throws(StorageError) {
+    let rekeying = Rekeying(path: DatabaseFile(path).absolutePath, old: old, new: new, options: options)
+    try await result(on: openingQueue()) { () throws(StorageError) in try rekeying.run() }
+  }
+}

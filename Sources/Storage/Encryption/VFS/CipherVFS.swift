@@ -1,0 +1,151 @@
+import CSQLite
+
+/// The VFS of encrypted files: the system's, with a ``FileContent`` between SQLite and each file.
+///
+/// It opens files that ``CipherRegistry`` knows and no others, so that nothing is written in plain text beside them.
+enum CipherVFS {
+  static let name = "larder-cipher"
+
+  /// The system's VFS; nil where it could not be found, or ours not be added to it.
+  //
+  // nonisolated(unsafe): written once, before anybody can read it; VFS objects live as long as the process.
+  nonisolated(unsafe) static let system: UnsafeMutablePointer<sqlite3_vfs>? = unsafe register()
+
+  /// As long as the process, like the VFS.
+  private static var ownName: UnsafeMutablePointer<CChar> {
+    let bytes = Array(name.utf8CString)
+    let copy = UnsafeMutablePointer<CChar>.allocate(capacity: bytes.count)
+    unsafe copy.initialize(from: bytes, count: bytes.count)
+    return unsafe copy
+  }
+
+  private static func register() -> UnsafeMutablePointer<sqlite3_vfs>? {
+    guard let system = unsafe sqlite3_vfs_find(nil) else { return nil }
+    let ours = UnsafeMutablePointer<sqlite3_vfs>.allocate(capacity: 1)
+    // Everything that does not open a file is the system's own.
+    unsafe ours.initialize(to: system.pointee)
+    unsafe ours.pointee.pNext = nil
+    unsafe ours.pointee.szOsFile += Int32(CipherIO.realOffset)
+    unsafe ours.pointee.zName = UnsafePointer(ownName)
+    unsafe ours.pointee.xOpen = { unsafe CipherVFS.open($1, $2, $3, $4) }
+    unsafe ours.pointee.xAccess = { unsafe CipherVFS.access($1, $2, $3) }
+    guard unsafe sqlite3_vfs_register(ours, 0) == SQLITE_OK else { return nil }
+    return unsafe system
+  }
+
+  /// A path as the engine names it: from the root on, symbolic links followed.
+  static func fullPath(_ path: String) throws(StorageError) -> String {
+    guard let system = unsafe system, let make = unsafe system.pointee.xFullPathname else {
+      throw StorageError(.other, message: "The engine does not take a VFS", file: path)
+    }
+    let room = Int(unsafe system.pointee.mxPathname) + 2
+    var full = [CChar](repeating: 0, count: room)
+    // The array has one byte more than the call may write.
+    let code = unsafe make(system, path, Int32(room - 1), &full)
+    guard code & 0xFF == SQLITE_OK else {
+      throw StorageError(.cannotOpen, code: code, message: "The path cannot be followed", file: path)
+    }
+    return String(decoding: full.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+  }
+
+  // MARK: Opening
+
+  private static func open(
+    _ name: UnsafePointer<CChar>?, _ file: UnsafeMutablePointer<sqlite3_file>?, _ flags: Int32,
+    _ outFlags: UnsafeMutablePointer<Int32>?
+  ) -> Int32 {
+    guard let system = unsafe system, let open = unsafe system.pointee.xOpen, let file = unsafe file else {
+      return SQLITE_CANTOPEN
+    }
+    // What is not open is not closed.
+    unsafe file.pointee.pMethods = nil
+    let contents = unsafe contents(name, flags)
+    if contents.contains(where: { if case .plain = $0 { true } else { false } }) {
+      return unsafe open(system, name, file, flags, outFlags)
+    }
+    guard flags & scratchKinds != 0 || !contents.isEmpty, flags & journals == 0 || isBeingMade(contents) else {
+      return SQLITE_CANTOPEN
+    }
+    let real = unsafe CipherIO.real(file)
+    unsafe real.file.pointee.pMethods = nil
+    let code = unsafe open(system, name, real.file, flags, outFlags)
+    guard code == SQLITE_OK else { return code }
+    guard let made = content(real, flags, contents) else {
+      _ = real.close()
+      return SQLITE_BUSY
+    }
+    unsafe CipherIO.install(made, in: file)
+    return SQLITE_OK
+  }
+
+  /// Rollback journals, which an encrypted file has only while it is made: nobody rolls that back after a crash.
+  private static let journals = SQLITE_OPEN_MAIN_JOURNAL | SQLITE_OPEN_SUPER_JOURNAL
+  private static let scratchKinds =
+    SQLITE_OPEN_TEMP_DB | SQLITE_OPEN_TRANSIENT_DB | SQLITE_OPEN_TEMP_JOURNAL | SQLITE_OPEN_SUBJOURNAL
+
+  private static func contents(_ name: UnsafePointer<CChar>?, _ flags: Int32) -> [CipherRegistry.Content] {
+    guard let name = unsafe name else { return [] }
+    if flags & SQLITE_OPEN_MAIN_DB != 0 { return CipherRegistry.contents(of: unsafe String(cString: name)) }
+    guard flags & (SQLITE_OPEN_WAL | SQLITE_OPEN_MAIN_JOURNAL) != 0, let main = unsafe sqlite3_filename_database(name)
+    else { return [] }
+    return CipherRegistry.contents(of: unsafe String(cString: main))
+  }
+
+  private static func isBeingMade(_ contents: [CipherRegistry.Content]) -> Bool {
+    contents.contains { if case .new = $0 { true } else { false } }
+  }
+
+  /// Nil where none of the keys is the file's: it has been replaced since they were looked for.
+  private static func content(_ real: RealFile, _ flags: Int32, _ contents: [CipherRegistry.Content]) -> FileContent? {
+    if flags & (scratchKinds | journals) != 0 { return ScratchFile(real) }
+    if flags & SQLITE_OPEN_WAL != 0 {
+      // The main part has been opened before, with the keys that fit it.
+      return keys(contents, nil).flatMap { LogFile(real, $0) }
+    }
+    var size: Int64 = 0
+    guard real.size(&size) == SQLITE_OK else { return nil }
+    guard size > 0 else {
+      for case .new(let keys) in contents { return PageFile(real, keys) }
+      return nil
+    }
+    var start = [UInt8](repeating: 0, count: EncryptedHeader.end)
+    let isRead = unsafe start.withUnsafeMutableBytes { bytes in
+      guard let base = bytes.baseAddress else { return false }
+      return unsafe real.readWhole(base, bytes.count, at: 0)
+    }
+    guard isRead, case .header(let header) = EncryptedHeader.read(start) else { return nil }
+    return keys(contents, header).flatMap { PageFile(real, $0) }
+  }
+
+  /// The keys that were added last, for a header where one is given.
+  private static func keys(_ contents: [CipherRegistry.Content], _ header: EncryptedHeader?) -> FileKeys? {
+    for content in contents {
+      switch content {
+      case .encrypted(let keys), .new(let keys): if header == nil || keys.header == header { return keys }
+      case .plain: break
+      }
+    }
+    return nil
+  }
+
+  /// A file's existence and rights. An encrypted file has no rollback journal: what lies at its place is somebody else's,
+  /// and is not rolled back.
+  private static func access(
+    _ name: UnsafePointer<CChar>?, _ flags: Int32, _ answer: UnsafeMutablePointer<Int32>?
+  ) -> Int32 {
+    guard let system = unsafe system, let access = unsafe system.pointee.xAccess, let name = unsafe name else {
+      return IOError.access
+    }
+    let path = unsafe String(cString: name)
+    if flags == SQLITE_ACCESS_EXISTS, path.hasSuffix("-journal") {
+      let isOurs = CipherRegistry.contents(of: String(path.dropLast(8))).contains { content in
+        if case .plain = content { false } else { true }
+      }
+      if isOurs {
+        unsafe answer?.pointee = 0
+        return SQLITE_OK
+      }
+    }
+    return unsafe access(system, name, flags, answer)
+  }
+}

@@ -1,0 +1,295 @@
+import CSQLite
+
+/// The write-ahead log of an encrypted file (SQLite's WAL format: 32 bytes, then frames of 24 bytes and a page).
+///
+/// Headers keep their length: they are encrypted by their offset. A page is sealed with its frame's offset, the page
+/// number and size in the frame's header, and the number of the last frame that its writer knew to be on the disk.
+@safe final class LogFile: FileContent {
+  static let headerLength = 32
+  static let frameHeaderLength = 24
+  static let frameLength = frameHeaderLength + pageLength
+
+  private let keys: FileKeys
+  private let pages: PageCipher
+  private let headers: OffsetCipher
+  /// The header that was written or read last, in plain text, and where it lies.
+  private let head: UnsafeMutableRawPointer
+  private var headOffset: Int64 = -1
+  /// A header in `work` that waits to be written together with its page.
+  private var isPending = false
+  /// The salts of the log's present round, the last frame of it that ends a transaction, and the last that is on the disk.
+  private var round: UInt64 = 0
+  private var committed: UInt32 = 0
+  private var durable: UInt32 = 0
+
+  /// Nil where there is no memory.
+  init?(_ real: RealFile, _ keys: FileKeys) {
+    guard let pages = PageCipher(keys.secret, from: FileKeys.frameKey),
+      let headers = OffsetCipher(keys.secret, from: FileKeys.headerKey)
+    else { return nil }
+    self.keys = keys
+    self.pages = pages
+    self.headers = headers
+    unsafe head = .allocate(byteCount: Self.headerLength, alignment: 16)
+    super.init(real, workLength: Self.frameLength)
+  }
+
+  deinit { unsafe head.deallocate() }
+
+  // MARK: Writing
+
+  override func write(_ bytes: UnsafeRawPointer, _ count: Int, at offset: Int64) -> Int32 {
+    if offset == 0, count == Self.headerLength { return unsafe writeHeader(bytes) }
+    guard offset >= Int64(Self.headerLength) else { return IOError.write }
+    switch (Int((offset - Int64(Self.headerLength)) % Int64(Self.frameLength)), count) {
+    case (0, Self.frameHeaderLength): return unsafe hold(bytes, offset)
+    case (Self.frameHeaderLength, Self.pageLength):
+      return unsafe writePage(bytes, offset - Int64(Self.frameHeaderLength))
+    default:
+      keys.note("The log has pages of \(Self.pageLength) bytes")
+      return IOError.write
+    }
+  }
+
+  private func writeHeader(_ bytes: UnsafeRawPointer) -> Int32 {
+    let code = flush()
+    guard code == SQLITE_OK else { return code }
+    let page = unsafe UInt32(bigEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt32.self))
+    guard page == UInt32(Self.pageLength) else {
+      keys.note("The log has pages of \(Self.pageLength) bytes")
+      return IOError.write
+    }
+    begin(unsafe bytes.loadUnaligned(fromByteOffset: 16, as: UInt64.self))
+    unsafe work.copyMemory(from: bytes, byteCount: Self.headerLength)
+    guard unsafe headers.encrypt(UnsafeMutableRawBufferPointer(start: work, count: Self.headerLength), at: 0) else {
+      return IOError.write
+    }
+    return unsafe real.write(work, Self.headerLength, at: 0)
+  }
+
+  private func begin(_ round: UInt64) {
+    // Zeros are written again with the salts before the transaction ends.
+    guard round != self.round, round != 0 else { return }
+    (self.round, committed, durable) = (round, 0, 0)
+  }
+
+  /// Keeps a frame's header until its page comes: one write instead of two.
+  private func hold(_ bytes: UnsafeRawPointer, _ offset: Int64) -> Int32 {
+    let code = flush()
+    guard code == SQLITE_OK else { return code }
+    unsafe head.copyMemory(from: bytes, byteCount: Self.frameHeaderLength)
+    headOffset = offset
+    begin(unsafe head.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
+    if unsafe head.loadUnaligned(fromByteOffset: 4, as: UInt32.self) != 0 { committed = Self.number(offset) }
+    unsafe work.copyMemory(from: bytes, byteCount: Self.frameHeaderLength)
+    let room = unsafe UnsafeMutableRawBufferPointer(start: work, count: Self.frameHeaderLength)
+    guard unsafe headers.encrypt(room, at: UInt64(offset)) else { return IOError.write }
+    isPending = true
+    return SQLITE_OK
+  }
+
+  private func writePage(_ bytes: UnsafeRawPointer, _ frame: Int64) -> Int32 {
+    guard unsafe FileContent.isZero(bytes + Self.sealedLength, Self.reservedLength) else {
+      keys.note("A page has no room for its nonce and tag")
+      return IOError.write
+    }
+    if headOffset != frame {
+      var code = flush()
+      if code == SQLITE_OK { code = readHead(frame) }
+      guard code == SQLITE_OK else { return code == IOError.shortRead ? IOError.write : code }
+    }
+    let page = unsafe work + Self.frameHeaderLength
+    unsafe page.storeBytes(of: durable.littleEndian, toByteOffset: Self.sealedLength, as: UInt32.self)
+    let isSealed = unsafe SealedPlace(frame: UInt64(frame), mark: durable, header: head).withBytes { data in
+      unsafe pages.seal(
+        bytes, Self.sealedLength, to: page, nonce: page + Self.nonceOffset, tag: page + Self.tagOffset, with: data)
+    }
+    guard isSealed else { return IOError.write }
+    guard isPending else {
+      return unsafe real.write(page, Self.pageLength, at: frame + Int64(Self.frameHeaderLength))
+    }
+    isPending = false
+    return unsafe real.write(work, Self.frameLength, at: frame)
+  }
+
+  /// Writes a header whose page has not come.
+  private func flush() -> Int32 {
+    guard isPending else { return SQLITE_OK }
+    isPending = false
+    return unsafe real.write(work, Self.frameHeaderLength, at: headOffset)
+  }
+
+  override func sync(_ flags: Int32) -> Int32 {
+    let end = (committed, flush())
+    guard end.1 == SQLITE_OK else { return end.1 }
+    let code = real.sync(flags)
+    if code == SQLITE_OK { durable = end.0 }
+    return code
+  }
+
+  override func truncate(_ size: Int64) -> Int32 {
+    let code = flush()
+    headOffset = -1
+    return code == SQLITE_OK ? real.truncate(size) : code
+  }
+
+  override func size(_ size: inout Int64) -> Int32 {
+    let code = flush()
+    return code == SQLITE_OK ? real.size(&size) : code
+  }
+
+  override func finish() -> Int32 { flush() }
+
+  // MARK: Reading
+
+  override func read(_ bytes: UnsafeMutableRawPointer, _ count: Int, at offset: Int64) -> Int32 {
+    let code = flush()
+    guard code == SQLITE_OK else { return code }
+    guard offset >= Int64(Self.headerLength) else { return unsafe readHeader(bytes, count, Int(offset)) }
+    let (number, start) = (offset - Int64(Self.headerLength)).quotientAndRemainder(dividingBy: Int64(Self.frameLength))
+    let frame = Int64(Self.headerLength) + number * Int64(Self.frameLength)
+    switch (Int(start), count) {
+    case (Self.frameHeaderLength, Self.pageLength):
+      let code = unsafe readFrame(frame, to: bytes)
+      guard code == SQLITE_CORRUPT || code == IOError.shortRead else { return code }
+      keys.note("Frame \(number + 1) of the log is not what was written")
+      return SQLITE_CORRUPT
+    case (0, Self.frameLength):
+      let code = unsafe readFrame(frame, to: bytes + Self.frameHeaderLength)
+      if code == SQLITE_CORRUPT { return unsafe torn(bytes, frame) }
+      unsafe bytes.copyMemory(from: head, byteCount: Self.frameHeaderLength)
+      return code
+    case (let start, let count) where start + count <= Self.frameHeaderLength:
+      // The sum of the frame before, when a transaction writes a page again.
+      let code = readHead(frame)
+      if code == SQLITE_OK { unsafe bytes.copyMemory(from: head + start, byteCount: count) }
+      return code
+    default: return IOError.read
+    }
+  }
+
+  private func readHead(_ frame: Int64) -> Int32 {
+    headOffset = -1
+    let room = unsafe UnsafeMutableRawBufferPointer(start: head, count: Self.frameHeaderLength)
+    let code = unsafe real.read(head, Self.frameHeaderLength, at: frame)
+    guard code == SQLITE_OK else { return code }
+    guard unsafe headers.decrypt(room, at: UInt64(frame)) else { return IOError.read }
+    headOffset = frame
+    return SQLITE_OK
+  }
+
+  /// Reads a frame: its header to `head`, its page to `page`; `SQLITE_CORRUPT` where it is not what was written.
+  private func readFrame(_ frame: Int64, to page: UnsafeMutableRawPointer) -> Int32 {
+    headOffset = -1
+    let code = unsafe real.read(work, Self.frameLength, at: frame)
+    guard code == SQLITE_OK else {
+      unsafe head.initializeMemory(as: UInt8.self, repeating: 0, count: Self.frameHeaderLength)
+      unsafe page.initializeMemory(as: UInt8.self, repeating: 0, count: Self.pageLength)
+      return code
+    }
+    unsafe head.copyMemory(from: work, byteCount: Self.frameHeaderLength)
+    let room = unsafe UnsafeMutableRawBufferPointer(start: head, count: Self.frameHeaderLength)
+    guard unsafe headers.decrypt(room, at: UInt64(frame)) else { return IOError.read }
+    headOffset = frame
+    let sealed = unsafe work + Self.frameHeaderLength
+    let place = unsafe SealedPlace(frame: UInt64(frame), mark: mark, header: head)
+    let isWhole = unsafe place.withBytes { data in
+      unsafe pages.open(
+        sealed, Self.sealedLength, to: page, nonce: sealed + Self.nonceOffset, tag: sealed + Self.tagOffset, with: data)
+    }
+    unsafe (page + Self.sealedLength).initializeMemory(as: UInt8.self, repeating: 0, count: Self.reservedLength)
+    return isWhole ? SQLITE_OK : SQLITE_CORRUPT
+  }
+
+  /// The number of the last frame that was on the disk when the frame in `work` was written.
+  private var mark: UInt32 {
+    let offset = Self.frameHeaderLength + Self.sealedLength
+    return unsafe UInt32(littleEndian: work.loadUnaligned(fromByteOffset: offset, as: UInt32.self))
+  }
+
+  // MARK: After a crash
+
+  /// A part of the log's header, or all of it.
+  private func readHeader(_ bytes: UnsafeMutableRawPointer, _ count: Int, _ start: Int) -> Int32 {
+    guard start >= 0, count >= 0, start + count <= Self.headerLength else { return IOError.read }
+    var header: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
+    return unsafe withUnsafeMutableBytes(of: &header) { room -> Int32 in
+      guard let whole = room.baseAddress else { return IOError.read }
+      let code = unsafe readHeader(whole)
+      unsafe bytes.copyMemory(from: whole + start, byteCount: count)
+      return code
+    }
+  }
+
+  private func readHeader(_ bytes: UnsafeMutableRawPointer) -> Int32 {
+    let code = unsafe real.read(bytes, Self.headerLength, at: 0)
+    // Nothing has been written, or the disk has kept nothing of it.
+    guard code == SQLITE_OK, unsafe !FileContent.isZero(bytes, Self.headerLength) else { return code }
+    let room = unsafe UnsafeMutableRawBufferPointer(start: bytes, count: Self.headerLength)
+    guard unsafe headers.decrypt(room, at: 0) else { return IOError.read }
+    guard unsafe !LogHeader.isWhole(bytes), hasFrame({ _, _ in true }, from: 1) else { return SQLITE_OK }
+    // It was on the disk before the first frame.
+    keys.note("The header of the log is not what was written")
+    return SQLITE_CORRUPT
+  }
+
+  /// A frame that cannot be opened is the log's end, cut off by a crash; one that a later frame knows to have been on the
+  /// disk has been damaged since.
+  private func torn(_ bytes: UnsafeMutableRawPointer, _ frame: Int64) -> Int32 {
+    unsafe bytes.initializeMemory(as: UInt8.self, repeating: 0, count: Self.frameLength)
+    var header: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
+    let code = unsafe withUnsafeMutableBytes(of: &header) { room -> Int32 in
+      guard let start = room.baseAddress, unsafe real.readWhole(start, Self.headerLength, at: 0) else {
+        return IOError.read
+      }
+      return unsafe headers.decrypt(room, at: 0) ? SQLITE_OK : IOError.read
+    }
+    guard code == SQLITE_OK else { return code }
+    let number = Self.number(frame)
+    guard hasFrame({ mark, round in round == header.2 && mark >= number }, from: number + 1) else { return SQLITE_OK }
+    keys.note("Frame \(number) of the log is not what was written")
+    return SQLITE_CORRUPT
+  }
+
+  /// Whether a whole frame is there, from a number on, that fits: by what it knew to be on the disk, and its round.
+  private func hasFrame(_ fits: (UInt32, UInt64) -> Bool, from first: UInt32) -> Bool {
+    let page = UnsafeMutableRawPointer.allocate(byteCount: Self.pageLength, alignment: 16)
+    defer {
+      unsafe SecretBytes.zero(page, Self.pageLength)
+      unsafe page.deallocate()
+    }
+    var number = first
+    while true {
+      let code = unsafe readFrame(Self.offset(number), to: page)
+      if code == SQLITE_OK, fits(mark, unsafe head.loadUnaligned(fromByteOffset: 8, as: UInt64.self)) { return true }
+      guard code == SQLITE_OK || code == SQLITE_CORRUPT, number < .max else { return false }
+      number += 1
+    }
+  }
+
+  private static func number(_ frame: Int64) -> UInt32 {
+    UInt32(truncatingIfNeeded: (frame - Int64(headerLength)) / Int64(frameLength) + 1)
+  }
+
+  private static func offset(_ number: UInt32) -> Int64 {
+    Int64(headerLength) + (Int64(number) - 1) * Int64(frameLength)
+  }
+}
+
+/// The log's first 32 bytes (SQLite file format §4.1).
+enum LogHeader {
+  /// Whether its own sum is right.
+  static func isWhole(_ bytes: UnsafeRawPointer) -> Bool {
+    func word(_ index: Int) -> UInt32 {
+      unsafe UInt32(bigEndian: bytes.loadUnaligned(fromByteOffset: index * 4, as: UInt32.self))
+    }
+    guard word(0) & 0xFFFF_FFFE == 0x377F_0682 else { return false }
+    let isBigEndian = word(0) & 1 == 1
+    var sum: (UInt32, UInt32) = (0, 0)
+    for index in stride(from: 0, to: 6, by: 2) {
+      sum.0 &+= (isBigEndian ? word(index) : word(index).byteSwapped) &+ sum.1
+      sum.1 &+= (isBigEndian ? word(index + 1) : word(index + 1).byteSwapped) &+ sum.0
+    }
+    return sum == (word(6), word(7))
+  }
+}

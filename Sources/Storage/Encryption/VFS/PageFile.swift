@@ -1,0 +1,110 @@
+import CSQLite
+
+/// The main part of an encrypted file.
+final class PageFile: FileContent {
+  private let keys: FileKeys
+  private let codec: PageCodec
+
+  /// Nil where there is no memory.
+  init?(_ real: RealFile, _ keys: FileKeys) {
+    guard let codec = PageCodec(keys) else { return nil }
+    self.keys = keys
+    self.codec = codec
+    super.init(real, workLength: 2 * FileContent.pageLength)
+  }
+
+  override func read(_ bytes: UnsafeMutableRawPointer, _ count: Int, at offset: Int64) -> Int32 {
+    let length = Int64(Self.pageLength)
+    guard offset >= 0, count > 0 else { return IOError.read }
+    let number = UInt64(offset / length) + 1
+    let start = Int(offset % length)
+    if start == 0, count == Self.pageLength { return unsafe readPage(number, to: bytes) }
+    guard start + count <= Self.pageLength else { return IOError.read }
+    let page = unsafe work + Self.pageLength
+    var code = unsafe readPage(number, to: page)
+    // SQLite reads the start of page 1 without a lock: a writer may be half-way through it.
+    var tries = 1
+    while code == SQLITE_CORRUPT, number == 1, tries < 50 {
+      _ = sqlite3_sleep(tries < 10 ? 0 : 1)
+      code = unsafe readPage(number, to: page)
+      tries += 1
+    }
+    unsafe bytes.copyMemory(from: page + start, byteCount: count)
+    return code
+  }
+
+  private func readPage(_ number: UInt64, to page: UnsafeMutableRawPointer) -> Int32 {
+    let code = unsafe real.read(work, Self.pageLength, at: Int64(number - 1) * Int64(Self.pageLength))
+    if code == SQLITE_OK {
+      if unsafe codec.open(work, number: number, to: page) { return SQLITE_OK }
+      keys.note("Page \(number) is not what was written")
+      return SQLITE_CORRUPT
+    }
+    unsafe page.initializeMemory(as: UInt8.self, repeating: 0, count: Self.pageLength)
+    guard code == IOError.shortRead else { return code }
+    var size: Int64 = 0
+    // A file that is being made; pages that SQLite looks for are always there otherwise.
+    if number == 1, real.size(&size) == SQLITE_OK, size == 0 { return code }
+    keys.note("Page \(number) is missing")
+    return SQLITE_CORRUPT
+  }
+
+  override func write(_ bytes: UnsafeRawPointer, _ count: Int, at offset: Int64) -> Int32 {
+    let length = Int64(Self.pageLength)
+    guard count == Self.pageLength, offset >= 0, offset % length == 0 else {
+      keys.note("Encrypted files have pages of \(Self.pageLength) bytes")
+      return IOError.write
+    }
+    let number = UInt64(offset / length) + 1
+    guard unsafe PageCodec.isFitting(bytes, number: number) else {
+      keys.note("Page \(number) has no room for its nonce and tag")
+      return IOError.write
+    }
+    guard unsafe codec.seal(bytes, number: number, to: work) else { return IOError.write }
+    return unsafe real.write(work, Self.pageLength, at: offset)
+  }
+
+  override func control(_ operation: Int32, _ argument: UnsafeMutableRawPointer?) -> Int32 {
+    switch operation {
+    case SQLITE_FCNTL_PRAGMA:
+      return unsafe argument.map { unsafe PragmaRefusal.answer($0) } ?? SQLITE_NOTFOUND
+    case SQLITE_FCNTL_MMAP_SIZE, SQLITE_FCNTL_BEGIN_ATOMIC_WRITE, SQLITE_FCNTL_COMMIT_ATOMIC_WRITE,
+      SQLITE_FCNTL_ROLLBACK_ATOMIC_WRITE:
+      return SQLITE_NOTFOUND
+    default: return unsafe real.control(operation, argument)
+    }
+  }
+
+  /// The file's page as it lies on disk; false at its end.
+  func readSealed(_ number: UInt64, to page: UnsafeMutableRawPointer) -> Int32 {
+    unsafe real.read(page, Self.pageLength, at: Int64(number - 1) * Int64(Self.pageLength))
+  }
+}
+
+/// Settings that would write what cannot be read again, or write it in the clear.
+enum PragmaRefusal {
+  /// SQLite hands over its place for a message, the setting's name and its value.
+  static func answer(_ argument: UnsafeMutableRawPointer) -> Int32 {
+    let parts = unsafe argument.assumingMemoryBound(to: UnsafeMutablePointer<CChar>?.self)
+    guard let name = unsafe parts[1], let value = unsafe parts[2] else { return SQLITE_NOTFOUND }
+    let setting = unsafe String(cString: name).lowercased()
+    let wanted = unsafe String(cString: value).lowercased()
+    switch setting {
+    case "page_size" where wanted != "\(FileContent.pageLength)":
+      unsafe parts[0] = message("The pages of an encrypted file have \(FileContent.pageLength) bytes")
+    case "journal_mode" where wanted != "wal":
+      unsafe parts[0] = message("An encrypted file has a write-ahead log and no other journal")
+    default: return SQLITE_NOTFOUND
+    }
+    return SQLITE_ERROR
+  }
+
+  /// A text that SQLite frees.
+  private static func message(_ text: String) -> UnsafeMutablePointer<CChar>? {
+    var bytes = Array(text.utf8)
+    bytes.append(0)
+    guard let copy = unsafe sqlite3_malloc64(UInt64(bytes.count)) else { return nil }
+    unsafe copy.copyMemory(from: bytes, byteCount: bytes.count)
+    return unsafe copy.assumingMemoryBound(to: CChar.self)
+  }
+}

@@ -1,0 +1,183 @@
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Storage
+
+@Suite("Encryption: other processes, killed and stopped at any moment", .timeLimit(.minutes(5)), .serialized)
+struct EncryptedCrashTests {
+  let rig: EncryptionRig
+  private let keys: [StorageKey]
+  private static let marker = "Markierung-7f3a91c2e4d05b68"
+
+  init() throws {
+    rig = try EncryptionRig()
+    keys = [
+      try StorageKey(bytes: [UInt8](repeating: 1, count: 32)), try StorageKey(bytes: [UInt8](repeating: 2, count: 32)),
+    ]
+  }
+
+  private func process(_ arguments: String...) throws -> CrashRigProcess {
+    try CrashRigProcess(arguments, program: "StorageRig")
+  }
+
+  @Test("a writer killed at any moment has lost nothing that it said, and the file is whole")
+  func writing() async throws {
+    var random = PrintedSeed(for: "killed writers")
+    var said: Int64 = 0
+    for _ in 0..<20 {
+      let writer = try process("write", rig.path)
+      let lines = Int.random(in: 1..<60, using: &random)
+      let last = Mutex<(count: Int, number: Int64)>((0, said))
+      await writer.forEachLine { line in
+        last.withLock { last in
+          last.count += 1
+          last.number = Int64(line) ?? last.number
+          return last.count == lines
+        }
+      }
+      said = last.withLock { $0.number }
+      let database = try await rig.open(keys[0])
+      let (count, finding) = try await database.read { (connection) throws(StorageError) in
+        (
+          try connection.first("SELECT count(*) FROM item") { (row) throws(StorageError) in try row.int64(0) } ?? 0,
+          try connection.first("PRAGMA integrity_check") { (row) throws(StorageError) in try row.text(0) }
+        )
+      }
+      #expect(finding == "ok")
+      #expect(count == said || count == said + 1)
+      said = count
+      try await database.close()
+    }
+    #expect(said > 20)
+  }
+
+  @Test("a rekeying killed at any moment leaves the old key or the new one, and all rows")
+  func rekeying() async throws {
+    let database = try await rig.open(keys[0])
+    for row in 0..<60 { try await database.insert("row \(row)", data: [UInt8](repeating: 3, count: 4000)) }
+    try await database.close()
+    var random = PrintedSeed(for: "killed rekeyings")
+    var opened: Set<Int> = []
+    for _ in 0..<25 {
+      let rekeying = try process("rekey", rig.path)
+      let lines = Int.random(in: 1..<4, using: &random)
+      let wait = Int.random(in: 0..<4000, using: &random)
+      let count = Mutex(0)
+      await rekeying.forEachLine { _ in
+        let isEnd = count.withLock { count in
+          count += 1
+          return count == lines
+        }
+        // Somewhere inside the next one.
+        if isEnd { usleep(UInt32(wait)) }
+        return isEnd
+      }
+      var fits = 0
+      for (index, key) in keys.enumerated() {
+        do {
+          let database = try await rig.open(key)
+          #expect(try await database.names().count == 60)
+          try await database.checkIntegrity()
+          try await database.close()
+          fits += 1
+          opened.insert(index)
+        } catch { #expect(error.category == .wrongKey, "\(error)") }
+      }
+      #expect(fits == 1)
+      #expect(!FileManager.default.fileExists(atPath: rig.path + "-rekey"))
+    }
+    #expect(opened.count == 2)
+  }
+
+  @Test("several processes make one file and write to it")
+  func manyProcesses() async throws {
+    for round in 0..<3 {
+      let path = rig.folder.file("many-\(round).db")
+      let writers = try (0..<4).map { try process("insert", path, "p\($0)") }
+      for writer in writers { #expect(await writer.lines() == ["done"]) }
+      let database = try await Database.open(path, key: keys[0], schema: TestSchema.first)
+      #expect(try await database.names().count == 80)
+      try await database.checkIntegrity()
+      try await database.close()
+    }
+  }
+
+  #if os(Linux)
+    @Test("no marker is in any file that a busy process has open, stopped again and again, nor in what a kill leaves")
+    func markers() async throws {
+      let churning = try process("churn", rig.path)
+      let (folder, identifier) = (rig.folder.path, churning.identifier)
+      let seen = Mutex(Seen())
+      let isOver = Atomic(false)
+      // Looked through beside the process, at moments that have nothing to do with what it says.
+      let looking = Thread {
+        var round = 0
+        while !isOver.load(ordering: .acquiring) {
+          churning.stop(true)
+          let places = MarkerSearch.openFiles(of: identifier) + MarkerSearch.files(in: folder)
+          seen.withLock { seen in for place in places { seen.look(at: place, for: Self.marker) } }
+          churning.stop(false)
+          round += 1
+          usleep(UInt32(round % 7) * 3000)
+        }
+      }
+      looking.start()
+      await churning.forEachLine { (Int($0) ?? 0) >= 8 }
+      isOver.store(true, ordering: .releasing)
+      while !looking.isFinished { await Task.yield() }
+      var last = seen.withLock { $0 }
+      for place in MarkerSearch.files(in: folder) { last.look(at: place, for: Self.marker) }
+      #expect(last.found == [])
+      #expect(last.kinds.contains("secret.db") && last.kinds.contains("secret.db-wal"))
+      // Those of sorters and statements have no name any more.
+      #expect(last.kinds.contains { $0.hasPrefix("etilqs_") })
+      print("searched \(last.looks) times, \(last.bytes >> 20) MiB")
+    }
+  #endif
+}
+
+/// What a search has looked at and found.
+private struct Seen {
+  var looks = 0
+  var bytes = 0
+  var found: [String] = []
+  var kinds: Set<String> = []
+
+  mutating func look(at place: MarkerSearch.Place, for marker: String) {
+    guard let data = try? Data(contentsOf: URL(filePath: place.path), options: .alwaysMapped) else { return }
+    looks += 1
+    bytes += data.count
+    kinds.insert(place.name)
+    if kinds.count > 1000 { kinds.removeAll() }
+    for text in [marker, "CREATE TABLE", "SQLite format 3"] where data.range(of: Data(text.utf8)) != nil {
+      found.append("\(place.name): \(text)")
+    }
+  }
+}
+
+private enum MarkerSearch {
+  struct Place {
+    let path: String
+    let name: String
+  }
+
+  static func files(in folder: String) -> [Place] {
+    ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).map {
+      Place(path: folder + "/" + $0, name: $0)
+    }
+  }
+
+  /// The files that a process has open, those without a name too.
+  static func openFiles(of identifier: Int32) -> [Place] {
+    let folder = "/proc/\(identifier)/fd"
+    return ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).compactMap { number in
+      guard let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "\(folder)/\(number)"),
+        target.hasPrefix("/"), !target.hasPrefix("/dev"), !target.hasPrefix("/proc"),
+        let slash = target.lastIndex(of: "/")
+      else { return nil }
+      return Place(path: "\(folder)/\(number)", name: String(target[target.index(after: slash)...]))
+    }
+  }
+}
