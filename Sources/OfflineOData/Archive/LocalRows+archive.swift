@@ -28,7 +28,11 @@ extension LocalRows {
       if request.ifMatch != "*" { request.ifMatch = nil }
       try queue.replace(entry.id, by: request)
     }
-    try queue.set(failure: nil, of: entry.id)
+    var noticed: ArchivedFailure?
+    if let failure = entry.failure, failure.kind != .conflict, let base = failure.base {
+      noticed = try conflict(of: entry, base: base, theirs: failure.theirs)
+    }
+    try queue.set(failure: noticed, of: entry.id)
     try queue.set(.queued, of: entry.id)
     try touch(try queue.effects(of: entry.id))
     if let entity = entry.request.entity { try touch(entity) }

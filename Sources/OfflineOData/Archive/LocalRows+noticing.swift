@@ -17,19 +17,32 @@ extension LocalRows {
         try queue.set(failure: failure, of: entry.id)
         continue
       }
-      guard isChanged, isFirst, entry.state != .archived, !entry.request.makesEntity else { continue }
+      guard isChanged, isFirst, !entry.request.makesEntity else { continue }
       isFirst = false
-      let seconds = try connection.first("SELECT unixepoch()") { (row) throws(StorageError) in try row.int64(0) } ?? 0
-      var failure = ArchivedFailure(
-        kind: .conflict, message: "A download has noticed that the service's version is another one now.",
-        method: entry.request.operation.rawValue, url: entry.request.target.path, time: Double(seconds))
-      (failure.base, failure.theirs) = (old, now)
-      try queue.set(failure: failure, of: entry.id)
+      if var failure = entry.failure, entry.state == .archived {
+        // It was refused for something else; what it was based on is needed when it goes again.
+        (failure.base, failure.theirs) = (failure.base ?? old, now)
+        try queue.set(failure: failure, of: entry.id)
+        continue
+      }
+      try queue.set(failure: try conflict(of: entry, base: old, theirs: now), of: entry.id)
       let cells = now ?? old ?? EntityCells()
       noticed.append(
         OfflineODataNoticedConflict(
           requestID: entry.id, path: (try? path(of: reference, cells)) ?? reference.table, isGone: now == nil))
     }
+  }
+
+  /// What is kept with a request that is not sent yet and whose entity the server has changed.
+  func conflict(
+    of entry: QueueEntry, base: EntityCells?, theirs: EntityCells?
+  ) throws(StorageError) -> ArchivedFailure {
+    let seconds = try connection.first("SELECT unixepoch()") { (row) throws(StorageError) in try row.int64(0) } ?? 0
+    var failure = ArchivedFailure(
+      kind: .conflict, message: "A download has noticed that the service's version is another one now.",
+      method: entry.request.operation.rawValue, url: entry.request.target.path, time: Double(seconds))
+    (failure.base, failure.theirs) = (base, theirs)
+    return failure
   }
 }
 

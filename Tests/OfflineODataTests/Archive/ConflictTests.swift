@@ -84,6 +84,22 @@ struct ArchiveConflictTests {
     #expect(try await rig.queue == ["1|2"])
   }
 
+  @Test("What was refused for something else and is overtaken meanwhile is a conflict when it goes again")
+  func overtaken() async throws {
+    let rig = try await UploadRig()
+    try await rig.store.update("Orders(1)", to: entity(("Name", .string("poison")), ("Total", .int32(4))))
+    #expect(try await rig.store.upload().failed == 1)
+    colleague(rig)
+    _ = try await rig.store.download()
+    #expect(try await rig.store.conflict(1) == nil)
+    try await rig.store.update("Orders(1)", to: entity(("Name", .string("good"))))
+    #expect(try await rig.store.conflict(1)?.theirs?["Name"] == .string("theirs"))
+    #expect(try await rig.store.upload(options(.mergeDisjoint)).failed == 1)
+    let conflict = try #require(try await rig.store.conflict(1))
+    #expect(conflict.base?["Name"] == .string("n1") && conflict.mine?["Name"] == .string("good"))
+    #expect(order(rig)?["Name"] == "\"theirs\"")
+  }
+
   @Test("Theirs is not known where the service cannot be asked, until a download tells")
   func unknownTheirs() async throws {
     let rig = try await UploadRig()
