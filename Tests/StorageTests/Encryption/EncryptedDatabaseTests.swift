@@ -149,6 +149,29 @@ struct EncryptedDatabaseTests {
     #expect(!FileManager.default.fileExists(atPath: rig.folder.file("plain.db")))
   }
 
+  @Test("pages read ahead are never those of another transaction")
+  func readAhead() throws {
+    let writer = try rig.connection()
+    try writer.plainly(
+      "CREATE TABLE t(id INTEGER PRIMARY KEY, a INTEGER, b BLOB)",
+      """
+      WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000)
+      INSERT INTO t SELECT i, 0, zeroblob(900) FROM n
+      """, "PRAGMA wal_checkpoint(TRUNCATE)")
+    let reader = try rig.connection()
+    try reader.plainly("PRAGMA cache_size = 5")
+    for round in 0..<6 {
+      #expect(try reader.plainly("SELECT min(a), max(b) FROM t") == ["\(round)"])
+      #expect(try reader.plainly("SELECT sum(a) FROM t") == ["\(round * 3000)"])
+      // One end of a scan that stops in its midst, so that what was read ahead is left there.
+      #expect(try reader.plainly("SELECT a FROM t LIMIT 60").last == "\(round)")
+      try writer.plainly("UPDATE t SET a = a + 1", "PRAGMA wal_checkpoint(TRUNCATE)")
+    }
+    #expect(try reader.plainly("PRAGMA integrity_check") == ["ok"])
+    try reader.close()
+    try writer.close()
+  }
+
   @Test("vacuum, attach, savepoints, large sorts and temporary tables do what they do in plain files")
   func engine() throws {
     let connection = try rig.connection()

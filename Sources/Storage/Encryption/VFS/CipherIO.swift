@@ -75,10 +75,16 @@ enum CipherIO {
 
   private static func addLocks(_ calls: inout sqlite3_io_methods) {
     unsafe calls.xLock = { file, level in
-      unsafe CipherIO.with(file, or: IOError.lock) { $0.real.lock(level) }
+      unsafe CipherIO.with(file, or: IOError.lock) { content in
+        content.lockChanges()
+        return content.real.lock(level)
+      }
     }
     unsafe calls.xUnlock = { file, level in
-      unsafe CipherIO.with(file, or: IOError.unlock) { $0.real.unlock(level) }
+      unsafe CipherIO.with(file, or: IOError.unlock) { content in
+        content.lockChanges()
+        return content.real.unlock(level)
+      }
     }
     unsafe calls.xCheckReservedLock = { file, answer in
       unsafe CipherIO.with(file, or: IOError.checkReservedLock) { content in
@@ -106,6 +112,7 @@ enum CipherIO {
     }
     unsafe calls.xShmLock = { file, offset, count, flags in
       unsafe CipherIO.with(file, or: IOError.sharedLock) { content in
+        content.lockChanges()
         let real = unsafe content.real.file
         return unsafe real.pointee.pMethods?.pointee.xShmLock?(real, offset, count, flags) ?? IOError.sharedLock
       }

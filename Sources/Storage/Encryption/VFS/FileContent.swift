@@ -34,6 +34,8 @@ import CSQLite
   func truncate(_ size: Int64) -> Int32 { real.truncate(size) }
   func sync(_ flags: Int32) -> Int32 { real.sync(flags) }
   func size(_ size: inout Int64) -> Int32 { real.size(&size) }
+  /// Called before each lock of the file or its log's index is taken or given back: others may write now, or have.
+  func lockChanges() {}
   /// What must be written before the file is closed.
   func finish() -> Int32 { SQLITE_OK }
   func control(_ operation: Int32, _ argument: UnsafeMutableRawPointer?) -> Int32 {

@@ -1,9 +1,10 @@
 import CSQLite
 
 /// The main part of an encrypted file.
-final class PageFile: FileContent {
+@safe final class PageFile: FileContent {
   private let keys: FileKeys
   private let codec: PageCodec
+  private var ahead = PagesAhead()
 
   /// Nil where there is no memory.
   init?(_ real: RealFile, _ keys: FileKeys) {
@@ -34,6 +35,9 @@ final class PageFile: FileContent {
   }
 
   private func readPage(_ number: UInt64, to page: UnsafeMutableRawPointer) -> Int32 {
+    if let sealed = unsafe ahead.page(number, of: real), unsafe codec.open(sealed, number: number, to: page) {
+      return SQLITE_OK
+    }
     let code = unsafe real.read(work, Self.pageLength, at: Int64(number - 1) * Int64(Self.pageLength))
     if code == SQLITE_OK {
       if unsafe codec.open(work, number: number, to: page) { return SQLITE_OK }
@@ -55,6 +59,7 @@ final class PageFile: FileContent {
       keys.note("Encrypted files have pages of \(Self.pageLength) bytes")
       return IOError.write
     }
+    ahead.forget()
     let number = UInt64(offset / length) + 1
     guard unsafe PageCodec.isFitting(bytes, number: number) else {
       keys.note("Page \(number) has no room for its nonce and tag")
@@ -63,6 +68,13 @@ final class PageFile: FileContent {
     guard unsafe codec.seal(bytes, number: number, to: work) else { return IOError.write }
     return unsafe real.write(work, Self.pageLength, at: offset)
   }
+
+  override func truncate(_ size: Int64) -> Int32 {
+    ahead.forget()
+    return real.truncate(size)
+  }
+
+  override func lockChanges() { ahead.forget() }
 
   override func control(_ operation: Int32, _ argument: UnsafeMutableRawPointer?) -> Int32 {
     switch operation {
