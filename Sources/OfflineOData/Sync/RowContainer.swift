@@ -32,10 +32,19 @@ extension OpenStore {
   /// Throws `notFound` where no defining query has brought the entity.
   func place(of container: RowContainer?) async throws(OfflineODataError) -> StagedRead.Container? {
     guard let container else { return nil }
-    let row = try await read { connection, state, plan in
-      try ChangeWalk.target(of: container.path, LocalRows(plan, state, connection)).entity?.row
+    let row: Int64?
+    do throws(OfflineODataError) {
+      row = try await read { connection, state, plan in
+        try ChangeWalk.target(of: container.path, LocalRows(plan, state, connection)).entity?.row
+      }
+    } catch {
+      guard error.name == .entityNotFound else { throw error }
+      row = nil
     }
-    guard let row else { throw OfflineODataError(.entityNotFound, "the entity that contains the rows of the query") }
+    guard let row else {
+      throw OfflineODataError(
+        .entityNotFound, "the one that contains the query's rows; add a defining query that brings it")
+    }
     return StagedRead.Container(table: container.table, navigation: container.navigation, row: row)
   }
 }

@@ -6,15 +6,19 @@ import Testing
 @testable import CrashRig
 @testable import OfflineOData
 
-@Suite("Offline store: a process that is killed while it downloads", .timeLimit(.minutes(5)))
-struct StoreKillTests {
-  /// How often; `LARDER_KILLS` asks for more.
-  private static let kills = ProcessInfo.processInfo.environment["LARDER_KILLS"].flatMap { Int($0) } ?? 12
+/// How often a process is killed; `LARDER_KILLS` asks for more.
+private enum StoreKills {
+  static let count = ProcessInfo.processInfo.environment["LARDER_KILLS"].flatMap { Int($0) } ?? 12
+  /// A kill takes half a second, on a busy machine three.
+  static let limit: TimeLimitTrait.Duration = .minutes(5 + count / 20)
+}
 
+@Suite("Offline store: a process that is killed while it downloads", .timeLimit(StoreKills.limit))
+struct StoreKillTests {
   @Test("the file is sound, readers see one state, the next one goes on at the page that was cut, nothing stays behind")
   func kills() async throws {
     var random = PrintedSeed(for: "kills of an offline store")
-    var left = Self.kills
+    var left = StoreKills.count
     var finished = 0
     while left > 0 {
       // A new store now and then: first downloads are cut as well as later ones.
@@ -22,7 +26,7 @@ struct StoreKillTests {
       left -= count
       finished += try await life(of: count, &random)
     }
-    print("\(Self.kills) kills, \(finished) downloads ended before them")
+    print("\(StoreKills.count) kills, \(finished) downloads ended before them")
   }
 
   /// Kills a store's processes so often, then lets one come to its end. Answers how many downloads ended before kills.

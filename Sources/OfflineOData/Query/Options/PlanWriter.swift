@@ -135,7 +135,12 @@ struct PlanWriter {
         throw OfflineODataError(.invalidSkipToken)
       }
       delivered = token.delivered
-      set.rows.conditions.append(OrderWriter.behind(token.values, terms))
+      var behind = OrderWriter.behind(token.values, terms)
+      if !set.rows.conditions.isEmpty, !terms.allSatisfy(\.value.hasCollation) {
+        // What is calculated may fail at rows that the question leaves out: SQLite may look at it first.
+        behind = .atom("CASE WHEN \(ExpressionWriter.chain(set.rows.conditions, " AND ")) THEN \(behind) END")
+      }
+      set.rows.conditions.append(behind)
     }
     let top = options.top.map { max(0, $0 - delivered) }
     let skip = options.skipToken == nil ? options.skip : nil
