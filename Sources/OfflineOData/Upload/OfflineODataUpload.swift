@@ -102,6 +102,9 @@ public struct OfflineODataPlannedRequest: Sendable, Hashable {
 }
 
 /// What becomes of a change whose entity another has changed since (412).
+///
+/// A transaction is decided as one: one of its changes that goes to the archive takes the others there, one that is given up
+/// takes all with it, and where what is in conflict is sent again, all are.
 public enum OfflineODataConflictPolicy: Sendable {
   /// It goes to the error archive with base, mine and theirs, and waits for a person.
   case archive

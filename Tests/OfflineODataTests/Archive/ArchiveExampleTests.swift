@@ -96,6 +96,20 @@ struct ArchiveExampleTests {
     #expect(try await archive(rig) == left)
   }
 
+  @Test("One that is only linked to an entity waits for its creation, not for its changes")
+  func linked() async throws {
+    let rig = try await ChangeMakingTests.filled()
+    let made = try await rig.create("Orders", [ODataProperty("Total", .int32(1))])
+    let path = try #require(made.fields[.location]?.components("/s/"))
+    try await rig.update(path, [ODataProperty("Total", .int32(2))])
+    try await rig.create(path + "/Tags", [ODataProperty("Name", .string("t"))])
+    try await rig.change(.delete("Tags('t')"))
+    let queue = try await rig.queue()
+    #expect(
+      queue.count == 4 && queue[1].hasSuffix(" <1") && queue[2].hasSuffix(" <1") && queue[3].hasSuffix(" <3"),
+      "\(queue)")
+  }
+
   @Test("All are sent where the refused one is repaired by another change and uploaded", arguments: [false, true])
   func repaired(isV2: Bool) async throws {
     let rig = try await rig(isV2: isV2)

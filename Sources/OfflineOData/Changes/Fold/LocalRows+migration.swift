@@ -23,6 +23,7 @@ extension LocalRows {
         of: entry.id)
       if let entity = entry.request.entity { try touch(entity) }
     }
+    for entry in try queue.entries(.queued) { try hold(entry.id) }
   }
 
   /// Puts cells into the form of their columns; answers names that the plan has not.
