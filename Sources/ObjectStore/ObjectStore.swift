@@ -13,7 +13,7 @@
 // 8. Stream/      the value that is here, then the server's, asked for once by all who want it.
 
 import Dispatch
-import Storage
+public import Storage
 import Synchronization
 
 #if canImport(FoundationEssentials)
@@ -62,30 +62,33 @@ public final class ObjectStore: Sendable {
   ///
   /// - Parameters:
   ///   - path: the file; `-wal`, `-shm` and `-changes` behind its name are taken too.
+  ///   - key: encrypts the file; ``changeKey(path:from:to:)`` encrypts one that is there.
   ///   - options: what it may take, in memory and on disk.
   ///   - now: the time, for expiry and metadata.
   ///   - onDiagnostic: is told what went wrong where no call can throw it: counts that could not be written, a file
   ///     system without shared memory, on which nothing is held in memory.
   /// - Throws: `storage`, with the category `foreignFile` for a file of something else, `newerSchema` for one of a later
-  ///   version, `corrupt` for a damaged one, `cannotOpen`, `readOnly`, `busy`, `full`.
+  ///   version, `corrupt` for a damaged one, `wrongKey`, `encrypted` without a key, `notEncrypted` with one, `cannotOpen`,
+  ///   `readOnly`, `busy`, `full`.
   public convenience init(
-    path: String, options: ObjectStoreOptions = ObjectStoreOptions(), now: @escaping @Sendable () -> Date = { Date() },
+    path: String, key: StorageKey? = nil, options: ObjectStoreOptions = ObjectStoreOptions(),
+    now: @escaping @Sendable () -> Date = { Date() },
     onDiagnostic: (@Sendable (ObjectStoreError) -> Void)? = nil
   ) async throws(ObjectStoreError) {
     try await self.init(
-      path: path, options: options, now: now, countsDelay: ObjectStore.delay, onDiagnostic: onDiagnostic)
+      path: path, key: key, options: options, now: now, countsDelay: ObjectStore.delay, onDiagnostic: onDiagnostic)
   }
 
   /// - Parameter countsDelay: runs work a few seconds later.
   package init(
-    path: String, options: ObjectStoreOptions, now: @escaping @Sendable () -> Date,
+    path: String, key: StorageKey? = nil, options: ObjectStoreOptions, now: @escaping @Sendable () -> Date,
     countsDelay: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void,
     onDiagnostic: (@Sendable (ObjectStoreError) -> Void)?
   ) async throws(ObjectStoreError) {
     self.path = path
     self.options = options
     let diagnose = onDiagnostic ?? { _ in }
-    let opening = ObjectOpening(path: path, options: options, now: { Moment.of(now()) }, diagnose: diagnose)
+    let opening = ObjectOpening(path: path, key: key, options: options, now: { Moment.of(now()) }, diagnose: diagnose)
     do throws(StorageError) { (database, memory) = try await opening.open() } catch {
       throw ObjectStoreError(.open, error)
     }
@@ -106,6 +109,18 @@ public final class ObjectStore: Sendable {
     } catch {
       try? await database.close()
       throw error
+    }
+  }
+
+  /// Gives the file of a closed store another key, encrypts a plain one (`from` is nil), or the reverse (`to` is nil).
+  ///
+  /// After a crash at any instant the old key opens it, or the new one. Throws `storage`, with the category `inUse` where
+  /// anybody has it open, `wrongKey`, `encrypted`, `notEncrypted`, `corrupt`, `full`, `cannotOpen`.
+  public static func changeKey(
+    path: String, from old: StorageKey?, to new: StorageKey?
+  ) async throws(ObjectStoreError) {
+    do throws(StorageError) { try await Database.rekey(path, from: old, to: new) } catch {
+      throw ObjectStoreError(.open, error)
     }
   }
 

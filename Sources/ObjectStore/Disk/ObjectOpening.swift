@@ -3,6 +3,7 @@ import Storage
 /// Looks at a store's file before it is trusted, and opens it.
 struct ObjectOpening: Sendable {
   let path: String
+  let key: StorageKey?
   let options: ObjectStoreOptions
   let now: @Sendable () -> Int64
   let diagnose: @Sendable (ObjectStoreError) -> Void
@@ -22,7 +23,7 @@ struct ObjectOpening: Sendable {
       try file.makeFolder()
       try file.make()
     case .database(ObjectSchema.applicationID): break
-    case .encrypted: throw .encrypted(path)
+    case .encrypted: break  // Its key tells.
     case .database(0): break  // Cut off before its first transaction, or another's: the schema tells.
     case .damaged: throw .damaged(path, "The file's header is damaged")
     case .database, .other: throw .foreign(path)
@@ -30,7 +31,7 @@ struct ObjectOpening: Sendable {
     let settings = DatabaseOptions(
       synchronous: .full, readers: 4, busyTimeoutMilliseconds: ObjectWriter.lockMilliseconds,
       writerCacheKibibytes: 16 << 10)
-    let database = try await Database.open(path, schema: ObjectSchema.schema, options: settings)
+    let database = try await Database.open(path, key: key, schema: ObjectSchema.schema, options: settings)
     do throws(StorageError) {
       let last = try await database.read { (connection) throws(StorageError) in
         try connection.first("SELECT last FROM request ORDER BY last DESC LIMIT 1") { (row) throws(StorageError) in

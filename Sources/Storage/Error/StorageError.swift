@@ -150,4 +150,9 @@ extension StorageError {
   package static func encrypted(_ file: String) -> StorageError {
     StorageError(.encrypted, message: "The file is encrypted, and no key was given", file: file)
   }
+
+  /// A file that another key opens.
+  package static func wrongKey(_ file: String) -> StorageError {
+    StorageError(.wrongKey, message: "The file is encrypted with another key", file: file)
+  }
 }

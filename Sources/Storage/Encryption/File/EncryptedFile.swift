@@ -30,7 +30,7 @@ struct EncryptedFile {
     case .encrypted(let header):
       if let known, known.header == header { return known }
       guard let keys = try FileKeys.of(header, key) else {
-        throw StorageError(.wrongKey, message: "The file is encrypted with another key", file: path)
+        throw .wrongKey(path)
       }
       return keys
     case .plain:

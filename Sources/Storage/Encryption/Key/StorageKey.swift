@@ -2,9 +2,9 @@
 ///
 /// Its bytes are in no description, error or log, and are zeroed when nobody has the key any more; the array or text that
 /// it is made of belongs to the caller, who should let go of it.
-package struct StorageKey: Sendable, CustomStringConvertible, CustomReflectable {
+public struct StorageKey: Sendable, CustomStringConvertible, CustomReflectable {
   /// Bytes in a key that is no passphrase.
-  package static let byteCount = 32
+  public static let byteCount = 32
 
   enum Kind: Sendable { case raw, passphrase }
 
@@ -12,7 +12,7 @@ package struct StorageKey: Sendable, CustomStringConvertible, CustomReflectable 
   let secret: SecretBytes
 
   /// Takes exactly 32 bytes, which nobody can guess; throws `misuse` for another number.
-  package init(bytes: [UInt8]) throws(StorageError) {
+  public init(bytes: [UInt8]) throws(StorageError) {
     guard bytes.count == StorageKey.byteCount else {
       throw StorageError(
         .misuse, message: "A key has \(StorageKey.byteCount) bytes, this one \(bytes.count)", file: nil)
@@ -21,7 +21,7 @@ package struct StorageKey: Sendable, CustomStringConvertible, CustomReflectable 
   }
 
   /// Takes the bytes of a passphrase as they are, without normalization; throws `misuse` where there are none.
-  package init(passphrase: some Sequence<UInt8>) throws(StorageError) {
+  public init(passphrase: some Sequence<UInt8>) throws(StorageError) {
     let bytes = Array(passphrase)
     guard !bytes.isEmpty else { throw StorageError(.misuse, message: "The passphrase is empty", file: nil) }
     try self.init(.passphrase, bytes)
@@ -35,8 +35,8 @@ package struct StorageKey: Sendable, CustomStringConvertible, CustomReflectable 
   }
 
   /// Never the key.
-  package var description: String { "StorageKey" }
+  public var description: String { "StorageKey" }
 
   /// Never the key.
-  package var customMirror: Mirror { Mirror(self, children: []) }
+  public var customMirror: Mirror { Mirror(self, children: []) }
 }
