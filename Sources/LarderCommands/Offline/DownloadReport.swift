@@ -81,6 +81,8 @@ final class DownloadReport: Sendable {
         state.outcomes.append(outcome)
         if outcome.error == nil { state.hasBegun = true }
       }
+    // They are in the outcomes of their queries.
+    case .conflictsNoticed: break
     case .stateChanged, .downloadFinished, .downloadFailed, .uploadProgress, .uploadFinished, .uploadFailed: break
     }
   }
@@ -113,6 +115,10 @@ final class DownloadReport: Sendable {
   /// Warns of what has failed, but of the error that is told anyway.
   func warn(besides told: OfflineODataError? = nil) {
     for outcome in outcomes {
+      for conflict in outcome.conflicts {
+        let what = conflict.isGone ? "the service has it no more" : "another has changed it"
+        context.warn("\(conflict.path): \(what), and a change of it waits ('larder errors diff \(conflict.requestID)')")
+      }
       if let error = outcome.error, error != told { context.warn("\(outcome.name): \(error.errorMessage)") }
     }
   }
@@ -141,6 +147,13 @@ final class DownloadReport: Sendable {
     json.member("bytes", outcome.bytes)
     json.member("pages", outcome.pages)
     try json.member("notes", outcome.notes) { (json, note) throws(OutputError) in json.string(note) }
+    try json.member("conflicts", outcome.conflicts) { (json, conflict) throws(OutputError) in
+      json.beginObject()
+      json.member("id", conflict.requestID)
+      json.member("path", conflict.path)
+      json.member("isGone", conflict.isGone)
+      json.endObject()
+    }
     json.member("error", outcome.error?.errorMessage)
     json.endObject()
     try json.drain()

@@ -36,8 +36,9 @@ enum ErrorsCommand {
   @Sendable static func diff(_ arguments: ParsedArguments, _ context: CommandContext) async throws -> CommandStatus {
     let id = try number(try arguments.required(OperandSyntax.requestID), arguments)
     return try await OfflineAccess.with(context) { access in
-      let row = try await ArchiveSets.error(id, access.provider)
-      guard let conflict = try await access.provider.conflict(id) else {
+      // A change that waits may conflict too, where a download has noticed it.
+      guard let conflict = try? await access.provider.conflict(id) else {
+        let row = try await ArchiveSets.error(id, access.provider)
         throw CommandFailure(
           .negative, "request \(id) is no conflict: \(ErrorsText.reason(row))",
           hint: "'larder \(access.folder.option)errors show \(id)' shows what was sent and answered.")

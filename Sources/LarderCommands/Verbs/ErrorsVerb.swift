@@ -3,8 +3,9 @@ extension CommandSyntax {
   static let errors: CommandSyntax = .init(
     "errors", summary: "look into the changes that the service refused",
     discussion: [
-      "They are in the clone still, and wait here with those that depend on them. To mend one, change the entity again, then "
-        + "retry; or give it up, and the entity is what the service has."
+      "They are in the clone still, and wait here with those that depend on them. To mend one, change the entity: "
+        + "that puts it back into the queue. retry sends it again as it was; discard gives it up, and the entity is what the "
+        + "service has."
     ],
     examples: [
       "larder -C shop errors list", "larder -C shop errors diff 7", "larder -C shop errors retry 7",
