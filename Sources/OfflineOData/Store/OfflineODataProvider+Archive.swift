@@ -1,7 +1,13 @@
+public import OData
+
 // Changes that the service refused: sent again, taken back, their conflicts looked into.
 //
 // The entity sets `ErrorArchive` and `RequestQueue` are read as any other; `delete("ErrorArchive(7)")` takes back.
 extension OfflineODataProvider {
+  /// The model of the store's own entity sets: `ErrorArchive`, `RequestQueue` and `EventLog`. A set of the service's of one
+  /// of these names goes before.
+  public static var ownModel: EdmModel { StoreModel.current.model }
+
   /// Puts a request of the error archive back into the queue, with those that are held for it: the next upload sends it.
   ///
   /// Of a conflict that means mine: it goes under the ETag of the server's version. Of a transaction it is the whole one.

@@ -79,6 +79,26 @@ struct StoreSetTests {
     await #expect(throws: OfflineODataError.self) { try await read(rig, "RequestQueue(1)") }
   }
 
+  @Test("Their model tells what they have")
+  func model() throws {
+    let model = OfflineODataProvider.ownModel
+    let archive = try #require(model.entitySet("ErrorArchive"))
+    let names = Set(model.structure(archive.entityType)?.properties.map(\.name) ?? [])
+    #expect(
+      names.isSuperset(of: [
+        "RequestID", "CustomTag", "HTTPStatusCode", "Code", "Message", "InnerError", "Domain", "RequestMethod",
+        "RequestURL", "RequestBody",
+      ]))
+    let queue = try #require(model.entitySet("RequestQueue"))
+    let other = Set(model.structure(queue.entityType)?.properties.map(\.name) ?? [])
+    #expect(other.isSuperset(of: ["RequestID", "Status", "Method", "URL", "Body", "CustomTag"]))
+    for type in [archive.entityType, queue.entityType] {
+      let navigations = model.navigationProperties(of: type)
+      #expect(navigations.first { $0.name == "AffectedEntity" }?.type == .abstract(.entityType))
+      #expect(navigations.contains { $0.name == "DependentRequests" && $0.isCollection })
+    }
+  }
+
   @Test("What requests depend on them, and the headers that their caller gave")
   func navigation() async throws {
     let rig = try await Self.rig()
