@@ -1,11 +1,3 @@
-import Synchronization
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
-
 /// What waits for the writer, and how writing went of late.
 struct WaitingChanges: Sendable {
   var changes: [WaitingChange] = []
@@ -35,27 +27,5 @@ struct WritingPace: Sendable {
     let last = min(max(0, seconds), 1000) &* 1_000_000 &+ attoseconds / 1_000_000_000_000
     // The mean, in which the newest count most: one slow commit sends some changes to the writer, not all.
     microseconds = microseconds.map { ($0 &* 3 &+ last) / 4 } ?? last
-  }
-}
-
-/// The one thread of the concurrency pool that stores may keep waiting for the disk at a time.
-enum BlockedThread {
-  private static let isTaken = Atomic(false)
-  /// A pool of one thread is never kept waiting.
-  private static let hasOthers = ProcessInfo.processInfo.activeProcessorCount > 1
-
-  /// True for the main actor: its thread draws what people see, and waits for no disk.
-  //
-  // Inlined into an async function, the comparison makes the compiler of Swift 6.3 fail.
-  @inline(never)
-  static func isMain(_ isolation: (any Actor)?) -> Bool { isolation.map { $0 === MainActor.shared } ?? false }
-
-  /// Runs `body` where no other caller does; nil where one does.
-  static func take<Result>(_ body: () -> Result?) -> Result? {
-    guard hasOthers, isTaken.compareExchange(expected: false, desired: true, ordering: .acquiring).exchanged else {
-      return nil
-    }
-    defer { isTaken.store(false, ordering: .releasing) }
-    return body()
   }
 }

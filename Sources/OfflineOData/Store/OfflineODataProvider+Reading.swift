@@ -49,9 +49,8 @@ extension OfflineODataProvider {
     let store = try openStore()
     let text = try store.relative(path)
     try await store.prepare(text)
-    return try await store.read { connection, state, plan in
-      try store.run(text, OfflineODataAnswerOptions(), connection, state, plan, isPaged: false)
-        .read(type, connection)
+    return try await store.answer(text, OfflineODataAnswerOptions(), isPaged: false) { run, connection in
+      try run.read(type, connection)
     }
   }
 

@@ -31,9 +31,7 @@ extension OpenStore {
     let text = try relative(path)
     if text.isEmpty || text.hasPrefix("?"), let document = try await serviceDocument(text, options) { return document }
     try await prepare(text)
-    return try await read { [self] connection, state, plan in
-      try run(text, options, connection, state, plan).json(connection)
-    }
+    return try await answer(text, options) { run, connection in try run.json(connection) }
   }
 
   /// The document at the service's root; nil where the text asks for something else.
@@ -81,20 +79,6 @@ extension OpenStore {
       return false
     }
   }
-
-  /// A question ready to be answered in a transaction.
-  ///
-  /// - `isPaged`: whether the answer can tell that there is a next page.
-  func run(
-    _ text: String, _ options: OfflineODataAnswerOptions, _ connection: Connection, _ state: ReplicaState,
-    _ plan: ReplicaPlan, isPaged: Bool = true
-  ) throws -> AnswerRun {
-    let question = try question(text, connection, state, plan, isPaged: isPaged)
-    let options = try options.heeding(question.url.options.format, isJSON: question.plan.content.isJSON)
-    return AnswerRun(
-      plan: question.plan, url: question.url, form: form(options, plan.model), model: question.model,
-      heads: question.heads, alsoReads: question.alsoReads)
-  }
 }
 
 extension OfflineODataAnswerOptions {
@@ -116,7 +100,7 @@ extension OfflineODataAnswerOptions {
   }
 
   /// Heeds `$format`, which goes before everything else (Protocol 4.01 §11.2.12), else what the request accepts (§8.2.1).
-  fileprivate func heeding(_ format: String?, isJSON: Bool) throws(OfflineODataError) -> OfflineODataAnswerOptions {
+  func heeding(_ format: String?, isJSON: Bool) throws(OfflineODataError) -> OfflineODataAnswerOptions {
     guard isJSON else { return self }
     var options = self
     if let format {
@@ -153,7 +137,7 @@ extension OfflineODataAnswerOptions {
 
 extension ReadContent {
   /// Whether the answer is JSON: not a number, a raw value or bytes.
-  fileprivate var isJSON: Bool {
+  var isJSON: Bool {
     switch self {
     case .objects, .references, .value(_, isRaw: false): true
     case .value, .count, .media: false

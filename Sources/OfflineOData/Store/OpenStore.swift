@@ -20,7 +20,7 @@ final class OpenStore: Sendable {
 
   private let binding = Mutex<Binding?>(nil)
   private let context = Mutex<ChangeContext?>(nil)
-  private let prepared = Mutex(PreparedQuestions())
+  let prepared = Mutex(PreparedQuestions())
   /// The service's model and the store's own in one, with the table that tells which.
   let whole = Mutex<(first: EntityTable?, model: EdmModel)?>(nil)
   /// What uploads have found out about the service.
@@ -80,34 +80,6 @@ final class OpenStore: Sendable {
     if replica.isReadOnly { throw OfflineODataError(.storeReadOnly, replica.database.path) }
   }
 
-  /// A question with its plan, for what a transaction sees; kept for the next time it is asked.
-  ///
-  /// - `isPaged`: whether the answer can tell that there is a next page.
-  func question(
-    _ text: String, _ connection: Connection, _ state: ReplicaState, _ plan: ReplicaPlan, isPaged: Bool = true
-  ) throws -> PreparedQuestion {
-    let pageSize = isPaged ? parameters.answerPageSize : nil
-    // No URL has a space at its end: the two plans of a question are kept apart.
-    let name = pageSize == nil ? text : text + " "
-    if let kept = prepared.withLock({ $0.question(name, state.version) }) { return kept }
-    if let set = OpenStore.storeSet(text, plan.model) {
-      return try question(text, of: set, connection, state, plan, isPaged: isPaged)
-    }
-    let question = try make(text, state, plan, pageSize)
-    if !question.plan.isOfMoment { prepared.withLock { $0.keep(question, name, state.version) } }
-    return question
-  }
-
-  func make(_ text: String, _ state: ReplicaState, _ plan: ReplicaPlan, _ pageSize: Int?) throws
-    -> PreparedQuestion
-  {
-    let url = try ODataParser(plan.model.version).relativeURL(text)
-    let bound = try binder(plan).bind(url, text: text)
-    let options = QueryWriter.Options(pageSize: pageSize)
-    let readPlan = try QueryWriter(plan: plan, state: state, options: options).plan(bound)
-    return PreparedQuestion(url: bound, plan: readPlan, model: plan.model)
-  }
-
   /// The text of a question relative to the service's root.
   ///
   /// Throws `invalidInput` for a URL that is none, or of another service.
@@ -120,38 +92,5 @@ final class OpenStore: Sendable {
       throw OfflineODataError(.malformedURL, "'\(path.prefix { $0 != "?" })' is no resource of the service")
     }
     return text
-  }
-}
-
-/// A question that is bound and planned.
-struct PreparedQuestion: Sendable {
-  let url: ODataBoundURL
-  var plan: ReadPlan
-  let model: EdmModel
-  /// What it reads beside the tables of its statements, as numbers of the log of changes.
-  var alsoReads: Set<Int> = []
-  /// What its answers have in common.
-  let heads = AnswerHeads()
-}
-
-/// Questions that were asked before, of one state of the tables' names.
-struct PreparedQuestions: Sendable {
-  private var version: Int64 = -1
-  private var questions: [String: PreparedQuestion] = [:]
-  private static let limit = 128
-
-  func question(_ text: String, _ version: Int64) -> PreparedQuestion? {
-    version == self.version ? questions[text] : nil
-  }
-
-  /// Keeps a question.
-  mutating func keep(_ question: PreparedQuestion, _ text: String, _ version: Int64) {
-    if version != self.version || questions.count >= Self.limit {
-      guard version >= self.version else { return }
-      questions = [:]
-      self.version = version
-    }
-    if text.utf8.count > 4096 { return }
-    questions[text] = question
   }
 }

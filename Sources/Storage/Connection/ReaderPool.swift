@@ -57,6 +57,25 @@ final class ReaderPool: Sendable {
     throw StorageError(.busy, message: "The file was changed by another; open it again", file: path)
   }
 
+  /// Lends a connection that is open and free to `body`, which is short; nil where there is none, or where another process
+  /// has locked the file for a moment.
+  func borrowIfFree<Value>(
+    _ body: (Connection) throws(StorageError) -> Value?
+  ) throws(StorageError) -> Value? {
+    guard pointPlaces.wait(timeout: .now()) == .success else { return nil }
+    defer { pointPlaces.signal() }
+    guard let connection = free.withLock({ $0.popLast() }) else { return nil }
+    connection.setBusyTimeout(milliseconds: 0)
+    defer {
+      connection.setBusyTimeout(milliseconds: options.busyTimeoutMilliseconds)
+      free.withLock { $0.append(connection) }
+    }
+    do throws(StorageError) { return try body(connection) } catch {
+      guard error.category == .busy else { throw error }
+      return nil
+    }
+  }
+
   /// Lends a connection beyond the count of readers, until the reader ends.
   func lend() throws(StorageError) -> LentReader {
     try checkUnchanged()

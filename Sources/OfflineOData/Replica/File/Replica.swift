@@ -34,7 +34,7 @@ final class Replica: Sendable {
     path: String, synchronous: DatabaseOptions.Synchronous = .full, readers: Int = 4
   ) async throws(StorageError) -> Replica {
     let options = DatabaseOptions(
-      synchronous: synchronous, readers: readers, cacheKibibytes: 8192, writerCacheKibibytes: 16_384,
+      synchronous: synchronous, readers: readers, cacheKibibytes: 4096, writerCacheKibibytes: 16_384,
       allowsReadOnly: true, extensions: ReplicaSQL.extensions)
     let database = try await Database.open(path, schema: ReplicaSchema.schema, options: options)
     let replica = Replica(database, try ChangeFeed(database.path, isShared: !database.isReadOnly))
@@ -65,6 +65,16 @@ final class Replica: Sendable {
     _ body: @escaping @Sendable (Connection, ReplicaState, ReplicaPlan) throws(StorageError) -> Value
   ) async throws(StorageError) -> Value {
     try await database.read { [self] (connection) throws(StorageError) in
+      let (state, plan) = try current(connection)
+      return try body(connection, state, plan)
+    }
+  }
+
+  /// The same on the caller's thread, where a reader is free and `body` takes no longer than `limit`; nil where not.
+  func readHere<Value>(
+    within limit: Duration, _ body: (Connection, ReplicaState, ReplicaPlan) throws(StorageError) -> Value
+  ) throws(StorageError) -> Value? {
+    try database.readHere(within: limit) { (connection) throws(StorageError) in
       let (state, plan) = try current(connection)
       return try body(connection, state, plan)
     }

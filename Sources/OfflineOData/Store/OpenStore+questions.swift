@@ -1,0 +1,88 @@
+import OData
+import Storage
+import Synchronization
+
+// Questions from their text to the thread that answers them.
+extension OpenStore {
+  /// Runs `body` on a question made ready: on the thread that asks where the answer is short, else on one that may wait for
+  /// the disk. `body` may be run twice.
+  ///
+  /// The main actor's thread, which draws what people see, answers only what is known to be short.
+  ///
+  /// - `isPaged`: whether the answer can tell that there is a next page.
+  func answer<Value: Sendable>(
+    _ text: String, _ options: OfflineODataAnswerOptions, isPaged: Bool = true,
+    _ body: @escaping @Sendable (AnswerRun, Connection) throws -> Value
+  ) async throws(OfflineODataError) -> Value {
+    let work = { @Sendable [self] (connection: Connection, state: ReplicaState, plan: ReplicaPlan) throws -> Value in
+      let begin = ContinuousClock.now
+      let question = try question(text, connection, state, plan, isPaged: isPaged)
+      defer { question.pace.note(.now - begin) }
+      return try body(try run(question, options, plan), connection)
+    }
+    let isMain = BlockedThread.isMain(#isolation)
+    let isShort = prepared.withLock { $0.pace(name(text, isPaged: isPaged)) }?.isShort ?? !isMain
+    if isShort, let value = try answerHere(work) { return value }
+    return try await read(work)
+  }
+
+  private func answerHere<Value>(
+    _ work: (Connection, ReplicaState, ReplicaPlan) throws -> Value
+  ) throws(OfflineODataError) -> Value? {
+    let result: Result<Value, any Error>?
+    do throws(StorageError) {
+      result = try replica.readHere(within: QuestionPace.limit) { (connection, state, plan) throws(StorageError) in
+        Result { try work(connection, state, plan) }
+      }
+    } catch { throw OfflineODataError(error) }
+    do { return try result?.get() } catch { throw OfflineODataError(below: error) }
+  }
+
+  /// A question ready to be answered in a transaction.
+  func run(
+    _ text: String, _ options: OfflineODataAnswerOptions, _ connection: Connection, _ state: ReplicaState,
+    _ plan: ReplicaPlan, isPaged: Bool = true
+  ) throws -> AnswerRun {
+    try run(try question(text, connection, state, plan, isPaged: isPaged), options, plan)
+  }
+
+  private func run(
+    _ question: PreparedQuestion, _ options: OfflineODataAnswerOptions, _ plan: ReplicaPlan
+  ) throws -> AnswerRun {
+    let options = try options.heeding(question.url.options.format, isJSON: question.plan.content.isJSON)
+    return AnswerRun(
+      plan: question.plan, url: question.url, form: form(options, plan.model), model: question.model,
+      heads: question.heads, alsoReads: question.alsoReads)
+  }
+
+  /// A question with its plan, for what a transaction sees; kept for the next time it is asked.
+  func question(
+    _ text: String, _ connection: Connection, _ state: ReplicaState, _ plan: ReplicaPlan, isPaged: Bool = true
+  ) throws -> PreparedQuestion {
+    let name = name(text, isPaged: isPaged)
+    let kept = prepared.withLock { $0.question(name, state.version) }
+    if let kept, !kept.plan.isOfMoment { return kept }
+    if let set = OpenStore.storeSet(text, plan.model) {
+      return try question(text, of: set, connection, state, plan, isPaged: isPaged)
+    }
+    var question = try make(text, state, plan, isPaged ? parameters.answerPageSize : nil)
+    if let kept { question.pace = kept.pace }
+    prepared.withLock { $0.keep(question, name, state.version) }
+    return question
+  }
+
+  /// What a question is kept under: without pages its plan is another one. No URL has a space at its end.
+  private func name(_ text: String, isPaged: Bool) -> String {
+    isPaged && parameters.answerPageSize != nil ? text + " " : text
+  }
+
+  func make(_ text: String, _ state: ReplicaState, _ plan: ReplicaPlan, _ pageSize: Int?) throws
+    -> PreparedQuestion
+  {
+    let url = try ODataParser(plan.model.version).relativeURL(text)
+    let bound = try binder(plan).bind(url, text: text)
+    let options = QueryWriter.Options(pageSize: pageSize)
+    let readPlan = try QueryWriter(plan: plan, state: state, options: options).plan(bound)
+    return PreparedQuestion(url: bound, plan: readPlan, model: plan.model)
+  }
+}
