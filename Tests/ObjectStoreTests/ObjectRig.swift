@@ -1,5 +1,6 @@
 import Foundation
 import ObjectStore
+import Storage
 import Synchronization
 import TestSupport
 
@@ -7,18 +8,29 @@ import TestSupport
 final class ObjectRig: Sendable {
   let folder: TemporaryFolder
   let clock: ObjectClock
+  private let isPlain: Bool
   let delayed = Mutex<[@Sendable () -> Void]>([])
 
-  init(clock: ObjectClock = ObjectClock()) throws {
+  /// `isPlain`: no file of it is ever encrypted.
+  init(clock: ObjectClock = ObjectClock(), isPlain: Bool = false) throws {
     self.clock = clock
+    self.isPlain = isPlain
     folder = try TemporaryFolder()
   }
 
   var path: String { folder.file("objects") }
 
+  /// The key of every store that a rig opens: none, or one where the environment's `LARDER_TEST_KEY` is set.
+  var key: StorageKey? {
+    get throws {
+      let isUsed = !isPlain && ProcessInfo.processInfo.environment["LARDER_TEST_KEY"] != nil
+      return isUsed ? try StorageKey(bytes: (0..<32).map { $0 * 7 }) : nil
+    }
+  }
+
   func open(_ options: ObjectStoreOptions = ObjectStoreOptions()) async throws -> ObjectStore {
     try await ObjectStore(
-      path: path, options: options, now: { [clock] in clock.now },
+      path: path, key: try key, options: options, now: { [clock] in clock.now },
       countsDelay: { [weak self] work in self?.delayed.withLock { $0.append(work) } }, onDiagnostic: nil)
   }
 

@@ -9,7 +9,7 @@ import Testing
 struct ObjectDamageTests {
   /// Changes the file past the store.
   private func damage(_ rig: ObjectRig, _ statements: String...) async throws {
-    let database = try await Database.open(rig.path, schema: ObjectSchema.schema)
+    let database = try await Database.open(rig.path, key: try rig.key, schema: ObjectSchema.schema)
     try await database.write { (connection) throws(StorageError) in
       for sql in statements { try connection.run(sql) }
     }
@@ -74,7 +74,7 @@ struct ObjectDamageTests {
       #expect(try await store.keys(.label("x")) == ["c"])
       #expect(try await store.count() == 1)
     }
-    let database = try await Database.open(rig.path, schema: ObjectSchema.schema)
+    let database = try await Database.open(rig.path, key: try rig.key, schema: ObjectSchema.schema)
     let left = try await database.read { (connection) throws(StorageError) in
       try connection.rows("SELECT key FROM label") { (row) throws(StorageError) in try row.text(0) }
     }

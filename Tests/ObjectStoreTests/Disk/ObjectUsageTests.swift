@@ -14,7 +14,7 @@ struct ObjectUsageTests {
 
   /// The ids of all rows, and that of the next, from another connection.
   private func ids(_ rig: ObjectRig) async throws -> (all: [Int64], next: Int64?) {
-    let database = try await Database.open(rig.path, schema: ObjectSchema.schema)
+    let database = try await Database.open(rig.path, key: try rig.key, schema: ObjectSchema.schema)
     let found = try await database.read { (connection) throws(StorageError) in
       (
         try connection.rows("SELECT id FROM object ORDER BY id") { (row) throws(StorageError) in try row.int64(0) },

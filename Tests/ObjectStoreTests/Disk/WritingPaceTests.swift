@@ -143,7 +143,7 @@ struct WritingPaceTests {
     let rig = try ObjectRig()
     try await rig.with { (store) async throws in
       for number in 0..<5 { try await store.put(number, forKey: "before") }
-      let other = try await Database.open(rig.path, schema: ObjectSchema.schema)
+      let other = try await Database.open(rig.path, key: try rig.key, schema: ObjectSchema.schema)
       let go = DispatchSemaphore(value: 0)
       let (begun, isBegun) = AsyncStream.makeStream(of: Void.self)
       async let holding: Void = other.write { (_) throws(StorageError) in

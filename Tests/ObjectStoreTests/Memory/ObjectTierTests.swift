@@ -108,7 +108,7 @@ struct ObjectTierTests {
 
   @Test("A byte that the disk has changed is an error that names the key; the others are read, and a put heals it")
   func damage() async throws {
-    let rig = try ObjectRig()
+    let rig = try ObjectRig(isPlain: true)
     try await rig.with { (store) async throws in
       try await store.put([UInt8](repeating: 0x41, count: 500), forKey: "a")
       try await store.put([UInt8](repeating: 0x42, count: 500), forKey: "b")
