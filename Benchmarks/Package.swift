@@ -29,7 +29,8 @@ let package = Package(
       name: "OfflineBenchmark",
       dependencies: [
         "CBenchSQLite", .product(name: "OfflineOData", package: "larder"),
-        .product(name: "CurlTransport", package: "larder"),
+        .product(name: "CurlTransport", package: "larder"), .product(name: "HTTPCore", package: "larder"),
+        .product(name: "OData", package: "larder"),
       ], swiftSettings: [.swiftLanguageMode(.v6), .enableUpcomingFeature("NonisolatedNonsendingByDefault")]),
     .executableTarget(
       name: "ObjectBenchmark",

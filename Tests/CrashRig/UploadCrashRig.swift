@@ -56,11 +56,18 @@ enum UploadCrashRig {
     var hand = Hand(world: world, store: provider, random: Sequence(state: seed &+ UInt64(round)), round: round)
     guard round > 0 else { return try await finish(provider) }
     while true {
-      for _ in 0..<hand.choose(1...6) { try await hand.change() }
+      for _ in 0..<hand.choose(1...6) { try await change(&hand) }
       let (options, downloads) = (hand.options(), hand.choose(0...3) == 0)
       async let sent: Void = upload(provider, options, downloads)
-      for _ in 0..<hand.choose(0...4) { try await hand.change() }
+      for _ in 0..<hand.choose(0...4) { try await change(&hand) }
       _ = await sent
+    }
+  }
+
+  private static func change(_ hand: inout Hand) async throws {
+    do { try await hand.change() } catch {
+      say("failed \(error)")
+      throw error
     }
   }
 
@@ -122,6 +129,8 @@ extension UploadCrashRig {
     let store: OfflineODataProvider
     var random: Sequence
     let round: Int
+    /// Who hears what it does.
+    var say: @Sendable (String) -> Void = { UploadCrashRig.say($0) }
     private var number = 0
 
     init(world: World, store: OfflineODataProvider, random: Sequence, round: Int) {
@@ -244,5 +253,3 @@ extension UploadCrashRig {
     }
   }
 }
-
-private func say(_ line: String) { UploadCrashRig.say(line) }

@@ -4,6 +4,7 @@ import Foundation
 // each side: what one keeps in memory does not count for the other.
 //
 //   OfflineBenchmark PYTHON FOLDER ROWS     all of it; ends with 1 where a limit is missed
+//   OfflineBenchmark changes FOLDER COUNT   changes made one by one, and their upload; the same
 //   OfflineBenchmark part NAME FOLDER …     one part, as the first form calls it; prints JSON
 
 @main
@@ -15,6 +16,10 @@ struct OfflineBenchmark {
         arguments.removeFirst()
         let figures = try await part(arguments.removeFirst(), arguments)
         print(String(decoding: try JSONEncoder().encode(figures), as: UTF8.self))
+        return
+      }
+      if arguments.first == "changes", arguments.count == 3, let count = Int(arguments[2]) {
+        guard try await ChangePart(count: count).run(arguments[1]) else { exit(1) }
         return
       }
       guard arguments.count == 3, let rows = Int(arguments[2]) else {

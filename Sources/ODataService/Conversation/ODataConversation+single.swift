@@ -49,10 +49,12 @@ extension ODataConversation {
     let url = try root.resolve(request.path)
     let isSameOrigin = root.isSameOrigin(url)
     let isAtom = isAtom ?? state.withLock { $0.speaksAtom }
-    let form = try RequestBodyForm(request, version: version, model: model, isAtom: isAtom, root: root)
+    // Every service of 4.01 reads requests of 4.0, and the bindings of 4.0 cannot be taken for entities to be made.
+    let written = version == .v401 && request.bindsEntities ? .v4 : version
+    let form = try RequestBodyForm(request, version: written, model: model, isAtom: isAtom, root: root)
     var fields = request.fields
     let kind = request.operation == .readMedia ? .raw : RequestFields.Kind(path: request.path)
-    let own = RequestFields.fields(kind, version: version, isAtom: isAtom, hasBody: form.isStructured)
+    let own = RequestFields.fields(kind, version: written, isAtom: isAtom, hasBody: form.isStructured)
     for field in own { fields.setDefault(field.name, field.value) }
     if let contentType = form.contentType { fields.setDefault(.contentType, contentType) }
     if let etag = request.ifMatch { fields[.ifMatch] = etag }

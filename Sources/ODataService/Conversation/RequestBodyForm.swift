@@ -82,3 +82,17 @@ struct RequestBodyForm: Sendable {
     target.hasPrefix("$") ? target : (try? root.absoluteText(target)) ?? target
   }
 }
+
+extension ODataSingleRequest {
+  /// Whether the content ties an entity to others that exist (JSON Format 4.01 §8.5).
+  var bindsEntities: Bool { if case .entity(let entity) = body { entity.bindsEntities } else { false } }
+}
+
+extension ODataEntity {
+  fileprivate var bindsEntities: Bool {
+    navigationLinks.contains { link in
+      !link.bindings.isEmpty || link.entity?.bindsEntities == true
+        || link.entities?.contains { $0.bindsEntities } == true
+    }
+  }
+}

@@ -44,6 +44,13 @@ final class ReadPlan: Sendable {
     self.isOfMoment = isOfMoment
   }
 
+  /// The same plan with other values.
+  func with(_ parameters: [ReadParameter]) -> ReadPlan {
+    ReadPlan(
+      sql: sql, parameters: parameters, content: content, isSingle: isSingle, count: count, page: page, owner: owner,
+      unindexed: unindexed, isOfMoment: isOfMoment)
+  }
+
   /// The same plan, with what was found while it was written.
   func noting(_ question: Question) -> ReadPlan {
     guard !question.unindexed.isEmpty || question.asksTime else { return self }

@@ -4,7 +4,8 @@ extension OfflineODataProvider {
   public func hasPendingChanges() async throws -> Bool { try await openStore().hasPendingChanges() }
 
   /// Takes back the changes of entities that were not sent yet, with all changes that depend on them; the entities are
-  /// what the service has.
+  /// what the service has. One that was sent and whose answer was lost is not sent again; what came of it at the service,
+  /// the next download tells.
   ///
   /// - Parameter paths: the entities, such as `Orders(5)`, by the keys that they have here, deleted ones too.
   /// - Returns: how many requests were taken back.

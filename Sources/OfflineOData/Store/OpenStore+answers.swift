@@ -2,6 +2,7 @@ import HTTPCore
 import OData
 import ODataService
 import Storage
+import Synchronization
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials
@@ -78,6 +79,47 @@ extension OpenStore {
       }
       return false
     }
+  }
+
+  /// What the answer to a change shows of its entity; nil where that is nothing.
+  func shown(
+    _ change: MadeChange, _ request: ODataSingleRequest, _ connection: Connection, _ state: ReplicaState,
+    _ plan: ReplicaPlan
+  ) throws -> (bytes: [UInt8], mediaType: String)? {
+    guard let path = change.path else { return nil }
+    let options = OfflineODataAnswerOptions(request)
+    var run: AnswerRun?
+    if let set = change.entity?.table, let key = change.key {
+      let options = try options.heeding(nil, isJSON: true)
+      run = try entityQuestion(path, set, key, state, plan).map { question in
+        AnswerRun(
+          plan: question.plan, url: question.url, form: form(options, plan.model), model: question.model,
+          heads: question.heads)
+      }
+    }
+    let answer = try (run ?? self.run(path, options, connection, state, plan)).json(connection)
+    return answer.end.found == .content ? (answer.bytes, answer.end.mediaType) : nil
+  }
+
+  /// The question for an entity of a set by its key: planned for the first key that is asked for, the same for all others.
+  /// Nil where keys make other questions.
+  private func entityQuestion(
+    _ path: String, _ set: String, _ key: [SQLValue], _ state: ReplicaState, _ plan: ReplicaPlan
+  ) throws -> PreparedQuestion? {
+    // No URL has such a name.
+    let name = "\u{0}\(set)"
+    let parameters = key.map { ReadParameter.value($0) }
+    if var kept = prepared.withLock({ $0.question(name, state.version) }) {
+      kept.plan = kept.plan.with(parameters)
+      return kept
+    }
+    let made = try make(path, state, plan, nil)
+    guard made.plan.parameters == parameters, made.plan.count == nil, made.plan.owner == nil, !made.plan.isOfMoment
+    else {
+      return nil
+    }
+    prepared.withLock { $0.keep(made, name, state.version) }
+    return made
   }
 }
 

@@ -11,14 +11,8 @@ struct PowerLossTests {
   @Test("whatever of the log has reached the disk, and garbage behind it: the store shows one state and goes on")
   func log() async throws {
     var random = PrintedSeed(for: "the power goes")
-    let service = VersionedService()
-    let server = try service.serve()
-    defer { server.stop() }
-    let folder = try TemporaryFolder()
-    let root = server.url("/s/")
-    let store = try OfflineCrashRig.provider(folder.path, root)
-    for query in OfflineCrashRig.queries { try await store.add(query) }
-    try await store.open()
+    let rig = try await VersionedStore()
+    let (service, store, root) = (rig.service, rig.store, rig.root)
     // All that follows stays in the log: each of its beginnings is what a disk may have at some moment.
     try await store.store?.replica.database.write { (connection) throws(StorageError) in
       try connection.run("PRAGMA wal_autocheckpoint = 0")

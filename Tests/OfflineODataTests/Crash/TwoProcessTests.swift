@@ -20,17 +20,11 @@ struct TwoProcessTests {
 
   @Test("what another process downloads comes to the live results here, each answer of one state")
   func live() async throws {
-    let service = VersionedService()
-    let server = try service.serve()
-    defer { server.stop() }
-    let folder = try TemporaryFolder()
-    let root = server.url("/s/")
-    let store = try OfflineCrashRig.provider(folder.path, root)
-    for query in OfflineCrashRig.queries { try await store.add(query) }
-    try await store.open()
-    let first = service.version
+    let rig = try await VersionedStore()
+    let (store, root) = (rig.store, rig.root)
+    let first = rig.service.version
     let last = first + 5
-    let process = try CrashRigProcess(["offline", folder.path, root.absoluteString, "5"])
+    let process = try CrashRigProcess(["offline", rig.folder.path, root.absoluteString, "5"])
     async let said = process.lines()
     for path in ["Rows?$orderby=ID", "Whole?$orderby=ID"] {
       var seen: [Int] = []

@@ -41,6 +41,49 @@ struct UploadKillTests {
     print("\(world.name): \(changes) changes")
   }
 
+  @Test(
+    "Two processes make changes, upload and download at once: nobody hears that the file is busy, nothing is doubled")
+  func twoProcesses() async throws {
+    let shop = UploadServer(.init(requiresIfMatch: true))
+    shop.service.change { state in
+      for key in 1...5 { state.sets["Orders"]?[key] = .init(values: ["ID": "\(key)", "Name": "\"n\(key)\""]) }
+    }
+    let server = try shop.serve()
+    defer { server.stop() }
+    let folder = try TemporaryFolder()
+    let root = server.url("/s/")
+    let store = try await UploadCrashRig.provider(.shop, folder.path, root)
+    try await store.open()
+    let process = try CrashRigProcess(["upload", "shop", folder.path, root.absoluteString, "7", "1"])
+    async let said = UploadKills.lines(of: process, until: 150, 0)
+    var hand = UploadCrashRig.Hand(world: .shop, store: store, random: .init(state: 9), round: 2)
+    var told = ToldChanges()
+    let (lines, more) = AsyncStream.makeStream(of: String.self)
+    hand.say = { more.yield($0) }
+    for number in 0..<60 {
+      try await hand.change()
+      guard number % 5 == 4 else { continue }
+      do {
+        _ = try await store.upload(hand.options())
+        if number % 15 == 14 { try await store.download() }
+      } catch let error as OfflineODataError where [.uploadRunning, .downloadRunning].contains(error.name) {
+        // The other is at it.
+      } catch let error as OfflineODataError where error.name == .unsupportedByService {
+        // No batches were asked for, and a transaction waits.
+      }
+    }
+    more.finish()
+    for await line in lines { told.take([line]) }
+    let other = await said
+    told.take(other)
+    #expect(!other.contains { $0.hasPrefix("failed") || $0.contains("busy") || $0.contains("in use") }, "\(other)")
+    #expect(told.cuts.allSatisfy { $0.contains("on its way") || $0.contains("one batch") }, "\(told.cuts)")
+    try await store.close()
+    told.take(await UploadKills.last("shop", folder, root.absoluteString, 7))
+    try await checkEnd(folder, root.absoluteString, shop.service, told, "two processes", isInTurn: false)
+    print("two processes: \(told.all.count) changes")
+  }
+
   private func life(_ world: World, _ kills: Int, _ random: inout PrintedSeed) async throws -> Int {
     let shop = UploadServer(world.ways, losses: world.losses, seed: random.next())
     shop.service.change { state in
@@ -73,7 +116,8 @@ struct UploadKillTests {
 
   /// Every change that was acknowledged waits, or took effect once; none took effect twice.
   private func check(
-    _ folder: TemporaryFolder, _ root: String, _ service: UploadService.State, _ told: ToldChanges, _ note: String
+    _ folder: TemporaryFolder, _ root: String, _ service: UploadService.State, _ told: ToldChanges, _ note: String,
+    isInTurn: Bool = true
   ) async throws {
     guard FileManager.default.fileExists(atPath: folder.file("store.larder")) else { return }
     let store = try await KilledQueue(folder, root)
@@ -94,7 +138,7 @@ struct UploadKillTests {
       let order = try await store.order(change.place)
       let isDeleted = change.isDeletion && told.isAcknowledged(change)
       #expect(order == nil || !isDeleted, "\(note): \(change.place) is there and was deleted")
-      if let order, change.isUpdate { orders["\(order.key) \(order.mark)", default: []].append(change) }
+      if let order, change.isUpdate, isInTurn { orders["\(order.key) \(order.mark)", default: []].append(change) }
     }
     for (order, updates) in orders {
       let possible = told.possible(updates)
@@ -105,9 +149,10 @@ struct UploadKillTests {
   }
 
   private func checkEnd(
-    _ folder: TemporaryFolder, _ root: String, _ service: UploadService, _ told: ToldChanges, _ note: String
+    _ folder: TemporaryFolder, _ root: String, _ service: UploadService, _ told: ToldChanges, _ note: String,
+    isInTurn: Bool = true
   ) async throws {
-    try await check(folder, root, service.now, told, note)
+    try await check(folder, root, service.now, told, note, isInTurn: isInTurn)
     let store = try await KilledQueue(folder, root)
     let (requests, leftovers) = (try await store.requests(), try await store.leftovers())
     #expect(requests.isEmpty && leftovers == 0, "\(note): \(told.reports.suffix(3)) \(requests)")
@@ -123,7 +168,9 @@ struct UploadKillTests {
     // Updates of an order took effect in the order in which they were made.
     for (order, marks) in Dictionary(grouping: service.now.marks, by: { $0.prefix { $0 != " " } }) {
       let updates = marks.compactMap { mark in told.all.first { $0.isUpdate && mark.hasSuffix(" \($0.mark)") } }
-      #expect(zip(updates, updates.dropFirst()).allSatisfy { $0.isBefore($1) }, "\(note): \(order): \(marks)")
+      for own in isInTurn ? [updates] : Array(Dictionary(grouping: updates, by: \.round).values) {
+        #expect(zip(own, own.dropFirst()).allSatisfy { $0.isBefore($1) }, "\(note): \(order): \(marks)")
+      }
     }
     try await store.close()
   }

@@ -79,6 +79,51 @@ struct UploadCrashTests {
     print("the end of the process, \(world.testDescription): \(all.count) moments")
   }
 
+  @Test(
+    "The power goes: whatever of the log behind a moment has reached the disk, and garbage behind it",
+    arguments: [worlds[0], worlds[1], worlds[5]])
+  func power(world: World) async throws {
+    var random = PrintedSeed(for: "the power goes in an upload, \(world.testDescription)")
+    let rig = try await UploadRig(world.ways)
+    try await rig.open.replica.database.write { (connection) throws(StorageError) in
+      try connection.run("PRAGMA wal_autocheckpoint = 0")
+    }
+    try await changes(rig, hasBatches: world.ways.batchStatus == nil)
+    let moments = Moments(rig.folder.path)
+    moments.take(rig.service.now)
+    rig.service.change { $0.watch = { moments.take($0) } }
+    _ = try await rig.store.upload()
+    rig.service.change { $0.watch = nil }
+    moments.take(rig.service.now)
+    let wanted = rig.service.now
+    let rows = try await shown(rig.store)
+    let all = moments.all.withLock { $0 }
+    for (place, (moment, next)) in zip(all, all.dropFirst()).enumerated() {
+      let log = try Data(contentsOf: URL(filePath: moment.folder.file("store.larder-wal")))
+      let later = try Data(contentsOf: URL(filePath: next.folder.file("store.larder-wal")))
+      try #require(later.starts(with: log))
+      for cut in 0..<3 {
+        let copy = try TemporaryFolder()
+        try FileManager.default.copyItem(atPath: moment.folder.file("store.larder"), toPath: copy.file("store.larder"))
+        var kept = later.prefix(Int.random(in: log.count...later.count, using: &random))
+        if cut == 2 {
+          kept += (0..<Int.random(in: 1...9000, using: &random)).map { _ in UInt8.random(in: 0...255, using: &random) }
+        }
+        try kept.write(to: URL(filePath: copy.file("store.larder-wal")))
+        let service = UploadService(moment.service)
+        let store = try UploadRig.provider(copy, service)
+        try await store.open()
+        let second = try await store.upload()
+        let note = "moment \(place), \(kept.count) bytes of \(log.count) to \(later.count)"
+        #expect(second.failed == 0 && second.left == 0, "\(note): \(second)")
+        #expect(service.log.sorted() == wanted.log.sorted(), "\(note)")
+        #expect(service.now.sets == wanted.sets, "\(note)")
+        #expect(try await shown(store) == rows, "\(note)")
+        try await store.close()
+      }
+    }
+  }
+
   private func changes(_ rig: UploadRig, hasBatches: Bool) async throws {
     let made = try await rig.create("Orders", key: -1, ["Name": .string("made"), "Total": .int32(1)])
     try await rig.create("Items", key: -1, ["Text": .string("i")], order: made.row, orderKey: -1, after: [made.id])

@@ -46,6 +46,10 @@ final class UploadService: HTTPTransport {
     var hasListETags = true
     /// Keeps names in capitals, without spaces around them.
     var capitalizes = false
+    /// Deletes no order that has items.
+    var guardsItems = false
+    /// Says in its metadata whether it recognises repeated requests.
+    var saysRepeatable: Bool?
     /// What batches are answered instead of being done: status 200, media type and content.
     var batchAnswer: (type: String, content: String)?
     /// How many entities an answer has at most.
@@ -163,7 +167,14 @@ extension UploadService.State {
 
   mutating func answer(_ method: String, _ path: String, _ fields: HTTPFields, _ body: [UInt8]) -> Answer {
     if path.hasPrefix("$metadata") {
-      return (200, [.contentType: "application/xml"], ways.isV2 ? UploadService.metadataV2 : UploadService.metadataV4)
+      var text = ways.isV2 ? UploadService.metadataV2 : UploadService.metadataV4
+      if let says = ways.saysRepeatable {
+        text = text.replacingOccurrences(
+          of: "<EntityContainer Name=\"C\">",
+          with:
+            "<EntityContainer Name=\"C\"><Annotation Term=\"Org.OData.Repeatability.V1.Supported\" Bool=\"\(says)\"/>")
+      }
+      return (200, [.contentType: "application/xml"], text)
     }
     if path.hasPrefix("$batch") { return batch(fields, body) }
     return single(method, path, fields, body, [:])
@@ -271,6 +282,8 @@ extension UploadService.State {
       return (428, [:], error("If-Match"))
     }
     if members["Name"] == "\"poison\"" { return (422, [:], error("poison")) }
+    let hasItems = set == "Orders" && sets["Items"]?.values.contains { $0.values["Order_ID"] == String(key) } == true
+    if method == "DELETE", ways.guardsItems, hasItems { return (409, [:], error("it has items")) }
     log.append("\(method) \(resource)")
     note(members, resource)
     if method == "DELETE" {

@@ -28,6 +28,43 @@ struct UploadShopTests {
     }
   }
 
+  struct Placed: Decodable, Hashable, Sendable {
+    var id: Int
+    var category: Category?
+    struct Category: Decodable, Hashable, Sendable {
+      var id: Int
+      enum CodingKeys: String, CodingKey { case id = "ID" }
+    }
+    enum CodingKeys: String, CodingKey { case id = "ID", category = "Category" }
+  }
+
+  @Test("An entity is bound to others as services of 4.0 and 4.01 read it: none is made for it", arguments: [100, 0])
+  func bindings(changesPerBatch: Int) async throws {
+    let rig = try StoreRig(try ODataPyService.ofSuite.root)
+    let store = try await rig.open(["products": "Products?$expand=Category", "categories": "Categories"])
+    let count = try await store.readCount("Categories")
+    let id = 91_000 + changesPerBatch
+    var product = ODataEntity(properties: [
+      ODataProperty("ID", .int32(Int32(id))), ODataProperty("Name", .string("bound")),
+      ODataProperty("Price", .decimal(1)), ODataProperty("Stock", .int64(1)), ODataProperty("Tags", .collection([])),
+    ])
+    var link = ODataNavigationLink(name: "Category")
+    link.bindings = ["Categories(2)"]
+    product.navigationLinks = [link]
+    try await store.create(product, in: "Products")
+    let report = try await store.upload(OfflineODataUploadOptions(changesPerBatch: changesPerBatch))
+    let refused = try await archive(store)
+    #expect(report.sent == 1 && report.failed == 0, "\(report) \(refused)")
+    let path = "Products(\(id))?$expand=Category"
+    #expect(try await store.read(Placed.self, path)?.category?.id == 2)
+    let other = try StoreRig(try ODataPyService.ofSuite.root)
+    let there = try await other.open(["products": "Products?$expand=Category", "categories": "Categories"])
+    #expect(try await there.read(Placed.self, path)?.category?.id == 2)
+    #expect(try await there.readCount("Categories") == count)
+    try await store.close()
+    try await there.close()
+  }
+
   @Test("Values of many types and a collection, made and changed", arguments: [100, 0])
   func products(changesPerBatch: Int) async throws {
     let rig = try StoreRig(try ODataPyService.ofSuite.root)

@@ -193,16 +193,17 @@ struct UploadStoreTests {
     #expect(try await rig.isClean())
   }
 
-  @Test("A change that is in the file is answered as made, though its entity cannot be shown")
-  func madeAndNotShown() async throws {
+  @Test("A change is answered with its entity, though questions of its set wait for a download")
+  func madeAndShown() async throws {
     let rig = try await UploadRig()
     // Rows of its set are still to come: questions of them wait for a download.
     try await rig.store.removeDefiningQuery("items")
     try await rig.store.add(OfflineODataDefiningQuery("items", "Items"))
     let made = try await rig.store.execute(
       single: .create(ODataEntity(properties: [ODataProperty("Text", .string("a"))]), in: "Items"))
-    let id = try #require(made.fields["OData-EntityId"])
-    #expect(made.httpStatus == 204 && id.hasPrefix("http://h/s/Items(-") && id == made.fields[.location])
+    let location = try #require(made.fields[.location])
+    #expect(made.httpStatus == 201 && location.hasPrefix("http://h/s/Items(-"))
+    #expect(String(decoding: made.payloadBytes, as: UTF8.self).contains("\"Text\":\"a\""))
     #expect(try await rig.queue == ["1|0"])
   }
 

@@ -73,6 +73,7 @@ extension LocalRows {
     ] {
       try connection.run("UPDATE \(table) = ?2", ids.0, ids.1)
     }
+    try connection.run("UPDATE OR REPLACE larder_reference SET row = ?1 WHERE row = ?2", ids.0, ids.1)
     for entry in try queue.entries() {
       let request = entry.request.replacing(old, by: new)
       guard request != entry.request else { continue }

@@ -167,8 +167,14 @@ struct LocalRows {
       if let last = try lastRequest(of: row) { earlier.insert(last) }
       if request.operation == .delete { earlier.formUnion(try linking(row)) }
     }
-    for effect in effects { earlier.formUnion(try before(effect)) }
-    return try queue.add(request, unit: unit, effects: effects, after: earlier)
+    for effect in effects {
+      earlier.formUnion(try before(effect))
+      if effect.kind == .delete { earlier.formUnion(try requests(naming: effect.row)) }
+    }
+    let named = try referred(by: request, effects)
+    let id = try queue.add(request, unit: unit, effects: effects, after: earlier)
+    try queue.add(id, naming: named)
+    return id
   }
 
   /// What a link waits for: those that make its ends, and the last one that made or removed it.

@@ -62,6 +62,10 @@ struct MadeChange: Sendable {
   var etag: String?
   /// Whether the answer shows the entity.
   var showsEntity = false
+  /// The key of an entity of a set, in the table's order; nil for others.
+  var key: [SQLValue]?
+  /// What the answer shows, and its media type.
+  var shown: (bytes: [UInt8], mediaType: String)?
 }
 
 /// Bytes that were put into the store for a change that is about to be made.

@@ -28,6 +28,7 @@ extension ChangeMaker {
     try rows.touch(entity)
     try rows.queue.replace(last, by: request, effects: merged)
     for id in earlier where id < last { try rows.queue.add(last, after: id) }
+    try rows.queue.add(last, naming: try rows.referred(by: new, effects))
     return last
   }
 

@@ -149,7 +149,7 @@ extension ChangeMaker {
   }
 
   /// Gives local values to key properties that nothing says.
-  private func fillKey(
+  private mutating func fillKey(
     _ reference: RowReference, _ cells: inout EntityCells, _ given: Set<String>, _ table: EntityTable
   ) throws {
     var isWhole = true
@@ -173,6 +173,7 @@ extension ChangeMaker {
     if try rows.row(table, TableTarget.condition(table), identity) != nil {
       throw OfflineODataError(.entityExists, (try? rows.path(of: reference, cells)) ?? table.name)
     }
+    earlier.formUnion(try rows.deletions(of: cells, in: table))
   }
 }
 

@@ -61,6 +61,9 @@ struct ChangeMaker {
     if let entity = made.entity, let cells = try rows.effective(entity) {
       made.etag = cells.text(.etag)
       made.path = try rows.path(of: entity, cells)
+      if let table = plan.table(entity.table), case .entitySet = table.place {
+        made.key = table.key.map { cells[table.columns[$0].name] ?? .null }
+      }
       if let name = request.contentID { named[name] = entity }
     }
     return made

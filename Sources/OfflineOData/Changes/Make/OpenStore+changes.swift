@@ -24,11 +24,16 @@ extension OpenStore {
         changing(plan), LocalRows(plan, state, connection), isChangeSet: isChangeSet)
       maker.combines = parameters.combinesChanges
       var made: [MadeChange] = []
-      for (place, request) in requests.enumerated() { made.append(try maker.make(request, stored: stored[place])) }
+      for (place, request) in requests.enumerated() {
+        var change = try maker.make(request, stored: stored[place])
+        // An entity that cannot be shown fails nothing: the caller would make the change twice.
+        if change.showsEntity { change.shown = try? shown(change, request, connection, maker.rows.state, plan) }
+        made.append(change)
+      }
       return made
     }
     var responses: [ODataSingleResponse] = []
-    for (request, change) in zip(requests, made) { responses.append(try await response(to: request, change)) }
+    for (request, change) in zip(requests, made) { responses.append(try response(to: request, change)) }
     return responses
   }
 
@@ -37,6 +42,16 @@ extension OpenStore {
   /// - Parameter paths: the entities, by the keys that they have here; nil takes back all.
   /// - Returns: how many requests were taken back.
   func undoPendingChanges(_ paths: [String]?) async throws(OfflineODataError) -> Int {
+    do throws(OfflineODataError) { return try await undo(paths, withSent: false) } catch {
+      guard error.name == .changesPending else { throw error }
+      // Sent, and no upload is on its way: its answer was lost. What came of it, a download tells.
+      guard let lock = try? FileLock(replica.database.path + "-upload") else { throw error }
+      defer { lock.release() }
+      return try await undo(paths, withSent: true)
+    }
+  }
+
+  private func undo(_ paths: [String]?, withSent: Bool) async throws(OfflineODataError) -> Int {
     try await write { [self] connection, state, plan in
       var rows = LocalRows(plan, state, connection)
       var ids: Set<Int64> = []
@@ -47,7 +62,7 @@ extension OpenStore {
         ids = Set(try rows.queue.entries().map(\.id))
       }
       // What is on its way cannot be taken back.
-      for id in ids where try rows.queue.entry(id)?.state == .sent {
+      for id in ids where try !withSent && rows.queue.entry(id)?.state == .sent {
         throw OfflineODataError(.changesPending, "a request of the entity is being sent")
       }
       let undone = try rows.undo(ids)
@@ -137,7 +152,7 @@ extension OpenStore {
 
   private func response(
     to request: ODataSingleRequest, _ change: MadeChange
-  ) async throws(OfflineODataError) -> ODataSingleResponse {
+  ) throws(OfflineODataError) -> ODataSingleResponse {
     var fields: HTTPFields = [:]
     let version = replica.model.version
     if version >= .v4 {
@@ -154,11 +169,10 @@ extension OpenStore {
       fields[.location] = location
       if status == 204 { fields["OData-EntityId"] = location }
     }
-    if let path = change.path, change.showsEntity {
-      // The change is in the file: an error now would have it made twice.
-      if let (json, end) = try? await json(path, OfflineODataAnswerOptions(request)), end.found == .content {
-        bytes = json
-        fields[.contentType] = end.mediaType
+    if change.path != nil, change.showsEntity {
+      if let shown = change.shown {
+        bytes = shown.bytes
+        fields[.contentType] = shown.mediaType
       } else {
         status = 204
         fields["OData-EntityId"] = fields[.location]

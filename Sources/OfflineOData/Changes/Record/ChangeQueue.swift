@@ -159,6 +159,7 @@ struct ChangeQueue {
       try connection.run("DELETE FROM larder_request WHERE id = ?1", .integer(id))
       try connection.run("DELETE FROM larder_effect WHERE request = ?1", .integer(id))
       try connection.run("DELETE FROM larder_dependency WHERE request = ?1 OR earlier = ?1", .integer(id))
+      try connection.run("DELETE FROM larder_reference WHERE request = ?1", .integer(id))
     }
   }
 }

@@ -5,12 +5,12 @@ enum ReplicaSchema {
   /// "Lrdr".
   static let applicationID: Int32 = 0x4C72_6472
 
-  static let schema = Schema(applicationID: applicationID, steps: [First(), Second(), Third()])
+  static let schema = Schema(applicationID: applicationID, steps: [First(), Second(), Third(), Fourth()])
 
   /// The tables of changes that wait to be sent.
   static let changes = [
     "larder_request", "larder_effect", "larder_base", "larder_base_link", "larder_dependency", "larder_media",
-    "larder_local",
+    "larder_local", "larder_reference",
   ]
 
   /// Links are found from either end.
@@ -116,6 +116,23 @@ enum ReplicaSchema {
         STRICT, WITHOUT ROWID
       """,
       "CREATE INDEX larder_local_row ON larder_local(row)",
+    ]
+  }
+
+  /// Which rows requests name beside their own.
+  private struct Fourth: SchemaStep {
+    func run(on connection: Connection) throws(StorageError) {
+      for sql in Fourth.statements { try connection.run(sql) }
+    }
+
+    private static let statements = [
+      """
+      CREATE TABLE larder_reference(row INTEGER NOT NULL, request INTEGER NOT NULL, PRIMARY KEY(row, request))
+        STRICT, WITHOUT ROWID
+      """,
+      "CREATE INDEX larder_reference_request ON larder_reference(request)",
+      // Deletions that wait: few, and asked for by their tables.
+      "CREATE INDEX larder_effect_deletion ON larder_effect(name) WHERE kind = 2",
     ]
   }
 }

@@ -130,6 +130,13 @@ struct TableTarget: Sendable {
       values = absent.indices.map { found.value(Int32($0)) }
       return false
     }
+    // Of a row that changes wait on, as the server has it.
+    let base = try connection.first("SELECT cells FROM larder_base WHERE row = ?1", .integer(id)) {
+      (found) throws(StorageError) in try found.textOrNil(0).flatMap(EntityCells.init(json:))
+    }
+    if let cells = base ?? nil {
+      values = absent.map { cells[table.columns[$0].name] ?? .null }
+    }
     for (column, value) in zip(absent, values) { slot.batch.set(row, RowSlot.systemCount + column, value) }
   }
 

@@ -36,6 +36,25 @@ extension OpenStore {
 }
 
 extension EdmModel {
+  /// Whether the metadata say that the service recognises a request that is sent again (Repeatability Vocabulary,
+  /// `Supported`): of an action or set before the container; nil where they say nothing.
+  func saysRepeatable(_ request: QueuedRequest) -> Bool? {
+    guard let container = defaultContainer?.qualifiedName else { return nil }
+    var targets = [container]
+    let first = request.target.path.split(separator: "/").first.map { $0.prefix { $0 != "(" && $0 != "?" } }
+    let set = request.entity?.table.split(separator: "/").first ?? request.target.row?.table.split(separator: "/").first
+    if let name = set ?? first { targets.insert("\(container)/\(name)", at: 0) }
+    if request.operation == .action, let last = request.target.path.split(separator: "/").last {
+      targets.insert(String(last.prefix { $0 != "(" && $0 != "?" }), at: 0)
+    }
+    for target in targets {
+      guard let said = annotation("Org.OData.Repeatability.V1.Supported", target: target) else { continue }
+      if case .constant(_, "false")? = said.value { return false }
+      return true
+    }
+    return nil
+  }
+
   fileprivate var saysBatchesAreSupported: Bool {
     guard let container = defaultContainer?.qualifiedName else { return true }
     let said = annotation("Org.OData.Capabilities.V1.BatchSupported", target: container)

@@ -190,8 +190,9 @@ extension EntityLookup.Found {
 extension RequestResolver {
   /// Whether a request can be sent again as it was, under its name: the service recognises it then.
   func isRepeatable(_ entry: QueueEntry, in unit: [QueueEntry]) async throws -> Bool {
-    guard journal.options.namesRequests, !store.refusesNames,
-      try await store.replica.setting(UploadEnds.repeatableSetting) != nil,
+    let isSaid = store.replica.model.saysRepeatable(entry.request)
+    let isSeen = try await store.replica.setting(UploadEnds.repeatableSetting) != nil
+    guard journal.options.namesRequests, !store.refusesNames, isSaid ?? isSeen,
       let last = entry.attempt.flatMap(UploadAttempt.init(json:))
     else { return false }
     return try await store.read { connection, state, plan in

@@ -1,0 +1,113 @@
+import CBenchSQLite
+import Foundation
+import OData
+import OfflineOData
+
+/// Changes made one by one, each durable when its call returns, beside bare inserts of as many rows committed one by one
+/// with the same durability; then their upload in batches.
+struct ChangePart {
+  let count: Int
+  private static let changesPerBatch = 250
+
+  /// Measures on a disk, and where there is one, in a folder in memory. True where every limit held.
+  func run(_ folder: String) async throws -> Bool {
+    var folders = [("on disk", folder)]
+    if FileManager.default.isWritableFile(atPath: "/dev/shm") { folders.append(("in memory", "/dev/shm")) }
+    var missed: [String] = []
+    for (place, folder) in folders {
+      let work = folder + "/changes-\(ProcessInfo.processInfo.processIdentifier)"
+      try FileManager.default.createDirectory(atPath: work, withIntermediateDirectories: true)
+      defer { try? FileManager.default.removeItem(atPath: work) }
+      for (name, value, limit) in try await ratios(work, place) {
+        let held = value <= limit
+        if !held { missed.append(name) }
+        print("\(name): \(two(value))  (limit: at most \(two(limit)))\(held ? "" : "  MISSED")")
+      }
+    }
+    print(missed.isEmpty ? "every limit of changes held" : "missed: \(missed.joined(separator: "; "))")
+    return missed.isEmpty
+  }
+
+  private func ratios(_ work: String, _ place: String) async throws -> [(String, Double, Double)] {
+    var (made, changed): ([Double], [Double]) = ([], [])
+    var requests = 0.0
+    for round in 1...3 {
+      let folder = "\(work)/\(round)"
+      try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+      let bare = try inserts(folder + "/bare.db")
+      let store = try OrderService.provider(folder)
+      try await store.add(OfflineODataDefiningQuery("orders", "Orders"))
+      try await store.open()
+      var keys: [String] = []
+      let creating = try await seconds { try await create(store, &keys) }
+      let updating = try await seconds { try await update(store, keys) }
+      made.append(creating / bare)
+      changed.append(updating / bare)
+      print(
+        "  \(place), round \(round): \(count) bare inserts \(two(bare)) s, creations \(two(creating)) s, "
+          + "updates \(two(updating)) s")
+      guard round == 3 else {
+        try await store.close()
+        continue
+      }
+      var report = OfflineODataUploadReport()
+      let uploading = try await seconds {
+        report = try await store.upload(OfflineODataUploadOptions(changesPerBatch: ChangePart.changesPerBatch))
+      }
+      guard report.sent == 2 * count, report.failed + report.left == 0 else { throw BenchmarkError("\(report)") }
+      let implied = (2 * count + ChangePart.changesPerBatch - 1) / ChangePart.changesPerBatch
+      requests = Double(report.requests) / Double(implied)
+      print("  \(place): upload of \(2 * count) changes \(two(uploading)) s in \(report.requests) requests")
+      try await store.close()
+    }
+    return [
+      ("creations \(place), of the time of bare inserts (median)", median(made), 10),
+      ("updates \(place), of the time of bare inserts (median)", median(changed), 10),
+      ("requests of an upload \(place), of those that the size of batches implies", requests, 1.3),
+    ]
+  }
+
+  private func seconds(_ body: () async throws -> Void) async throws -> Double {
+    let begin = ContinuousClock.now
+    try await body()
+    return inSeconds(begin.duration(to: .now))
+  }
+
+  private func create(_ store: OfflineODataProvider, _ keys: inout [String]) async throws {
+    for number in 0..<count {
+      let order = ODataEntity(properties: [
+        ODataProperty("Name", .string("order \(number)")), ODataProperty("Total", .decimal(12)),
+        ODataProperty("Note", .string("a note")), ODataProperty("Count", .int32(Int32(number))),
+      ])
+      let made = try await store.create(order, in: "Orders")
+      guard case .int64(let key)? = made?["ID"] else { throw BenchmarkError("an order has no key") }
+      keys.append("Orders(\(key))")
+    }
+  }
+
+  private func update(_ store: OfflineODataProvider, _ keys: [String]) async throws {
+    let change = ODataEntity(properties: [ODataProperty("Name", .string("changed"))])
+    for key in keys { try await store.update(key, to: change) }
+  }
+
+  private func inserts(_ path: String) throws -> Double {
+    let file = try BareSQLite(path: path)
+    try file.run("PRAGMA synchronous=FULL")
+    try file.run(
+      "CREATE TABLE orders(id INTEGER PRIMARY KEY, name TEXT, total TEXT, at TEXT, note TEXT, count INTEGER)")
+    let insert = try file.prepare("INSERT INTO orders(name, total, note, count) VALUES(?1, '12', 'a note', ?2)")
+    defer { sqlite3_finalize(insert) }
+    let begin = ContinuousClock.now
+    for number in 0..<count {
+      let name = "order \(number)"
+      let code = name.withCString { text in
+        sqlite3_bind_text(insert, 1, text, -1, nil)
+        sqlite3_bind_int64(insert, 2, Int64(number))
+        return sqlite3_step(insert)
+      }
+      guard code == SQLITE_DONE else { throw BenchmarkError("an insert failed") }
+      sqlite3_reset(insert)
+    }
+    return inSeconds(begin.duration(to: .now))
+  }
+}

@@ -1,0 +1,59 @@
+import Foundation
+import HTTPCore
+import OfflineOData
+
+/// A service of orders in this process, which takes batches and gives keys, and keeps nothing.
+final class OrderService: HTTPTransport {
+  let identity = "orders"
+
+  static func provider(_ folder: String) throws -> OfflineODataProvider {
+    guard let url = URL(string: "http://orders.invalid/service/") else { throw BenchmarkError("no URL") }
+    var parameters = OfflineODataParameters(storePath: folder)
+    parameters.conversation.csrf = .never
+    return try OfflineODataProvider(serviceRoot: url, transport: OrderService(), parameters: parameters)
+  }
+
+  func send(_ request: HTTPRequest) async throws(HTTPTransportError) -> HTTPResponse {
+    let path = request.url.absoluteString
+    if path.hasSuffix("$metadata") { return answer(request, 200, "application/xml", OrderService.metadata) }
+    guard path.hasSuffix("$batch") else {
+      return answer(request, 200, "application/json", "{\"@odata.context\":\"$metadata#Orders\",\"value\":[]}")
+    }
+    guard case .bytes(let bytes) = request.body else { return answer(request, 400, "text/plain", "") }
+    return answer(request, 200, "multipart/mixed; boundary=b", batch(String(decoding: bytes, as: UTF8.self)))
+  }
+
+  /// Each request is answered 201 with the key, its Content-ID, or 204.
+  private func batch(_ text: String) -> String {
+    var result = ""
+    var name = ""
+    for line in text.split(separator: "\r\n") {
+      if line.lowercased().hasPrefix("content-id:") { name = line.dropFirst(11).trimmingCharacters(in: .whitespaces) }
+      let isMade = line.hasPrefix("POST ")
+      guard isMade || line.hasPrefix("PATCH ") else { continue }
+      let body = isMade ? "{\"ID\":\(name)}" : ""
+      result +=
+        "--b\r\nContent-Type: application/http\r\nContent-ID: \(name)\r\n\r\nHTTP/1.1 \(isMade ? 201 : 204) Done\r\n"
+      result +=
+        "Content-Type: application/json\r\nOData-Version: 4.0\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)\r\n"
+    }
+    return result + "--b--\r\n"
+  }
+
+  private func answer(_ request: HTTPRequest, _ status: Int, _ type: String, _ body: String) -> HTTPResponse {
+    HTTPResponse(
+      status: status, fields: [.contentType: type, "OData-Version": "4.0"], url: request.url,
+      body: HTTPBodyStream(Array(body.utf8)))
+  }
+
+  private static let metadata = """
+    <edmx:Edmx Version="4.0" xmlns:edmx="http://docs.oasis-open.org/odata/ns/edmx"><edmx:DataServices>
+    <Schema Namespace="N" xmlns="http://docs.oasis-open.org/odata/ns/edm"><EntityType Name="Order">
+    <Key><PropertyRef Name="ID"/></Key><Property Name="ID" Type="Edm.Int64" Nullable="false"/>
+    <Property Name="Name" Type="Edm.String" MaxLength="40"/><Property Name="Total" Type="Edm.Decimal" Scale="2"/>
+    <Property Name="At" Type="Edm.DateTimeOffset"/><Property Name="Note" Type="Edm.String"/>
+    <Property Name="Count" Type="Edm.Int32"/></EntityType>
+    <EntityContainer Name="C"><EntitySet Name="Orders" EntityType="N.Order"/></EntityContainer></Schema>
+    </edmx:DataServices></edmx:Edmx>
+    """
+}
