@@ -246,6 +246,9 @@ extension OfflineODataProvider {
     do throws(StorageError) {
       let replica = try await Replica.open(path: path)
       try await replica.close()
+      // A header that forbids writing (SQLite file format §1.3.2) is damage where the system allows it; who only reads
+      // leaves the log where it is.
+      if replica.isReadOnly, FileManager.default.isWritableFile(atPath: path) { return }
     } catch {
       let content = try DatabaseFile(path).content()
       let isOurs = content == .damaged || content == .database(applicationID: ReplicaSchema.applicationID)

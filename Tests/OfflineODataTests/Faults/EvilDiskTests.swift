@@ -255,6 +255,25 @@ struct EvilDiskTests {
     try await rig.end()
   }
 
+  @Test("a store whose header forbids to write is read, and can be cleared")
+  func forbidding() async throws {
+    let rig = try await EvilRig()
+    let file = rig.store.parameters.file
+    try await rig.store.close()
+    var bytes = try Data(contentsOf: URL(filePath: file))
+    // The version for writing, at 18: SQLite reads a file of a higher one and does not write to it.
+    bytes[18] = 9
+    try bytes.write(to: URL(filePath: file))
+    try await rig.store.open()
+    #expect(rig.store.isReadOnly)
+    try await rig.store.close()
+    try await rig.store.clear()
+    try await rig.store.add(OfflineODataDefiningQuery("rows", "Rows"))
+    try await rig.store.open()
+    #expect(try await rig.isIntact())
+    try await rig.end()
+  }
+
   @Test("a store that another provider has open is not cleared under it")
   func inUse() async throws {
     let rig = try await EvilRig()
