@@ -37,10 +37,16 @@ final class Replica: Sendable {
       synchronous: synchronous, readers: readers, cacheKibibytes: 4096, writerCacheKibibytes: 16_384,
       allowsReadOnly: true, extensions: ReplicaSQL.extensions)
     let database = try await Database.open(path, schema: ReplicaSchema.schema, options: options)
-    let replica = Replica(database, try ChangeFeed(database.path, isShared: !database.isReadOnly))
-    if !replica.isReadOnly { try await replica.sweepOrphans() }
-    _ = try await replica.read { (_, _, _) throws(StorageError) in true }
-    return replica
+    do throws(StorageError) {
+      let replica = Replica(database, try ChangeFeed(database.path, isShared: !database.isReadOnly))
+      if !replica.isReadOnly { try await replica.sweepOrphans() }
+      _ = try await replica.read { (_, _, _) throws(StorageError) in true }
+      return replica
+    } catch {
+      // Not left to whoever lets go of it last: the file is in use until then.
+      try? await database.close()
+      throw error
+    }
   }
 
   /// Waits for running work and closes the file.
