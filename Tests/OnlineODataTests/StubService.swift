@@ -169,7 +169,7 @@ extension OnlineODataStore {
     let execution = schedule(request, listener: log)
     for await _ in execution.events {}
     // The stream ends just before the listener's last call.
-    while log.calls.last?.name != "finished" { await Task.yield() }
+    while log.calls.last?.name != "finished", !Task.isCancelled { await Task.yield() }
     return log.names
   }
 

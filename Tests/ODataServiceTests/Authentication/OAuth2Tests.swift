@@ -73,7 +73,7 @@ struct OAuth2Tests {
     let authentication = OAuth2Authentication(clientCredentials: try Self.client(.none), transport: transport)
     let leaver = Task { try await authentication.authorization() }
     let stayer = Task { try await authentication.authorization() }
-    while transport.requests.isEmpty { await Task.yield() }
+    while transport.requests.isEmpty, !Task.isCancelled { await Task.yield() }
     leaver.cancel()
     await #expect(throws: AuthenticationFailure.unreachable(.cancelled)) { try await leaver.value }
     open.finish()
@@ -93,7 +93,7 @@ struct OAuth2Tests {
       refreshToken: "R1", identity: "ann", client: try Self.client(.none), transport: transport,
       onRefreshToken: { token in kept.withLock { $0.append(token) } })
     let leaver = Task { try await authentication.authorization() }
-    while transport.requests.isEmpty { await Task.yield() }
+    while transport.requests.isEmpty, !Task.isCancelled { await Task.yield() }
     leaver.cancel()
     await #expect(throws: AuthenticationFailure.unreachable(.cancelled)) { try await leaver.value }
     open.finish()

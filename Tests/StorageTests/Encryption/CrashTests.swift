@@ -126,7 +126,7 @@ struct EncryptedCrashTests {
       looking.start()
       await churning.forEachLine { (Int($0) ?? 0) >= 8 }
       isOver.store(true, ordering: .releasing)
-      while !looking.isFinished { await Task.yield() }
+      while !looking.isFinished, !Task.isCancelled { await Task.yield() }
       var last = seen.withLock { $0 }
       for place in MarkerSearch.files(in: folder) { last.look(at: place, for: Self.marker) }
       #expect(last.found == [])
