@@ -73,7 +73,7 @@ struct SpoolTests {
     let writer = SpoolWriter(for: shelf, spool: spool)
     try await writer.append([1, 2, 3])
     try await writer.append([4, 5])
-    #expect(await cacheError { try await writer.append(sampleBytes(20)) } == .full(path: "/dev/full"))
+    #expect(await cacheError { try await writer.append(sampleBytes(70_000)) } == .full(path: "/dev/full"))
     #expect(try await writer.read(0..<5) == [1, 2, 3, 4, 5])
     #expect(await cacheError { try await writer.append([6]) } == .full(path: "/dev/full"))
     #expect(
@@ -101,13 +101,17 @@ struct SpoolTests {
   func nothingLeft() async throws {
     let folder = try TemporaryFolder()
     let spool = Spool(memoryLimit: 10) { [path = folder.path] () throws(CacheError) in try SpoolFile(folder: path) }
-    try spool.append(sampleBytes(100))
+    try spool.append(sampleBytes(100_000))
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
     weak var seen: SpoolFile?
     do {
       let file = try SpoolFile(folder: folder.path)
-      try file.write([1, 2, 3], at: 2)
-      #expect(try file.read(2..<5) == [1, 2, 3])
+      let bytes = sampleBytes(3 * SpoolFile.chunkLength)
+      try file.write(bytes[SpoolFile.chunkLength...], at: SpoolFile.chunkLength)
+      try file.write(bytes[..<SpoolFile.chunkLength], at: 0)
+      for part in [0..<3, 65_530..<65_540, 0..<bytes.count, 65_536..<131_072, 131_071..<196_608] {
+        #expect(try file.read(part) == Array(bytes[part]))
+      }
       seen = file
     }
     #expect(seen == nil)

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Content that grows: in memory at first, past a limit in a temporary file.
+/// Content that grows: in memory at first, past a limit in a temporary file, all but the last part of a chunk.
 ///
 /// A byte that is there never changes, so it is read without waiting for those that are being written.
 final class Spool: Sendable {
@@ -8,9 +8,12 @@ final class Spool: Sendable {
   static let memoryLimit = 256 << 10
 
   private struct State {
-    var bytes: [UInt8] = []
     var file: SpoolFile?
-    var length = 0
+    /// The bytes in whole chunks of the file.
+    var stored = 0
+    /// The bytes behind those.
+    var bytes: [UInt8] = []
+    var length: Int { stored + bytes.count }
   }
 
   private let memoryLimit: Int
@@ -34,41 +37,40 @@ final class Spool: Sendable {
   func append(_ bytes: [UInt8]) throws(CacheError) {
     try appending.withLock { (_) throws(CacheError) in
       let isKept = state.withLock { state in
-        guard state.file == nil, bytes.count <= memoryLimit - state.bytes.count else { return false }
+        let most = state.file == nil ? memoryLimit : SpoolFile.chunkLength - 1
+        guard bytes.count <= most - state.bytes.count else { return false }
         state.bytes.append(contentsOf: bytes)
-        state.length = state.bytes.count
         return true
       }
       if isKept { return }
-      let (file, length) = try spilled()
-      try file.write(bytes, at: length)
-      state.withLock { $0.length = length + bytes.count }
+      let (present, stored, held) = state.withLock { ($0.file, $0.stored, $0.bytes) }
+      let file: SpoolFile
+      if let present { file = present } else { file = try makeFile() }
+      let all = held + bytes
+      let whole = all.count / SpoolFile.chunkLength * SpoolFile.chunkLength
+      try file.write(all[..<whole], at: stored)
+      state.withLock { state in
+        state.file = file
+        state.stored = stored + whole
+        state.bytes = Array(all[whole...])
+      }
     }
-  }
-
-  /// The file with all that there is; what was in memory has moved into it.
-  private func spilled() throws(CacheError) -> (SpoolFile, Int) {
-    let (kept, bytes, length) = state.withLock { ($0.file, $0.bytes, $0.length) }
-    if let kept { return (kept, length) }
-    let file = try makeFile()
-    try file.write(bytes, at: 0)
-    state.withLock { state in
-      state.file = file
-      state.bytes = []
-    }
-    return (file, length)
   }
 
   /// The part of a range that is there.
   func read(_ range: Range<Int>) throws(CacheError) -> [UInt8] {
-    let (bytes, file, part) = state.withLock { state -> ([UInt8]?, SpoolFile?, Range<Int>) in
+    let (file, below, above) = state.withLock { state -> (SpoolFile?, Range<Int>, [UInt8]) in
       let part = range.clamped(to: 0..<state.length)
+      let above = max(part.lowerBound, state.stored)..<max(part.upperBound, state.stored)
       // Copied under the lock: a second hold on the array would make the next append copy all of it.
-      return (state.file == nil ? Array(state.bytes[part]) : nil, state.file, part)
+      return (
+        state.file, part.clamped(to: 0..<state.stored),
+        Array(state.bytes[(above.lowerBound - state.stored)..<(above.upperBound - state.stored)])
+      )
     }
-    if let bytes { return bytes }
-    guard let file, !part.isEmpty else { return [] }
-    return try file.read(part)
+    guard let file, !below.isEmpty else { return above }
+    let stored = try file.read(below)
+    return above.isEmpty ? stored : stored + above
   }
 
   /// The content as an entry, which keeps the spool for as long as it needs it; nothing may be appended any more.

@@ -1,3 +1,5 @@
+import Storage
+
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else
@@ -13,13 +15,25 @@
 #endif
 
 /// An open file without a name: gone with its last user, however that ends.
+///
+/// What a cache of a user's own will keep in its own way is in nobody's plain text on its way there: each chunk lies sealed,
+/// with a key that is in memory alone and goes with the file.
 package final class SpoolFile: Sendable {
+  /// The bytes that are sealed together, and read together.
+  package static let chunkLength = 64 << 10
+  /// What a chunk takes: its bytes, then its mark.
+  private static let sealedLength = chunkLength + SealingKey.markLength
+  /// Chunks that are sealed before they are written.
+  private static let run = 4
+
   private let descriptor: Int32
   private let path: String
+  private let key: SealingKey
 
   /// Makes an empty file in a folder, readable for this user alone.
   package init(folder: String = FileManager.default.temporaryDirectory.path) throws(CacheError) {
     path = folder
+    key = try SpoolFile.newKey(folder)
     #if os(Linux)
       // O_TMPFILE is a macro that Swift does not import: such a file never has a name at all.
       let nameless = unsafe open(folder, 0o20_000_000 | O_DIRECTORY | O_RDWR | O_CLOEXEC, mode_t(0o600))
@@ -45,14 +59,68 @@ package final class SpoolFile: Sendable {
   /// Takes a file that exists, as a stand-in for one that fails.
   package init(opening path: String) throws(CacheError) {
     self.path = path
+    key = try SpoolFile.newKey(path)
     descriptor = unsafe open(path, O_RDWR | O_CLOEXEC)
     if descriptor < 0 { throw CacheError(errno: errno, path: path) }
   }
 
+  private static func newKey(_ path: String) throws(CacheError) -> SealingKey {
+    do throws(StorageError) { return try SealingKey() } catch { throw .failed(path: path, reason: error.message) }
+  }
+
   deinit { _ = close(descriptor) }
 
-  /// Writes bytes at an offset, all of them or an error.
-  package func write(_ bytes: [UInt8], at offset: Int) throws(CacheError) {
+  // MARK: Writing
+
+  /// Writes whole chunks at an offset that is a chunk's, all of them or an error.
+  package func write(_ chunks: ArraySlice<UInt8>, at offset: Int) throws(CacheError) {
+    var rest = chunks
+    var index = offset / SpoolFile.chunkLength
+    while rest.count >= SpoolFile.chunkLength {
+      let count = min(rest.count / SpoolFile.chunkLength, SpoolFile.run)
+      try write(try sealed(rest.prefix(count * SpoolFile.chunkLength), index), at: index * SpoolFile.sealedLength)
+      rest = rest.dropFirst(count * SpoolFile.chunkLength)
+      index += count
+    }
+  }
+
+  /// Chunks as they lie in the file.
+  private func sealed(_ chunks: ArraySlice<UInt8>, _ first: Int) throws(CacheError) -> [UInt8] {
+    var sealed: [UInt8] = []
+    sealed.reserveCapacity(chunks.count / SpoolFile.chunkLength * SpoolFile.sealedLength)
+    for start in stride(from: chunks.startIndex, to: chunks.endIndex, by: SpoolFile.chunkLength) {
+      sealed += chunks[start..<start + SpoolFile.chunkLength]
+      sealed += repeatElement(0, count: SealingKey.markLength)
+    }
+    let isSealed = unsafe sealed.withUnsafeMutableBytes { raw in
+      // Each chunk and its mark are inside the array.
+      stride(from: 0, to: raw.count, by: SpoolFile.sealedLength).allSatisfy { start in
+        let (chunk, mark) = unsafe SpoolFile.parts(raw, start)
+        return unsafe SpoolFile.place(first + start / SpoolFile.sealedLength) {
+          unsafe key.seal(chunk, mark: mark, with: $0)
+        }
+      }
+    }
+    guard isSealed else { throw .failed(path: path, reason: "The platform's cryptography failed.") }
+    return sealed
+  }
+
+  private static func parts(
+    _ raw: UnsafeMutableRawBufferPointer, _ start: Int
+  ) -> (chunk: UnsafeMutableRawBufferPointer, mark: UnsafeMutableRawBufferPointer) {
+    // The caller has checked that a sealed chunk lies there.
+    unsafe (
+      UnsafeMutableRawBufferPointer(rebasing: raw[start..<start + chunkLength]),
+      UnsafeMutableRawBufferPointer(rebasing: raw[start + chunkLength..<start + sealedLength])
+    )
+  }
+
+  /// What is authenticated with a chunk: its number.
+  private static func place(_ index: Int, _ body: (UnsafeRawBufferPointer) -> Bool) -> Bool {
+    unsafe withUnsafeBytes(of: UInt64(index).littleEndian) { unsafe body($0) }
+  }
+
+  private func write(_ bytes: [UInt8], at offset: Int) throws(CacheError) {
     let failure = unsafe bytes.withUnsafeBytes { raw -> Int32 in
       var done = 0
       while done < raw.count {
@@ -66,26 +134,44 @@ package final class SpoolFile: Sendable {
     if failure != 0 { throw CacheError(errno: failure, path: path) }
   }
 
-  /// Reads exactly the bytes of a range that was written.
+  // MARK: Reading
+
+  /// Reads exactly the bytes of a range that was written; opens the chunks that they are in, and no others.
   package func read(_ range: Range<Int>) throws(CacheError) -> [UInt8] {
-    var failure: Int32 = 0
-    let bytes = unsafe [UInt8](unsafeUninitializedCapacity: range.count) { buffer, count in
-      while count < range.count {
-        // Both ends are inside the buffer; what is counted has been filled.
-        let rest = unsafe UnsafeMutableRawBufferPointer(UnsafeMutableBufferPointer(rebasing: buffer[count...]))
-        let got = unsafe pread(descriptor, rest.baseAddress, range.count - count, off_t(range.lowerBound + count))
-        if got > 0 {
-          count += got
-        } else if got == 0 {
-          failure = EIO
-          return
-        } else if errno != EINTR {
-          failure = errno
-          return
-        }
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(range.count)
+    // Freed at the end of this function; nothing of it is kept.
+    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: SpoolFile.sealedLength, alignment: 16)
+    defer { unsafe buffer.deallocate() }
+    var position = range.lowerBound
+    while position < range.upperBound {
+      let (index, start) = position.quotientAndRemainder(dividingBy: SpoolFile.chunkLength)
+      let count = min(SpoolFile.chunkLength - start, range.upperBound - position)
+      try unsafe fill(buffer, at: index * SpoolFile.sealedLength)
+      let (chunk, mark) = unsafe SpoolFile.parts(buffer, 0)
+      let isWhole = unsafe SpoolFile.place(index) {
+        unsafe key.open(chunk, mark: UnsafeRawBufferPointer(mark), with: $0)
+      }
+      guard isWhole else { throw .corrupt(path: path, reason: "a temporary file is not what was written") }
+      unsafe bytes.append(contentsOf: chunk[start..<start + count])
+      position += count
+    }
+    return bytes
+  }
+
+  private func fill(_ buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(CacheError) {
+    var done = 0
+    while done < buffer.count {
+      // Both ends are inside the buffer; what is counted has been filled.
+      let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[done...])
+      let got = unsafe pread(descriptor, rest.baseAddress, rest.count, off_t(offset + done))
+      if got > 0 {
+        done += got
+      } else if got == 0 {
+        throw CacheError(errno: EIO, path: path)
+      } else if errno != EINTR {
+        throw CacheError(errno: errno, path: path)
       }
     }
-    if failure != 0 { throw CacheError(errno: failure, path: path) }
-    return bytes
   }
 }

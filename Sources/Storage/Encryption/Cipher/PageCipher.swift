@@ -1,5 +1,6 @@
 #if canImport(CryptoKit)
   import CryptoKit
+  import Foundation
 #else
   import CCrypto
 #endif
@@ -118,6 +119,52 @@
         && EVP_DecryptFinal_ex(opening, out + Int(length), &length) == 1
     #endif
     if !isWhole { unsafe plain.initializeMemory(as: UInt8.self, repeating: 0, count: count) }
+    return isWhole
+  }
+
+  /// Decrypts in place what was sealed as one and lies in two buffers, of which the second may be empty; false, and zeros
+  /// in both, where it is not what was sealed with this key, nonce and data.
+  func open(
+    _ first: UnsafeMutableRawBufferPointer, _ second: UnsafeMutableRawBufferPointer?,
+    nonce: UnsafeRawPointer, tag: UnsafeRawPointer, with data: UnsafeRawBufferPointer
+  ) -> Bool {
+    guard let start = first.baseAddress else { return false }
+    guard let second = unsafe second, let rest = second.baseAddress, unsafe !second.isEmpty else {
+      return unsafe open(UnsafeRawPointer(start), first.count, to: start, nonce: nonce, tag: tag, with: data)
+    }
+    let isWhole: Bool
+    #if canImport(CryptoKit)
+      let joined = unsafe Data(first) + Data(second)
+      let made = try? unsafe AES.GCM.SealedBox(
+        nonce: AES.GCM.Nonce(data: UnsafeRawBufferPointer(start: nonce, count: Self.nonceLength)), ciphertext: joined,
+        tag: UnsafeRawBufferPointer(start: tag, count: Self.tagLength))
+      if let box = made, let opened = try? unsafe AES.GCM.open(box, using: key, authenticating: data) {
+        unsafe first.copyBytes(from: opened.prefix(first.count))
+        unsafe second.copyBytes(from: opened.dropFirst(first.count))
+        isWhole = true
+      } else {
+        isWhole = false
+      }
+    #else
+      // As above.
+      var length: Int32 = 0
+      let begin = unsafe start.assumingMemoryBound(to: UInt8.self)
+      let end = unsafe rest.assumingMemoryBound(to: UInt8.self)
+      isWhole =
+        unsafe EVP_DecryptInit_ex(opening, nil, nil, nil, nonce.assumingMemoryBound(to: UInt8.self)) == 1
+        && EVP_DecryptUpdate(
+          opening, nil, &length, data.baseAddress?.assumingMemoryBound(to: UInt8.self), Int32(clamping: data.count))
+          == 1
+        && EVP_DecryptUpdate(opening, begin, &length, begin, Int32(clamping: first.count)) == 1
+        && EVP_DecryptUpdate(opening, end, &length, end, Int32(clamping: second.count)) == 1
+        && EVP_CIPHER_CTX_ctrl(
+          opening, EVP_CTRL_GCM_SET_TAG, Int32(Self.tagLength), UnsafeMutableRawPointer(mutating: tag)) == 1
+        && EVP_DecryptFinal_ex(opening, end + Int(length), &length) == 1
+    #endif
+    if !isWhole {
+      unsafe start.initializeMemory(as: UInt8.self, repeating: 0, count: first.count)
+      unsafe rest.initializeMemory(as: UInt8.self, repeating: 0, count: second.count)
+    }
     return isWhole
   }
 }
