@@ -120,7 +120,8 @@ let package = Package(
     .executableTarget(
       name: "CrashRig",
       dependencies: [
-        "OnlineOData", "OfflineOData", "ODataService", "ContentCache", "ObjectStore", "HTTPCore", "CurlTransport",
+        "OnlineOData", "OfflineOData", "ODataService", "ContentCache", "ObjectStore", "HTTPCore", "Storage",
+        "CurlTransport",
       ],
       path: "Tests/CrashRig",
       swiftSettings: common),

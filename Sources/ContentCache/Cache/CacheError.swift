@@ -10,6 +10,12 @@ public enum CacheError: Error, Hashable, Sendable, CustomStringConvertible {
   case corrupt(path: String, reason: String)
   /// The file is another application's, or a later version's; it is left as it is.
   case foreign(path: String)
+  /// The file or folder is encrypted with another key than the one given; it is left as it is.
+  case wrongKey(path: String)
+  /// The file or folder is encrypted, and no key was given.
+  case encrypted(path: String)
+  /// The file or folder is there and not encrypted, and a key was given; it is left as it is.
+  case notEncrypted(path: String)
   /// Another failure of the disk, the file system or the engine below.
   case failed(path: String, reason: String)
   /// The entry was removed while its content was read.
@@ -27,6 +33,11 @@ public enum CacheError: Error, Hashable, Sendable, CustomStringConvertible {
     case .readOnly(let path): "\(path) cannot be written. Check its permissions, or choose another folder."
     case .corrupt(let path, let reason): "\(path) is damaged (\(reason)); its content is fetched again when needed."
     case .foreign(let path): "\(path) is not a file of this cache. Choose another path."
+    case .wrongKey(let path):
+      "\(path) is encrypted with another key. Give the key that it was made with, or remove it: a cache fills itself anew."
+    case .encrypted(let path): "\(path) is encrypted, and no key was given. Give its key."
+    case .notEncrypted(let path):
+      "\(path) is not encrypted, and a key was given. Leave the key out, or remove it: a cache fills itself anew."
     case .failed(let path, let reason): "\(path): \(reason)"
     case .gone: "The cached content was removed while it was read."
     case .closed: "The cache is closed."

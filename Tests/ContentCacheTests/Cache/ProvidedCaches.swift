@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import ContentCache
+@testable import CrashRig
 
 /// The caches that the conformance tests run over.
 enum ProvidedCache: String, CaseIterable, CustomTestStringConvertible, Sendable {
@@ -32,12 +33,14 @@ enum ProvidedCache: String, CaseIterable, CustomTestStringConvertible, Sendable 
 
   private func files(_ wrap: (FileCache) -> any Cache) throws -> Rig {
     let folder = try TemporaryFolder()
-    return Rig(cache: wrap(try FileCache(path: folder.file("cache"))), folder: folder)
+    return Rig(
+      cache: wrap(try FileCache(path: folder.file("cache"))), folder: folder)
   }
 
   private func sqlite(_ wrap: (SQLiteCache) -> any Cache) async throws -> Rig {
     let folder = try TemporaryFolder()
-    return Rig(cache: wrap(try await SQLiteCache(path: folder.file("cache"))), folder: folder)
+    return Rig(
+      cache: wrap(try await SQLiteCache(path: folder.file("cache"), key: try RigKey.fromEnvironment())), folder: folder)
   }
 
   struct Rig: Sendable {

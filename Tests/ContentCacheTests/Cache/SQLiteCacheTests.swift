@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import ContentCache
+@testable import CrashRig
 
 @Suite("The cache in a SQLite file", .timeLimit(.minutes(5)))
 struct SQLiteCacheTests {
@@ -14,7 +15,8 @@ struct SQLiteCacheTests {
   init() throws { folder = try TemporaryFolder() }
 
   private func open(limit: Int = 64 << 20, entryLimit: Int? = nil, pages: Int? = nil) async throws -> SQLiteCache {
-    try await SQLiteCache(path: path, limit: limit, entryLimit: entryLimit, maximumPageCount: pages)
+    try await SQLiteCache(
+      path: path, limit: limit, entryLimit: entryLimit, maximumPageCount: pages, key: try RigKey.fromEnvironment())
   }
 
   /// A dictionary with an order of use, written down as simply as can be.
@@ -332,13 +334,5 @@ struct SQLiteCacheTests {
     try await checkIntegrity(first)
     try await first.close()
     try await second.close()
-  }
-
-  @Test("encryption is refused, so that nothing is written plainly where a key was given")
-  func encryption() async throws {
-    #expect(
-      await cacheError { _ = try await SQLiteCache(path: path, key: [1]) }
-        == .notSupported("encryption of cache files"))
-    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
   }
 }

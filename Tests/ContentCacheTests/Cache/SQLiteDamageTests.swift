@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import ContentCache
+@testable import CrashRig
 
 @Suite("A SQLite cache whose file is damaged, or another's", .timeLimit(.minutes(5)))
 struct SQLiteDamageTests {
@@ -12,7 +13,9 @@ struct SQLiteDamageTests {
 
   init() throws { folder = try TemporaryFolder() }
 
-  private func open() async throws -> SQLiteCache { try await SQLiteCache(path: path, limit: 64 << 20) }
+  private func open() async throws -> SQLiteCache {
+    try await SQLiteCache(path: path, limit: 64 << 20, key: try RigKey.fromEnvironment())
+  }
 
   /// A file with a small and a large entry.
   private func filled() async throws -> SQLiteCache {
@@ -141,7 +144,7 @@ struct SQLiteDamageTests {
       try await cache.close()
     } catch let error as CacheError {
       // Too short to tell whose it is.
-      #expect(error == .foreign(path: path) && length < 16)
+      #expect(error == .foreign(path: path) && length < (RigKey.isUsed ? 100 : 16))
     }
   }
 
@@ -181,7 +184,7 @@ struct SQLiteDamageTests {
     #expect(try Data(contentsOf: URL(filePath: path)) == text)
     try FileManager.default.removeItem(atPath: path)
     let schema = Schema(applicationID: 77, steps: [OneTable()])
-    try await Database.open(path, schema: schema).close()
+    try await Database.open(path, key: try RigKey.fromEnvironment(), schema: schema).close()
     let before = try Data(contentsOf: URL(filePath: path))
     #expect(await cacheError { _ = try await open() } == .foreign(path: path))
     #expect(try Data(contentsOf: URL(filePath: path)) == before)
@@ -196,14 +199,15 @@ struct SQLiteDamageTests {
     try await filled().close()
     let steps: [any SchemaStep] = SQLiteCacheSchema.schema.steps + [OneTable()]
     try await Database.open(
-      path, schema: Schema(applicationID: SQLiteCacheSchema.applicationID, steps: steps)
+      path, key: try RigKey.fromEnvironment(),
+      schema: Schema(applicationID: SQLiteCacheSchema.applicationID, steps: steps)
     ).close()
     #expect(await cacheError { _ = try await open() } == .foreign(path: path))
   }
 
   @Test("a folder is made where it is missing; what cannot be a file is refused")
   func places() async throws {
-    let cache = try await SQLiteCache(path: folder.file("a/b/c"))
+    let cache = try await SQLiteCache(path: folder.file("a/b/c"), key: try RigKey.fromEnvironment())
     try await cache.store(sampleEntry(1), forKey: "a")
     try await cache.close()
     let attributes = try FileManager.default.attributesOfItem(atPath: folder.file("a/b/c"))

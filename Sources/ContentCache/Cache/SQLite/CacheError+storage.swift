@@ -8,10 +8,12 @@ extension CacheError {
     case .readOnly: self = .readOnly(path: path)
     case .corrupt, .notADatabase, .unexpectedValue: self = .corrupt(path: path, reason: error.message)
     case .foreignFile, .newerSchema: self = .foreign(path: path)
+    case .wrongKey: self = .wrongKey(path: path)
+    case .encrypted: self = .encrypted(path: path)
+    case .notEncrypted: self = .notEncrypted(path: path)
     case .closed: self = .closed
     case .notSupported: self = .notSupported(error.message)
-    case .busy, .inUse, .cannotOpen, .inputOutput, .constraint, .tooLarge, .misuse, .interrupted, .other,
-      .wrongKey, .encrypted, .notEncrypted:
+    case .busy, .inUse, .cannotOpen, .inputOutput, .constraint, .tooLarge, .misuse, .interrupted, .other:
       self = .failed(path: path, reason: error.description)
     }
   }

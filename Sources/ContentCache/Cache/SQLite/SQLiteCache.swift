@@ -1,4 +1,4 @@
-import Storage
+public import Storage
 
 /// Keeps responses in one SQLite file, within a limit of bytes.
 ///
@@ -40,31 +40,32 @@ public final class SQLiteCache: Cache {
   ///   - entryLimit: the most bytes of content of one entry; by default `limit`.
   ///   - synchronizes: true waits at each change until the disk itself has it. Without, the last changes may be missing
   ///     after a loss of power; the file is whole all the same.
-  ///   - key: encrypts the file; throws `notSupported` in this version.
+  ///   - key: encrypts the file and its log; ``changeKey(path:from:to:)`` encrypts one that is there. Writers stage what is
+  ///     large in the file itself, and what SQLite puts into temporary files it seals too: no plain text reaches the disk.
   ///   - onDiagnostic: is told what went wrong where no call can throw it: in the background.
-  /// - Throws: `foreign` for a file of something else or of a later version, which is left as it is; `corrupt` for a
+  /// - Throws: `wrongKey`, `encrypted` without a key, `notEncrypted` with one for a plain file, each at once and changing
+  ///   nothing; `foreign` for a file of something else or of a later version, which is left as it is; `corrupt` for a
   ///   damaged one that something else has open; `readOnly`, `full`, `failed`.
   public convenience init(
-    path: String, limit: Int = 512 << 20, entryLimit: Int? = nil, synchronizes: Bool = false, key: [UInt8]? = nil,
+    path: String, limit: Int = 512 << 20, entryLimit: Int? = nil, synchronizes: Bool = false, key: StorageKey? = nil,
     onDiagnostic: (@Sendable (CacheError) -> Void)? = nil
   ) async throws(CacheError) {
-    guard key == nil else { throw CacheError.notSupported("encryption of cache files") }
     try await self.init(
-      path: path, limit: limit, entryLimit: entryLimit, maximumPageCount: nil, synchronizes: synchronizes,
+      path: path, limit: limit, entryLimit: entryLimit, maximumPageCount: nil, synchronizes: synchronizes, key: key,
       onDiagnostic: onDiagnostic)
   }
 
   /// - Parameter maximumPageCount: the most pages of 4 KiB that the file may have, as a disk that is full would have it.
   package init(
     path: String, limit: Int, entryLimit: Int? = nil, maximumPageCount: Int?, synchronizes: Bool = false,
-    onDiagnostic: (@Sendable (CacheError) -> Void)? = nil
+    key: StorageKey? = nil, onDiagnostic: (@Sendable (CacheError) -> Void)? = nil
   ) async throws(CacheError) {
     self.path = path
     self.limit = max(0, limit)
     self.entryLimit = min(max(0, entryLimit ?? limit), max(0, limit), SQLiteCacheSchema.bodyLimit)
     let options = DatabaseOptions(
       synchronous: synchronizes ? .full : .normal, readers: 3, maximumPageCount: maximumPageCount)
-    let opened = try await SQLiteOpening(path: path, options: options).open()
+    let opened = try await SQLiteOpening(path: path, key: key, options: options).open()
     replacedDamage = opened.replaced
     do throws(StorageError) {
       let lastUse = try await opened.database.read { (connection) throws(StorageError) in
@@ -79,6 +80,28 @@ public final class SQLiteCache: Cache {
     do throws(CacheError) { try await store.clearUp() } catch {
       // The file is full, or somebody else writes for long: the next opening clears up.
       onDiagnostic?(error)
+    }
+  }
+
+  /// Gives the file of a closed cache another key, encrypts a plain one (`from` is nil), or the reverse (`to` is nil); the
+  /// entries stay.
+  ///
+  /// After a crash at any instant the old key opens it, or the new one. Throws `failed` where anybody has it open,
+  /// `wrongKey`, `encrypted`, `notEncrypted`, `corrupt`, `full`, `foreign`.
+  public static func changeKey(
+    path: String, from old: StorageKey?, to new: StorageKey?
+  ) async throws(CacheError) {
+    let claim = try await FileClaim.make(path + ".lock")
+    defer { claim.release() }
+    do throws(StorageError) {
+      guard claim.isAlone else { throw StorageError.inUse(path) }
+      switch try DatabaseFile(path).content() {
+      case .database(let id) where id != SQLiteCacheSchema.applicationID: throw StorageError.foreign(path)
+      default: break
+      }
+      try await Database.rekey(path, from: old, to: new)
+    } catch {
+      throw CacheError(error, path: path)
     }
   }
 

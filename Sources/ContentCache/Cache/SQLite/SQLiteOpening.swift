@@ -9,6 +9,7 @@ import Storage
 /// Looks at a cache's file before it is trusted, opens it, and puts a new one in the place of a damaged one.
 struct SQLiteOpening: Sendable {
   let path: String
+  let key: StorageKey?
   let options: DatabaseOptions
 
   /// An open file.
@@ -40,7 +41,7 @@ struct SQLiteOpening: Sendable {
     switch try DatabaseFile(path).content() {
     case .absent: try DatabaseFile(path).make()
     case .database(SQLiteCacheSchema.applicationID): break
-    case .encrypted: throw StorageError.encrypted(path)
+    case .encrypted: break  // Whose it is, its key tells; without one, opening says so.
     case .database(0): break  // Cut off before its first transaction, or another's: the schema tells.
     case .damaged: return try await replaced(claim, because: "its header is damaged", isOurs: false)
     case .database, .other: throw StorageError.foreign(path)
@@ -63,7 +64,7 @@ struct SQLiteOpening: Sendable {
   }
 
   private func connect() async throws(StorageError) -> Database {
-    try await Database.open(path, schema: SQLiteCacheSchema.schema, options: options)
+    try await Database.open(path, key: key, schema: SQLiteCacheSchema.schema, options: options)
   }
 
   /// What cannot be told from another's file is kept under another name; a cache's own content is fetched again.
