@@ -34,7 +34,7 @@ enum ProvidedCache: String, CaseIterable, CustomTestStringConvertible, Sendable 
   private func files(_ wrap: (FileCache) -> any Cache) throws -> Rig {
     let folder = try TemporaryFolder()
     return Rig(
-      cache: wrap(try FileCache(path: folder.file("cache"))), folder: folder)
+      cache: wrap(try FileCache(path: folder.file("cache"), key: try RigKey.fromEnvironment())), folder: folder)
   }
 
   private func sqlite(_ wrap: (SQLiteCache) -> any Cache) async throws -> Rig {

@@ -5,6 +5,8 @@ import Synchronization
 import TestSupport
 import Testing
 
+@testable import CrashRig
+
 /// A gigabyte passes through the engine in little memory, wherever it goes. Each run has a process of its own, so that
 /// other tests do not count.
 @Suite("A gigabyte", .timeLimit(.minutes(5)))
@@ -34,7 +36,7 @@ struct LargeContentTests {
   func file() async {
     await #expect(processExitsWith: .success) {
       let folder = try TemporaryFolder()
-      let cache = try FileCache(path: folder.path)
+      let cache = try FileCache(path: folder.path, key: try RigKey.fromEnvironment())
       try await pass(1 << 28, cache, ["Cache-Control": "max-age=60"], readers: 2)
       try await pass(1 << 28, cache, [:], readers: 2)
     }

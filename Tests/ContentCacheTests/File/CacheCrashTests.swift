@@ -123,7 +123,7 @@ struct CacheCrashTests {
   /// Nothing of the dead is left, and the numbers are right.
   private static func check(_ cache: FileCache, _ folder: TemporaryFolder) async throws {
     await cache.drained()
-    let rig = FileCacheRig(folder: folder, path: folder.file("files"))
+    let rig = try FileCacheRig(folder: folder, path: folder.file("files"))
     // The lock of this cache's own folder.
     #expect(rig.files(below: "larder.temporary").count == 1)
     #expect(rig.files(below: "larder.removed").isEmpty)
@@ -136,7 +136,7 @@ struct CacheCrashTests {
   func readingBesides() async throws {
     let folder = try TemporaryFolder()
     let rig = CacheRigProcess(kind: .files, folder: folder.path, limit: 4 << 20, round: 1)
-    let cache = try FileCache(path: folder.file("files"), limit: 4 << 20)
+    let cache = try FileCache(path: folder.file("files"), limit: 4 << 20, key: try RigKey.fromEnvironment())
     var random = PrintedSeed(for: "reading besides")
     var hits = 0
     var rounds: Set<Int> = []
@@ -155,7 +155,7 @@ struct CacheCrashTests {
     print("reading besides: \(hits) hits of \(rounds.count) rounds")
     #expect(hits >= 3000 && rounds.count >= 2)
     await cache.close()
-    let again = try FileCache(path: folder.file("files"), limit: 4 << 20)
+    let again = try FileCache(path: folder.file("files"), limit: 4 << 20, key: try RigKey.fromEnvironment())
     try await CacheCrashTests.check(again, folder)
   }
 }

@@ -1,24 +1,31 @@
 import ContentCache
 import Foundation
 import HTTPCore
+import Storage
 import Synchronization
 import TestSupport
+
+@testable import CrashRig
 
 /// A cache in a folder of its own.
 struct FileCacheRig {
   let folder: TemporaryFolder
   let path: String
+  /// What caches are opened with.
+  var key: StorageKey?
   let diagnostics = Log()
 
   init() throws {
     folder = try TemporaryFolder()
     path = folder.file("cache")
+    key = try RigKey.fromEnvironment()
   }
 
   /// A cache's folder that is there already.
-  init(folder: TemporaryFolder, path: String) {
+  init(folder: TemporaryFolder, path: String) throws {
     self.folder = folder
     self.path = path
+    key = try RigKey.fromEnvironment()
   }
 
   /// What was diagnosed.
@@ -33,7 +40,7 @@ struct FileCacheRig {
     draw: (@Sendable () -> UInt64)? = nil
   ) throws(CacheError) -> FileCache {
     try FileCache(
-      path: path, limit: limit, synchronizes: synchronizes, clock: clock, faults: faults, draw: draw,
+      path: path, limit: limit, synchronizes: synchronizes, clock: clock, faults: faults, draw: draw, key: key,
       onDiagnostic: { [diagnostics] in diagnostics.add($0) })
   }
 

@@ -158,14 +158,17 @@ struct FileDamageTests {
       #expect(try await entry.readAll(behind: Array(content[..<begun])) == content)
     }
     guard let blob = rig.blobFiles.first else { return }
-    var damaged = content
+    var damaged = try rig.read(blob)
     damaged[length - 1] ^= 1
     try rig.write(damaged, to: blob)
     await #expect(throws: CacheError.self) { try await entry.getData() }
     #expect(try await cache.entry(forKey: "k") == nil)
     try await cache.store(FileCacheRig.entry(length), forKey: "k")
     let again = try #require(try await cache.entry(forKey: "k"))
-    try rig.write(damaged, to: try #require(rig.blobFiles.first))
+    let other = try #require(rig.blobFiles.first)
+    damaged = try rig.read(other)
+    damaged[length - 1] ^= 1
+    try rig.write(damaged, to: other)
     await #expect(throws: CacheError.self) { try await again.readAll(behind: Array(content[..<65_536])) }
     #expect(try await cache.entry(forKey: "k") == nil)
   }
@@ -180,7 +183,7 @@ struct FileDamageTests {
     for round in 0..<60 {
       try await cache.store(FileCacheRig.entry(length), forKey: "k")
       let file = try #require(rig.blobFiles.first)
-      var damaged = content
+      var damaged = try rig.read(file)
       let place = Int(random.next() % UInt64(length))
       damaged[place] ^= 1 << UInt8(random.next() % 8)
       let entry = try #require(try await cache.entry(forKey: "k"))
@@ -211,7 +214,7 @@ struct FileDamageTests {
     try await cache.store(FileCacheRig.entry(200_000), forKey: "k")
     let file = try #require(rig.blobFiles.first)
     let bytes = try rig.read(file)
-    if isKnown { #expect(try await cache.whole("k")?.bytes == bytes) }
+    if isKnown { #expect(try await cache.whole("k")?.bytes == FileCacheRig.bytes(200_000)) }
     switch how {
     case 0: try rig.write(Array(bytes[..<199_999]), to: file)
     case 1: try rig.write(bytes + [0], to: file)
@@ -229,7 +232,7 @@ struct FileDamageTests {
     #expect(rig.files().count == (how == 4 ? 2 : 0))
     if how == 4 { #expect(try await cache.whole("other")?.bytes == FileCacheRig.bytes(200_000, seed: 2)) }
     try await cache.store(FileCacheRig.entry(200_000), forKey: "k")
-    #expect(try await cache.whole("k")?.bytes == bytes)
+    #expect(try await cache.whole("k")?.bytes == FileCacheRig.bytes(200_000))
   }
 
   @Test("with the damaged head of a large entry its content's file goes too", arguments: [false, true])
@@ -261,7 +264,9 @@ struct FileDamageTests {
     let second = try #require(rig.entryFiles.first { $0 != first })
     for key in ["a", "b"] { _ = try await cache.entry(forKey: key) }
     try rig.put(try rig.read(first), at: second)
-    #expect(try await cache.entry(forKey: "b") == nil)
+    // Without a key its own one stands in it; with one it is damage, as whatever was not written under this name.
+    let found = try? await cache.entry(forKey: "b")
+    #expect(found == nil)
     #expect(try await cache.whole("a")?.bytes == FileCacheRig.bytes(20, seed: 1))
     try await cache.store(FileCacheRig.entry(20, seed: 2), forKey: "b")
     #expect(try await cache.whole("b")?.bytes == FileCacheRig.bytes(20, seed: 2))

@@ -4,6 +4,8 @@ import HTTPCore
 import TestSupport
 import Testing
 
+@testable import CrashRig
+
 /// A small disk of its own where this user may mount one.
 private final class SmallDisk {
   let path: String
@@ -42,7 +44,8 @@ struct RealDiskTests {
     let disk = try SmallDisk(bytes: 2 << 20)
     if disk == nil { print("no disk can be mounted here: system calls fail instead") }
     let path = disk.map { $0.path + "/cache" } ?? rig.path
-    let cache = try FileCache(path: path, limit: 1 << 30, faults: disk == nil ? plan.faults : nil)
+    let cache = try FileCache(
+      path: path, limit: 1 << 30, faults: disk == nil ? plan.faults : nil, key: try RigKey.fromEnvironment())
     var stored: [String: Int] = [:]
     var refused = 0
     for number in 0..<60 {
@@ -75,13 +78,14 @@ struct RealDiskTests {
     let disk = try SmallDisk(bytes: 2 << 20)
     if disk == nil { print("no disk can be mounted here: system calls fail instead") }
     let path = disk.map { $0.path + "/cache" } ?? rig.path
-    let first = try FileCache(path: path, limit: 1 << 30)
+    let first = try FileCache(path: path, limit: 1 << 30, key: try RigKey.fromEnvironment())
     try await first.store(FileCacheRig.entry(10), forKey: "small")
     try await first.store(FileCacheRig.entry(200_000), forKey: "large")
     await first.close()
     if let disk { try #require(disk.remount("ro")) }
     let refuses: DiskFaults = { step in [.create, .write, .rename, .remove, .makeFolder].contains(step) ? EROFS : nil }
-    let cache = try FileCache(path: path, limit: 1 << 30, faults: disk == nil ? refuses : nil)
+    let cache = try FileCache(
+      path: path, limit: 1 << 30, faults: disk == nil ? refuses : nil, key: try RigKey.fromEnvironment())
     await cache.drained()
     #expect(try await cache.whole("small")?.bytes == FileCacheRig.bytes(10))
     let held = try #require(try await cache.entry(forKey: "large"))
@@ -96,10 +100,10 @@ struct RealDiskTests {
     await cache.close()
     let empty = disk.map { $0.path + "/other" } ?? rig.folder.file("other")
     #expect(throws: CacheError.readOnly(path: empty)) {
-      try FileCache(path: empty, limit: 1 << 30, faults: disk == nil ? refuses : nil)
+      try FileCache(path: empty, limit: 1 << 30, faults: disk == nil ? refuses : nil, key: try RigKey.fromEnvironment())
     }
     if let disk { try #require(disk.remount("rw")) }
-    let last = try FileCache(path: path)
+    let last = try FileCache(path: path, key: try RigKey.fromEnvironment())
     #expect(try await last.whole("large")?.bytes == FileCacheRig.bytes(200_000))
     await last.close()
   }
@@ -109,7 +113,7 @@ struct RealDiskTests {
     let rig = try FileCacheRig()
     let disk = try SmallDisk(bytes: 8 << 20)
     if disk == nil { print("no disk can be mounted here: the files are as long as this one takes them") }
-    let place = FileCacheRig(folder: rig.folder, path: disk.map { $0.path + "/cache" } ?? rig.path)
+    let place = try FileCacheRig(folder: rig.folder, path: disk.map { $0.path + "/cache" } ?? rig.path)
     let cache = try place.open(limit: 6_000_000)
     await cache.drained()
     for number in 0..<12 { try await cache.store(FileCacheRig.entry(200_000), forKey: "k\(number)") }

@@ -1,3 +1,4 @@
+import Storage
 import Synchronization
 
 #if canImport(FoundationEssentials)
@@ -16,7 +17,8 @@ final class BlobFile: Sendable {
   private let id: BlobID
   /// The content's length.
   let length: Int
-  private let sums: [UInt64]
+  private let marks: BlockMarks
+  private let keys: FolderKeys?
   /// Called once a block is found damaged.
   private let onDamage: @Sendable () -> Void
   /// The block that the last read ended in the midst of: where pieces are smaller than blocks, the next begins there.
@@ -26,7 +28,7 @@ final class BlobFile: Sendable {
   private static let run = 2
 
   init(
-    _ file: Descriptor, disk: Disk, path: String, id: BlobID, length: Int, sums: [UInt64],
+    _ file: Descriptor, disk: Disk, path: String, id: BlobID, length: Int, marks: BlockMarks, keys: FolderKeys?,
     onDamage: @escaping @Sendable () -> Void
   ) {
     self.file = file
@@ -34,7 +36,8 @@ final class BlobFile: Sendable {
     self.path = path
     self.id = id
     self.length = length
-    self.sums = sums
+    self.marks = marks
+    self.keys = keys
     self.onDamage = onDamage
   }
 
@@ -113,7 +116,7 @@ final class BlobFile: Sendable {
     try unsafe read(into: target, at: start)
     for offset in stride(from: 0, to: end - start, by: EntryFile.blockLength) {
       let part = unsafe target[offset..<min(offset + EntryFile.blockLength, end - start)]
-      try unsafe check(UnsafeRawBufferPointer(rebasing: part), place + offset / EntryFile.blockLength)
+      try unsafe check(UnsafeMutableRawBufferPointer(rebasing: part), place + offset / EntryFile.blockLength)
     }
     return end - start
   }
@@ -126,7 +129,7 @@ final class BlobFile: Sendable {
       do throws(CacheError) {
         let raw = unsafe UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(buffer)[..<block.count])
         try unsafe read(into: raw, at: block.lowerBound)
-        try unsafe check(UnsafeRawBufferPointer(raw), place)
+        try unsafe check(raw, place)
         count = block.count
       } catch {
         failure = error
@@ -147,9 +150,10 @@ final class BlobFile: Sendable {
     guard count == buffer.count else { throw damage("it ends at byte \(offset + count)") }
   }
 
-  private func check(_ raw: UnsafeRawBufferPointer, _ place: Int) throws(CacheError) {
-    guard sums.indices.contains(place), unsafe EntryFile.blockSum(raw, of: id, at: place) == sums[place] else {
-      throw damage("block \(place) has a wrong sum")
+  /// Checks a block, which is in plain text then.
+  private func check(_ raw: UnsafeMutableRawBufferPointer, _ place: Int) throws(CacheError) {
+    guard unsafe marks.open(raw, of: id, at: place, keys) else {
+      throw damage("block \(place) is not what was written")
     }
   }
 

@@ -26,7 +26,7 @@ extension CacheFolder {
     }
     defer { isEvicting.store(false, ordering: .releasing) }
     do throws(CacheError) {
-      let name = EntryName(key: kept, seed: header.seed)
+      let name = try name(of: kept)
       if try removeOldest(usage.shelves, besides: name) > 0 { return true }
       // Nothing went, so the numbers are wrong, or all that is left was used meanwhile.
       for shelf in 0..<EntryName.shelves { try recount(shelf) }

@@ -1,3 +1,5 @@
+import Storage
+
 #if canImport(Glibc)
   import Glibc
 #elseif canImport(Musl)
@@ -9,7 +11,7 @@
 extension CacheFolder {
   /// The entry of a key. A damaged one is removed, and throws `corrupt`.
   func entry(_ key: String) throws(CacheError) -> CacheEntry? {
-    let name = EntryName(key: key, seed: header.seed)
+    let name = try name(of: key)
     let path = name.path
     var missing: BlobID?
     // Between the two files of an entry another process may replace it; the next look sees the new one.
@@ -17,8 +19,8 @@ extension CacheFolder {
       guard let file = try load(name, path, key) else { return nil }
       switch file.body {
       case .inline(let bytes): return CacheEntry(file, bytes)
-      case .blob(let id, let sums):
-        if let blob = try openBlob(name, id, file.length, sums) {
+      case .blob(let id, let marks):
+        if let blob = try openBlob(name, id, file.length, marks) {
           return CacheEntry(file, blob)
         }
         missing = id
@@ -60,13 +62,13 @@ extension CacheFolder {
     }
     defer { _ = close(file) }
     do throws(Errno) {
-      if let known = heads.head(name, key), let entry = read(file, as: known) {
+      if let known = heads.head(name, key), let entry = read(file, name, as: known) {
         touch(file, name)
         return .entry(entry)
       }
       // What is known was read from a shelf, and is the same wherever it lies now.
       guard try shelfKind(name.shelf) == .folder else { return .none }
-      switch try read(file, key) {
+      switch try read(file, name, key) {
       case .failure(let found): return .damaged(try disk.status(file), reason: found.reason)
       case .success(nil): return .none
       case .success(let entry?):
@@ -89,7 +91,9 @@ extension CacheFolder {
     }
   }
 
-  private func read(_ file: Int32, _ key: String) throws(Errno) -> Result<EntryFile?, EntryFile.Damage> {
+  private func read(
+    _ file: Int32, _ name: EntryName, _ key: String
+  ) throws(Errno) -> Result<EntryFile?, EntryFile.Damage> {
     // Freed at the end of this function; nothing of it is kept. So is the other.
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: CacheFolder.firstRead, alignment: 16)
     defer { unsafe buffer.deallocate() }
@@ -104,6 +108,10 @@ extension CacheFolder {
     let begun = unsafe UnsafeRawBufferPointer(rebasing: buffer[..<first])
     // A regular file gives less than was asked for only where it ends.
     let isAll = first < buffer.count
+    if let keys {
+      let room = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[..<first])
+      return try unsafe readSealed(file, name, room, isAll: isAll, key, keys)
+    }
     let header: EntryFile.Header
     do throws(EntryFile.Damage) {
       header = try unsafe EntryFile.Header(begun)
@@ -143,9 +151,9 @@ extension CacheFolder {
     }
     guard let head else { return .success(nil) }
     let known = KnownHead(
-      key: key, header: header, metadata: head.metadata, rules: StoredRules(head.metadata), sums: head.sums)
+      key: key, header: header, metadata: head.metadata, rules: StoredRules(head.metadata), marks: head.marks)
     if let blob = header.blob {
-      return .success(EntryFile(head: known, body: .blob(blob, sums: head.sums)))
+      return .success(EntryFile(head: known, body: .blob(blob, head.marks)))
     }
     var failure: Errno?
     var damage: EntryFile.Damage?
@@ -165,6 +173,42 @@ extension CacheFolder {
     if let failure { throw failure }
     if let damage { return .failure(damage) }
     return .success(EntryFile(head: known, body: .inline(content)))
+  }
+
+  /// Reads the rest of an entry of an encrypted folder, and opens all of it.
+  private func readSealed(
+    _ file: Int32, _ name: EntryName, _ begun: UnsafeMutableRawBufferPointer, isAll: Bool, _ key: String,
+    _ keys: FolderKeys
+  ) throws(Errno) -> Result<EntryFile?, EntryFile.Damage> {
+    let found: SealedEntry
+    do throws(EntryFile.Damage) { found = try unsafe SealedEntry(UnsafeRawBufferPointer(begun)) } catch {
+      return .failure(error)
+    }
+    let size = isAll ? begun.count : try disk.status(file).size
+    guard found.fileLength == size else { return .failure(EntryFile.Damage(reason: "its length is not what it says")) }
+    guard size <= longestEntryFile else { return .failure(EntryFile.Damage(reason: "it is longer than any entry")) }
+    if isAll { return unsafe open(found, begun, name, key, keys) }
+    // Freed at the end of this function; nothing of it is kept.
+    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 16)
+    defer { unsafe buffer.deallocate() }
+    unsafe buffer.copyMemory(from: UnsafeRawBufferPointer(begun))
+    let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[begun.count...])
+    guard try unsafe disk.read(file, into: rest, at: begun.count) == rest.count else {
+      return .failure(EntryFile.Damage(reason: "it was cut while it was read"))
+    }
+    return unsafe open(found, buffer, name, key, keys)
+  }
+
+  private func open(
+    _ found: SealedEntry, _ raw: UnsafeMutableRawBufferPointer, _ name: EntryName, _ key: String, _ keys: FolderKeys
+  ) -> Result<EntryFile?, EntryFile.Damage> {
+    guard unsafe SealedEntry.open(raw, nil, name, keys) else {
+      return .failure(EntryFile.Damage(reason: "it is not what was written"))
+    }
+    do throws(EntryFile.Damage) { return .success(try unsafe found.entry(UnsafeRawBufferPointer(raw), key: key)) } catch
+    {
+      return .failure(error)
+    }
   }
 
   /// Copies what was read of a content and reads the rest, where that is not all; answers what is wrong with it.
@@ -197,8 +241,10 @@ extension CacheFolder {
 
   /// The longest file of an entry: other processes may have set a larger limit, up to a tebibyte.
   private var longestEntryFile: Int {
-    EntryFile.headerLength + EntryFile.headLimit
-      + max(EntryFile.inlineLimit, EntryFile.blockCount(min(max(limit, 1 << 40), 1 << 56)) * 8)
+    EntryFile.headerLength + SealedEntry.lengthsLength + EntryFile.headLimit
+      + max(
+        EntryFile.inlineLimit,
+        EntryFile.blockCount(min(max(limit, 1 << 40), 1 << 56)) * BlockMarks.length(isSealed: keys != nil))
   }
 
   /// Records that an entry is used now, where the last record is not recent enough.
@@ -219,7 +265,7 @@ extension CacheFolder {
 
   /// Opens a content's file; nil where it is not there.
   private func openBlob(
-    _ name: EntryName, _ id: BlobID, _ length: Int, _ sums: [UInt64]
+    _ name: EntryName, _ id: BlobID, _ length: Int, _ marks: BlockMarks
   ) throws(CacheError) -> BlobFile? {
     let path = id.path(of: name)
     let file: Descriptor
@@ -236,7 +282,7 @@ extension CacheFolder {
       throw .corrupt(path: fullPath(path), reason: "its length is not that of the content")
     }
     return BlobFile(
-      file, disk: disk, path: fullPath(path), id: id, length: length, sums: sums,
+      file, disk: disk, path: fullPath(path), id: id, length: length, marks: marks, keys: keys,
       onDamage: { [self] in drop(name, blob: id) })
   }
 

@@ -26,12 +26,19 @@ struct Occupant: Sendable {
 }
 
 extension CacheFolder {
+  /// The bytes of an entry's file, sealed where the folder is encrypted.
+  func bytes(
+    _ name: EntryName, _ key: String, _ metadata: CacheMetadata, length: Int, _ body: EntryFile.Body
+  ) throws(CacheError) -> [UInt8] {
+    guard let keys else { return try EntryFile.bytes(key: key, metadata: metadata, length: length, body: body) }
+    return try SealedEntry.bytes(name, key: key, metadata: metadata, length: length, body: body, keys)
+  }
+
   /// Writes an entry's file and makes it visible, with its content's where that is a file of its own.
-  func publish(_ key: String, _ bytes: [UInt8], blob: BlobOnItsWay? = nil) throws(CacheError) {
+  func publish(_ name: EntryName, _ bytes: [UInt8], blob: BlobOnItsWay? = nil) throws(CacheError) {
     let session = try writable()
     let total = bytes.count + (blob?.length ?? 0)
     guard total <= limit else { throw CacheError.tooLarge(limit: limit) }
-    let name = EntryName(key: key, seed: header.seed)
     let file = try write(bytes, session)
     do throws(CacheError) {
       try exclusively { () throws(CacheError) in try replace(name, by: file, bytes.count, blob, session) }
@@ -139,15 +146,27 @@ extension CacheFolder {
     guard status.kind == .file else { return Occupant(status: status, claimed: nil, blobLength: 0) }
     let file = Descriptor(try disk.open(root.number, path))
     let bytes = try disk.read(file.number, EntryFile.headerLength, at: 0)
-    guard let header = unsafe bytes.withUnsafeBytes({ unsafe try? EntryFile.Header($0) }), let blob = header.blob,
-      (try? header.check(size: status.size)) != nil
-    else { return Occupant(status: status, claimed: nil, blobLength: 0) }
+    guard let blob = claim(bytes, size: status.size) else {
+      return Occupant(status: status, claimed: nil, blobLength: 0)
+    }
     do throws(Errno) {
       let found = try disk.status(root.number, blob.path(of: name))
       return Occupant(status: status, claimed: blob, blobLength: found.kind == .file ? found.size : 0)
     } catch {
       if error.code != ENOENT { throw error }
       return Occupant(status: status, claimed: blob, blobLength: 0)
+    }
+  }
+
+  /// The content's file that the first bytes of an entry's file speak of, where it has the length that they say.
+  private func claim(_ bytes: [UInt8], size: Int) -> BlobID? {
+    unsafe bytes.withUnsafeBytes { raw in
+      if keys != nil {
+        let found = unsafe try? SealedEntry(raw)
+        return found?.fileLength == size ? found?.blob : nil
+      }
+      guard let header = unsafe try? EntryFile.Header(raw), (try? header.check(size: size)) != nil else { return nil }
+      return header.blob
     }
   }
 
@@ -175,19 +194,19 @@ extension CacheFolder {
   /// Forgets an entry.
   func removeEntry(_ key: String) throws(CacheError) {
     _ = try writable()
-    let name = EntryName(key: key, seed: header.seed)
+    let name = try name(of: key)
     _ = try exclusively { () throws(CacheError) in try remove(name) }
   }
 
   /// Replaces an entry's metadata where the entry is still the one that `seen` is of; its content stays where it is.
   func update(_ seen: CacheMetadata, length: Int, to metadata: CacheMetadata, _ key: String) throws(CacheError) {
     let session = try writable()
-    let name = EntryName(key: key, seed: header.seed)
+    let name = try name(of: key)
     try exclusively { () throws(CacheError) in
       guard case .entry(let old) = try find(name, name.path, key), old.metadata == seen, old.length == length,
         (try? shelfKind(name.shelf)) == .folder
       else { return }
-      let bytes = try EntryFile.bytes(key: key, metadata: metadata, length: old.length, body: old.body)
+      let bytes = try bytes(name, key, metadata, length: old.length, old.body)
       let file = try write(bytes, session)
       do throws(Errno) {
         try change(name.shelf, bytes: bytes.count, entries: 0)

@@ -1,3 +1,4 @@
+import Storage
 import Synchronization
 
 #if canImport(Glibc)
@@ -17,6 +18,8 @@ final class CacheFolder: Sendable {
   let root: Descriptor
   let state: Descriptor
   let header: FolderState.Header
+  /// Those of an encrypted folder.
+  let keys: FolderKeys?
   let disk: Disk
   let limit: Int
   let synchronizes: Bool
@@ -40,6 +43,7 @@ final class CacheFolder: Sendable {
   struct Options: Sendable {
     var limit: Int
     var synchronizes = false
+    var key: StorageKey?
     var faults: DiskFaults?
     var clock = UseClock.Source.system
     /// Draws random numbers for what decides which entries go: the seed of their names, and the hand's first place.
@@ -56,27 +60,37 @@ final class CacheFolder: Sendable {
     synchronizes = options.synchronizes
     onDiagnostic = options.onDiagnostic
     hand = Atomic(Int(options.draw() % UInt64(EntryName.shelves)))
-    do throws(Errno) {
+    let (root, opened) = try CacheFolder.system(path) { () throws(Errno) in
       // The system would take such a path for a shorter one.
       if path.utf8.contains(0) { throw Errno(EINVAL) }
       try CacheFolder.makeFolders(path, disk)
-      root = Descriptor(try disk.openFolder(AT_FDCWD, path, isLink: true))
-      let opened = try CacheFolder.openState(root, disk)
-      state = opened.file
-      if opened.isWritable {
-        header = try CacheFolder.prepare(root, state, disk, options)
-        session = try FolderSession(root, disk)
-      } else {
-        let bytes = try disk.read(state.number, FolderState.headerLength, at: 0)
-        header = FolderState.header(bytes) ?? FolderState.Header(seed: FolderSeed(options.draw))
-        session = nil
-      }
-      let used = try disk.status(state.number).time
-      clock = UseClock(options.clock, after: used)
-      horizon = Atomic(clock.now)
-    } catch {
-      throw CacheFolder.openingError(error, path)
+      let root = Descriptor(try disk.openFolder(AT_FDCWD, path, isLink: true))
+      return (root, try CacheFolder.openState(root, disk))
     }
+    (self.root, state) = (root, opened.file)
+    // Before the lock is taken: a passphrase takes its time.
+    let found = try CacheFolder.system(path) { () throws(Errno) in try CacheFolder.header(opened.file, disk) }
+    let keys = try found.map { (found) throws(CacheError) in try CacheFolder.keys(found, options.key, path) } ?? nil
+    if opened.isWritable {
+      (header, self.keys) = try CacheFolder.prepare(root, state, disk, options, path, found, keys)
+      session = try CacheFolder.system(path) { () throws(Errno) in try FolderSession(root, disk) }
+    } else {
+      if let found {
+        (header, self.keys) = (found, keys)
+      } else {
+        (header, self.keys) = try CacheFolder.new(options, path)
+      }
+      session = nil
+    }
+    let used = try CacheFolder.system(path) { () throws(Errno) in try disk.status(opened.file.number).time }
+    clock = UseClock(options.clock, after: used)
+    horizon = Atomic(clock.now)
+  }
+
+  private static func system<Value>(
+    _ path: String, _ body: () throws(Errno) -> Value
+  ) throws(CacheError) -> Value {
+    do throws(Errno) { return try body() } catch { throw openingError(error, path) }
   }
 
   private static func openingError(_ error: Errno, _ path: String) -> CacheError {
@@ -112,30 +126,85 @@ final class CacheFolder: Sendable {
     }
   }
 
-  /// Reads the state under its lock, or writes a new one where there is none or a damaged one.
-  private static func prepare(
-    _ root: Descriptor, _ state: Descriptor, _ disk: Disk, _ options: Options
-  ) throws(Errno) -> FolderState.Header {
-    try lock(state, disk)
-    defer { disk.unlock(state.number) }
-    let bytes = try disk.read(state.number, FolderState.headerLength, at: 0)
-    if let header = FolderState.header(bytes) {
-      // The shelves are below a folder of their own, not behind a link to one.
-      if let entries = try? disk.status(root.number, FolderNames.entries), entries.kind != .folder {
-        try disk.makeFolder(root.number, FolderNames.removed)
-        CacheFolder.discard(FolderNames.entries, root, disk)
+  private static func header(_ state: Descriptor, _ disk: Disk) throws(Errno) -> FolderState.Header? {
+    FolderState.header(try disk.read(state.number, FolderState.headerLength, at: 0))
+  }
+
+  /// The keys that a folder is opened with; nil for a plain one.
+  private static func keys(
+    _ header: FolderState.Header, _ key: StorageKey?, _ path: String
+  ) throws(CacheError) -> FolderKeys? {
+    switch (header, key) {
+    case (.plain, nil): return nil
+    case (.plain, _): throw .notEncrypted(path: path)
+    case (.encrypted, nil): throw .encrypted(path: path)
+    case (.encrypted(let header), let key?):
+      do throws(StorageError) { return try FolderKeys.of(header, key, folder: path) } catch {
+        throw CacheError(error, path: path)
       }
-      return header
     }
-    if FolderState.isLater(bytes) { throw Errno(ENOTSUP) }
-    // Entries are found by the seed alone: without it they are of no use.
+  }
+
+  /// What a new folder says of itself.
+  private static func new(
+    _ options: Options, _ path: String
+  ) throws(CacheError) -> (FolderState.Header, FolderKeys?) {
+    guard let key = options.key else { return (.plain(FolderSeed(options.draw)), nil) }
+    do throws(StorageError) {
+      let keys = try FolderKeys.new(key)
+      return (.encrypted(keys.header), keys)
+    } catch {
+      throw CacheError(error, path: path)
+    }
+  }
+
+  /// Reads the state under its lock, or writes a new one where there is none or a damaged one; `found` is what it was before
+  /// the lock, with its keys.
+  private static func prepare(
+    _ root: Descriptor, _ state: Descriptor, _ disk: Disk, _ options: Options, _ path: String,
+    _ found: FolderState.Header?, _ keys: FolderKeys?
+  ) throws(CacheError) -> (FolderState.Header, FolderKeys?) {
+    try system(path) { () throws(Errno) in try lock(state, disk) }
+    defer { disk.unlock(state.number) }
+    let bytes = try system(path) { () throws(Errno) in
+      try disk.read(state.number, FolderState.headerLength, at: 0)
+    }
+    if let header = FolderState.header(bytes) {
+      // Another process may have made it meanwhile.
+      let keys = header == found ? keys : try self.keys(header, options.key, path)
+      try system(path) { () throws(Errno) in try keepShelves(root, disk) }
+      return (header, keys)
+    }
+    if FolderState.isLater(bytes) { throw openingError(Errno(ENOTSUP), path) }
+    let made = try new(options, path)
+    try system(path) { () throws(Errno) in
+      // Entries are found by the header alone: without it they are of no use.
+      try disk.makeFolder(root.number, FolderNames.removed)
+      CacheFolder.discard(FolderNames.entries, root, disk)
+      try disk.makeFolder(root.number, FolderNames.entries)
+      try disk.write(state.number, FolderState.bytes(made.0), at: 0)
+      if options.synchronizes { try disk.sync(state.number) }
+    }
+    return made
+  }
+
+  /// The shelves are below a folder of their own, not behind a link to one.
+  private static func keepShelves(_ root: Descriptor, _ disk: Disk) throws(Errno) {
+    guard let entries = try? disk.status(root.number, FolderNames.entries), entries.kind != .folder else { return }
     try disk.makeFolder(root.number, FolderNames.removed)
     CacheFolder.discard(FolderNames.entries, root, disk)
-    try disk.makeFolder(root.number, FolderNames.entries)
-    let header = FolderState.Header(seed: FolderSeed(options.draw))
-    try disk.write(state.number, FolderState.bytes(header), at: 0)
-    if options.synchronizes { try disk.sync(state.number) }
-    return header
+  }
+
+  /// Makes a folder one that no key opens and every key makes anew.
+  static func forget(_ path: String) throws(CacheError) {
+    let disk = Disk(faults: nil)
+    try system(path) { () throws(Errno) in
+      let root = Descriptor(try disk.openFolder(AT_FDCWD, path, isLink: true))
+      let state = Descriptor(try disk.open(root.number, FolderNames.state, O_RDWR))
+      try lock(state, disk)
+      defer { disk.unlock(state.number) }
+      try disk.write(state.number, [UInt8](repeating: 0, count: FolderState.headerLength), at: 0)
+    }
   }
 
   /// Waits for the lock of other processes, which they hold for moments only.
@@ -162,8 +231,29 @@ final class CacheFolder: Sendable {
         throw error.cacheError(path)
       }
       defer { disk.unlock(state.number) }
+      try checkState()
       return try body()
     }
+  }
+
+  /// Throws where the folder has been emptied and made anew: what this cache wrote nobody would find, and where the folder
+  /// is encrypted now it must not have it.
+  private func checkState() throws(CacheError) {
+    let found: FolderState.Header?
+    do throws(Errno) { found = try CacheFolder.header(state, disk) } catch { throw error.cacheError(path) }
+    if let found, found != header {
+      throw .failed(
+        path: path, reason: "It was emptied and made anew while it was open. Close the cache and open it again.")
+    }
+  }
+
+  /// The name of a key's entry.
+  func name(of key: String) throws(CacheError) -> EntryName {
+    if case .plain(let seed) = header { return EntryName(key: key, seed: seed) }
+    guard let keys, let name = EntryName(key: key, keys: keys) else {
+      throw .failed(path: path, reason: "The platform's cryptography failed.")
+    }
+    return name
   }
 
   /// The folder for files on their way; throws `readOnly` where there can be none.

@@ -19,7 +19,7 @@
 //   64  key, metadata, then the content, or the sum of each block of it, eight bytes each
 //
 // A blob's file is the content and nothing else. Its blocks' sums stand under the blob's number and the block's place,
-// so that no block can stand for another.
+// so that no block can stand for another. In an encrypted folder both look different: SealedEntry.swift.
 
 /// An entry's file, read or to be written.
 struct EntryFile: Sendable {
@@ -35,7 +35,7 @@ struct EntryFile: Sendable {
   /// Where the content is.
   enum Body: Sendable {
     case inline([UInt8])
-    case blob(BlobID, sums: [UInt64])
+    case blob(BlobID, BlockMarks)
   }
 
   /// Contents up to this length are in the entry's file: one file to open.
@@ -59,11 +59,24 @@ struct EntryFile: Sendable {
     /// Where the content is in a file of its own.
     let blob: BlobID?
 
+    /// In an encrypted folder the bytes that the file begins with, and nil elsewhere.
+    var sealed: [UInt8]?
+
     /// The length of all of the file.
     var fileLength: Int { headLength + (blob == nil ? contentLength : 0) }
 
     /// Where key and metadata, and the blocks' sums where there are any, end.
     let headLength: Int
+
+    /// What an opened file of an encrypted folder says.
+    init(sealed: [UInt8], key: Int, metadata: Int, content: Int, blob: BlobID?) {
+      (sum, contentSum) = (0, 0)
+      (keyLength, metadataLength, contentLength) = (key, metadata, content)
+      self.blob = blob
+      self.sealed = sealed
+      let marks = blob == nil ? 0 : EntryFile.blockCount(content) * BlockMarks.length(isSealed: true)
+      headLength = EntryFile.headerLength + SealedEntry.lengthsLength + key + metadata + marks
+    }
 
     /// Reads them; lengths are within their limits then, and what they add up to has yet to be compared with the file's.
     init(_ raw: UnsafeRawBufferPointer) throws(Damage) {
@@ -106,7 +119,7 @@ struct EntryFile: Sendable {
   /// Key, metadata and blocks' sums of a file.
   struct Head {
     let metadata: CacheMetadata
-    let sums: [UInt64]
+    let marks: BlockMarks
 
     /// Reads the head, which is all of the buffer; nil where it is of another key.
     init?(_ raw: UnsafeRawBufferPointer, _ header: Header, key: String) throws(Damage) {
@@ -123,12 +136,7 @@ struct EntryFile: Sendable {
       } catch {
         throw Damage(reason: error.description)
       }
-      var sums: [UInt64] = []
-      sums.reserveCapacity((raw.count - metadataEnd) / 8)
-      for offset in stride(from: metadataEnd, to: raw.count, by: 8) {
-        sums.append(UInt64(littleEndian: unsafe raw.loadUnaligned(fromByteOffset: offset, as: UInt64.self)))
-      }
-      self.sums = sums
+      marks = unsafe BlockMarks(UnsafeRawBufferPointer(rebasing: raw[metadataEnd...]), isSealed: false)
     }
   }
 
@@ -137,7 +145,7 @@ struct EntryFile: Sendable {
     unsafe ContentSum.of(UnsafeRawBufferPointer(rebasing: raw[16...]), seed: headSeed)
   }
 
-  private static func isSame(_ found: UnsafeRawBufferPointer, _ key: String) -> Bool {
+  static func isSame(_ found: UnsafeRawBufferPointer, _ key: String) -> Bool {
     guard found.count == key.utf8.count else { return false }
     if found.count == 0 { return true }
     var key = key
@@ -160,9 +168,9 @@ struct EntryFile: Sendable {
     case .inline(let content):
       tail = content.count
       contentSum = ContentSum.of(content, seed: contentSeed)
-    case .blob(let id, let sums):
+    case .blob(let id, let marks):
       blob = id
-      tail = sums.count * 8
+      tail = marks.bytes.count
     }
     var bytes: [UInt8] = []
     bytes.reserveCapacity(headerLength + keyLength + encoded.count + tail)
@@ -176,16 +184,14 @@ struct EntryFile: Sendable {
     append(0, to: &bytes)
     bytes.append(contentsOf: key.utf8)
     bytes.append(contentsOf: encoded)
-    if case .blob(_, let sums) = body {
-      for sum in sums { append(sum, to: &bytes) }
-    }
+    if case .blob(_, let marks) = body { bytes += marks.bytes }
     let sum = unsafe bytes.withUnsafeBytes { raw in unsafe headSum(raw) }
     for place in 0..<8 { bytes[8 + place] = UInt8(truncatingIfNeeded: sum &>> UInt64(8 * place)) }
     if case .inline(let content) = body { bytes.append(contentsOf: content) }
     return bytes
   }
 
-  private static func append(_ value: UInt64, to bytes: inout [UInt8]) {
+  static func append(_ value: UInt64, to bytes: inout [UInt8]) {
     for shift in stride(from: UInt64(0), to: 64, by: 8) { bytes.append(UInt8(truncatingIfNeeded: value &>> shift)) }
   }
 

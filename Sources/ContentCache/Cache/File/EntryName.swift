@@ -1,3 +1,5 @@
+import Storage
+
 /// Where the entry of a key lies: 128 bits made of the key under the folder's seed, so that names cannot be foreseen.
 ///
 /// The first byte names the shelf (one of 256 sub-folders), the others the file in it.
@@ -17,6 +19,15 @@ struct EntryName: Hashable, Sendable {
       return unsafe EntryName(
         high: ContentSum.of(raw, seed: seed.high), low: ContentSum.of(raw, seed: seed.low))
     }
+  }
+
+  /// The name of a key in an encrypted folder: nothing but the folder's own key makes it of the entry's; nil where the
+  /// platform's library fails.
+  init?(key: String, keys: FolderKeys) {
+    var key = key
+    // Read during this call alone.
+    guard let name = key.withUTF8({ unsafe keys.name(of: UnsafeRawBufferPointer($0)) }) else { return nil }
+    (high, low) = name
   }
 
   init(high: UInt64, low: UInt64) {

@@ -1,4 +1,5 @@
 import Dispatch
+public import Storage
 import Synchronization
 
 /// Keeps each entry in files of its own, within a limit of bytes.
@@ -31,27 +32,29 @@ public final class FileCache: Cache {
   ///   - limit: in bytes: the sum of the lengths of the files. Larger contents throw `tooLarge`.
   ///   - synchronizes: true waits at each entry until the disk itself has it. Without, an entry outlives the process, however
   ///     that ends, but where power is lost the last ones may be missing. A damaged one is served in neither case.
-  ///   - key: encrypts the files; throws `notSupported` in this version.
+  ///   - key: encrypts all of the files, and makes their names. Opening with a passphrase takes about a tenth of a second
+  ///     of work on the caller's thread. The key of a folder is not changed: ``clear(path:)`` empties it, so that it can be
+  ///     opened with another or with none.
   ///   - onDiagnostic: is told what went wrong where no call can throw it: while room was made, or in the background.
-  /// - Throws: `readOnly` where the folder neither can be written nor is a cache's already, `full`, `failed`,
+  /// - Throws: `wrongKey`, `encrypted` without a key, `notEncrypted` with one for a plain folder, each at once and changing
+  ///   nothing; `readOnly` where the folder neither can be written nor is a cache's already, `full`, `failed`,
   ///   `notSupported` for the folder of a later version. A cache's folder that cannot be written opens and gives what it
   ///   holds; all that would change it throws `readOnly`.
   public convenience init(
-    path: String, limit: Int = 512 << 20, synchronizes: Bool = false, key: [UInt8]? = nil,
+    path: String, limit: Int = 512 << 20, synchronizes: Bool = false, key: StorageKey? = nil,
     onDiagnostic: (@Sendable (CacheError) -> Void)? = nil
   ) throws(CacheError) {
-    guard key == nil else { throw CacheError.notSupported("encryption of cache files") }
     try self.init(
-      path, CacheFolder.Options(limit: max(0, limit), synchronizes: synchronizes, onDiagnostic: onDiagnostic))
+      path, CacheFolder.Options(limit: max(0, limit), synchronizes: synchronizes, key: key, onDiagnostic: onDiagnostic))
   }
 
   /// Opens a folder with clocks, failures and chance of a test's making.
   package convenience init(
     path: String, limit: Int, synchronizes: Bool = false, clock: UseClock.Source = .system, faults: DiskFaults?,
-    draw: (@Sendable () -> UInt64)? = nil, onDiagnostic: (@Sendable (CacheError) -> Void)? = nil
+    draw: (@Sendable () -> UInt64)? = nil, key: StorageKey? = nil, onDiagnostic: (@Sendable (CacheError) -> Void)? = nil
   ) throws(CacheError) {
     var options = CacheFolder.Options(
-      limit: limit, synchronizes: synchronizes, faults: faults, clock: clock, onDiagnostic: onDiagnostic)
+      limit: limit, synchronizes: synchronizes, key: key, faults: faults, clock: clock, onDiagnostic: onDiagnostic)
     if let draw { options.draw = draw }
     try self.init(path, options)
   }
@@ -87,8 +90,9 @@ public final class FileCache: Cache {
       guard content.count == entry.length else {
         throw CacheError.failed(path: path, reason: "The entry gave too little.")
       }
-      let bytes = try EntryFile.bytes(key: key, metadata: entry.metadata, length: entry.length, body: .inline(content))
-      try folder.publish(key, bytes)
+      let name = try folder.name(of: key)
+      let bytes = try folder.bytes(name, key, entry.metadata, length: entry.length, .inline(content))
+      try folder.publish(name, bytes)
       while folder.evict(keeping: key) { await Task.yield() }
       return
     }
@@ -164,7 +168,20 @@ public final class FileCache: Cache {
 
   /// The path below the folder of the file that a key's entry has, or would have.
   package func place(of key: String) throws(CacheError) -> String {
-    EntryName(key: key, seed: try open().header.seed).path
+    try open().name(of: key).path
+  }
+
+  /// Forgets everything that a closed cache's folder holds, whatever key it has, so that it can be opened with another key or
+  /// without one. A cache that has it open meanwhile stores nothing in it from the next opening on.
+  ///
+  /// Nothing happens where no cache has been. Throws `readOnly`, `failed`.
+  public static func clear(path: String) throws(CacheError) {
+    guard isPresent(at: path) else { return }
+    try CacheFolder.forget(path)
+    let folder = try CacheFolder(path, CacheFolder.Options(limit: .max))
+    defer { folder.session?.end() }
+    try folder.sweep()
+    try CacheFolder.forget(path)
   }
 
   private func stop() -> CacheFolder? {

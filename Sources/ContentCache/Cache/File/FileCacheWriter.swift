@@ -1,17 +1,21 @@
+import Storage
 import Synchronization
 
 /// Content on its way into a folder: in memory while it is short, then in a file of its own, block by block.
 final class FileCacheWriter: CacheWriter {
   private let folder: CacheFolder
   private let session: FolderSession
-  private let state = Mutex(State())
+  private let state: Mutex<State>
+
+  /// Bytes that are sealed, then written.
+  private static let sealedAtOnce = 16 * EntryFile.blockLength
 
   private struct State {
     var file: FolderSession.File?
     let id = BlobID.random()
     /// The bytes in the file: whole blocks until the commit.
     var written = 0
-    var sums: [UInt64] = []
+    var marks: BlockMarks
     /// The bytes behind those.
     var pending: [UInt8] = []
     var phase = Phase.open
@@ -28,6 +32,7 @@ final class FileCacheWriter: CacheWriter {
   init(_ folder: CacheFolder) throws(CacheError) {
     self.folder = folder
     session = try folder.writable()
+    state = Mutex(State(marks: BlockMarks(isSealed: folder.keys != nil)))
   }
 
   deinit {
@@ -85,43 +90,78 @@ final class FileCacheWriter: CacheWriter {
 
   /// Writes blocks at the end of the file, the last of which may be shorter.
   private func write(_ bytes: [UInt8], _ state: inout State) throws(CacheError) {
-    do throws(Errno) {
-      let file: FolderSession.File
-      if let made = state.file { file = made } else { file = try session.makeFile() }
-      state.file = file
-      try folder.disk.write(file.descriptor.number, bytes, at: state.written)
-    } catch {
-      throw error.cacheError(folder.path)
-    }
-    let first = state.sums.count
-    // Every slice is inside the array.
-    unsafe bytes.withUnsafeBytes { raw in
-      for offset in stride(from: 0, to: raw.count, by: EntryFile.blockLength) {
-        let block = unsafe raw[offset..<min(offset + EntryFile.blockLength, raw.count)]
-        let place = first + offset / EntryFile.blockLength
-        state.sums.append(unsafe EntryFile.blockSum(UnsafeRawBufferPointer(rebasing: block), of: state.id, at: place))
-      }
-    }
-    state.written += bytes.count
-  }
-
-  func read(_ range: Range<Int>) async throws(CacheError) -> [UInt8] {
-    let (file, written, pending) = state.withLock { ($0.file, $0.written, $0.pending) }
-    let range = range.clamped(to: 0..<written + pending.count)
-    let stored = range.clamped(to: 0..<written)
-    var bytes: [UInt8] = []
-    if let file, !stored.isEmpty {
+    // Sealed are some at a time, so that a long content is not in memory twice.
+    let piece = folder.keys == nil ? bytes.count : FileCacheWriter.sealedAtOnce
+    for start in stride(from: 0, to: bytes.count, by: max(1, piece)) {
+      let part = piece >= bytes.count ? bytes : Array(bytes[start..<min(start + piece, bytes.count)])
+      let blocks = try marked(part, &state)
       do throws(Errno) {
-        bytes = try folder.disk.read(file.descriptor.number, stored.count, at: stored.lowerBound)
+        let file: FolderSession.File
+        if let made = state.file { file = made } else { file = try session.makeFile() }
+        state.file = file
+        try folder.disk.write(file.descriptor.number, blocks, at: state.written)
       } catch {
         throw error.cacheError(folder.path)
       }
-      guard bytes.count == stored.count else {
-        throw CacheError.corrupt(path: folder.path, reason: "a file on its way was cut")
+      state.written += part.count
+    }
+  }
+
+  /// Blocks as they are written, with their marks noted. Where writing fails there are some too many, which nobody asks for.
+  private func marked(_ bytes: [UInt8], _ state: inout State) throws(CacheError) -> [UInt8] {
+    let starts = stride(from: 0, to: bytes.count, by: EntryFile.blockLength)
+    guard let keys = folder.keys else {
+      // Every slice is inside the array; below too.
+      unsafe bytes.withUnsafeBytes { raw in
+        for start in starts {
+          let block = unsafe raw[start..<min(start + EntryFile.blockLength, raw.count)]
+          unsafe state.marks.add(UnsafeRawBufferPointer(rebasing: block), of: state.id)
+        }
+      }
+      return bytes
+    }
+    var sealed = bytes
+    let isSealed = unsafe sealed.withUnsafeMutableBytes { raw in
+      starts.allSatisfy { start in
+        let block = unsafe raw[start..<min(start + EntryFile.blockLength, raw.count)]
+        return unsafe state.marks.seal(UnsafeMutableRawBufferPointer(rebasing: block), of: state.id, keys)
       }
     }
+    guard isSealed else { throw .failed(path: folder.path, reason: "The platform's cryptography failed.") }
+    return sealed
+  }
+
+  func read(_ range: Range<Int>) async throws(CacheError) -> [UInt8] {
+    let (file, written, pending, marks) = state.withLock { ($0.file, $0.written, $0.pending, $0.marks) }
+    let range = range.clamped(to: 0..<written + pending.count)
+    let stored = range.clamped(to: 0..<written)
+    var bytes: [UInt8] = []
+    if let file, !stored.isEmpty { bytes = try read(stored, file, written, marks) }
     if range.upperBound > written {
       bytes += pending[(max(range.lowerBound, written) - written)..<(range.upperBound - written)]
+    }
+    return bytes
+  }
+
+  /// Bytes of the file. In plain text they are not looked through: they were written by this process just now.
+  private func read(
+    _ stored: Range<Int>, _ file: FolderSession.File, _ written: Int, _ marks: BlockMarks
+  ) throws(CacheError) -> [UInt8] {
+    if let keys = folder.keys {
+      let id = state.withLock { $0.id }
+      let blob = BlobFile(
+        file.descriptor, disk: folder.disk, path: folder.path, id: id, length: written, marks: marks, keys: keys,
+        onDamage: {})
+      return try blob.read(stored)
+    }
+    let bytes: [UInt8]
+    do throws(Errno) {
+      bytes = try folder.disk.read(file.descriptor.number, stored.count, at: stored.lowerBound)
+    } catch {
+      throw error.cacheError(folder.path)
+    }
+    guard bytes.count == stored.count else {
+      throw CacheError.corrupt(path: folder.path, reason: "a file on its way was cut")
     }
     return bytes
   }
@@ -153,10 +193,10 @@ final class FileCacheWriter: CacheWriter {
 
   private func publish(_ metadata: CacheMetadata, _ key: String, _ state: inout State) throws(CacheError) -> CacheEntry
   {
+    let name = try folder.name(of: key)
     guard state.file != nil else {
-      let bytes = try EntryFile.bytes(
-        key: key, metadata: metadata, length: state.pending.count, body: .inline(state.pending))
-      try folder.publish(key, bytes)
+      let bytes = try folder.bytes(name, key, metadata, length: state.pending.count, .inline(state.pending))
+      try folder.publish(name, bytes)
       return CacheEntry(metadata: metadata, bytes: state.pending, tier: .disk)
     }
     if !state.pending.isEmpty {
@@ -164,16 +204,15 @@ final class FileCacheWriter: CacheWriter {
       state.pending = []
     }
     guard let file = state.file else { throw CacheError.gone }
-    let bytes = try EntryFile.bytes(
-      key: key, metadata: metadata, length: state.written, body: .blob(state.id, sums: state.sums))
+    let bytes = try folder.bytes(name, key, metadata, length: state.written, .blob(state.id, state.marks))
     if folder.synchronizes {
       do throws(Errno) { try folder.disk.sync(file.descriptor.number) } catch { throw error.cacheError(folder.path) }
     }
-    try folder.publish(key, bytes, blob: BlobOnItsWay(file: file, id: state.id, length: state.written))
-    let name = EntryName(key: key, seed: folder.header.seed)
+    try folder.publish(name, bytes, blob: BlobOnItsWay(file: file, id: state.id, length: state.written))
     let blob = BlobFile(
       file.descriptor, disk: folder.disk, path: folder.fullPath(state.id.path(of: name)), id: state.id,
-      length: state.written, sums: state.sums, onDamage: { [folder, id = state.id] in folder.drop(name, blob: id) })
+      length: state.written, marks: state.marks, keys: folder.keys,
+      onDamage: { [folder, id = state.id] in folder.drop(name, blob: id) })
     return CacheEntry(metadata: metadata, file: blob)
   }
 }

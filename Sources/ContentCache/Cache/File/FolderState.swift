@@ -1,3 +1,5 @@
+import Storage
+
 #if canImport(Glibc)
   import Glibc
 #elseif canImport(Musl)
@@ -9,6 +11,11 @@
 // The state file: a header of 64 bytes, then a slot of 16 bytes for each shelf. Numbers are little-endian.
 //
 //   0  magic "LARDERC1"   8, 16  seed   24  zero   56  sum of the 56 bytes before
+//
+// Of an encrypted folder
+//
+//   0  magic "LARDERK1"   8  what its key is looked for with: salt, scrypt's parameters, check value (docs/Security.md)
+//   44  zero   56  sum of the 56 bytes before
 //
 // A slot holds the bytes of all files on its shelf (8), the number of entries (4) and a check of both (4). It is changed
 // by who holds the file's lock; before a file comes and after it has gone, so that a process that is killed in between
@@ -33,18 +40,26 @@ enum FolderState {
   static let slotLength = 16
   static let length = headerLength + EntryName.shelves * slotLength
   private static let magic: UInt64 = 0x3143_5245_4452_414C
+  private static let keyedMagic: UInt64 = 0x314B_5245_4452_414C
   private static let seed: UInt64 = 2
 
-  struct Header: Hashable, Sendable {
-    let seed: FolderSeed
+  /// What the names of entries are made with.
+  enum Header: Hashable, Sendable {
+    case plain(FolderSeed)
+    /// An encrypted folder: the header of its ``FolderKeys``.
+    case encrypted([UInt8])
   }
 
   /// The header that bytes begin with; nil where they are no state of this version.
   static func header(_ bytes: [UInt8]) -> Header? {
-    guard bytes.count >= headerLength, number(bytes, 0) == magic,
-      number(bytes, 56) == ContentSum.of(Array(bytes[..<56]), seed: seed)
-    else { return nil }
-    return Header(seed: FolderSeed(high: number(bytes, 8), low: number(bytes, 16)))
+    guard bytes.count >= headerLength, number(bytes, 56) == ContentSum.of(Array(bytes[..<56]), seed: seed) else {
+      return nil
+    }
+    switch number(bytes, 0) {
+    case magic: return .plain(FolderSeed(high: number(bytes, 8), low: number(bytes, 16)))
+    case keyedMagic: return .encrypted(Array(bytes[8..<8 + FolderKeys.headerLength]))
+    default: return nil
+    }
   }
 
   /// True for the state of a version that this code does not know.
@@ -52,15 +67,26 @@ enum FolderState {
     guard bytes.count >= 8 else { return false }
     let found = number(bytes, 0)
     let versionless: UInt64 = 0x00FF_FFFF_FFFF_FFFF
-    return found & versionless == magic & versionless && (0x32...0x39).contains(found &>> 56)
+    return [magic, keyedMagic].contains { found & versionless == $0 & versionless }
+      && (0x32...0x39).contains(found &>> 56)
   }
 
   /// A new folder's state: nothing on any shelf.
   static func bytes(_ header: Header) -> [UInt8] {
+    headerBytes(header) + emptySlots
+  }
+
+  private static func headerBytes(_ header: Header) -> [UInt8] {
     var bytes: [UInt8] = []
-    for value in [magic, header.seed.high, header.seed.low, 0, 0, 0, 0] { append(value, to: &bytes) }
+    switch header {
+    case .plain(let seed): for value in [magic, seed.high, seed.low] { append(value, to: &bytes) }
+    case .encrypted(let key):
+      append(keyedMagic, to: &bytes)
+      bytes += key
+    }
+    bytes += repeatElement(0, count: 56 - bytes.count)
     append(ContentSum.of(bytes, seed: seed), to: &bytes)
-    return bytes + emptySlots
+    return bytes
   }
 
   /// The slots of empty shelves.

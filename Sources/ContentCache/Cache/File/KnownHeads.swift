@@ -8,15 +8,15 @@ final class KnownHead: Sendable {
   let header: EntryFile.Header
   let metadata: CacheMetadata
   let rules: StoredRules
-  /// The sums of the content's blocks, where it is a file of its own.
-  let sums: [UInt64]
+  /// Those of the content's blocks, where it is a file of its own.
+  let marks: BlockMarks
 
-  init(key: String, header: EntryFile.Header, metadata: CacheMetadata, rules: StoredRules, sums: [UInt64]) {
+  init(key: String, header: EntryFile.Header, metadata: CacheMetadata, rules: StoredRules, marks: BlockMarks) {
     self.key = key
     self.header = header
     self.metadata = metadata
     self.rules = rules
-    self.sums = sums
+    self.marks = marks
   }
 }
 
@@ -49,7 +49,7 @@ struct KnownHeads: ~Copyable, Sendable {
 extension CacheFolder {
   /// Reads a file of which the head is known, in one call; nil where it is another by now, or anything is wrong with it:
   /// then it has yet to be read as if nothing were known.
-  func read(_ file: Int32, as known: KnownHead) -> EntryFile? {
+  func read(_ file: Int32, _ name: EntryName, as known: KnownHead) -> EntryFile? {
     let header = known.header
     let inline = header.blob == nil ? header.contentLength : 0
     var isSame = false
@@ -57,26 +57,34 @@ extension CacheFolder {
     let content = unsafe [UInt8](unsafeUninitializedCapacity: inline + 1) { room, count in
       // The array has room for so much.
       let raw = unsafe UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(room)[...inline])
-      isSame = unsafe isRead(file, header, raw)
+      isSame = unsafe isRead(file, name, header, raw)
       count = isSame ? inline : 0
     }
     guard isSame else { return nil }
-    let body = header.blob.map { EntryFile.Body.blob($0, sums: known.sums) } ?? .inline(content)
+    let body = header.blob.map { EntryFile.Body.blob($0, known.marks) } ?? .inline(content)
     return EntryFile(head: known, body: body)
   }
 
   /// Reads the head, and behind it what fills all of the room but its last byte; true where both are right.
-  private func isRead(_ file: Int32, _ header: EntryFile.Header, _ room: UnsafeMutableRawBufferPointer) -> Bool {
+  private func isRead(
+    _ file: Int32, _ name: EntryName, _ header: EntryFile.Header, _ room: UnsafeMutableRawBufferPointer
+  ) -> Bool {
     // Known heads are short. Nothing of the buffer is kept.
     unsafe withUnsafeTemporaryAllocation(byteCount: header.headLength, alignment: 16) { head in
       guard let count = unsafe try? disk.readOnce(file, into: head, room), count == header.headLength + room.count - 1
       else { return false }
+      let content = unsafe UnsafeMutableRawBufferPointer(rebasing: room[..<(room.count - 1)])
+      if let keys {
+        // Nonce and tag are the known ones: what opens with them is what was read before.
+        guard let sealed = header.sealed, unsafe head.starts(with: sealed) else { return false }
+        return unsafe SealedEntry.open(head, content, name, keys)
+      }
       // Lengths, sum and the sum of what the head holds are the known ones.
       guard let found = unsafe try? EntryFile.Header(UnsafeRawBufferPointer(head)), found == header,
         unsafe EntryFile.headSum(UnsafeRawBufferPointer(head)) == header.sum
       else { return false }
-      let content = unsafe UnsafeRawBufferPointer(rebasing: room[..<(room.count - 1)])
-      return unsafe header.blob != nil || ContentSum.of(content, seed: EntryFile.contentSeed) == header.contentSum
+      return unsafe header.blob != nil
+        || ContentSum.of(UnsafeRawBufferPointer(content), seed: EntryFile.contentSeed) == header.contentSum
     }
   }
 }

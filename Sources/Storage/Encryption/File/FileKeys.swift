@@ -11,6 +11,7 @@ final class FileKeys: Sendable {
   static let frameKey = 32
   static let headerKey = 64
   private static let length = 128
+  private static let purpose = "larder file"
 
   /// What was found wrong last, for the error that follows.
   private let finding = Mutex<String?>(nil)
@@ -35,22 +36,23 @@ final class FileKeys: Sendable {
   static func new(_ key: StorageKey) throws(StorageError) -> FileKeys {
     let salt = Digest.randomBytes(EncryptedHeader.saltLength)
     let cost = key.kind == .passphrase ? StretchingCost.standard : nil
-    let (secret, check) = try derive(key, salt, cost)
+    let (secret, check) = try derive(key, salt, cost, for: purpose, count: length)
     return FileKeys(EncryptedHeader(salt: salt, cost: cost, check: check), secret)
   }
 
   /// The keys of a file; nil where the key is not the file's.
   static func of(_ header: EncryptedHeader, _ key: StorageKey) throws(StorageError) -> FileKeys? {
     guard (key.kind == .passphrase) == (header.cost != nil) else { return nil }
-    let (secret, check) = try derive(key, header.salt, header.cost)
+    let (secret, check) = try derive(key, header.salt, header.cost, for: purpose, count: length)
     let isRight = unsafe check.withUnsafeBytes { made in
       unsafe header.check.withUnsafeBytes { unsafe SecretBytes.same(made, $0) }
     }
     return isRight ? FileKeys(header, secret) : nil
   }
 
-  private static func derive(
-    _ key: StorageKey, _ salt: [UInt8], _ cost: StretchingCost?
+  /// So many bytes of keys for a purpose, and the check value that tells the right key.
+  static func derive(
+    _ key: StorageKey, _ salt: [UInt8], _ cost: StretchingCost?, for purpose: String, count: Int
   ) throws(StorageError) -> (SecretBytes, check: [UInt8]) {
     var master = key.secret
     if let cost {
@@ -58,8 +60,8 @@ final class FileKeys: Sendable {
         try unsafe KeyDerivation.stretch(key.secret, salt: salt, cost: cost, into: output)
       }
     }
-    let purpose = Array("larder file".utf8) + EncryptedHeader.parameters(cost)
-    let secret = try unsafe SecretBytes(count: length) { (output) throws(StorageError) in
+    let purpose = Array(purpose.utf8) + EncryptedHeader.parameters(cost)
+    let secret = try unsafe SecretBytes(count: count) { (output) throws(StorageError) in
       try unsafe KeyDerivation.expand(master, salt: salt, info: purpose + Array(" keys".utf8), into: output)
     }
     var check = [UInt8](repeating: 0, count: EncryptedHeader.checkLength)

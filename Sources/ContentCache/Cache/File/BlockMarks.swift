@@ -1,0 +1,61 @@
+import Storage
+
+/// What the blocks of a content are checked by, in their order: the sum of each, or in an encrypted folder what each was
+/// sealed with.
+struct BlockMarks: Hashable, Sendable {
+  /// One after another, as they lie in an entry's file.
+  private(set) var bytes: [UInt8] = []
+  private let length: Int
+
+  /// The bytes that a block has in an entry's file.
+  static func length(isSealed: Bool) -> Int { isSealed ? SealingKey.markLength : 8 }
+
+  init(isSealed: Bool) { length = BlockMarks.length(isSealed: isSealed) }
+
+  /// Takes them as they were read.
+  init(_ raw: UnsafeRawBufferPointer, isSealed: Bool) {
+    bytes = unsafe Array(raw)
+    length = BlockMarks.length(isSealed: isSealed)
+  }
+
+  var count: Int { bytes.count / length }
+
+  /// Adds the sum of the next block.
+  mutating func add(_ block: UnsafeRawBufferPointer, of blob: BlobID) {
+    let sum = unsafe EntryFile.blockSum(block, of: blob, at: count)
+    unsafe withUnsafeBytes(of: sum.littleEndian) { unsafe bytes.append(contentsOf: $0) }
+  }
+
+  /// Seals the next block in place and adds its mark; false where the platform's library fails.
+  mutating func seal(_ block: UnsafeMutableRawBufferPointer, of blob: BlobID, _ keys: FolderKeys) -> Bool {
+    let place = BlockMarks.place(blob, count)
+    return unsafe withUnsafeTemporaryAllocation(byteCount: SealingKey.markLength, alignment: 8) { mark in
+      guard unsafe place.withUnsafeBytes({ unsafe keys.contents.seal(block, mark: mark, with: $0) }) else {
+        return false
+      }
+      unsafe bytes.append(contentsOf: mark)
+      return true
+    }
+  }
+
+  /// True where a block is what was written at its place, where it is in plain text then.
+  func open(_ block: UnsafeMutableRawBufferPointer, of blob: BlobID, at index: Int, _ keys: FolderKeys?) -> Bool {
+    guard index >= 0, index < count else { return false }
+    return unsafe bytes.withUnsafeBytes { marks in
+      // There is one for each block.
+      let mark = unsafe UnsafeRawBufferPointer(rebasing: marks[index * length..<(index + 1) * length])
+      guard let keys else {
+        let sum = unsafe UInt64(littleEndian: mark.loadUnaligned(as: UInt64.self))
+        return unsafe EntryFile.blockSum(UnsafeRawBufferPointer(block), of: blob, at: index) == sum
+      }
+      return unsafe BlockMarks.place(blob, index).withUnsafeBytes {
+        unsafe keys.contents.open(block, mark: mark, with: $0)
+      }
+    }
+  }
+
+  /// What is authenticated with a block: whose it is, and which.
+  private static func place(_ blob: BlobID, _ index: Int) -> [UInt64] {
+    [0x314B_4352_4452_414C, blob.high, blob.low, UInt64(truncatingIfNeeded: index)].map(\.littleEndian)
+  }
+}

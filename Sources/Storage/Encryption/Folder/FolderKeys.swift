@@ -1,0 +1,70 @@
+/// The keys of a folder whose files are no databases, made of the owner's key and the folder's salt as a database's are
+/// of its own.
+package final class FolderKeys: Sendable {
+  /// Bytes of ``header``.
+  package static let headerLength = EncryptedHeader.saltLength + EncryptedHeader.end - EncryptedHeader.start
+
+  /// What the folder says in the clear: the salt, then what a database's page 1 has from 72 on: the format, scrypt's
+  /// parameters, the check value and the mark.
+  package let header: [UInt8]
+  /// For what lies in the folder's files.
+  package let contents: SealingKey
+  private let secret: SecretBytes
+
+  private static let purpose = "larder folder"
+  private static let contentKey = 0
+  private static let nameKey = 32
+  private static let length = 64
+
+  private init(_ header: EncryptedHeader, _ secret: SecretBytes) {
+    self.header = header.salt + header.bytes
+    self.secret = secret
+    contents = SealingKey(secret, from: Self.contentKey)
+  }
+
+  /// Keys for a new folder, with a salt of its own.
+  package static func new(_ key: StorageKey) throws(StorageError) -> FolderKeys {
+    let salt = Digest.randomBytes(EncryptedHeader.saltLength)
+    let cost = key.kind == .passphrase ? StretchingCost.standard : nil
+    let (secret, check) = try FileKeys.derive(key, salt, cost, for: purpose, count: length)
+    return FolderKeys(EncryptedHeader(salt: salt, cost: cost, check: check), secret)
+  }
+
+  /// The keys of a folder that says `header`; takes about a tenth of a second for a passphrase.
+  ///
+  /// - Throws: `wrongKey`, `notSupported` for a later form, `corrupt` for what is no header.
+  package static func of(_ header: [UInt8], _ key: StorageKey, folder: String) throws(StorageError) -> FolderKeys {
+    guard header.count == headerLength else { throw .damaged(folder, "The folder's header is damaged") }
+    let salt = header[..<EncryptedHeader.saltLength], own = header[EncryptedHeader.saltLength...]
+    let between = [UInt8](repeating: 0, count: EncryptedHeader.start - EncryptedHeader.saltLength)
+    switch EncryptedHeader.read(salt + between + own) {
+    case .other: throw .damaged(folder, "The folder's header is damaged")
+    case .unknown:
+      throw .notSupported(folder, "The folder is encrypted in a form that this version does not know")
+    case .header(let found):
+      guard (key.kind == .passphrase) == (found.cost != nil) else { throw .wrongKey(folder) }
+      let (secret, check) = try FileKeys.derive(key, found.salt, found.cost, for: purpose, count: length)
+      let isRight = unsafe check.withUnsafeBytes { made in
+        unsafe found.check.withUnsafeBytes { unsafe SecretBytes.same(made, $0) }
+      }
+      guard isRight else { throw .wrongKey(folder) }
+      return FolderKeys(found, secret)
+    }
+  }
+
+  /// A name that only these keys make of some bytes: the first 128 bits of their HMAC-SHA-256, as little-endian numbers;
+  /// nil where the platform's library fails.
+  package func name(of bytes: UnsafeRawBufferPointer) -> (high: UInt64, low: UInt64)? {
+    unsafe withUnsafeTemporaryAllocation(byteCount: KeyDerivation.hashLength, alignment: 8) { code in
+      let isMade = unsafe secret.withBytes { (secret: UnsafeRawBufferPointer) -> Bool in
+        let key = unsafe UnsafeRawBufferPointer(rebasing: secret[Self.nameKey...])
+        return unsafe KeyDerivation.hmac(key: key, of: bytes, into: code)
+      }
+      guard isMade else { return nil }
+      return unsafe (
+        UInt64(littleEndian: code.load(as: UInt64.self)),
+        UInt64(littleEndian: code.load(fromByteOffset: 8, as: UInt64.self))
+      )
+    }
+  }
+}
