@@ -10,12 +10,13 @@ enum CacheRig {
 
     /// Opens one that has room for a round and more.
     func open(_ folder: String, limit: Int) async throws -> any Cache {
-      switch self {
-      case .files: try FileCache(path: folder + "/files", limit: limit)
+      let key = try RigKey.fromEnvironment()
+      return switch self {
+      case .files: try FileCache(path: folder + "/files", limit: limit, key: key)
       case .tiered:
         TieredCache(
-          memory: MemoryCache(limit: 1 << 20), disk: try FileCache(path: folder + "/files", limit: limit))
-      case .sqlite: try await SQLiteCache(path: folder + "/database", limit: limit)
+          memory: MemoryCache(limit: 1 << 20), disk: try FileCache(path: folder + "/files", limit: limit, key: key))
+      case .sqlite: try await SQLiteCache(path: folder + "/database", limit: limit, key: key)
       }
     }
   }
@@ -23,20 +24,23 @@ enum CacheRig {
   /// How many entries a round stores.
   static let count = 1000
 
-  static func key(_ number: Int) -> String { "https://example.com/resources/\(number)" }
+  /// Stands in every URL, header field and content.
+  static let marker = "Markierung-c5b0e29a7d13f846"
+
+  static func key(_ number: Int) -> String { "https://example.com/\(marker)/\(number)" }
 
   /// What is stored in a round under a number: the content says both, and its length and filling depend on both.
   static func content(_ number: Int, _ round: Int) -> [UInt8] {
     var sum = UInt64(number) &* 0x9E37_79B9_7F4A_7C15 &+ UInt64(round) &* 0xD6E8_FEB8_6659_FD93
     sum ^= sum >> 29
     let length = Int(sum % (number % 25 == 0 ? 300_000 : number % 5 == 0 ? 30_000 : 2000))
-    let text = Array("\(number) \(round) \(length)\n".utf8)
+    let text = Array("\(marker) \(number) \(round) \(length)\n".utf8)
     return text + [UInt8](repeating: UInt8(truncatingIfNeeded: sum >> 40), count: length) + text
   }
 
   static func metadata(_ number: Int, _ round: Int, _ note: String = "stored") -> CacheMetadata {
     CacheMetadata(
-      url: key(number), status: 200, fields: ["X-Round": "\(round)", "X-Note": note],
+      url: key(number), status: 200, fields: ["X-Round": "\(round)", "X-Note": note, "X-Marker": marker],
       requestTime: Int64(round), responseTime: Int64(round))
   }
 

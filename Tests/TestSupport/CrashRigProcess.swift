@@ -8,8 +8,11 @@ public final class CrashRigProcess: Sendable {
 
   /// Starts it.
   ///
-  /// `fileLimit`: how many KiB a file may have that it writes (`RLIMIT_FSIZE`); writing more fails.
-  public init(_ arguments: [String], program name: String = "CrashRig", fileLimit: Int? = nil) throws {
+  /// `environment`: takes the place of this process's, name by name. `fileLimit`: how many KiB a file may have that it writes (`RLIMIT_FSIZE`); writing more fails.
+  public init(
+    _ arguments: [String], program name: String = "CrashRig", environment: [String: String?] = [:],
+    fileLimit: Int? = nil
+  ) throws {
     let pipe = Pipe()
     output = pipe.fileHandleForReading
     try process.withLock { process in
@@ -17,6 +20,9 @@ public final class CrashRigProcess: Sendable {
       let program = runner.deletingLastPathComponent().appending(path: name)
       process.executableURL = program
       process.arguments = arguments
+      if !environment.isEmpty {
+        process.environment = environment.reduce(into: ProcessInfo.processInfo.environment) { $0[$1.key] = $1.value }
+      }
       if let fileLimit {
         // Blocks of 512 bytes (POSIX.1-2024, `ulimit`).
         let limit = "trap '' XFSZ; ulimit -f \(fileLimit * 2); exec \"$0\" \"$@\""

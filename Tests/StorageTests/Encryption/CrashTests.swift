@@ -108,76 +108,13 @@ struct EncryptedCrashTests {
     @Test("no marker is in any file that a busy process has open, stopped again and again, nor in what a kill leaves")
     func markers() async throws {
       let churning = try process("churn", rig.path)
-      let (folder, identifier) = (rig.folder.path, churning.identifier)
-      let seen = Mutex(Seen())
-      let isOver = Atomic(false)
-      // Looked through beside the process, at moments that have nothing to do with what it says.
-      let looking = Thread {
-        var round = 0
-        while !isOver.load(ordering: .acquiring) {
-          churning.stop(true)
-          let places = MarkerSearch.openFiles(of: identifier) + MarkerSearch.files(in: folder)
-          seen.withLock { seen in for place in places { seen.look(at: place, for: Self.marker) } }
-          churning.stop(false)
-          round += 1
-          usleep(UInt32(round % 7) * 3000)
-        }
-      }
-      looking.start()
-      await churning.forEachLine { (Int($0) ?? 0) >= 8 }
-      isOver.store(true, ordering: .releasing)
-      while !looking.isFinished, !Task.isCancelled { await Task.yield() }
-      var last = seen.withLock { $0 }
-      for place in MarkerSearch.files(in: folder) { last.look(at: place, for: Self.marker) }
-      #expect(last.found == [])
-      #expect(last.kinds.contains("secret.db") && last.kinds.contains("secret.db-wal"))
+      let search = await MarkerSearch.search(
+        for: [Self.marker, "CREATE TABLE", "SQLite format 3"], in: rig.folder.path, of: churning, untilLine: 8)
+      #expect(search.found == [])
+      #expect(search.names.contains("secret.db") && search.names.contains("secret.db-wal"))
       // Those of sorters and statements have no name any more.
-      #expect(last.kinds.contains { $0.hasPrefix("etilqs_") })
-      print("searched \(last.looks) times, \(last.bytes >> 20) MiB")
+      #expect(search.names.contains { $0.hasPrefix("etilqs_") })
+      print("searched \(search.looks) times, \(search.bytes >> 20) MiB")
     }
   #endif
-}
-
-/// What a search has looked at and found.
-private struct Seen {
-  var looks = 0
-  var bytes = 0
-  var found: [String] = []
-  var kinds: Set<String> = []
-
-  mutating func look(at place: MarkerSearch.Place, for marker: String) {
-    guard let data = try? Data(contentsOf: URL(filePath: place.path), options: .alwaysMapped) else { return }
-    looks += 1
-    bytes += data.count
-    kinds.insert(place.name)
-    if kinds.count > 1000 { kinds.removeAll() }
-    for text in [marker, "CREATE TABLE", "SQLite format 3"] where data.range(of: Data(text.utf8)) != nil {
-      found.append("\(place.name): \(text)")
-    }
-  }
-}
-
-private enum MarkerSearch {
-  struct Place {
-    let path: String
-    let name: String
-  }
-
-  static func files(in folder: String) -> [Place] {
-    ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).map {
-      Place(path: folder + "/" + $0, name: $0)
-    }
-  }
-
-  /// The files that a process has open, those without a name too.
-  static func openFiles(of identifier: Int32) -> [Place] {
-    let folder = "/proc/\(identifier)/fd"
-    return ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).compactMap { number in
-      guard let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "\(folder)/\(number)"),
-        target.hasPrefix("/"), !target.hasPrefix("/dev"), !target.hasPrefix("/proc"),
-        let slash = target.lastIndex(of: "/")
-      else { return nil }
-      return Place(path: "\(folder)/\(number)", name: String(target[target.index(after: slash)...]))
-    }
-  }
 }
