@@ -5,8 +5,10 @@ import Foundation
 // that file, from SQLite beside PyPI's hishel. Rounds of both sides in turn: the machine's speed drifts, the ratio much less.
 //
 //   ContentBenchmark [PEERS]
+//   ContentBenchmark encrypted
 //
-// PEERS is what Peers/peers.py printed in this run: {"hishel": hits a second, ...}. Ends with 1 where a limit is missed.
+// PEERS is what Peers/peers.py printed in this run: {"hishel": hits a second, ...}. `encrypted` compares caches with a key
+// to caches without. Ends with 1 where a limit is missed.
 
 @main
 struct ContentBenchmark {
@@ -14,9 +16,15 @@ struct ContentBenchmark {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("larder-bench-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
-    let peers = CommandLine.arguments.dropFirst().first ?? "{}"
-    let rates = try JSONDecoder().decode([String: Double].self, from: Data(peers.utf8))
+    let argument = CommandLine.arguments.dropFirst().first ?? "{}"
     var verdicts = Verdicts()
+    if argument == "encrypted" {
+      try await EncryptedPart.run(in: folder, &verdicts)
+      print(verdicts.summary)
+      if !verdicts.missed.isEmpty { exit(1) }
+      return
+    }
+    let rates = try JSONDecoder().decode([String: Double].self, from: Data(argument.utf8))
     // First, as close to the peers' run as can be.
     try await sqlite(in: folder, rates, &verdicts)
     try await memory(&verdicts)
