@@ -26,6 +26,8 @@ extension LocalRows {
         continue
       }
       try queue.set(failure: try conflict(of: entry, base: old, theirs: now), of: entry.id)
+      // It may be what came of the request itself, whose answer was lost: that is found out by the next upload.
+      guard entry.state != .sent else { continue }
       let cells = now ?? old ?? EntityCells()
       noticed.append(
         OfflineODataNoticedConflict(

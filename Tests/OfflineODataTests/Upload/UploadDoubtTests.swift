@@ -1,5 +1,6 @@
 import OData
 import ODataService
+import Synchronization
 import TestSupport
 import Testing
 
@@ -135,6 +136,100 @@ struct UploadDoubtTests {
     }
     let report = try await rig.store.upload(OfflineODataUploadOptions(conflictPolicy: .mergeDisjoint))
     #expect(report.sent == 1 && rig.service.entities("Orders")[1]?.values["Name"] == "\"N1\"")
+  }
+
+  @Test(
+    "A value of another's that is near the one that was sent is a conflict, not that one",
+    arguments: [
+      ("Total", ODataValue.int32(10100), "10105", "10000"), ("Name", .string("Shoes"), "\"Shoes, socks\"", "\"Hats\""),
+    ])
+  func near(name: String, mine: ODataValue, theirs: String, base: String) async throws {
+    let rig = try await UploadRig()
+    rig.service.change { $0.sets["Orders"]?[1]?.values[name] = base }
+    try await rig.store.download()
+    try await rig.store.update("Orders(1)", to: ODataEntity(properties: [ODataProperty(name, mine)]))
+    rig.service.fail(.status(504)) { $0.contains("$batch") }
+    await #expect(throws: OfflineODataError.self) { try await rig.store.upload() }
+    rig.service.change { state in
+      state.sets["Orders"]?[1]?.values[name] = theirs
+      state.sets["Orders"]?[1]?.version = 9
+    }
+    let report = try await rig.store.upload()
+    #expect(report.sent == 0 && report.failed == 1, "\(report)")
+    #expect(try await failures(rig) == [.conflict])
+  }
+
+  @Test("A transaction that is refused because another was faster is not taken for done")
+  func nearTransaction() async throws {
+    let rig = try await UploadRig(.init(answersEach: true))
+    rig.service.change { $0.sets["Orders"]?[1]?.values["Total"] = "10000" }
+    try await rig.store.download()
+    let row = try await rig.row("Orders", 1)
+    let first = try await rig.update(row, ["Total": .int32(10100)])
+    try await rig.update(try await rig.row("Orders", 2), ["Name": .string("b")], unit: first)
+    rig.service.change { state in
+      state.sets["Orders"]?[1]?.values["Total"] = "10105"
+      state.sets["Orders"]?[1]?.version = 9
+    }
+    let report = try await rig.store.upload()
+    #expect(report.sent == 0 && report.failed == 2, "\(report)")
+    #expect(rig.service.entities("Orders")[1]?.values["Total"] == "10105")
+  }
+
+  @Test("Entities of two sets under one number, both with lost answers: each is found, none is made twice")
+  func sameNumbers() async throws {
+    let rig = try await UploadRig()
+    let text = ODataEntity(properties: [ODataProperty("Name", .string("made"))])
+    try await rig.store.create(text, in: "Orders")
+    let item = ODataEntity(properties: [ODataProperty("Text", .string("made"))])
+    try await rig.store.create(item, in: "Items")
+    rig.service.change { $0.ways.numbersSetsApart = true }
+    try await lose(rig)
+    let report = try await rig.store.upload()
+    #expect(report.sent == 2 && report.failed == 0, "\(report)")
+    #expect(rig.service.log == ["POST Orders(1000)", "POST Items(1000)"])
+    #expect(try await rig.isClean())
+  }
+
+  @Test(
+    "A part of a change set is said to be done, another failed, and the service can be asked no more: all is in doubt")
+  func unreachable() async throws {
+    let rig = try await UploadRig(.init(answersEach: true))
+    let first = try await rig.update(try await rig.row("Orders", 1), ["Total": .int32(5)])
+    try await rig.update(try await rig.row("Orders", 2), ["Name": .string("poison")], unit: first)
+    rig.service.fail(.unreachable, times: 9) { $0.contains("GET Orders(") }
+    await #expect(throws: OfflineODataError.self) { try await rig.store.upload() }
+    #expect(try await rig.queue == ["1|1", "2|1"])
+    rig.service.change { $0.fault = nil }
+    let report = try await rig.store.upload()
+    #expect(report.sent == 0 && report.failed == 2, "\(report)")
+    #expect(rig.service.entities("Orders")[1]?.values["Total"] == "1")
+    #expect(try await rig.rows("SELECT Total FROM {Orders} WHERE ID = 1") == ["5"])
+  }
+
+  @Test(
+    "What a download brings of a change whose answer was lost is no conflict, in whatever form the service keeps it")
+  func ownChange() async throws {
+    let rig = try await UploadRig(.init(capitalizes: true))
+    try await rig.store.update("Orders(1)", to: ODataEntity(properties: [ODataProperty("Name", .string("mine"))]))
+    try await lose(rig)
+    #expect(try await rig.store.download().queries.flatMap(\.conflicts).isEmpty)
+    #expect(try await rig.store.readCount("RequestQueue?$filter=Conflict") == 0)
+    let report = try await rig.store.upload()
+    #expect(report.sent == 1 && report.failed == 0, "\(report)")
+    #expect(try await rig.rows("SELECT Name FROM {Orders} WHERE ID = 1") == ["MINE"])
+    #expect(try await rig.isClean())
+  }
+
+  @Test("A service that has refused a creation need not settle: nobody waits for it")
+  func refusedCreations() async throws {
+    let waits = Mutex<[Duration]>([])
+    let rig = try await UploadRig(sleep: { wait in waits.withLock { $0.append(wait) } })
+    let first = try await rig.create("Orders", key: -1, ["Name": .string("poison")])
+    try await rig.create("Orders", key: -2, ["Name": .string("good")], unit: first.id)
+    let report = try await rig.store.upload()
+    #expect(report.failed == 2, "\(report)")
+    #expect(waits.withLock { $0 } == [])
   }
 
   @Test("A creation that arrives behind its look-up is refused the second time, and is taken for done")

@@ -1,4 +1,5 @@
 import Foundation
+import HTTPCore
 import OData
 import ODataService
 import Storage
@@ -12,7 +13,10 @@ final class UploadRig: Sendable {
   let folder: TemporaryFolder
   let store: OfflineODataProvider
 
-  init(_ ways: UploadService.Ways = .init(), orders: Int = 3) async throws {
+  init(
+    _ ways: UploadService.Ways = .init(), orders: Int = 3, combines: Bool = false,
+    sleep: @escaping @Sendable (Duration) async throws -> Void = { _ in }
+  ) async throws {
     service = UploadService(ways)
     service.change { state in
       for key in 1...max(1, orders) where orders > 0 {
@@ -20,17 +24,20 @@ final class UploadRig: Sendable {
       }
     }
     folder = try TemporaryFolder()
-    store = try UploadRig.provider(folder, service)
+    store = try UploadRig.provider(folder, service, combines: combines, sleep: sleep)
     try await store.add(OfflineODataDefiningQuery("orders", "Orders"))
     try await store.add(OfflineODataDefiningQuery("items", "Items"))
     try await store.open()
   }
 
-  static func provider(_ folder: TemporaryFolder, _ service: UploadService) throws -> OfflineODataProvider {
-    var parameters = OfflineODataParameters(storeName: "store", storePath: folder.path)
+  static func provider(
+    _ folder: TemporaryFolder, _ service: any HTTPTransport, combines: Bool = false,
+    sleep: @escaping @Sendable (Duration) async throws -> Void = { _ in }
+  ) throws -> OfflineODataProvider {
+    var parameters = OfflineODataParameters(storeName: "store", storePath: folder.path, combinesChanges: combines)
     parameters.conversation.retry = .never
     parameters.conversation.csrf = .never
-    parameters.conversation.clock.sleep = { _ in }
+    parameters.conversation.clock.sleep = sleep
     guard let root = URL(string: "http://h/s/") else { throw OfflineODataError(.invalidServiceRoot) }
     return try OfflineODataProvider(serviceRoot: root, transport: service, parameters: parameters)
   }

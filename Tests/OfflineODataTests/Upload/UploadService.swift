@@ -52,6 +52,8 @@ final class UploadService: HTTPTransport {
     var saysRepeatable: Bool?
     /// What batches are answered instead of being done: status 200, media type and content.
     var batchAnswer: (type: String, content: String)?
+    /// The keys of each set are counted apart.
+    var numbersSetsApart = false
     /// How many entities an answer has at most.
     var pageSize = Int.max
   }
@@ -317,7 +319,8 @@ extension UploadService.State {
     if set == "Items", let order = members["Order_ID"].flatMap({ Int($0) }), sets["Orders"]?[order] == nil {
       return (400, [:], error("no order \(order)"))
     }
-    let key = members["ID"].flatMap { Int($0) } ?? nextKey
+    let free = ways.numbersSetsApart ? max(1000, (sets[set]?.keys.max() ?? 0) + 1) : nextKey
+    let key = members["ID"].flatMap { Int($0) } ?? free
     if members["ID"] == nil { nextKey += 1 }
     guard sets[set]?[key] == nil else { return (409, [:], error("exists")) }
     members["ID"] = String(key)

@@ -12,7 +12,22 @@ extension LocalRows {
     of reference: RowReference, _ table: EntityTable, _ cells: EntityCells, madeBy request: Int64
   ) throws(StorageError) {
     guard let twin = try twin(of: reference, table, cells, request) else { return }
-    let image = try base(of: twin)
+    try absorb(twin, into: reference, table)
+  }
+
+  /// Makes one row of two; of what both contain, those of one key too.
+  private mutating func absorb(
+    _ twin: RowReference, into reference: RowReference, _ table: EntityTable
+  ) throws(StorageError) {
+    for navigation in table.navigations where navigation.relation == .containment {
+      let inner = plan.tables[navigation.target]
+      for (theirs, ours) in try sameChildren(of: twin.row, and: reference.row, inner) {
+        try absorb(RowReference(inner.name, theirs), into: RowReference(inner.name, ours), inner)
+      }
+    }
+    var image = try base(of: twin)
+    // It stands where the row made here stands.
+    if image?[.parent] != nil, let parent = try effective(reference)?[.parent] { image?[.parent] = parent }
     try connection.run("DELETE FROM larder_base WHERE row = ?1", .integer(twin.row))
     try show(nil, as: twin)
     try moveTies(of: table, from: twin.row, to: reference.row)
@@ -20,6 +35,20 @@ extension LocalRows {
     forgetTouch(twin)
     try touch(reference)
     if let image { try keep(image, as: reference) }
+  }
+
+  /// The rows of a table that two others contain under the same keys.
+  private func sameChildren(
+    of one: Int64, and other: Int64, _ table: EntityTable
+  ) throws(StorageError) -> [(Int64, Int64)] {
+    let name = state.tables[table.number]
+    guard !name.hasPrefix("("), !table.key.isEmpty else { return [] }
+    let key = table.key.map { TableDDL.quoted(table.columns[$0].name) }
+    let same = key.map { "a.\($0) = b.\($0)" }.joined(separator: " AND ")
+    return try connection.rows(
+      "SELECT a.\"@id\", b.\"@id\" FROM \(name) AS a JOIN \(name) AS b ON b.\"@parent\" = ?2 AND \(same) WHERE a.\"@parent\" = ?1",
+      .integer(one), .integer(other)
+    ) { (row) throws(StorageError) in (try row.int64(0), try row.int64(1)) }
   }
 
   /// The other row of a key: one that readers see, or one that is deleted here. It came after the first send.
@@ -58,6 +87,14 @@ extension LocalRows {
       let name = state.tables[navigation.target]
       guard !name.hasPrefix("(") else { continue }
       try connection.run("UPDATE \(name) SET \"@parent\" = ?1 WHERE \"@parent\" = ?2", .integer(new), .integer(old))
+      // What is folded says it, too.
+      for kept in ["larder_base", "larder_effect"] {
+        try connection.run(
+          """
+          UPDATE \(kept) SET cells = json_set(cells, '$."@parent"', ?1)
+            WHERE name = ?3 AND json_extract(cells, '$."@parent"') = ?2
+          """, .integer(new), .integer(old), .text(plan.tables[navigation.target].name))
+      }
     }
   }
 

@@ -99,10 +99,14 @@ struct UploadCommit: Sendable {
     let cells = answer.cells(in: table, plan)
     guard isThere else { return try rows.setBase(entity, to: cells) }
     let children = try self.children(entry.request, answer, plan)
+    // What contains others before these: a download may have brought them under another row of its.
+    if let cells { try rows.replaceKey(of: entity, by: cells, after: entry.id) }
     for (row, cells) in children { if let cells { try rows.replaceKey(of: row, by: cells, after: entry.id) } }
+    // A download may have brought one under the key that it was sent with.
+    let known = try children.filter { try rows.keptBase($0.0.row).flatMap { $0 }?.isMadeHere == false }.map(\.0)
     try rows.succeed(entry.id, with: cells)
     // One that the server's answer does not show comes with the next download, under its own key.
-    for (row, cells) in children { try rows.setBase(row, to: cells) }
+    for (row, cells) in children where cells != nil || !known.contains(row) { try rows.setBase(row, to: cells) }
     try renew(cells?.text(.etag), of: entity, rows.queue)
   }
 

@@ -23,6 +23,16 @@ struct UploadEnds: Sendable {
   func ends(
     of unit: PreparedUnit, _ answer: Answer
   ) async throws -> (UploadCommit.Unit, stop: OfflineODataError?) {
+    do { return try await judged(unit, answer) } catch let stop as UploadStop {
+      // What the service cannot be asked now: the next upload looks up the whole of it.
+      let ends = unit.members.map { (entry: $0.entry, end: RequestEnd.inDoubt) }
+      return (UploadCommit.Unit(id: unit.id, ends: ends), OfflineODataError(below: stop.cause))
+    }
+  }
+
+  private func judged(
+    _ unit: PreparedUnit, _ answer: Answer
+  ) async throws -> (UploadCommit.Unit, stop: OfflineODataError?) {
     var ends: [(entry: QueueEntry, end: RequestEnd)] = []
     var stop: OfflineODataError?
     if let ends = try await conflicts(of: unit, answer) { return (UploadCommit.Unit(id: unit.id, ends: ends), nil) }
@@ -35,7 +45,7 @@ struct UploadEnds: Sendable {
           try await learn(response.fields)
           var end = RequestEnd.done(await completed(ServerAnswer(response, model: model), journaled(member)))
           // Said to be done in a change set that failed: it should have been taken back.
-          if hasFailed, case .queued? = try? await RequestResolver(journal: journal).end(of: journaled(member)) {
+          if hasFailed, case .queued = try await lookedUp(member) {
             end = .archived(try await failure(of: member, takenBack(unit)))
           }
           ends.append((member.entry, end))
@@ -109,7 +119,7 @@ struct UploadEnds: Sendable {
   private func doneBefore(_ member: PreparedRequest, _ error: ODataServiceError) async throws -> RequestEnd? {
     guard member.entry.request.operation == .create, member.entry.attempt != nil, let status = error.httpStatus,
       [400, 409, 412, 422].contains(status),
-      case .done(let answer)? = try? await RequestResolver(journal: journal).end(of: member.entry)
+      case .done(let answer) = try await RequestResolver(journal: journal).end(of: member.entry, isAnswered: true)
     else { return nil }
     return .done(answer)
   }
@@ -170,10 +180,13 @@ struct UploadEnds: Sendable {
   /// A request of a change set that failed: services that do not take back what was done before are found out.
   private func checked(_ end: RequestEnd, _ member: PreparedRequest, _ unit: PreparedUnit) async throws -> RequestEnd {
     guard unit.members.count > 1, case .archived = end else { return end }
-    guard case .done(let answer)? = try? await RequestResolver(journal: journal).end(of: journaled(member)) else {
-      return end
-    }
+    guard case .done(let answer) = try await lookedUp(member) else { return end }
     return .done(answer)
+  }
+
+  /// What became of a request, by what the service has now: behind its answer.
+  private func lookedUp(_ member: PreparedRequest) async throws -> RequestEnd {
+    try await RequestResolver(journal: journal).end(of: journaled(member), isAnswered: true)
   }
 
   private func journaled(_ member: PreparedRequest) -> QueueEntry {
@@ -209,7 +222,7 @@ struct UploadEnds: Sendable {
     let expand = isMade ? DeepInsert.expand(request, isV4: model.version >= .v4) : ""
     guard let path = try? await path(answer, entry) else {
       guard isMade, !hasKey(answer, request),
-        case .done(let found)? = try? await RequestResolver(journal: journal).end(of: entry)
+        case .done(let found)? = try? await RequestResolver(journal: journal).end(of: entry, isAnswered: true)
       else { return answer }
       return found
     }

@@ -13,8 +13,8 @@ extension RequestResolver {
     case .gone: return .queued
     case .refused: return unknown(known)
     case .there(let answer):
-      // The key is the caller's own: what is under it and resembles what was sent is that.
-      let isMine = answer.entity.map { SentContent.matches(body, $0) || SentContent.resembles(body, $0) } ?? false
+      // The key is the caller's own: what is under it and is a form of what was sent is that.
+      let isMine = answer.entity.map { SentContent.matches(body, $0) || SentContent.isForm($0, of: body) } ?? false
       return end(LookupJudgement.ofCreation(answer, isMine: isMine), known, .there(answer))
     }
   }
@@ -89,6 +89,7 @@ extension RequestResolver {
 
   /// Waits where the service may still be at what it was sent; answers whether it has waited.
   private func settle(_ known: Case) async throws -> Bool {
+    guard !known.isAnswered else { return false }
     let clock = store.conversation.options.clock
     let settled = known.attempt.sent.map { Double($0) + journal.options.settlingTime.seconds } ?? 0
     let left = settled - Double(clock.unixTime())
@@ -98,8 +99,8 @@ extension RequestResolver {
     return true
   }
 
-  /// The entities whose keys no row of the store had when the request was first sent. A download since may have brought
-  /// what it made. With the texts of their keys.
+  /// The entities whose keys no row of the store had when the request was first sent, of those in the same entity where one
+  /// contains them. A download since may have brought what it made. With names that no other entity of any set has.
   private func unknownToStore(
     _ found: [ODataEntity]?, _ known: Case
   ) async throws -> [(entity: ODataEntity, key: String)]? {
@@ -107,17 +108,27 @@ extension RequestResolver {
     return try await store.read { connection, state, plan in
       guard let table = plan.table(entity.table) else { return nil }
       let rows = LocalRows(plan, state, connection)
+      let parent = table.isContained ? try container(of: entity, known.entry, rows) : nil
       return try found.compactMap { candidate in
         let answer = ServerAnswer(entity: candidate, location: candidate.id ?? candidate.editLink)
-        guard let cells = answer.cells(in: table, plan) else { return nil }
-        let text = LocalRows.keyText(cells, table)
-        let names = table.key.map { table.columns[$0].name }
-        let key = names.map { cells[$0] ?? .null }
-        let condition = names.indices.map { "\(TableDDL.quoted(names[$0])) = ?\($0 + 1)" }.joined(separator: " AND ")
-        guard let found = try rows.row(table, condition, key) else { return (candidate, text) }
+        guard var cells = answer.cells(in: table, plan) else { return nil }
+        if let parent { cells[.parent] = .integer(parent) }
+        let text = "\(table.name) \(parent ?? 0) \(LocalRows.keyText(cells, table))"
+        let identity = TableDDL.identity(of: table).map { cells[$0] ?? .null }
+        guard let found = try rows.row(table, TableTarget.condition(table), identity) else { return (candidate, text) }
         return known.attempt.newcomers.map { found.id >= $0 } == true ? (candidate, text) : nil
       }
     }
+  }
+}
+
+extension RequestResolver {
+  /// The identity of the entity that contains one which a request makes.
+  private func container(
+    of entity: RowReference, _ entry: QueueEntry, _ rows: LocalRows
+  ) throws(StorageError) -> Int64? {
+    if let parent = try rows.effective(entity)?.integer(.parent) { return parent }
+    return try rows.queue.effects(of: entry.id).first { $0.reference == entity }?.cells.integer(.parent)
   }
 }
 

@@ -20,19 +20,25 @@ struct RequestResolver: Sendable {
     var collection = ""
     /// The entity's server image before the change.
     var base: EntityCells?
+    /// Whether something was answered.
+    var isAnswered = false
   }
 
   /// Looks a request up. Throws ``UploadStop`` where the service cannot be asked.
-  func end(of entry: QueueEntry) async throws -> RequestEnd {
+  ///
+  /// - Parameter isAnswered: the service has ended with it, for it has answered something: it need not be waited for.
+  func end(of entry: QueueEntry, isAnswered: Bool = false) async throws -> RequestEnd {
     guard let attempt = entry.attempt.flatMap(UploadAttempt.init(json:)) else { return .queued }
-    let known = try await prepare(entry, attempt)
+    var known = try await prepare(entry, attempt)
+    known.isAnswered = isAnswered
     switch entry.request.operation {
     case .create: return try await creation(known)
     case .patch, .merge, .replace: return try await update(known)
-    case .patchProperty, .replaceProperty, .deleteProperty: return try await property(known)
+    case .patchProperty, .replaceProperty, .deleteProperty, .replaceValue: return try await property(known)
     case .delete: return try await deletion(known)
+    case .updateMedia, .deleteMedia: return try await media(known)
     // A second time has the effect of the first (OData Protocol 4.01 §11.4.6); what is gone counts as removed.
-    case .createLink, .updateLink, .deleteLink, .replaceValue, .updateMedia, .deleteMedia: return .queued
+    case .createLink, .updateLink, .deleteLink: return .queued
     case .action, .createMedia: return unknown(known)
     }
   }
@@ -43,7 +49,8 @@ struct RequestResolver: Sendable {
       let paths = RowPath(connection: connection, state: state, plan: plan)
       if let entity = entry.request.entity {
         known.path = (try? paths.location(of: entity))?.path
-        known.base = try LocalRows(plan, state, connection).base(of: entity)
+        // A download may have brought what this has made of it.
+        known.base = try entry.failure?.base ?? LocalRows(plan, state, connection).base(of: entity)
         if entry.request.operation == .create {
           known.collection = attempt.url.prefix { $0 != "?" }.description
           known.path = try clientKey(entry, entity, plan, paths).map { "\(known.collection)(\($0))" }
@@ -89,21 +96,6 @@ struct RequestResolver: Sendable {
     return end(judgement, known, theirs)
   }
 
-  private func property(_ known: Case) async throws -> RequestEnd {
-    guard let path = known.path, known.attempt.ifMatch != nil else { return .queued }
-    let found = try await lookup.entity(path)
-    guard let theirs = theirs(found) else { return .queued }
-    var sent: [QueuedProperty] = []
-    if case .properties(let all) = known.entry.request.body { sent = all }
-    if known.entry.request.operation == .deleteProperty {
-      sent = [QueuedProperty(name: known.entry.request.target.path, value: QueuedValue(.null))]
-    }
-    let isMine = found.answer?.entity.map { SentContent.matches(QueuedEntity(properties: sent), $0) } ?? false
-    let judgement = LookupJudgement.ofUpdate(
-      found.answer, ifMatch: known.attempt.ifMatch, isMine: isMine, isBase: nil)
-    return end(judgement, known, theirs)
-  }
-
   private func deletion(_ known: Case) async throws -> RequestEnd {
     guard let path = known.path else { return .queued }
     let found = try await lookup.entity(path)
@@ -111,7 +103,7 @@ struct RequestResolver: Sendable {
     return end(LookupJudgement.ofDeletion(found.answer, ifMatch: known.attempt.ifMatch), known, theirs)
   }
 
-  private func theirs(_ found: EntityLookup.Found) -> RequestEnd.Theirs? {
+  func theirs(_ found: EntityLookup.Found) -> RequestEnd.Theirs? {
     switch found {
     case .there(let answer): .there(answer)
     case .gone: .gone
@@ -119,8 +111,9 @@ struct RequestResolver: Sendable {
     }
   }
 
-  /// Whether the entity has what was sent, also in a form of the service's own; what it had before is not that.
-  private func isMine(_ sent: QueuedEntity, _ found: ODataEntity?, _ known: Case) -> Bool {
+  /// Whether the entity has what was sent, also in a form of the service's own; what it had before is not that, nor what
+  /// another has made of it.
+  func isMine(_ sent: QueuedEntity, _ found: ODataEntity?, _ known: Case) -> Bool {
     guard let found else { return false }
     if SentContent.matches(sent, found) { return true }
     let plan = store.replica.plan
@@ -130,11 +123,11 @@ struct RequestResolver: Sendable {
     return sent.properties.allSatisfy { property in
       guard let value = found[property.name] else { return property.value.value == .null }
       if SentContent.equal(property.value.value, value) { return true }
-      guard SentContent.resembles(property.value.value, value),
+      guard SentContent.isForm(value, of: property.value.value),
         let column = table.column([property.name]), column.storage != .complex,
         let before = try? column.value(of: base[column.name] ?? .null, model: plan.model)
       else { return false }
-      return !SentContent.resembles(value, before)
+      return !SentContent.isForm(value, of: before)
     }
   }
 

@@ -43,6 +43,55 @@ extension SentContent {
     return false
   }
 
+  /// Whether an entity is one that was sent in a form of the service's own: each value that it shows is a form of the one
+  /// sent, one at least is shown.
+  static func isForm(_ found: ODataEntity, of sent: QueuedEntity) -> Bool {
+    var hasAny = false
+    for property in sent.properties where property.key == nil && property.value.value != .null {
+      guard let value = found[property.name], value != .null else { continue }
+      guard isForm(value, of: property.value.value) else { return false }
+      hasAny = true
+    }
+    return hasAny
+  }
+
+  /// Whether a value is the form in which services keep another: in capitals, trimmed, cut off, rounded. Another's value
+  /// that is only near is none.
+  static func isForm(_ found: ODataValue, of sent: ODataValue) -> Bool {
+    if equal(sent, found) { return true }
+    switch (sent, found) {
+    case (.string(let sent), .string(let found)):
+      let (whole, kept) = (folded(sent), folded(found))
+      return whole == kept || kept.count >= 4 && whole.hasPrefix(kept)
+    case (.complex(let sent), .complex(let found)):
+      return sent.properties.allSatisfy { property in
+        found.properties.first { $0.name == property.name }.map { isForm($0.value, of: property.value) } ?? true
+      }
+    case (.collection(let sent), .collection(let found)):
+      return sent.count == found.count && zip(sent, found).allSatisfy { isForm($1, of: $0) }
+    case (.date, _), (_, .date): return false
+    default: break
+    }
+    if let sent = seconds(sent), let found = seconds(found) { return abs(sent - found) <= 1 }
+    if let sent = sent.exactNumber, let found = found.exactNumber { return isRounded(found, from: sent) }
+    return false
+  }
+
+  /// Whether a number has fewer digits behind the point than another, and is else the same.
+  private static func isRounded(_ found: ODataDecimal, from sent: ODataDecimal) -> Bool {
+    func digits(_ number: ODataDecimal) -> Int? {
+      let text = number.description
+      guard text.allSatisfy({ $0.isASCII && $0.isNumber || $0 == "." || $0 == "-" }) else { return nil }
+      return text.split(separator: ".").dropFirst().first.map { $0.reversed().drop { $0 == "0" }.count } ?? 0
+    }
+    guard let before = digits(sent), let kept = digits(found), kept < before, let left = Double(sent.description),
+      let right = Double(found.description)
+    else { return false }
+    var unit = 1.0
+    for _ in 0..<min(kept, 30) { unit /= 10 }
+    return abs(left - right) < unit
+  }
+
   private static func resembles(_ sent: String, _ found: String) -> Bool {
     let (left, right) = (folded(sent), folded(found))
     if left == right { return true }
