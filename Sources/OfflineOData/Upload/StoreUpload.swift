@@ -58,14 +58,16 @@ struct StoreUpload: Sendable {
   private func course(_ run: inout Run) async throws {
     store.forgetClaims()
     let journal = UploadJournal(store: store, options: options)
-    let units = try await journal.units()
+    let course = UploadCourse(journal: journal)
+    var units = try await journal.units()
     run.total = units.reduce(0) { $0 + $1.size }
+    try await course.decideNoticed(units.map(\.id), &run.counts)
+    if run.counts != UploadCounts() { units = try await journal.units() }
     if !units.isEmpty { try await store.replica.dropOutdatedStaged() }
     let rules = UploadRules(
       unitsPerBatch: store.refusesBatches ? 0 : options.changesPerBatch, lanes: options.lanes,
       splitsTransactions: options.splitsTransactions)
     var machine = UploadMachine(units, rules: rules)
-    let course = UploadCourse(journal: journal)
     await withTaskGroup(of: UploadCourse.Step.self) { group in
       var actions = machine.take(.begin)
       while true {

@@ -31,6 +31,33 @@ struct ArchiveConflictTests {
 
   // MARK: Noticed by a download
 
+  @Test(
+    "A conflict that a download has noticed is decided by the policy though the service has no ETags",
+    arguments: ["archive", "client", "server", "merge", "disjoint", "reverted"], [100, 0])
+  func withoutETags(way: String, changesPerBatch: Int) async throws {
+    let rig = try await UploadRig(.init(hasETags: false))
+    try await rig.store.update("Orders(1)", to: entity(("Name", .string("mine"))))
+    colleague(rig, way == "disjoint" ? "Note" : "Name")
+    #expect(try await rig.store.download().queries.flatMap(\.conflicts).count == 1)
+    if way == "reverted" { colleague(rig, "Name", "\"n1\"") }
+    let policies: [String: OfflineODataConflictPolicy] = [
+      "client": .clientWins, "server": .serverWins, "merge": .mergeDisjoint, "disjoint": .mergeDisjoint,
+    ]
+    let options = OfflineODataUploadOptions(
+      changesPerBatch: changesPerBatch, conflictPolicy: policies[way] ?? .archive)
+    let report = try await rig.store.upload(options)
+    switch way {
+    case "archive", "merge":
+      #expect(report.failed == 1 && report.sent == 0 && order(rig)?["Name"] == "\"theirs\"")
+      #expect(try await rig.store.conflict(1)?.theirs?["Name"] == .string("theirs"))
+    case "server":
+      #expect(report.discarded == 1 && report.sent == 0 && order(rig)?["Name"] == "\"theirs\"")
+      #expect(try await rig.rows("SELECT Name FROM {Orders} WHERE ID = 1") == ["theirs"])
+    default: #expect(report.sent == 1 && report.failed == 0 && order(rig)?["Name"] == "\"mine\"")
+    }
+    if report.failed == 0 { #expect(try await rig.isClean()) }
+  }
+
   @Test("A download notices a conflict, tells it, and keeps the three versions", arguments: [false, true])
   func noticed(isV2: Bool) async throws {
     let rig = try await UploadRig(.init(isV2: isV2))

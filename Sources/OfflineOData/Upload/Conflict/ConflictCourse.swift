@@ -89,6 +89,16 @@ struct ConflictCourse: Sendable {
     }
   }
 
+  /// The server's version. Throws ``UploadStop`` where the service cannot be asked.
+  func asked(for entry: QueueEntry) async throws -> RequestEnd.Theirs {
+    guard let path = try await known(entry).path else { return .unknown }
+    switch try await EntityLookup(store: store).entity(path) {
+    case .there(let answer): return .there(answer)
+    case .gone: return .gone
+    case .refused: return .unknown
+    }
+  }
+
   func fetched(of entry: QueueEntry) async throws -> RequestEnd.Theirs { await fetched(try await known(entry).path) }
 
   /// Whether the server's version is another one than the change was based on.

@@ -21,6 +21,33 @@ extension ConflictCourse {
     for member in members { ends.append((member.entry, try await end(of: member))) }
     let isAnother = ends.contains { if case .queued = $0.end { false } else { true } }
     guard isAnother else { return nil }
+    return together(members, ends)
+  }
+
+  /// What becomes of the requests of a unit of which some have conflicts that a download has noticed, and no condition
+  /// would tell the service: the policy decides before anything is sent.
+  func noticed(_ entries: [QueueEntry]) async throws -> [(entry: QueueEntry, end: RequestEnd)] {
+    var ends: [(entry: QueueEntry, end: RequestEnd)] = []
+    var members: [Member] = []
+    for entry in entries {
+      let failure = entry.failure ?? ArchivedFailure(kind: .refused, message: "", method: "", url: "", time: 0)
+      members.append(Member(entry: entry, condition: nil, failure: failure))
+      ends.append((entry, entry.isConflictUntold ? try await noticed(entry, failure) : .queued))
+    }
+    return together(members, ends)
+  }
+
+  private func noticed(_ entry: QueueEntry, _ failure: ArchivedFailure) async throws -> RequestEnd {
+    let theirs = try await asked(for: entry)
+    // Another may have taken it back meanwhile.
+    if case .there(let answer) = theirs, try await !isAnother(answer, entry) { return .again(theirs, nil) }
+    return try await end(of: entry, condition: nil, theirs: theirs, failure: failure)
+  }
+
+  /// The ends of requests that go together: what is refused is refused whole, what is given up is given up whole.
+  private func together(
+    _ members: [Member], _ ends: [(entry: QueueEntry, end: RequestEnd)]
+  ) -> [(entry: QueueEntry, end: RequestEnd)] {
     for (place, item) in ends.enumerated() {
       guard case .archived(let failure, let theirs) = item.end else { continue }
       // The others are refused with it, and have no conflict of their own.
@@ -65,6 +92,21 @@ extension ConflictCourse {
     var failure = member.failure
     (failure.kind, failure.httpStatus) = (.conflict, 412)
     return try await end(of: member.entry, condition: condition, theirs: theirs, failure: failure)
+  }
+}
+
+extension QueueEntry {
+  /// Whether a download has noticed a conflict that the service would not: no ETag goes with the request.
+  var isConflictUntold: Bool {
+    guard state == .queued, failure?.kind == .conflict, request.baseETag == nil, request.ifMatch != "*" else {
+      return false
+    }
+    switch request.operation {
+    case .create, .createMedia, .createLink, .updateLink, .deleteLink: return false
+    case .patch, .merge, .replace, .delete, .replaceProperty, .patchProperty, .deleteProperty, .replaceValue, .action,
+      .updateMedia, .deleteMedia:
+      return request.entity != nil
+    }
   }
 }
 

@@ -159,6 +159,20 @@ struct UploadCourse: Sendable {
     return step
   }
 
+  // MARK: Conflicts
+
+  /// Decides, before anything is sent, conflicts that a download has noticed and the service would not: no ETag goes with
+  /// them.
+  func decideNoticed(_ ids: [Int64], _ counts: inout UploadCounts) async throws {
+    for (id, entries) in try await journal.conflicts(in: ids) {
+      try Task.checkCancellation()
+      do {
+        let ends = try await ConflictCourse(journal: journal).noticed(entries)
+        counts += try await commit.commit([UploadCommit.Unit(id: id, ends: ends)]).counts
+      } catch let stop as UploadStop { throw stop.cause }
+    }
+  }
+
   // MARK: Doubt
 
   private func resolve(_ id: Int64) async throws -> Step {

@@ -71,6 +71,21 @@ struct UploadJournal: Sendable {
     }
   }
 
+  /// The units among some that have conflicts which a download has noticed and the service would not, with their requests.
+  func conflicts(in ids: [Int64]) async throws(OfflineODataError) -> [(id: Int64, entries: [QueueEntry])] {
+    try await store.read { connection, _, _ in
+      let queue = ChangeQueue(connection)
+      let noted = try connection.rows(
+        "SELECT DISTINCT unit FROM larder_request WHERE state = 0 AND failure IS NOT NULL"
+      ) { (row) throws(StorageError) in try row.int64(0) }
+      guard !noted.isEmpty else { return [] }
+      return try Set(noted).intersection(ids).sorted().compactMap { id in
+        let entries = try queue.entries(inUnit: id)
+        return entries.contains(where: \.isConflictUntold) ? (id, entries) : nil
+      }
+    }
+  }
+
   // MARK: Sending
 
   /// Renders units and writes down that they are sent, in one transaction. What cannot be sent has its fate instead.
