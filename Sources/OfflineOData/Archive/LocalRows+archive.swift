@@ -70,9 +70,18 @@ extension LocalRows {
     }
   }
 
-  /// Takes out a request that became a part of another: what waited for it waits for that one.
+  /// Takes out a request that became a part of another: what waited for it waits for that one, which waits for what it
+  /// waited for.
   mutating func absorb(_ id: Int64, into other: Int64) throws(StorageError) {
     try touch(try queue.effects(of: id))
+    try connection.run(
+      """
+      INSERT OR IGNORE INTO larder_dependency(request, earlier)
+        SELECT ?2, earlier FROM larder_dependency WHERE request = ?1 AND earlier <> ?2
+      """, .integer(id), .integer(other))
+    try connection.run(
+      "INSERT OR IGNORE INTO larder_reference(row, request) SELECT row, ?2 FROM larder_reference WHERE request = ?1",
+      .integer(id), .integer(other))
     try connection.run(
       "UPDATE OR IGNORE larder_dependency SET earlier = ?2 WHERE earlier = ?1 AND request <> ?2", .integer(id),
       .integer(other))
@@ -91,21 +100,32 @@ extension LocalRows {
 struct ArchivedRequests {
   /// Those that failed and those that are held, by their numbers.
   private(set) var entries: [Int64: QueueEntry] = [:]
-  /// What each waits for in the archive: earlier ones, and the others of its transaction.
-  private var ties: [Int64: Set<Int64>] = [:]
+  /// What each waits for in the archive, and what waits for it.
+  private var earlier: [Int64: [Int64]] = [:]
+  private var later: [Int64: [Int64]] = [:]
+  /// The requests of transactions, by their units: each stands for the others.
+  private var members: [Int64: [Int64]] = [:]
+  /// Some of the failed requests that hold each one.
+  private var held: [Int64: [Int64]] = [:]
+
+  /// So many holders are told.
+  private static let mostHolders = 5
 
   init(_ queue: ChangeQueue) throws(StorageError) {
     for state in [RequestState.archived, .held] {
       for entry in try queue.entries(state) { entries[entry.id] = entry }
     }
     guard !entries.isEmpty else { return }
-    for (id, earlier) in try queue.dependencies() where entries[id] != nil {
-      ties[id, default: []].formUnion(earlier.filter { entries[$0] != nil })
+    for (id, others) in try queue.dependencies() where entries[id] != nil {
+      for other in others where entries[other] != nil {
+        earlier[id, default: []].append(other)
+        later[other, default: []].append(id)
+      }
     }
-    for unit in Dictionary(grouping: entries.values, by: \.unit).values where unit.count > 1 {
-      let ids = Set(unit.map(\.id))
-      for id in ids { ties[id, default: []].formUnion(ids.subtracting([id])) }
+    for (unit, all) in Dictionary(grouping: entries.values, by: \.unit) where all.count > 1 {
+      members[unit] = all.map(\.id)
     }
+    for id in failed { hold(by: id) }
   }
 
   /// Those that failed, in their order.
@@ -115,17 +135,42 @@ struct ArchivedRequests {
   func failures(_ ids: Set<Int64>) -> Set<Int64> {
     var found: Set<Int64> = []
     var seen = ids
+    var units: Set<Int64> = []
     var waiting = Array(ids)
     while let id = waiting.popLast() {
       guard let entry = entries[id] else { continue }
       if entry.state == .archived { found.insert(id) }
-      for other in ties[id] ?? [] where seen.insert(other).inserted { waiting.append(other) }
+      var ties = earlier[id] ?? []
+      if let all = members[entry.unit], units.insert(entry.unit).inserted { ties += all }
+      for other in ties where seen.insert(other).inserted { waiting.append(other) }
     }
     return found
   }
 
   /// Held requests that no failed one holds, directly or not; in their order.
   var released: [Int64] {
-    entries.values.filter { $0.state == .held && failures([$0.id]).isEmpty }.map(\.id).sorted()
+    entries.values.filter { $0.state == .held && held[$0.id] == nil }.map(\.id).sorted()
+  }
+
+  /// The failed requests that hold one, for people.
+  func holders(of id: Int64) -> String {
+    let all = held[id] ?? []
+    let told = all.prefix(Self.mostHolders).map(String.init).joined(separator: ", ")
+    return all.count > Self.mostHolders ? told + " and others" : told
+  }
+
+  /// Notes a failed request with all that it holds. One that enough hold already is not gone beyond: those hold what is
+  /// behind it, too.
+  private mutating func hold(by failure: Int64) {
+    var units: Set<Int64> = []
+    var waiting = [failure]
+    while let id = waiting.popLast() {
+      guard let entry = entries[id], held[id]?.last != failure, held[id]?.count ?? 0 <= Self.mostHolders else {
+        continue
+      }
+      held[id, default: []].append(failure)
+      waiting += later[id] ?? []
+      if let all = members[entry.unit], units.insert(entry.unit).inserted { waiting += all }
+    }
   }
 }

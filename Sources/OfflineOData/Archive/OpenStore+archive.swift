@@ -25,6 +25,14 @@ extension OpenStore {
 
   /// Takes back a request of the archive or of the queue, or all of them, with those that depend on it.
   func takeBack(_ id: Int64?, of set: StoreSet) async throws(OfflineODataError) -> Int {
+    try await takingBack { (withSent) throws(OfflineODataError) in
+      try await takeBack(id, of: set, withSent: withSent)
+    }
+  }
+
+  private func takeBack(
+    _ id: Int64?, of set: StoreSet, withSent: Bool
+  ) async throws(OfflineODataError) -> Int {
     try await write { connection, state, plan in
       var rows = LocalRows(plan, state, connection)
       let ids: Set<Int64>
@@ -36,7 +44,7 @@ extension OpenStore {
       } else {
         ids = Set(try rows.queue.entries().filter { set.states.contains($0.state) }.map(\.id))
       }
-      for id in try rows.queue.withDependents(ids) where try rows.queue.entry(id)?.state == .sent {
+      for id in try rows.queue.withDependents(ids) where try !withSent && rows.queue.entry(id)?.state == .sent {
         throw OfflineODataError(.changesPending, "request \(id) is being sent")
       }
       let undone = try rows.undo(ids)

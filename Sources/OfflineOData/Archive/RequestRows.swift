@@ -61,7 +61,7 @@ struct RequestRows {
     writer.integer(entry.unit)
     text("CustomTag", entry.request.customTag, &writer)
     writer.name("Conflict")
-    writer.boolean(entry.failure?.kind == .conflict)
+    writer.boolean(entry.failure?.kind == .conflict && entry.state != .sent)
     if let entity = entry.request.entity, plan.table(entity.table) != nil {
       entityTables.insert(entity.table)
       text("@table", entity.table, &writer)
@@ -95,8 +95,8 @@ struct RequestRows {
     let sent = failure.map { SentRequest(method: $0.method, url: $0.url, body: $0.body) } ?? preview
     self.sent(sent, ["RequestMethod", "RequestURL", "RequestBody"], &writer)
     guard let failure else {
-      let holders = archive?.failures([entry.id]).sorted().map(String.init).joined(separator: ", ") ?? ""
       text("Reason", "Held", &writer)
+      let holders = archive?.holders(of: entry.id) ?? ""
       text("Message", "Held for \(holders), which it depends on: it is sent when that is.", &writer)
       return
     }

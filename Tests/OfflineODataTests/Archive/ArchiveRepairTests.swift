@@ -43,6 +43,67 @@ struct ArchiveRepairTests {
     #expect(try await rig.isClean())
   }
 
+  @Test("An update that came to need an entity made since is not merged into one before it")
+  func madeSince() async throws {
+    let rig = try await UploadRig(combines: true)
+    rig.service.change { $0.sets["Items"]?[11] = .init(values: ["ID": "11", "Order_ID": "1"]) }
+    try await rig.store.download()
+    try await rig.store.update("Items(11)", to: entity(("Text", .string("a"))))
+    try await rig.store.create(entity(("Name", .string("new"))), in: "Orders")
+    let key = try #require(try await rig.rows("SELECT ID FROM {Orders} WHERE ID < 0").first.flatMap { Int32($0) })
+    try await rig.store.update("Items(11)", to: entity(("Order_ID", .int32(key))))
+    let report = try await rig.store.upload()
+    #expect(report.failed == 0 && report.left == 0, "\(report)")
+    #expect(rig.service.entities("Items")[11]?.values == ["ID": "11", "Order_ID": "1000", "Text": "\"a\""])
+    #expect(try await rig.isClean())
+  }
+
+  @Test("What a change needs that is put into a refused one goes before both; what both name is deleted behind them")
+  func needs() async throws {
+    let rig = try await UploadRig(.init(guardsItems: true))
+    rig.service.change { $0.sets["Items"]?[11] = .init(values: ["ID": "11", "Order_ID": "1"]) }
+    try await rig.store.download()
+    var made = ODataSingleRequest.create(entity(("Name", .string("new"))), in: "Orders")
+    made.uploadCategory = "later"
+    _ = try await rig.store.execute(single: made)
+    let key = try #require(try await rig.rows("SELECT ID FROM {Orders} WHERE ID < 0").first.flatMap { Int32($0) })
+    try await rig.store.update("Items(11)", to: entity(("Text", .string("a"))))
+    try await rig.store.update("Items(11)", to: entity(("Order_ID", .int32(key))))
+    rig.service.fail(.status(422)) { $0.contains("Items(11)") }
+    let own = OfflineODataUploadOptions(categories: [""], changesPerBatch: 0)
+    #expect(try await rig.store.upload(own).failed == 2)
+    #expect(try await states(rig) == ["1|0", "2|2", "3|3"])
+    try await rig.store.update("Items(11)", to: entity(("Text", .string("b"))))
+    #expect(try await states(rig) == ["1|0", "2|0"])
+    let early = try await rig.store.upload(own)
+    #expect(early.sent == 0 && early.failed == 0 && early.left == 2, "\(early)")
+    try await rig.store.delete("Orders(1)")
+    let report = try await rig.store.upload(OfflineODataUploadOptions(changesPerBatch: 0))
+    #expect(report.sent == 3 && report.failed == 0 && report.left == 0, "\(report) \(rig.service.log)")
+    #expect(rig.service.log.last == "DELETE Orders(1)")
+    #expect(rig.service.entities("Items")[11]?.values == ["ID": "11", "Order_ID": "1000", "Text": "\"b\""])
+  }
+
+  @Test("Twenty thousand changes of one refused transaction are listed and looked through in no time")
+  func refusedTransaction() async throws {
+    let rig = try await UploadRig()
+    let row = try await rig.row("Orders", 1)
+    try await rig.update(row, ["Name": .string("x")])
+    try await rig.open.write { connection, _, _ in
+      try connection.run(
+        """
+        WITH RECURSIVE n(i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
+        INSERT INTO larder_request(id, unit, state, request, failure)
+          SELECT i, 1, 2, r.request, ?1 FROM n JOIN larder_request r ON r.id = 1
+        """, .text(JSONSettings.encode(ArchivedFailure(kind: .refused, message: "m", method: "", url: "", time: 0))))
+      try connection.run("UPDATE larder_request SET state = 3 WHERE id = 1")
+    }
+    let archive = try await rig.open.read { connection, _, _ in try ArchivedRequests(ChangeQueue(connection)) }
+    #expect(archive.failures([1]).count == 19_999)
+    #expect(archive.released.isEmpty)
+    #expect(archive.holders(of: 1) == "2, 3, 4, 5, 6 and others")
+  }
+
   @Test("By one property, put by itself")
   func property() async throws {
     let rig = try await UploadRig()

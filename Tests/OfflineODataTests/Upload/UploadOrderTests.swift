@@ -69,13 +69,18 @@ struct UploadOrderTests {
     await #expect(throws: OfflineODataError.self) { try await rig.store.upload() }
     rig.service.fail(.hang, times: 20) { $0.contains("GET Orders") }
     let upload = Task { try await rig.store.upload() }
-    while !rig.service.requests.contains(where: { $0.hasPrefix("GET Orders(") }) { await Task.yield() }
+    while !rig.service.requests.contains(where: { $0.hasPrefix("GET Orders(") }), !Task.isCancelled {
+      await Task.yield()
+    }
     let error = await #expect(throws: OfflineODataError.self) { try await rig.store.undoAllPendingChanges() }
     #expect(error?.name == .changesPending)
+    let other = await #expect(throws: OfflineODataError.self) { try await rig.store.delete("RequestQueue(1)") }
+    #expect(other?.name == .changesPending)
     rig.store.cancelUpload()
     await #expect(throws: OfflineODataError.self) { try await upload.value }
     rig.service.change { $0.fault = nil }
-    #expect(try await rig.store.undoAllPendingChanges() == 2)
+    try await rig.store.delete("RequestQueue(1)")
+    #expect(try await rig.store.undoAllPendingChanges() == 1)
     #expect(try await rig.rows("SELECT ID, Name FROM {Orders} ORDER BY ID") == ["1|n1", "2|n2", "3|n3"])
     #expect(try await rig.isClean())
     try await rig.store.download()

@@ -9,7 +9,9 @@ extension ChangeMaker {
       let last = try rows.lastRequest(of: entity.row), let before = try rows.queue.entry(last),
       before.state == .queued, before.unit == before.id, before.request.entity == entity,
       !before.request.isUnmodifiable, before.request.headers.isEmpty, before.request.category == new.category,
-      before.request.customTag == new.customTag, try isAlone(last)
+      before.request.customTag == new.customTag, try isAlone(last),
+      // What it needs and was made since cannot come before it.
+      earlier.allSatisfy({ $0 <= last })
     else { return nil }
     if new.operation == .delete { return try vanish(entity, before) }
     guard case .entity(let added) = new.body, case .entity(var body) = before.request.body,

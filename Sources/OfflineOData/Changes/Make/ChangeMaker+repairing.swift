@@ -34,6 +34,7 @@ extension ChangeMaker {
     try rows.touch(entity)
     try rows.queue.replace(failed.id, by: repair.request, effects: repair.effects)
     for id in earlier where id != failed.id { try rows.queue.add(failed.id, after: id) }
+    try rows.queue.add(failed.id, naming: try rows.referred(by: new, effects))
     try rows.requeue([failed.id])
     try rows.hold(failed.id)
     // What lies between would take its values back: the change comes once more behind it.

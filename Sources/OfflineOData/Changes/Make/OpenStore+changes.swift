@@ -42,12 +42,20 @@ extension OpenStore {
   /// - Parameter paths: the entities, by the keys that they have here; nil takes back all.
   /// - Returns: how many requests were taken back.
   func undoPendingChanges(_ paths: [String]?) async throws(OfflineODataError) -> Int {
-    do throws(OfflineODataError) { return try await undo(paths, withSent: false) } catch {
-      guard error.name == .changesPending else { throw error }
-      // Sent, and no upload is on its way: its answer was lost. What came of it, a download tells.
-      guard let lock = try? FileLock(replica.database.path + "-upload") else { throw error }
+    try await takingBack { (withSent) throws(OfflineODataError) in try await undo(paths, withSent: withSent) }
+  }
+
+  /// Takes requests back; those that were sent, too, where no upload is on its way: their answers were lost, and what came of
+  /// them a download tells.
+  func takingBack(
+    _ body: (_ withSent: Bool) async throws(OfflineODataError) -> Int
+  ) async throws(OfflineODataError) -> Int {
+    do throws(OfflineODataError) { return try await body(false) } catch {
+      guard error.name == .changesPending, let lock = try? FileLock(replica.database.path + "-upload") else {
+        throw error
+      }
       defer { lock.release() }
-      return try await undo(paths, withSent: true)
+      return try await body(true)
     }
   }
 
