@@ -1,0 +1,61 @@
+import CurlTransport
+import Foundation
+import HTTPCore
+import Synchronization
+
+/// A network to a real service that breaks at one change: before the service has seen it, or before its answer is back.
+final class CutTransport: HTTPTransport {
+  /// Where the network breaks, counting changes from 1.
+  enum Cut: Sendable, Hashable, CustomStringConvertible {
+    case before(Int)
+    case behind(Int)
+
+    var description: String {
+      switch self {
+      case .before(let number): "before change \(number)"
+      case .behind(let number): "behind change \(number)"
+      }
+    }
+  }
+
+  private struct State {
+    var cut: Cut?
+    var changes = 0
+    var heard: [String] = []
+    var lost: String?
+  }
+
+  private let inner: CurlTransport
+  private let state = Mutex(State())
+
+  init() throws { inner = try CurlTransport() }
+
+  var identity: String { inner.identity }
+  /// The changes that went to the service, answered or not: method and path.
+  var heard: [String] { state.withLock { $0.heard } }
+
+  /// The change whose answer was lost; nil where none was.
+  var lost: String? { state.withLock { $0.lost } }
+
+  /// Breaks once at a change from now on; nil breaks no more.
+  func arm(_ cut: Cut?) { state.withLock { ($0.cut, $0.changes) = (cut, 0) } }
+
+  func send(_ request: HTTPRequest) async throws(HTTPTransportError) -> HTTPResponse {
+    guard request.method != .get, request.method != .head else { return try await inner.send(request) }
+    let path = request.url.absoluteString.split(separator: "/").dropFirst(2).joined(separator: "/")
+    let (isBefore, isBehind) = state.withLock { state in
+      state.changes += 1
+      let isBefore = state.cut == .before(state.changes)
+      if !isBefore { state.heard.append("\(request.method) \(path)") }
+      let isBehind = state.cut == .behind(state.changes)
+      if isBehind { state.lost = "\(request.method) \(path)" }
+      return (isBefore, isBehind)
+    }
+    if isBefore { throw .connectionLost(reason: "cut") }
+    let response = try await inner.send(request)
+    guard isBehind else { return response }
+    // The service has done it, and the answer is lost.
+    do { _ = try await response.body.collect() } catch { throw .connectionLost(reason: "cut") }
+    throw .connectionLost(reason: "cut")
+  }
+}
