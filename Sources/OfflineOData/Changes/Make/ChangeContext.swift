@@ -20,9 +20,15 @@ final class ChangeContext: Sendable {
 
   var model: EdmModel { plan.model }
 
-  func rules(_ table: EntityTable) -> ChangeRules {
+  func rules(_ table: EntityTable) -> ChangeRules { rules(table, below: []) }
+
+  private func rules(_ table: EntityTable, below: Set<Int>) -> ChangeRules {
     if let rules = known.withLock({ $0[table.number] }) { return rules }
-    let made = ChangeRules(table, model)
+    var containing: (EntityTable, ChangeRules)?
+    if case .containment(let parent, _) = table.place, !below.contains(parent) {
+      containing = (plan.tables[parent], rules(plan.tables[parent], below: below.union([table.number])))
+    }
+    let made = ChangeRules(table, model, containing: containing)
     known.withLock { $0[table.number] = made }
     return made
   }

@@ -63,15 +63,14 @@ extension ChangeMaker {
   ) throws -> QueuedEntity {
     guard depth < Self.deepest else { throw OfflineODataError(.unfittingBody, "entities stand in line too deeply") }
     let rules = context.rules(table)
-    guard rules.isInsertable else { throw OfflineODataError(.insertRestricted, table.name) }
+    try checkInsertable(table, rules, owner)
     let type = try self.type(entity.typeName, table, cast)
     let reference = RowReference(table.name, try rows.connection.takeIdentities(1))
     var changed = ChangedCells(table, type, model)
     for property in entity.properties where !isLeftOut(property, table, type) {
-      let isRefused = rules.computed.contains(property.name) || rules.notInsertable.contains(property.name)
-      if isRefused {
+      if let (path, reason) = ChangeRules.first(in: property, among: rules.notGiven) {
         if property.value == .null { continue }
-        throw OfflineODataError(.readOnlyProperty, "\(type.name)/\(property.name)")
+        throw OfflineODataError.restricted(.readOnlyProperty, "\(type.name)/\(path)", by: reason)
       }
       try changed.take(property)
     }
@@ -84,6 +83,9 @@ extension ChangeMaker {
     var links: [(ODataNavigationLink, ReplicaNavigation)] = []
     for link in entity.navigationLinks where link.content != nil || !link.bindings.isEmpty {
       let navigation = try self.navigation(link.name, table, type)
+      if let reason = rules.notInsertableLinks[link.name] {
+        throw OfflineODataError.restricted(.insertRestricted, "\(table.name)/\(link.name)", by: reason)
+      }
       if case .columns = navigation.relation, plan.isDependent(navigation, table) {
         queued.links.append(try bindOne(link, navigation, table, &cells, depth))
       } else {
@@ -91,6 +93,7 @@ extension ChangeMaker {
       }
     }
     try noteForeignKeys(&queued.properties, given, cells, table)
+    try checkRequired(rules, cells, table, type)
     try fillKey(reference, &cells, given, table)
     effects.append(Effect(.insert, table.name, reference.row, cells: cells))
     for (link, navigation) in links {
@@ -98,6 +101,29 @@ extension ChangeMaker {
       queued.links.append(try self.link(link, own, depth))
     }
     return queued
+  }
+
+  /// Throws where the model lets no entity be made here.
+  private func checkInsertable(_ table: EntityTable, _ rules: ChangeRules, _ owner: Owner?) throws {
+    if let reason = rules.refusesInsert {
+      throw OfflineODataError.restricted(.insertRestricted, table.name, by: reason)
+    }
+    guard let owner, let source = plan.table(owner.reference.table) else { return }
+    let name = owner.navigation.path.joined(separator: "/")
+    if let reason = context.rules(source).behind[name]?.refusesInsert {
+      throw OfflineODataError.restricted(.insertRestricted, "\(source.name)/\(name)", by: reason)
+    }
+  }
+
+  /// Throws where a property is left out that the model wants.
+  private func checkRequired(
+    _ rules: ChangeRules, _ cells: EntityCells, _ table: EntityTable, _ type: EdmStructure
+  ) throws {
+    for (name, reason) in rules.required.sorted(by: { $0.key < $1.key }) {
+      let path = name.split(separator: "/").map(String.init)
+      guard let column = table.column(path, on: type), cells[column.name] ?? .null == .null else { continue }
+      throw OfflineODataError.restricted(.nullNotAllowed, "\(type.name)/\(name)", by: reason)
+    }
   }
 
   /// A key that is null is left to the service.

@@ -159,6 +159,7 @@ extension ChangeMaker {
       throw OfflineODataError(
         .unfittingBody, isOne ? "the link of one entity is updated" : "links to many are created and deleted")
     }
+    if let table = plan.table(owner.reference.table) { try checkRebindable(owner.navigation, table) }
     var draft = draft(isOne ? .updateLink : .createLink, request, target, place)
     let (reference, found) = try self.reference(url)
     draft.body = .reference(reference)
@@ -177,6 +178,13 @@ extension ChangeMaker {
   ) throws -> MadeChange {
     guard let owner = owner(target) else {
       throw OfflineODataError(.unsupportedChange, "a link where there is no navigation property")
+    }
+    if let table = plan.table(owner.reference.table) {
+      try checkRebindable(owner.navigation, table)
+      let name = owner.navigation.path.joined(separator: "/")
+      if let reason = context.rules(table).notDeletableLinks[name] {
+        throw OfflineODataError.restricted(.deleteRestricted, "\(table.name)/\(name)", by: reason)
+      }
     }
     var place = place
     var draft = draft(.deleteLink, request, target, place)
@@ -204,6 +212,13 @@ extension ChangeMaker {
     }
     try record(draft, target)
     return MadeChange(status: 204, entity: owner.reference)
+  }
+
+  /// Throws where the model lets a navigation property of an entity not be bound to others.
+  func checkRebindable(_ navigation: ReplicaNavigation, _ table: EntityTable) throws {
+    let name = navigation.path.joined(separator: "/")
+    guard let reason = context.rules(table).notUpdatableLinks[name] else { return }
+    throw OfflineODataError.restricted(.updateRestricted, "\(table.name)/\(name)", by: reason)
   }
 
   /// The value of a query option, percent-encoding undone.

@@ -83,8 +83,13 @@ extension ChangeMaker {
     _ place: (path: String, query: String?), _ body: QueuedBody
   ) throws -> MadeChange {
     let subject = try subject(target)
-    guard context.rules(subject.table).isUpdatable else {
-      throw OfflineODataError(.updateRestricted, subject.table.name)
+    let rules = context.rules(subject.table)
+    if let reason = rules.refusesUpdate {
+      throw OfflineODataError.restricted(.updateRestricted, subject.table.name, by: reason)
+    }
+    if let reason = ChangeRules.reason(of: target.path, among: rules.fixed) {
+      let name = "\(subject.type.name)/\(target.path.joined(separator: "/"))"
+      throw OfflineODataError.restricted(.readOnlyProperty, name, by: reason)
     }
     var name = SystemColumn.media.rawValue
     if case .stream = target.end {

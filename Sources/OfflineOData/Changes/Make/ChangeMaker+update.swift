@@ -2,7 +2,7 @@ import OData
 import ODataService
 import Storage
 
-// Entities and properties changed and removed (OData Protocol 4.01 §11.4.3 to §11.4.5, §11.4.9).
+// Entities and properties changed (OData Protocol 4.01 §11.4.3, §11.4.4, §11.4.9).
 extension ChangeMaker {
   mutating func update(
     _ request: ODataSingleRequest, _ target: ChangeTarget, _ place: (path: String, query: String?),
@@ -38,7 +38,9 @@ extension ChangeMaker {
   ) throws -> MadeChange {
     let subject = try subject(target)
     let rules = context.rules(subject.table)
-    guard rules.isUpdatable else { throw OfflineODataError(.updateRestricted, subject.table.name) }
+    if let reason = rules.refusesUpdate ?? (method == .replace ? rules.refusesReplace : rules.refusesPatch) {
+      throw OfflineODataError.restricted(.updateRestricted, subject.table.name, by: reason)
+    }
     let entity: ODataEntity
     switch request.body {
     case .entity(let given): entity = given
@@ -46,9 +48,8 @@ extension ChangeMaker {
     default: throw OfflineODataError(.unfittingBody, "update takes an entity")
     }
     var changed = ChangedCells(subject.table, subject.type, model, old: subject.cells)
-    let fixed = rules.computed.union(rules.immutable)
-    for property in entity.properties where try !isKnown(property, subject, fixed) { try changed.take(property) }
-    if method == .replace { try changed.reset(keeping: fixed) }
+    for property in entity.properties where try !isKnown(property, subject, rules) { try changed.take(property) }
+    if method == .replace { try changed.reset(keeping: Set(rules.fixed.keys)) }
     var cells = try changed.finished(replaces: method == .replace)
     var queued = QueuedEntity(
       typeName: subject.type.name == subject.table.type.name ? nil : subject.type.name, row: subject.reference,
@@ -80,20 +81,37 @@ extension ChangeMaker {
 
   /// Whether a property of a body says what is so: of the key, and of what does not change. Throws where it says another
   /// value.
-  private func isKnown(_ property: ODataProperty, _ subject: Subject, _ fixed: Set<String>) throws -> Bool {
+  private func isKnown(_ property: ODataProperty, _ subject: Subject, _ rules: ChangeRules) throws -> Bool {
     guard let column = subject.table.column([property.name], on: subject.type) else { return false }
     let isKey = subject.table.key.contains(column.number)
-    guard isKey || fixed.contains(property.name) else { return false }
+    let found = ChangeRules.first(in: property, among: rules.fixed)
+    guard isKey || found != nil else { return false }
+    if !isKey, let found, found.path != property.name { return try isPartKnown(property, subject, found) }
+    let reason = isKey ? nil : found?.reason
     guard let declared = subject.type.property(property.name) else { return false }
     var probe = ChangedCells(subject.table, subject.type, model, old: subject.cells)
     let place = "\(subject.type.name)/\(property.name)"
-    if property.value == .null, !declared.isNullable { return try refuse(isKey, place) }
+    if property.value == .null, !declared.isNullable { return try refuse(place, reason) }
     try probe.take(property)
     let isSame = try probe.finished().values.allSatisfy { name, value in
       let old = subject.cells[name] ?? .null
       return old == value || column.storage == .decimal && Self.isSameNumber(old, value)
     }
-    return isSame ? true : try refuse(isKey, place)
+    return isSame ? true : try refuse(place, reason)
+  }
+
+  /// The same for a part of a complex value that does not change: false, for the rest of the value may.
+  private func isPartKnown(
+    _ property: ODataProperty, _ subject: Subject, _ found: (path: String, reason: String)
+  ) throws -> Bool {
+    var probe = ChangedCells(subject.table, subject.type, model, old: subject.cells)
+    try probe.take(property)
+    let cells = try probe.finished()
+    let path = found.path.split(separator: "/").map(String.init)
+    guard let column = subject.table.column(path, on: subject.type),
+      cells[column.name] ?? .null == subject.cells[column.name] ?? .null
+    else { return try refuse("\(subject.type.name)/\(found.path)", found.reason) }
+    return false
   }
 
   private static func isSameNumber(_ one: SQLValue, _ other: SQLValue) -> Bool {
@@ -103,8 +121,10 @@ extension ChangeMaker {
     return first == second
   }
 
-  private func refuse(_ isKey: Bool, _ place: String) throws -> Bool {
-    throw OfflineODataError(isKey ? .keyChanged : .readOnlyProperty, place)
+  /// - Parameter reason: the annotation; nil for a part of the key.
+  private func refuse(_ place: String, _ reason: String?) throws -> Bool {
+    guard let reason else { throw OfflineODataError(.keyChanged, place) }
+    throw OfflineODataError.restricted(.readOnlyProperty, place, by: reason)
   }
 
   /// A navigation property in the body of an update: bound to another entity, or to none.
@@ -112,6 +132,7 @@ extension ChangeMaker {
     _ link: ODataNavigationLink, _ subject: Subject, _ cells: inout EntityCells
   ) throws -> QueuedLink {
     let navigation = try self.navigation(link.name, subject.table, subject.type)
+    try checkRebindable(navigation, subject.table)
     var queued = QueuedLink(name: link.name, isCollection: navigation.isCollection)
     let owner = Owner(reference: subject.reference, cells: subject.cells, navigation: navigation)
     let entities = link.entities ?? link.entity.map { [$0] } ?? []
@@ -139,27 +160,6 @@ extension ChangeMaker {
     for pair in pairs where table.columns[pair.source].property?.isNullable == false {
       throw OfflineODataError(.nullNotAllowed, table.columns[pair.source].name)
     }
-  }
-
-  // MARK: Delete
-
-  mutating func delete(
-    _ request: ODataSingleRequest, _ target: ChangeTarget, _ place: (path: String, query: String?)
-  ) throws -> MadeChange {
-    switch target.end {
-    case .entity: break
-    case .property, .value: return try deleteValue(request, target, place)
-    case .stream: return try deleteMedia(request, target, place)
-    case .reference: return try unlink(request, target, place)
-    default: throw OfflineODataError(.unsupportedChange, "delete of what is no entity or property")
-    }
-    let subject = try subject(target)
-    guard context.rules(subject.table).isDeletable else {
-      throw OfflineODataError(.deleteRestricted, subject.table.name)
-    }
-    effects = [Effect(.delete, subject.table.name, subject.reference.row)]
-    try record(draft(.delete, request, target, place), target)
-    return MadeChange(status: 204)
   }
 
   // MARK: Properties
@@ -212,7 +212,7 @@ extension ChangeMaker {
       body: .bytes(bytes, contentType: contentType))
   }
 
-  private mutating func deleteValue(
+  mutating func deleteValue(
     _ request: ODataSingleRequest, _ target: ChangeTarget, _ place: (path: String, query: String?)
   ) throws -> MadeChange {
     let subject = try subject(target)
@@ -225,11 +225,16 @@ extension ChangeMaker {
     _ place: (path: String, query: String?), _ subject: Subject, isWhole: Bool, body: QueuedBody? = nil
   ) throws -> MadeChange {
     let rules = context.rules(subject.table)
-    guard rules.isUpdatable else { throw OfflineODataError(.updateRestricted, subject.table.name) }
+    if let reason = rules.refusesUpdate {
+      throw OfflineODataError.restricted(.updateRestricted, subject.table.name, by: reason)
+    }
     let name = "\(subject.type.name)/\(target.path.joined(separator: "/"))"
     let first = target.path.first ?? ""
-    if rules.computed.contains(first) || rules.immutable.contains(first) {
-      throw OfflineODataError(.readOnlyProperty, name)
+    let whole = ODataProperty(target.path.joined(separator: "/"), value)
+    if let reason = ChangeRules.reason(of: target.path, among: rules.fixed)
+      ?? ChangeRules.first(in: whole, among: rules.fixed)?.reason
+    {
+      throw OfflineODataError.restricted(.readOnlyProperty, name, by: reason)
     }
     if let column = subject.table.column([first], on: subject.type), subject.table.key.contains(column.number) {
       throw OfflineODataError(.keyChanged, name)

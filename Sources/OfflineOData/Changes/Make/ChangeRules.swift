@@ -1,22 +1,57 @@
 import OData
 
-/// What the model allows to be done to the entities of a table (`sap:creatable` and its like; Capabilities, Core).
+/// What the model allows to be done to the entities of a table (`sap:creatable` and its like; Capabilities, Core), each
+/// with the annotation that says so.
 struct ChangeRules: Sendable {
-  private(set) var isInsertable = true
-  private(set) var isUpdatable = true
-  private(set) var isDeletable = true
-  /// Properties that the service works out: never sent.
-  private(set) var computed: Set<String> = []
-  /// Properties that are given when an entity is made, or never.
-  private(set) var immutable: Set<String> = []
-  /// Properties that are not given when an entity is made.
-  private(set) var notInsertable: Set<String> = []
+  /// Why, for those that are refused: the annotation's name.
+  typealias Reasons = [String: String]
 
-  init(_ table: EntityTable, _ model: EdmModel) {
+  private(set) var refusesInsert: String?
+  private(set) var refusesUpdate: String?
+  private(set) var refusesDelete: String?
+  /// The one of PATCH and PUT that is not taken: of an update that replaces, and of others.
+  private(set) var refusesReplace: String?
+  private(set) var refusesPatch: String?
+  /// Properties that the service works out: never sent. By name; a part of a complex property by its path.
+  private(set) var computed: Reasons = [:]
+  /// Properties that are given when an entity is made, or never.
+  private(set) var immutable: Reasons = [:]
+  /// Properties that are not given when an entity is made.
+  private(set) var notInsertable: Reasons = [:]
+  /// Properties that have to be given when an entity is made.
+  private(set) var required: Reasons = [:]
+  /// Navigation properties that no entity is made with, or bound to, in the body of one that is made.
+  private(set) var notInsertableLinks: Reasons = [:]
+  /// Navigation properties that are not bound to others.
+  private(set) var notUpdatableLinks: Reasons = [:]
+  /// Navigation properties whose links are not removed.
+  private(set) var notDeletableLinks: Reasons = [:]
+  /// What is restricted of the entities behind a navigation property, by its path.
+  private(set) var behind: [String: Restrictions] = [:]
+
+  /// Properties that an update does not change, and those that are not given when an entity is made.
+  private(set) var fixed: Reasons = [:]
+  private(set) var notGiven: Reasons = [:]
+
+  /// - Parameter containing: the rules of the table whose entities contain those of this one.
+  init(_ table: EntityTable, _ model: EdmModel, containing: (parent: EntityTable, rules: ChangeRules)? = nil) {
     readSource(table, model)
+    if case .containment(_, let path) = table.place, let containing {
+      let name = path.joined(separator: "/")
+      if let own = containing.rules.behind[name] { take(own) }
+      for type in containing.parent.types {
+        for declaring in type.chain { take(Restrictions(of: declaring.name + "/" + name, model)) }
+      }
+    }
     for type in table.types {
       for property in type.properties { read(property, of: type, model) }
+      for navigation in type.navigationProperties where navigation.sap("creatable") == "false" {
+        notInsertableLinks[navigation.name] = "sap:creatable"
+        behind[navigation.name, default: Restrictions()].refusesInsert = "sap:creatable"
+      }
     }
+    fixed = immutable.merging(computed) { _, reason in reason }
+    notGiven = notInsertable.merging(computed) { _, reason in reason }
   }
 
   private mutating func readSource(_ table: EntityTable, _ model: EdmModel) {
@@ -26,37 +61,46 @@ struct ChangeRules: Sendable {
     case .containment, .type: return
     }
     if let set = model.entitySet(name) {
-      isInsertable = set.sap("creatable") != "false"
-      isUpdatable = set.sap("updatable") != "false"
-      isDeletable = set.sap("deletable") != "false"
+      if set.sap("creatable") == "false" { refusesInsert = "sap:creatable" }
+      if set.sap("updatable") == "false" { refusesUpdate = "sap:updatable" }
+      if set.sap("deletable") == "false" { refusesDelete = "sap:deletable" }
     }
     guard let container = model.defaultContainer?.qualifiedName else { return }
     let target = container + "/" + name
-    let capabilities = "Org.OData.Capabilities.V1."
-    if let insert = model.annotation(capabilities + "InsertRestrictions", target: target)?.value?.members {
-      isInsertable = isInsertable && insert.flag("Insertable") != false
-      notInsertable.formUnion(insert.paths("NonInsertableProperties"))
-    }
-    if let update = model.annotation(capabilities + "UpdateRestrictions", target: target)?.value?.members {
-      isUpdatable = isUpdatable && update.flag("Updatable") != false
-      immutable.formUnion(update.paths("NonUpdatableProperties"))
-    }
-    if let delete = model.annotation(capabilities + "DeleteRestrictions", target: target)?.value?.members {
-      isDeletable = isDeletable && delete.flag("Deletable") != false
+    take(Restrictions(of: target, model))
+    let term = "NavigationRestrictions"
+    let navigations = model.annotation(Restrictions.vocabulary + term, target: target)?.value?.members
+    for item in navigations?.records("RestrictedProperties") ?? [] {
+      guard let path = item.path("NavigationProperty") else { continue }
+      behind[path] = Restrictions(item, in: "Capabilities.\(term)")
     }
   }
 
+  private mutating func take(_ restrictions: Restrictions) {
+    refusesInsert = refusesInsert ?? restrictions.refusesInsert
+    refusesUpdate = refusesUpdate ?? restrictions.refusesUpdate
+    refusesDelete = refusesDelete ?? restrictions.refusesDelete
+    refusesReplace = refusesReplace ?? restrictions.refusesReplace
+    refusesPatch = refusesPatch ?? restrictions.refusesPatch
+    notInsertable.merge(restrictions.notInsertable) { first, _ in first }
+    immutable.merge(restrictions.notUpdatable) { first, _ in first }
+    required.merge(restrictions.required) { first, _ in first }
+    notInsertableLinks.merge(restrictions.notInsertableLinks) { first, _ in first }
+    notUpdatableLinks.merge(restrictions.notUpdatableLinks) { first, _ in first }
+    notDeletableLinks.merge(restrictions.notDeletableLinks) { first, _ in first }
+  }
+
   private mutating func read(_ property: EdmProperty, of type: EdmStructure, _ model: EdmModel) {
-    if property.sap("creatable") == "false" { notInsertable.insert(property.name) }
-    if property.sap("updatable") == "false" { immutable.insert(property.name) }
+    if property.sap("creatable") == "false" { notInsertable[property.name] = "sap:creatable" }
+    if property.sap("updatable") == "false" { immutable[property.name] = "sap:updatable" }
     for declaring in type.chain {
       let target = declaring.name + "/" + property.name
-      if isSet("Org.OData.Core.V1.Computed", target, model) { computed.insert(property.name) }
-      if isSet("Org.OData.Core.V1.Immutable", target, model) { immutable.insert(property.name) }
+      if isSet("Org.OData.Core.V1.Computed", target, model) { computed[property.name] = "Core.Computed" }
+      if isSet("Org.OData.Core.V1.Immutable", target, model) { immutable[property.name] = "Core.Immutable" }
       if case .constant(_, "Org.OData.Core.V1.Permission/Read")? =
         model.annotation("Org.OData.Core.V1.Permissions", target: target)?.value
       {
-        computed.insert(property.name)
+        computed[property.name] = "Core.Permissions"
       }
     }
   }
@@ -69,31 +113,34 @@ struct ChangeRules: Sendable {
   }
 }
 
-extension EdmExpression {
-  /// The members of a record.
-  fileprivate var members: [EdmPropertyValue]? {
-    switch self {
-    case .record(_, let members): members
-    case .annotated(let inner, _): inner.members
-    default: nil
+extension ChangeRules {
+  /// The first property of a body that stands among some, in complex values too, with the annotation.
+  static func first(in property: ODataProperty, among reasons: Reasons) -> (path: String, reason: String)? {
+    guard !reasons.isEmpty else { return nil }
+    return first(in: property, at: property.name, among: reasons, depth: 0)
+  }
+
+  private static func first(
+    in property: ODataProperty, at path: String, among reasons: Reasons, depth: Int
+  ) -> (path: String, reason: String)? {
+    if let reason = reasons[path] { return (path, reason) }
+    guard depth < 50, case .complex(let complex) = property.value else { return nil }
+    for inner in complex.properties {
+      if let found = first(in: inner, at: "\(path)/\(inner.name)", among: reasons, depth: depth + 1) { return found }
     }
+    return nil
+  }
+
+  /// The annotation that a path of properties is among some by: its own, or that of what it is a part of.
+  static func reason(of path: [String], among reasons: Reasons) -> String? {
+    guard !reasons.isEmpty else { return nil }
+    return path.indices.lazy.compactMap { reasons[path[...$0].joined(separator: "/")] }.first
   }
 }
 
-extension [EdmPropertyValue] {
-  fileprivate func flag(_ name: String) -> Bool? {
-    guard case .constant(_, let text)? = first(where: { $0.property == name })?.value else { return nil }
-    return text == "true"
-  }
-
-  fileprivate func paths(_ name: String) -> [String] {
-    guard case .collection(let items)? = first(where: { $0.property == name })?.value else { return [] }
-    return items.compactMap { item in
-      switch item {
-      case .path(_, let path): path
-      case .constant(_, let path): path
-      default: nil
-      }
-    }
+extension OfflineODataError {
+  /// What the model does not allow, with the annotation that says so.
+  static func restricted(_ name: OfflineODataErrorName, _ what: String, by annotation: String) -> OfflineODataError {
+    OfflineODataError(name, "\(what) (\(annotation))")
   }
 }

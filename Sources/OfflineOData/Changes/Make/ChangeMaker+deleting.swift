@@ -1,0 +1,106 @@
+import OData
+import ODataService
+import Storage
+
+// Entities deleted (OData Protocol 4.01 §11.4.5), with what that does to related ones as the model declares it (CSDL 4.01
+// §8.6).
+extension ChangeMaker {
+  mutating func delete(
+    _ request: ODataSingleRequest, _ target: ChangeTarget, _ place: (path: String, query: String?)
+  ) throws -> MadeChange {
+    switch target.end {
+    case .entity: break
+    case .property, .value: return try deleteValue(request, target, place)
+    case .stream: return try deleteMedia(request, target, place)
+    case .reference: return try unlink(request, target, place)
+    default: throw OfflineODataError(.unsupportedChange, "delete of what is no entity or property")
+    }
+    let subject = try subject(target)
+    if let reason = context.rules(subject.table).refusesDelete {
+      throw OfflineODataError.restricted(.deleteRestricted, subject.table.name, by: reason)
+    }
+    effects = [Effect(.delete, subject.table.name, subject.reference.row)]
+    try deleteRelated(to: subject.reference, subject.cells)
+    try record(draft(.delete, request, target, place), target)
+    return MadeChange(status: 204)
+  }
+
+  /// Adds what a deletion does to related entities: the service does the same, without being asked.
+  ///
+  /// Throws `deleteRestricted` where one stays that must not be there (`None`).
+  private mutating func deleteRelated(to reference: RowReference, _ cells: EntityCells) throws {
+    var waiting = [(reference, cells)]
+    var gone: Set<Int64> = [reference.row]
+    var hindering: [(row: RowReference, cells: EntityCells, navigation: String)] = []
+    var released: [(row: RowReference, cells: EntityCells, navigation: ReplicaNavigation, owner: RowReference)] = []
+    while let (owner, cells) = waiting.popLast() {
+      guard let table = plan.table(owner.table) else { continue }
+      let type = cells.text(.type).flatMap(model.structure) ?? table.type
+      for navigation in table.navigations where type.isOrDerives(from: navigation.declaringType) {
+        guard let action = action(of: navigation) else { continue }
+        let name = plan.tables[navigation.target].name
+        for row in try rows.related(to: owner, cells, by: navigation) {
+          let related = RowReference(name, row.id)
+          switch action {
+          case "Cascade":
+            guard gone.insert(row.id).inserted else { continue }
+            effects.append(Effect(.delete, name, row.id))
+            waiting.append((related, row.cells))
+          case "None": hindering.append((related, row.cells, "\(table.name)/\(navigation.property.name)"))
+          default: released.append((related, row.cells, navigation, owner))
+          }
+        }
+      }
+    }
+    if let one = hindering.first(where: { !gone.contains($0.row.row) }) {
+      let path = try rows.path(of: one.row, one.cells) ?? one.row.table
+      throw OfflineODataError.restricted(.deleteRestricted, "\(one.navigation) leads to \(path)", by: "OnDelete None")
+    }
+    for one in released where !gone.contains(one.row.row) {
+      try release(one.row, from: one.owner, one.navigation)
+    }
+  }
+
+  /// What a navigation property says of a deletion; nil where that is nothing, or not known: before V4 `None` does nothing.
+  private func action(of navigation: ReplicaNavigation) -> String? {
+    guard navigation.relation != .containment, let action = navigation.property.onDelete?.action else { return nil }
+    switch action {
+    case "Cascade", "SetNull", "SetDefault": return action
+    case "None": return model.version >= .v4 ? action : nil
+    default: return nil
+    }
+  }
+
+  /// Sets what ties an entity to one that is deleted to null, or to its default; what ties it to others too stays.
+  private mutating func release(
+    _ row: RowReference, from owner: RowReference, _ navigation: ReplicaNavigation
+  ) throws {
+    guard let source = plan.table(owner.table), let target = plan.table(row.table) else { return }
+    switch navigation.relation {
+    case .containment, .container: return
+    case .links(let number, let isForward):
+      let (from, to) = isForward ? (owner.row, row.row) : (row.row, owner.row)
+      effects.append(Effect(.unlink, plan.links[number].name, from, other: to))
+    case .columns(let pairs):
+      guard !plan.isDependent(navigation, source) else { return }
+      var cells = EntityCells()
+      for pair in pairs where !target.key.contains(pair.target) {
+        let column = target.columns[pair.target]
+        let tiesOthers = target.navigations.contains { other in
+          guard case .columns(let others) = other.relation, other.target != source.number else { return false }
+          return plan.isDependent(other, target) && others.contains { $0.source == pair.target }
+        }
+        if !tiesOthers { cells[column.name] = try released(column, navigation) }
+      }
+      if !cells.isEmpty { effects.append(Effect(.set, target.name, row.row, cells: cells)) }
+    }
+  }
+
+  private func released(_ column: ReplicaColumn, _ navigation: ReplicaNavigation) throws -> SQLValue {
+    guard navigation.property.onDelete?.action == "SetDefault", let text = column.property?.defaultValue,
+      let primitive = model.underlying(column.type).type.primitive,
+      let value = try? ODataValue(text: text, type: primitive)
+    else { return .null }
+    return try column.storage.sqlValue(of: value, type: column.type, model: model)
+  }
+}
