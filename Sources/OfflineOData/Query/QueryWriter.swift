@@ -28,12 +28,15 @@ struct QueryWriter: Sendable {
   struct Options: Sendable, Hashable {
     /// The most rows of a page; nil answers all at once.
     var pageSize: Int?
+    /// Whether answers say of each entity whether the last download has brought or changed it.
+    var showsMarks: Bool
     /// What `now()` is, in the form of Edm.DateTimeOffset: the same for a whole question.
     var now: String
 
     /// Without a time, that of this machine's clock.
-    init(pageSize: Int? = nil, now: ODataDateTimeOffset? = nil) {
+    init(pageSize: Int? = nil, showsMarks: Bool = false, now: ODataDateTimeOffset? = nil) {
       self.pageSize = pageSize
+      self.showsMarks = showsMarks
       self.now = (now ?? Options.present)?.description ?? ReplicaSQL.minimumMoment
     }
 

@@ -11,6 +11,10 @@ extension ODataEntity {
   /// Whether a change of the entity is in the error archive, or held because of one there.
   public var inErrorState: Bool { says("sap.inErrorState") }
 
+  /// Whether the last download has brought or changed the entity. Only answers with all control information tell it
+  /// (`Accept: application/json;odata.metadata=full`); in `$filter` there is `sap.upsertedLastDownload()`.
+  public var upsertedLastDownload: Bool { says(DownloadMarks.term) }
+
   private func says(_ term: String) -> Bool {
     annotations.contains { ($0.term == term || $0.term == "__metadata." + term) && $0.value == .boolean(true) }
   }

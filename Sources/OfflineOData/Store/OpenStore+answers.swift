@@ -141,6 +141,10 @@ extension OfflineODataAnswerOptions {
     }
   }
 
+  /// Whether a question's answer says of each entity whether the last download has brought or changed it: with all control
+  /// information.
+  func showsMarks(_ text: String) -> Bool { metadata == .full || text.contains("metadata=full") }
+
   /// Heeds `$format`, which goes before everything else (Protocol 4.01 §11.2.12), else what the request accepts (§8.2.1).
   func heeding(_ format: String?, isJSON: Bool) throws(OfflineODataError) -> OfflineODataAnswerOptions {
     guard isJSON else { return self }

@@ -16,12 +16,14 @@ extension OpenStore {
   ) async throws(OfflineODataError) -> Value {
     let work = { @Sendable [self] (connection: Connection, state: ReplicaState, plan: ReplicaPlan) throws -> Value in
       let begin = ContinuousClock.now
-      let question = try question(text, connection, state, plan, isPaged: isPaged)
+      let question = try question(
+        text, connection, state, plan, isPaged: isPaged, showsMarks: options.showsMarks(text))
       defer { question.pace.note(.now - begin) }
       return try body(try run(question, options, plan), connection)
     }
     let isMain = BlockedThread.isMain(#isolation)
-    let isShort = prepared.withLock { $0.pace(name(text, isPaged: isPaged)) }?.isShort ?? !isMain
+    let name = name(text, isPaged: isPaged, showsMarks: options.showsMarks(text))
+    let isShort = prepared.withLock { $0.pace(name) }?.isShort ?? !isMain
     if isShort, let value = try answerHere(work) { return value }
     return try await read(work)
   }
@@ -43,7 +45,9 @@ extension OpenStore {
     _ text: String, _ options: OfflineODataAnswerOptions, _ connection: Connection, _ state: ReplicaState,
     _ plan: ReplicaPlan, isPaged: Bool = true
   ) throws -> AnswerRun {
-    try run(try question(text, connection, state, plan, isPaged: isPaged), options, plan)
+    let showsMarks = options.showsMarks(text)
+    return try run(
+      try question(text, connection, state, plan, isPaged: isPaged, showsMarks: showsMarks), options, plan)
   }
 
   private func run(
@@ -57,31 +61,35 @@ extension OpenStore {
 
   /// A question with its plan, for what a transaction sees; kept for the next time it is asked.
   func question(
-    _ text: String, _ connection: Connection, _ state: ReplicaState, _ plan: ReplicaPlan, isPaged: Bool = true
+    _ text: String, _ connection: Connection, _ state: ReplicaState, _ plan: ReplicaPlan, isPaged: Bool = true,
+    showsMarks: Bool = false
   ) throws -> PreparedQuestion {
-    let name = name(text, isPaged: isPaged)
+    let name = name(text, isPaged: isPaged, showsMarks: showsMarks)
     let kept = prepared.withLock { $0.question(name, state.version) }
     if let kept, !kept.plan.isOfMoment { return kept }
     if let set = OpenStore.storeSet(text, plan.model) {
       return try question(text, of: set, connection, state, plan, isPaged: isPaged)
     }
-    var question = try make(text, state, plan, isPaged ? parameters.answerPageSize : nil)
+    var question = try make(
+      text, state, plan, isPaged ? parameters.answerPageSize : nil, showsMarks: showsMarks)
     if let kept { question.pace = kept.pace }
     prepared.withLock { $0.keep(question, name, state.version) }
     return question
   }
 
-  /// What a question is kept under: without pages its plan is another one. No URL has a space at its end.
-  private func name(_ text: String, isPaged: Bool) -> String {
-    isPaged && parameters.answerPageSize != nil ? text + " " : text
+  /// What a question is kept under: without pages its plan is another one, and so it is with marks of the last download.
+  /// No URL has a space or a line's end at its end.
+  private func name(_ text: String, isPaged: Bool, showsMarks: Bool) -> String {
+    let name = isPaged && parameters.answerPageSize != nil ? text + " " : text
+    return showsMarks ? name + "\n" : name
   }
 
-  func make(_ text: String, _ state: ReplicaState, _ plan: ReplicaPlan, _ pageSize: Int?) throws
-    -> PreparedQuestion
-  {
+  func make(
+    _ text: String, _ state: ReplicaState, _ plan: ReplicaPlan, _ pageSize: Int?, showsMarks: Bool = false
+  ) throws -> PreparedQuestion {
     let url = try ODataParser(plan.model.version).relativeURL(text)
     let bound = try binder(plan).bind(url, text: text)
-    let options = QueryWriter.Options(pageSize: pageSize)
+    let options = QueryWriter.Options(pageSize: pageSize, showsMarks: showsMarks)
     let readPlan = try QueryWriter(plan: plan, state: state, options: options).plan(bound)
     return PreparedQuestion(url: bound, plan: readPlan, model: plan.model)
   }

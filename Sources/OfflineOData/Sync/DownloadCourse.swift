@@ -16,6 +16,8 @@ struct DownloadCourse: Sendable {
   let query: DefiningQueryRow
   let bound: BoundDefiningQuery
   let store: OpenStore
+  /// Those of the download that this is a part of.
+  let marks: DownloadMarks
   /// Told of progress, often.
   let tell: @Sendable (OfflineODataProgress) -> Void
 
@@ -42,6 +44,8 @@ struct DownloadCourse: Sendable {
       let resumed = try await ReplicaStaging.resume(query, bound, store.replica)
       run.staging = resumed?.0
       try await course(&run, resumed?.1)
+      // Nothing may have come.
+      if run.failure == nil { try await marks.begin(store.replica) }
       if query.streams, run.failure == nil { try await streams(&run) }
     } catch {
       run.failure = OfflineODataError(below: error)
@@ -217,7 +221,8 @@ struct DownloadCourse: Sendable {
       while let inline = try await staging.nextInlinePage() { try await read(inline, staging, &seen, &run) }
       run.progress.step = .committing
       tell(run.progress)
-      let outcome = try await staging.finish(ending, at: Double(store.conversation.options.clock.unixTime()))
+      let now = Double(store.conversation.options.clock.unixTime())
+      let outcome = try await staging.finish(ending, at: now, marks: marks)
       if !outcome.conflicts.isEmpty {
         run.outcome.notes.append(DownloadNote.changedBelow(outcome.conflicts.count).description)
       }

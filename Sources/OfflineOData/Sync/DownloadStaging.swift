@@ -28,7 +28,9 @@ protocol DownloadStaging: Sendable {
   /// Reads such a part; answers its bytes.
   func inlinePage(_ inline: InlinePage, _ page: ArrivingPage) async throws -> Int64
   /// Makes the staged rows those that readers see, with what the next download begins with.
-  func finish(_ ending: DownloadMachine.Ending, at time: Double) async throws -> StagedOutcome
+  func finish(
+    _ ending: DownloadMachine.Ending, at time: Double, marks: DownloadMarks
+  ) async throws -> StagedOutcome
   /// Throws it away.
   func discard() async throws
 }

@@ -98,9 +98,11 @@ struct WholeStaging: DownloadStaging {
     try await ReplicaStaging.read(page, into: read.beginPage(page.form, inline: inline)) { try await $0.end() }.1
   }
 
-  func finish(_ ending: DownloadMachine.Ending, at time: Double) async throws -> StagedOutcome {
+  func finish(
+    _ ending: DownloadMachine.Ending, at time: Double, marks: DownloadMarks
+  ) async throws -> StagedOutcome {
     try await read.finish(
-      deltaLink: ending.deltaLink, etag: ending.etag, lastModified: ending.lastModified, at: time)
+      deltaLink: ending.deltaLink, etag: ending.etag, lastModified: ending.lastModified, at: time, marks: marks)
   }
 
   func discard() async throws { try await read.discard() }
@@ -135,9 +137,11 @@ struct ChangesStaging: DownloadStaging {
 
   func inlinePage(_ inline: InlinePage, _ page: ArrivingPage) async throws -> Int64 { 0 }
 
-  func finish(_ ending: DownloadMachine.Ending, at time: Double) async throws -> StagedOutcome {
+  func finish(
+    _ ending: DownloadMachine.Ending, at time: Double, marks: DownloadMarks
+  ) async throws -> StagedOutcome {
     try await delta.apply(
-      deltaLink: ending.deltaLink, etag: ending.etag, lastModified: ending.lastModified, at: time)
+      deltaLink: ending.deltaLink, etag: ending.etag, lastModified: ending.lastModified, at: time, marks: marks)
   }
 
   func discard() async throws { try await delta.discard() }

@@ -126,6 +126,7 @@ struct StoreDownload: Sendable {
     waiting = waiting.enumerated().sorted { ($0.element.depth, $0.offset) < ($1.element.depth, $1.offset) }.map(
       \.element)
     let total = rows.count
+    let marks = try await DownloadMarks.next(store.replica)
     var running: [Int64: Waiting] = [:]
     var hindered: [Waiting] = []
     try await withThrowingTaskGroup(of: (Int64, OfflineODataQueryOutcome).self) { group in
@@ -136,7 +137,7 @@ struct StoreDownload: Sendable {
           let one = waiting.remove(at: next)
           running[one.row.id] = one
           let done = outcomes.count
-          group.addTask { (one.row.id, await download(one, done, total)) }
+          group.addTask { (one.row.id, await download(one, marks, done, total)) }
         }
         guard let (id, outcome) = try await group.next() else { break }
         if let one = running.removeValue(forKey: id), outcome.error?.name == .storeInUse {
@@ -152,7 +153,7 @@ struct StoreDownload: Sendable {
     // A service may send rows of tables that the query does not name: alone it is in nobody's way.
     for one in hindered where !Task.isCancelled {
       try await store.replica.dropStaged(besides: one.row.id)
-      let outcome = await download(one, outcomes.count, total, isAlone: true)
+      let outcome = await download(one, marks, outcomes.count, total, isAlone: true)
       outcomes.append(outcome)
       tell(.queryFinished(outcome))
     }
@@ -170,12 +171,12 @@ struct StoreDownload: Sendable {
   }
 
   private func download(
-    _ one: Waiting, _ done: Int, _ total: Int, isAlone: Bool = false
+    _ one: Waiting, _ marks: DownloadMarks, _ done: Int, _ total: Int, isAlone: Bool = false
   ) async -> OfflineODataQueryOutcome {
     let clock = store.conversation.options.clock
     let begin = clock.elapsed()
     let tell = tell
-    let course = DownloadCourse(query: one.row, bound: one.bound, store: store) { progress in
+    let course = DownloadCourse(query: one.row, bound: one.bound, store: store, marks: marks) { progress in
       var progress = progress
       (progress.queriesDone, progress.queriesTotal) = (done, total)
       tell(.progress(progress))

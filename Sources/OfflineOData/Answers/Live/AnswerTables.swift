@@ -1,10 +1,12 @@
 import OData
 
 extension ReadPlan {
-  /// The numbers of the entity tables that the plan's statements read, links between them too.
+  /// The numbers of the entity tables that the plan's statements read, links between them too; and, where they ask for what
+  /// the last download has changed, the one of that.
   func tables(_ state: ReplicaState, _ plan: ReplicaPlan) -> Set<Int> {
     var found: Set<Int> = []
     for sql in statements {
+      if DownloadMarks.isRead(by: sql) { found.insert(ReplicaChanges.downloads) }
       for (number, name) in state.tables.enumerated() where sql.contains(name) { found.insert(number) }
       for (number, name) in state.search.enumerated() {
         if let name, sql.contains(name) { found.insert(number) }

@@ -104,6 +104,9 @@ extension LocalRows {
     if let old, !old.isGone {
       isChanged = now.map { old.content != $0.content || old.text(.etag) != $0.text(.etag) } ?? !old.isMadeHere
     }
+    if now != nil, isChanged || base?.isMadeHere == false && (old?.isMadeHere ?? true) || old?.isGone == true {
+      upserted.append(reference)
+    }
     try notice(reference, from: old, to: now, isChanged: isChanged)
     return isChanged
   }

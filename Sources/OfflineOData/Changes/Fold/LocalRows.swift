@@ -13,6 +13,8 @@ struct LocalRows {
   private(set) var changed: Set<Int> = []
   /// Conflicts that a download has noticed in this transaction.
   var noticed: [OfflineODataNoticedConflict] = []
+  /// Rows that changes wait on and a download has brought or changed in this transaction.
+  var upserted: [RowReference] = []
 
   /// A link between two rows.
   struct LinkReference: Hashable, Sendable {

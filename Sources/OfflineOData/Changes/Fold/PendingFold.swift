@@ -71,10 +71,13 @@ enum LocalState {
   static let pending: Int64 = 2
   /// A request is in the error archive, or is held because of one there.
   static let failed: Int64 = 4
+  /// The last download has inserted or updated the entity. In answers alone: ``DownloadMarks`` know it.
+  static let upserted: Int64 = 8
 
   /// The instance annotations that say it of an entity.
   static let terms: [(bit: Int64, term: String)] = [
     (made, "sap.isLocal"), (pending, "sap.hasPendingChanges"), (failed, "sap.inErrorState"),
+    (upserted, DownloadMarks.term),
   ]
 
   /// The bit of an annotation; nil for others.

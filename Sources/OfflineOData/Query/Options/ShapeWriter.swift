@@ -56,7 +56,15 @@ struct ShapeWriter {
       table: table, type: entity.type, source: set.source, id: try column(.id, entity),
       typeNumber: table.hasTypes ? try column(.type, entity) : nil, etag: try column(.etag, entity),
       uri: try column(.uri, entity), media: table.types.contains(where: \.hasStream) ? try column(.media, entity) : nil,
-      state: try column(.state, entity), key: try key(entity), members: members, expands: expands)
+      state: try state(of: entity), key: try key(entity), members: members, expands: expands)
+  }
+
+  /// The bits of ``LocalState``; that of the last download where it is asked for: it costs each row a look.
+  private func state(of entity: EntityScope) throws -> Int32 {
+    guard statement.question.options.showsMarks else { return try column(.state, entity) }
+    let state = try writer.system(.state, of: entity)
+    let mark = DownloadMarks.condition(entity.table, id: try writer.system(.id, of: entity), state: state)
+    return statement.column("\(state) | CASE WHEN \(mark) THEN \(number: Int(LocalState.upserted)) ELSE 0 END")
   }
 
   func column(_ column: SystemColumn, _ entity: EntityScope) throws -> Int32 {

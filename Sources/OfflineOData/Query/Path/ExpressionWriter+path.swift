@@ -67,8 +67,7 @@ extension ExpressionWriter {
       return PathPlace(rows: place.rows, scope: scope(of: json.item(ordinal)))
     case .value: return place
     case .annotation(let name, qualifier: nil):
-      guard case .entity(let entity) = place.scope, let bit = LocalState.bit(of: name) else { break }
-      let text: SQLText = "\(try system(.state, of: entity)) & \(number: bit) <> 0"
+      guard case .entity(let entity) = place.scope, let text = try state(name, of: entity) else { break }
       return PathPlace(
         rows: place.rows,
         scope: .value(
@@ -78,6 +77,15 @@ extension ExpressionWriter {
     default: break
     }
     throw OfflineODataError.unsupported(describe(segment.kind) + " here")
+  }
+
+  /// What an annotation says of an entity's state, as a condition; nil for other annotations.
+  private func state(_ term: String, of entity: EntityScope) throws -> SQLText? {
+    if term == DownloadMarks.term {
+      return DownloadMarks.condition(
+        entity.table, id: try system(.id, of: entity), state: try system(.state, of: entity))
+    }
+    return try LocalState.bit(of: term).map { "\(try system(.state, of: entity)) & \(number: $0) <> 0" }
   }
 
   // MARK: Properties

@@ -148,6 +148,7 @@ extension Replica {
       for table in ["larder_download", "larder_inline", "larder_stage", "larder_membership"] + ReplicaSchema.changes {
         try connection.run("DELETE FROM \(table)")
       }
+      try DownloadMarks.forget(connection)
       try connection.run(
         "UPDATE larder_query SET delta_link = NULL, etag = NULL, last_modified = NULL, downloaded = NULL")
       try connection.countVersionUp()

@@ -131,6 +131,9 @@ extension Replica {
         try connection.run("DELETE FROM larder_litter WHERE name = ?1", .text(name))
         if ContinuousClock.now - begin > Replica.slice { return true }
       }
+      while try DownloadMarks.thin(connection) {
+        if ContinuousClock.now - begin > Replica.slice { return true }
+      }
       return false
     }
   }

@@ -5,7 +5,7 @@ enum ReplicaSchema {
   /// "Lrdr".
   static let applicationID: Int32 = 0x4C72_6472
 
-  static let schema = Schema(applicationID: applicationID, steps: [First(), Second(), Third(), Fourth()])
+  static let schema = Schema(applicationID: applicationID, steps: [First(), Second(), Third(), Fourth(), Fifth()])
 
   /// The tables of changes that wait to be sent.
   static let changes = [
@@ -117,6 +117,17 @@ enum ReplicaSchema {
       """,
       "CREATE INDEX larder_local_row ON larder_local(row)",
     ]
+  }
+
+  /// What a download has inserted or updated, see ``DownloadMarks``.
+  private struct Fifth: SchemaStep {
+    func run(on connection: Connection) throws(StorageError) {
+      try connection.run(
+        """
+        CREATE TABLE larder_upserted(download INTEGER NOT NULL, name TEXT NOT NULL, row INTEGER NOT NULL,
+          PRIMARY KEY(download, name, row)) STRICT, WITHOUT ROWID
+        """)
+    }
   }
 
   /// Which rows requests name beside their own.

@@ -11,6 +11,8 @@ struct DeltaWriter {
   private var bits: [Int: Int64] = [:]
   private var deltaLinks: [(link: ODataDeltaLink, isDeleted: Bool)] = []
   private var outcome = StagedOutcome()
+  /// The rows that were added or changed, by the number of their table.
+  private(set) var upserted: [Int: [Int64]] = [:]
   private var hasNewTables = false
   /// The SQL that finds a row of a table, and that adds one.
   private var finds: [Int: String] = [:]
@@ -135,8 +137,9 @@ struct DeltaWriter {
         shape, slot.table, name: name(shape.table), indexed: indexed[shape.table] ?? [])
     }
     let bit: Int64 = 1 << (bits[shape.table] ?? 0)
-    let isOther = try changes[shape]?.apply(slot, row, id: id, bit: bit, connection)
-    if isOther == true { outcome.changed.insert(shape.table) }
+    guard let found = try changes[shape]?.apply(slot, row, id: id, bit: bit, connection), found != .same else { return }
+    outcome.changed.insert(shape.table)
+    if found == .upserted { upserted[shape.table, default: []].append(id) }
   }
 
   private mutating func insert(
@@ -157,6 +160,7 @@ struct DeltaWriter {
     slot.batch.set(row, SystemColumn.queries.place, integer: 1 << (bits[table.number] ?? 0))
     try connection.forEachRow(inserts[table.number] ?? "", of: slot.batch, row, Array(0..<slot.batch.width))
     outcome.changed.insert(table.number)
+    upserted[table.number, default: []].append(id)
     return id
   }
 

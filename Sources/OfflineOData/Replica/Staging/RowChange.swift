@@ -83,22 +83,32 @@ struct RowChange {
       count += part.places.count
     }
     look = """
-      SELECT "@queries" & ?\(count + 2) = 0, \(terms.joined(separator: ", ")) FROM \(name) WHERE "@id" = ?\(count + 1)
+      SELECT "@queries" & ?\(count + 2) = 0, \(terms.joined(separator: ", ")), "@state" & \(LocalState.made) <> 0 FROM \(name) WHERE "@id" = ?\(count + 1)
       """
+  }
+
+  /// What came of a row of a delta.
+  enum Outcome: Sendable {
+    case same
+    /// It belongs to one more defining query now.
+    case joined
+    /// It was changed, or was made here and has come back.
+    case upserted
   }
 
   /// Changes what a row of the payload has and the row of an identity has not; answers whether there was anything.
   mutating func apply(
     _ slot: RowSlot, _ row: Int, id: Int64, bit: Int64, _ connection: Connection
-  ) throws(StorageError) -> Bool {
-    var isNew = false
+  ) throws(StorageError) -> Outcome {
+    var (isNew, wasMade) = (false, false)
     var differing = 0
     try connection.forEachRow(look, of: slot.batch, row, lookPlaces, [id, bit]) { (found) throws(StorageError) in
       isNew = found.integer(0) != 0
       for part in 0..<3 where found.integer(Int32(part + 1)) != 0 { differing |= 1 << part }
+      wasMade = found.integer(4) != 0
       return false
     }
-    guard isNew || differing != 0 else { return false }
+    guard isNew || differing != 0 else { return .same }
     let update: (sql: String, places: [Int])
     if let known = updates[differing] {
       update = known
@@ -107,7 +117,7 @@ struct RowChange {
       updates[differing] = update
     }
     try connection.forEachRow(update.sql, of: slot.batch, row, update.places, [id, bit])
-    return true
+    return differing != 0 || wasMade ? .upserted : .joined
   }
 
   private func update(_ differing: Int) -> (sql: String, places: [Int]) {

@@ -65,11 +65,15 @@ final class StagedDelta: Sendable {
   ///
   /// Throws what cannot be read of a page; nothing is changed then. `inUse` where a whole read of another query fills
   /// one of the tables.
-  /// - Parameter time: now, in seconds since 1970.
+  /// - Parameters:
+  ///   - time: now, in seconds since 1970.
+  ///   - marks: those of the download that the changes are a part of; nil where they are one by themselves.
   func apply(
-    deltaLink: String?, etag: String?, lastModified: String?, at time: Double
+    deltaLink: String?, etag: String?, lastModified: String?, at time: Double, marks: DownloadMarks? = nil
   ) async throws -> StagedOutcome {
-    let ending = StagedEnding(deltaLink: deltaLink, etag: etag, lastModified: lastModified, time: time)
+    let marks = if let marks { marks } else { try await DownloadMarks.next(replica) }
+    let ending = StagedEnding(
+      deltaLink: deltaLink, etag: etag, lastModified: lastModified, time: time, marks: marks)
     let unreadable = Mutex<(any Error & Sendable)?>(nil)
     do {
       return try await replica.write { [self] (connection, state, plan) throws(StorageError) in
@@ -84,6 +88,8 @@ final class StagedDelta: Sendable {
         outcome.conflicts = try local.refold(unfolded, writer.registry)
         outcome.noticed = local.noticed
         outcome.changed.formUnion(local.changed)
+        for (table, rows) in writer.upserted { try marks.mark(rows, of: plan.tables[table], connection) }
+        try marks.mark(local.upserted, in: plan, connection)
         try ending.write(query, connection)
         try StagedTables.drop(query: query, plan, connection)
         return outcome

@@ -16,21 +16,25 @@ extension StagedRead {
   /// Makes what is staged what readers see, in one short transaction with the link and the conditions of the next time.
   ///
   /// Before it, in slices, rows of other queries are copied beside; and what has not changed is left as it is.
-  /// - Parameter time: now, in seconds since 1970.
+  /// - Parameters:
+  ///   - time: now, in seconds since 1970.
+  ///   - marks: those of the download that the read is a part of; nil where it is one by itself.
   func finish(
-    deltaLink: String?, etag: String?, lastModified: String?, at time: Double
+    deltaLink: String?, etag: String?, lastModified: String?, at time: Double, marks: DownloadMarks? = nil
   ) async throws(StorageError) -> StagedOutcome {
+    let marks = if let marks { marks } else { try await DownloadMarks.next(replica) }
     _ = try await queue.drain()
     let work = try await begin()
     for table in work.tables { try await copyRows(table) }
     for link in work.links { try await copyLinks(link) }
-    var changed: [Int] = []
-    for table in work.tables where try await hasChanged(table) { changed.append(table.number) }
+    var changed: [Int: Upserted] = [:]
+    for table in work.tables where try await hasChanged(table) { changed[table.number] = try await upserted(table) }
     var changedLinks: [Int] = []
     for link in work.links where try await hasChanged(link) { changedLinks.append(link.number) }
-    let ending = StagedEnding(deltaLink: deltaLink, etag: etag, lastModified: lastModified, time: time)
+    let ending = StagedEnding(
+      deltaLink: deltaLink, etag: etag, lastModified: lastModified, time: time, marks: marks)
     return try await replica.write { [self, changed, changedLinks] (connection, _, plan) throws(StorageError) in
-      try flip(work, Set(changed), Set(changedLinks), ending, plan, connection)
+      try flip(work, changed, Set(changedLinks), ending, plan, connection)
     }
   }
 
@@ -147,16 +151,49 @@ extension StagedRead {
 
   // MARK: Differences
 
-  private func hasChanged(_ work: Work.Table) async throws(StorageError) -> Bool {
+  /// Rows of the next generation that the current one has not, or not so.
+  private func differing(_ work: Work.Table, without left: Set<SystemColumn>) -> String {
     let columns =
-      SystemColumn.allCases.map(\.rawValue).filter { $0 != "@id" } + plan.tables[work.number].columns.map(\.name)
+      SystemColumn.allCases.filter { !left.contains($0) }.map(\.rawValue) + plan.tables[work.number].columns.map(\.name)
     func row(_ alias: String) -> String {
       "(" + columns.map { "\(alias).\(TableDDL.quoted($0)) COLLATE BINARY" }.joined(separator: ",") + ")"
     }
+    return """
+      FROM \(work.next) AS n LEFT JOIN \(work.current) AS c ON c."@id" = n."@id"
+      WHERE (c."@id" IS NULL OR \(row("n")) IS NOT \(row("c")))
+      """
+  }
+
+  /// The rows of a table that the read has brought or changed.
+  private enum Upserted: Sendable {
+    /// All that it has: there were none before.
+    case all
+    case rows([Int64])
+  }
+
+  /// Which rows a read has brought or changed, of a table where it has changed anything. Those that changes wait on are
+  /// compared with their bases when these change.
+  private func upserted(_ work: Work.Table) async throws(StorageError) -> Upserted {
     let sql = """
-      SELECT (SELECT count(*) FROM \(work.next)) <> (SELECT count(*) FROM \(work.current)) OR EXISTS(
-      SELECT 1 FROM \(work.next) AS n LEFT JOIN \(work.current) AS c ON c."@id" = n."@id"
-      WHERE c."@id" IS NULL OR \(row("n")) IS NOT \(row("c")))
+      SELECT n."@id" \(differing(work, without: [.id, .queries]))
+      AND NOT EXISTS(SELECT 1 FROM larder_base WHERE row = n."@id")
+      """
+    return try await replica.database.read { (connection) throws(StorageError) in
+      let hadRows = try connection.first("SELECT 1 FROM \(work.current) LIMIT 1") { (_) throws(StorageError) in true }
+      guard hadRows == true else { return .all }
+      var rows: [Int64] = []
+      try connection.forEachRow(sql) { (row) throws(StorageError) in
+        rows.append(row.integer(0))
+        return true
+      }
+      return .rows(rows)
+    }
+  }
+
+  private func hasChanged(_ work: Work.Table) async throws(StorageError) -> Bool {
+    let sql = """
+      SELECT (SELECT count(*) FROM \(work.next)) <> (SELECT count(*) FROM \(work.current))
+      OR EXISTS(SELECT 1 \(differing(work, without: [.id])))
       OR EXISTS(SELECT 1 FROM larder_base WHERE name = ?1)
       """
     let table = plan.tables[work.number].name
@@ -182,16 +219,20 @@ extension StagedRead {
   // MARK: The end
 
   private func flip(
-    _ work: Work, _ changed: Set<Int>, _ changedLinks: Set<Int>, _ ending: StagedEnding, _ plan: ReplicaPlan,
+    _ work: Work, _ changed: [Int: Upserted], _ changedLinks: Set<Int>, _ ending: StagedEnding, _ plan: ReplicaPlan,
     _ connection: Connection
   ) throws(StorageError) -> StagedOutcome {
     var registry = try ReplicaRegistry(plan, connection)
     var outcome = StagedOutcome()
     for table in work.tables {
       guard registry.entities[table.number]?.reader == query else { throw .givenUp(connection.file ?? "") }
-      if changed.contains(table.number) {
+      if let upserted = changed[table.number] {
         try registry.flip(table: table.number, connection)
         outcome.changed.insert(table.number)
+        switch upserted {
+        case .all: try ending.marks.markAll(of: plan.tables[table.number], connection)
+        case .rows(let rows): try ending.marks.mark(rows, of: plan.tables[table.number], connection)
+        }
       } else {
         try registry.dropNext(table: table.number, connection)
       }
@@ -211,6 +252,7 @@ extension StagedRead {
       told: Dictionary(uniqueKeysWithValues: work.links.map { ($0.number, $0.next + "_told") }))
     outcome.noticed = local.noticed
     outcome.changed.formUnion(local.changed)
+    try ending.marks.mark(local.upserted, in: plan, connection)
     try ending.write(query, connection)
     try connection.run("DELETE FROM larder_inline WHERE query = ?1", .integer(query))
     try connection.logChange(outcome.changed)
@@ -230,8 +272,10 @@ struct StagedEnding: Sendable {
   var lastModified: String?
   /// Seconds since 1970.
   var time: Double
+  var marks: DownloadMarks
 
   func write(_ query: Int64, _ connection: Connection) throws(StorageError) {
+    try marks.begin(connection)
     try connection.run(
       "UPDATE larder_query SET delta_link = ?1, etag = ?2, last_modified = ?3, downloaded = ?4 WHERE id = ?5",
       .text(deltaLink), .text(etag), .text(lastModified), .real(time), .integer(query))
