@@ -61,7 +61,7 @@ public final class ObjectStore: Sendable {
   /// A damaged file is never replaced: it holds what was acknowledged. See ``checkIntegrity()``.
   ///
   /// - Parameters:
-  ///   - path: the file; `-wal`, `-shm` and `-changes` behind its name are taken too.
+  ///   - path: the file; `-wal`, `-shm`, `-changes` and `-rekey` behind its name are taken too.
   ///   - key: encrypts the file; ``changeKey(path:from:to:)`` encrypts one that is there.
   ///   - options: what it may take, in memory and on disk.
   ///   - now: the time, for expiry and metadata.
@@ -115,11 +115,14 @@ public final class ObjectStore: Sendable {
   /// Gives the file of a closed store another key, encrypts a plain one (`from` is nil), or the reverse (`to` is nil).
   ///
   /// After a crash at any instant the old key opens it, or the new one. Throws `storage`, with the category `inUse` where
-  /// anybody has it open, `wrongKey`, `encrypted`, `notEncrypted`, `corrupt`, `full`, `cannotOpen`.
+  /// anybody has it open, `foreignFile` for a file of something else, which is left as it is, `wrongKey`, `encrypted`,
+  /// `notEncrypted`, `corrupt`, `full`, `cannotOpen`.
   public static func changeKey(
     path: String, from old: StorageKey?, to new: StorageKey?
   ) async throws(ObjectStoreError) {
-    do throws(StorageError) { try await Database.rekey(path, from: old, to: new) } catch {
+    do throws(StorageError) {
+      try await Database.rekey(path, from: old, to: new, schema: ObjectSchema.schema)
+    } catch {
       throw ObjectStoreError(.open, error)
     }
   }

@@ -54,7 +54,7 @@ package final class Database: Sendable {
   /// Opens a file, makes it where it is missing, and brings it up to date.
   ///
   /// - Parameters:
-  ///   - key: encrypts the file; nil opens a plain one. ``rekey(_:from:to:options:)`` makes the one of the other.
+  ///   - key: encrypts the file; nil opens a plain one. ``rekey(_:from:to:schema:options:)`` makes the one of the other.
   ///   - schema: what the file must be. A file of another application, or of a later version, is left untouched.
   /// - Throws: `cannotOpen`, `readOnly`, `notADatabase`, `corrupt`, `foreignFile`, `newerSchema`, `busy`, `full`;
   ///   `wrongKey`, `encrypted`, `notEncrypted`, `notSupported`, before anything is changed.
@@ -119,8 +119,10 @@ package final class Database: Sendable {
       try schema.apply(to: writer)
       return writer
     } catch {
+      // What was read of a file beside another's log says nothing about either.
+      let isInPlace = writer.isInPlace
       try? writer.close()
-      throw error
+      throw isInPlace ? error : .locked(path)
     }
   }
 

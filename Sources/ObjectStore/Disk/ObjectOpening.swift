@@ -25,7 +25,8 @@ struct ObjectOpening: Sendable {
     case .database(ObjectSchema.applicationID): break
     case .encrypted: break  // Its key tells.
     case .database(0): break  // Cut off before its first transaction, or another's: the schema tells.
-    case .damaged: throw .damaged(path, "The file's header is damaged")
+    case .damaged where key == nil: throw .damaged(path, "The file's header is damaged")
+    case .damaged: break  // Or nothing but zeros, where the machine crashed while it was made: opening tells.
     case .database, .other: throw .foreign(path)
     }
     let settings = DatabaseOptions(

@@ -151,6 +151,11 @@ extension StorageError {
     StorageError(.encrypted, message: "The file is encrypted, and no key was given", file: file)
   }
 
+  /// A file that has no key.
+  package static func notEncrypted(_ file: String) -> StorageError {
+    StorageError(.notEncrypted, message: "The file is not encrypted, and a key was given", file: file)
+  }
+
   /// A file that another key opens.
   package static func wrongKey(_ file: String) -> StorageError {
     StorageError(.wrongKey, message: "The file is encrypted with another key", file: file)

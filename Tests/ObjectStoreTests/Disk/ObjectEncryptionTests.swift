@@ -43,6 +43,36 @@ struct ObjectEncryptionTests {
     try await again.close()
   }
 
+  @Test("a first page that the disk has kept as zeros, where the machine crashed, is made anew")
+  func zeros() async throws {
+    try folder.write([UInt8](repeating: 0, count: 4096), to: "objects")
+    let store = try await ObjectStore(path: path, key: key)
+    try await store.put("kept", forKey: "k")
+    try await store.close()
+    #expect(try await refusal(nil) == .encrypted)
+    #expect(try await refusal(key) == nil)
+  }
+
+  private struct OtherTable: SchemaStep {
+    func run(on connection: Connection) throws(StorageError) { try connection.run("CREATE TABLE other(a)") }
+  }
+
+  @Test("a database of another program is not encrypted in the store's place")
+  func foreign() async throws {
+    let other = try await Database.open(path, schema: Schema(applicationID: 99, steps: [OtherTable()]))
+    try await other.close()
+    try folder.write(try Data(contentsOf: URL(filePath: path)).map { $0 }, to: "copy")
+    let error = await #expect(throws: ObjectStoreError.self) {
+      try await ObjectStore.changeKey(path: path, from: nil, to: key)
+    }
+    guard case .storage(let below)? = error?.reason else {
+      Issue.record("\(error.debugDescription)")
+      return
+    }
+    #expect(below.category == .foreignFile)
+    #expect(FileManager.default.contentsEqual(atPath: path, andPath: folder.file("copy")))
+  }
+
   @Test("another key, none, one for a plain file: each by its name; the key can be changed, given and taken away")
   func keys() async throws {
     let store = try await ObjectStore(path: path, key: key)

@@ -189,6 +189,45 @@ struct EncryptedDamageTests {
     }
   }
 
+  @Test("a log whose header was wiped is an error, not a file without its last commits")
+  func wipedLogHeader() throws {
+    let (file, written) = try crashed(5)
+    var log = written
+    log.replaceSubrange(0..<32, with: [UInt8](repeating: 0, count: 32))
+    #expect(try outcome(file: file, log: log) == .failed(.corrupt))
+    // Nothing but zeros is what a file system may have made of a log that was never on the disk.
+    log = [UInt8](repeating: 0, count: log.count)
+    #expect(try outcome(file: file, log: log) == .rows([]))
+  }
+
+  @Test("what a failed commit has left in the log is not taken for a frame on the disk when it is written over")
+  func failedCommit() throws {
+    // A plain database's file lends its calls; what is written to it is a log.
+    let path = rig.folder.file("log")
+    let connection = try Connection(path, access: .readWriteCreate, options: DatabaseOptions(), cipher: nil)
+    defer { try? connection.close() }
+    let keys = try FileKeys.new(rig.key)
+    let log = try #require(connection.mainFile.flatMap { LogFile(RealFile($0), keys) })
+    var header = [UInt8](repeating: 7, count: 32)
+    header.replaceSubrange(8..<12, with: [0, 0, 16, 0])
+    #expect(log.write(header, 32, at: 0) == 0)
+    let image = [UInt8](repeating: 1, count: FileContent.sealedLength) + [UInt8](repeating: 0, count: 32)
+    func write(_ frame: Int, ends: Bool, page hasPage: Bool = true) -> Bool {
+      let place = Int64(32 + (frame - 1) * 4120)
+      let head = [0, 0, 0, 1, 0, 0, 0, ends ? 1 : 0] + [UInt8](repeating: 7, count: 16)
+      guard log.write(head, 24, at: place) == 0 else { return false }
+      return !hasPage || log.write(image, page, at: place + 24) == 0
+    }
+    #expect(write(1, ends: true) && log.sync(2) == 0)
+    // The page of this one never comes: the disk is full, say. What is synchronized next is another's.
+    #expect(write(2, ends: true, page: false) && log.sync(2) == 0)
+    #expect(write(2, ends: false) && write(3, ends: true) && log.sync(2) == 0)
+    let place = 32 + 2 * 4120 + 24 + FileContent.sealedLength
+    #expect(Array(rig.contents(path)[place..<(place + 4)]) == [1, 0, 0, 0])
+    #expect(write(4, ends: true))
+    #expect(Array(rig.contents(path)[(place + 4120)..<(place + 4124)]) == [3, 0, 0, 0])
+  }
+
   /// How long the log is without its last commit.
   private func lengthWithoutLast(_ file: [UInt8], _ log: [UInt8], _ count: Int) throws -> Int {
     var length = log.count

@@ -102,15 +102,86 @@ struct RekeyTests {
     #expect(await storageError { try await Database.rekey(plain, from: nil, to: nil) }?.category == .misuse)
   }
 
-  @Test("a damaged page is not given a new key")
-  func damage() async throws {
+  @Test(
+    "a damaged or wiped page is not given a new key, nor taken for zeros in a plain file", arguments: [true, false])
+  func damage(isWiped: Bool) async throws {
     try await rig.fill(30)
     var bytes = rig.bytes
-    bytes[3 * 4096 + 100] ^= 1
+    if isWiped {
+      bytes.replaceSubrange((3 * 4096)..<(4 * 4096), with: [UInt8](repeating: 0, count: 4096))
+    } else {
+      bytes[3 * 4096 + 100] ^= 1
+    }
     try rig.write(bytes, to: rig.path)
-    let error = await storageError { try await Database.rekey(rig.path, from: rig.key, to: other) }
-    #expect(error?.category == .corrupt)
-    #expect(rig.bytes == bytes)
+    for new in [other, nil] {
+      let error = await storageError { try await Database.rekey(rig.path, from: rig.key, to: new) }
+      #expect(error?.category == .corrupt)
+      #expect(rig.bytes == bytes)
+      #expect(files == ["secret.db"])
+    }
+  }
+
+  @Test("a file whose rows came and went has no page that was never written")
+  func freedPages() async throws {
+    let database = try await rig.open()
+    var random = PrintedSeed(for: "freed pages")
+    for round in 0..<30 {
+      let size = Int.random(in: 1...60_000, using: &random)
+      let keeps = Int.random(in: 0...3, using: &random)
+      try await database.write { (connection) throws(StorageError) in
+        for _ in 0..<10 {
+          try connection.run(
+            "INSERT INTO item(name, data) VALUES(?, zeroblob(?))", .text("r\(round)"), .integer(Int64(size)))
+        }
+        try connection.run("DELETE FROM item WHERE id % 4 > ?", .integer(Int64(keeps)))
+      }
+    }
+    try await database.close()
+    try await Database.rekey(rig.path, from: rig.key, to: other)
+    try await Database.rekey(rig.path, from: other, to: nil)
+    let plain = try await Database.open(rig.path, schema: TestSchema.first)
+    try await plain.checkIntegrity()
+    try await plain.close()
+  }
+
+  @Test("a file of another application, or of a later version, keeps its key or stays plain", arguments: [true, false])
+  func foreign(isEncrypted: Bool) async throws {
+    let key = isEncrypted ? rig.key : nil
+    let database = try await Database.open(rig.path, key: key, schema: TestSchema.first)
+    try await database.close()
+    let before = rig.bytes
+    let cases = [(Schema(applicationID: 77, steps: []), StorageError.Category.foreignFile)]
+    let later = [(Schema(applicationID: TestSchema.id, steps: []), StorageError.Category.newerSchema)]
+    for (schema, category) in cases + later {
+      let error = await storageError { try await Database.rekey(rig.path, from: key, to: other, schema: schema) }
+      #expect(error?.category == category)
+      #expect(rig.bytes == before)
+      #expect(files == ["secret.db"])
+    }
+    try await Database.rekey(rig.path, from: key, to: other, schema: TestSchema.first)
+    #expect(try await rig.wholeRows(other) == [])
+  }
+
+  @Test("who opens the file while it is still known as plain, but encrypted already, opens it")
+  func betweenRenameAndEnd() async throws {
+    try await rig.fill(3)
+    let known = try CipherRegistry.add(rig.path, .plain)
+    #expect(try await rig.wholeRows().count == 3)
+    withExtendedLifetime(known) {}
+  }
+
+  @Test("a link in the copy's place is removed, and nothing is written through it")
+  func danglingLink() async throws {
+    try await rig.fill(3)
+    let elsewhere = rig.folder.file("elsewhere")
+    for new in [other, nil] {
+      try FileManager.default.createSymbolicLink(atPath: rig.path + "-rekey", withDestinationPath: elsewhere)
+      try await Database.rekey(rig.path, from: new == nil ? other : rig.key, to: new)
+      #expect(files == ["secret.db"])
+    }
+    try FileManager.default.createSymbolicLink(atPath: rig.path + "-rekey", withDestinationPath: elsewhere)
+    let database = try await Database.open(rig.path, schema: TestSchema.first)
+    try await database.close()
     #expect(files == ["secret.db"])
   }
 

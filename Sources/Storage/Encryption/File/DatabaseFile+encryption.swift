@@ -38,4 +38,7 @@ extension DatabaseFile {
     case .other: return byteCount % 512 == 0 ? .damaged : .other
     }
   }
+
+  /// Throws `inUse` where any process has an encrypted file open; it needs no key, and changes nothing.
+  package func checkUnused() throws(StorageError) { try EncryptedFile(path: path).checkUnused() }
 }

@@ -33,8 +33,7 @@ struct EncryptedFile {
         throw .wrongKey(path)
       }
       return keys
-    case .plain:
-      throw StorageError(.notEncrypted, message: "The file is not encrypted, and a key was given", file: path)
+    case .plain: throw .notEncrypted(path)
     case .unknown:
       throw StorageError(
         .notSupported, message: "The file is encrypted in a form that this version does not know", file: path)
@@ -45,21 +44,39 @@ struct EncryptedFile {
 
   /// Writes a database without tables, as one page, where nobody else has been quicker.
   private func make(_ keys: FileKeys) throws(StorageError) {
+    try alone(.readWriteCreate) { (real) throws(StorageError) in try make(keys, real) }
+  }
+
+  /// Throws `inUse` where any process has the file open; it needs no key, and changes nothing.
+  func checkUnused() throws(StorageError) {
+    do throws(StorageError) { try alone(.readWrite) { (_) throws(StorageError) in } } catch {
+      throw error.category == .busy ? .inUse(path) : error
+    }
+  }
+
+  /// Does something while nobody has the file open: every connection to one with a log has a shared lock to its end.
+  private func alone(
+    _ access: Connection.Access, _ work: (RealFile) throws(StorageError) -> Void
+  ) throws(StorageError) {
     // A connection of SQLite's own has the file's locks, which hold against other processes and against this one.
-    let connection = try Connection(path, access: .readWriteCreate, options: DatabaseOptions(), cipher: nil)
+    let connection = try Connection(path, access: access, options: DatabaseOptions(), cipher: nil)
     defer { try? connection.close() }
     guard let file = unsafe connection.mainFile else {
-      throw StorageError(.cannotOpen, message: "The file cannot be made", file: path)
+      throw StorageError(.cannotOpen, message: "The file cannot be opened", file: path)
     }
     let real = unsafe RealFile(file)
     for level in [SQLITE_LOCK_SHARED, SQLITE_LOCK_EXCLUSIVE] {
       let code = real.lock(level)
       guard code == SQLITE_OK else {
         _ = real.unlock(SQLITE_LOCK_NONE)
-        throw StorageError(code: code, message: "The file is being made by another", file: path)
+        throw StorageError(code: code, message: "The file is in use by another", file: path)
       }
     }
     defer { _ = real.unlock(SQLITE_LOCK_NONE) }
+    try work(real)
+  }
+
+  private func make(_ keys: FileKeys, _ real: RealFile) throws(StorageError) {
     guard case .absent = try DatabaseFile(path).encryption() else { return }
     // Of a file that was removed; they mean nothing to this one.
     for suffix in ["-wal", "-journal"] { _ = unsafe unlink(path + suffix) }

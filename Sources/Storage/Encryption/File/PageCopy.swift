@@ -18,8 +18,10 @@ import CSQLite
   private let room: UnsafeMutableRawPointer
 
   private static let pageLength = FileContent.pageLength
+  /// The page that SQLite's locks lie in, at 1 GiB, which is never written (SQLite file format §1.3.8).
+  private static let lockPage: UInt64 = (1 << 30) / UInt64(FileContent.pageLength) + 1
 
-  /// Makes the file for its owner alone, or opens it; `to` is nil for a plain one.
+  /// Opens the file, which has been made; `to` is nil for a plain one.
   init(_ path: String, _ from: FileKeys, _ to: FileKeys?) throws(StorageError) {
     guard let from = PageCodec(from) else { throw StorageError(code: SQLITE_NOMEM, message: "No memory", file: path) }
     self.path = path
@@ -30,9 +32,9 @@ import CSQLite
     } else {
       self.to = nil
     }
-    descriptor = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC, mode_t(0o600))
+    descriptor = unsafe open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC)
     unsafe room = .allocate(byteCount: 2 * Self.pageLength, alignment: 64)
-    guard descriptor >= 0 else { throw .cannotOpen(path, "The copy cannot be made (errno \(errno))") }
+    guard descriptor >= 0 else { throw .cannotOpen(path, "The copy cannot be opened (errno \(errno))") }
   }
 
   deinit {
@@ -53,17 +55,15 @@ import CSQLite
     let count = UInt64(size / Int64(Self.pageLength))
     var number: UInt64 = 1
     while number <= count {
+      defer { number += 1 }
+      guard number != Self.lockPage else { continue }
       guard unsafe source.readSealed(number, to: room) == SQLITE_OK else {
         throw StorageError(.inputOutput, message: "Page \(number) cannot be read", file: connection.file)
       }
-      // A page that was never written stays one: sealing its zeros would make them somebody's words.
-      if unsafe !FileContent.isZero(room, Self.pageLength) {
-        guard unsafe from.open(room, number: number, to: room + Self.pageLength) else {
-          throw StorageError(.corrupt, message: "Page \(number) is not what was written", file: connection.file)
-        }
-        try put(number)
+      guard unsafe from.open(room, number: number, to: room + Self.pageLength) else {
+        throw StorageError(.corrupt, message: "Page \(number) is not what was written", file: connection.file)
       }
-      number += 1
+      try put(number)
     }
     guard ftruncate(descriptor, off_t(size)) == 0 else { throw failure }
     try sync()

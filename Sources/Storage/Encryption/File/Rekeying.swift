@@ -16,6 +16,8 @@ struct Rekeying {
   let path: String
   let old: StorageKey?
   let new: StorageKey?
+  /// What the file must be; nil for a database of anybody.
+  let schema: Schema?
   let options: DatabaseOptions
 
   private static let suffix = "-rekey"
@@ -27,9 +29,14 @@ struct Rekeying {
     let connection = try Connection(full, access: .readWrite, options: options, cipher: source)
     defer { try? connection.close() }
     try claim(connection)
+    if let schema {
+      _ = try connection.transaction(.deferred) { (connection) throws(StorageError) in
+        try schema.version(of: connection)
+      }
+    }
     let target = full + Rekeying.suffix
-    Rekeying.remove(target)
     do throws(StorageError) {
+      try Rekeying.make(target)
       try copy(connection, source, to: target)
       try replace(full, by: target, connection)
     } catch {
@@ -95,8 +102,6 @@ struct Rekeying {
       guard connection.setReserve(Int32(FileContent.reservedLength)) else {
         throw StorageError(.other, message: "The engine makes no room in pages", file: path)
       }
-      // Before the engine makes it: it is its owner's alone.
-      guard FilesInUse.make(target) == 0 else { throw .cannotOpen(target, "The copy cannot be made") }
       try connection.run("VACUUM INTO ?", .text(target))
     }
     try PageCopy(target, keys, keys).setLogMode()
@@ -123,8 +128,15 @@ struct Rekeying {
   /// Removes what a crash has left; only who has the file open, and so knows that nobody rekeys it, may.
   static func removeLeftovers(of path: String) { remove(path + suffix) }
 
+  /// Makes an empty file for its owner alone, through no link, in place of what a crash has left.
+  private static func make(_ target: String) throws(StorageError) {
+    remove(target)
+    let made = unsafe open(target, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode_t(0o600))
+    guard made >= 0 else { throw .cannotOpen(target, "The copy cannot be made (errno \(errno))") }
+    _ = close(made)
+  }
+
   private static func remove(_ target: String) {
-    guard unsafe access(target, F_OK) == 0 else { return }
     for suffix in ["", "-journal", "-wal", "-shm"] { _ = unsafe unlink(target + suffix) }
   }
 }
@@ -134,12 +146,17 @@ extension Database {
   ///
   /// The new key opens the file when this returns; after a crash at any instant the old one does, or the new one. Needs as
   /// much room on the disk as the file has. The old file's bytes are not overwritten: the disk may keep them.
-  /// - Parameter options: those that the file is opened with: its indexes may need their functions.
-  /// - Throws: `inUse` where anybody has it open, `wrongKey`, `encrypted`, `notEncrypted`, `corrupt`, `cannotOpen`, `full`.
+  /// - Parameters:
+  ///   - schema: what the file must be: one of another application, or of a later version, is left as it is; nil for any.
+  ///   - options: those that the file is opened with: its indexes may need their functions.
+  /// - Throws: `inUse` where anybody has it open, `wrongKey`, `encrypted`, `notEncrypted`, `foreignFile`, `newerSchema`,
+  ///   `corrupt`, `cannotOpen`, `full`.
   package static func rekey(
-    _ path: String, from old: StorageKey?, to new: StorageKey?, options: DatabaseOptions = .init()
+    _ path: String, from old: StorageKey?, to new: StorageKey?, schema: Schema? = nil,
+    options: DatabaseOptions = .init()
   ) async throws(StorageError) {
-    let rekeying = Rekeying(path: DatabaseFile(path).absolutePath, old: old, new: new, options: options)
+    let path = DatabaseFile(path).absolutePath
+    let rekeying = Rekeying(path: path, old: old, new: new, schema: schema, options: options)
     try await result(on: openingQueue()) { () throws(StorageError) in try rekeying.run() }
   }
 }

@@ -40,3 +40,11 @@ public struct StorageKey: Sendable, CustomStringConvertible, CustomReflectable {
   /// Never the key.
   public var customMirror: Mirror { Mirror(self, children: []) }
 }
+
+extension StorageKey: Equatable {
+  /// True for the same bytes, given as the same kind; takes the same time wherever they differ.
+  public static func == (left: StorageKey, right: StorageKey) -> Bool {
+    guard left.kind == right.kind else { return false }
+    return unsafe left.secret.withBytes { one in unsafe right.secret.withBytes { unsafe SecretBytes.same(one, $0) } }
+  }
+}

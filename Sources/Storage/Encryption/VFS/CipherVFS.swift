@@ -59,10 +59,8 @@ enum CipherVFS {
     }
     // What is not open is not closed.
     unsafe file.pointee.pMethods = nil
-    let contents = unsafe contents(name, flags)
-    if contents.contains(where: { if case .plain = $0 { true } else { false } }) {
-      return unsafe open(system, name, file, flags, outFlags)
-    }
+    let (main, contents) = unsafe contents(name, flags)
+    if isPlain(main, contents) { return unsafe open(system, name, file, flags, outFlags) }
     guard flags & scratchKinds != 0 || !contents.isEmpty, flags & journals == 0 || isBeingMade(contents) else {
       return SQLITE_CANTOPEN
     }
@@ -83,12 +81,26 @@ enum CipherVFS {
   private static let scratchKinds =
     SQLITE_OPEN_TEMP_DB | SQLITE_OPEN_TRANSIENT_DB | SQLITE_OPEN_TEMP_JOURNAL | SQLITE_OPEN_SUBJOURNAL
 
-  private static func contents(_ name: UnsafePointer<CChar>?, _ flags: Int32) -> [CipherRegistry.Content] {
-    guard let name = unsafe name else { return [] }
-    if flags & SQLITE_OPEN_MAIN_DB != 0 { return CipherRegistry.contents(of: unsafe String(cString: name)) }
+  /// The main part's path of a file, and what that is known as.
+  private static func contents(
+    _ name: UnsafePointer<CChar>?, _ flags: Int32
+  ) -> (main: String, contents: [CipherRegistry.Content]) {
+    guard let name = unsafe name else { return ("", []) }
+    if flags & SQLITE_OPEN_MAIN_DB != 0 {
+      let main = unsafe String(cString: name)
+      return (main, CipherRegistry.contents(of: main))
+    }
     guard flags & (SQLITE_OPEN_WAL | SQLITE_OPEN_MAIN_JOURNAL) != 0, let main = unsafe sqlite3_filename_database(name)
-    else { return [] }
-    return CipherRegistry.contents(of: unsafe String(cString: main))
+    else { return ("", []) }
+    let path = unsafe String(cString: main)
+    return (path, CipherRegistry.contents(of: path))
+  }
+
+  /// Whether a file is a plain one that is being encrypted: its copy takes its place while it is still known as plain.
+  private static func isPlain(_ main: String, _ contents: [CipherRegistry.Content]) -> Bool {
+    let plain = contents.count { if case .plain = $0 { true } else { false } }
+    guard plain > 0 else { return false }
+    return plain == contents.count || (try? DatabaseFile(main).content()) != .encrypted
   }
 
   private static func isBeingMade(_ contents: [CipherRegistry.Content]) -> Bool {

@@ -80,6 +80,9 @@ import CSQLite
     unsafe head.copyMemory(from: bytes, byteCount: Self.frameHeaderLength)
     headOffset = offset
     begin(unsafe head.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
+    // A transaction that failed may have left a later end: what is written over is not on the disk any more.
+    let before = Self.number(offset) - 1
+    (committed, durable) = (min(committed, before), min(durable, before))
     if unsafe head.loadUnaligned(fromByteOffset: 4, as: UInt32.self) != 0 { committed = Self.number(offset) }
     unsafe work.copyMemory(from: bytes, byteCount: Self.frameHeaderLength)
     let room = unsafe UnsafeMutableRawBufferPointer(start: work, count: Self.frameHeaderLength)
@@ -223,8 +226,8 @@ import CSQLite
 
   private func readHeader(_ bytes: UnsafeMutableRawPointer) -> Int32 {
     let code = unsafe real.read(bytes, Self.headerLength, at: 0)
-    // Nothing has been written, or the disk has kept nothing of it.
-    guard code == SQLITE_OK, unsafe !FileContent.isZero(bytes, Self.headerLength) else { return code }
+    // Nothing has been written.
+    guard code == SQLITE_OK else { return code }
     let room = unsafe UnsafeMutableRawBufferPointer(start: bytes, count: Self.headerLength)
     guard unsafe headers.decrypt(room, at: 0) else { return IOError.read }
     guard unsafe !LogHeader.isWhole(bytes), hasFrame({ _, _ in true }, from: 1) else { return SQLITE_OK }
