@@ -84,7 +84,7 @@ let package = Package(
       name: "LarderCommands",
       dependencies: [
         "OnlineOData", "OfflineOData", "ODataService", "OData", "ODataXML", "HTTPCore", "CurlTransport",
-        "ContentCache", "ObjectStore", onLinux("Gateway"),
+        "ContentCache", "ObjectStore", "Storage", onLinux("Gateway"),
       ].compactMap { $0 },
       exclude: notHere, swiftSettings: common),
     .executableTarget(name: "larder", dependencies: ["LarderCommands"], swiftSettings: common),
@@ -134,7 +134,8 @@ let package = Package(
       swiftSettings: common),
     .testTarget(
       name: "LarderCommandsTests",
-      dependencies: ["LarderCommands", "OData", "HTTPCore", "ObjectStore", "TestSupport"], swiftSettings: common),
+      dependencies: ["LarderCommands", "OData", "HTTPCore", "ObjectStore", "Storage", "TestSupport"],
+      swiftSettings: common),
     .testTarget(
       name: "IntegrationTests",
       dependencies: [

@@ -33,7 +33,7 @@ enum ImportMatrix {
     "LarderCommands": Row(
       targets: [
         "OnlineOData", "OfflineOData", "ODataService", "OData", "ODataXML", "HTTPCore", "CurlTransport",
-        "ContentCache", "ObjectStore", "Gateway",
+        "ContentCache", "ObjectStore", "Storage", "Gateway",
       ],
       system: threads.union(libc)),
     "larder": Row(targets: ["LarderCommands"], system: libc.union(["Dispatch"])),

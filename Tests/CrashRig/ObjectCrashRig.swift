@@ -32,7 +32,7 @@ enum ObjectCrashRig {
   }
 
   static func run(_ kind: Kind, _ path: String, from first: Int) async throws {
-    let store = try await ObjectStore(path: path)
+    let store = try await ObjectStore(path: path, key: try RigKey.fromEnvironment())
     switch kind {
     case .rounds: try await rounds(store, from: first)
     case .count:

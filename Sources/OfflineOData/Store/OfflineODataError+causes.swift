@@ -76,6 +76,11 @@ extension OfflineODataError {
 
   /// What the store's file says.
   init(_ error: StorageError) {
+    // Its words are the name's own.
+    if let name = Self.nameOfKey(error.category) {
+      self.init(name, error.file)
+      return
+    }
     let name: OfflineODataErrorName =
       switch error.category {
       case .busy, .inUse: .storeInUse
@@ -91,6 +96,15 @@ extension OfflineODataError {
       case .constraint, .tooLarge, .misuse, .other: .internalFailure
       }
     self.init(name, cause: error)
+  }
+
+  private static func nameOfKey(_ category: StorageError.Category) -> OfflineODataErrorName? {
+    switch category {
+    case .wrongKey: .wrongEncryptionKey
+    case .encrypted: .encryptionKeyMissing
+    case .notEncrypted: .storeNotEncrypted
+    default: nil
+    }
   }
 
   private init(_ error: ODataSyntaxError) {

@@ -99,6 +99,22 @@ extension OfflineODataErrorName {
       .entityExists,
       Entry(.preconditionFailed, "There is an entity with this key.", "Update it, or choose another key.")
     ),
+    (
+      .wrongEncryptionKey,
+      Entry(
+        .preconditionFailed, "The store is encrypted with another key.",
+        "Give the key that it was encrypted with; where that is lost, clear the store.")
+    ),
+    (
+      .encryptionKeyMissing,
+      Entry(.preconditionFailed, "The store is encrypted, and no key was given.", "Give its key.")
+    ),
+    (
+      .storeNotEncrypted,
+      Entry(
+        .preconditionFailed, "The store is not encrypted, and a key was given.",
+        "Leave the key out, or encrypt the store first.")
+    ),
   ]
 
   private static let notFound: [(OfflineODataErrorName, Entry)] = [
@@ -117,10 +133,6 @@ extension OfflineODataErrorName {
 
   private static let notSupported: [(OfflineODataErrorName, Entry)] = [
     (.unsupportedQuery, Entry(.notSupported, "The store does not answer this.")),
-    (
-      .unsupportedEncryption,
-      Entry(.notSupported, "The store's file cannot be encrypted by this version.", "Leave the key out.")
-    ),
     (.unsupportedChange, Entry(.notSupported, "The offline store does not take this change.")),
     (.unsupportedModel, Entry(.notSupported, "The store cannot keep what the model says.")),
     (

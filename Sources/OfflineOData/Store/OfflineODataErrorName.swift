@@ -77,6 +77,12 @@ public enum OfflineODataErrorName: Int, CaseIterable, Sendable, Hashable {
   case entityChanged = 2009
   /// There is an entity with this key.
   case entityExists = 2010
+  /// The store's file is encrypted with another key than the one given.
+  case wrongEncryptionKey = 2012
+  /// The store's file is encrypted, and no key was given.
+  case encryptionKeyMissing = 2013
+  /// The store's file is not encrypted, and a key was given.
+  case storeNotEncrypted = 2014
 
   // notFound
   /// There is no such entity.
@@ -93,8 +99,6 @@ public enum OfflineODataErrorName: Int, CaseIterable, Sendable, Hashable {
   // notSupported
   /// A construct of the URL that the store does not answer.
   case unsupportedQuery = 4001
-  /// Encryption of the store's file.
-  case unsupportedEncryption = 4002
   /// A change that the store does not take.
   case unsupportedChange = 4003
   /// Something in the model that the store cannot keep.

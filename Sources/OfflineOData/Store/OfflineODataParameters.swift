@@ -1,5 +1,6 @@
 public import HTTPCore
 public import ODataService
+public import Storage
 
 /// How an offline store is kept and how its service is asked.
 public struct OfflineODataParameters: Sendable {
@@ -19,8 +20,9 @@ public struct OfflineODataParameters: Sendable {
   public var timeout: Duration?
   /// Fields of every request to the service.
   public var customHeaders: HTTPFields
-  /// Encrypts the file. Opening with a key throws `notSupported` in this version; nothing is written in plain text instead.
-  public var storeEncryptionKey: String?
+  /// Encrypts the file, with its log and its temporary files; nil keeps a plain one. One that is there must be encrypted
+  /// with it; ``OfflineODataProvider/changeKey(of:to:)`` makes it so.
+  public var storeEncryptionKey: StorageKey?
   /// How the service is spoken with.
   public var conversation: ConversationOptions
   /// Indexes beside those on keys and foreign keys.
@@ -40,7 +42,7 @@ public struct OfflineODataParameters: Sendable {
   public init(
     storeName: String = "store", storePath: String? = nil, createsStore: Bool = true, fillsOnOpening: Bool = true,
     pageSize: Int? = nil,
-    timeout: Duration? = nil, customHeaders: HTTPFields = [:], storeEncryptionKey: String? = nil,
+    timeout: Duration? = nil, customHeaders: HTTPFields = [:], storeEncryptionKey: StorageKey? = nil,
     conversation: ConversationOptions = ConversationOptions(), indexes: [OfflineODataIndex] = [],
     parallelQueries: Int = 3, maximumStagingAge: Duration = .seconds(86_400), answerPageSize: Int? = nil,
     combinesChanges: Bool = false
@@ -85,7 +87,6 @@ public struct OfflineODataParameters: Sendable {
     guard (1...4).contains(parallelQueries) else {
       throw refuse("parallelQueries is \(parallelQueries), it must be 1 to 4")
     }
-    guard storeEncryptionKey == nil else { throw OfflineODataError(.unsupportedEncryption) }
   }
 
   /// The conversation's options with the fields and the time limit of the store.

@@ -9,7 +9,7 @@ import Synchronization
   import Foundation
 #endif
 
-// Opening, closing and clearing the store.
+// Opening and closing the store.
 extension OfflineODataProvider {
   /// Makes the store usable.
   ///
@@ -19,6 +19,10 @@ extension OfflineODataProvider {
   /// could answer fail with `neverDownloaded`. Later it needs no network. A store that is open already stays as it is.
   ///
   /// A filled store whose file or folder may not be written to is opened to be read: ``isReadOnly``.
+  ///
+  /// Throws `preconditionFailed` before anything is changed where the file is encrypted with another key than
+  /// ``OfflineODataParameters/storeEncryptionKey`` (`wrongEncryptionKey`), or without one (`encryptionKeyMissing`), or is plain
+  /// and a key is given (`storeNotEncrypted`).
   public func open() async throws {
     let task = state.withLock { state -> Task<Void, any Error>? in
       switch state.phase {
@@ -110,7 +114,7 @@ extension OfflineODataProvider {
       throw OfflineODataError(.resourceNotFound, "there is no store \(parameters.file)")
     }
     try file.makeFolder()
-    return try await Replica.open(path: parameters.file)
+    return try await Replica.open(path: parameters.file, key: parameters.storeEncryptionKey)
   }
 
   private func makeStore(_ replica: Replica) throws -> OpenStore {
@@ -217,57 +221,5 @@ extension OfflineODataProvider {
       if case .closing = state.phase { state.phase = .closed }
     }
     telling.tell(.stateChanged(.closed), of: self)
-  }
-
-  /// Removes the store's file with all that is in it. Only while the store is closed: throws `preconditionFailed` else, and
-  /// where another process has it open.
-  public func clear() async throws {
-    try state.withLock { state throws(OfflineODataError) in
-      guard case .closed = state.phase else { throw OfflineODataError(.storeOpen) }
-      state.phase = .clearing
-    }
-    defer { state.withLock { $0.phase = .closed } }
-    try await translated {
-      let path = parameters.file
-      guard try DatabaseFile(path).content() != .absent else { return }
-      let lock = try FileLock(path + "-download")
-      defer { lock.release() }
-      try await checkRemovable(path)
-      for suffix in ["", "-wal", "-shm", "-changes", "-download", "-upload"] {
-        try? FileManager.default.removeItem(atPath: path + suffix)
-      }
-      guard !FileManager.default.fileExists(atPath: path) else { throw OfflineODataError(.fileFailed, path) }
-    }
-  }
-
-  /// Looks whose file it is, and who has it open, before anything is removed. A damaged store may go, and one
-  /// on a full disk.
-  private func checkRemovable(_ path: String) async throws {
-    do throws(StorageError) {
-      let replica = try await Replica.open(path: path)
-      try await replica.close()
-      // A header that forbids writing (SQLite file format §1.3.2) is damage where the system allows it; who only reads
-      // leaves the log where it is.
-      if replica.isReadOnly, FileManager.default.isWritableFile(atPath: path) { return }
-    } catch {
-      let content = try DatabaseFile(path).content()
-      let isOurs = content == .damaged || content == .database(applicationID: ReplicaSchema.applicationID)
-      guard isOurs, error.category.isDamage else { throw error }
-      return
-    }
-    // Who closes a file last takes its log away.
-    guard !FileManager.default.fileExists(atPath: path + "-wal") else { throw OfflineODataError(.storeInUse, path) }
-  }
-}
-
-extension StorageError.Category {
-  /// What removing the file is the cure of.
-  fileprivate var isDamage: Bool {
-    switch self {
-    case .corrupt, .notADatabase, .inputOutput, .full, .misuse, .unexpectedValue, .tooLarge, .constraint, .other: true
-    case .busy, .foreignFile, .newerSchema, .inUse, .readOnly, .cannotOpen, .closed, .notSupported, .interrupted,
-      .wrongKey, .encrypted, .notEncrypted:
-      false
-    }
   }
 }

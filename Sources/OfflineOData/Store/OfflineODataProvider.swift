@@ -59,8 +59,7 @@ public final class OfflineODataProvider: ODataStore {
 
   /// Makes a closed store; nothing is sent or written yet.
   ///
-  /// Throws `invalidInput` for a root that is no http or https URL, and for parameters outside their range; `notSupported`
-  /// for an encryption key.
+  /// Throws `invalidInput` for a root that is no http or https URL, and for parameters outside their range.
   public init(
     serviceRoot: URL, transport: any HTTPTransport, authentication: (any Authentication)? = nil,
     parameters: OfflineODataParameters = OfflineODataParameters()

@@ -5,6 +5,7 @@ import Storage
 import TestSupport
 import Testing
 
+@testable import CrashRig
 @testable import OfflineOData
 
 /// Small tables of a model in one file, and plans over them made by hand: what stands between a question and its answer.
@@ -20,7 +21,8 @@ final class AnswerRig: Sendable {
     folder = try TemporaryFolder()
     let tables = plan.tables
     database = try await Database.open(
-      folder.file("answers.db"), schema: Schema(applicationID: 7, steps: [Tables(tables: tables)]),
+      folder.file("answers.db"), key: try RigKey.fromEnvironment(),
+      schema: Schema(applicationID: 7, steps: [Tables(tables: tables)]),
       options: DatabaseOptions(synchronous: .normal))
   }
 

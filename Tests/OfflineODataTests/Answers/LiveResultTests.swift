@@ -3,6 +3,7 @@ import Storage
 import TestSupport
 import Testing
 
+@testable import CrashRig
 @testable import OfflineOData
 
 @Suite("Live results", .timeLimit(.minutes(1)))
@@ -59,7 +60,8 @@ struct LiveResultTests {
     let rig = try await LiveResultTests.rig()
     var iterator = LiveResultTests.results(rig.replica).makeAsyncIterator()
     #expect(try await iterator.next() == LiveResultTests.answer([]))
-    let other = try await Replica.open(path: rig.replica.database.path, synchronous: .normal)
+    let other = try await Replica.open(
+      path: rig.replica.database.path, key: try RigKey.fromEnvironment(), synchronous: .normal)
     try await LiveResultTests.insert(other, "Orders", 77)
     #expect(try await iterator.next() == LiveResultTests.answer([77]))
     try await other.close()

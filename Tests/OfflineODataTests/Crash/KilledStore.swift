@@ -3,13 +3,17 @@ import Storage
 import TestSupport
 import Testing
 
+@testable import CrashRig
 @testable import OfflineOData
 
 /// The file of an offline store whose process was killed, looked at.
 struct KilledStore {
   let replica: Replica
 
-  init(_ path: String) async throws { replica = try await Replica.open(path: path, readers: 1) }
+  /// `key`: nil takes that of the environment.
+  init(_ path: String, key: StorageKey? = nil) async throws {
+    replica = try await Replica.open(path: path, key: try key ?? RigKey.fromEnvironment(), readers: 1)
+  }
 
   /// The states of the sets, each wholly that of one number: 0 for a set that was never read. Notes what is a mixture.
   func check(_ note: String) async throws -> [String: Int] {

@@ -279,7 +279,8 @@ struct KilledQueue {
     guard let root = URL(string: root) else { throw OfflineODataError(.invalidServiceRoot) }
     provider = try OfflineODataProvider(
       serviceRoot: root, transport: NoService(),
-      parameters: OfflineODataParameters(storePath: folder.path, fillsOnOpening: false))
+      parameters: OfflineODataParameters(
+        storePath: folder.path, fillsOnOpening: false, storeEncryptionKey: try RigKey.fromEnvironment()))
     try await provider.open()
     open = try provider.openStore()
     try await open.replica.database.checkIntegrity()

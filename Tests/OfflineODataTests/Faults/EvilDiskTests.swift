@@ -7,6 +7,7 @@ import Synchronization
 import TestSupport
 import Testing
 
+@testable import CrashRig
 @testable import OfflineOData
 
 @Suite("Offline store: an evil disk", .timeLimit(.minutes(2)))
@@ -53,7 +54,7 @@ struct EvilDiskTests {
     func provider() throws -> OfflineODataProvider {
       try OfflineODataProvider(
         serviceRoot: server.url("/s/"), transport: rig.transport,
-        parameters: OfflineODataParameters(storePath: folder.path))
+        parameters: OfflineODataParameters(storePath: folder.path, storeEncryptionKey: try RigKey.fromEnvironment()))
     }
     let first = try provider()
     try await first.add(OfflineODataDefiningQuery("rows", "Rows"))
@@ -85,7 +86,7 @@ struct EvilDiskTests {
   func readOnly() async throws {
     guard let folder = try SealedFolder() else { return print("nothing may be sealed here") }
     let rig = try await EvilRig()
-    var parameters = OfflineODataParameters(storePath: folder.path)
+    var parameters = OfflineODataParameters(storePath: folder.path, storeEncryptionKey: try RigKey.fromEnvironment())
     parameters.storeName = "there"
     func provider(_ parameters: OfflineODataParameters) throws -> OfflineODataProvider {
       try OfflineODataProvider(
@@ -162,7 +163,8 @@ struct EvilDiskTests {
       try FileManager.default.copyItem(atPath: file + suffix, toPath: folder.file("cut.larder\(suffix)"))
     }
     try #require(folder.seal())
-    let parameters = OfflineODataParameters(storeName: "cut", storePath: folder.path)
+    let parameters = OfflineODataParameters(
+      storeName: "cut", storePath: folder.path, storeEncryptionKey: try RigKey.fromEnvironment())
     let store = try OfflineODataProvider(
       serviceRoot: rig.server.url("/s/"), transport: rig.rig.transport, parameters: parameters)
     let error = await #expect(throws: OfflineODataError.self) { try await store.open() }
@@ -257,7 +259,8 @@ struct EvilDiskTests {
 
   @Test("a store whose header forbids to write is read, and can be cleared")
   func forbidding() async throws {
-    let rig = try await EvilRig()
+    // Of an encrypted file that byte is authenticated.
+    let rig = try await EvilRig(isPlain: true)
     let file = rig.store.parameters.file
     try await rig.store.close()
     var bytes = try Data(contentsOf: URL(filePath: file))

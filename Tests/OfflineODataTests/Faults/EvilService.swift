@@ -6,6 +6,7 @@ import Storage
 import Synchronization
 import TestSupport
 
+@testable import CrashRig
 @testable import OfflineOData
 
 /// A V4 service of one set `Rows` that answers well until it is told to do otherwise.
@@ -75,11 +76,14 @@ struct EvilRig {
   let rig: StoreRig
   let store: OfflineODataProvider
 
-  init(query: String = "Rows", timeout: Duration? = nil, tracks: Bool = false) async throws {
+  /// `isPlain`: the store is never encrypted.
+  init(query: String = "Rows", timeout: Duration? = nil, tracks: Bool = false, isPlain: Bool = false) async throws {
     service = EvilService()
     server = try service.serve()
     rig = try StoreRig(server.url("/s/").absoluteString)
-    var parameters = OfflineODataParameters(storePath: rig.folder.path, timeout: timeout)
+    var parameters = OfflineODataParameters(
+      storePath: rig.folder.path, timeout: timeout,
+      storeEncryptionKey: isPlain ? nil : try RigKey.fromEnvironment())
     parameters.conversation.retry = .never
     parameters.customHeaders = ["X-API-Key": "secret"]
     store = try OfflineODataProvider(

@@ -2,6 +2,7 @@ import OData
 import Storage
 import TestSupport
 
+@testable import CrashRig
 @testable import OfflineOData
 
 /// A database with the tables of a model, filled by plain inserts.
@@ -18,7 +19,7 @@ final class QueryRig: Sendable {
       version: 1, tables: plan.tables.map { "\"e\($0.number)_1\"" }, links: plan.links.map { "\"l\($0.number)_1\"" },
       search: plan.tables.map { _ in nil })
     database = try await Database.open(
-      folder.file("query.db"), schema: Schema(applicationID: 77, steps: []),
+      folder.file("query.db"), key: try RigKey.fromEnvironment(), schema: Schema(applicationID: 77, steps: []),
       options: DatabaseOptions(synchronous: .normal, extensions: ReplicaSQL.extensions))
     let (plan, state) = (plan, state)
     let rows = try world.entities.map { try QueryRig.insert($0, plan, state) } + QueryRig.links(world, plan, state)

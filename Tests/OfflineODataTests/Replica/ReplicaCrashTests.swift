@@ -5,6 +5,7 @@ import Synchronization
 import TestSupport
 import Testing
 
+@testable import CrashRig
 @testable import OfflineOData
 
 @Suite("A process that ends at any moment", .timeLimit(.minutes(1)))
@@ -77,7 +78,7 @@ struct ReplicaCrashTests {
     #expect(try await Self.state(of: rig.replica) == ["40|2|2|t2"])
     var seen: Set<String> = []
     for path in moments.taken.withLock({ $0 }) {
-      let replica = try await Replica.open(path: path, readers: 1)
+      let replica = try await Replica.open(path: path, key: try RigKey.fromEnvironment(), readers: 1)
       try await replica.database.checkIntegrity()
       let state = try await Self.state(of: replica)
       seen.formUnion(state)

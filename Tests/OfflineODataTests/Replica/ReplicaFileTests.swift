@@ -2,6 +2,7 @@ import Storage
 import TestSupport
 import Testing
 
+@testable import CrashRig
 @testable import OfflineOData
 
 @Suite("The store's file", .timeLimit(.minutes(1)))
@@ -86,7 +87,7 @@ struct ReplicaFileTests {
   @Test("another process's change wakes who waits")
   func otherProcess() async throws {
     let rig = try await ReplicaRig(metadata: Self.model(Self.id))
-    let other = try await Replica.open(path: rig.folder.file("store.db"))
+    let other = try await Replica.open(path: rig.folder.file("store.db"), key: try RigKey.fromEnvironment())
     let mark = rig.replica.changes.mark
     try await other.write { (connection, _, _) throws(StorageError) in try connection.logChange([0]) }
     await rig.replica.changes.wait(after: mark)

@@ -3,6 +3,7 @@ import Storage
 import TestSupport
 import Testing
 
+@testable import CrashRig
 @testable import OfflineOData
 
 @Suite("Whole reads", .timeLimit(.minutes(1)))
@@ -127,7 +128,7 @@ struct ReplicaReadTests {
     _ = try await rig.page("{\"value\":[{\"ID\":3}]}", of: read)
     #expect(try await rig.rows("SELECT count(*) FROM {Orders}") == ["0"])
     try await rig.replica.close()
-    let replica = try await Replica.open(path: rig.folder.file("store.db"))
+    let replica = try await Replica.open(path: rig.folder.file("store.db"), key: try RigKey.fromEnvironment())
     let resumed = try #require(try await StagedRead.resume(replica, query: read.query, table: read.table))
     #expect(resumed.position == "behind 2")
     let page = resumed.beginPage(PageForm(url: "Orders", status: 200, version: .v4))

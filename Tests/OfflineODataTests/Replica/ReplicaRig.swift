@@ -2,6 +2,7 @@ import OData
 import Storage
 import TestSupport
 
+@testable import CrashRig
 @testable import OfflineOData
 
 /// A store's file in a temporary folder, with all tables of a model.
@@ -14,7 +15,8 @@ final class ReplicaRig: Sendable {
   /// - Parameter makesTables: makes all tables at once, so that rows can be put in by SQL too.
   init(metadata: String, makesTables: Bool = true) async throws {
     folder = try TemporaryFolder()
-    replica = try await Replica.open(path: folder.file("store.db"), synchronous: .normal)
+    replica = try await Replica.open(
+      path: folder.file("store.db"), key: try RigKey.fromEnvironment(), synchronous: .normal)
     _ = try await replica.adopt(metadata: Array(metadata.utf8))
     if makesTables { try await makeTables() }
   }

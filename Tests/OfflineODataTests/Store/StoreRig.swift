@@ -5,6 +5,7 @@ import OData
 import ODataService
 import TestSupport
 
+@testable import CrashRig
 @testable import OfflineOData
 
 /// A store in a folder of its own, and the service that it copies.
@@ -25,7 +26,8 @@ final class StoreRig: Sendable {
     transport: (any HTTPTransport)? = nil
   ) throws -> OfflineODataProvider {
     var parameters = OfflineODataParameters(
-      storeName: name, storePath: folder.path, pageSize: pageSize, answerPageSize: answerPageSize)
+      storeName: name, storePath: folder.path, pageSize: pageSize, storeEncryptionKey: try RigKey.fromEnvironment(),
+      answerPageSize: answerPageSize)
     parameters.conversation.retry = .never
     guard let url = URL(string: other ?? root) else { throw OfflineODataError(.invalidServiceRoot) }
     return try OfflineODataProvider(serviceRoot: url, transport: transport ?? self.transport, parameters: parameters)

@@ -6,6 +6,7 @@ import Synchronization
 import TestSupport
 import Testing
 
+@testable import CrashRig
 @testable import OfflineOData
 
 @Suite("Changes of every kind, and the ways of networks", .timeLimit(.minutes(1)))
@@ -85,7 +86,7 @@ struct UploadKindsTests {
   private func open(
     _ taker: Taker, _ folder: TemporaryFolder, _ change: (inout ConversationOptions) -> Void = { _ in }
   ) async throws -> OfflineODataProvider {
-    var parameters = OfflineODataParameters(storePath: folder.path)
+    var parameters = OfflineODataParameters(storePath: folder.path, storeEncryptionKey: try RigKey.fromEnvironment())
     parameters.conversation.retry = .never
     change(&parameters.conversation)
     let root = try #require(URL(string: "http://h/s/"))

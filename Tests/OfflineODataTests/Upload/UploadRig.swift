@@ -5,6 +5,7 @@ import ODataService
 import Storage
 import TestSupport
 
+@testable import CrashRig
 @testable import OfflineOData
 
 /// A store of the service of orders, and changes put into its queue as the store's own changes put them there.
@@ -34,7 +35,9 @@ final class UploadRig: Sendable {
     _ folder: TemporaryFolder, _ service: any HTTPTransport, combines: Bool = false,
     sleep: @escaping @Sendable (Duration) async throws -> Void = { _ in }
   ) throws -> OfflineODataProvider {
-    var parameters = OfflineODataParameters(storeName: "store", storePath: folder.path, combinesChanges: combines)
+    var parameters = OfflineODataParameters(
+      storeName: "store", storePath: folder.path, storeEncryptionKey: try RigKey.fromEnvironment(),
+      combinesChanges: combines)
     parameters.conversation.retry = .never
     parameters.conversation.csrf = .never
     parameters.conversation.clock.sleep = sleep

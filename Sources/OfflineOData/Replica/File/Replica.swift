@@ -28,15 +28,14 @@ final class Replica: Sendable {
 
   /// Opens a store's file, makes it where it is missing, and throws away what a crash has left.
   ///
-  /// One that may not be written to is opened to be read. Throws `foreignFile`, `newerSchema`, `busy`, `corrupt` and their
-  /// like.
+  /// One that may not be written to is opened to be read. Throws `foreignFile`, `newerSchema`, `busy`, `corrupt`,
+  /// `wrongKey` and their like.
   static func open(
-    path: String, synchronous: DatabaseOptions.Synchronous = .full, readers: Int = 4
+    path: String, key: StorageKey? = nil, synchronous: DatabaseOptions.Synchronous = .full, readers: Int = 4
   ) async throws(StorageError) -> Replica {
-    let options = DatabaseOptions(
-      synchronous: synchronous, readers: readers, cacheKibibytes: 4096, writerCacheKibibytes: 16_384,
-      allowsReadOnly: true, extensions: ReplicaSQL.extensions)
-    let database = try await Database.open(path, schema: ReplicaSchema.schema, options: options)
+    var options = options
+    (options.synchronous, options.readers) = (synchronous, readers)
+    let database = try await Database.open(path, key: key, schema: ReplicaSchema.schema, options: options)
     do throws(StorageError) {
       let replica = Replica(database, try ChangeFeed(database.path, isShared: !database.isReadOnly))
       if !replica.isReadOnly { try await replica.sweepOrphans() }
@@ -47,6 +46,14 @@ final class Replica: Sendable {
       try? await database.close()
       throw error
     }
+  }
+
+  private static let options = DatabaseOptions(
+    cacheKibibytes: 4096, writerCacheKibibytes: 16_384, allowsReadOnly: true, extensions: ReplicaSQL.extensions)
+
+  /// Gives a closed file another key, its first, or none. Throws `inUse`, `wrongKey`, `foreignFile` and their like.
+  static func rekey(path: String, from old: StorageKey?, to new: StorageKey?) async throws(StorageError) {
+    try await Database.rekey(path, from: old, to: new, schema: ReplicaSchema.schema, options: options)
   }
 
   /// Waits for running work and closes the file.

@@ -1,0 +1,101 @@
+public import Storage
+import Synchronization
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+// The file of a closed store as a whole: removed, or given another key.
+extension OfflineODataProvider {
+  /// Removes the store's file with all that is in it, an encrypted one also where its key is lost. Only while the store is
+  /// closed: throws `preconditionFailed` else, and where another process has it open.
+  public func clear() async throws {
+    try state.withLock { state throws(OfflineODataError) in
+      guard case .closed = state.phase else { throw OfflineODataError(.storeOpen) }
+      state.phase = .clearing
+    }
+    defer { state.withLock { $0.phase = .closed } }
+    try await translated {
+      let path = parameters.file
+      guard try DatabaseFile(path).content() != .absent else { return }
+      let lock = try FileLock(path + "-download")
+      defer { lock.release() }
+      try await checkRemovable(path)
+      for suffix in ["", "-wal", "-shm", "-changes", "-download", "-upload", "-rekey", "-rekey-journal"] {
+        try? FileManager.default.removeItem(atPath: path + suffix)
+      }
+      guard !FileManager.default.fileExists(atPath: path) else { throw OfflineODataError(.fileFailed, path) }
+    }
+  }
+
+  /// Looks whose file it is, and who has it open, before anything is removed. A damaged store may go, one on a full disk,
+  /// and one that this key does not open: by its name it is a store's.
+  private func checkRemovable(_ path: String) async throws {
+    let isEncrypted = try DatabaseFile(path).content() == .encrypted
+    do throws(StorageError) {
+      let replica = try await Replica.open(path: path, key: isEncrypted ? parameters.storeEncryptionKey : nil)
+      try await replica.close()
+      // A header that forbids writing (SQLite file format §1.3.2) is damage where the system allows it; who only reads
+      // leaves the log where it is.
+      if replica.isReadOnly, FileManager.default.isWritableFile(atPath: path) { return }
+    } catch {
+      let content = try DatabaseFile(path).content()
+      if content == .encrypted, error.category.isDamage || error.category.isOfKey {
+        return try DatabaseFile(path).checkUnused()
+      }
+      let isOurs = content == .damaged || content == .database(applicationID: ReplicaSchema.applicationID)
+      guard isOurs, error.category.isDamage else { throw error }
+      return
+    }
+    // Who closes a file last takes its log away.
+    guard !FileManager.default.fileExists(atPath: path + "-wal") else { throw OfflineODataError(.storeInUse, path) }
+  }
+
+  /// Gives the file of a closed store another key, encrypts a plain one, or makes an encrypted one plain.
+  ///
+  /// When it returns the new key opens the file; after a crash at any instant the old one does, or the new one. It needs as
+  /// much room on the disk as the file has, whose old bytes are not overwritten: a disk may keep them. Nothing that is
+  /// in the store is lost, changes that wait to be sent least of all.
+  ///
+  /// ```swift
+  /// try await provider.close()
+  /// try await OfflineODataProvider.changeKey(of: parameters, to: new)
+  /// parameters.storeEncryptionKey = new
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - parameters: where the store is, and its key now; nil for a plain file.
+  ///   - key: the new key; nil makes the file plain.
+  /// - Throws: `notFound` where there is no store; `preconditionFailed` (`storeInUse`) where anybody has it open, and for a
+  ///   key that is not the store's, as ``open()`` does; `invalidInput` where there is neither an old nor a new key.
+  public static func changeKey(
+    of parameters: OfflineODataParameters, to key: StorageKey?
+  ) async throws(OfflineODataError) {
+    try parameters.check()
+    let (path, old) = (parameters.file, parameters.storeEncryptionKey)
+    guard old != nil || key != nil else {
+      throw OfflineODataError(.invalidParameter, "there is neither an old nor a new key")
+    }
+    do throws(StorageError) {
+      if try DatabaseFile(path).content() != .absent { return try await Replica.rekey(path: path, from: old, to: key) }
+    } catch { throw OfflineODataError(error) }
+    throw OfflineODataError(.resourceNotFound, "there is no store \(path)")
+  }
+}
+
+extension StorageError.Category {
+  /// What removing the file is the cure of.
+  fileprivate var isDamage: Bool {
+    switch self {
+    case .corrupt, .notADatabase, .inputOutput, .full, .misuse, .unexpectedValue, .tooLarge, .constraint, .other: true
+    case .busy, .foreignFile, .newerSchema, .inUse, .readOnly, .cannotOpen, .closed, .notSupported, .interrupted,
+      .wrongKey, .encrypted, .notEncrypted:
+      false
+    }
+  }
+
+  /// A key that is not the file's, or none.
+  fileprivate var isOfKey: Bool { self == .wrongKey || self == .encrypted }
+}
