@@ -10,9 +10,9 @@ extension ObjectTable {
   }
 
   func expired(_ limit: Int) throws(StorageError) -> [Int64] {
-    try connection.rows(
+    try connection.integers(
       "SELECT id FROM object WHERE expires <= ? ORDER BY expires LIMIT ?", .integer(now), .integer(Int64(limit))
-    ) { (row) throws(StorageError) in try row.int64(0) }
+    )
   }
 
   func delete(_ ids: [Int64]) throws(StorageError) { for id in ids { _ = try delete(id: id) } }

@@ -61,9 +61,9 @@ extension LocalRows {
       """
     let isHeld = try connection.first(sql, .integer(id)) { (_) throws(StorageError) in true }
     guard isHeld == true, let entry = try queue.entry(id) else { return }
-    let own = try connection.rows(
+    let own = try connection.integers(
       "SELECT id FROM larder_request WHERE unit = ?1 AND state = 0", .integer(entry.unit)
-    ) { (row) throws(StorageError) in try row.int64(0) }
+    )
     for one in own {
       try queue.set(.held, of: one)
       if let entity = try queue.entry(one)?.request.entity { try touch(entity) }

@@ -148,6 +148,16 @@ import CSQLite
     return all
   }
 
+  /// Runs a query and answers the first column of each row, which is an integer.
+  package func integers(_ sql: String, _ values: SQLValue...) throws(StorageError) -> [Int64] {
+    var all: [Int64] = []
+    try statement(sql).forEachRow(values) { (row) throws(StorageError) in
+      all.append(try row.int64(0))
+      return true
+    }
+    return all
+  }
+
   /// Runs a query and makes a value of its first row; nil where there is none.
   package func first<Value>(
     _ sql: String, _ values: SQLValue..., make: (borrowing Row) throws(StorageError) -> Value

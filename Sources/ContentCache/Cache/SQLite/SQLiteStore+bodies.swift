@@ -127,10 +127,10 @@ extension SQLiteStore {
   func clearUp() async throws(CacheError) {
     let before = claim.isAlone ? Int64.max : SQLiteStore.seconds - SQLiteStore.orphanAge
     try await change { (connection, doomed) throws(StorageError) in
-      let left = try connection.rows(
+      let left = try connection.integers(
         "SELECT id FROM body WHERE state <> ? AND touched < ?",
         .integer(SQLiteCacheSchema.BodyState.live.rawValue), .integer(before)
-      ) { (row) throws(StorageError) in try row.int64(0) }
+      )
       for body in left {
         // So that whoever still writes it finds it gone.
         try connection.run(

@@ -127,9 +127,7 @@ extension SQLiteStore {
 
   /// Deletes every row, and dooms every body that one of them named.
   func removeEverything(_ connection: Connection, _ doomed: inout [Int64]) throws(StorageError) {
-    let bodies = try connection.rows("SELECT body FROM entry WHERE body <> 0") { (row) throws(StorageError) in
-      try row.int64(0)
-    }
+    let bodies = try connection.integers("SELECT body FROM entry WHERE body <> 0")
     for body in bodies { try doom(body, connection, &doomed) }
     try connection.run("DELETE FROM entry")
     try connection.run("UPDATE usage SET total = 0")

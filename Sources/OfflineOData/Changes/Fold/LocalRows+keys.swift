@@ -40,9 +40,9 @@ extension LocalRows {
     try connection.run(
       "INSERT OR REPLACE INTO larder_local(name, key, row) VALUES(?1, ?2, ?3)", .text(table.name),
       .text(Self.keyText(old, table)), .integer(reference.row))
-    let dependents = try connection.rows(
+    let dependents = try connection.integers(
       "SELECT request FROM larder_dependency WHERE earlier = ?1 UNION SELECT ?1", .integer(request)
-    ) { (row) throws(StorageError) in try row.int64(0) }
+    )
     for id in dependents {
       try replaceForeignKeys(of: id, to: table) { column, value in value == old[column] ? new[column] : nil }
     }

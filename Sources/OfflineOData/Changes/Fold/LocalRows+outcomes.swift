@@ -62,9 +62,7 @@ extension LocalRows {
       guard let entry = try queue.entry(id) else { continue }
       try touch(try queue.effects(of: id))
       if let entity = entry.request.entity { try touch(entity) }
-      let generations = try connection.rows("SELECT generation FROM larder_media WHERE request = ?1", .integer(id)) {
-        (row) throws(StorageError) in try row.int64(0)
-      }
+      let generations = try connection.integers("SELECT generation FROM larder_media WHERE request = ?1", .integer(id))
       for generation in generations { try StoredStreams.drop(generation, connection) }
       try connection.run("DELETE FROM larder_media WHERE request = ?1", .integer(id))
     }
@@ -123,9 +121,9 @@ extension LocalRows {
         }
       }
       for navigation in table.navigations where navigation.relation == .containment {
-        let children = try connection.rows(
+        let children = try connection.integers(
           "SELECT \"@id\" FROM \(state.tables[navigation.target]) WHERE \"@parent\" = ?1", .integer(next.row)
-        ) { (row) throws(StorageError) in try row.int64(0) }
+        )
         waiting += children.map { RowReference(plan.tables[navigation.target].name, $0) }
       }
     }

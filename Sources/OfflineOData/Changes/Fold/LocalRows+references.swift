@@ -57,12 +57,12 @@ extension LocalRows {
 
   /// The requests that wait to be sent and name a row.
   func requests(naming row: Int64) throws(StorageError) -> [Int64] {
-    try connection.rows(
+    try connection.integers(
       """
       SELECT q.id FROM larder_reference n JOIN larder_request q ON q.id = n.request
         WHERE n.row = ?1 AND q.state IN (0, 1)
       """, .integer(row)
-    ) { (found) throws(StorageError) in try found.int64(0) }
+    )
   }
 
   /// The requests that wait to delete an entity of a key: another of that key is made behind them.

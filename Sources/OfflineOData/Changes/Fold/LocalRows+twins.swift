@@ -120,10 +120,10 @@ extension LocalRows {
         "UPDATE larder_request SET entity = ?1 WHERE id = ?2", .integer(request.entity?.row), .integer(entry.id))
     }
     // Changes of one entity go one after another.
-    let all = try connection.rows(
+    let all = try connection.integers(
       "SELECT id FROM larder_request WHERE entity = ?1 UNION SELECT request FROM larder_effect WHERE row = ?1",
       ids.0
-    ) { (row) throws(StorageError) in try row.int64(0) }
+    )
     for (earlier, later) in zip(all, all.dropFirst()) { try queue.add(later, after: earlier) }
   }
 }

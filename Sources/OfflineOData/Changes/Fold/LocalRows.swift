@@ -186,19 +186,17 @@ struct LocalRows {
       SELECT request FROM larder_effect WHERE row IN (?1, ?2) AND kind = 0 AND other IS NULL
       UNION SELECT max(request) FROM larder_effect WHERE row = ?1 AND other = ?2 AND name = ?3 HAVING max(request) > 0
       """
-    return try connection.rows(sql, .integer(effect.row), .integer(other), .text(effect.name)) {
-      (found) throws(StorageError) in try found.int64(0)
-    }
+    return try connection.integers(sql, .integer(effect.row), .integer(other), .text(effect.name))
   }
 
   /// The requests that make or remove links of a row.
   private func linking(_ row: Int64) throws(StorageError) -> [Int64] {
-    try connection.rows(
+    try connection.integers(
       """
       SELECT request FROM larder_effect WHERE row = ?1 AND other IS NOT NULL
       UNION SELECT request FROM larder_effect WHERE other = ?1
       """, .integer(row)
-    ) { (found) throws(StorageError) in try found.int64(0) }
+    )
   }
 
   /// The last request that waits on a row, beside those that link it; nil where none does.

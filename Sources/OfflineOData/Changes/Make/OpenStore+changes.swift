@@ -92,10 +92,10 @@ extension OpenStore {
       guard row != nil else { throw error }
     }
     guard let row else { throw OfflineODataError(.unfittingURL, "'\(path)' is no entity") }
-    return try rows.connection.rows(
+    return try rows.connection.integers(
       "SELECT id FROM larder_request WHERE entity = ?1 UNION SELECT request FROM larder_effect WHERE row = ?1",
       .integer(row)
-    ) { (found) throws(StorageError) in try found.int64(0) }
+    )
   }
 
   /// Whether anything waits to be sent or is in the error archive.

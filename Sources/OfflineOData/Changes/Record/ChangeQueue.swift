@@ -61,9 +61,7 @@ struct ChangeQueue {
     var found = ids
     var waiting = Array(ids)
     while let next = waiting.popLast() {
-      let later = try connection.rows("SELECT request FROM larder_dependency WHERE earlier = ?1", .integer(next)) {
-        (row) throws(StorageError) in try row.int64(0)
-      }
+      let later = try connection.integers("SELECT request FROM larder_dependency WHERE earlier = ?1", .integer(next))
       for id in later where found.insert(id).inserted { waiting.append(id) }
     }
     return found.sorted()

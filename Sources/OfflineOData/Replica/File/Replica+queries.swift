@@ -169,9 +169,7 @@ extension Connection {
   /// The bit of a query in a table, given where it has none; throws `notSupported` behind the 62nd.
   func giveBit(to query: Int64, in name: String) throws(StorageError) -> Int64 {
     if let bit = try bit(of: query, in: name) { return bit }
-    let taken = try rows("SELECT bit FROM larder_membership WHERE name = ?1", .text(name)) {
-      (row) throws(StorageError) in try row.int64(0)
-    }
+    let taken = try integers("SELECT bit FROM larder_membership WHERE name = ?1", .text(name))
     guard let free = (0..<62).first(where: { !taken.contains($0) }) else {
       throw .notSupported(file ?? "", "More than 62 defining queries bring rows of \(name)")
     }
@@ -183,9 +181,7 @@ extension Connection {
 
   /// The bits of all queries in a table.
   func bits(in name: String) throws(StorageError) -> Int64 {
-    let taken = try rows("SELECT bit FROM larder_membership WHERE name = ?1", .text(name)) {
-      (row) throws(StorageError) in try row.int64(0)
-    }
+    let taken = try integers("SELECT bit FROM larder_membership WHERE name = ?1", .text(name))
     return taken.reduce(0) { $0 | 1 << $1 }
   }
 }

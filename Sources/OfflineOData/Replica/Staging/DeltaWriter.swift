@@ -193,9 +193,9 @@ struct DeltaWriter {
       }
       for navigation in plan.tables[next.table].navigations where navigation.relation == .containment {
         guard registry.entities[navigation.target] != nil else { continue }
-        let children = try connection.rows(
+        let children = try connection.integers(
           "SELECT \"@id\" FROM \(name(navigation.target)) WHERE \"@parent\" = ?1", .integer(next.id)
-        ) { (row) throws(StorageError) in try row.int64(0) }
+        )
         waiting += children.map { (navigation.target, $0) }
       }
     }
@@ -248,9 +248,9 @@ struct DeltaWriter {
       for (slot, rows) in chunk.slots.enumerated() where rows.table.number == told.table {
         for row in 0..<rows.rowCount where rows.parents[row] == told.parent { kept.insert(identities[slot][row]) }
       }
-      let there = try connection.rows(
+      let there = try connection.integers(
         "SELECT \"@id\" FROM \(name(told.table)) WHERE \"@parent\" = ?1", .integer(parent)
-      ) { (row) throws(StorageError) in try row.int64(0) }
+      )
       for id in there where !kept.contains(id) { try delete(told.table, id, connection) }
     }
   }

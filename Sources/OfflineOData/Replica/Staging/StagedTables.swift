@@ -38,9 +38,7 @@ enum StagedTables {
     let names = Set(changed)
     // Pages of a delta are kept as they came: what is in them is not known yet.
     var readers = Set(
-      try connection.rows("SELECT query FROM larder_download WHERE way = 1 OR ?1", .integer(isAny ? 1 : 0)) {
-        (row) throws(StorageError) in try row.int64(0)
-      })
+      try connection.integers("SELECT query FROM larder_download WHERE way = 1 OR ?1", .integer(isAny ? 1 : 0)))
     for (number, entry) in registry.entities where names.contains(plan.tables[number].name) {
       if let reader = entry.reader { readers.insert(reader) }
     }

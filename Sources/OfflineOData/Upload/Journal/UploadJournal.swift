@@ -202,9 +202,9 @@ struct UploadJournal: Sendable {
 extension ChangeQueue {
   /// The requests of a unit that wait or were sent, in their order.
   func entries(inUnit id: Int64) throws(StorageError) -> [QueueEntry] {
-    let ids = try connection.rows(
+    let ids = try connection.integers(
       "SELECT id FROM larder_request WHERE unit = ?1 AND state IN (0, 1) ORDER BY id", .integer(id)
-    ) { (row) throws(StorageError) in try row.int64(0) }
+    )
     var entries: [QueueEntry] = []
     for id in ids { if let entry = try entry(id) { entries.append(entry) } }
     return entries
@@ -212,11 +212,11 @@ extension ChangeQueue {
 
   /// The units that a unit depends on and that are still there.
   func units(before id: Int64) throws(StorageError) -> [Int64] {
-    try connection.rows(
+    try connection.integers(
       """
       SELECT DISTINCT e.unit FROM larder_request r JOIN larder_dependency d ON d.request = r.id
         JOIN larder_request e ON e.id = d.earlier WHERE r.unit = ?1 AND e.unit <> ?1
       """, .integer(id)
-    ) { (row) throws(StorageError) in try row.int64(0) }
+    )
   }
 }
