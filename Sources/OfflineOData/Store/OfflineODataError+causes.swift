@@ -84,7 +84,8 @@ extension OfflineODataError {
     let name: OfflineODataErrorName =
       switch error.category {
       case .busy, .inUse: .storeInUse
-      case .unexpectedValue: .invalidQuestion
+      // The engine's own is that of a function, whose arguments are the question's; a row is read without it.
+      case .unexpectedValue: error.code == 0 ? .storeDamaged : .invalidQuestion
       case .corrupt: .storeDamaged
       case .notADatabase, .foreignFile, .newerSchema, .wrongKey, .encrypted, .notEncrypted: .foreignFile
       case .full: .diskFull

@@ -1,6 +1,8 @@
 import HTTPCore
 import OData
 import ODataService
+import Storage
+import TestSupport
 import Testing
 
 @testable import OfflineOData
@@ -74,6 +76,20 @@ struct OfflineODataErrorTests {
     let error = OfflineODataError(below: try #require(syntax))
     #expect(error.name == .malformedURL)
     #expect(error.errorMessage.contains("character"))
+  }
+
+  @Test(
+    "a stored value of another kind than its column's is damage; a function without a value is the question's fault",
+    arguments: [("SELECT 'a'", OfflineODataErrorName.storeDamaged), ("SELECT larder_div(1, 0)", .invalidQuestion)])
+  func unexpectedValue(sql: String, name: OfflineODataErrorName) async throws {
+    let folder = try TemporaryFolder()
+    let database = try await Database.open(
+      folder.file("store"), schema: ReplicaSchema.schema, options: DatabaseOptions(extensions: ReplicaSQL.extensions))
+    let error = await #expect(throws: StorageError.self) {
+      try await database.write { (connection) throws(StorageError) in try connection.integers(sql) }
+    }
+    #expect(OfflineODataError(below: try #require(error)).name == name)
+    try await database.close()
   }
 
   @Test("cancellation is no failure of anybody, and is told as such")
