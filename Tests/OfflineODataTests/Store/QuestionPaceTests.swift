@@ -1,5 +1,6 @@
 import Foundation
 import ODataService
+import Storage
 import Synchronization
 import TestSupport
 import Testing
@@ -69,6 +70,24 @@ struct QuestionPaceTests {
   @MainActor
   private static func askInMain(_ store: OfflineODataProvider) async throws -> [[UInt8]] {
     [try await store.readJSON(short).bytes, try await store.readJSON("Rows?$select=ID,Text").bytes]
+  }
+
+  @Test("tables and a model that another process has changed are not read anew on the thread that asks")
+  func changedByAnother() async throws {
+    let rig = try await ReplicaRig(metadata: ReplicaModels.shop)
+    let other = try await Replica.open(path: rig.replica.database.path)
+    func isKnown() throws -> Bool {
+      try other.readHere(within: .seconds(60)) { (_, state, plan) throws(StorageError) in
+        state.tables.count == plan.tables.count
+      } ?? false
+    }
+    #expect(try isKnown())
+    _ = try await rig.replica.adopt(metadata: Array(ReplicaModels.shop.replacing("Orders", with: "Sales").utf8))
+    #expect(try !isKnown())
+    #expect(try await other.read { (_, _, plan) throws(StorageError) in plan.table("Sales") != nil })
+    #expect(try isKnown())
+    try await other.close()
+    try await rig.replica.close()
   }
 
   @Test("a question that holds the moment is planned anew each time, and what it takes is remembered")

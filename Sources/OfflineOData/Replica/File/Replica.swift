@@ -84,13 +84,15 @@ final class Replica: Sendable {
   }
 
   /// The same on the caller's thread, where a reader is free and `body` takes no longer than `limit`; nil where not.
+  ///
+  /// Nil, too, where the tables or the model in use are not those known here: reading a large model takes seconds.
   func readHere<Value>(
     within limit: Duration, _ body: (Connection, ReplicaState, ReplicaPlan) throws(StorageError) -> Value
   ) throws(StorageError) -> Value? {
-    try database.readHere(within: limit) { (connection) throws(StorageError) in
-      let (state, plan) = try current(connection)
+    try database.readHere(within: limit) { (connection) throws(StorageError) -> Value? in
+      guard let (state, plan) = known(try numbers(connection)) else { return nil }
       return try body(connection, state, plan)
-    }
+    } ?? nil
   }
 
   /// Runs `body` in a transaction that writes; committed where it returns.
@@ -117,17 +119,25 @@ final class Replica: Sendable {
 
   /// What a transaction sees that has changed nothing yet: what it has changed may still be rolled back, and is not kept.
   private func current(_ connection: Connection) throws(StorageError) -> (ReplicaState, ReplicaPlan) {
-    let found = try connection.first("SELECT version, model FROM larder_state") { (row) throws(StorageError) in
-      (version: try row.int64(0), model: try row.int64(1))
-    }
-    guard let found else { throw .damaged(database.path, "The store's state is missing") }
-    if let known = cache.withLock({ $0.model == found.model && $0.version == found.version ? $0 : nil }) {
-      return (known.state, known.plan)
-    }
+    let found = try numbers(connection)
+    if let known = known(found) { return known }
     let plan = try plan(of: found.model, connection)
     let state = try ReplicaRegistry(plan, connection).state(version: found.version)
     cache.withLock { $0 = Cache(model: found.model, version: found.version, plan: plan, state: state) }
     return (state, plan)
+  }
+
+  /// The numbers of the state and of the model that a transaction sees.
+  private func numbers(_ connection: Connection) throws(StorageError) -> (version: Int64, model: Int64) {
+    let found = try connection.first("SELECT version, model FROM larder_state") { (row) throws(StorageError) in
+      (version: try row.int64(0), model: try row.int64(1))
+    }
+    guard let found else { throw .damaged(database.path, "The store's state is missing") }
+    return found
+  }
+
+  private func known(_ numbers: (version: Int64, model: Int64)) -> (ReplicaState, ReplicaPlan)? {
+    cache.withLock { $0.model == numbers.model && $0.version == numbers.version ? ($0.state, $0.plan) : nil }
   }
 
   private func plan(of model: Int64, _ connection: Connection) throws(StorageError) -> ReplicaPlan {
