@@ -4,6 +4,8 @@ import Storage
 import Synchronization
 import TestSupport
 
+@testable import CrashRig
+
 /// A store in a folder of its own, with a clock that stands still until it is moved, and no counts written by themselves.
 final class ObjectRig: Sendable {
   let folder: TemporaryFolder
@@ -20,13 +22,8 @@ final class ObjectRig: Sendable {
 
   var path: String { folder.file("objects") }
 
-  /// The key of every store that a rig opens: none, or one where the environment's `LARDER_TEST_KEY` is set.
-  var key: StorageKey? {
-    get throws {
-      let isUsed = !isPlain && ProcessInfo.processInfo.environment["LARDER_TEST_KEY"] != nil
-      return isUsed ? try StorageKey(bytes: (0..<32).map { $0 * 7 }) : nil
-    }
-  }
+  /// The key of every store that a rig opens, and of those of other processes.
+  var key: StorageKey? { get throws { isPlain ? nil : try RigKey.fromEnvironment() } }
 
   func open(_ options: ObjectStoreOptions = ObjectStoreOptions()) async throws -> ObjectStore {
     try await ObjectStore(

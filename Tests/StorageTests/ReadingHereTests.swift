@@ -30,7 +30,7 @@ struct ReadingHereTests {
 
   @Test("a short one sees the last commit; before a reader is open there is none")
   func reads() async throws {
-    let database = try await Database.open(path, schema: TestSchema.first)
+    let database = try await Database.openForTest(path, schema: TestSchema.first)
     #expect(try namesHere(database) == nil)
     #expect(try await database.names() == [])
     for number in 0..<3 {
@@ -43,7 +43,7 @@ struct ReadingHereTests {
 
   @Test("a long one is cut short, whatever its body makes of the failure, and the reader goes on")
   func cuts() async throws {
-    let database = try await Database.open(path, schema: TestSchema.first)
+    let database = try await Database.openForTest(path, schema: TestSchema.first)
     try await database.insert("a")
     _ = try await database.names()
     #expect(try countHere(to: 1_000_000_000, within: .milliseconds(5), database) == nil)
@@ -62,7 +62,7 @@ struct ReadingHereTests {
 
   @Test("what its body throws is thrown, and the transaction ends")
   func throwing() async throws {
-    let database = try await Database.open(path, schema: TestSchema.first)
+    let database = try await Database.openForTest(path, schema: TestSchema.first)
     _ = try await database.names()
     #expect(throws: StorageError.self) {
       try database.readHere(within: .seconds(60)) { (connection) throws(StorageError) in

@@ -4,10 +4,13 @@ import Storage
 import TestSupport
 import Testing
 
+@testable import CrashRig
+
 @Suite("Objects: a file that can only be read", .timeLimit(.minutes(5)))
 struct ObjectReadOnlyTests {
   private func open(_ path: String) async throws -> ObjectStore {
-    try await ObjectStore(path: path, options: ObjectStoreOptions(memory: .none, warmUpCount: 0))
+    try await ObjectStore(
+      path: path, key: try RigKey.fromEnvironment(), options: ObjectStoreOptions(memory: .none, warmUpCount: 0))
   }
 
   /// The store is gone when this returns, and nothing of the file is open.
