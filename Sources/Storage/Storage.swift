@@ -30,7 +30,7 @@ package final class Database: Sendable {
   package var isInPlace: Bool { writer.isInPlace }
 
   /// Whether the file is only read, for it may not be written to: writing throws `readOnly`.
-  package var isReadOnly: Bool { writer.isReadOnly }
+  package let isReadOnly: Bool
 
   private let options: DatabaseOptions
   private let writer: Connection
@@ -48,6 +48,7 @@ package final class Database: Sendable {
     self.path = path
     self.options = options
     self.writer = writer
+    isReadOnly = writer.isReadOnly
     readers = ReaderPool(path, options: options, cipher: cipher, stamp: stamp)
   }
 

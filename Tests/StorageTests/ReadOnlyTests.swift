@@ -44,6 +44,17 @@ struct ReadOnlyTests {
     #expect(await storageError { try await database.insert("more") }?.category == .readOnly)
     #expect(try await database.names().count == 3)
     try await database.close()
+    #expect(database.isReadOnly)
+    #expect(folder.unseal())
+  }
+
+  @Test(
+    "a path is taken as it is", arguments: ["a b?c#d%20.db", "combined ?\u{301} #\u{308}.db"], ["", "/"])
+  func paths(name: String, before: String) async throws {
+    guard let (folder, path) = try await sealed(name) else { return }
+    let database = try await Database.openForTest(before + path, schema: TestSchema.first, options: reading)
+    #expect(try await database.names().count == 3)
+    try await database.close()
     #expect(folder.unseal())
   }
 
@@ -67,11 +78,27 @@ struct ReadOnlyTests {
     guard let (folder, path) = try await sealed("c.db") else { return }
     let database = try await Database.openForTest(path, schema: TestSchema.first, options: reading)
     #expect(try await database.names().count == 3)
+    func countHere() throws -> Int64? {
+      try database.readHere(within: .seconds(60)) { (connection) throws(StorageError) in
+        try connection.integers("SELECT count(*) FROM item").first
+      } ?? nil
+    }
+    #expect(try countHere() == 3)
+    let session = try await database.readSession { (connection) throws(StorageError) in
+      try connection.integers("SELECT count(*) FROM item")
+    }
     try #require(folder.unseal())
     let writer = try await Database.openForTest(path, schema: TestSchema.first)
     for index in 0..<200 { try await writer.insert("new \(index)", data: [UInt8](repeating: 7, count: 900)) }
     try await writer.close()
     #expect(await storageError { _ = try await database.names() }?.category == .busy)
+    #expect(try countHere() == nil)
+    let going = await storageError {
+      try await session.next { (connection, _) throws(StorageError) in
+        try connection.run("SELECT name FROM item")
+      }
+    }
+    #expect(going?.category == .busy)
     try await database.close()
     try #require(folder.seal())
     let again = try await Database.openForTest(path, schema: TestSchema.first, options: reading)

@@ -1,4 +1,5 @@
 import CSQLite
+import Synchronization
 
 /// One connection to one database file.
 ///
@@ -16,8 +17,8 @@ import CSQLite
   private var isClosed = false
   private var synchronous: DatabaseOptions.Synchronous?
   private var logPages: Int32 = 0
-  /// Given back after the handle is closed.
-  private var use: FilesInUse.Token?
+  /// Given back after the handle is closed. Others than who has the connection ask it, too.
+  private let use: Mutex<FilesInUse.Token?>
   /// Nil of a plain file.
   private var cipher: CipherRegistry.Registration?
 
@@ -37,7 +38,7 @@ import CSQLite
   ) throws(StorageError) {
     file = path == ":memory:" ? nil : path
     self.cipher = cipher
-    use = file == nil ? nil : FilesInUse.enter(path, makes: access == .readWriteCreate)
+    use = Mutex(file == nil ? nil : FilesInUse.enter(path, makes: access == .readWriteCreate))
     let mode =
       switch access {
       case .readWriteCreate: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
@@ -82,21 +83,23 @@ import CSQLite
   var isReadOnly: Bool { unsafe sqlite3_db_readonly(handle, "main") == 1 }
 
   private static func immutableURI(_ path: String) -> String {
-    var uri = "file:"
-    for character in path {
-      switch character {
-      case "%": uri += "%25"
-      case "?": uri += "%3F"
-      case "#": uri += "%23"
-      default: uri.append(character)
+    // With an authority, which is empty: a path that begins with two slashes has none.
+    var uri = "file://".unicodeScalars
+    // By scalars: a character may be one of these with what combines with it.
+    for scalar in path.unicodeScalars {
+      switch scalar {
+      case "%": uri += "%25".unicodeScalars
+      case "?": uri += "%3F".unicodeScalars
+      case "#": uri += "%23".unicodeScalars
+      default: uri.append(scalar)
       }
     }
-    return uri + "?immutable=1"
+    return String(uri) + "?immutable=1"
   }
 
   /// Whether the file is still where it was opened; what is written to one that is not, nobody will find.
   var isInPlace: Bool {
-    guard let file, let use else { return true }
+    guard let file, let use = use.withLock({ $0 }) else { return true }
     return use.isReached(by: file)
   }
 
@@ -272,7 +275,7 @@ import CSQLite
     let code = unsafe sqlite3_close(handle)
     guard code == SQLITE_OK else { throw error(code, sql: nil) }
     isClosed = true
-    use = nil
+    use.withLock { $0 = nil }
     cipher = nil
   }
 

@@ -73,7 +73,10 @@ final class LentReader: @unchecked Sendable {
   ) throws(StorageError) -> Value {
     try inTurn.withLock { (_) throws(StorageError) in
       guard let connection else { throw StorageError(.closed, message: "The session has ended", file: path) }
-      return try body(connection, &state)
+      try pool.checkUnchanged()
+      let value = try body(connection, &state)
+      try pool.checkUnchanged()
+      return value
     }
   }
 

@@ -13,17 +13,24 @@ final class ReaderPool: Sendable {
   private let access: Connection.Access
   /// What the file was, where it is taken for one that does not change.
   private let stamp: FileStamp?
-  private let cipher: Mutex<CipherRegistry.Registration?>
+  private let opening: Mutex<Opening>
   private let free: Mutex<[Connection]>
   private let places: DispatchSemaphore
   private let pointPlaces: DispatchSemaphore
   private let lent = Mutex<[ObjectIdentifier: LentReader]>([:])
 
+  /// What new connections need.
+  private struct Opening {
+    var cipher: CipherRegistry.Registration?
+    /// There are none any more.
+    var isOver = false
+  }
+
   /// `stamp`: of a file that is read as one that does not change.
   init(_ path: String, options: DatabaseOptions, cipher: CipherRegistry.Registration?, stamp: FileStamp? = nil) {
     self.path = path
     self.options = options
-    self.cipher = Mutex(cipher)
+    opening = Mutex(Opening(cipher: cipher))
     self.stamp = stamp
     access = stamp == nil ? .readOnly : .immutable
     queue = DispatchQueue(label: "larder.storage.readers", qos: .userInitiated, attributes: .concurrent)
@@ -52,13 +59,13 @@ final class ReaderPool: Sendable {
   }
 
   /// Throws `busy` where a file that was taken for one that does not change has done so.
-  private func checkUnchanged() throws(StorageError) {
+  func checkUnchanged() throws(StorageError) {
     guard let stamp, stamp != FileStamp(path) else { return }
     throw StorageError(.busy, message: "The file was changed by another; open it again", file: path)
   }
 
   /// Lends a connection that is open and free to `body`, which is short; nil where there is none, or where another process
-  /// has locked the file for a moment.
+  /// has locked the file for a moment, or has changed one that does not change.
   func borrowIfFree<Value>(
     _ body: (Connection) throws(StorageError) -> Value?
   ) throws(StorageError) -> Value? {
@@ -70,7 +77,12 @@ final class ReaderPool: Sendable {
       connection.setBusyTimeout(milliseconds: options.busyTimeoutMilliseconds)
       free.withLock { $0.append(connection) }
     }
-    do throws(StorageError) { return try body(connection) } catch {
+    do throws(StorageError) {
+      try checkUnchanged()
+      let value = try body(connection)
+      try checkUnchanged()
+      return value
+    } catch {
       guard error.category == .busy else { throw error }
       return nil
     }
@@ -78,7 +90,6 @@ final class ReaderPool: Sendable {
 
   /// Lends a connection beyond the count of readers, until the reader ends.
   func lend() throws(StorageError) -> LentReader {
-    try checkUnchanged()
     let connection: Connection
     if let kept = free.withLock({ $0.popLast() }) { connection = kept } else { connection = try open() }
     let reader = LentReader(connection, of: self, path: path)
@@ -90,7 +101,7 @@ final class ReaderPool: Sendable {
   func takeBack(_ reader: LentReader, _ connection: Connection, isUsable: Bool) {
     _ = lent.withLock { $0.removeValue(forKey: ObjectIdentifier(reader)) }
     let isKept = free.withLock { connections in
-      guard isUsable, connections.count < options.readers else { return false }
+      guard isUsable, !opening.withLock({ $0.isOver }), connections.count < options.readers else { return false }
       connections.append(connection)
       return true
     }
@@ -99,7 +110,9 @@ final class ReaderPool: Sendable {
   }
 
   private func open() throws(StorageError) -> Connection {
-    let connection = try Connection(path, access: access, options: options, cipher: cipher.withLock { $0 })
+    let now = opening.withLock { $0 }
+    if now.isOver { throw StorageError(.closed, message: "The database is closed", file: path) }
+    let connection = try Connection(path, access: access, options: options, cipher: now.cipher)
     try connection.run("PRAGMA cache_size = -\(options.cacheKibibytes)")
     try connection.run("PRAGMA query_only = 1")
     return connection
@@ -107,6 +120,8 @@ final class ReaderPool: Sendable {
 
   /// Waits until every connection is back and closes all.
   func close() throws(StorageError) {
+    // The keys go with the last connection.
+    opening.withLock { $0 = Opening(isOver: true) }
     for reader in lent.withLock({ Array($0.values) }) { reader.end() }
     for _ in 0..<options.readers {
       places.wait()
@@ -122,8 +137,6 @@ final class ReaderPool: Sendable {
       defer { connections = [] }
       return connections
     }
-    // The keys go with the last connection.
-    cipher.withLock { $0 = nil }
     for connection in all { try connection.close() }
   }
 }

@@ -55,6 +55,16 @@ struct EncryptedDatabaseTests {
     #expect(header.cost == .standard)
   }
 
+  @Test("a closed file's readers are closed too: none is opened anew, without its key")
+  func closedReaders() async throws {
+    try await rig.fill(3)
+    let database = try await rig.open()
+    #expect(try await database.names().count == 3)
+    try await database.close()
+    let category = await storageError { _ = try database.readers.lend() }?.category
+    #expect(category == .closed)
+  }
+
   @Test("a plain file with a key says that it is plain, and stays as it is")
   func plain() async throws {
     let database = try await Database.open(rig.path, schema: TestSchema.first)

@@ -119,10 +119,10 @@ struct Rekeying {
       throw StorageError(.inputOutput, message: "The copy cannot take the file's place (errno \(errno))", file: path)
     }
     let folder = full.lastIndex(of: "/").map { String(full[..<$0]) } ?? ""
-    let descriptor = unsafe open(folder.isEmpty ? "/" : folder, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { return }
-    _ = fsync(descriptor)
-    _ = close(descriptor)
+    // Only then does the new key open the file after a power failure, too.
+    guard FilesInUse.syncFolder(folder.isEmpty ? "/" : folder) else {
+      throw StorageError(.inputOutput, message: "The folder cannot be written to the disk (errno \(errno))", file: path)
+    }
   }
 
   /// Removes what a crash has left; only who has the file open, and so knows that nobody rekeys it, may.
