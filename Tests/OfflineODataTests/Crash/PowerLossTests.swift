@@ -12,7 +12,8 @@ struct PowerLossTests {
   func log() async throws {
     var random = PrintedSeed(for: "the power goes")
     let rig = try await VersionedStore()
-    let (service, store, root) = (rig.service, rig.store, rig.root)
+    let (service, store) = (rig.place.service, rig.store)
+    defer { rig.place.server.stop() }
     // All that follows stays in the log: each of its beginnings is what a disk may have at some moment.
     try await store.store?.replica.database.write { (connection) throws(StorageError) in
       try connection.run("PRAGMA wal_autocheckpoint = 0")
@@ -39,7 +40,7 @@ struct PowerLossTests {
       states.insert("\(versions["Rows"] ?? 0) \(versions["Whole"] ?? 0)")
       try await killed.close()
       guard number % 6 == 0 else { continue }
-      let again = try OfflineCrashRig.provider(copy.path, root)
+      let again = try OfflineCrashRig.provider(copy.path, rig.place.root)
       try await again.open()
       for _ in 0..<2 { try await again.download() }
       try await again.close()

@@ -1,10 +1,6 @@
 import Foundation
-import Synchronization
 import TestSupport
 import Testing
-
-@testable import CrashRig
-@testable import OfflineOData
 
 /// How often a process is killed; `LARDER_KILLS` asks for more.
 private enum StoreKills {
@@ -31,17 +27,13 @@ struct StoreKillTests {
 
   /// Kills a store's processes so often, then lets one come to its end. Answers how many downloads ended before kills.
   private func life(of kills: Int, _ random: inout PrintedSeed) async throws -> Int {
-    let service = VersionedService()
-    let server = try service.serve()
+    let place = try VersionedFolder()
+    let (service, server) = (place.service, place.server)
     defer { server.stop() }
-    let folder = try TemporaryFolder()
-    let root = server.url("/s/").absoluteString
-    let file = folder.file("store.larder")
     var finished = 0
-    var versions: [String: Int] = [:]
     var before: [String: Place] = [:]
     for kill in 0..<kills {
-      let process = try CrashRigProcess(["offline", folder.path, root, "3"])
+      let process = try place.process(downloads: 3)
       let pause = UInt32.random(in: 0...15_000, using: &random)
       service.onRequest(Int.random(in: 1...110, using: &random)) {
         Thread.detachNewThread {
@@ -54,23 +46,10 @@ struct StoreKillTests {
       // What the process had asked for is heard to its end, and counted as its own.
       try await server.waitForClosedConnections(server.connectionCount)
       resumed(service.takeAsked(), &before, note)
-      guard FileManager.default.fileExists(atPath: file) else { continue }
-      let store = try await KilledStore(file)
-      let now = try await store.check(note)
-      for (set, version) in now { #expect(version >= versions[set] ?? 0, "\(note): \(set) went back") }
-      versions = now
-      try await store.close()
+      try await place.check(note)
     }
-    service.moves = false
-    let last = try await CrashRigProcess(["offline", folder.path, root, "2"]).lines()
-    #expect(last.last == "closed", "\(last)")
+    try await place.finish()
     resumed(service.takeAsked(), &before, "the end")
-    let store = try await KilledStore(file)
-    let version = service.version
-    #expect(
-      try await store.check("the end") == ["Rows": version, "Whole": version, "Orders": version, "Photos": version])
-    #expect(try await store.rubbish().isEmpty)
-    try await store.close()
     return finished
   }
 

@@ -21,10 +21,11 @@ struct TwoProcessTests {
   @Test("what another process downloads comes to the live results here, each answer of one state")
   func live() async throws {
     let rig = try await VersionedStore()
-    let (store, root) = (rig.store, rig.root)
-    let first = rig.service.version
+    let store = rig.store
+    defer { rig.place.server.stop() }
+    let first = rig.place.service.version
     let last = first + 5
-    let process = try CrashRigProcess(["offline", rig.folder.path, root.absoluteString, "5"])
+    let process = try rig.place.process(downloads: 5)
     async let said = process.lines()
     for path in ["Rows?$orderby=ID", "Whole?$orderby=ID"] {
       var seen: [Int] = []

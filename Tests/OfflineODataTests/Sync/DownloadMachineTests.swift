@@ -7,8 +7,7 @@ import Testing
 struct DownloadWayTests {
   @Test("the first download reads all, asking for a delta link and the count; the next follows the link")
   func deltaLink() {
-    var service = PretendService(1...25)
-    service.pageSize = 10
+    var service = PretendService(1...25, pageSize: 10)
     var store = PretendStore()
     store.download(from: &service)
     #expect(store.rows == Set(1...25))
@@ -150,8 +149,7 @@ struct DownloadWayTests {
 struct DownloadPageTests {
   @Test("a download cut at every page goes on there, and nothing is missing", arguments: 0..<6)
   func crash(page: Int) {
-    var service = PretendService(1...55)
-    service.pageSize = 10
+    var service = PretendService(1...55, pageSize: 10)
     var store = PretendStore()
     store.download(from: &service, accidents: [page: .crash])
     #expect(store.rows.isEmpty)
@@ -163,8 +161,7 @@ struct DownloadPageTests {
 
   @Test("a page whose connection breaks is asked for again", arguments: 0..<6)
   func cut(page: Int) {
-    var service = PretendService(1...55)
-    service.pageSize = 10
+    var service = PretendService(1...55, pageSize: 10)
     var store = PretendStore()
     store.download(from: &service, accidents: [page: .cut])
     #expect(store.rows == Set(1...55))
@@ -174,8 +171,7 @@ struct DownloadPageTests {
 
   @Test("a page that breaks again and again ends the download, which goes on there later")
   func cutAgain() {
-    var service = PretendService(1...55)
-    service.pageSize = 10
+    var service = PretendService(1...55, pageSize: 10)
     var store = PretendStore()
     store.download(from: &service, accidents: [2: .cut, 3: .cut, 4: .cut, 5: .cut])
     #expect(store.error?.name == .connectionLost)
@@ -186,8 +182,7 @@ struct DownloadPageTests {
 
   @Test("an expired page link begins again")
   func expired() {
-    var service = PretendService(1...55)
-    service.pageSize = 10
+    var service = PretendService(1...55, pageSize: 10)
     service.pageLinkLife = 2
     var store = PretendStore()
     store.download(from: &service)
@@ -197,8 +192,7 @@ struct DownloadPageTests {
 
   @Test("what was cut too long ago is not gone on with")
   func age() {
-    var service = PretendService(1...25)
-    service.pageSize = 10
+    var service = PretendService(1...25, pageSize: 10)
     var store = PretendStore()
     store.known.now = 1000
     store.download(from: &service, accidents: [1: .crash])
@@ -213,8 +207,7 @@ struct DownloadPageTests {
 
   @Test("links in circles end in an error")
   func circles() {
-    var service = PretendService(1...55)
-    service.pageSize = 10
+    var service = PretendService(1...55, pageSize: 10)
     service.circles = true
     var store = PretendStore()
     store.download(from: &service)
@@ -226,9 +219,7 @@ struct DownloadPageTests {
   func windows() {
     var service = PretendService(1...55)
     service.tracks = false
-    var store = PretendStore()
-    store.traits.pageSize = 10
-    store.traits.tracking = .denied
+    var store = PretendStore(windows: 10)
     store.download(from: &service)
     #expect(store.rows == Set(1...55))
     let windows = service.asked.map(\.window)
@@ -242,9 +233,7 @@ struct DownloadPageTests {
     var service = PretendService(1...55)
     service.heedsTop = false
     service.heedsSkip = heedsSkip
-    var store = PretendStore()
-    store.traits.pageSize = 10
-    store.traits.tracking = .denied
+    var store = PretendStore(windows: 10)
     store.download(from: &service)
     #expect(store.rows == Set(1...55))
     #expect(service.asked.count == 1)
@@ -258,9 +247,7 @@ struct DownloadPageTests {
     var service = PretendService(1...55)
     service.heedsSkip = false
     service.counts = counts
-    var store = PretendStore()
-    store.traits.pageSize = 10
-    store.traits.tracking = .denied
+    var store = PretendStore(windows: 10)
     store.download(from: &service)
     #expect(store.rows == Set(1...55))
     #expect(store.memory.refusesWindows)
@@ -270,9 +257,7 @@ struct DownloadPageTests {
   func refusesWindows() {
     var service = PretendService(1...55)
     service.refusesWindows = true
-    var store = PretendStore()
-    store.traits.pageSize = 10
-    store.traits.tracking = .denied
+    var store = PretendStore(windows: 10)
     store.download(from: &service)
     #expect(store.rows == Set(1...55))
     #expect(store.memory.refusesWindows)
@@ -296,9 +281,7 @@ struct DownloadPageTests {
   func deletedBetween() {
     var service = PretendService(1...55)
     service.counts = false
-    var store = PretendStore()
-    store.traits.pageSize = 10
-    store.traits.tracking = .denied
+    var store = PretendStore(windows: 10)
     store.download(from: &service) { service, number in if number == 2 { service.remove(3) } }
     #expect(store.notes.contains(.rowsMoved))
     #expect(store.rows == Set(service.rows.keys))
@@ -308,17 +291,14 @@ struct DownloadPageTests {
   func insertedBetween() {
     var service = PretendService(1...55)
     service.counts = false
-    var store = PretendStore()
-    store.traits.pageSize = 10
-    store.traits.tracking = .denied
+    var store = PretendStore(windows: 10)
     store.download(from: &service) { service, number in if number == 2 { service.put(0) } }
     #expect(store.rows.isSuperset(of: 1...55))
   }
 
   @Test("what changes between the service's own pages is told by the delta link")
   func changedBetween() {
-    var service = PretendService(1...55)
-    service.pageSize = 10
+    var service = PretendService(1...55, pageSize: 10)
     var store = PretendStore()
     store.download(from: &service) { service, number in
       if number == 3 {
@@ -350,9 +330,7 @@ struct DownloadPageTests {
   @Test("windows get smaller where the service takes too long")
   func timeouts() {
     var service = PretendService(1...55)
-    var store = PretendStore()
-    store.traits.pageSize = 40
-    store.traits.tracking = .denied
+    var store = PretendStore(windows: 40)
     store.download(from: &service, accidents: [1: .timeout])
     #expect(service.asked.compactMap(\.window?.top).prefix(2) == [40, 20])
     #expect(store.rows == Set(1...55))

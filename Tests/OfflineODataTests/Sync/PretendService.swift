@@ -39,7 +39,10 @@ struct PretendService {
   private(set) var asked: [PageRequest] = []
   private var pageLinks: [String: Int] = [:]
 
-  init(_ numbers: some Sequence<Int>) { for number in numbers { rows[number] = 0 } }
+  init(_ numbers: some Sequence<Int>, pageSize: Int? = nil) {
+    for number in numbers { rows[number] = 0 }
+    self.pageSize = pageSize
+  }
 
   mutating func put(_ number: Int) {
     now += 1
@@ -161,6 +164,12 @@ struct PretendStore {
   private(set) var result: DownloadResult?
   private(set) var error: OfflineODataError?
   private(set) var waits: [Duration] = []
+
+  /// `windows`: asks for windows of so many rows, since the service is known to deny tracking.
+  init(windows: Int? = nil) {
+    guard let windows else { return }
+    (traits.pageSize, traits.tracking) = (windows, .denied)
+  }
 
   /// What happens to a request on its way, by its number in this download.
   enum Accident {
