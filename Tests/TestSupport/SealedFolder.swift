@@ -40,13 +40,17 @@ public final class SealedFolder: Sendable {
 
   deinit { _ = isMounted ? SealedFolder.run("umount", "-l", path) : unseal() }
 
+  /// Runs a command to its end; true where it was done.
+  ///
+  /// A shell tells the end: `waitUntilExit` has been seen to wait for ever where two threads do at once.
   private static func run(_ command: String...) -> Bool {
     let process = Process()
-    process.executableURL = URL(filePath: "/usr/bin/env")
-    process.arguments = command
+    let end = Pipe()
+    process.executableURL = URL(filePath: "/bin/sh")
+    process.arguments = ["-c", "\"$@\" > /dev/null && echo done || echo failed", "sh"] + command
+    process.standardOutput = end
     process.standardError = FileHandle.nullDevice
     guard (try? process.run()) != nil else { return false }
-    process.waitUntilExit()
-    return process.terminationStatus == 0
+    return end.fileHandleForReading.availableData == Data("done\n".utf8)
   }
 }

@@ -7,6 +7,7 @@
 // 3. ``PlainHTTP`` asks a service without any of Larder's own code: the control plane, and the truth to compare with.
 // 4. `ScriptedServer` answers byte for byte what a test tells it to.
 // 5. ``TemporaryFolder``, ``PrintedSeed``, ``SharedOData``: files, randomness that can be repeated, foreign samples.
+// 6. ``onOwnThread(kilobytes:_:)`` for what computes for seconds without a break; a ``Tally`` waits for what happens elsewhere.
 
 public import Foundation
 

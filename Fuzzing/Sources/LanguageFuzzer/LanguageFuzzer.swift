@@ -4,7 +4,7 @@ import OData
 /// Fuzzes the OData language: `LanguageFuzzer SECONDS [SEED]`, in the project's folder. Ends with 1 where something is wrong.
 @main
 enum LanguageFuzzer {
-  static func main() throws {
+  static func main() async throws {
     let arguments = CommandLine.arguments.dropFirst()
     guard let seconds = arguments.first.flatMap(Double.init), seconds > 0 else {
       print("usage: LanguageFuzzer SECONDS [SEED]")
@@ -16,7 +16,7 @@ enum LanguageFuzzer {
       exit(2)
     }
     print("seed \(seed)")
-    let failures = try texts(seconds: seconds, seed: seed) + depth() + growth()
+    let failures = try await texts(seconds: seconds, seed: seed) + depth() + growth()
     print(failures == 0 ? "nothing wrong" : "\(failures) things wrong; repeat with SEED=\(seed)")
     exit(failures == 0 ? 0 : 1)
   }
@@ -39,22 +39,20 @@ enum LanguageFuzzer {
     return report.failures.count
   }
 
-  private static func depth() -> Int {
+  private static func depth() async throws -> Int {
     var failures = 0
     for family in FuzzDepth.families {
       // Said before, as a stack that overflows says nothing.
       print("depth: \(family)")
-      let complaint = FuzzDepth.onSmallStack { FuzzDepth.complaint(family) ?? "" }
-      if let complaint, complaint.isEmpty { continue }
+      guard let complaint = try await onSmallStack({ FuzzDepth.complaint(family) }) else { continue }
       failures += 1
-      print("WRONG \(family): \(complaint ?? "no answer")")
+      print("WRONG \(family): \(complaint)")
     }
     for part in FuzzDepth.openings {
       print("depth: \(part)… by every rule")
-      let complaint = FuzzDepth.onSmallStack { FuzzDepth.complaintOfRules(part) ?? "" }
-      if let complaint, complaint.isEmpty { continue }
+      guard let complaint = try await onSmallStack({ FuzzDepth.complaintOfRules(part) }) else { continue }
       failures += 1
-      print("WRONG \(complaint ?? "no answer")")
+      print("WRONG \(complaint)")
     }
     return failures
   }

@@ -68,7 +68,7 @@ struct QueryRefusalTests {
       guard let bound = try? QueryModel.bind(url) else { break }
       let writer = QueryWriter(plan: rig.plan, state: rig.state)
       do {
-        let plan = try onSmallStack { try writer.plan(bound) }
+        let plan = try await onSmallStack { try writer.plan(bound) }
         _ = try await rig.answer(plan)
         answered += 1
       } catch let error as OfflineODataError {

@@ -74,8 +74,8 @@ struct BindingLimitTests {
   }
 
   @Test("What the limit lets through is bound, written and compared on a stack of 2 MB, 8 MB without optimisation")
-  func stack() throws {
-    #expect(try onSmallStack(kilobytes: Self.kilobytes) { try Self.deepest() })
+  func stack() async throws {
+    #expect(try await onOwnThread(kilobytes: Self.kilobytes) { try Self.deepest() })
   }
 
   @Test("Aliases that double each other end at a limit, not in memory")

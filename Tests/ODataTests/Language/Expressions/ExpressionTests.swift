@@ -190,9 +190,9 @@ struct ExpressionTests {
       "(", "not ", "-", "[", #"{"a":"#, "a/any(x:", "1 add ", "cast(", "a(b=", "a in (", "case(", "concat(",
       "a eq (b and ",
     ])
-  func depth(piece: String) throws {
+  func depth(piece: String) async throws {
     let text = String(repeating: piece, count: 100_000)
-    let found = try onSmallStack { self.failure(text)?.problem }
+    let found = try await onSmallStack { self.failure(text)?.problem }
     guard case .tooDeep(let limit)? = found else {
       Issue.record("\(found.map { "\($0)" } ?? "taken")")
       return
@@ -201,14 +201,14 @@ struct ExpressionTests {
   }
 
   @Test("As many levels as the limit are read, without optimization too; chains of and, or and steps have no limit")
-  func limits() throws {
+  func limits() async throws {
     let nested = String(repeating: "(", count: 99) + "a" + String(repeating: ")", count: 99)
-    #expect(notation(try onSmallStack { try self.read(nested) }) == "a")
+    #expect(notation(try await onSmallStack { try self.read(nested) }) == "a")
     // Two levels each: the operand of not, and the parenthesis.
     let negated = String(repeating: "not (", count: 49) + "a" + String(repeating: ")", count: 49)
-    _ = try onSmallStack { try self.read(negated) }
+    _ = try await onSmallStack { try self.read(negated) }
     let lambdas = String(repeating: "a/any(x:not (", count: 30) + "a" + String(repeating: "))", count: 30)
-    _ = try onSmallStack { try self.read(lambdas) }
+    _ = try await onSmallStack { try self.read(lambdas) }
     guard case .or(let items) = try read(String(repeating: "a eq 1 or ", count: 2_000) + "b").kind else {
       Issue.record("no chain")
       return

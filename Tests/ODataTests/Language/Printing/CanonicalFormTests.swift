@@ -79,8 +79,8 @@ struct CanonicalFormTests {
   }
 
   @Test("What nests deeper than is walked stays as it is, on a small stack too", arguments: [10, 90])
-  func depth(levels: Int) throws {
-    let isInlined = try onSmallStack {
+  func depth(levels: Int) async throws {
+    let isInlined = try await onSmallStack {
       var filter = ODataExpression(.path(ODataPath(root: .alias("b"), [])))
       for _ in 0..<levels { filter = ODataExpression(.not(ODataExpression(.call(.trim, [filter])))) }
       var options = ODataQueryOptions()

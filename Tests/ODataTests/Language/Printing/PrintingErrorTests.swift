@@ -145,10 +145,10 @@ struct PrintingErrorTests {
   }
 
   @Test("Depth is limited, and what is within the limit takes little stack; chains are not deep")
-  func depth() throws {
+  func depth() async throws {
     let printer = ODataPrinter()
     // A hundred levels: as deep as the parser reads.
-    let calls = try onSmallStack {
+    let calls = try await onSmallStack {
       var deep = PrintingErrorTests.a
       for _ in 0..<50 {
         let lambda = ODataLambda(variable: "x", predicate: ODataExpression(.not(deep)))
@@ -157,7 +157,7 @@ struct PrintingErrorTests {
       return (try? printer.print(deep)) != nil
     }
     #expect(calls)
-    let refused = try onSmallStack {
+    let refused = try await onSmallStack {
       var deep = PrintingErrorTests.a
       for _ in 0..<1000 { deep = ODataExpression(.not(deep)) }
       do {
@@ -169,7 +169,7 @@ struct PrintingErrorTests {
       }
     }
     #expect(refused)
-    let isPrinted = try onSmallStack {
+    let isPrinted = try await onSmallStack {
       var chain = PrintingErrorTests.a
       for _ in 0..<1000 { chain = ODataExpression(.binary(.add, chain, PrintingErrorTests.one)) }
       return (try? printer.print(chain)) != nil

@@ -1,6 +1,4 @@
-import Foundation
 import OData
-import Synchronization
 
 /// Texts that open very many levels.
 enum FuzzDepth {
@@ -68,28 +66,6 @@ enum FuzzDepth {
       }
     }
     return nil
-  }
-
-  /// Does something on a thread with a small stack.
-  static func onSmallStack<Value: Sendable>(_ body: @escaping @Sendable () -> Value) -> Value? {
-    let result = Mutex<Value?>(nil)
-    let isDone = DispatchSemaphore(value: 0)
-    // The box outlives the thread: this waits for it.
-    let box = Box(result)
-    let thread = Thread {
-      let value = body()
-      box.mutex.withLock { $0 = value }
-      isDone.signal()
-    }
-    thread.stackSize = 512 << 10
-    thread.start()
-    isDone.wait()
-    return box.mutex.withLock { $0 }
-  }
-
-  private final class Box<Value: Sendable>: Sendable {
-    let mutex: Mutex<Value?>
-    init(_ mutex: consuming Mutex<Value?>) { self.mutex = mutex }
   }
 
   /// What is wrong with a family, on the stack at hand: very many levels are refused as too deep, a few are taken, and at the deepest that
