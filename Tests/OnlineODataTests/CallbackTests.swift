@@ -114,7 +114,7 @@ struct CallbackTests {
     for await event in execution.events {
       if case .requestCacheResponse = event { execution.cancel() }
     }
-    while log.calls.last?.name != "finished", !Task.isCancelled { await Task.yield() }
+    try await log.finished()
     #expect(log.names == ["started(initialized)", "cacheResponse(inProgress)", "finished(canceled)"])
     gate.open()
     try await store.close()

@@ -12,19 +12,15 @@ struct OpeningOrderTests {
   private final class GatedTransport: HTTPTransport {
     let service: StubService
     let gate = AsyncGate()
-    let arrivals = Atomic(0)
+    let arrivals = Tally("requests")
 
     init(_ service: StubService) { self.service = service }
 
     @concurrent
     func send(_ request: HTTPRequest) async throws(HTTPTransportError) -> HTTPResponse {
-      arrivals.add(1, ordering: .relaxed)
+      arrivals.add()
       await gate.wait()
       return try await service.send(request)
-    }
-
-    func arrived() async {
-      while arrivals.load(ordering: .relaxed) == 0 { await Task.yield() }
     }
   }
 
@@ -36,7 +32,7 @@ struct OpeningOrderTests {
       let store = try OnlineODataStore(serviceRoot: rig.root, transport: transport, options: rig.options())
       // Each runs until it waits, so that the three come in this order and the first is still on its way.
       let first = Task.immediate { try await store.open() }
-      await transport.arrived()
+      try await transport.arrivals.wait(for: 1)
       let closing = Task.immediate { try await store.close() }
       let second = Task.immediate { try await store.open() }
       transport.gate.open()
@@ -56,7 +52,7 @@ struct OpeningOrderTests {
     let store = try OnlineODataStore(serviceRoot: rig.root, transport: transport, options: rig.options())
     let leaver = Task.immediate { try await store.open() }
     let stayer = Task.immediate { try await store.open() }
-    await transport.arrived()
+    try await transport.arrivals.wait(for: 1)
     leaver.cancel()
     transport.gate.open()
     try await stayer.value
@@ -71,7 +67,7 @@ struct OpeningOrderTests {
     let transport = GatedTransport(rig.service)
     let store = try OnlineODataStore(serviceRoot: rig.root, transport: transport, options: rig.options())
     let callers = [Task.immediate { try await store.open() }, Task.immediate { try await store.open() }]
-    await transport.arrived()
+    try await transport.arrivals.wait(for: 1)
     for caller in callers { caller.cancel() }
     transport.gate.open()
     for caller in callers { await #expect(throws: (any Error).self) { try await caller.value } }
@@ -84,12 +80,12 @@ struct OpeningOrderTests {
   /// Stops whoever asks for the identity, once armed, until it is released.
   private final class HeldIdentity: Authentication {
     let isArmed = Atomic(false)
-    let isEntered = Atomic(false)
+    let stopped = Tally("askers stopped")
     let release = DispatchSemaphore(value: 0)
 
     var identity: String {
       if isArmed.exchange(false, ordering: .acquiringAndReleasing) {
-        isEntered.store(true, ordering: .releasing)
+        stopped.add()
         release.wait()
       }
       return "ann"
@@ -107,7 +103,7 @@ struct OpeningOrderTests {
     authentication.isArmed.store(true, ordering: .releasing)
     // The request knows that the store is open, and has not begun.
     Thread.detachNewThread { store.schedule(.read("P"), listener: log) }
-    while !authentication.isEntered.load(ordering: .acquiring) { await Task.yield() }
+    try await authentication.stopped.wait(for: 1)
     let isClosed = Atomic(false)
     async let closing: Void = {
       try await store.close()
@@ -118,7 +114,7 @@ struct OpeningOrderTests {
     authentication.release.signal()
     try await closing
     let sent = rig.service.requests.count
-    while log.calls.last?.name != "finished", !Task.isCancelled { await Task.yield() }
+    try await log.finished()
     #expect(rig.service.requests.count == sent)
     #expect([.canceled, .failed, .completed].contains(log.calls.last?.status))
   }

@@ -12,12 +12,14 @@ struct RowReuseTests {
     "a 304 for a row that was removed or replaced meanwhile leaves every other row as it is", arguments: [404, 200])
   func lateNotModified(_ meanwhile: Int) async throws {
     let gate = AsyncGate()
+    let held = Tally("reads held")
     let reads = Atomic(0)
     let rig = try StoreRig { request in
       guard request.url.lastPathComponent == "A" else { return .ok(#"{"of":"B"}"#, ["ETag": "\"B\""]) }
       switch reads.add(1, ordering: .relaxed).oldValue {
       case 0: return .ok(#"{"of":"A"}"#, ["ETag": "\"A1\""])
       case 1:
+        held.add()
         await gate.wait()
         return .status(304, "", ["ETag": "\"A1\"", "X-New": "yes"])
       default: return .status(meanwhile, #"{"of":"A2"}"#, ["ETag": "\"A2\""])
@@ -26,7 +28,7 @@ struct RowReuseTests {
     let store = try await rig.openStore()
     _ = try await store.read("A")
     async let late = store.read("A")
-    while rig.service.requests.count < 2, !Task.isCancelled { await Task.yield() }
+    try await held.wait(for: 1)
     // The row goes; the next one to be written would take its number, were numbers used twice.
     await store.calls(.read("A"))
     if meanwhile == 404 { await store.calls(.read("B")) }

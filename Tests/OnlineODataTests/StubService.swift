@@ -83,8 +83,12 @@ final class CallLog: ODataRequestListener {
   }
 
   private let noted = Mutex<[Call]>([])
+  private let ends = Tally("finished requests")
   var calls: [Call] { noted.withLock { $0 } }
   var names: [String] { calls.map(\.description) }
+
+  /// Returns after the last call.
+  func finished() async throws { try await ends.wait(for: 1) }
 
   private func note(_ name: String, _ execution: ODataRequestExecution) {
     let payload = execution.response.map { response in
@@ -108,7 +112,10 @@ final class CallLog: ODataRequestListener {
   func requestCacheResponse(_ execution: ODataRequestExecution) { note("cacheResponse", execution) }
   func requestServerResponse(_ execution: ODataRequestExecution) { note("serverResponse", execution) }
   func requestFailed(_ execution: ODataRequestExecution) { note("failed", execution) }
-  func requestFinished(_ execution: ODataRequestExecution) { note("finished", execution) }
+  func requestFinished(_ execution: ODataRequestExecution) {
+    note("finished", execution)
+    ends.add()
+  }
 }
 
 /// A store on a ``StubService`` with a cache folder of its own.
@@ -169,7 +176,7 @@ extension OnlineODataStore {
     let execution = schedule(request, listener: log)
     for await _ in execution.events {}
     // The stream ends just before the listener's last call.
-    while log.calls.last?.name != "finished", !Task.isCancelled { await Task.yield() }
+    try? await log.finished()
     return log.names
   }
 

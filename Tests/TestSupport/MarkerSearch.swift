@@ -66,6 +66,7 @@ public struct MarkerSearch: Sendable {
   ) async -> MarkerSearch {
     let seen = Mutex(MarkerSearch(for: markers))
     let isOver = Atomic(false)
+    let ends = Tally("looks that have ended")
     // Beside the process, off the threads that tasks share.
     let looking = Thread {
       var round: UInt32 = 0
@@ -79,12 +80,14 @@ public struct MarkerSearch: Sendable {
         round += 1
         usleep(round % 7 * 10_000)
       }
+      ends.add()
     }
     looking.start()
     let lines = Atomic(0)
     await process.forEachLine { _ in lines.add(1, ordering: .relaxed).newValue >= last }
     isOver.store(true, ordering: .releasing)
-    while !looking.isFinished, !Task.isCancelled { await Task.yield() }
+    // Thrown only where the test is over.
+    try? await ends.wait(for: 1)
     var all = seen.withLock { $0 }
     all.look(in: folder)
     return all

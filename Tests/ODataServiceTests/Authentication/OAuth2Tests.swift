@@ -2,6 +2,7 @@ import Foundation
 import HTTPCore
 import ODataService
 import Synchronization
+import TestSupport
 import Testing
 
 @Suite("OAuth 2.0 at the token endpoint", .timeLimit(.minutes(5)))
@@ -66,14 +67,16 @@ struct OAuth2Tests {
   @Test("one who waits and is cancelled leaves the others their token")
   func cancelledWaiter() async throws {
     let (gate, open) = AsyncStream.makeStream(of: Void.self)
+    let asked = Tally("requests for a token")
     let transport = FakeTransport { _, _ throws(HTTPTransportError) in
+      asked.add()
       for await _ in gate {}
       return Self.granted
     }
     let authentication = OAuth2Authentication(clientCredentials: try Self.client(.none), transport: transport)
     let leaver = Task { try await authentication.authorization() }
     let stayer = Task { try await authentication.authorization() }
-    while transport.requests.isEmpty, !Task.isCancelled { await Task.yield() }
+    try await asked.wait(for: 1)
     leaver.cancel()
     await #expect(throws: AuthenticationFailure.unreachable(.cancelled)) { try await leaver.value }
     open.finish()
@@ -83,8 +86,10 @@ struct OAuth2Tests {
   @Test("one who asked alone and is cancelled leaves a refresh that goes on: its token is kept and used")
   func cancelledRefresh() async throws {
     let (gate, open) = AsyncStream.makeStream(of: Void.self)
+    let asked = Tally("requests for a token")
     let kept = Mutex<[String]>([])
     let transport = FakeTransport { _, _ throws(HTTPTransportError) in
+      asked.add()
       for await _ in gate {}
       if Task.isCancelled { throw .cancelled }
       return .json(#"{"access_token":"A","token_type":"Bearer","expires_in":3600,"refresh_token":"R2"}"#)
@@ -93,7 +98,7 @@ struct OAuth2Tests {
       refreshToken: "R1", identity: "ann", client: try Self.client(.none), transport: transport,
       onRefreshToken: { token in kept.withLock { $0.append(token) } })
     let leaver = Task { try await authentication.authorization() }
-    while transport.requests.isEmpty, !Task.isCancelled { await Task.yield() }
+    try await asked.wait(for: 1)
     leaver.cancel()
     await #expect(throws: AuthenticationFailure.unreachable(.cancelled)) { try await leaver.value }
     open.finish()

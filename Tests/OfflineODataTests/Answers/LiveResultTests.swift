@@ -95,9 +95,9 @@ struct LiveResultTests {
     let rig = try await LiveResultTests.rig()
     let result = OfflineODataLiveResult(LiveResultTests.results(rig.replica))
     let running = Task { await result.run() }
-    while result.value == nil { await Task.yield() }
+    while result.value == nil, !Task.isCancelled { await Task.yield() }
     try await LiveResultTests.insert(rig.replica, "Orders", 40)
-    while result.value != LiveResultTests.answer([40]) { await Task.yield() }
+    while result.value != LiveResultTests.answer([40]), !Task.isCancelled { await Task.yield() }
     try await rig.replica.close()
     await running.value
     #expect(result.error == nil && result.value == LiveResultTests.answer([40]))

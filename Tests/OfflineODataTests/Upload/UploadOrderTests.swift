@@ -69,9 +69,7 @@ struct UploadOrderTests {
     await #expect(throws: OfflineODataError.self) { try await rig.store.upload() }
     rig.service.fail(.hang, times: 20) { $0.contains("GET Orders") }
     let upload = Task { try await rig.store.upload() }
-    while !rig.service.requests.contains(where: { $0.hasPrefix("GET Orders(") }), !Task.isCancelled {
-      await Task.yield()
-    }
+    try await rig.service.hangs.wait(for: 1)
     let error = await #expect(throws: OfflineODataError.self) { try await rig.store.undoAllPendingChanges() }
     #expect(error?.name == .changesPending)
     let other = await #expect(throws: OfflineODataError.self) { try await rig.store.delete("RequestQueue(1)") }

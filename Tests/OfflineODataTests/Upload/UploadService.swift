@@ -2,6 +2,7 @@ import Foundation
 import HTTPCore
 import OData
 import Synchronization
+import TestSupport
 
 /// A service of orders and items in memory, V2 or V4, that goes wrong as it is told, and remembers what took effect.
 final class UploadService: HTTPTransport {
@@ -84,6 +85,8 @@ final class UploadService: HTTPTransport {
   }
 
   private let state = Mutex(State())
+  /// Requests that have been done and hang.
+  let hangs = Tally("requests that hang")
 
   init(_ ways: Ways = Ways()) { state.withLock { $0.ways = ways } }
 
@@ -153,6 +156,7 @@ final class UploadService: HTTPTransport {
     case .answer(let status)?: return answer(request, status, [:], "")
     case .garbage?: return answer(request, 200, [.contentType: "multipart/mixed"], "\u{0}\u{1}")
     case .hang?:
+      hangs.add()
       do { try await Task.sleep(for: .seconds(3600)) } catch {}
       throw .cancelled
     default: return answer(request, status, fields, content)

@@ -242,7 +242,7 @@ struct UploadStoreTests {
     try await rig.update(try await rig.row("Orders", 1), ["Name": .string("a")])
     rig.service.fail(.hang) { $0.contains("$batch") }
     let first = Task { try await rig.store.upload() }
-    while !rig.service.requests.contains("POST $batch") { await Task.yield() }
+    try await rig.service.hangs.wait(for: 1)
     let second = try await #require(throws: OfflineODataError.self) { try await rig.store.upload() }
     #expect(second.name == .uploadRunning)
     let other = try UploadRig.provider(rig.folder, rig.service)
