@@ -63,7 +63,6 @@ struct StoreUpload: Sendable {
     run.total = units.reduce(0) { $0 + $1.size }
     try await course.decideNoticed(units.map(\.id), &run.counts)
     if run.counts != UploadCounts() { units = try await journal.units() }
-    if !units.isEmpty { try await store.replica.dropOutdatedStaged() }
     let rules = UploadRules(
       unitsPerBatch: store.refusesBatches ? 0 : options.changesPerBatch, lanes: options.lanes,
       splitsTransactions: options.splitsTransactions)

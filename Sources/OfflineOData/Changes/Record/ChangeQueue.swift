@@ -72,6 +72,13 @@ struct ChangeQueue {
     try effects("request = ?1", [.integer(request)])
   }
 
+  /// The tables and links whose rows a request changes.
+  func names(of request: Int64) throws(StorageError) -> [String] {
+    try connection.rows("SELECT DISTINCT name FROM larder_effect WHERE request = ?1", .integer(request)) {
+      (row) throws(StorageError) in try row.text(0)
+    }
+  }
+
   func effects(_ condition: String, _ values: [SQLValue]) throws(StorageError) -> [Effect] {
     var all: [Effect] = []
     let sql = "SELECT kind, name, row, other, cells FROM larder_effect WHERE \(condition) ORDER BY request, seq"

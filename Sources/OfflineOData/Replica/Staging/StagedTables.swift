@@ -23,26 +23,22 @@ enum StagedTables {
     for reader in Set(readers).subtracting([query]).sorted() { try drop(query: reader, plan, connection) }
   }
 
-  /// Throws the unfinished downloads away whose rows changes that are about to be sent make old: gone on with behind an
-  /// upload, they would bring back what was before it.
-  static func dropOutdated(_ plan: ReplicaPlan, _ connection: Connection) throws(StorageError) {
-    let changed = try connection.rows(
-      "SELECT name FROM larder_effect UNION SELECT name FROM larder_request WHERE name IS NOT NULL"
-    ) { (row) throws(StorageError) in try row.text(0) }
-    // An action without an entity may change anything.
-    let isAny =
-      try connection.first(
-        "SELECT 1 FROM larder_request WHERE name IS NULL LIMIT 1"
-      ) { (_) throws(StorageError) in true } ?? false
+  /// Throws the unfinished downloads away whose rows are older than changes that have come to the service: gone on with,
+  /// they would bring back what was before.
+  ///
+  /// - `names`: the tables and links that the changes are about; nil where they may be about any.
+  static func dropOutdated(
+    _ names: Set<String>?, _ plan: ReplicaPlan, _ connection: Connection
+  ) throws(StorageError) {
+    if let names, names.isEmpty { return }
     let registry = try ReplicaRegistry(plan, connection)
-    let names = Set(changed)
     // Pages of a delta are kept as they came: what is in them is not known yet.
     var readers = Set(
-      try connection.integers("SELECT query FROM larder_download WHERE way = 1 OR ?1", .integer(isAny ? 1 : 0)))
-    for (number, entry) in registry.entities where names.contains(plan.tables[number].name) {
+      try connection.integers("SELECT query FROM larder_download WHERE way = 1 OR ?1", .integer(names == nil ? 1 : 0)))
+    for (number, entry) in registry.entities where names?.contains(plan.tables[number].name) ?? true {
       if let reader = entry.reader { readers.insert(reader) }
     }
-    for (number, entry) in registry.links where names.contains(plan.links[number].name) {
+    for (number, entry) in registry.links where names?.contains(plan.links[number].name) ?? true {
       if let reader = entry.reader { readers.insert(reader) }
     }
     guard !readers.isEmpty else { return }
@@ -60,13 +56,6 @@ enum StagedTables {
 }
 
 extension Replica {
-  /// Throws the unfinished downloads away that an upload makes old; only while none is on its way.
-  func dropOutdatedStaged() async throws(StorageError) {
-    try await write { (connection, _, plan) throws(StorageError) in
-      try StagedTables.dropOutdated(plan, connection)
-    }
-  }
-
   /// Throws the unfinished downloads away that fill tables, but not those of one query; only while none is on its way.
   func dropStaged(besides query: Int64) async throws(StorageError) {
     try await write { (connection, _, plan) throws(StorageError) in

@@ -56,6 +56,14 @@ enum RequestEnd: Sendable {
   /// It is given up for the server's version.
   case discarded(Theirs)
 
+  /// Whether the request is known to have come to the service.
+  var hasReached: Bool {
+    switch self {
+    case .queued, .inDoubt: false
+    case .done, .archived, .again, .discarded: true
+    }
+  }
+
   /// The server's version of an entity.
   enum Theirs: Sendable {
     case unknown

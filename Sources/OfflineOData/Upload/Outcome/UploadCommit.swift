@@ -31,6 +31,7 @@ struct UploadCommit: Sendable {
     try await journal.store.write { connection, state, plan in
       var fates: [Int64: UnitFate] = [:]
       var counts = UploadCounts()
+      try dropOutdated(units, connection, plan)
       for unit in units {
         fates[unit.id] = UploadCommit.fate(unit)
         counts += try commit(unit, connection, state, plan)
@@ -38,6 +39,23 @@ struct UploadCommit: Sendable {
       try connection.logChange([ReplicaChanges.requests])
       return (fates, counts)
     }
+  }
+
+  /// Downloads that were cut before the requests came to the service do not go on behind them; those of other tables do.
+  private func dropOutdated(
+    _ units: [Unit], _ connection: Connection, _ plan: ReplicaPlan
+  ) throws(StorageError) {
+    let isCut = try connection.first("SELECT 1 FROM larder_download LIMIT 1") { (_) throws(StorageError) in true }
+    guard isCut == true else { return }
+    let queue = ChangeQueue(connection)
+    var names: Set<String> = []
+    for (entry, end) in units.flatMap(\.ends) where end.hasReached {
+      // An action without an entity may change anything.
+      guard let entity = entry.request.entity else { return try StagedTables.dropOutdated(nil, plan, connection) }
+      names.insert(entity.table)
+      names.formUnion(try queue.names(of: entry.id))
+    }
+    try StagedTables.dropOutdated(names, plan, connection)
   }
 
   private static func fate(_ unit: Unit) -> UnitFate {
