@@ -52,7 +52,7 @@ struct StreamDownload: Sendable {
   private func wanted(_ table: EntityTable, _ query: Int64) async throws -> [Wanted] {
     try await store.read { [store] connection, state, plan in
       let set = PercentEncoding.encode(table.name)
-      let question = try store.question(set, connection, state, plan)
+      let question = try store.question(set, connection, state, plan, isPaged: false)
       guard case .objects(let shape) = question.plan.content, let id = shape.id else { return [] }
       let types = AnswerTypes(model: plan.model, form: store.form(.init(), plan.model))
       var place = AnswerIdentity.Place.set(Array(set.utf8))

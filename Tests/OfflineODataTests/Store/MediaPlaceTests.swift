@@ -12,7 +12,7 @@ struct MediaPlaceTests {
   private static func answer(_ request: ScriptedServer.Request) -> ScriptedServer.Answer {
     let bodies = [
       "Photos":
-        "[{\"ID\":1},{\"@odata.type\":\"#N.Raw\",\"ID\":2}]", "Me": "{\"Name\":\"I\"}",
+        "[{\"ID\":1},{\"@odata.type\":\"#N.Raw\",\"ID\":2},{\"ID\":4}]", "Me": "{\"Name\":\"I\"}",
       "Albums": "[{\"ID\":1,\"Pages\":[{\"ID\":3}]}]",
     ]
     let path = String(request.path.dropFirst("/s/".count))
@@ -22,7 +22,8 @@ struct MediaPlaceTests {
       return .response(200, fields: [.contentType: "application/json", .odataVersion: "4.0"], body: text)
     }
     let media = [
-      "Photos(1)/$value", "Photos(2)/$value", "Photos(2)/N.Raw/Sensor", "Me/$value", "Albums(1)/Pages(3)/$value",
+      "Photos(1)/$value", "Photos(2)/$value", "Photos(2)/N.Raw/Sensor", "Photos(4)/$value", "Me/$value",
+      "Albums(1)/Pages(3)/$value",
     ]
     guard media.contains(path) else { return .response(404) }
     return .response(200, fields: [.contentType: "image/x"], body: path)
@@ -43,17 +44,21 @@ struct MediaPlaceTests {
     </edmx:DataServices></edmx:Edmx>
     """
 
-  @Test("those of derived types, stream properties of derived types, those of singletons; contained ones one by one")
-  func places() async throws {
+  @Test(
+    "those of derived types, stream properties of derived types, those of singletons; contained ones one by one",
+    arguments: [nil, 1])
+  func places(answerPageSize: Int?) async throws {
     let server = try ScriptedServer { Self.answer($0) }
     defer { server.stop() }
     let rig = try StoreRig(server.url("/s/").absoluteString)
-    let store = try rig.provider()
+    let store = try rig.provider(answerPageSize: answerPageSize)
     for (name, query) in [("photos", "Photos"), ("me", "Me")] {
       try await store.add(OfflineODataDefiningQuery(name, query, automaticallyRetrievesStreams: true))
     }
     try await store.open()
-    for path in ["Photos(1)/$value", "Photos(2)/$value", "Photos(2)/N.Raw/Sensor", "Me/$value"] {
+    for path in [
+      "Photos(1)/$value", "Photos(2)/$value", "Photos(2)/N.Raw/Sensor", "Photos(4)/$value", "Me/$value",
+    ] {
       #expect(try await store.readMedia(path) == Array(path.utf8), "\(path)")
     }
     let refused = await #expect(throws: OfflineODataError.self) {
