@@ -123,6 +123,7 @@ struct EvilDiskTests {
   private func checkReading(_ store: OfflineODataProvider) async throws {
     #expect(try await store.size("Rows") == 5)
     #expect(try await store.readEntitySet("Rows?$filter=Text eq 'v1'&$orderby=ID desc").entities.count == 5)
+    #expect(try await store.readEntitySet("Rows?$search=v1").entities.count == 5)
     #expect(try await store.readEntitySet("EventLog").entities.isEmpty == false)
     #expect(try await store.definingQueries().map(\.rows) == [5])
     #expect(try await store.hasPendingChanges() == false)
@@ -133,6 +134,8 @@ struct EvilDiskTests {
     #expect(!bytes.isEmpty)
     var live = try store.live(Int.self, "Rows/$count").makeAsyncIterator()
     #expect(try await live.next() == 5)
+    var found = try store.live(Int.self, "Rows/$count?$search=v1").makeAsyncIterator()
+    #expect(try await found.next() == 5)
   }
 
   private func checkRefusing(_ store: OfflineODataProvider, _ server: ScriptedServer) async throws {

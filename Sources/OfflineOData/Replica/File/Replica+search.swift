@@ -4,8 +4,10 @@ import Storage
 extension Replica {
   /// Makes the full-text indexes of tables where they are missing, in slices; ``ReplicaState/search`` names them then.
   ///
-  /// An index has the table's string columns in their order, and a row's `@id` as its `rowid`.
+  /// An index has the table's string columns in their order, and a row's `@id` as its `rowid`. A file that is only read gets
+  /// none: its rows are looked through.
   func prepareSearch(_ tables: Set<Int>) async throws(StorageError) {
+    guard !isReadOnly else { return }
     for table in tables.sorted() {
       // Rows that change meanwhile make an index useless; the last time nobody else gets between.
       for attempt in 0..<3 { if try await makeSearch(table, isPatient: attempt < 2) { break } }
