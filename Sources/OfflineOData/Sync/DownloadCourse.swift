@@ -217,8 +217,8 @@ struct DownloadCourse: Sendable {
   private func finish(_ ending: DownloadMachine.Ending, _ run: inout Run) async throws -> DownloadMachine.Input {
     guard let staging = run.staging else { throw DownloadCourse.nothingStaged }
     do {
-      var seen = SeenLinks()
-      while let inline = try await staging.nextInlinePage() { try await read(inline, staging, &seen, &run) }
+      var links = InlineLinks()
+      while let inline = try await staging.nextInlinePage() { try await read(inline, staging, &links, &run) }
       run.progress.step = .committing
       tell(run.progress)
       let now = Double(store.conversation.options.clock.unixTime())
@@ -235,18 +235,20 @@ struct DownloadCourse: Sendable {
 
   /// Reads a part of a collection in line that the service has put behind a link of its own.
   private func read(
-    _ inline: InlinePage, _ staging: any DownloadStaging, _ seen: inout SeenLinks, _ run: inout Run
+    _ inline: InlinePage, _ staging: any DownloadStaging, _ links: inout InlineLinks, _ run: inout Run
   ) async throws {
     try Task.checkCancellation()
     guard let link = run.machine.links.resolve(inline.link, from: run.machine.url) else {
       throw OfflineODataError(.foreignLink)
     }
-    guard seen.insert(link) else { throw OfflineODataError(.endlessPages) }
+    guard links.insert(link) else { throw OfflineODataError(.endlessPages) }
     let request = PageRequest(place: .link(link), form: run.machine.memory.speaksAtom ? .atom : .json)
     let response = try await store.conversation.streamAnswer(to: pages.request(request))
     // Its rows are none of the query's own.
     let page = arriving(response, run.progress, countsRows: false) { _ in nil }
-    count(try await staging.inlinePage(inline, page), &run)
+    let (rows, bytes) = try await staging.inlinePage(inline, page)
+    count(bytes, &run)
+    guard links.note(inline, rows: rows) else { throw OfflineODataError(.endlessPages) }
   }
 
   /// Fetches the bytes of media that the rows tell of.

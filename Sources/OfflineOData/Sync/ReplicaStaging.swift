@@ -94,8 +94,10 @@ struct WholeStaging: DownloadStaging {
 
   func nextInlinePage() async throws -> InlinePage? { try await read.inlinePages().first }
 
-  func inlinePage(_ inline: InlinePage, _ page: ArrivingPage) async throws -> Int64 {
-    try await ReplicaStaging.read(page, into: read.beginPage(page.form, inline: inline)) { try await $0.end() }.1
+  func inlinePage(_ inline: InlinePage, _ page: ArrivingPage) async throws -> (rows: Int64, bytes: Int64) {
+    let staged = read.beginPage(page.form, inline: inline)
+    let (end, bytes) = try await ReplicaStaging.read(page, into: staged) { try await $0.end() }
+    return (end.rows, bytes)
   }
 
   func finish(
@@ -135,7 +137,7 @@ struct ChangesStaging: DownloadStaging {
   /// A delta has none: its collections in line are whole.
   func nextInlinePage() async throws -> InlinePage? { nil }
 
-  func inlinePage(_ inline: InlinePage, _ page: ArrivingPage) async throws -> Int64 { 0 }
+  func inlinePage(_ inline: InlinePage, _ page: ArrivingPage) async throws -> (rows: Int64, bytes: Int64) { (0, 0) }
 
   func finish(
     _ ending: DownloadMachine.Ending, at time: Double, marks: DownloadMarks

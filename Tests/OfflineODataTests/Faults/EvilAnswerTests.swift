@@ -273,4 +273,30 @@ struct EvilAnswerTests {
     #expect(try await rig.isIntact())
     try await rig.end()
   }
+
+  @Test("collections in line whose links are ever new and bring nothing end; those of many entities do not")
+  func endlessInline() async throws {
+    let rig = try await EvilRig(query: "Rows?$expand=Parts")
+    let asked = Mutex(0)
+    let error = await rig.download { request in
+      let number = asked.withLock { asked in
+        asked += 1
+        return asked
+      }
+      guard request.target.contains("Parts?") else {
+        return EvilService.json("{\"value\":[{\"ID\":1,\"Parts\":[],\"Parts@odata.nextLink\":\"Rows(1)/Parts?a=0\"}]}")
+      }
+      // Nobody waits for the end of a test that fails.
+      guard number < DownloadMachine.idlePages + 10 else { return EvilService.json("{\"value\":[]}") }
+      return EvilService.json("{\"value\":[],\"@odata.nextLink\":\"Rows(1)/Parts?a=\(number)\"}")
+    }
+    #expect(error?.name == .endlessPages)
+    // Of many entities each may have a page that is empty.
+    var links = InlineLinks()
+    for id in 0...Int64(2 * DownloadMachine.idlePages) {
+      let goesOn = links.note(InlinePage(id: id, link: "", table: 0, navigation: 0, parent: 0), rows: 0)
+      #expect(goesOn)
+    }
+    try await rig.end()
+  }
 }
