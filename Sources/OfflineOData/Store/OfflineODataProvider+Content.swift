@@ -96,7 +96,7 @@ struct ChangeContent: Sendable {
   func read(_ json: [UInt8], into request: inout ODataSingleRequest) throws {
     switch kind {
     case .entity(let type): request.body = .entity(try entity(json, type))
-    case .value(let name, let type): request.body = .properties([ODataProperty(name, try value(json, type))])
+    case .value(let name, let type): request.body = .properties([ODataProperty(name, try value(json, name, type))])
     case .parameters: request.body = .properties(try members(json))
     case .query(let parameters):
       let literals = try members(json).map { member in try literal(member, parameters, request.path) }
@@ -122,14 +122,28 @@ struct ChangeContent: Sendable {
     return entity
   }
 
-  private func value(_ json: [UInt8], _ type: EdmTypeReference?) throws -> ODataValue {
+  private func value(_ json: [UInt8], _ name: String, _ type: EdmTypeReference?) throws -> ODataValue {
     let options = PayloadOptions(model: model, expected: .property, expectedType: type)
     let isObject = json.first { $0 > 0x20 } == UInt8(ascii: "{")
     switch isObject ? try payload(json, options) : try wrapped(json, options) {
-    case .property(let property): return property.value
+    case .property(let property): return try value(of: property, json, name, options)
     case .entity(let entity): return .complex(ODataComplexValue(properties: entity.properties))
     default: throw unexpected("the value of a property")
     }
+  }
+
+  /// The value of a property that was read: before V4 it stands under a name, which has to be the property's own.
+  private func value(
+    of property: ODataPropertyPayload, _ json: [UInt8], _ name: String, _ options: PayloadOptions
+  ) throws -> ODataValue {
+    guard let given = property.name, given != name, given != "value" else { return property.value }
+    // A complex value that stands alone is an object of other names.
+    if options.expectedType?.isComplex(in: model) == true,
+      case .property(let whole) = try wrapped(json, options)
+    {
+      return whole.value
+    }
+    throw OfflineODataError.unknown(given, of: name, among: [name])
   }
 
   private func members(_ json: [UInt8]) throws -> [ODataProperty] {
@@ -176,5 +190,13 @@ struct ChangeContent: Sendable {
 
   private func unexpected(_ what: String) -> PayloadError {
     PayloadError(.unexpected(expected: what), offset: 0, path: "$")
+  }
+}
+
+extension EdmTypeReference {
+  /// Whether its values are objects.
+  fileprivate func isComplex(in model: EdmModel) -> Bool {
+    guard case .named(let name) = self else { return false }
+    return model.structure(name) != nil
   }
 }

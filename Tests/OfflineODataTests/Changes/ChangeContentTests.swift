@@ -48,6 +48,46 @@ struct ChangeContentTests {
         == ["replaceProperty", "replaceProperty", "patchProperty", "replaceProperty"])
   }
 
+  @Test("Before V4 the value of a property stands under its name: under another's it is not taken for it")
+  func names() async throws {
+    let rig = try await ChangeRig(Self.v2)
+    try await rig.rows.load(
+      "Heads", #"{"d":{"results":[{"No":"A","Name":"n","Price":"5","Home":{"City":"Bonn","Zip":"5"}}]}}"#, version: .v2)
+    let path = "Heads('A')/Name"
+    for json in [#"{"Price":"7"}"#, #"{"d":{"Price":"7"}}"#, #"{"Nmae":"7"}"#] {
+      let error = await #expect(throws: OfflineODataError.self, "\(json)") {
+        try await change(.update(.patch), path, json, rig)
+      }
+      #expect(error?.name == .unknownProperty, "\(json)")
+      #expect(error?.errorMessage.contains("Name") == true)
+    }
+    for (json, text) in [
+      (#""a""#, "a"), (#"{"Name":"b"}"#, "b"), (#"{"d":{"Name":"c"}}"#, "c"), (#"{"value":"d"}"#, "d"),
+    ] {
+      try await rig.change(try await change(.update(.patch), path, json, rig))
+      #expect(try await rig.rows.rows("SELECT Name FROM {Heads}") == [text])
+    }
+    // A complex value stands under its name, or alone.
+    for (json, row) in [
+      (#"{"Home":{"City":"Rom"}}"#, "Rom"), (#"{"City":"Ulm"}"#, "Ulm"), (#"{"City":"Kiel","Zip":"2"}"#, "Kiel"),
+    ] {
+      try await rig.change(try await change(.update(.patch), "Heads('A')/Home", json, rig))
+      #expect(try await rig.rows.rows("SELECT \"Home/City\" FROM {Heads}") == [row])
+    }
+  }
+
+  private static let v2 = """
+    <edmx:Edmx Version="1.0" xmlns:edmx="http://schemas.microsoft.com/ado/2007/06/edmx">
+    <edmx:DataServices m:DataServiceVersion="2.0" xmlns:m="http://schemas.microsoft.com/ado/2007/08/dataservices/metadata">
+    <Schema Namespace="N" xmlns="http://schemas.microsoft.com/ado/2008/09/edm">
+    <ComplexType Name="Place"><Property Name="City" Type="Edm.String"/><Property Name="Zip" Type="Edm.String"/></ComplexType>
+    <EntityType Name="Head"><Key><PropertyRef Name="No"/></Key><Property Name="No" Type="Edm.String" Nullable="false"/>
+      <Property Name="Name" Type="Edm.String"/><Property Name="Price" Type="Edm.Decimal"/>
+      <Property Name="Home" Type="N.Place" Nullable="false"/></EntityType>
+    <EntityContainer Name="C" m:IsDefaultEntityContainer="true"><EntitySet Name="Heads" EntityType="N.Head"/>
+    </EntityContainer></Schema></edmx:DataServices></edmx:Edmx>
+    """
+
   @Test(
     "What cannot be read is told with its place",
     arguments: [
