@@ -15,8 +15,11 @@ struct ContainedQueryTests {
   private final class Service: Sendable {
     private let answers = Mutex<[String: String]>([:])
     let asked = Mutex<[String]>([])
+    /// Whether answers have an ETag, and conditions are heeded.
+    let hasETags: Bool
 
-    init() {
+    init(hasETags: Bool = false) {
+      self.hasETags = hasETags
       answers.withLock { answers in
         answers["Orders"] = "{\"ID\":1},{\"ID\":2}"
         answers["Orders(1)/Items"] = "{\"No\":1,\"Text\":\"a\"},{\"No\":2,\"Text\":\"b\"}"
@@ -41,7 +44,12 @@ struct ContainedQueryTests {
         let isNext = request.query?.contains("next") == true
         guard let rows = self[isNext ? path + "+" : path] else { return .response(404) }
         let next = !isNext && self[path + "+"] != nil ? ",\"@odata.nextLink\":\"\(path)?next\"" : ""
-        return EvilService.json("{\"@odata.context\":\"$metadata#\(path)\",\"value\":[\(rows)]\(next)}")
+        let body = "{\"@odata.context\":\"$metadata#\(path)\",\"value\":[\(rows)]\(next)}"
+        guard hasETags else { return EvilService.json(body) }
+        let etag = "\"\(body.utf8.reduce(0) { $0 &* 31 &+ Int($1) })\""
+        if request.fields[.ifNoneMatch] == etag { return .response(304) }
+        return .response(
+          200, fields: [.contentType: "application/json", .odataVersion: "4.0", .etag: etag], body: body)
       }
     }
 
@@ -151,6 +159,22 @@ struct ContainedQueryTests {
     service["Orders(1)/Items+"] = "{\"No\":4,\"Text\":\"d\"}"
     try await store.download()
     #expect(try await texts(store, "Orders(1)/Items?$orderby=No") == ["new", "d"])
+    try await store.close()
+  }
+
+  @Test(
+    "the entity that contains them comes back as another row: they come again, though the service has changed nothing")
+  func unchanged() async throws {
+    let service = Service(hasETags: true)
+    let server = try service.serve()
+    defer { server.stop() }
+    let rig = try StoreRig(server.url("/s/").absoluteString)
+    let store = try await rig.open(["orders": "Orders", "items": "Orders(1)/Items"])
+    service["Orders"] = "{\"ID\":2}"
+    await #expect(throws: OfflineODataError.self) { try await store.download() }
+    service["Orders"] = "{\"ID\":1},{\"ID\":2}"
+    try await store.download()
+    #expect(try await texts(store, "Orders(1)/Items") == ["a", "b"])
     try await store.close()
   }
 }
