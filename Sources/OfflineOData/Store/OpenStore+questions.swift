@@ -9,6 +9,8 @@ extension OpenStore {
   ///
   /// The main actor's thread, which draws what people see, answers only what is known to be short.
   ///
+  /// Those of the store's own sets are never known to be short: their rows are made of the whole queue.
+  ///
   /// - `isPaged`: whether the answer can tell that there is a next page.
   func answer<Value: Sendable>(
     _ text: String, _ options: OfflineODataAnswerOptions, isPaged: Bool = true,
@@ -23,7 +25,8 @@ extension OpenStore {
     }
     let isMain = BlockedThread.isMain(#isolation)
     let name = name(text, isPaged: isPaged, showsMarks: options.showsMarks(text))
-    let isShort = prepared.withLock { $0.pace(name) }?.isShort ?? !isMain
+    let pace = prepared.withLock { $0.pace(name) }
+    let isShort = pace?.isShort ?? (!isMain && OpenStore.storeSet(text, replica.model) == nil)
     if isShort, let value = try answerHere(work) { return value }
     return try await read(work)
   }

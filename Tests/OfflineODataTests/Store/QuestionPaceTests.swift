@@ -104,4 +104,22 @@ struct QuestionPaceTests {
     #expect(try pace(question, store) === first)
     try await store.close()
   }
+
+  @Test("a question of the store's own sets, whose rows are made of the whole queue, keeps no thread that asks")
+  func ownSets() async throws {
+    let rows = ScriptedRows(3)
+    let server = try rows.serve()
+    defer { server.stop() }
+    let store = try await StoreRig(server.url("/s/").absoluteString).open(["rows": "Rows"])
+    let open = try store.openStore()
+    for (question, isHere) in [("Rows", true), ("RequestQueue", false), ("ErrorArchive/$count", false)] {
+      _ = try await store.readJSON(question)
+      let here = Self.thread()
+      let there = try await open.answer(question, OfflineODataAnswerOptions()) { _, _ in Self.thread() }
+      #expect((here == there) == isHere, "\(question)")
+    }
+    try await store.close()
+  }
+
+  private static func thread() -> ObjectIdentifier { ObjectIdentifier(Thread.current) }
 }
