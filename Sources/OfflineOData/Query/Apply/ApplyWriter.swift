@@ -18,11 +18,13 @@ struct ApplyWriter {
 
   func rows(_ steps: [ODataBoundTransformation], _ set: RowSet) throws -> RowSet {
     guard steps.contains(where: { $0 != .identity }) else { return set }
-    guard case .entity(let entity) = set.scope else {
-      throw OfflineODataError.unsupported("$apply on $crossjoin")
-    }
-    let start = ApplySet(set, core: entity.alias)
-    return try apply(steps, start).set
+    if case .entity(let entity) = set.scope { return try apply(steps, ApplySet(set, core: entity.alias)).set }
+    // Rows of several tables, as `$crossjoin` has them: the conditions that begin are those of a join, and what follows
+    // stands on one table.
+    let conditions = steps.prefix { $0.isCondition }
+    let joined = try apply(Array(conditions), ApplySet(set, core: ""))
+    let rest = Array(steps.dropFirst(conditions.count))
+    return rest.isEmpty ? joined.set : try apply(rest, try project(joined).rows).set
   }
 
   func writer(_ scope: Scope) -> ExpressionWriter {
@@ -88,5 +90,15 @@ struct ApplyWriter {
     there.joins = projection.joins
     there.table("SELECT \(SQLText.joined(projection.list, ", ")) \(rows.set.rows.from())")
     return (there, number)
+  }
+}
+
+extension ODataBoundTransformation {
+  /// Whether it leaves rows as they are, or out, each for itself.
+  fileprivate var isCondition: Bool {
+    switch self {
+    case .identity, .filter: true
+    default: false
+    }
   }
 }
