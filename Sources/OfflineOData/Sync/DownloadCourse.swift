@@ -41,9 +41,14 @@ struct DownloadCourse: Sendable {
       machine: machine(), outcome: OfflineODataQueryOutcome(name: query.name),
       progress: OfflineODataProgress(.reading, query: query.name))
     do {
-      let resumed = try await ReplicaStaging.resume(query, bound, store.replica)
-      run.staging = resumed?.0
-      try await course(&run, resumed?.1)
+      if let container = bound.container, try await store.isDeletedHere(container) {
+        run.outcome.notes.append(DownloadNote.containerDeleted.description)
+        run.result = DownloadResult(way: .condition, isUnchanged: true)
+      } else {
+        let resumed = try await ReplicaStaging.resume(query, bound, store.replica)
+        run.staging = resumed?.0
+        try await course(&run, resumed?.1)
+      }
       // Nothing may have come.
       if run.failure == nil { try await marks.begin(store.replica) }
       if query.streams, run.failure == nil { try await streams(&run) }

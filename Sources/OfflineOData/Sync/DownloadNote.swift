@@ -41,6 +41,8 @@ enum DownloadNote: Sendable, Hashable {
   case windows(size: Int)
   /// The service does not heed `$top` and `$skip`.
   case windowsIgnored
+  /// The entity that contains the rows is deleted here: there is no place for them.
+  case containerDeleted
   /// The service has changed or removed entities that changes of this device wait on.
   case changedBelow(Int)
 }
@@ -64,6 +66,7 @@ extension DownloadNote: CustomStringConvertible {
     case .unstable(let count, let rows): "The service counts \(count) rows and gives \(rows), again and again."
     case .windows(let size): "The service gives no pages: asked for \(size) rows at a time."
     case .windowsIgnored: "The service does not heed $top and $skip."
+    case .containerDeleted: "The entity that contains the rows waits to be deleted: they are not asked for."
     case .changedBelow(let count):
       "The service has changed \(count) \(count == 1 ? "entity" : "entities") with changes that wait to be sent."
     }

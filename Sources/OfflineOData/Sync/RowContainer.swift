@@ -46,5 +46,14 @@ extension OpenStore {
         .entityNotFound, "the one that contains the query's rows; add a defining query that brings it")
     }
     return StagedRead.Container(table: container.table, navigation: container.navigation, row: row)
+
+  /// Whether the entity that contains a query's rows is missed for a change that waits deletes it.
+  func isDeletedHere(_ container: RowContainer) async throws(OfflineODataError) -> Bool {
+    try await read { connection, state, plan in
+      do { return try ChangeWalk.isDeletedHere(container.path, LocalRows(plan, state, connection)) } catch let error
+        as OfflineODataError where error.name == .entityNotFound
+      { return false }
+    }
+  }
   }
 }

@@ -177,4 +177,38 @@ struct ContainedQueryTests {
     #expect(try await texts(store, "Orders(1)/Items") == ["a", "b"])
     try await store.close()
   }
+
+  @Test("the entity that contains them waits to be deleted: the query ends with a note, and goes on when it is back")
+  func deletedHere() async throws {
+    let service = Service()
+    let server = try service.serve()
+    defer { server.stop() }
+    let rig = try StoreRig(server.url("/s/").absoluteString)
+    let store = try await rig.open([
+      "orders": "Orders", "items": "Orders(1)/Items", "notes": "Orders(1)/Items(2)/Notes",
+    ])
+    try await store.delete("Orders(1)")
+    service["Orders(2)/Items"] = nil
+    service["Orders(1)/Items"] = "{\"No\":2,\"Text\":\"B\"}"
+    for _ in 0..<2 {
+      let report = try await store.download()
+      for name in ["items", "notes"] {
+        let outcome = try #require(report.queries.first { $0.name == name })
+        #expect(outcome.notes.contains { $0.contains("waits to be deleted") }, "\(outcome)")
+        #expect(outcome.way == .notModified)
+      }
+    }
+    #expect(try await store.size("Orders") == 1)
+    try await store.undoPendingChanges(of: "Orders(1)")
+    try await store.delete("Orders(1)/Items(2)")
+    let report = try await store.download(["items", "notes"])
+    let left = report.queries.filter { $0.notes.contains { $0.contains("waits to be deleted") } }
+    #expect(left.map(\.name) == ["notes"])
+    try await store.undoAllPendingChanges()
+    try await store.download()
+    #expect(try await texts(store, "Orders(1)/Items") == ["B"])
+    #expect(try await texts(store, "Orders(1)/Items(2)/Notes") == ["note"])
+    try await store.store?.replica.database.checkIntegrity()
+    try await store.close()
+  }
 }

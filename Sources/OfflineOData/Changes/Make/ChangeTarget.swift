@@ -52,6 +52,19 @@ struct ChangeWalk {
     return walk.target
   }
 
+  /// Whether an entity on a path is missed for a change that waits deletes it.
+  static func isDeletedHere(_ path: ODataBoundPath, _ rows: LocalRows) throws -> Bool {
+    var walk = ChangeWalk(rows)
+    for segment in path.segments {
+      if case .key(let parts) = segment.kind, let table = walk.target.table {
+        let key = try walk.key(parts, table)
+        if try find(key, table, rows) == nil { return try !rows.deletions(of: key, in: table).isEmpty }
+      }
+      try walk.step(segment)
+    }
+    return false
+  }
+
   private mutating func step(_ segment: ODataBoundSegment) throws {
     switch segment.kind {
     case .source(let source): try begin(source)
@@ -106,10 +119,7 @@ struct ChangeWalk {
 
   private mutating func choose(_ parts: [ODataBoundKeyPart]) throws {
     guard let table = target.table else { throw OfflineODataError(.unsupportedChange, "a key here") }
-    let cells = try ChangeWalk.key(parts, table, plan.model) { column in impliedKey(column) }
-    var key = EntityCells()
-    for (column, value) in zip(table.key, cells) { key[table.columns[column].name] = value }
-    if table.isContained { key[.parent] = .integer(target.entity?.row) }
+    let key = try key(parts, table)
     if let navigation = target.navigation { before = (target, navigation) }
     guard let (reference, found) = try ChangeWalk.find(key, table, rows) else {
       let path = try? rows.path(of: RowReference(table.name, 0), key)
@@ -118,6 +128,15 @@ struct ChangeWalk {
     let cast = target.cast
     stand(reference, found)
     target.cast = cast
+  }
+
+  /// The cells by which a row of the table at this place is found.
+  private func key(_ parts: [ODataBoundKeyPart], _ table: EntityTable) throws -> EntityCells {
+    let cells = try ChangeWalk.key(parts, table, plan.model) { column in impliedKey(column) }
+    var key = EntityCells()
+    for (column, value) in zip(table.key, cells) { key[table.columns[column].name] = value }
+    if table.isContained { key[.parent] = .integer(target.entity?.row) }
+    return key
   }
 
   /// The row of a key, as it is or as it was before the server gave another.
