@@ -24,6 +24,13 @@ struct RowContainer: Sendable {
     self.table = table.number
     navigation = found
   }
+
+  /// The entity as readers see it; nil where it is not there.
+  func row(_ rows: LocalRows) throws -> Int64? {
+    do { return try ChangeWalk.target(of: path, rows).entity?.row } catch let error as OfflineODataError
+      where error.name == .entityNotFound
+    { return nil }
+  }
 }
 
 extension OpenStore {
@@ -32,20 +39,13 @@ extension OpenStore {
   /// Throws `notFound` where no defining query has brought the entity.
   func place(of container: RowContainer?) async throws(OfflineODataError) -> StagedRead.Container? {
     guard let container else { return nil }
-    let row: Int64?
-    do throws(OfflineODataError) {
-      row = try await read { connection, state, plan in
-        try ChangeWalk.target(of: container.path, LocalRows(plan, state, connection)).entity?.row
-      }
-    } catch {
-      guard error.name == .entityNotFound else { throw error }
-      row = nil
-    }
+    let row = try await read { connection, state, plan in try container.row(LocalRows(plan, state, connection)) }
     guard let row else {
       throw OfflineODataError(
         .entityNotFound, "the one that contains the query's rows; add a defining query that brings it")
     }
     return StagedRead.Container(table: container.table, navigation: container.navigation, row: row)
+  }
 
   /// Whether the entity that contains a query's rows is missed for a change that waits deletes it.
   func isDeletedHere(_ container: RowContainer) async throws(OfflineODataError) -> Bool {
@@ -54,6 +54,5 @@ extension OpenStore {
         as OfflineODataError where error.name == .entityNotFound
       { return false }
     }
-  }
   }
 }

@@ -211,4 +211,26 @@ struct ContainedQueryTests {
     try await store.store?.replica.database.checkIntegrity()
     try await store.close()
   }
+
+  @Test("those of one entity have come, those of another have not: a question of these says so")
+  func readiness() async throws {
+    let service = Service()
+    let server = try service.serve()
+    defer { server.stop() }
+    let rig = try StoreRig(server.url("/s/").absoluteString)
+    let store = try await rig.open(["orders": "Orders", "items": "Orders(1)/Items"])
+    try await store.add(OfflineODataDefiningQuery("others", "Orders(2)/Items"))
+    #expect(try await texts(store, "Orders(1)/Items") == ["a", "b"])
+    #expect(try await store.text("Orders?$expand=Items").contains("\"a\""))
+    for path in ["Orders(2)/Items", "Orders(ID=2)/Items/$count", "Orders(2)/Items(1)"] {
+      let error = await #expect(throws: OfflineODataError.self, "\(path)") { try await store.readJSON(path) }
+      #expect(error?.name == .neverDownloaded, "\(path)")
+      #expect(error?.errorMessage.contains("'others'") == true, "\(path)")
+    }
+    let none = await #expect(throws: OfflineODataError.self) { try await store.readJSON("Orders(3)/Items") }
+    #expect(none?.name == .entityNotFound)
+    try await store.download(["others"])
+    #expect(try await texts(store, "Orders(2)/Items") == ["other"])
+    try await store.close()
+  }
 }
