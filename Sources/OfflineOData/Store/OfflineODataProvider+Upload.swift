@@ -65,8 +65,10 @@ extension OfflineODataProvider {
   }
 
   /// Whether changes are queued, or were sent and not answered yet.
-  public func hasPendingUpload() async throws -> Bool {
-    let store = try openStore()
-    return try await UploadJournal(store: store, options: OfflineODataUploadOptions()).left() > 0
+  public func hasPendingUpload() async throws -> Bool { try await pendingUploadCount() > 0 }
+
+  /// How many changes are queued, or were sent and not answered yet.
+  package func pendingUploadCount() async throws -> Int {
+    try await UploadJournal(store: openStore(), options: OfflineODataUploadOptions()).left()
   }
 }

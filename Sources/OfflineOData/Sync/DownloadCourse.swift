@@ -69,13 +69,13 @@ struct DownloadCourse: Sendable {
 
   private func machine() -> DownloadMachine {
     let root = store.root
+    // Rows that did not change are not those of the entity that contains them now: it may be another row.
+    let isOfSet = bound.container == nil
     let known = DownloadMachine.Known(
       deltaLink: query.deltaLink, etag: isOfSet ? query.etag : nil, lastModified: isOfSet ? query.lastModified : nil,
       now: store.now, oldestStaging: store.oldestStaging)
     let memory = query.facts.flatMap { JSONSettings.decode(QueryMemory.self, $0) } ?? QueryMemory()
     let rules = LinkRules(origin: root.origin.text, root: root.url.absoluteString, query: root.query)
-    // Rows that did not change are not those of the entity that contains them now: it may be another row.
-    let isOfSet = bound.container == nil
     let url = (try? root.absoluteText(query.url)) ?? query.url
     return DownloadMachine(traits: bound.traits, known: known, memory: memory, links: rules, url: url)
   }

@@ -50,7 +50,8 @@ extension ApplyWriter {
   ) throws {
     try check(kind, count)
     let value = try writer(rows.set.scope).operand(measure)
-    let limit = try ExpressionWriter(statement: statement, environment: Environment()).operand(count)
+    let these = Environment(these: environment(of: rows).these)
+    let limit = try ExpressionWriter(statement: statement, environment: these).operand(count)
     var set = rows.set
     set.order = [OrderTerm(value: value, isDescending: kind.isTop)]
     let terms = try OrderWriter(writer: writer(set.scope)).terms([], set)

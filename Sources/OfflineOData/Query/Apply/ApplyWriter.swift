@@ -31,6 +31,15 @@ struct ApplyWriter {
     ExpressionWriter(statement: statement, environment: Environment(current: scope, it: it ?? scope, this: scope))
   }
 
+  /// The environment of conditions on rows, with `$these` where these are not those of many groups.
+  func environment(of rows: ApplySet) -> Environment {
+    var environment = writer(rows.set.scope).environment
+    if rows.keys.isEmpty {
+      environment.these = PathPlace(rows: rows.set.rows, scope: rows.set.scope, isCollection: true)
+    }
+    return environment
+  }
+
   func apply(_ steps: [ODataBoundTransformation], _ start: ApplySet) throws -> ApplySet {
     var rows = start
     for step in steps { try apply(step, &rows) }
@@ -41,13 +50,15 @@ struct ApplyWriter {
     switch step {
     case .identity: break
     case .filter(let condition):
-      rows.set.rows.conditions.append(try writer(rows.set.scope).condition(condition))
+      let writer = ExpressionWriter(statement: statement, environment: environment(of: rows))
+      rows.set.rows.conditions.append(try writer.condition(condition))
       rows.isThinned = true
     case .search(let search):
       let planner = PlanWriter(statement: statement, it: it)
       rows.set.rows.conditions.append(try planner.search(search, rows.set.scope, writer(rows.set.scope)))
       rows.isThinned = true
-    case .compute(let items): try PlanWriter(statement: statement, it: it).compute(items, &rows.set)
+    case .compute(let items):
+      try PlanWriter(statement: statement, it: it).compute(items, &rows.set, inGroups: !rows.keys.isEmpty)
     case .orderBy(let items):
       let writer = writer(rows.set.scope)
       let terms = try items.map { OrderTerm(value: try writer.operand($0.expression), isDescending: $0.isDescending) }

@@ -28,7 +28,10 @@ struct PlanWriter {
     try compute(options.compute, &set)
     let writer = ExpressionWriter(statement: statement, environment: environment(set.scope))
     if let search = options.search { set.rows.conditions.append(try self.search(search, set.scope, writer)) }
-    if let filter = options.filter { set.rows.conditions.append(try writer.condition(filter)) }
+    if let filter = options.filter {
+      let writer = ExpressionWriter(statement: statement, environment: environment(set))
+      set.rows.conditions.append(try writer.condition(filter))
+    }
     if answer == .count { return try counted(set, options, writer, owner) }
     let total = options.count == true ? ReadCount("SELECT count(*) \(set.rows.from())") : nil
     let content = try content(set, options, answer)
@@ -40,6 +43,13 @@ struct PlanWriter {
   }
 
   func environment(_ scope: Scope) -> Environment { Environment(current: scope, it: it ?? scope, this: scope) }
+
+  /// The same, with `$these`: the rows as they are before what is being written.
+  private func environment(_ set: RowSet) -> Environment {
+    var environment = environment(set.scope)
+    if !set.isSingle { environment.these = PathPlace(rows: set.rows, scope: set.scope, isCollection: true) }
+    return environment
+  }
 
   private func refuse(_ options: ODataBoundOptions) throws {
     if options.index != nil { throw OfflineODataError.unsupported("$index in a question") }
@@ -53,9 +63,11 @@ struct PlanWriter {
 
   // MARK: Steps
 
-  func compute(_ items: [ODataBoundCompute], _ set: inout RowSet) throws {
+  /// Adds computed properties. In groups there is no `$these`: the rows are those of all groups.
+  func compute(_ items: [ODataBoundCompute], _ set: inout RowSet, inGroups: Bool = false) throws {
     for item in items {
-      let writer = ExpressionWriter(statement: statement, environment: environment(set.scope))
+      let environment = inGroups ? environment(set.scope) : environment(set)
+      let writer = ExpressionWriter(statement: statement, environment: environment)
       let made: Scope
       if item.expression.type.isCollection || item.expression.type.item.hasMembers {
         made = .json(JSONPlace(base: try writer.json(item.expression), type: item.expression.type))

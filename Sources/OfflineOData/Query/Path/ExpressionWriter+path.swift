@@ -11,7 +11,7 @@ extension ExpressionWriter {
     case .it: place = environment.it.map { PathPlace(scope: $0) }
     case .this: place = environment.this.map { PathPlace(scope: $0) }
     case .variable(let name): place = environment.variables[name].map { PathPlace(scope: $0) }
-    case .these: throw OfflineODataError.unsupported("$these")
+    case .these: place = try these()
     case .root: break
     case .expression(let expression): place = try self.place(expression)
     }
@@ -66,6 +66,7 @@ extension ExpressionWriter {
       guard place.isCollection, case .json(let json) = place.scope else { break }
       return PathPlace(rows: place.rows, scope: scope(of: json.item(ordinal)))
     case .value: return place
+    case .aggregate(let item): return PathPlace(scope: .value(try aggregated(item, place)))
     case .annotation(let name, qualifier: nil):
       guard case .entity(let entity) = place.scope, let text = try state(name, of: entity) else { break }
       return PathPlace(

@@ -155,11 +155,13 @@ struct Environment {
   var it: Scope?
   /// `$this`
   var this: Scope?
+  /// `$these`: the rows that conditions and transformations begin with.
+  var these: PathPlace?
   /// Variables of lambdas.
   var variables: [String: Scope] = [:]
 
   /// One that stands on something else; `$it` stays what it is, where there is one.
   func on(_ scope: Scope) -> Environment {
-    Environment(current: scope, it: it ?? scope, this: scope, variables: variables)
+    Environment(current: scope, it: it ?? scope, this: scope, these: these, variables: variables)
   }
 }
