@@ -134,7 +134,7 @@ let package = Package(
       swiftSettings: common),
     .testTarget(
       name: "LarderCommandsTests",
-      dependencies: ["LarderCommands", "OData", "HTTPCore", "ObjectStore", "Storage", "TestSupport"],
+      dependencies: ["LarderCommands", "OfflineOData", "OData", "HTTPCore", "ObjectStore", "Storage", "TestSupport"],
       swiftSettings: common),
     .testTarget(
       name: "IntegrationTests",

@@ -7,11 +7,6 @@ enum ArchiveSets {
   static let queue = "RequestQueue"
   static let archive = "ErrorArchive"
 
-  /// How many requests wait to be sent.
-  static func waitingCount(_ provider: OfflineODataProvider) async throws -> Int {
-    Int(clamping: try await provider.readCount(queue))
-  }
-
   /// The requests that wait to be sent, in their order.
   static func waiting(_ provider: OfflineODataProvider) async throws -> [JSONNode] {
     try await rows(queue + "?$orderby=RequestID", provider)

@@ -141,7 +141,9 @@ struct ChangeCommand {
   private func report(_ request: ODataSingleRequest, _ response: ODataSingleResponse) async throws {
     let makes = request.operation == .create || request.operation == .createMedia
     let path = makes ? response.fields[.location].map(relative) : nil
-    let waiting = try await ArchiveSets.waitingCount(provider)
+    // The change is made: what cannot be told of it is no reason to make it again.
+    let isTold = arguments.has(.json) || context.diagnostics.isTerminal
+    let waiting = isTold ? try? await provider.pendingUploadCount() : nil
     if arguments.has(.json) {
       var json = JSONOutput(context.output)
       json.beginObject()
@@ -155,7 +157,7 @@ struct ChangeCommand {
       return
     }
     if let path { try context.output.line(TerminalText.line(path)) }
-    if context.diagnostics.isTerminal {
+    if let waiting, context.diagnostics.isTerminal {
       context.note("Queued: \(Counted.text(waiting, "change")) for 'larder upload'.")
     }
   }

@@ -133,7 +133,7 @@ enum UndoCommand {
         var json = JSONOutput(context.output)
         json.beginObject()
         json.member("undone", count)
-        json.member("waiting", try await ArchiveSets.waitingCount(provider))
+        json.member("waiting", try await provider.pendingUploadCount())
         json.endObject()
         try json.endLine()
       } else {

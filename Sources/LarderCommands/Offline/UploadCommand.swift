@@ -46,7 +46,7 @@ enum UploadCommand {
     guard failure.status == .network || failure.status == .interrupted else { return failure }
     let sent = report.numbers.sent
     // A task of its own: one that was cancelled reads nothing any more.
-    let left = await Task { (try? await ArchiveSets.waitingCount(access.provider)) ?? 0 }.value
+    let left = await Task { (try? await access.provider.pendingUploadCount()) ?? 0 }.value
     guard left > 0 else { return failure }
     let words =
       (sent > 0 ? "\(Counted.text(sent, "change")) sent; " : "")

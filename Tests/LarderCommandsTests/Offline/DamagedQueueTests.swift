@@ -1,0 +1,37 @@
+import Storage
+import TestSupport
+import Testing
+
+@testable import LarderCommands
+@testable import OfflineOData
+
+@Suite("A clone whose queue cannot be read", .mockSAP(), .serialized, .timeLimit(.minutes(5)))
+struct DamagedQueueTests {
+  /// A clone with one change that waits and cannot be read any more, and its number.
+  private func clone(_ orders: OrderService, _ service: MockSAP) async throws -> (CloneRig, String) {
+    let clone = try await CloneRig(orders.root(service), orders.query)
+    #expect(
+      await clone.run("update", orders.order, #"{"PurchaseOrderByCustomer":"mine"}"#).status
+        == .done)
+    let replica = try await Replica.open(path: clone.path + "/" + CloneFolder.storeName)
+    let id = try await replica.database.write { (connection) throws(StorageError) in
+      try connection.run("UPDATE larder_request SET request = 'damaged'")
+      return try connection.first("SELECT id FROM larder_request") { (row) throws(StorageError) in
+        try row.int64(0)
+      }
+    }
+    try await replica.close()
+    return (clone, "\(try #require(id))")
+  }
+
+  @Test("a change that is made ends well: whoever reads that it failed makes it twice")
+  func made() async throws {
+    let service = try MockSAP.ofSuite
+    let orders = OrderService(isV4: true)
+    let (clone, _) = try await clone(orders, service)
+    let other = "\(orders.set)('0000004713')"
+    let told = try await clone.json("update", other, #"{"PurchaseOrderByCustomer":"b"}"#, "--json")
+    #expect(told["waiting"]?.text == "2")
+    #expect(try await clone.value("\(other)/PurchaseOrderByCustomer") == "b")
+  }
+}
