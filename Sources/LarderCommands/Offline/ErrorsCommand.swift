@@ -37,7 +37,7 @@ enum ErrorsCommand {
     let id = try number(try arguments.required(OperandSyntax.requestID), arguments)
     return try await OfflineAccess.with(context) { access in
       // A change that waits may conflict too, where a download has noticed it.
-      guard let conflict = try? await access.provider.conflict(id) else {
+      guard let conflict = try await conflict(id, access.provider) else {
         let row = try await ArchiveSets.error(id, access.provider)
         throw CommandFailure(
           .negative, "request \(id) is no conflict: \(ErrorsText.reason(row))",
@@ -52,6 +52,15 @@ enum ErrorsCommand {
         try context.output.write(diff.text(style: context.output.style, all: arguments.has(.allProperties)))
       }
       return .done
+    }
+  }
+
+  private static func conflict(
+    _ id: Int64, _ provider: OfflineODataProvider
+  ) async throws -> OfflineODataConflict? {
+    do { return try await provider.conflict(id) } catch {
+      guard error.name == .entityNotFound else { throw error }
+      return nil
     }
   }
 

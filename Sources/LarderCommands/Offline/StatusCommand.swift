@@ -11,8 +11,7 @@ enum StatusCommand {
   @Sendable static func run(_ arguments: ParsedArguments, _ context: CommandContext) async throws -> CommandStatus {
     try await OfflineAccess.with(context) { access in
       let queries = try await access.provider.definingQueries()
-      // Before the first rows have come nothing can be changed, and there are no sets of the store.
-      let pending = try? await PendingChanges(access.provider)
+      let pending = try await pending(access.provider)
       if arguments.has(.json) {
         try json(access.folder, queries, pending, context)
       } else {
@@ -21,6 +20,13 @@ enum StatusCommand {
       }
       return .done
     }
+  }
+
+  /// Nil where the sets of the store cannot be asked: the service has its own of their names.
+  private static func pending(_ provider: OfflineODataProvider) async throws -> PendingChanges? {
+    do { return try await PendingChanges(provider) } catch let error as OfflineODataError
+      where error.category == .invalidInput || error.name == .neverDownloaded
+    { return nil }
   }
 
   private static func json(

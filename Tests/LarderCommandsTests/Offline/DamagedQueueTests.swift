@@ -24,6 +24,21 @@ struct DamagedQueueTests {
     return (clone, "\(try #require(id))")
   }
 
+  @Test(
+    "status and errors diff say so: they tell neither that nothing waits nor that there is no conflict"
+  )
+  func told() async throws {
+    let service = try MockSAP.ofSuite
+    let orders = OrderService(isV4: true)
+    let (clone, id) = try await clone(orders, service)
+    for line in [["status"], ["status", "--json"], ["errors", "diff", id]] {
+      let outcome = await clone.run(line)
+      #expect(outcome.status == .storage, "\(line): \(outcome.output)\(outcome.diagnostics)")
+      #expect(outcome.diagnostics.contains("cannot be read"), "\(line): \(outcome.diagnostics)")
+    }
+    #expect(await clone.run("errors", "diff", "99").diagnostics.contains("no request 99"))
+  }
+
   @Test("a change that is made ends well: whoever reads that it failed makes it twice")
   func made() async throws {
     let service = try MockSAP.ofSuite
