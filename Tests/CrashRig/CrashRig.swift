@@ -83,7 +83,9 @@ struct CrashRig {
     while true {
       let store = try OnlineODataStore(
         serviceRoot: root, transport: SelfCheckingService(round: round),
-        options: OnlineStoreOptions(useCache: true, cachePath: arguments[1], maximumCacheSize: 400))
+        options: OnlineStoreOptions(
+          useCache: true, cachePath: arguments[1], maximumCacheSize: 400,
+          cacheEncryptionKey: try RigKey.fromEnvironment()))
       try await store.open()
       say("open \(round)")
       for _ in 0..<40 {

@@ -42,7 +42,8 @@ struct CrashTests {
 
   private func opensWithoutReplacement(_ folder: String, _ root: String) async throws {
     let log = DiagnosticLog()
-    var options = OnlineStoreOptions(useCache: true, cachePath: folder)
+    var options = OnlineStoreOptions(
+      useCache: true, cachePath: folder, cacheEncryptionKey: try RigKey.fromEnvironment())
     options.onDiagnostic = { log.add($0) }
     let url = try #require(URL(string: root))
     let service = StubService { _ in StubService.Answer.ok("{}") }
@@ -54,7 +55,9 @@ struct CrashTests {
 
   /// Every entry's content proves itself; answers the round of each URL.
   private static func wholeAnswers(_ folder: String) async throws -> [String: Int] {
-    guard let file = try TechnicalCacheFile.files(in: folder).first else { return [:] }
+    guard let file = try TechnicalCacheFile.files(in: folder, key: try RigKey.fromEnvironment()).first else {
+      return [:]
+    }
     // Killed before the first page was written: an empty file holds nothing.
     if DatabaseFile(file.path).byteCount == 0 { return [:] }
     var rounds: [String: Int] = [:]

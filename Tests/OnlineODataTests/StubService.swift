@@ -2,9 +2,12 @@ import Foundation
 import HTTPCore
 import ODataService
 import OnlineOData
+import Storage
 import Synchronization
 import TestSupport
 import Testing
+
+@testable import CrashRig
 
 /// A service in this process: answers by a closure, notes what it was asked, can be away.
 final class StubService: HTTPTransport {
@@ -124,15 +127,19 @@ final class StoreRig: Sendable {
   let service: StubService
   let root: URL
   let diagnostics = DiagnosticLog()
+  /// What its caches are encrypted with: nothing, or a key where the environment asks for one.
+  let key: StorageKey?
 
-  init(_ handler: @escaping StubService.Handler = { _ in .ok("{}") }) throws {
+  /// `isPlain`: no cache of it is ever encrypted, unless its test gives a key.
+  init(isPlain: Bool = false, _ handler: @escaping StubService.Handler = { _ in .ok("{}") }) throws {
     folder = try TemporaryFolder()
+    key = isPlain ? nil : try RigKey.fromEnvironment()
     service = StubService(handler)
     root = try #require(URL(string: "http://\(UUID().uuidString.lowercased()).test/service/"))
   }
 
   func options(_ change: (inout OnlineStoreOptions) -> Void = { _ in }) -> OnlineStoreOptions {
-    var options = OnlineStoreOptions(useCache: true, cachePath: folder.path)
+    var options = OnlineStoreOptions(useCache: true, cachePath: folder.path, cacheEncryptionKey: key)
     options.conversation.retry = .never
     options.onDiagnostic = { [diagnostics] in diagnostics.add($0) }
     change(&options)
@@ -158,7 +165,7 @@ final class StoreRig: Sendable {
   var queries: [String?] { service.requests.map { (request: HTTPRequest) -> String? in request.url.query() } }
 
   var cacheFile: TechnicalCacheFile {
-    get throws { try #require(try TechnicalCacheFile.files(in: folder.path).first) }
+    get throws { try #require(try TechnicalCacheFile.files(in: folder.path, key: key).first) }
   }
 }
 

@@ -17,6 +17,7 @@ struct CacheOpening: Sendable {
     case .database(CacheSchema.applicationID): break
     case .encrypted: break  // Its key tells.
     case .database(0): break  // Cut off before its first transaction, or another's: the schema tells.
+    case .damaged where key != nil: break  // Or nothing but zeros, where the machine crashed: opening tells.
     case .damaged: return try await replaced(because: "its header is damaged")
     case .database, .other:
       throw StorageError.foreign(place.file)

@@ -65,11 +65,12 @@ extension CachePlace {
     } catch { throw FolderFailure.error(folder, "The cache's folder cannot be made", error) }
   }
 
-  /// Deletes a database and its log; a file that is another's stays and throws `foreignFile`.
+  /// Deletes a database and its log, an encrypted one also where its key is lost; a file that is another's stays and throws
+  /// `foreignFile`.
   static func removeDatabase(_ file: String) throws(StorageError) {
     switch try DatabaseFile(file).content() {
-    case .absent, .damaged, .database(CacheSchema.applicationID), .database(0): break
-    case .database, .encrypted, .other: throw StorageError.foreign(file)
+    case .absent, .damaged, .encrypted, .database(CacheSchema.applicationID), .database(0): break
+    case .database, .other: throw StorageError.foreign(file)
     }
     do {
       // The log goes first: over a new file it would be read as that file's.

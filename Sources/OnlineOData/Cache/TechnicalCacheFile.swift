@@ -1,6 +1,6 @@
 public import HTTPCore
 public import ODataService
-import Storage
+public import Storage
 
 #if canImport(FoundationEssentials)
   public import FoundationEssentials
@@ -9,22 +9,28 @@ import Storage
 #endif
 
 /// A technical cache's file looked at from outside, for tools: listed, shown, reset. A store may have it open meanwhile.
-public struct TechnicalCacheFile: Sendable, Hashable {
+public struct TechnicalCacheFile: Sendable {
   /// The file's path.
   public let path: String
+  private let key: StorageKey?
 
-  /// Names a file; nothing is read yet.
-  public init(path: String) { self.path = path }
+  /// Names a file and the key that it is encrypted with; nothing is read yet.
+  public init(path: String, key: StorageKey? = nil) {
+    self.path = path
+    self.key = key
+  }
 
-  /// The cache files in a folder, by name; none where the folder does not exist.
+  /// The cache files in a folder, by name, all of one key; none where the folder does not exist.
   ///
   /// Throws ``OnlineStoreError/storage(_:)`` for a folder that cannot be read.
-  public static func files(in folder: String) throws(OnlineStoreError) -> [TechnicalCacheFile] {
+  public static func files(
+    in folder: String, key: StorageKey? = nil
+  ) throws(OnlineStoreError) -> [TechnicalCacheFile] {
     guard FileManager.default.fileExists(atPath: folder) else { return [] }
     do {
       return try FileManager.default.contentsOfDirectory(atPath: folder)
         .filter { $0.hasSuffix("." + CachePlace.fileExtension) }.sorted()
-        .map { TechnicalCacheFile(path: folder + (folder.hasSuffix("/") ? "" : "/") + $0) }
+        .map { TechnicalCacheFile(path: folder + (folder.hasSuffix("/") ? "" : "/") + $0, key: key) }
     } catch { throw .storage(FolderFailure.error(folder, "The folder cannot be read", error)) }
   }
 
@@ -83,7 +89,7 @@ public struct TechnicalCacheFile: Sendable, Hashable {
     }
   }
 
-  /// Deletes the file; throws ``OnlineStoreError/cacheInUse(path:)`` while a store has it open.
+  /// Deletes the file, which needs no key; throws ``OnlineStoreError/cacheInUse(path:)`` while a store has it open.
   public func reset() async throws(OnlineStoreError) {
     do throws(StorageError) {
       let lock = try FileLock(path + ".lock")
@@ -97,11 +103,10 @@ public struct TechnicalCacheFile: Sendable, Hashable {
   ) async throws(OnlineStoreError) -> Value {
     do throws(StorageError) {
       switch try DatabaseFile(path).content() {
-      case .database: break
-      case .encrypted: throw StorageError.encrypted(path)
+      case .database, .encrypted: break
       case .absent, .damaged, .other: throw StorageError.foreign(path)
       }
-      let database = try await Database.open(path, schema: CacheSchema.schema)
+      let database = try await Database.open(path, key: key, schema: CacheSchema.schema)
       do throws(StorageError) {
         let value = try await database.read(body)
         try await database.close()

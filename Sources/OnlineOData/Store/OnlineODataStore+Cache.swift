@@ -1,5 +1,5 @@
 import ODataService
-import Storage
+public import Storage
 import Synchronization
 
 #if canImport(FoundationEssentials)
@@ -30,9 +30,13 @@ extension OnlineODataStore {
 
   /// Opens the cache of an open store again.
   ///
-  /// - Parameter key: the key it is encrypted with; one that is not nil throws `notSupported` in this version.
-  /// Throws ``OnlineStoreError/cacheNotClosed`` for a cache that is open, `ODataServiceError` (`notOpen`) for a closed store.
-  public func reopenCache(key: String? = nil) async throws {
+  /// Throws ``OnlineStoreError/storage(_:)`` with the category `wrongKey` for a key that is not that of the options,
+  /// `encrypted` for none where they have one, `notEncrypted` for one where they have none, before the file is looked at;
+  /// ``OnlineStoreError/cacheNotClosed`` for a cache that is open, `ODataServiceError` (`notOpen`) for a closed store.
+  ///
+  /// - Parameter key: the key of the options, ``OnlineStoreOptions/cacheEncryptionKey``: who has only the store cannot open
+  ///   a closed cache again.
+  public func reopenCache(key: StorageKey? = nil) async throws {
     let (options, opening) = try state.withLock { state throws -> (OnlineStoreOptions, UInt64) in
       guard state.options.useCache else { throw OnlineStoreError.cacheNotEnabled }
       guard state.isOpen else { throw ODataServiceError(.notOpen, operation: "reopenCache") }
@@ -42,7 +46,17 @@ extension OnlineODataStore {
     }
     defer { state.withLock { $0.cacheIsBusy = false } }
     let cache: TechnicalCache
-    do throws(StorageError) { cache = try await openCacheFile(options.place(root), options, key: key) } catch {
+    do throws(StorageError) {
+      let place = options.place(root)
+      // By the options, not by the file: one that was reset is made anew with its key, or not at all.
+      switch (options.cacheEncryptionKey, key) {
+      case (nil, nil): break
+      case (let own?, let key?): if own != key { throw .wrongKey(place.file) }
+      case (_?, nil): throw .encrypted(place.file)
+      case (nil, _?): throw .notEncrypted(place.file)
+      }
+      cache = try await openCacheFile(place, options)
+    } catch {
       throw OnlineStoreError.storage(error)
     }
     let isTaken = state.withLock { state in
@@ -57,7 +71,8 @@ extension OnlineODataStore {
     }
   }
 
-  /// Removes everything from the cache: its file is deleted. Only while the cache, or the whole store, is closed.
+  /// Removes everything from the cache: its file is deleted, an encrypted one also where its key is lost, a plain one that is
+  /// to be encrypted from now on. Only while the cache, or the whole store, is closed.
   ///
   /// Throws ``OnlineStoreError/cacheNotClosed``, ``OnlineStoreError/cacheInUse(path:)`` where another store has it open.
   public func resetCache() async throws {

@@ -9,7 +9,8 @@ extension OnlineODataStore {
   /// Where the cache holds the metadata, nothing is sent, so a store opens while its server is away; it is compared with
   /// the service's beside the first request. A store that is open already stays as it is.
   ///
-  /// Throws `ODataServiceError` where the service cannot be asked, ``OnlineStoreError`` for the cache.
+  /// Throws `ODataServiceError` where the service cannot be asked, ``OnlineStoreError`` for the cache: `storage` with the
+  /// category `wrongKey`, `encrypted` or `notEncrypted` where its key is not that of the options, and nothing is changed then.
   public func open() async throws {
     let task = state.withLock { state -> Task<Void, any Error>? in
       switch state.phase {
@@ -104,7 +105,7 @@ extension OnlineODataStore {
       try place.makeFolder()
       let claim = try CacheClaim(place)
       do throws(StorageError) {
-        return (claim, try await openCacheFile(place, options, key: options.cacheEncryptionKey))
+        return (claim, try await openCacheFile(place, options))
       } catch {
         claim.release()
         throw error
@@ -115,12 +116,11 @@ extension OnlineODataStore {
   }
 
   func openCacheFile(
-    _ place: CachePlace, _ options: OnlineStoreOptions, key: String?
+    _ place: CachePlace, _ options: OnlineStoreOptions
   ) async throws(StorageError) -> TechnicalCache {
-    guard key == nil else { throw .notSupported(place.file, "Encryption of the cache is not supported yet") }
     let report: @Sendable (OnlineStoreDiagnostic) -> Void = { [weak self] in self?.report($0) }
     return try await TechnicalCache.open(
-      place, key: nil, limits: options.limits, common: options.conversation.fields,
+      place, key: options.cacheEncryptionKey, limits: options.limits, common: options.conversation.fields,
       pages: options.maximumPageCount, report: report)
   }
 

@@ -1,5 +1,5 @@
 public import ODataService
-import Storage
+public import Storage
 
 /// How an online store works; fixed while it is open.
 public struct OnlineStoreOptions: Sendable {
@@ -13,8 +13,9 @@ public struct OnlineStoreOptions: Sendable {
   public var maximumCacheSize: Int
   /// At how many percent of ``maximumCacheSize`` a clean-up ends.
   public var cacheCleanupThreshold: Int
-  /// Encrypts the cache. Opening with a key throws `notSupported` in this version; nothing is written in plain text instead.
-  public var cacheEncryptionKey: String?
+  /// Encrypts the cache's file, with its log and its temporary files; nil keeps a plain one. A cache that is there must be
+  /// encrypted with it; ``OnlineODataStore/resetCache()`` removes one that is not.
+  public var cacheEncryptionKey: StorageKey?
   /// Whether V4 reads ask for delta links (`Prefer: odata.track-changes`), by which later reads find out cheaply that
   /// nothing changed. Delta links that a service gives unasked are used in any case.
   public var tracksChanges: Bool
@@ -32,7 +33,7 @@ public struct OnlineStoreOptions: Sendable {
   /// The defaults: no cache; 16,384 kB, cleaned up to 60 %, where one is used.
   public init(
     useCache: Bool = false, cachePath: String? = nil, storeName: String = "store", maximumCacheSize: Int = 16_384,
-    cacheCleanupThreshold: Int = 60, cacheEncryptionKey: String? = nil, tracksChanges: Bool = false,
+    cacheCleanupThreshold: Int = 60, cacheEncryptionKey: StorageKey? = nil, tracksChanges: Bool = false,
     conversation: ConversationOptions = ConversationOptions(),
     onDiagnostic: (@Sendable (OnlineStoreDiagnostic) -> Void)? = nil
   ) {
