@@ -5,6 +5,7 @@ internal import ODataService
 internal import ObjectStore
 internal import OfflineOData
 internal import OnlineOData
+internal import Storage
 
 /// Why a command did not do what it was asked for, with the status that the process ends with.
 package struct CommandFailure: Error, Sendable, Hashable {
@@ -36,12 +37,19 @@ package struct CommandFailure: Error, Sendable, Hashable {
     case let error as OutputError: self.init(error == .closed ? .done : .storage, error.description)
     case let error as ODataServiceError: self = ServiceFailure.failure(error)
     case let error as OfflineODataError: self = OfflineFailure.failure(error)
+    case OnlineStoreError.storage(let error): self.init(.storage, error)
     case let error as OnlineStoreError: self.init(.storage, error.description)
+    case let error as StorageError: self.init(.storage, error)
     case let error as AuthenticationFailure: self.init(.network, error.description)
     case let error as MetadataError: self.init(.storage, error.description)
     case let error as JSONError: self.init(.storage, error.description)
     default: self.init(.negative, "\(error)")
     }
+  }
+
+  /// A failure of a file, with where its key comes from where that is at fault.
+  init(_ status: CommandStatus, _ error: StorageError) {
+    self.init(status, error.description, hint: error.isOfKey ? KeyAccess.hint : nil)
   }
 
   /// The status for a transport's error.

@@ -1,6 +1,7 @@
 internal import HTTPCore
 internal import ODataService
 internal import OnlineOData
+internal import Storage
 
 #if canImport(FoundationEssentials)
   internal import FoundationEssentials
@@ -11,13 +12,15 @@ internal import OnlineOData
 /// The technical cache in a folder, as the verbs use it: one file an origin, entries by absolute URL.
 struct CacheAccess: Sendable {
   let folder: String
+  private let key: StorageKey?
   private let context: CommandContext
 
   /// How long another process may have the cache before that is a failure.
   static let patience = Duration.seconds(10)
 
-  init(folder: String, _ context: CommandContext) {
+  init(folder: String, key: StorageKey?, _ context: CommandContext) {
     self.folder = context.path(folder)
+    self.key = key
     self.context = context
   }
 
@@ -26,7 +29,9 @@ struct CacheAccess: Sendable {
     origin: URL, access: ServiceAccess, isPassive: Bool, patience: Duration = patience
   ) async throws -> OnlineODataStore {
     let context = context
-    var options = OnlineStoreOptions(useCache: true, cachePath: folder, conversation: access.options) {
+    var options = OnlineStoreOptions(
+      useCache: true, cachePath: folder, cacheEncryptionKey: key, conversation: access.options
+    ) {
       if $0.isWorthTelling { context.warn($0.description) }
     }
     options.loadsMetadata = false

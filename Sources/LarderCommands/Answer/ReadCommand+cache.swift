@@ -8,7 +8,7 @@ extension ReadCommand {
   /// The folder's cache of the URL's origin, one file whatever the URL's shape; the kept answer first, the server's last.
   func throughCache(_ folder: String) async throws -> CommandStatus {
     let isPassive = arguments.has(.passive)
-    let store = try await CacheAccess(folder: folder, context).open(
+    let store = try await CacheAccess(folder: folder, key: try KeyAccess.key(arguments, context), context).open(
       origin: target.origin, access: access, isPassive: isPassive)
     do {
       let status = try await read(store, isPassive: isPassive)

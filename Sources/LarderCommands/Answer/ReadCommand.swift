@@ -14,6 +14,9 @@ struct ReadCommand: Sendable {
     if arguments.has(.passive), !arguments.has(.cache) {
       throw arguments.usage("--passive needs --cache DIR", hint: "Without a cache there is nothing to answer from.")
     }
+    if arguments.has(.keyFile), !arguments.has(.cache) {
+      throw arguments.usage("--key-file needs --cache DIR", hint: "Without a cache there is nothing to encrypt.")
+    }
     target = try RequestTarget(
       try arguments.required(OperandSyntax.resourceURL), service: arguments[.service], in: arguments)
     access = try ServiceAccess(arguments, context)

@@ -16,7 +16,7 @@ enum DemoComparison {
 
   @Sendable static func run(_ arguments: ParsedArguments, _ context: CommandContext) async throws -> CommandStatus {
     let named = arguments.values(DemoOptions.orders)
-    return try await OfflineAccess.with(context) { access in
+    return try await OfflineAccess.withoutNetwork(arguments, context) { access in
       let clone = try await entities(access.provider)
       let server = try await served(access.folder, context)
       let names = clone.values.first?.properties.map(\.name) ?? []

@@ -1,15 +1,18 @@
 internal import ObjectStore
+internal import Storage
 
 /// The store that `--store` names, open for one command.
 struct ObjectAccess: Sendable {
   private let given: String
+  private let key: StorageKey?
   private let context: CommandContext
 
   /// Nothing is held in memory, and the file has no limit: looking on shall remove nothing.
   static let options = ObjectStoreOptions(memory: .none, warmUpCount: 0)
 
-  init(_ arguments: ParsedArguments, _ context: CommandContext) throws(UsageError) {
+  init(_ arguments: ParsedArguments, _ context: CommandContext) throws {
     given = try arguments.required(OptionSyntax.objectStore)
+    key = try KeyAccess.key(arguments, context)
     self.context = context
   }
 
@@ -22,7 +25,7 @@ struct ObjectAccess: Sendable {
     let path = context.path(given)
     guard makesFile || InputFile.exists(path) else { throw FileError(path: given, reason: "there is no such file") }
     let store = try await ObjectStore(
-      path: path, options: ObjectAccess.options, onDiagnostic: { [context] in context.warn($0.description) })
+      path: path, key: key, options: ObjectAccess.options, onDiagnostic: { [context] in context.warn($0.description) })
     let status: CommandStatus
     do { status = try await body(store) } catch {
       try? await store.close()
@@ -36,7 +39,10 @@ struct ObjectAccess: Sendable {
 /// A store's failure, in words for the command line.
 enum ObjectFailure {
   static func failure(_ error: ObjectStoreError) -> CommandFailure {
-    CommandFailure(status(error), error.description)
+    if case .storage(let below) = error.reason, below.isOfKey {
+      return CommandFailure(.storage, error.description, hint: KeyAccess.hint)
+    }
+    return CommandFailure(status(error), error.description)
   }
 
   private static func status(_ error: ObjectStoreError) -> CommandStatus {

@@ -109,7 +109,7 @@ struct ChangeCommand {
   private static func with(
     _ arguments: ParsedArguments, _ context: CommandContext, _ body: (ChangeCommand) async throws -> CommandStatus
   ) async throws -> CommandStatus {
-    try await OfflineAccess.with(context) { access in
+    try await OfflineAccess.withoutNetwork(arguments, context) { access in
       try await body(ChangeCommand(arguments: arguments, context: context, access: access))
     }
   }

@@ -4,7 +4,7 @@ internal import OfflineOData
 /// `larder errors`: what the service refused, looked into, sent again, given up.
 enum ErrorsCommand {
   @Sendable static func list(_ arguments: ParsedArguments, _ context: CommandContext) async throws -> CommandStatus {
-    try await OfflineAccess.with(context) { access in
+    try await OfflineAccess.withoutNetwork(arguments, context) { access in
       let rows = try await ArchiveSets.errors(access.provider)
       if arguments.has(.json) {
         var json = JSONOutput(context.output)
@@ -20,7 +20,7 @@ enum ErrorsCommand {
 
   @Sendable static func show(_ arguments: ParsedArguments, _ context: CommandContext) async throws -> CommandStatus {
     let id = try number(try arguments.required(OperandSyntax.requestID), arguments)
-    return try await OfflineAccess.with(context) { access in
+    return try await OfflineAccess.withoutNetwork(arguments, context) { access in
       let row = try await ArchiveSets.error(id, access.provider)
       if arguments.has(.json) {
         var json = JSONOutput(context.output)
@@ -35,7 +35,7 @@ enum ErrorsCommand {
 
   @Sendable static func diff(_ arguments: ParsedArguments, _ context: CommandContext) async throws -> CommandStatus {
     let id = try number(try arguments.required(OperandSyntax.requestID), arguments)
-    return try await OfflineAccess.with(context) { access in
+    return try await OfflineAccess.withoutNetwork(arguments, context) { access in
       // A change that waits may conflict too, where a download has noticed it.
       guard let conflict = try await conflict(id, access.provider) else {
         let row = try await ArchiveSets.error(id, access.provider)
@@ -89,7 +89,7 @@ enum ErrorsCommand {
         hint: "'larder errors list' shows the numbers.")
     }
     let ids = try given.map { try number($0, arguments) }
-    return try await OfflineAccess.with(context) { access in
+    return try await OfflineAccess.withoutNetwork(arguments, context) { access in
       var count = 0
       for id in ids {
         // One before may have taken it along.
@@ -133,7 +133,7 @@ enum UndoCommand {
         paths.isEmpty ? "PATH or --all is missing" : "give PATH or --all, not both",
         hint: "'larder status' shows which entities have changes.")
     }
-    return try await OfflineAccess.with(context) { access in
+    return try await OfflineAccess.withoutNetwork(arguments, context) { access in
       let provider = access.provider
       let count =
         paths.isEmpty

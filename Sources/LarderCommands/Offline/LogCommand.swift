@@ -8,7 +8,7 @@ enum LogCommand {
     guard let count = Int(limit), count > 0 else {
       throw arguments.usage("--limit is a number from 1 on, not '\(limit)'")
     }
-    return try await OfflineAccess.with(context) { access in
+    return try await OfflineAccess.withoutNetwork(arguments, context) { access in
       let answer = try await access.provider.readJSON(
         "EventLog?$orderby=EventID%20desc&$top=\(count)", options: OfflineODataAnswerOptions(version: .v401))
       let rows = try JSONNode(answer.bytes)["value"]?.items ?? []

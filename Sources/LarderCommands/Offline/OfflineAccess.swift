@@ -1,6 +1,7 @@
 internal import HTTPCore
 internal import ODataService
 internal import OfflineOData
+internal import Storage
 
 #if canImport(FoundationEssentials)
   internal import FoundationEssentials
@@ -13,12 +14,15 @@ struct OfflineAccess: Sendable {
   let folder: CloneFolder
   let provider: OfflineODataProvider
 
+  /// What every verb on a clone takes.
+  static let options: [OptionSyntax] = [.keyFile]
+
   /// The store for verbs that need no network: whatever they ask of one fails.
-  init(offline folder: CloneFolder) throws {
+  private init(offline folder: CloneFolder, key: StorageKey?) throws {
     self.folder = folder
     provider = try Self.provider(
       folder, transport: NoNetwork(), authentication: nil,
-      parameters: OfflineODataParameters(createsStore: false, fillsOnOpening: false))
+      parameters: OfflineODataParameters(createsStore: false, fillsOnOpening: false, storeEncryptionKey: key))
   }
 
   /// The store for verbs that download. `fills`: opening runs the first download.
@@ -29,7 +33,7 @@ struct OfflineAccess: Sendable {
     let access = try ServiceAccess(arguments, context)
     var parameters = OfflineODataParameters(
       createsStore: createsStore, fillsOnOpening: fills, pageSize: try Self.pageSize(arguments),
-      conversation: access.options)
+      storeEncryptionKey: try KeyAccess.key(arguments, context), conversation: access.options)
     parameters.customHeaders = access.options.fields
     provider = try Self.provider(
       folder, transport: access.transport, authentication: try await access.authentication(isOffline: false, context),
@@ -60,10 +64,11 @@ struct OfflineAccess: Sendable {
   }
 
   /// Opens the store of the folder that a command works in, works with it, and closes it however that ends.
-  static func with(
-    _ context: CommandContext, _ body: (OfflineAccess) async throws -> CommandStatus
+  static func withoutNetwork(
+    _ arguments: ParsedArguments, _ context: CommandContext, _ body: (OfflineAccess) async throws -> CommandStatus
   ) async throws -> CommandStatus {
-    try await with(try OfflineAccess(offline: try CloneFolder.filled(context)), body)
+    let folder = try CloneFolder.filled(context)
+    return try await with(try OfflineAccess(offline: folder, key: try KeyAccess.key(arguments, context)), body)
   }
 
   /// The same with a network; opening downloads nothing.
@@ -133,6 +138,7 @@ enum OfflineFailure {
       case .neverDownloaded:
         "'larder download' goes on with the clone; 'larder status' and 'larder log' tell how far it is."
       case .authenticationFailed: ServiceFailure.signIn
+      case _ where error.isOfKey: KeyAccess.hint
       default: lines.count > 1 ? String(lines[1]) : nil
       }
     return CommandFailure(status(error), String(lines[0]), hint: hint)
@@ -141,11 +147,22 @@ enum OfflineFailure {
   static func status(_ error: OfflineODataError) -> CommandStatus {
     if error.isCancelled { return .interrupted }
     return switch error.category {
+    case .preconditionFailed where error.isOfKey: .storage
     case .invalidInput: .usage
     case .preconditionFailed, .notFound, .notSupported: .negative
     case .communicationError: .network
     case .serverSideError: error.name == .requestRefused ? .negative : .network
     case .clientInternalError: .storage
+    }
+  }
+}
+
+extension OfflineODataError {
+  /// Whether another key, or none, is what helps.
+  fileprivate var isOfKey: Bool {
+    switch name {
+    case .wrongEncryptionKey, .encryptionKeyMissing, .storeNotEncrypted: true
+    default: false
     }
   }
 }

@@ -10,7 +10,7 @@ enum QueryCommand {
     if format != "json", arguments.has(.answerVersion) {
       throw arguments.usage("--odata-version needs --format json")
     }
-    return try await OfflineAccess.with(context) { access in
+    return try await OfflineAccess.withoutNetwork(arguments, context) { access in
       if arguments.has(.explain) {
         try explain(try await access.provider.explain(question), context)
         return .done

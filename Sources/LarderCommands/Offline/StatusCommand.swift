@@ -9,7 +9,7 @@ internal import OfflineOData
 /// One `larder status`.
 enum StatusCommand {
   @Sendable static func run(_ arguments: ParsedArguments, _ context: CommandContext) async throws -> CommandStatus {
-    try await OfflineAccess.with(context) { access in
+    try await OfflineAccess.withoutNetwork(arguments, context) { access in
       let queries = try await access.provider.definingQueries()
       let pending = try await pending(access.provider)
       if arguments.has(.json) {

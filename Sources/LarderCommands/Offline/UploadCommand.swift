@@ -69,7 +69,7 @@ enum UploadCommand {
   private static func plan(
     _ options: OfflineODataUploadOptions, _ arguments: ParsedArguments, _ context: CommandContext
   ) async throws -> CommandStatus {
-    try await OfflineAccess.with(context) { access in
+    try await OfflineAccess.withoutNetwork(arguments, context) { access in
       let requests = try await access.provider.plan(options)
       if arguments.has(.json) {
         var json = JSONOutput(context.output)

@@ -15,7 +15,7 @@ extension CommandSyntax {
       "larder clone https://host/service/ shop --query 'products=Products'",
       "larder clone https://host/service/ shop --query 'open=Orders?$filter=Status eq 1&$expand=Items'",
     ],
-    options: [.definingQuery, .streamQuery, .pageSize, .json] + ServiceAccess.storeOptions,
+    options: [.definingQuery, .streamQuery, .pageSize, .json] + OfflineAccess.options + ServiceAccess.storeOptions,
     operands: [.clonedService, .cloneFolder], body: CloneCommand.run)
 }
 

@@ -50,7 +50,8 @@ extension CommandSyntax {
 
 /// What the verbs that change something have in common.
 enum ChangeOption {
-  static let all: [OptionSyntax] = [.customTag, .uploadCategory, .queuedHeader, .unmodifiable, .json]
+  static let all: [OptionSyntax] =
+    [.customTag, .uploadCategory, .queuedHeader, .unmodifiable, .json] + OfflineAccess.options
 
   static let json =
     "JSON is an argument, @FILE for a file, or - for standard input, in the spelling of the service's version: as "

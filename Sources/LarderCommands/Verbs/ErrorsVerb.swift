@@ -14,10 +14,12 @@ extension CommandSyntax {
     subcommands: [
       CommandSyntax(
         "list", summary: "list the error archive, without a network",
-        discussion: ["With --json an array of its rows, under their property names."], options: [.json],
+        discussion: ["With --json an array of its rows, under their property names."],
+        options: [.json] + OfflineAccess.options,
         body: ErrorsCommand.list),
       CommandSyntax(
-        "show", summary: "show a refused change: what was sent, what the service said", options: [.json],
+        "show", summary: "show a refused change: what was sent, what the service said",
+        options: [.json] + OfflineAccess.options,
         operands: [.requestID], body: ErrorsCommand.show),
       CommandSyntax(
         "diff", summary: "show a conflict's three versions, property by property",
@@ -25,17 +27,17 @@ extension CommandSyntax {
           "base is the service's version that the change was based on, mine what this clone made of it, theirs what the "
             + "service has now. A point stands where a version is as base; ! marks what both have changed differently.",
           "A change that was refused for another reason ends with 1.",
-        ], options: [.allProperties, .json], operands: [.requestID], body: ErrorsCommand.diff),
+        ], options: [.allProperties, .json] + OfflineAccess.options, operands: [.requestID], body: ErrorsCommand.diff),
       CommandSyntax(
         "retry", summary: "put refused changes back into the queue",
         discussion: [
           "The next 'larder upload' sends them, with those that were held for them. Of a conflict that means mine: it goes "
             + "under the ETag of the service's version, and wins."
-        ], options: [.allRequests, .json], operands: [.requestIDs], body: ErrorsCommand.retry),
+        ], options: [.allRequests, .json] + OfflineAccess.options, operands: [.requestIDs], body: ErrorsCommand.retry),
       CommandSyntax(
         "discard", summary: "give refused changes up, with all that depend on them",
         discussion: ["The entities are what the service has, as far as no other changes wait."],
-        options: [.allRequests, .json], operands: [.requestIDs], body: ErrorsCommand.discard),
+        options: [.allRequests, .json] + OfflineAccess.options, operands: [.requestIDs], body: ErrorsCommand.discard),
     ])
 
   /// `larder undo`.
@@ -46,7 +48,7 @@ extension CommandSyntax {
         + "back. Refused changes go too. PATH is the one that 'larder status' shows."
     ],
     examples: ["larder -C shop undo 'Products(1)'", "larder -C shop undo --all"],
-    options: [.allChanges, .json], operands: [.undonePaths], body: UndoCommand.run)
+    options: [.allChanges, .json] + OfflineAccess.options, operands: [.undonePaths], body: UndoCommand.run)
 }
 
 extension OptionSyntax {

@@ -25,7 +25,8 @@ extension CommandSyntax {
       "A value has at most 512 MiB, a key or a label at most 1024 bytes of UTF-8.",
     ],
     examples: ["date | larder object put --store my.store now --expires 1h"],
-    options: [.objectStore, .addedLabel, .expires], operands: [.objectKey, .objectFile], body: ObjectCommand.put)
+    options: [.objectStore, .keyFile, .addedLabel, .expires], operands: [.objectKey, .objectFile],
+    body: ObjectCommand.put)
 
   private static let objectGet = CommandSyntax(
     "get", summary: "print the bytes under a key",
@@ -33,7 +34,8 @@ extension CommandSyntax {
       "Into a pipe or a file they go as they lie in the store: a value that an application has encoded is JSON, or what its "
         + "own coding makes. Where there is no value, 1 is the exit status. It does not count as a request."
     ],
-    options: [.objectStore, .output, .aboutObject, .aboutObjectJSON], operands: [.objectKey], body: ObjectCommand.get)
+    options: [.objectStore, .keyFile, .output, .aboutObject, .aboutObjectJSON], operands: [.objectKey],
+    body: ObjectCommand.get)
 
   private static let objectList = CommandSyntax(
     "list", summary: "list keys and what is known of their values, in order",
@@ -44,7 +46,8 @@ extension CommandSyntax {
         + "same: given to --after with the same options otherwise, it goes on from there.",
     ],
     options: [
-      .objectStore, .listedLabel, .labelPrefix, .keyPrefix, .fromKey, .toKey, .reverse, .objectLimit, .afterCursor,
+      .objectStore, .keyFile, .listedLabel, .labelPrefix, .keyPrefix, .fromKey, .toKey, .reverse, .objectLimit,
+      .afterCursor,
       .json,
     ], body: ObjectCommand.list)
 
@@ -54,7 +57,7 @@ extension CommandSyntax {
       "Exactly one of them is given: keys, --label, --not-updated-since or --all. Keys are deleted together; where some have "
         + "no value, the others are deleted all the same, and 1 is the exit status."
     ],
-    options: [.objectStore, .deletedLabel, .notUpdatedSince, .allObjects, .json], operands: [.objectKeys],
+    options: [.objectStore, .keyFile, .deletedLabel, .notUpdatedSince, .allObjects, .json], operands: [.objectKeys],
     body: ObjectCommand.delete)
 }
 

@@ -15,7 +15,8 @@ extension CommandSyntax {
       "larder -C shop query 'Products/$count'",
       "larder -C shop query --format csv 'Orders?$select=ID,Customer' > orders.csv",
     ],
-    options: [.answerFormat, .explain, .answerVersion], operands: [.question], body: QueryCommand.run)
+    options: [.answerFormat, .explain, .answerVersion] + OfflineAccess.options, operands: [.question],
+    body: QueryCommand.run)
 }
 
 extension OptionSyntax {

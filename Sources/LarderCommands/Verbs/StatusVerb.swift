@@ -7,5 +7,5 @@ extension CommandSyntax {
         + "to go on. Works in the folder of a clone, or with -C DIR.",
       "The way is changes (by a delta link), notModified (the service said so) or whole (all rows, compared by key).",
     ],
-    examples: ["larder -C shop status"], options: [.json], body: StatusCommand.run)
+    examples: ["larder -C shop status"], options: [.json] + OfflineAccess.options, body: StatusCommand.run)
 }

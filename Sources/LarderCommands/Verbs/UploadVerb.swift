@@ -17,7 +17,8 @@ extension CommandSyntax {
     examples: [
       "larder -C shop upload", "larder -C shop upload --plan", "larder -C shop upload --conflicts merge",
     ],
-    options: [.plan] + UploadOption.all + [.json] + ServiceAccess.storeOptions, body: UploadCommand.run)
+    options: [.plan] + UploadOption.all + [.json] + OfflineAccess.options + ServiceAccess.storeOptions,
+    body: UploadCommand.run)
 
   /// `larder sync`.
   static let sync: CommandSyntax = .init(
@@ -27,7 +28,8 @@ extension CommandSyntax {
         + "service refuses does not hinder the download, and makes 1 the exit status."
     ],
     examples: ["larder -C shop sync"],
-    options: UploadOption.all + [.pageSize, .json] + ServiceAccess.storeOptions, body: SyncCommand.run)
+    options: UploadOption.all + [.pageSize, .json] + OfflineAccess.options + ServiceAccess.storeOptions,
+    body: SyncCommand.run)
 }
 
 /// How an upload sends.

@@ -1,0 +1,67 @@
+internal import Storage
+
+/// The key of an encrypted file: from `--key-file` or the environment, never from an argument.
+enum KeyAccess {
+  /// What to do where a file needs a key, or another one.
+  static let hint = "The key comes from --key-file FILE or LARDER_KEY."
+
+  /// The key of `--key-file`, else that of the environment, else none.
+  ///
+  /// 64 hexadecimal digits are a key of 32 bytes, anything else is a passphrase; a line break at the end is no part of it.
+  static func key(_ arguments: ParsedArguments, _ context: CommandContext) throws -> StorageKey? {
+    if let file = arguments[.keyFile] {
+      let bytes = try context.read(file, limit: InputFile.settingsLimit)
+      if file != "-", InputFile.isReadableByOthers(context.path(file)) {
+        context.warn("\(file) can be read by other users of this machine; chmod 600 it")
+      }
+      guard let key = try key(bytes) else { throw FileError(path: file, reason: "it is empty, and no key is") }
+      return key
+    }
+    guard let text = context.environment["LARDER_KEY"] else { return nil }
+    // Whoever sets it wants no plain file.
+    guard let key = try key(Array(text.utf8)) else {
+      throw arguments.usage("LARDER_KEY is empty, and no key is", hint: "Unset it to work without a key.")
+    }
+    return key
+  }
+
+  /// Nil where nothing is left.
+  static func key(_ given: [UInt8]) throws(StorageError) -> StorageKey? {
+    var bytes = given[...]
+    if bytes.last == 0x0A { bytes.removeLast() }
+    if bytes.last == 0x0D { bytes.removeLast() }
+    guard !bytes.isEmpty else { return nil }
+    if let raw = digits(bytes) { return try StorageKey(bytes: raw) }
+    return try StorageKey(passphrase: bytes)
+  }
+
+  private static func digits(_ text: ArraySlice<UInt8>) -> [UInt8]? {
+    guard text.count == 2 * StorageKey.byteCount else { return nil }
+    let values = text.compactMap { digit -> UInt8? in
+      switch digit {
+      case 0x30...0x39: digit - 0x30
+      case 0x41...0x46: digit - 0x41 + 10
+      case 0x61...0x66: digit - 0x61 + 10
+      default: nil
+      }
+    }
+    guard values.count == text.count else { return nil }
+    return stride(from: 0, to: values.count, by: 2).map { values[$0] << 4 | values[$0 + 1] }
+  }
+}
+
+extension StorageError {
+  /// Whether another key, or none, is what helps.
+  var isOfKey: Bool {
+    switch category {
+    case .wrongKey, .encrypted, .notEncrypted: true
+    default: false
+    }
+  }
+}
+
+extension OptionSyntax {
+  static let keyFile = OptionSyntax(
+    "--key-file", valueName: "FILE", .file,
+    "the key of encrypted files: 64 hexadecimal digits, or a passphrase (else LARDER_KEY)")
+}

@@ -1,0 +1,162 @@
+import Foundation
+import OData
+import ObjectStore
+import Storage
+import TestSupport
+import Testing
+
+@testable import LarderCommands
+
+@Suite("Keys on the command line", .timeLimit(.minutes(1)))
+struct KeyArgumentTests {
+  private func arguments(_ options: [String: [String]] = [:]) -> ParsedArguments {
+    ParsedArguments(path: ["larder", "status"], options: options, operands: [:])
+  }
+
+  private func key(_ rig: Rig, _ options: [String: [String]] = [:]) throws -> StorageKey? {
+    try KeyAccess.key(arguments(options), rig.context(Collector(), Collector()))
+  }
+
+  @Test("64 hexadecimal digits are 32 bytes, anything else a passphrase without its last line break")
+  func forms() throws {
+    let digits = "000102030405060708090a0b0c0d0e0f101112131415161718191A1B1C1D1E1F"
+    let raw = try StorageKey(bytes: Array(0..<32))
+    for text in [digits, digits + "\n", digits.lowercased() + "\r\n"] {
+      #expect(try KeyAccess.key(Array(text.utf8)) == raw, "\(text)")
+    }
+    let cases = [
+      ("right", "right"), ("right\n", "right"), ("right\r\n", "right"), ("two\nlines\n", "two\nlines"),
+      (" right ", " right "), ("right\n\n", "right\n"), (String(digits.dropLast()), String(digits.dropLast())),
+      ("x" + digits.dropFirst(), "x" + digits.dropFirst()),
+    ]
+    for (text, phrase) in cases {
+      #expect(try KeyAccess.key(Array(text.utf8)) == (try StorageKey(passphrase: phrase.utf8)), "\(text)")
+    }
+    for text in ["", "\n", "\r\n"] { #expect(try KeyAccess.key(Array(text.utf8)) == nil) }
+    #expect(try StorageKey(bytes: Array(0..<32)) != (try StorageKey(passphrase: (0..<32).map { UInt8($0) })))
+  }
+
+  @Test("the file wins over the environment; neither may be empty")
+  func places() throws {
+    let folder = try TemporaryFolder()
+    let file = try folder.write(Array("from the file\n".utf8), to: "key")
+    var rig = Rig()
+    #expect(try key(rig) == nil)
+    rig.environment["LARDER_KEY"] = "from outside"
+    #expect(try key(rig) == (try StorageKey(passphrase: "from outside".utf8)))
+    #expect(try key(rig, ["--key-file": [file]]) == (try StorageKey(passphrase: "from the file".utf8)))
+    rig.input = Array("from a pipe".utf8)
+    #expect(try key(rig, ["--key-file": ["-"]]) == (try StorageKey(passphrase: "from a pipe".utf8)))
+    rig.environment["LARDER_KEY"] = ""
+    #expect(throws: UsageError.self) { try key(rig) }
+    try folder.write([], to: "empty")
+    #expect(throws: FileError.self) { try key(rig, ["--key-file": [folder.file("empty")]]) }
+    #expect(throws: FileError.self) { try key(rig, ["--key-file": [folder.file("missing")]]) }
+  }
+}
+
+@Suite("A clone, a cache and a store under a key", .odataPy(), .timeLimit(.minutes(5)))
+struct KeyVerbTests {
+  private let folder: TemporaryFolder
+  private let root: String
+  private static let phrase = "Sesam-öffne-dich-8841"
+
+  init() throws {
+    folder = try TemporaryFolder()
+    root = try ODataPyService.ofSuite.root
+    _ = try folder.write(Array((Self.phrase + "\n").utf8), to: "key")
+    try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: folder.file("key"))
+  }
+
+  private func rig(_ key: String?) -> Rig {
+    Rig(environment: key.map { ["LARDER_KEY": $0] } ?? [:], directory: folder.path)
+  }
+
+  private func inside(_ key: String?) -> Rig {
+    Rig(environment: key.map { ["LARDER_KEY": $0] } ?? [:], directory: folder.file("shop"))
+  }
+
+  private func clone(_ key: String?) async -> Outcome {
+    await rig(key).run("clone", root, "shop", "--query", "products=Products")
+  }
+
+  @Test("every verb of a clone works with the key, and says without it where it comes from; 4 is the status")
+  func verbs() async throws {
+    #expect(await clone(Self.phrase).status == .done)
+    let work: [[String]] = [
+      ["query", "Products/$count"], ["status"], ["log"], ["update", "Products(1)", #"{"Description":"here"}"#],
+      ["upload", "--plan"], ["undo", "Products(1)"], ["errors", "list"], ["delete", "Products(2)"], ["undo", "--all"],
+      ["download"], ["upload"], ["sync"], ["link", "Products(1)/Category", "Categories(1)"],
+    ]
+    for line in work.dropLast() {
+      let done = await inside(Self.phrase).run(line)
+      #expect(done.status == .done, "\(line): \(done.diagnostics)")
+      let filed = await inside(nil).run(line + ["--key-file", "../key"])
+      let isSecond = line.contains("undo") || line.contains("delete")
+      #expect(filed.status == .done || isSecond, "\(line): \(filed.diagnostics)")
+    }
+    for line in work {
+      for (key, words) in [(nil, "no key was given"), ("wrong", "encrypted with another key")] as [(String?, String)] {
+        let refused = await inside(key).run(line)
+        #expect(refused.status == .storage, "\(line): \(refused.diagnostics)")
+        #expect(refused.diagnostics.contains(words), "\(line): \(refused.diagnostics)")
+        #expect(refused.diagnostics.contains(KeyAccess.hint), "\(line): \(refused.diagnostics)")
+        #expect(refused.output.isEmpty)
+      }
+    }
+    var search = MarkerSearch(for: ["Flour", "CREATE TABLE", "Products", Self.phrase])
+    search.look(in: folder.file("shop"))
+    #expect(search.found == [])
+  }
+
+  @Test("a plain clone refuses a key, and says so")
+  func plain() async throws {
+    #expect(await clone(nil).status == .done)
+    let refused = await inside(Self.phrase).run("status")
+    #expect(refused.status == .storage)
+    #expect(refused.diagnostics.contains("not encrypted") && refused.diagnostics.contains(KeyAccess.hint))
+    let empty = await inside("").run("status")
+    #expect(empty.status == .usage && empty.diagnostics.contains("LARDER_KEY"))
+  }
+
+  @Test("a key is never an argument")
+  func argument() async throws {
+    #expect(await clone(Self.phrase).status == .done)
+    let refused = await inside(nil).run("status", "--key", Self.phrase)
+    #expect(refused.status == .usage)
+    #expect(!refused.diagnostics.contains(Self.phrase), "\(refused.diagnostics)")
+  }
+
+  @Test("larder get keeps its answers under the key, and its cache opens with that alone")
+  func cache() async throws {
+    let url = root + "/Products(1)"
+    let line = ["get", "--cache", "cache", url]
+    let first = await rig(Self.phrase).run(line)
+    #expect(first.status == .done, "\(first.diagnostics)")
+    let kept = await rig(nil).run(line + ["--passive", "--key-file", "key"])
+    #expect(kept.status == .done && kept.output == first.output, "\(kept.diagnostics)")
+    for (key, words) in [(nil, "no key was given"), ("wrong", "another key")] as [(String?, String)] {
+      let refused = await rig(key).run(line)
+      #expect(refused.status == .storage && refused.diagnostics.contains(words), "\(refused.diagnostics)")
+      #expect(refused.diagnostics.contains(KeyAccess.hint))
+    }
+    var search = MarkerSearch(for: ["Flour", "CREATE TABLE"])
+    search.look(in: folder.file("cache"))
+    #expect(search.found == [] && search.looks > 0)
+    let needless = await rig(nil).run("get", url, "--key-file", "key")
+    #expect(needless.status == .usage && needless.diagnostics.contains("--cache"))
+  }
+
+  @Test("larder object opens an application's store with its key of 32 bytes")
+  func object() async throws {
+    let key = try StorageKey(bytes: (0..<32).map { UInt8($0) &* 7 })
+    let store = try await ObjectStore(path: folder.file("my.store"), key: key)
+    try await store.put([UInt8]("secret value".utf8), forKey: "a")
+    try await store.close()
+    let digits = (0..<32).map { String(format: "%02x", UInt8($0) &* 7) }.joined()
+    let got = await rig(digits).run("object", "get", "--store", "my.store", "a")
+    #expect(got.status == .done && got.output == "secret value", "\(got.diagnostics)")
+    let refused = await rig(nil).run("object", "list", "--store", "my.store")
+    #expect(refused.status == .storage && refused.diagnostics.contains(KeyAccess.hint), "\(refused.diagnostics)")
+  }
+}
