@@ -29,7 +29,7 @@ package enum Larder {
     ],
     subcommands: [
       .metadata, .get, .send, .batch, .clone, .download, .query, .create, .update, .delete, .link, .unlink, .action,
-      .undo,
+      .change, .undo,
       .status, .upload, .sync, .errors, .log, .cache, .fetch, .proxy, .object,
       .payload, .parse, .completion, .helpCommand, .demo,
     ])

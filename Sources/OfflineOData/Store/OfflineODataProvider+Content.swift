@@ -30,17 +30,30 @@ extension OfflineODataProvider {
   ///   - target: the other entity; nil only where a link to one is removed.
   /// - Throws: `notFound` where a link to one is to be removed that leads to another entity.
   package func linkChange(_ path: String, to target: String?, removes: Bool) async throws -> ODataSingleRequest {
+    try await linkChange(path, to: target, removes: removes, example: nil)
+  }
+
+  /// The same in a change set.
+  ///
+  /// - Parameter example: a path that binds in place of one that begins with the name of another change.
+  func linkChange(
+    _ path: String, to target: String?, removes: Bool, example: String?
+  ) async throws -> ODataSingleRequest {
     let store = try openStore()
     let (text, isCollection) = try await store.read { connection, state, plan in
       let context = store.changing(plan)
-      var steps = try context.split(path).path.split(separator: "/").filter { $0 != "$links" }
-      if steps.last == "$ref" { steps.removeLast() }
-      let bound = try context.bind(steps.joined(separator: "/"))
+      func parts(_ path: String) throws -> [Substring] {
+        let place = example == nil ? try context.split(path).path : path
+        let all = place.split(separator: "/").filter { $0 != "$links" }
+        return all.last == "$ref" ? all.dropLast() : all
+      }
+      var steps = try parts(path)
+      let bound = try context.bind(try parts(example ?? path).joined(separator: "/"))
       guard case .navigation(let navigation)? = bound.segments.last?.kind, steps.count > 1 else {
         throw OfflineODataError(.unsupportedChange, "a link where there is no navigation property: '\(path)'")
       }
       let isCollection = navigation.type.isCollection
-      if removes, !isCollection, let target {
+      if removes, !isCollection, example == nil, let target {
         try ChangeContent.check(bound, leadsTo: target, context, LocalRows(plan, state, connection))
       }
       let isV2 = plan.model.version < .v4

@@ -12,8 +12,10 @@ extension OpenStore {
   }
 
   /// Makes several changes in one transaction, which are sent as one change set: all, or none.
+  ///
+  /// - Parameter reaching: told of the place of each, before it is made.
   func change(
-    _ requests: [ODataSingleRequest], isChangeSet: Bool
+    _ requests: [ODataSingleRequest], isChangeSet: Bool, reaching: @escaping @Sendable (Int) -> Void = { _ in }
   ) async throws(OfflineODataError) -> [ODataSingleResponse] {
     var stored: [Int: StoredBytes] = [:]
     for (place, request) in requests.enumerated() {
@@ -25,6 +27,7 @@ extension OpenStore {
       maker.combines = parameters.combinesChanges
       var made: [MadeChange] = []
       for (place, request) in requests.enumerated() {
+        reaching(place)
         var change = try maker.make(request, stored: stored[place])
         // An entity that cannot be shown fails nothing: the caller would make the change twice.
         if change.showsEntity { change.shown = try? shown(change, request, connection, maker.rows.state, plan) }

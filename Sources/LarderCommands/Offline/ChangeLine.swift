@@ -1,0 +1,112 @@
+internal import OData
+
+/// One line of a file of changes: what is changed, and how.
+struct ChangeLine {
+  /// What a line does, by the name of the verb that does it alone.
+  enum Verb: String, CaseIterable {
+    case create, update, delete, link, unlink, action
+  }
+
+  /// Its number in the file, from 1.
+  let number: Int
+  let verb: Verb
+  let path: String
+  private(set) var name: String?
+  private(set) var target: String?
+  private(set) var content: [UInt8]?
+  private(set) var replaces = false
+  private(set) var ifMatch: String?
+  private(set) var tag: String?
+
+  /// Reads the lines of a file; empty ones are left out.
+  static func lines(_ bytes: [UInt8], shown: String) throws -> [ChangeLine] {
+    var lines: [ChangeLine] = []
+    for (place, line) in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).enumerated()
+    where line.contains(where: { $0 > 0x20 }) {
+      do { lines.append(try ChangeLine(Array(line), number: place + 1)) } catch let error as JSONError {
+        throw CommandFailure(.storage, "\(shown):\(place + 1): \(error)", hint: "Each line is a JSON object.")
+      } catch let problem as Problem {
+        throw CommandFailure(.usage, "\(shown):\(place + 1): \(problem.words)", hint: problem.hint)
+      }
+    }
+    guard !lines.isEmpty else {
+      throw CommandFailure(
+        .usage, "\(shown) has no changes",
+        hint: #"A line is such as {"update": "Products(1)", "content": {"Price": 1.25}}."#)
+    }
+    return lines
+  }
+
+  private struct Problem: Error {
+    let words: String
+    var hint: String?
+  }
+
+  private static let others = ["content", "to", "as", "replace", "ifMatch", "tag"]
+
+  private init(_ bytes: [UInt8], number: Int) throws {
+    guard case .object(let members) = try JSONNode(bytes) else { throw Problem(words: "a change is a JSON object") }
+    let verbs = members.filter { Verb(rawValue: $0.name) != nil }
+    let known = Verb.allCases.map(\.rawValue)
+    guard verbs.count == 1, let verb = Verb(rawValue: verbs[0].name) else {
+      if let other = members.first(where: { !Self.others.contains($0.name) && Verb(rawValue: $0.name) == nil }) {
+        throw Problem(
+          words: "no change is called '\(other.name)'", hint: Suggestion.hint(for: other.name, among: known))
+      }
+      throw Problem(words: "a change has one of \(known.joined(separator: ", "))")
+    }
+    self.number = number
+    self.verb = verb
+    guard case .string(let path) = verbs[0].value, !path.isEmpty else {
+      throw Problem(words: "'\(verb.rawValue)' is followed by a path in quotes")
+    }
+    self.path = path
+    for member in members where member.name != verb.rawValue { try take(member.name, member.value) }
+    if verb == .link || verb == .unlink, target == nil {
+      throw Problem(words: "'\(verb.rawValue)' needs \"to\": the other entity")
+    }
+    if verb == .create || verb == .update, content == nil {
+      throw Problem(words: "'\(verb.rawValue)' needs \"content\"")
+    }
+  }
+
+  private mutating func take(_ name: String, _ value: JSONNode) throws {
+    switch (name, verb) {
+    case ("content", .create), ("content", .update), ("content", .action):
+      var writer = JSONWriter()
+      writer.node(value)
+      content = writer.bytes
+    case ("to", .link), ("to", .unlink): target = try text(value, name)
+    case ("as", .create):
+      let text = try text(value, name)
+      guard !text.isEmpty, text.utf8.allSatisfy(Self.isOfName) else {
+        throw Problem(words: "\"as\" takes letters, digits and _")
+      }
+      self.name = text
+    case ("replace", .update):
+      guard case .boolean(let flag) = value else { throw Problem(words: "\"replace\" is true or false") }
+      replaces = flag
+    case ("ifMatch", _) where verb != .create: ifMatch = try text(value, name)
+    case ("tag", _): tag = try text(value, name)
+    default:
+      let isKnown = Self.others.contains(name)
+      throw Problem(
+        words: isKnown ? "'\(verb.rawValue)' takes no \"\(name)\"" : "a change has no \"\(name)\"",
+        hint: Suggestion.hint(for: name, among: Self.others))
+    }
+  }
+
+  private static func isOfName(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "_"):
+      true
+    default: false
+    }
+  }
+
+  private func text(_ value: JSONNode, _ name: String) throws -> String {
+    guard case .string(let text) = value else { throw Problem(words: "\"\(name)\" is a text in quotes") }
+    return text
+  }
+}

@@ -1,0 +1,112 @@
+internal import HTTPCore
+internal import OData
+internal import ODataService
+internal import OfflineOData
+
+/// One `larder change`: several changes made in the clone as one, queued as one change set.
+struct ChangeSetCommand {
+  private let arguments: ParsedArguments
+  private let context: CommandContext
+  private let provider: OfflineODataProvider
+  /// How the file is called in messages.
+  private let shown: String
+
+  /// More than this is held by no change set.
+  private static let limit = 64 << 20
+
+  @Sendable static func run(_ arguments: ParsedArguments, _ context: CommandContext) async throws -> CommandStatus {
+    let file = try arguments.required(OperandSyntax.changesFile)
+    let shown = file == "-" ? "standard input" : file
+    let bytes = try await RequestContent.read(file, context, limit: limit, until: nil)
+    let lines = try ChangeLine.lines(bytes, shown: shown)
+    let fields = try HeaderOption.fields(arguments, context)
+    return try await OfflineAccess.with(context) { access in
+      let command = ChangeSetCommand(arguments: arguments, context: context, provider: access.provider, shown: shown)
+      let draft = try await command.draft(lines, fields)
+      let responses: [ODataSingleResponse]
+      do { responses = try await access.provider.make(draft) } catch let error as ChangeSetError {
+        throw command.failure(error.error, lines[error.place])
+      }
+      try await command.report(zip(draft.requests, responses).map { ($0, $1) })
+      return .done
+    }
+  }
+
+  private func draft(_ lines: [ChangeLine], _ fields: HTTPFields) async throws -> ChangeSetDraft {
+    var draft = ChangeSetDraft()
+    for line in lines {
+      if let ifMatch = line.ifMatch, !HTTPField(name: .ifMatch, value: ifMatch).isValid {
+        throw CommandFailure(.usage, "\(shown):\(line.number): \"ifMatch\" holds characters that no header may have")
+      }
+      do { try await add(line, fields, to: &draft) } catch let error as PayloadError {
+        let place = error.path == "$" ? "" : " (\(error.path.replacing("$", with: "content", maxReplacements: 1)))"
+        throw CommandFailure(.usage, "\(shown):\(line.number): \(error.problem)\(place)")
+      } catch let error as OfflineODataError { throw failure(error, line) }
+    }
+    return draft
+  }
+
+  private func add(_ line: ChangeLine, _ fields: HTTPFields, to draft: inout ChangeSetDraft) async throws {
+    let complete = { (request: inout ODataSingleRequest) in
+      request.fields = fields
+      request.customTag = line.tag ?? arguments[.customTag]
+      request.uploadCategory = arguments[.uploadCategory]
+      request.isUnmodifiable = arguments.has(.unmodifiable)
+      request.ifMatch = line.ifMatch
+    }
+    let operation: ODataSingleRequest.Operation
+    switch line.verb {
+    case .create: operation = .create
+    case .update: operation = .update(line.replaces ? .replace : .patch)
+    case .delete: operation = .delete
+    case .action: operation = .invokeAction
+    case .link, .unlink:
+      return try await provider.addLink(
+        line.path, to: line.target ?? "", removes: line.verb == .unlink, to: &draft, complete)
+    }
+    try await provider.add(operation, line.path, json: line.content, name: line.name, to: &draft, complete)
+  }
+
+  private func failure(_ error: OfflineODataError, _ line: ChangeLine) -> CommandFailure {
+    let failure = CommandFailure(error)
+    return CommandFailure(
+      failure.status, "\(shown):\(line.number): \(failure.message)", hint: failure.hint ?? "Nothing was changed.")
+  }
+
+  // MARK: Telling
+
+  private func report(_ made: [(request: ODataSingleRequest, response: ODataSingleResponse)]) async throws {
+    let waiting = try await ArchiveSets.waitingCount(provider)
+    if arguments.has(.json) {
+      var json = JSONOutput(context.output)
+      json.beginObject()
+      json.name("changes")
+      json.beginArray()
+      for (request, response) in made {
+        json.beginObject()
+        json.member("operation", request.operationName)
+        json.member("path", path(request, response) ?? request.path)
+        json.member("etag", response.fields[.etag])
+        json.endObject()
+        try json.drain()
+      }
+      json.endArray()
+      json.member("waiting", waiting)
+      json.endObject()
+      try json.endLine()
+      return
+    }
+    for (request, response) in made {
+      if let path = path(request, response) { try context.output.line(TerminalText.line(path)) }
+    }
+    if context.diagnostics.isTerminal {
+      context.note("Queued as one: \(Counted.text(made.count, "change")) for 'larder upload'.")
+    }
+  }
+
+  /// The path of what was created; nil for other changes.
+  private func path(_ request: ODataSingleRequest, _ response: ODataSingleResponse) -> String? {
+    guard request.operation == .create, let location = response.fields[.location] else { return nil }
+    return provider.root.relative(location) ?? location
+  }
+}

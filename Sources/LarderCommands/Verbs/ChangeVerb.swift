@@ -1,0 +1,22 @@
+extension CommandSyntax {
+  /// `larder change FILE`.
+  static let change: CommandSyntax = .init(
+    "change", summary: "make several changes of a clone as one, without a network",
+    discussion: [
+      "All of them are made, or none; 'larder upload' sends them as one change set, and the service does all or none.",
+      "FILE has a JSON object a line, each a change under the name of its verb: {\"create\": SET}, {\"update\": PATH}, "
+        + "{\"delete\": PATH}, {\"link\": PATH, \"to\": TARGET}, {\"unlink\": PATH, \"to\": TARGET}, {\"action\": PATH}, with "
+        + "\"content\" for the properties or parameters, \"replace\": true for an update by PUT, \"ifMatch\" and \"tag\".",
+      "\"as\": NAME gives what is created a name: a path, TARGET or binding of a later line begins with $NAME then.",
+      ChangeOption.checked,
+    ],
+    examples: [
+      "larder -C shop change order.jsonl",
+      #"printf '{"create":"Orders","as":"o","content":{"Customer":"Ada"}}\n{"create":"$o/Items","content":{"Quantity":2}}\n' | larder -C shop change -"#,
+    ],
+    options: ChangeOption.all, operands: [.changesFile], body: ChangeSetCommand.run)
+}
+
+extension OperandSyntax {
+  static let changesFile = OperandSyntax("FILE", .one, .file, "the changes, - for standard input")
+}

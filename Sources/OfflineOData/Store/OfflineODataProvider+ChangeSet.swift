@@ -1,0 +1,122 @@
+import OData
+package import ODataService
+import Synchronization
+
+/// Changes that go together, read one after another: later ones name the entities of earlier ones by `$` and a name.
+package struct ChangeSetDraft: Sendable {
+  /// The requests, in their order.
+  package private(set) var requests: [ODataSingleRequest] = []
+  /// For each name a path that leads to entities of its type, as the model sees it.
+  fileprivate var examples: [String: String] = [:]
+
+  /// Nothing yet.
+  package init() {}
+
+  /// A longer path is no path that anybody asks for.
+  private static let longest = 4096
+
+  /// A path that the model can read in place of one that begins with `$` and a name; nil for others.
+  fileprivate func example(_ path: String) throws(OfflineODataError) -> String? {
+    guard path.hasPrefix("$") else { return nil }
+    let name = String(path.dropFirst().prefix { $0 != "/" && $0 != "?" })
+    guard let start = examples[name] else {
+      throw OfflineODataError(.unfittingURL, "'$\(name)': no change before is named '\(name)'")
+    }
+    let text = start + path.dropFirst(name.count + 1)
+    guard text.utf8.count <= Self.longest else { throw OfflineODataError(.unfittingURL, "'\(path.prefix(200))'") }
+    return text
+  }
+
+  fileprivate mutating func add(_ request: ODataSingleRequest, name: String?, example: String?) {
+    var request = request
+    request.contentID = name
+    requests.append(request)
+    if let name, let example { examples[name] = example }
+  }
+}
+
+/// Why changes that go together were not made: the first that does not fit. Nothing was changed.
+package struct ChangeSetError: Error {
+  /// The place of the change, from 0.
+  package let place: Int
+  package let error: OfflineODataError
+}
+
+// Several changes made in one transaction, which the next upload sends as one change set.
+extension OfflineODataProvider {
+  /// Adds a change with its content, read from JSON.
+  ///
+  /// - Parameters:
+  ///   - name: by which later changes name the entity that this one makes, or changes.
+  ///   - change: says what else goes with the request.
+  package func add(
+    _ operation: ODataSingleRequest.Operation, _ path: String, json: [UInt8]?, name: String?,
+    to draft: inout ChangeSetDraft,
+    _ change: (inout ODataSingleRequest) -> Void
+  ) async throws {
+    let example = try draft.example(path)
+    var request = try await self.change(operation, example ?? path, json: json)
+    request.path = example == nil ? request.path : path + request.path.dropFirst(example?.count ?? 0)
+    change(&request)
+    var own = example ?? path
+    if name != nil, operation == .create || operation == .createMedia {
+      let collection = own
+      own = try await openStore().read { [store = try openStore()] _, _, plan in
+        try ChangeSetDraft.anEntity(of: collection, store.changing(plan))
+      }
+    }
+    draft.add(request, name: name, example: own)
+  }
+
+  /// Adds a change of a link.
+  package func addLink(
+    _ path: String, to target: String, removes: Bool, to draft: inout ChangeSetDraft,
+    _ change: (inout ODataSingleRequest) -> Void
+  ) async throws {
+    var request = try await linkChange(path, to: target, removes: removes, example: try draft.example(path))
+    change(&request)
+    draft.add(request, name: nil, example: nil)
+  }
+
+  /// Makes changes in one transaction: all of them, or none.
+  ///
+  /// Throws ``ChangeSetError`` for the first that does not fit.
+  package func make(_ draft: ChangeSetDraft) async throws -> [ODataSingleResponse] {
+    let store = try openStore()
+    for (place, request) in draft.requests.enumerated() {
+      guard let set = store.storeSet(of: request.path) else { continue }
+      throw ChangeSetError(
+        place: place, error: OfflineODataError(.unsupportedChange, "\(set.rawValue) in a change set"))
+    }
+    let reached = Mutex(0)
+    do throws(OfflineODataError) {
+      return try await store.change(draft.requests, isChangeSet: true) { place in reached.withLock { $0 = place } }
+    } catch { throw ChangeSetError(place: reached.withLock { $0 }, error: error) }
+  }
+}
+
+extension ChangeSetDraft {
+  /// The path of an entity of a collection, under a key that says nothing but its types.
+  fileprivate static func anEntity(of collection: String, _ context: ChangeContext) throws -> String {
+    let bound = try context.bind(try context.split(collection).path)
+    guard let type = bound.type?.item.structure else {
+      throw OfflineODataError(.unsupportedChange, "a name for what is no entity: '\(collection.prefix(200))'")
+    }
+    let parts = try type.key.map { part in
+      let path = part.path.split(separator: "/").map(String.init)
+      let declared = path.count == 1 ? type.property(path[0])?.type : nil
+      guard let primitive = declared.flatMap({ context.model.underlying($0).type.primitive }),
+        let value = literals.lazy.compactMap({ try? ODataValue(text: $0, type: primitive) }).first
+      else { throw OfflineODataError(.unsupportedChange, "a name for an entity of \(type.name)") }
+      let literal = try value.urlLiteral(dialect: context.model.version.dialect)
+      return type.key.count > 1 ? "\(part.name)=\(literal)" : literal
+    }
+    return "\(collection)(\(parts.joined(separator: ",")))"
+  }
+
+  /// One of them is a value of each type that keys have.
+  private static let literals = [
+    "0", "", "false", "2000-01-01", "2000-01-01T00:00:00Z", "2000-01-01T00:00:00", "00:00:00", "PT0S",
+    "00000000-0000-0000-0000-000000000000",
+  ]
+}

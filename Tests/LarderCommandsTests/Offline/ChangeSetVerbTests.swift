@@ -1,0 +1,89 @@
+import Foundation
+import OData
+import TestSupport
+import Testing
+
+@testable import LarderCommands
+
+@Suite("Several changes as one from the command line", .odataPy(), .serialized, .timeLimit(.minutes(5)))
+struct ChangeSetVerbTests {
+  private func clone() async throws -> CloneRig {
+    try await CloneRig(
+      try ODataPyService.ofSuite.root, "products=Products?$expand=Category", "categories=Categories",
+      "orders=Orders?$expand=Items")
+  }
+
+  private static let file = """
+    {"create":"Categories","as":"c","content":{"ID":70,"Name":"made"},"tag":"first"}
+
+    {"create":"Orders","as":"o","content":{"ID":80,"Customer":"Ada"}}
+    {"create":"$o/Items","content":{"Position":1,"Quantity":2.5}}
+    {"update":"Products(1)","content":{"Stock":7,"Category@odata.bind":"$c"}}
+    {"update":"Products(2)/Name","content":"Rock salt"}
+    {"link":"Products(3)/Category","to":"Categories(2)"}
+    {"delete":"Products(9)"}
+    {"action":"Products(4)/Larder.Shop.Restock","content":{"amount":5}}
+    """
+
+  @Test("Lines become one transaction: made at once, sent as one change set, done whole", arguments: [true, false])
+  func whole(isJSON: Bool) async throws {
+    try ODataPyService.ofSuite.restart()
+    var clone = try await clone()
+    clone.input = Array(Self.file.utf8)
+    if isJSON {
+      let told = try await clone.json("change", "-", "--json")
+      let changes = told["changes"]?.items ?? []
+      #expect(told["waiting"]?.text == "8")
+      #expect(
+        changes.map { "\($0["operation"]?.string ?? "") \($0["path"]?.string ?? "")" } == [
+          "create Categories(70)", "create Orders(80)", "create Orders(80)/Items(1)", "update Products(1)",
+          "update Products(2)/Name", "updateLink Products(3)/Category/$ref", "delete Products(9)",
+          "invokeAction Products(4)/Larder.Shop.Restock",
+        ])
+    } else {
+      let outcome = await clone.run("change", "-")
+      #expect(outcome.status == .done, "\(outcome.diagnostics)")
+      #expect(outcome.output == "Categories(70)\nOrders(80)\nOrders(80)/Items(1)\n")
+    }
+    #expect(try await clone.value("Products(1)/Category/Name") == "made")
+    #expect(try await clone.value("Orders(80)/Items(1)/Quantity") == "2.5")
+    let plan = try await clone.json("upload", "--plan", "--json").items ?? []
+    #expect(plan.count == 8 && Set(plan.map { $0["transaction"]?.text ?? "" }).count == 1)
+    let report = try await clone.json("upload", "--json")
+    #expect(report["sent"]?.text == "8" && report["failed"]?.text == "0" && report["left"]?.text == "0")
+    let there = try await self.clone()
+    #expect(try await there.value("Products(1)/Stock") == "7")
+    #expect(try await there.value("Products(2)/Name") == "Rock salt")
+    #expect(try await there.value("Products(4)/Stock") == "45")
+    #expect(try await there.value("Orders(80)/Items(1)/Quantity") == "2.5")
+    #expect(await there.run("query", "Products(9)").status == .negative)
+  }
+
+  @Test("One that does not fit is told with its line, and nothing is changed")
+  func refused() async throws {
+    var clone = try await clone()
+    let cases: [(String, CommandStatus, String)] = [
+      (#"{"update":"Products(1)","content":{"Stok":1}}"#, .usage, "did you mean 'Stock'"),
+      (#"{"update":"Products(1)","content":{"Stock":"x"}}"#, .usage, "content.Stock"),
+      (#"{"update":"Products(4711)","content":{"Stock":1}}"#, .negative, "4711"),
+      (#"{"delete":"Products(5)","ifMatch":"W/\"no\""}"#, .negative, "Products(5)"),
+      (#"{"updat":"Products(1)"}"#, .usage, "no change is called 'updat'"),
+      (#"{"delete":"Products(1)","content":{}}"#, .usage, "'delete' takes no \"content\""),
+      (#"{"link":"Products(1)/Category"}"#, .usage, "needs \"to\""),
+      (#"{"update":"Products(1)"}"#, .usage, "needs \"content\""),
+      (#"{"create":"$x/Items","content":{}}"#, .usage, "no change before is named 'x'"),
+      (#"{"create":"Orders","delete":"Products(1)"}"#, .usage, "has one of"),
+      (#"["create"]"#, .usage, "is a JSON object"), (#"{"create":"#, .storage, "standard input:2:"),
+    ]
+    for (line, status, words) in cases {
+      clone.input = Array((#"{"update":"Products(6)","content":{"Stock":1}}"# + "\n" + line + "\n").utf8)
+      let outcome = await clone.run("change", "-")
+      #expect(outcome.status == status && outcome.output.isEmpty, "\(line): \(outcome.diagnostics)")
+      #expect(outcome.diagnostics.contains("standard input:2: "), "\(outcome.diagnostics)")
+      #expect(outcome.diagnostics.contains(words), "\(outcome.diagnostics)")
+    }
+    clone.input = Array("\n\n".utf8)
+    #expect(await clone.run("change", "-").status == .usage)
+    #expect(try await clone.json("query", "RequestQueue")["value"]?.items?.isEmpty == true)
+  }
+}
