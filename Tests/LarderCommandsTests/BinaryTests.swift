@@ -5,16 +5,8 @@ import Testing
 
 @testable import LarderCommands
 
-/// The built `larder`, run as a process.
-private struct Binary {
-  /// How a process ended and what it wrote.
-  struct Ending {
-    let code: Int32
-    let output: [UInt8]
-    let diagnostics: String
-    var text: String { String(decoding: output, as: UTF8.self) }
-  }
-
+/// Where the built `larder` is.
+enum LarderBinary {
   /// The executable beside that of the tests.
   static let path: String = {
     let tests =
@@ -27,13 +19,24 @@ private struct Binary {
       : Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") }
         .map { URL(fileURLWithPath: $0.bundlePath).deletingLastPathComponent().appending(path: "larder").path } ?? here
   }()
+}
+
+/// The built `larder`, run as a process.
+private struct Binary {
+  /// How a process ended and what it wrote.
+  struct Ending {
+    let code: Int32
+    let output: [UInt8]
+    let diagnostics: String
+    var text: String { String(decoding: output, as: UTF8.self) }
+  }
 
   /// Runs a shell line in which `$larder` is the executable.
   static func shell(_ line: String, environment: [String: String] = [:]) async throws -> Ending {
-    try await run("/bin/bash", ["-c", line], environment: ["larder": path].merging(environment) { $1 })
+    try await run("/bin/bash", ["-c", line], environment: ["larder": LarderBinary.path].merging(environment) { $1 })
   }
 
-  static func larder(_ arguments: String...) async throws -> Ending { try await run(path, arguments) }
+  static func larder(_ arguments: String...) async throws -> Ending { try await run(LarderBinary.path, arguments) }
 
   private static func run(
     _ executable: String, _ arguments: [String], environment: [String: String] = [:]
