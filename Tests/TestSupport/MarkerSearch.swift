@@ -30,7 +30,10 @@ public struct MarkerSearch: Sendable {
         target.hasPrefix("/"), !target.hasPrefix("/dev"), !target.hasPrefix("/proc"),
         let slash = target.lastIndex(of: "/")
       else { continue }
-      look(at: "\(folder)/\(number)", named: String(target[target.index(after: slash)...]))
+      let name = String(target[target.index(after: slash)...])
+      // The loader has libraries open while the program starts.
+      guard !(name.hasPrefix("lib") && name.contains(".so")) else { continue }
+      look(at: "\(folder)/\(number)", named: name)
     }
   }
 

@@ -20,7 +20,7 @@ struct ChangeSetCommand {
     let bytes = try await RequestContent.read(file, context, limit: limit, until: nil)
     let lines = try ChangeLine.lines(bytes, shown: shown)
     let fields = try HeaderOption.fields(arguments, context)
-    return try await OfflineAccess.with(context) { access in
+    return try await OfflineAccess.with(arguments, context) { access in
       let command = ChangeSetCommand(arguments: arguments, context: context, provider: access.provider, shown: shown)
       let draft = try await command.draft(lines, fields)
       let responses: [ODataSingleResponse]
@@ -76,7 +76,8 @@ struct ChangeSetCommand {
   // MARK: Telling
 
   private func report(_ made: [(request: ODataSingleRequest, response: ODataSingleResponse)]) async throws {
-    let waiting = try await ArchiveSets.waitingCount(provider)
+    // The changes are made: what cannot be told of them is no reason to make them again.
+    let waiting = arguments.has(.json) ? try? await provider.pendingUploadCount() : nil
     if arguments.has(.json) {
       var json = JSONOutput(context.output)
       json.beginObject()

@@ -1,3 +1,4 @@
+import OData
 import Storage
 import TestSupport
 import Testing

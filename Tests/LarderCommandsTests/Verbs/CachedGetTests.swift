@@ -135,7 +135,7 @@ struct CachedGetTests {
     }
     let access = try ServiceAccess(arguments, context)
     let target = try RequestTarget("http://127.0.0.1:1/x", in: arguments)
-    let cache = CacheAccess(folder: folder.path, context)
+    let cache = CacheAccess(folder: folder.path, key: nil, context)
     let first = try await cache.open(origin: target.origin, access: access, isPassive: false)
     let failure = await #expect(throws: CommandFailure.self) {
       _ = try await cache.open(origin: target.origin, access: access, isPassive: false, patience: .milliseconds(150))

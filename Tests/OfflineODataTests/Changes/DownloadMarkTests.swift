@@ -17,8 +17,8 @@ struct DownloadMarkTests {
   }
 
   private func delta(_ rig: ChangeRig, _ changes: String) async throws {
-    try await rig.rows.delta(
-      "load Customers", "Customers", [#"{"@odata.context":"http://h/s/$metadata#Customers/$delta","value":[\#(changes)]}"#])
+    let page = #"{"@odata.context":"http://h/s/$metadata#Customers/$delta","value":[\#(changes)]}"#
+    try await rig.rows.delta("load Customers", "Customers", [page])
   }
 
   /// The names of the customers that the last download has brought or changed.

@@ -1,6 +1,10 @@
 #if canImport(CryptoKit)
   import CryptoKit
-  import Foundation
+  #if canImport(FoundationEssentials)
+    import FoundationEssentials
+  #else
+    import Foundation
+  #endif
 #else
   import CCrypto
 #endif
