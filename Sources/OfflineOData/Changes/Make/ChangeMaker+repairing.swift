@@ -10,7 +10,9 @@ extension ChangeMaker {
   ///   refused request needless, or a part of it was needed there only to be accepted.
   mutating func repair(_ new: QueuedRequest) throws -> Int64? {
     // The changes of a transaction stay together.
-    guard !isChangeSet, !new.isUnmodifiable, let entity = new.entity else { return nil }
+    guard !isChangeSet, !new.isUnmodifiable, let entity = new.entity,
+      try rows.queue.hasFailed(entity.row)
+    else { return nil }
     let waiting = try rows.queue.entries(of: entity.row)
     guard let failed = waiting.first(where: { $0.state == .archived }), !failed.request.isUnmodifiable,
       failed.failure?.kind != .unknownOutcome

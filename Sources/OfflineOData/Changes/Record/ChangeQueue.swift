@@ -26,6 +26,13 @@ struct ChangeQueue {
     try entries("SELECT \(Self.columns) FROM larder_request WHERE entity = ?1 ORDER BY id", [.integer(row)])
   }
 
+  /// Whether a request of an entity is in the archive: asked before each change, for which reading them all is dear.
+  func hasFailed(_ row: Int64) throws(StorageError) -> Bool {
+    try connection.first("SELECT 1 FROM larder_request WHERE entity = ?1 AND state = 2 LIMIT 1", .integer(row)) {
+      (_) throws(StorageError) in true
+    } ?? false
+  }
+
   /// One request; nil where it is gone.
   func entry(_ id: Int64) throws(StorageError) -> QueueEntry? {
     try entries("SELECT \(Self.columns) FROM larder_request WHERE id = ?1", [.integer(id)]).first
