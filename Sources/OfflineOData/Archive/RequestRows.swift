@@ -72,16 +72,6 @@ struct RequestRows {
         text("EntityPath", try rows.path(of: entity, cells), &writer)
       }
     }
-    guard !entry.request.headers.isEmpty else { return }
-    writer.name("headers")
-    writer.beginArray()
-    for header in entry.request.headers {
-      writer.beginObject()
-      text("Name", header.name, &writer)
-      text("Value", header.value, &writer)
-      writer.endObject()
-    }
-    writer.endArray()
   }
 
   private func failed(
@@ -150,18 +140,18 @@ struct RequestRows {
     return .atom("(SELECT \(SQLText(table: columns.joined(separator: ","))) FROM json_each(\(value: .text(json))))")
   }
 
-  /// The same of the headers that the caller gave them.
-  static func headers(_ table: EntityTable, _ json: String) -> SQLText {
-    let request = "json_extract(r.value, '$.RequestID')"
-    var columns = system(id: "\(request) * 1000 + h.key", parent: request)
+  /// The same of the headers that the caller gave them: found by their request, for each row of a long queue asks.
+  static func headers(_ table: EntityTable, of set: StoreSet) -> SQLText {
+    var columns = system(id: "r.id * 1000 + h.key", parent: "r.id")
     for column in table.columns {
-      let value = column.name == "Position" ? "h.key + 1" : "json_extract(h.value, '$.\(column.name)')"
+      let value = column.name == "Position" ? "h.key + 1" : "json_extract(h.value, '$.\(column.name.lowercased())')"
       columns.append("\(value) AS \"\(column.name)\"")
     }
+    let states = set.states.map { String($0.rawValue) }.joined(separator: ",")
     return .atom(
       """
-      (SELECT \(SQLText(table: columns.joined(separator: ","))) FROM json_each(\(value: .text(json))) r, \
-      json_each(r.value, '$.headers') h)
+      (SELECT \(SQLText(table: columns.joined(separator: ","))) FROM larder_request r, \
+      json_each(r.request, '$.headers') h WHERE r.state IN (\(SQLText(table: states))))
       """)
   }
 

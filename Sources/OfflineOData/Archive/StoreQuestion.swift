@@ -127,7 +127,7 @@ struct StoreQuestion {
     let json = try rows.json(of: set)
     sources.tables[table.number] = RequestRows.source(table, json)
     if let headers = planned.plan.table("\(set.rawValue)/\(StoreModel.headers)") {
-      sources.tables[headers.number] = RequestRows.headers(headers, json)
+      sources.tables[headers.number] = RequestRows.headers(headers, of: set)
     }
     for link in planned.plan.links where link.source == table.number {
       sources.links[link.number] = "(SELECT earlier AS source, request AS target FROM larder_dependency)"
