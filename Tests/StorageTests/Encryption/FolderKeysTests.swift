@@ -106,6 +106,21 @@ struct FolderKeysTests {
     }
   }
 
+  @Test("the keyed hash is HMAC-SHA-256, as made by its definition", arguments: [0, 1, 31, 55, 64, 200])
+  func keyedHash(length: Int) throws {
+    let key = (0..<32).map { UInt8($0) ^ 0x33 }
+    let secret = try SecretBytes(count: 40) { (bytes) throws(StorageError) in
+      bytes.copyBytes(from: [UInt8](repeating: 9, count: 8) + key)
+    }
+    let hash = try #require(KeyedHash(secret, from: 8))
+    let text = (0..<length).map { UInt8($0) }
+    var code = [UInt8](repeating: 0, count: 32)
+    for _ in 0..<2 {
+      #expect(text.withUnsafeBytes { text in code.withUnsafeMutableBytes { hash.hash(text, into: $0) } })
+      #expect(code == Digest.hmac(text, key: key))
+    }
+  }
+
   @Test("many threads seal and open with one key")
   func threads() async throws {
     let key = try SealingKey()

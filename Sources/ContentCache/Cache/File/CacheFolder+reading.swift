@@ -175,42 +175,6 @@ extension CacheFolder {
     return .success(EntryFile(head: known, body: .inline(content)))
   }
 
-  /// Reads the rest of an entry of an encrypted folder, and opens all of it.
-  private func readSealed(
-    _ file: Int32, _ name: EntryName, _ begun: UnsafeMutableRawBufferPointer, isAll: Bool, _ key: String,
-    _ keys: FolderKeys
-  ) throws(Errno) -> Result<EntryFile?, EntryFile.Damage> {
-    let found: SealedEntry
-    do throws(EntryFile.Damage) { found = try unsafe SealedEntry(UnsafeRawBufferPointer(begun)) } catch {
-      return .failure(error)
-    }
-    let size = isAll ? begun.count : try disk.status(file).size
-    guard found.fileLength == size else { return .failure(EntryFile.Damage(reason: "its length is not what it says")) }
-    guard size <= longestEntryFile else { return .failure(EntryFile.Damage(reason: "it is longer than any entry")) }
-    if isAll { return unsafe open(found, begun, name, key, keys) }
-    // Freed at the end of this function; nothing of it is kept.
-    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 16)
-    defer { unsafe buffer.deallocate() }
-    unsafe buffer.copyMemory(from: UnsafeRawBufferPointer(begun))
-    let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[begun.count...])
-    guard try unsafe disk.read(file, into: rest, at: begun.count) == rest.count else {
-      return .failure(EntryFile.Damage(reason: "it was cut while it was read"))
-    }
-    return unsafe open(found, buffer, name, key, keys)
-  }
-
-  private func open(
-    _ found: SealedEntry, _ raw: UnsafeMutableRawBufferPointer, _ name: EntryName, _ key: String, _ keys: FolderKeys
-  ) -> Result<EntryFile?, EntryFile.Damage> {
-    guard unsafe SealedEntry.open(raw, nil, name, keys) else {
-      return .failure(EntryFile.Damage(reason: "it is not what was written"))
-    }
-    do throws(EntryFile.Damage) { return .success(try unsafe found.entry(UnsafeRawBufferPointer(raw), key: key)) } catch
-    {
-      return .failure(error)
-    }
-  }
-
   /// Copies what was read of a content and reads the rest, where that is not all; answers what is wrong with it.
   ///
   /// `room` is one byte longer than the content.
@@ -240,7 +204,7 @@ extension CacheFolder {
   }
 
   /// The longest file of an entry: other processes may have set a larger limit, up to a tebibyte.
-  private var longestEntryFile: Int {
+  var longestEntryFile: Int {
     EntryFile.headerLength + SealedEntry.lengthsLength + EntryFile.headLimit
       + max(
         EntryFile.inlineLimit,

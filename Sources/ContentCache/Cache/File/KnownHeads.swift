@@ -77,7 +77,10 @@ extension CacheFolder {
       if let keys {
         // Nonce and tag are the known ones: what opens with them is what was read before.
         guard let sealed = header.sealed, unsafe head.starts(with: sealed) else { return false }
-        return unsafe SealedEntry.open(head, content, name, keys)
+        // A known head is longer than its header.
+        let begin = unsafe UnsafeRawBufferPointer(rebasing: head[..<EntryFile.headerLength])
+        let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: head[EntryFile.headerLength...])
+        return unsafe SealedEntry.open(begin, rest, content, name, keys)
       }
       // Lengths, sum and the sum of what the head holds are the known ones.
       guard let found = unsafe try? EntryFile.Header(UnsafeRawBufferPointer(head)), found == header,

@@ -51,6 +51,11 @@ struct SealedEntry {
     fileLength = EntryFile.headerLength + sealed
   }
 
+  /// Throws where a file has another length than it says.
+  func check(size: Int) throws(EntryFile.Damage) {
+    if fileLength != size { throw EntryFile.Damage(reason: "its length is not what it says") }
+  }
+
   /// The file's bytes; throws `tooLarge` where key and metadata are longer than any may be.
   static func bytes(
     _ name: EntryName, key: String, metadata: CacheMetadata, length: Int, body: EntryFile.Body, _ keys: FolderKeys
@@ -100,34 +105,42 @@ struct SealedEntry {
     return data
   }
 
-  /// Opens in place a file that lies in two buffers, of which the second may be empty; false where it is not what was
-  /// written under this name.
+  /// Opens in place what was sealed, in two buffers of which the second may be missing; false where it is not what was
+  /// written under this name. `header` is the 64 bytes that the file begins with.
   static func open(
-    _ first: UnsafeMutableRawBufferPointer, _ second: UnsafeMutableRawBufferPointer?, _ name: EntryName,
-    _ keys: FolderKeys
+    _ header: UnsafeRawBufferPointer, _ first: UnsafeMutableRawBufferPointer, _ second: UnsafeMutableRawBufferPointer?,
+    _ name: EntryName, _ keys: FolderKeys
   ) -> Bool {
-    guard first.count > EntryFile.headerLength else { return false }
-    // The header is there.
-    let begun = UnsafeRawBufferPointer(first)
-    let data = unsafe place(begun, name)
-    let mark = unsafe UnsafeRawBufferPointer(rebasing: begun[markStart..<EntryFile.headerLength])
-    let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: first[EntryFile.headerLength...])
-    return unsafe data.withUnsafeBytes { unsafe keys.contents.open(rest, second, mark: mark, with: $0) }
+    guard header.count == EntryFile.headerLength else { return false }
+    let data = unsafe place(header, name)
+    let mark = unsafe UnsafeRawBufferPointer(rebasing: header[markStart...])
+    return unsafe data.withUnsafeBytes { unsafe keys.contents.open(first, second, mark: mark, with: $0) }
   }
 
-  /// What an opened file says, all of which is in the buffer; nil where it is of another key.
-  func entry(_ raw: UnsafeRawBufferPointer, key: String) throws(EntryFile.Damage) -> EntryFile? {
-    let start = EntryFile.headerLength + SealedEntry.lengthsLength
-    guard raw.count == fileLength, raw.count >= start else { throw EntryFile.Damage(reason: "impossible lengths") }
+  /// What an opened file says.
+  struct Opened {
+    let head: KnownHead
+    /// Where the content, or what its blocks were sealed with, begins in what was sealed.
+    let tail: Int
+  }
+
+  /// Reads an opened file, of which all that was sealed is in the buffer; nil where it is of another key.
+  func opened(
+    _ header: UnsafeRawBufferPointer, _ raw: UnsafeRawBufferPointer, key: String
+  ) throws(EntryFile.Damage) -> Opened? {
+    let start = SealedEntry.lengthsLength
+    guard raw.count == fileLength - EntryFile.headerLength, raw.count >= start else {
+      throw EntryFile.Damage(reason: "impossible lengths")
+    }
     // The lengths are inside the buffer.
-    let lengths = UInt64(
-      littleEndian: unsafe raw.loadUnaligned(fromByteOffset: EntryFile.headerLength, as: UInt64.self))
+    let lengths = UInt64(littleEndian: unsafe raw.loadUnaligned(as: UInt64.self))
     let keyEnd = start + Int(lengths & 0xFFFF_FFFF)
     let metadataEnd = keyEnd + Int(lengths &>> 32)
-    let tail = fileLength - metadataEnd
-    let marks = EntryFile.blockCount(contentLength) * BlockMarks.length(isSealed: true)
+    let tail = raw.count - metadataEnd
     guard metadataEnd - start <= EntryFile.headLimit,
-      blob == nil ? (0...EntryFile.inlineLimit).contains(tail) : tail == marks
+      blob == nil
+        ? (0...EntryFile.inlineLimit).contains(tail)
+        : tail == EntryFile.blockCount(contentLength) * BlockMarks.length(isSealed: true)
     else { throw EntryFile.Damage(reason: "impossible lengths") }
     // Every slice is inside the buffer: its ends are in order and not behind its own.
     guard unsafe EntryFile.isSame(UnsafeRawBufferPointer(rebasing: raw[start..<keyEnd]), key) else { return nil }
@@ -137,15 +150,15 @@ struct SealedEntry {
     } catch {
       throw EntryFile.Damage(reason: error.description)
     }
-    let header = unsafe EntryFile.Header(
-      sealed: Array(raw[..<EntryFile.headerLength]), key: keyEnd - start, metadata: metadataEnd - keyEnd,
+    let found = unsafe EntryFile.Header(
+      sealed: Array(header), key: keyEnd - start, metadata: metadataEnd - keyEnd,
       content: blob == nil ? tail : contentLength, blob: blob)
-    let rest = unsafe UnsafeRawBufferPointer(rebasing: raw[metadataEnd...])
-    let found = blob.map { _ in unsafe BlockMarks(rest, isSealed: true) }
-    let head = KnownHead(
-      key: key, header: header, metadata: metadata, rules: StoredRules(metadata),
-      marks: found ?? BlockMarks(isSealed: true))
-    if let blob, let found { return EntryFile(head: head, body: .blob(blob, found)) }
-    return unsafe EntryFile(head: head, body: .inline(Array(rest)))
+    let marks =
+      unsafe blob == nil
+      ? UnsafeRawBufferPointer(start: nil, count: 0) : UnsafeRawBufferPointer(rebasing: raw[metadataEnd...])
+    let head = unsafe KnownHead(
+      key: key, header: found, metadata: metadata, rules: StoredRules(metadata),
+      marks: BlockMarks(marks, isSealed: true))
+    return Opened(head: head, tail: metadataEnd)
   }
 }

@@ -9,7 +9,8 @@ package final class FolderKeys: Sendable {
   package let header: [UInt8]
   /// For what lies in the folder's files.
   package let contents: SealingKey
-  private let secret: SecretBytes
+  /// Nil where there was no memory for it.
+  private let names: KeyedHash?
 
   private static let purpose = "larder folder"
   private static let contentKey = 0
@@ -18,7 +19,7 @@ package final class FolderKeys: Sendable {
 
   private init(_ header: EncryptedHeader, _ secret: SecretBytes) {
     self.header = header.salt + header.bytes
-    self.secret = secret
+    names = KeyedHash(secret, from: Self.nameKey)
     contents = SealingKey(secret, from: Self.contentKey)
   }
 
@@ -55,12 +56,8 @@ package final class FolderKeys: Sendable {
   /// A name that only these keys make of some bytes: the first 128 bits of their HMAC-SHA-256, as little-endian numbers;
   /// nil where the platform's library fails.
   package func name(of bytes: UnsafeRawBufferPointer) -> (high: UInt64, low: UInt64)? {
-    unsafe withUnsafeTemporaryAllocation(byteCount: KeyDerivation.hashLength, alignment: 8) { code in
-      let isMade = unsafe secret.withBytes { (secret: UnsafeRawBufferPointer) -> Bool in
-        let key = unsafe UnsafeRawBufferPointer(rebasing: secret[Self.nameKey...])
-        return unsafe KeyDerivation.hmac(key: key, of: bytes, into: code)
-      }
-      guard isMade else { return nil }
+    unsafe withUnsafeTemporaryAllocation(byteCount: Digest.byteCount, alignment: 8) { code in
+      guard let names, unsafe names.hash(bytes, into: code) else { return nil }
       return unsafe (
         UInt64(littleEndian: code.load(as: UInt64.self)),
         UInt64(littleEndian: code.load(fromByteOffset: 8, as: UInt64.self))

@@ -6,8 +6,7 @@
 
 /// Keys made of keys: HKDF (RFC 5869) with SHA-256, and scrypt (RFC 7914).
 enum KeyDerivation {
-  /// Bytes of an HMAC.
-  static let hashLength = 32
+  private static let hashLength = 32
 
   /// Fills `output` with the bytes that HKDF makes of a key, a salt and a purpose, at most 255 × 32.
   static func expand(
@@ -54,7 +53,7 @@ enum KeyDerivation {
   }
 
   /// HMAC-SHA-256 (RFC 2104) into 32 bytes; nothing of the key is left behind.
-  static func hmac(
+  private static func hmac(
     key: UnsafeRawBufferPointer, of message: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
   ) -> Bool {
     #if canImport(CryptoKit)

@@ -1,0 +1,104 @@
+import Storage
+
+// Reading entries of an encrypted folder: a file is opened as a whole.
+extension CacheFolder {
+  /// Reads the rest of an entry of which the beginning was read, and opens it.
+  func readSealed(
+    _ file: Int32, _ name: EntryName, _ begun: UnsafeMutableRawBufferPointer, isAll: Bool, _ key: String,
+    _ keys: FolderKeys
+  ) throws(Errno) -> Result<EntryFile?, EntryFile.Damage> {
+    let found: SealedEntry
+    do throws(EntryFile.Damage) {
+      found = try unsafe SealedEntry(UnsafeRawBufferPointer(begun))
+      if isAll { try found.check(size: begun.count) }
+    } catch {
+      return .failure(error)
+    }
+    // The header is there.
+    let header = unsafe UnsafeRawBufferPointer(rebasing: begun[..<EntryFile.headerLength])
+    let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: begun[EntryFile.headerLength...])
+    if isAll { return unsafe open(found, header, rest, name, key, keys) }
+    guard found.fileLength >= begun.count, found.fileLength <= longestEntryFile else {
+      return .failure(EntryFile.Damage(reason: "its length is not what it says"))
+    }
+    if found.blob == nil {
+      return try unsafe readInline(file, found, header, UnsafeRawBufferPointer(rest), name, key, keys)
+    }
+    let size = try disk.status(file).size
+    do throws(EntryFile.Damage) { try found.check(size: size) } catch { return .failure(error) }
+    // Freed at the end of this function; nothing of it is kept.
+    let buffer = UnsafeMutableRawBufferPointer.allocate(
+      byteCount: found.fileLength - EntryFile.headerLength, alignment: 16)
+    defer { unsafe buffer.deallocate() }
+    guard try unsafe disk.read(file, into: buffer, at: EntryFile.headerLength) == buffer.count else {
+      return .failure(EntryFile.Damage(reason: "it was cut while it was read"))
+    }
+    return unsafe open(found, header, buffer, name, key, keys)
+  }
+
+  private func open(
+    _ found: SealedEntry, _ header: UnsafeRawBufferPointer, _ sealed: UnsafeMutableRawBufferPointer, _ name: EntryName,
+    _ key: String, _ keys: FolderKeys
+  ) -> Result<EntryFile?, EntryFile.Damage> {
+    do throws(EntryFile.Damage) {
+      let raw = UnsafeRawBufferPointer(sealed)
+      guard let opened = try unsafe opened(found, header, sealed, name, key, keys) else { return .success(nil) }
+      if let blob = found.blob { return .success(EntryFile(head: opened.head, body: .blob(blob, opened.head.marks))) }
+      return .success(unsafe EntryFile(head: opened.head, body: .inline(Array(raw[opened.tail...]))))
+    } catch {
+      return .failure(error)
+    }
+  }
+
+  private func opened(
+    _ found: SealedEntry, _ header: UnsafeRawBufferPointer, _ sealed: UnsafeMutableRawBufferPointer, _ name: EntryName,
+    _ key: String, _ keys: FolderKeys
+  ) throws(EntryFile.Damage) -> SealedEntry.Opened? {
+    guard unsafe SealedEntry.open(header, sealed, nil, name, keys) else {
+      throw EntryFile.Damage(reason: "it is not what was written")
+    }
+    return try unsafe found.opened(header, UnsafeRawBufferPointer(sealed), key: key)
+  }
+
+  /// Reads an entry with its content to the place where the content stays, and opens it there.
+  private func readInline(
+    _ file: Int32, _ found: SealedEntry, _ header: UnsafeRawBufferPointer, _ begun: UnsafeRawBufferPointer,
+    _ name: EntryName, _ key: String, _ keys: FolderKeys
+  ) throws(Errno) -> Result<EntryFile?, EntryFile.Damage> {
+    let length = found.fileLength - EntryFile.headerLength
+    guard length <= SealedEntry.lengthsLength + EntryFile.headLimit + EntryFile.inlineLimit else {
+      return .failure(EntryFile.Damage(reason: "impossible lengths"))
+    }
+    var failure: Errno?
+    var result: Result<SealedEntry.Opened?, EntryFile.Damage> = .success(nil)
+    // One byte more is asked for, so that a file that does not end there is noticed.
+    let content = unsafe [UInt8](unsafeUninitializedCapacity: length + 1) { target, count in
+      // The array has room for so much, and for what was read before.
+      let room = unsafe UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(target)[...length])
+      unsafe room.copyMemory(from: begun)
+      let missing = unsafe UnsafeMutableRawBufferPointer(rebasing: room[begun.count...])
+      do throws(Errno) {
+        let read = try unsafe disk.read(file, into: missing, at: EntryFile.headerLength + begun.count)
+        guard begun.count + read == length else {
+          result = .failure(EntryFile.Damage(reason: "its length is not what it says"))
+          return
+        }
+      } catch {
+        failure = error
+        return
+      }
+      let sealed = unsafe UnsafeMutableRawBufferPointer(rebasing: room[..<length])
+      do throws(EntryFile.Damage) {
+        guard let opened = try unsafe opened(found, header, sealed, name, key, keys) else { return }
+        // The content is behind what else was sealed with it.
+        unsafe sealed.copyMemory(from: UnsafeRawBufferPointer(rebasing: sealed[opened.tail...]))
+        count = length - opened.tail
+        result = .success(opened)
+      } catch {
+        result = .failure(error)
+      }
+    }
+    if let failure { throw failure }
+    return result.map { opened in opened.map { EntryFile(head: $0.head, body: .inline(content)) } }
+  }
+}
