@@ -32,7 +32,7 @@ package struct CommandFailure: Error, Sendable, Hashable {
     case is CancellationError: self.init(.interrupted, "interrupted")
     case let error as HTTPTransportError: self.init(Self.status(of: error), error.description)
     case let error as ContentError: self = ContentFailure.failure(error)
-    case let error as CacheError: self.init(.storage, error.description)
+    case let error as CacheError: self.init(.storage, error.description, hint: error.isOfKey ? KeyAccess.hint : nil)
     case let error as ObjectStoreError: self = ObjectFailure.failure(error)
     case let error as OutputError: self.init(error == .closed ? .done : .storage, error.description)
     case let error as ODataServiceError: self = ServiceFailure.failure(error)

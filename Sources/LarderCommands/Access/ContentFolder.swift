@@ -1,12 +1,16 @@
 internal import ContentCache
+internal import Storage
 
 /// The folder that content is kept in: the one that was given, or larder's own among the user's caches.
 struct ContentFolder: Sendable {
   let path: String
   /// False for the one that nobody asked for by name.
   let isGiven: Bool
+  /// What it is encrypted with; nil keeps plain files.
+  let key: StorageKey?
 
-  init(_ arguments: ParsedArguments, _ context: CommandContext) throws(UsageError) {
+  init(_ arguments: ParsedArguments, _ context: CommandContext) throws {
+    key = try KeyAccess.key(arguments, context)
     if let given = arguments[.contentCache] {
       path = context.path(given)
       isGiven = true
@@ -33,14 +37,24 @@ struct ContentFolder: Sendable {
     #endif
   }
 
-  /// Opens the cache. Without the usual folder one can do where the network is there: nothing is kept then.
+  /// Opens the cache, encrypted where there is a key. Without the usual folder one can do where the network is there: nothing is kept then.
   func open(limit: Int, isNeeded: Bool, _ context: CommandContext) throws(CacheError) -> any Cache {
     do throws(CacheError) {
-      return try FileCache(path: path, limit: limit) { context.warn($0.description) }
+      return try FileCache(path: path, limit: limit, key: key) { context.warn($0.description) }
     } catch {
       if isGiven || isNeeded { throw error }
       context.warn("nothing is kept: \(error)")
       return NoCache()
+    }
+  }
+}
+
+extension CacheError {
+  /// Whether another key, or none, is what helps.
+  var isOfKey: Bool {
+    switch self {
+    case .wrongKey, .encrypted, .notEncrypted: true
+    default: false
     }
   }
 }

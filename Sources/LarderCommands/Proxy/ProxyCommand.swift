@@ -1,6 +1,7 @@
 internal import ContentCache
 internal import Gateway
 internal import HTTPCore
+internal import Storage
 
 #if canImport(FoundationEssentials)
   internal import FoundationEssentials
@@ -17,6 +18,7 @@ struct ProxyCommand {
   private let keepsCookiesApart: Bool
   private let hosts: Set<String>
   private let cacheFolder: String?
+  private let key: StorageKey?
   private let diskLimit: Int
   private let memoryLimit: Int
   private let settings: ConnectionSettings
@@ -38,6 +40,8 @@ struct ProxyCommand {
     cacheFolder = arguments[.proxyCache].map(context.path)
     diskLimit = try ProxyCommand.bytes(.maximumSize, arguments) ?? 512 << 20
     memoryLimit = try ProxyCommand.bytes(.memory, arguments) ?? 64 << 20
+    if cacheFolder == nil, arguments.has(.keyFile) { throw arguments.usage("--key-file needs --cache") }
+    key = cacheFolder == nil ? nil : try KeyAccess.key(arguments, context)
     if cacheFolder == nil, arguments.has(.maximumSize) { throw arguments.usage("--max-size needs --cache") }
     var settings = try ServiceAccess.settings(arguments, context)
     settings.passesContent = true
@@ -162,7 +166,7 @@ struct ProxyCommand {
   private func openCache(_ warn: @escaping @Sendable (String) -> Void) throws -> any Cache {
     let memory = MemoryCache(limit: memoryLimit)
     guard let cacheFolder else { return memory }
-    let disk = try FileCache(path: cacheFolder, limit: diskLimit) { warn($0.description) }
+    let disk = try FileCache(path: cacheFolder, limit: diskLimit, key: key) { warn($0.description) }
     return memoryLimit == 0 ? disk : TieredCache(memory: memory, disk: disk)
   }
 

@@ -23,7 +23,8 @@ extension CommandSyntax {
     ],
     subcommands: [
       CommandSyntax(
-        "list", summary: "list the kept answers: size, status, times, ETag, URL", options: [.cacheFolder, .json],
+        "list", summary: "list the kept answers: size, status, times, ETag, URL",
+        options: [.cacheFolder, .keyFile, .json],
         body: CacheListing.list),
       CommandSyntax(
         "show", summary: "print a kept answer",
@@ -33,7 +34,9 @@ extension CommandSyntax {
         "reset", summary: "forget all kept answers",
         discussion: [
           "A cache of larder get that a process is using is left alone, and 4 is the exit status. One of larder fetch or larder "
-            + "proxy is emptied also while they run: they fetch again."
+            + "proxy is emptied also while they run: they fetch again. An encrypted one, and any where LARDER_KEY is set, takes "
+            + "whatever key it is opened with next, or none; a proxy that is running then keeps nothing more in it until it is "
+            + "started again. No key is needed."
         ],
         options: [.cacheFolder], body: CacheListing.reset),
     ])
@@ -113,9 +116,12 @@ private enum CacheListing {
   }
 
   @Sendable static func reset(_ arguments: ParsedArguments, _ context: CommandContext) async throws -> CommandStatus {
-    if let content = try content(arguments, context) {
+    if try KeyAccess.key(arguments, context) == nil, let content = try plainContent(arguments, context) {
       try await content.removeAll()
       await content.close()
+    } else {
+      // A key that is lost keeps nobody from emptying a cache.
+      try FileCache.clear(path: context.path(try arguments.required(OptionSyntax.cacheFolder)))
     }
     for file in try files(arguments, context) { try await file.reset() }
     return .done
@@ -126,7 +132,17 @@ private enum CacheListing {
     let folder = context.path(try arguments.required(OptionSyntax.cacheFolder))
     guard FileCache.isPresent(at: folder) else { return nil }
     // Looking on shall remove nothing, whatever limit it was filled by.
-    return try FileCache(path: folder, limit: .max)
+    return try FileCache(path: folder, limit: .max, key: try KeyAccess.key(arguments, context))
+  }
+
+  /// The same, where it is not encrypted.
+  private static func plainContent(_ arguments: ParsedArguments, _ context: CommandContext) throws -> FileCache? {
+    let folder = context.path(try arguments.required(OptionSyntax.cacheFolder))
+    do throws(CacheError) {
+      return FileCache.isPresent(at: folder) ? try FileCache(path: folder, limit: .max) : nil
+    } catch .encrypted {
+      return nil
+    }
   }
 
   /// Entries lie by digests of their URLs: they are counted, not listed.

@@ -18,6 +18,8 @@ extension CommandSyntax {
         + "(--refresh); cache-else-network, kept content of any age before the network; stale-when-unreachable, kept content "
         + "where the server cannot be reached or fails; cache-only (--offline).",
       RequestContent.help,
+      "With --key-file or LARDER_KEY what is kept is encrypted, names and URLs included. A folder has one key or none: 'larder "
+        + "cache reset' empties it for another.",
       "Signing in is as for 'larder get'; what is kept for one caller is never given to another.",
     ],
     examples: [
@@ -26,7 +28,8 @@ extension CommandSyntax {
       "larder fetch --offline --json https://host/photo.jpg",
     ],
     options: [
-      .contentCache, .maximumSize, .ttl, .softTTL, .wait, .offline, .refresh, .policy, .fetchMethod, .head, .fetchData,
+      .contentCache, .keyFile, .maximumSize, .ttl, .softTTL, .wait, .offline, .refresh, .policy, .fetchMethod, .head,
+      .fetchData,
       .fetchType, .fetchJSON,
     ] + AnswerOutput.options + ServiceAccess.options.filter { $0 != .service && $0 != .retry },
     operands: [FetchQuery.url]

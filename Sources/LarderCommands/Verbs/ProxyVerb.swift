@@ -7,7 +7,7 @@ extension CommandSyntax {
         + "of HTTP. Answers say what the cache did in Cache-Status. Where the upstream server cannot be reached, a stored "
         + "answer is given if the rules allow it, else 502 or 504.",
       "With --cache answers are kept in DIR and survive the process; several proxies may share DIR. Without, they are kept "
-        + "in memory. Sizes are numbers of bytes, or of kibibytes and so on with k, M or G.",
+        + "in memory. With --key-file or LARDER_KEY what is in DIR is encrypted, names and URLs included. Sizes are numbers of bytes, or of kibibytes and so on with k, M or G.",
       "Answers to different Authorization fields and API keys are never exchanged. Cookies decide nothing by themselves, "
         + "as in a browser, unless --by-cookie is given: do that where several people use one proxy.",
       "Each request is a line of standard output: time, client, method, target, status, bytes, milliseconds, and what the "
@@ -22,7 +22,8 @@ extension CommandSyntax {
       "curl -i http://127.0.0.1:8080/resource",
     ],
     options: [
-      .upstream, .port, .host, .servedName, .proxyCache, .maximumSize, .memory, .upstreamTimeout, .maximumBody,
+      .upstream, .port, .host, .servedName, .proxyCache, .keyFile, .maximumSize, .memory, .upstreamTimeout,
+      .maximumBody,
       .maximumConnections,
       .forwarded, .byCookie, .quiet, .json, .authorities, .certificate, .key,
     ]

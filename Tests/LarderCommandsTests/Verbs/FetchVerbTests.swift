@@ -47,6 +47,36 @@ struct FetchVerbTests {
     }
   }
 
+  @Test(
+    "With a key what is kept is encrypted and comes back with that key alone; a reset makes room for another, or none")
+  func keys() async throws {
+    let text = "a text that nobody shall read"
+    let site = try Site(text)
+    let keyed = Rig(environment: ["LARDER_KEY": "correct horse"])
+    #expect(await site.fetch(rig: keyed).output == text)
+    var search = MarkerSearch(for: ["nobody shall", "text/plain", "max-age", "127.0.0.1"])
+    search.look(in: site.folder.path)
+    #expect(search.found == [] && search.looks > 1)
+    let file = try site.folder.write(Array("correct horse\n".utf8), to: "key")
+    #expect(await site.fetch("--key-file", file).output == text)
+    #expect(site.server.requests.count == 1)
+    for rig in [Rig(), Rig(environment: ["LARDER_KEY": "another"])] {
+      let refused = await site.fetch(rig: rig)
+      #expect(refused.status == .storage && refused.output.isEmpty)
+      #expect(refused.diagnostics.contains("--key-file"))
+    }
+    let cache = ["cache", "list", "--cache", site.folder.file("cache")]
+    #expect(await keyed.run(cache).output.hasPrefix("content: 1 entries"))
+    #expect(await Rig().run(cache).status == .storage)
+    #expect(await Rig().run("cache", "reset", "--cache", site.folder.file("cache")).status == .done)
+    for rig in [Rig(environment: ["LARDER_KEY": "another"]), keyed] {
+      #expect(await site.fetch(rig: rig).output == text)
+      #expect(await rig.run("cache", "reset", "--cache", site.folder.file("cache")).status == .done)
+    }
+    #expect(await site.fetch().output == text)
+    #expect(site.server.requests.count == 4)
+  }
+
   @Test("What is fresh comes from the cache and asks nobody; what has expired is confirmed or replaced")
   func fresh() async throws {
     let site = try Site()

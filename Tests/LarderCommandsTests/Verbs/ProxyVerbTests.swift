@@ -30,7 +30,9 @@ private final class RunningProxy: Sendable {
     }
   }
 
-  init(_ arguments: String...) async throws {
+  convenience init(_ arguments: String...) async throws { try await self.init(arguments) }
+
+  init(_ arguments: [String]) async throws {
     let lines = Lines()
     self.lines = lines
     var context = Rig().context(Collector(), Collector())
@@ -115,6 +117,27 @@ struct ProxyVerbTests {
     #expect(await third.end() == .done)
   }
 
+  @Test("With a key what is kept in a folder is encrypted, and there for the next proxy that has it")
+  func encryptedFolder() async throws {
+    let server = try server()
+    defer { server.stop() }
+    let folder = try TemporaryFolder()
+    let key = try folder.write(Array("a passphrase\n".utf8), to: "key")
+    let options = ["--upstream", server.text(""), "--cache", folder.file("cache"), "--key-file", key]
+    for _ in 0..<2 {
+      let proxy = try await RunningProxy(options)
+      #expect(try await proxy.get("Markierung-4411").text == "/Markierung-4411 0")
+      #expect(await proxy.end() == .done)
+    }
+    var search = MarkerSearch(for: ["Markierung-4411", "max-age", "127.0.0.1"])
+    search.look(in: folder.file("cache"))
+    #expect(search.found == [] && search.looks > 1)
+    let without = await Rig().run(
+      "proxy", "--port", "0", "--upstream", server.text(""), "--cache", folder.file("cache"))
+    #expect(without.status == .storage)
+    #expect(without.diagnostics.contains("LARDER_KEY"))
+  }
+
   @Test("Limits of content and time")
   func limits() async throws {
     let server = try ScriptedServer { $0.path == "/hang" ? .hang : .response(200, body: "ok") }
@@ -135,6 +158,7 @@ struct ProxyVerbTests {
       [], ["--upstream", "ftp://host"], ["--upstream", "http://user:x@host"], ["--upstream", "http://host/?a"],
       ["--upstream", "http://host", "--port", "65536"], ["--upstream", "http://host", "--port", "x"],
       ["--upstream", "http://host", "--host", "no.address"], ["--upstream", "http://host", "--max-size", "1G"],
+      ["--upstream", "http://host", "--key-file", "/dev/null"],
       ["--upstream", "http://host", "--memory", "1T"], ["--upstream", "http://host", "--memory", "9999999999G"],
       ["--upstream", "http://host", "--timeout", "0"], ["--upstream", "http://host", "--max-connections", "0"],
       ["--upstream", "http://host", "--max-body", "-1"],
