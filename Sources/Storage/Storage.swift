@@ -174,8 +174,8 @@ package final class Database: Sendable {
 
   /// SQLite's own default.
   private static let logPages: Int32 = 1000
-  /// 16 MiB: a page that is changed again and again goes to the file once for all of that.
-  private static let stagingLogPages: Int32 = 4096
+  /// 32 MiB: a page that is changed again and again goes to the file once for all of that.
+  private static let stagingLogPages: Int32 = 8192
 
   /// Runs `body`, short reads, blocking; without a transaction, so each statement sees the last commit.
   @available(*, noasync)

@@ -39,14 +39,50 @@ struct RowBatchTests {
       batch.append(one)
       batch.append(other)
     }
-    #expect(batch.order(by: [0, 1]) == [2, 10, 6, 9, 5, 8, 3, 1, 4, 0, 7])
-    #expect(batch.order(by: [1]).prefix(5) == [5, 6, 8, 9, 10])
-    #expect(batch.order(by: []) == Array(0..<11))
-    #expect(batch.mayRepeat(in: [0, 1]))
-    #expect(RowBatch(width: 2).order(by: [0]) == [])
-    let others = RowBatchTests.batch(2000)
+    var rows = PackedRows(width: 2)
+    rows.append(batch)
+    #expect(rows.order(by: [0, 1]) == [2, 10, 6, 9, 5, 8, 3, 1, 4, 0, 7])
+    #expect(rows.order(by: [1]).prefix(5) == [5, 6, 8, 9, 10])
+    #expect(rows.order(by: []) == Array(0..<11))
+    #expect(rows.mayRepeat(in: [0, 1]))
+    #expect(PackedRows(width: 2).order(by: [0]) == [])
+    var others = PackedRows(width: 4)
+    others.append(RowBatchTests.batch(2000))
     #expect(!others.mayRepeat(in: [0]))
     #expect(others.mayRepeat(in: [1]))
+  }
+
+  @Test("packed rows come back as they were, in any order: every class, every size of number and text")
+  func packing() {
+    var values: [SQLValue] = [
+      .null, .text(""), .blob([]), .real(-0.0), .real(.infinity), .integer(.min), .integer(.max),
+    ]
+    for bit in 0..<63 {
+      let power = Int64(1) << Int64(bit)
+      for number in [power, -power, power - 1, -power - 1] {
+        values.append(.integer(number))
+        values.append(.real(Double(number) / 3))
+      }
+    }
+    for count in [1, 30, 31, 32, 255, 256, 70_000] {
+      values.append(.text(String(repeating: "x", count: count)))
+      values.append(.blob([UInt8](repeating: 7, count: count)))
+    }
+    while values.count % 3 != 0 { values.append(.text("end")) }
+    var batch = RowBatch(width: 3)
+    for value in values { batch.append(value) }
+    var rows = PackedRows(width: 3)
+    for _ in 0..<2 {
+      rows.removeAll()
+      rows.append(batch)
+      rows.append(RowBatch(width: 3))
+      rows.append(batch)
+      #expect(rows.rowCount == batch.rowCount * 2)
+      let order = Array((0..<Int32(rows.rowCount)).reversed())
+      var back = RowBatch(width: 3)
+      rows.unpack(order[...], into: &back)
+      #expect(back.cellValues == order.flatMap { row in (0..<3).map { values[(Int(row) * 3 + $0) % values.count] } })
+    }
   }
 
   @Test("rows are inserted in an order up to the first that breaks a constraint; cells are parameters where they stand")

@@ -37,15 +37,6 @@ package struct RowBatch: Sendable {
     }
   }
 
-  /// Takes the memory for rows to come at once, rather than again and again twice what there was.
-  package mutating func reserve(rows: Int, bytes: Int) {
-    cells.reserveCapacity(rows * width)
-    arena.reserveCapacity(bytes)
-  }
-
-  /// The bytes of texts and blobs alone.
-  package var textByteCount: Int { arena.count }
-
   /// Forgets all rows and keeps the memory.
   package mutating func removeAll() {
     cells.removeAll(keepingCapacity: true)
@@ -62,6 +53,15 @@ package struct RowBatch: Sendable {
       break
     }
     cells.removeLast(count)
+  }
+
+  /// A cell whose bytes, where it has any, stand in others and are copied.
+  @inline(__always)
+  mutating func append(_ cell: Cell, of bytes: UnsafeRawBufferPointer) {
+    guard cell.storageClass == .text || cell.storageClass == .blob else { return cells.append(cell) }
+    cells.append(Cell(payload: Int64(arena.count), count: cell.count, storageClass: cell.storageClass))
+    let start = Int(cell.payload)
+    unsafe arena.append(contentsOf: UnsafeRawBufferPointer(rebasing: bytes[start..<(start + Int(cell.count))]))
   }
 
   /// NULL.

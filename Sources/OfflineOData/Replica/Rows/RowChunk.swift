@@ -58,19 +58,6 @@ struct RowChunk: Sendable {
   /// Links of a delta, by entity-ids.
   var deltaLinks: [(link: ODataDeltaLink, isDeleted: Bool)] = []
 
-  /// How many rows of a table there are, and what their texts take.
-  struct Size: Sendable {
-    let table: Int
-    let rows: Int
-    let bytes: Int
-  }
-
-  /// The size of its only table's rows.
-  var size: Size? {
-    guard slots.count == 1, let slot = slots.first else { return nil }
-    return Size(table: slot.table.number, rows: slot.rowCount, bytes: slot.batch.textByteCount)
-  }
-
   var isEmpty: Bool { order.isEmpty && deltaLinks.isEmpty }
   var byteCount: Int { slots.reduce(0) { $0 + $1.batch.byteCount } }
 }
@@ -125,6 +112,24 @@ struct RowSlot: Sendable {
     flags.append([])
     parents.append(parent)
     return row
+  }
+
+  /// Appends what belongs to a row that is no more than its cells, which are in the batch.
+  mutating func appendPlain(_ present: ArraySlice<UInt64>) {
+    self.present += present
+    flags.append([])
+    parents.append(nil)
+  }
+
+  /// Forgets all rows and keeps the memory.
+  mutating func removeAll() {
+    batch.removeAll()
+    present.removeAll(keepingCapacity: true)
+    flags.removeAll(keepingCapacity: true)
+    parents.removeAll(keepingCapacity: true)
+    outerParents = [:]
+    ids = [:]
+    hasFlags = false
   }
 
   mutating func removeLastRow() {

@@ -28,8 +28,6 @@ final class RowCollector: PayloadHandler {
   let model: EdmModel
   /// What has been told since the last ``take()``.
   var chunk = RowChunk()
-  /// How large the next chunk is expected to get.
-  var expected: RowChunk.Size?
   /// Rows that are no entities in line, of the whole payload.
   private(set) var rootCount: Int64 = 0
   private(set) var kind: PayloadKind?
@@ -78,6 +76,15 @@ final class RowCollector: PayloadHandler {
     slotOf = [:]
     // The maps stay: they know names, not rows.
     return taken
+  }
+
+  /// Moves the rows of a chunk that is plain to others of its table; between rows.
+  func pack(into packed: inout PackedSlot) {
+    guard chunk.isPlain, chunk.slots[0].table === packed.table else { return }
+    packed.append(chunk.slots[0])
+    chunk.slots[0].removeAll()
+    chunk.order.removeAll(keepingCapacity: true)
+    chunk.toldContained.removeAll()
   }
 
   // MARK: The payload
@@ -156,12 +163,7 @@ final class RowCollector: PayloadHandler {
   func slot(of table: EntityTable) -> Int {
     if let last = chunk.slots.indices.last, chunk.slots[last].table === table { return last }
     if let known = slotOf[table.number] { return known }
-    var slot = RowSlot(table)
-    if let expected, expected.table == table.number {
-      // A chunk is handed on when a piece of the payload has made it large enough.
-      slot.batch.reserve(rows: expected.rows + expected.rows / 16, bytes: expected.bytes + expected.bytes / 16)
-    }
-    chunk.slots.append(slot)
+    chunk.slots.append(RowSlot(table))
     slotOf[table.number] = chunk.slots.count - 1
     return chunk.slots.count - 1
   }

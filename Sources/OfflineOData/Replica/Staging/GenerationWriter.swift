@@ -170,17 +170,13 @@ struct GenerationWriter: Sendable {
 
   // MARK: Runs
 
-  /// A chunk as a run, where it is one: rows of one table and nothing else, which need no care. Prepares the table.
-  mutating func run(of chunk: RowChunk, _ connection: Connection) throws(StorageError) -> RowRun? {
-    guard chunk.slots.count == 1, let slot = chunk.slots.first, chunk.links.isEmpty, chunk.outerLinks.isEmpty,
-      chunk.told.isEmpty, chunk.inlines.isEmpty, !slot.hasFlags, !slot.table.isContained, !slot.table.key.isEmpty
-    else { return nil }
-    try prepare(table: slot.table.number, connection)
-    guard let target = tables[slot.table.number] else { return nil }
-    return RowRun(slot, order: target.order)
+  /// Plain rows as a run. Prepares the table.
+  mutating func run(of packed: PackedSlot, _ connection: Connection) throws(StorageError) -> RowRun? {
+    try prepare(table: packed.table.number, connection)
+    return tables[packed.table.number].map { RowRun(packed, order: $0.order) }
   }
 
-  /// Writes the next rows of a run, and takes it away behind the last; answers how many of them no page before had.
+  /// Writes the next rows of a run; answers how many of them no page before had.
   mutating func write(_ run: inout RowRun?, _ connection: Connection) throws(StorageError) -> Int {
     guard let number = run?.table, let target = tables[number] else {
       run = nil
@@ -189,7 +185,6 @@ struct GenerationWriter: Sendable {
     let new =
       target.mode == .careful
       ? try run?.writeCarefully(to: target, connection) : try run?.write(to: target, connection)
-    if run?.isDone == true { run = nil }
     // A row that came before: from here on its table is written with more care.
     if let new {
       if number == root, new > 0 {

@@ -18,11 +18,25 @@ final class RowQueue: Sendable {
     var ends = 0
   }
 
+  /// What comes from the reader.
+  enum Load: Sendable {
+    case chunk(RowChunk)
+    /// Plain rows, whose order nobody has to keep.
+    case run(PackedSlot)
+
+    var byteCount: Int {
+      switch self {
+      case .chunk(let chunk): chunk.byteCount
+      case .run(let packed): packed.byteCount
+      }
+    }
+  }
+
   private enum Item {
-    case rows(RowChunk)
+    case rows(Load)
     case end(PageMark)
 
-    var byteCount: Int { if case .rows(let chunk) = self { chunk.byteCount } else { 0 } }
+    var byteCount: Int { if case .rows(let load) = self { load.byteCount } else { 0 } }
   }
 
   private struct State {
@@ -36,22 +50,33 @@ final class RowQueue: Sendable {
     /// What the end of the last page found.
     var stagedRows: Int64?
     var failure: StorageError?
+    /// The memory of a run that is written, for the next one: system libraries keep what is given back, and in pieces.
+    var spare: PackedSlot?
     var waiting: [CheckedContinuation<Void, Never>] = []
   }
 
   /// Bytes of rows that wait; who brings more waits too.
   private static let limit = 1 << 20
   /// How long a transaction may last, its commit left out.
-  private static let slice = Duration.milliseconds(20)
+  private static let slice = Duration.milliseconds(12)
 
   init(_ replica: Replica, _ writer: GenerationWriter) {
     self.replica = replica
     writing = Mutex(Writing(writer: writer))
   }
 
-  /// Hands a chunk over; returns when there is room for another.
-  func put(_ chunk: RowChunk) async throws(StorageError) {
-    enqueue(.rows(chunk))
+  /// An empty run for rows of a table.
+  func empty(_ table: EntityTable, bytes: Int) -> PackedSlot {
+    if let spare = state.withLock({ $0.spare?.table === table ? $0.spare.take() : nil }) { return spare }
+    var made = PackedSlot(table)
+    // A run is handed on when a piece of the payload has made it large enough.
+    made.reserve(bytes: bytes + bytes / 8)
+    return made
+  }
+
+  /// Hands rows over; returns when there is room for more.
+  func put(_ load: Load) async throws(StorageError) {
+    enqueue(.rows(load))
     await wait { $0.items.reduce(0) { $0 + $1.byteCount } < RowQueue.limit }
     try check()
   }
@@ -173,20 +198,27 @@ final class RowQueue: Sendable {
     repeat {
       if writing.run != nil {
         new += try writing.writer.write(&writing.run, connection)
+        recycle(&writing.run)
         continue
       }
       guard let item = state.withLock({ $0.items.isEmpty ? nil : $0.items.removeFirst() }) else { return }
       switch item {
-      case .rows(let chunk):
-        writing.run = try writing.writer.run(of: chunk, connection)
-        if writing.run != nil { return }
-        new += try writing.writer.write(chunk, connection)
+      case .rows(.run(let packed)):
+        writing.run = try writing.writer.run(of: packed, connection)
+        return
+      case .rows(.chunk(let chunk)): new += try writing.writer.write(chunk, connection)
       case .end(let mark):
         let staged = try mark.write(writing.writer.query, connection)
         writing.ends += 1
         state.withLock { $0.stagedRows = staged }
       }
     } while ContinuousClock.now - begin < RowQueue.slice
+  }
+
+  private func recycle(_ run: inout RowRun?) {
+    guard run?.isDone == true, var done = run.take() else { return }
+    let empty = done.takeEmpty()
+    state.withLock { $0.spare = empty }
   }
 
   private func wake() {

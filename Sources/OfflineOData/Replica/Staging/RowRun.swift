@@ -6,6 +6,8 @@ import Storage
 /// order. So rows that follow each other go to few pages of that index: in the order in which a service sends them, nearly
 /// every row changes another page of it, and each commit writes all of those.
 struct RowRun {
+  private var packed: PackedSlot
+  /// The rows that are written next.
   private var slot: RowSlot
   private let columns: [Int]
   /// nil before it is found.
@@ -17,59 +19,68 @@ struct RowRun {
   /// Rows that are written without a look at the clock.
   private static let part = 128
 
-  init(_ slot: RowSlot, order columns: [Int]) {
-    self.slot = slot
+  private static let places = Array(0..<Int32(part))
+
+  init(_ packed: PackedSlot, order columns: [Int]) {
+    self.packed = packed
+    slot = RowSlot(packed.table)
     self.columns = columns
   }
 
-  var table: Int { slot.table.number }
+  var table: Int { packed.table.number }
   var isSorted: Bool { order != nil }
   var isDone: Bool { order.map { next >= $0.count } ?? false }
 
   /// Finds the order; outside a transaction, for it takes its time.
   mutating func sort() {
-    let key = slot.table.key.map { RowSlot.systemCount + $0 }
+    let key = packed.table.key.map { RowSlot.systemCount + $0 }
     // Of rows that come twice in a run the later wins, so they stay in the payload's order.
-    let isFree = !columns.isEmpty && !slot.batch.mayRepeat(in: key)
-    order = slot.batch.order(by: isFree ? columns : [])
+    let isFree = !columns.isEmpty && !packed.rows.mayRepeat(in: key)
+    order = packed.rows.order(by: isFree ? columns : [])
+  }
+
+  /// Gives up what there is and hands out the memory.
+  mutating func takeEmpty() -> PackedSlot {
+    packed.removeAll()
+    order = []
+    return packed
   }
 
   /// Writes the next rows; answers how many, nil where the first of the rest breaks a constraint: it came before.
   mutating func write(to target: TableTarget, _ connection: Connection) throws(StorageError) -> Int? {
-    let order = try begin(connection)
-    let end = min(next + Self.part, order.count)
-    for place in next..<end {
-      let row = Int(order[place])
+    try begin(connection)
+    let rows = slot.rowCount
+    for row in 0..<rows {
+      let identity = identity + Int64(next + row)
       if target.mode == .fresh {
-        slot.batch.set(row, SystemColumn.id.place, integer: identity + Int64(place))
+        slot.batch.set(row, SystemColumn.id.place, integer: identity)
         slot.batch.set(row, SystemColumn.queries.place, integer: 1 << target.bit)
       } else {
-        _ = try target.write(&slot, row, nil, identity + Int64(place), isCareful: false, connection)
+        _ = try target.write(&slot, row, nil, identity, isCareful: false, connection)
       }
     }
-    let count = try connection.insert(target.insert, rows: slot.batch, order: order[next..<end])
+    let count = try connection.insert(target.insert, rows: slot.batch, order: Self.places[..<rows])
     next += count
-    return next < end && count == 0 ? nil : count
+    return count == 0 && rows > 0 ? nil : count
   }
 
   /// The same with a look for each row among those that are written.
   mutating func writeCarefully(to target: TableTarget, _ connection: Connection) throws(StorageError) -> Int {
-    let order = try begin(connection)
-    let end = min(next + Self.part, order.count)
+    try begin(connection)
     var new = 0
-    while next < end {
-      let written = try target.write(
-        &slot, Int(order[next]), nil, identity + Int64(next), isCareful: true, connection)
+    for row in 0..<slot.rowCount {
+      let written = try target.write(&slot, row, nil, identity + Int64(next), isCareful: true, connection)
       if written.isNew { new += 1 }
       next += 1
     }
     return new
   }
 
-  private mutating func begin(_ connection: Connection) throws(StorageError) -> [Int32] {
+  /// Unpacks the next rows.
+  private mutating func begin(_ connection: Connection) throws(StorageError) {
     if !isSorted { sort() }
     let order = order ?? []
     if identity == 0 { identity = try connection.takeIdentities(order.count) }
-    return order
+    packed.unpack(order[next..<min(next + Self.part, order.count)], into: &slot)
   }
 }

@@ -21,8 +21,6 @@ final class StagedRead: Sendable {
   let queue: RowQueue
   /// The entity that contains the query's own rows, where one does.
   let container: Container?
-  /// The largest chunk of rows of one table so far.
-  fileprivate let largest = Mutex<RowChunk.Size?>(nil)
 
   /// An entity in the store, and its navigation property that contains rows.
   struct Container: Sendable, Hashable {
@@ -120,6 +118,8 @@ final class StagedPage: Sendable {
 
   private struct Reading: ~Copyable {
     var reader: PageReader
+    /// Plain rows that wait until there are many of them.
+    var packed: PackedSlot?
     var bytes: Int64 = 0
     var inlines = 0
   }
@@ -128,8 +128,8 @@ final class StagedPage: Sendable {
   private static let slice = 64 << 10
   private static let chunkRows = 1000
   private static let chunkBytes = 2 << 20
-  /// The same of rows of one table: they are written in an order that is the better the more there are.
-  private static let runRows = 20_000
+  /// The same of plain rows: they are written in an order that is the better the more there are.
+  private static let runRows = 50_000
   private static let runBytes = 6 << 20
 
   init(_ read: StagedRead, _ form: PageForm, _ inline: InlinePage?) {
@@ -141,7 +141,6 @@ final class StagedPage: Sendable {
     let parent = inline == nil ? container : around
     let table = parent.map { read.plan.tables[$0.table].navigations[$0.navigation].target } ?? read.table
     let collector = RowCollector(plan: read.plan, table: table, parent: parent)
-    collector.expected = read.largest.withLock { $0 }
     state = Mutex(Reading(reader: PageReader(form, collector)))
   }
 
@@ -154,36 +153,46 @@ final class StagedPage: Sendable {
     while start < bytes.count {
       let end = min(start + StagedPage.slice, bytes.count)
       let part = start == 0 && end == bytes.count ? bytes : Array(bytes[start..<end])
-      let (chunk, count) = try state.withLock { state in
+      let (ripe, count) = try state.withLock { state in
         state.bytes += Int64(part.count)
         try state.reader.read(part)
-        return (ripe(state.reader.collector), state.reader.collector.rootCount)
+        return (gather(&state, isEnd: false), state.reader.collector.rootCount)
       }
       rows = count
-      if let chunk { try await read.queue.put(chunk) }
+      for load in ripe { try await read.queue.put(load) }
       start = end
     }
     return rows
   }
 
-  private func ripe(_ collector: RowCollector) -> RowChunk? {
-    guard collector.frames.isEmpty else { return nil }
-    let chunk = collector.chunk
-    let isRun = chunk.slots.count == 1 && chunk.links.isEmpty && chunk.told.isEmpty
-    let rows = isRun ? Self.runRows : Self.chunkRows
-    let bytes = isRun ? Self.runBytes : Self.chunkBytes
-    guard chunk.order.count >= rows || chunk.byteCount >= bytes else { return nil }
-    expect(chunk, collector)
-    return collector.take()
-  }
-
-  private func expect(_ chunk: RowChunk, _ collector: RowCollector) {
-    guard let size = chunk.size else { return }
-    let largest = read.largest.withLock { largest in
-      if largest.map({ $0.rows < size.rows }) ?? true { largest = size }
-      return largest
+  /// Packs rows that are plain; answers what there is enough of to be handed on, at the end all, in the payload's order.
+  private func gather(_ state: inout Reading, isEnd: Bool) -> [RowQueue.Load] {
+    let collector = state.reader.collector
+    guard collector.frames.isEmpty else { return [] }
+    var ripe: [RowQueue.Load] = []
+    if collector.chunk.isPlain, !collector.chunk.order.isEmpty {
+      let table = collector.chunk.slots[0].table
+      if let packed = state.packed, packed.table !== table {
+        ripe.append(.run(packed))
+        state.packed = nil
+      }
+      // Taken out, so that there is one owner and nothing is copied.
+      var packed = state.packed.take() ?? read.queue.empty(table, bytes: Self.runBytes)
+      collector.pack(into: &packed)
+      state.packed = packed
     }
-    collector.expected = largest
+    let chunk = collector.chunk
+    let isChunkRipe =
+      chunk.order.count >= Self.chunkRows || chunk.byteCount >= Self.chunkBytes
+      || isEnd && !(chunk.isEmpty && chunk.told.isEmpty)
+    if let packed = state.packed,
+      isChunkRipe || isEnd || packed.rowCount >= Self.runRows || packed.byteCount >= Self.runBytes
+    {
+      if packed.rowCount > 0 { ripe.append(.run(packed)) }
+      state.packed = nil
+    }
+    if isChunkRipe { ripe.append(.chunk(collector.take())) }
+    return ripe
   }
 
   /// Tells that the page is whole; waits until its rows are written.
@@ -204,9 +213,9 @@ final class StagedPage: Sendable {
   func handOver(position: @escaping @Sendable (PageEnd) -> String?) async throws -> PageEnd {
     let (rest, end, bytes) = try state.withLock { state in
       try state.reader.finish()
-      return (state.reader.collector.take(), state.reader.end, state.bytes)
+      return (gather(&state, isEnd: true), state.reader.end, state.bytes)
     }
-    if !rest.isEmpty || !rest.told.isEmpty { try await read.queue.put(rest) }
+    for load in rest { try await read.queue.put(load) }
     try await read.queue.end(PageMark(bytes: bytes, inline: inline, end: end, position: position))
     return end
   }

@@ -1,34 +1,31 @@
 // In which order rows are written: such that rows that follow each other go to one place of an index.
-extension RowBatch {
+extension PackedRows {
   /// The numbers of all rows, ordered by columns: NULL first, then numbers, reals by their whole part, then texts and blobs
   /// by their bytes. Rows that are equal in them stay as they are.
   package func order(by columns: [Int]) -> [Int32] {
-    let count = rowCount
-    guard let first = columns.first else { return (0..<Int32(clamping: count)).map(\.self) }
-    return unsafe arena.withUnsafeBytes { arena in
-      unsafe cells.withUnsafeBufferPointer { cells in
-        let second = columns.count > 1 ? columns[1] : first
-        var keys = (0..<count).map { row in
-          let start = row * width
-          return unsafe (
-            key: prefix(of: cells[start + first], arena), next: prefix(of: cells[start + second], arena),
-            row: Int32(truncatingIfNeeded: row)
-          )
-        }
-        keys.sort { one, other in
-          if one.key != other.key { return one.key < other.key }
-          // Most cells are told apart, or known to be equal, by their first bytes.
-          let isSame = Self.isWhole(one.key)
-          if isSame, one.next != other.next { return one.next < other.next }
-          for column in isSame ? columns.dropFirst() : columns[...] {
-            let order = unsafe compare(
-              cells[Int(one.row) * width + column], cells[Int(other.row) * width + column], arena)
-            if order != 0 { return order < 0 }
-          }
-          return one.row < other.row
-        }
-        return keys.map(\.row)
+    let all = 0..<Int32(clamping: rowCount)
+    guard let first = columns.first else { return all.map(\.self) }
+    let second = columns.count > 1 ? columns[1] : first
+    return unsafe bytes.withUnsafeBytes { bytes in
+      var (one, other) = (RowReader(self, upTo: columns), RowReader(self, upTo: columns))
+      var keys = all.map { row in
+        unsafe one.read(row, bytes)
+        return unsafe (key: prefix(of: one[first], bytes), next: prefix(of: one[second], bytes), row: row)
       }
+      keys.sort { left, right in
+        if left.key != right.key { return left.key < right.key }
+        // Most cells are told apart, or known to be equal, by their first bytes.
+        let isSame = Self.isWhole(left.key)
+        if isSame, left.next != right.next { return left.next < right.next }
+        unsafe one.read(left.row, bytes)
+        unsafe other.read(right.row, bytes)
+        for column in isSame ? columns.dropFirst() : columns[...] {
+          let order = unsafe compare(one[column], other[column], bytes)
+          if order != 0 { return order < 0 }
+        }
+        return left.row < right.row
+      }
+      return keys.map(\.row)
     }
   }
 
@@ -36,17 +33,39 @@ extension RowBatch {
   package func mayRepeat(in columns: [Int]) -> Bool {
     var seen: Set<UInt64> = []
     seen.reserveCapacity(rowCount)
-    return unsafe arena.withUnsafeBytes { arena in
-      unsafe cells.withUnsafeBufferPointer { cells in
-        for row in 0..<rowCount {
-          var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-          for column in columns { hash = unsafe mix(hash, cells[row * width + column], arena) }
-          if !seen.insert(hash).inserted { return true }
-        }
-        return false
+    return unsafe bytes.withUnsafeBytes { bytes in
+      var reader = RowReader(self, upTo: columns)
+      for row in 0..<Int32(clamping: rowCount) {
+        unsafe reader.read(row, bytes)
+        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+        for column in columns { hash = unsafe mix(hash, reader[column], bytes) }
+        if !seen.insert(hash).inserted { return true }
       }
+      return false
     }
   }
+
+  /// The first cells of a row, as many as some columns need.
+  private struct RowReader {
+    private let starts: [Int]
+    private var cells: [Cell]
+
+    init(_ rows: PackedRows, upTo columns: [Int]) {
+      starts = rows.starts
+      let count = min(rows.width, (columns.max() ?? 0) + 1)
+      cells = Array(repeating: Cell(payload: 0, count: 0, storageClass: .null), count: max(1, count))
+    }
+
+    subscript(_ column: Int) -> Cell { cells[column] }
+
+    @inline(__always)
+    mutating func read(_ row: Int32, _ bytes: UnsafeRawBufferPointer) {
+      var place = starts[Int(row)]
+      for column in cells.indices { cells[column] = unsafe PackedRows.read(bytes, at: &place) }
+    }
+  }
+
+  typealias Cell = RowBatch.Cell
 
   /// The beginning of a cell as a number of the same order: of texts and blobs seven bytes, then how many there are of
   /// eight.

@@ -1,0 +1,50 @@
+import Storage
+
+/// Rows of one table that nothing else was told with, packed until there are many: whole entities with their keys.
+struct PackedSlot: Sendable {
+  let table: EntityTable
+  private(set) var rows: PackedRows
+  /// Which columns of properties the payload had: as many numbers a row as ``RowSlot`` has.
+  private var present: [UInt64] = []
+
+  init(_ table: EntityTable) {
+    self.table = table
+    rows = PackedRows(width: RowSlot.systemCount + table.columns.count)
+  }
+
+  var rowCount: Int { rows.rowCount }
+  var byteCount: Int { rows.byteCount + present.count * MemoryLayout<UInt64>.stride }
+
+  mutating func reserve(bytes: Int) { rows.reserve(bytes: bytes) }
+
+  /// Appends the rows of a chunk that is plain.
+  mutating func append(_ slot: RowSlot) {
+    rows.append(slot.batch)
+    present += slot.present
+  }
+
+  /// Forgets all rows and keeps the memory.
+  mutating func removeAll() {
+    rows.removeAll()
+    present.removeAll(keepingCapacity: true)
+  }
+
+  /// Puts rows into a slot of the same table, in the order given, in the place of what it has.
+  func unpack(_ order: ArraySlice<Int32>, into slot: inout RowSlot) {
+    slot.removeAll()
+    rows.unpack(order, into: &slot.batch)
+    for row in order {
+      slot.appendPlain(present[(Int(row) * slot.words)..<((Int(row) + 1) * slot.words)])
+    }
+  }
+}
+
+extension RowChunk {
+  /// Whether the chunk is rows of one table and nothing else, of which none needs care.
+  var isPlain: Bool {
+    guard slots.count == 1, links.isEmpty, outerLinks.isEmpty, told.isEmpty, inlines.isEmpty, deltaLinks.isEmpty else {
+      return false
+    }
+    return !slots[0].hasFlags && !slots[0].table.isContained && !slots[0].table.key.isEmpty
+  }
+}
