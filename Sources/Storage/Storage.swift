@@ -38,6 +38,7 @@ package final class Database: Sendable {
   /// Held by who writes: the queue's work, or a caller that found the writer free.
   private let inTurn = Mutex<Void>(())
   let readers: ReaderPool
+  private let mover: LogMover
   /// Set under its lock by `close`; work that has begun goes on.
   private let isClosed = Atomic(false)
 
@@ -50,6 +51,14 @@ package final class Database: Sendable {
     self.writer = writer
     isReadOnly = writer.isReadOnly
     readers = ReaderPool(path, options: options, cipher: cipher, stamp: stamp)
+    var plain = options
+    plain.extensions = nil
+    mover = LogMover { [plain] () throws(StorageError) in
+      let connection = try Connection(path, access: .readWrite, options: plain, cipher: cipher)
+      // The log is opened by who reads first.
+      try connection.run("SELECT 1 FROM sqlite_schema LIMIT 1")
+      return connection
+    }
   }
 
   /// Opens a file, makes it where it is missing, and brings it up to date.
@@ -132,10 +141,8 @@ package final class Database: Sendable {
     guard mode == "wal" else {
       throw StorageError(.cannotOpen, message: "The file cannot use a write-ahead log", file: writer.file)
     }
-    try writer.setSynchronous(options.synchronous, logPages: logPages)
+    try writer.setLogRules(logRules(options))
     try writer.run("PRAGMA foreign_keys = ON")
-    // A log that grew once is cut after its next checkpoint.
-    try writer.run("PRAGMA journal_size_limit = 4194304")
     try writer.run("PRAGMA cache_size = -\(options.writerCacheKibibytes)")
     if let pages = options.maximumPageCount { try writer.run("PRAGMA max_page_count = \(pages)") }
   }
@@ -167,15 +174,21 @@ package final class Database: Sendable {
   ) async throws(StorageError) -> Value {
     try await resultInTurn { [self] () throws(StorageError) in
       try checkOpen()
-      try writer.setSynchronous(.normal, logPages: Self.stagingLogPages)
-      return try writer.transaction(.immediate, body)
+      try writer.setLogRules(Self.stagingRules)
+      let value = try writer.transaction(.immediate, body)
+      mover.follow(writer, by: options.stagedLogPages)
+      return value
     }
   }
 
-  /// SQLite's own default.
-  private static let logPages: Int32 = 1000
-  /// 32 MiB: a page that is changed again and again goes to the file once for all of that.
-  private static let stagingLogPages: Int32 = 8192
+  /// SQLite's own number of pages; a log that grew once is cut when it begins anew.
+  private static func logRules(_ options: DatabaseOptions) -> Connection.LogRules {
+    Connection.LogRules(synchronous: options.synchronous, pages: 1000, keptBytes: 4 << 20)
+  }
+
+  /// The log's file stays as it is: to give its end back and to take it again keeps the system busy while the write lock is
+  /// held.
+  private static let stagingRules = Connection.LogRules(synchronous: .normal, pages: nil, keptBytes: -1)
 
   /// Runs `body`, short reads, blocking; without a transaction, so each statement sees the last commit.
   @available(*, noasync)
@@ -216,7 +229,7 @@ package final class Database: Sendable {
     _ body: (Connection) throws(StorageError) -> Value, waits: Bool
   ) throws(StorageError) -> Value {
     try checkOpen()
-    try writer.setSynchronous(options.synchronous, logPages: Self.logPages)
+    try writer.setLogRules(Self.logRules(options))
     if waits { return try writer.transaction(.immediate, body) }
     writer.setBusyTimeout(milliseconds: 0)
     defer { writer.setBusyTimeout(milliseconds: options.busyTimeoutMilliseconds) }
@@ -252,6 +265,26 @@ package final class Database: Sendable {
     }
   }
 
+  /// Moves the write-ahead log into the file as far as no reader stands in the way, waits for the disk, and holds nothing
+  /// that other processes' writers wait for: a durable commit behind much that was staged has little left to wait for.
+  package func settleLog() async throws(StorageError) {
+    try await resultInTurn { [self] () throws(StorageError) in
+      try checkOpen()
+      mover.wait()
+      try writer.moveLog()
+    }
+  }
+
+  /// Waits until nothing is moved beside the writer: no more is done to the file before the next work.
+  package func settle() async {
+    await withCheckedContinuation { waiting in
+      writing.async { [self] in
+        mover.wait()
+        waiting.resume()
+      }
+    }
+  }
+
   /// Moves the write-ahead log into the file and cuts it to nothing.
   package func checkpoint() async throws(StorageError) {
     try await resultInTurn { [self] () throws(StorageError) in
@@ -267,6 +300,7 @@ package final class Database: Sendable {
     guard !isClosed.exchange(true, ordering: .acquiringAndReleasing) else { return }
     try await resultInTurn { [self] () throws(StorageError) in
       try readers.close()
+      try mover.close()
       guard !isReadOnly else { return try writer.close() }
       // The last connection's close would do it too, but says nothing about a failure. What another store or process reads
       // is left to it: waiting for its readers would keep its writer waiting.

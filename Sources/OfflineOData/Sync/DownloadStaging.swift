@@ -21,7 +21,7 @@ protocol DownloadStaging: Sendable {
   /// Reads a page to its end and stages its rows; answers what it told, and its bytes. Where another page follows, rows may
   /// be written behind the call: what fails then is thrown by a later one.
   func page(_ page: ArrivingPage) async throws -> (PageFacts, Int64)
-  /// Waits until nothing is written any more.
+  /// Waits until nothing is written any more: the application may be suspended then.
   func settle() async
   /// The next link to a part of a collection in line that has to be read before the end; nil for none.
   func nextInlinePage() async throws -> InlinePage?

@@ -90,7 +90,10 @@ struct WholeStaging: DownloadStaging {
     return (facts(end), bytes)
   }
 
-  func settle() async { await read.queue.settle() }
+  func settle() async {
+    await read.queue.settle()
+    await read.replica.database.settle()
+  }
 
   func nextInlinePage() async throws -> InlinePage? { try await read.inlinePages().first }
 

@@ -15,8 +15,9 @@ import Synchronization
   let handle: OpaquePointer
   private var statements: [String: Statement] = [:]
   private var isClosed = false
-  private var synchronous: DatabaseOptions.Synchronous?
-  private var logPages: Int32 = 0
+  private var logRules: LogRules?
+  /// Pages of the log behind the last commit, where nobody but its owner moves it.
+  private let length = UnsafeMutablePointer<Int32>.allocate(capacity: 1)
   /// Given back after the handle is closed. Others than who has the connection ask it, too.
   private let use: Mutex<FilesInUse.Token?>
   /// Nil of a plain file.
@@ -38,6 +39,7 @@ import Synchronization
   ) throws(StorageError) {
     file = path == ":memory:" ? nil : path
     self.cipher = cipher
+    unsafe length.initialize(to: 0)
     use = Mutex(file == nil ? nil : FilesInUse.enter(path, makes: access == .readWriteCreate))
     let mode =
       switch access {
@@ -73,6 +75,7 @@ import Synchronization
   }
 
   deinit {
+    defer { unsafe length.deallocate() }
     guard !isClosed else { return }
     statements = [:]
     // The `_v2` form waits for statements that are still held; there are none unless a row escaped.
@@ -196,15 +199,45 @@ import Synchronization
   /// How long a statement waits for another connection's lock.
   func setBusyTimeout(milliseconds: Int32) { _ = unsafe sqlite3_busy_timeout(handle, milliseconds) }
 
-  /// What commits wait for from now on, and how many pages the log has before they are moved into the file; between
-  /// transactions.
-  func setSynchronous(_ synchronous: DatabaseOptions.Synchronous, logPages: Int32) throws(StorageError) {
-    guard synchronous != self.synchronous || logPages != self.logPages else { return }
-    // SQLite obeys while it prepares the statement, so that one that is kept would do nothing.
-    try Statement("PRAGMA synchronous = \(synchronous.rawValue)", on: self, isKept: false)
-      .forEachRow([]) { (_) throws(StorageError) in true }
-    _ = unsafe sqlite3_wal_autocheckpoint(handle, logPages)
-    (self.synchronous, self.logPages) = (synchronous, logPages)
+  /// How a writer treats the write-ahead log.
+  struct LogRules: Equatable {
+    /// What commits wait for.
+    let synchronous: DatabaseOptions.Synchronous
+    /// Pages that the log has before they are moved into the file by who commits; nil leaves that to others.
+    let pages: Int32?
+    /// Bytes of the log's file that are kept when it begins anew; -1 keeps all.
+    let keptBytes: Int
+  }
+
+  /// Treats the log so from now on; between transactions.
+  func setLogRules(_ rules: LogRules) throws(StorageError) {
+    guard rules != logRules else { return }
+    // SQLite obeys while it prepares a statement, so that one that is kept would do nothing.
+    for pragma in ["synchronous = \(rules.synchronous.rawValue)", "journal_size_limit = \(rules.keptBytes)"] {
+      try Statement("PRAGMA \(pragma)", on: self, isKept: false).forEachRow([]) { (_) throws(StorageError) in true }
+    }
+    if let pages = rules.pages {
+      _ = unsafe sqlite3_wal_autocheckpoint(handle, pages)
+    } else {
+      _ = unsafe sqlite3_wal_hook(
+        handle,
+        { note, _, _, pages in
+          unsafe note?.storeBytes(of: pages, as: Int32.self)
+          return SQLITE_OK
+        }, length)
+    }
+    logRules = rules
+  }
+
+  /// Pages of the log behind the last commit, where the rules leave moving it to others.
+  var logLength: Int32 { unsafe length.pointee }
+
+  /// Moves the log into the file as far as no reader stands in the way and nobody else does it.
+  func moveLog() throws(StorageError) {
+    let code = unsafe sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_PASSIVE, nil, nil)
+    guard code == SQLITE_OK || code & 0xFF == SQLITE_BUSY || code & 0xFF == SQLITE_LOCKED else {
+      throw error(code, sql: nil)
+    }
   }
 
   /// True between BEGIN and COMMIT or ROLLBACK.

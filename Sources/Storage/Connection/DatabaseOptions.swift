@@ -21,16 +21,20 @@ package struct DatabaseOptions: Sendable, Hashable {
   package var cacheKibibytes: Int
   /// The same of the writer: a transaction that changes more writes pages to the log before its end, some several times.
   package var writerCacheKibibytes: Int
+  /// Pages that the log of staged work has before they are moved into the file: a page that is changed again and again goes
+  /// there once for all of that.
+  package var stagedLogPages: Int32
   /// Whether a file that may not be written to, or whose folder may not, is opened to be read.
   package var allowsReadOnly: Bool
   /// Functions and collations of every connection; nil for none.
   package var extensions: SQLExtensions?
 
-  /// The defaults: everything acknowledged is on disk, two readers, 5 s of waiting, 2 MiB of pages a connection.
+  /// The defaults: everything acknowledged is on disk, two readers, 5 s of waiting, 2 MiB of pages a connection, 32 MiB of
+  /// staged pages in the log.
   package init(
     synchronous: Synchronous = .full, readers: Int = 2, busyTimeoutMilliseconds: Int32 = 5000,
     maximumPageCount: Int? = nil, cacheKibibytes: Int = 2048, writerCacheKibibytes: Int? = nil,
-    allowsReadOnly: Bool = false, extensions: SQLExtensions? = nil
+    stagedLogPages: Int32 = 8192, allowsReadOnly: Bool = false, extensions: SQLExtensions? = nil
   ) {
     self.synchronous = synchronous
     self.readers = max(1, readers)
@@ -38,6 +42,7 @@ package struct DatabaseOptions: Sendable, Hashable {
     self.maximumPageCount = maximumPageCount
     self.cacheKibibytes = cacheKibibytes
     self.writerCacheKibibytes = writerCacheKibibytes ?? cacheKibibytes
+    self.stagedLogPages = max(1, stagedLogPages)
     self.allowsReadOnly = allowsReadOnly
     self.extensions = extensions
   }

@@ -124,7 +124,7 @@ extension RowBatch {
   /// Appends a row of NULLs; answers its number.
   package mutating func appendRow() -> Int {
     let row = cells.count / width
-    for _ in 0..<width { appendNull() }
+    cells.append(contentsOf: repeatElement(Cell(payload: 0, count: 0, storageClass: .null), count: width))
     return row
   }
 

@@ -6,6 +6,8 @@ struct PackedSlot: Sendable {
   private(set) var rows: PackedRows
   /// Which columns of properties the payload had: as many numbers a row as ``RowSlot`` has.
   private var present: [UInt64] = []
+  /// The order in which the rows are written; nil before it is found.
+  private(set) var order: [Int32]?
 
   init(_ table: EntityTable) {
     self.table = table
@@ -21,12 +23,22 @@ struct PackedSlot: Sendable {
   mutating func append(_ slot: RowSlot) {
     rows.append(slot.batch)
     present += slot.present
+    order = nil
+  }
+
+  /// Finds the order, that of some columns; takes its time, so outside transactions.
+  mutating func sort(by columns: [Int]) {
+    let key = table.key.map { RowSlot.systemCount + $0 }
+    // Of rows that come twice the later wins, so they stay in the payload's order.
+    let isFree = !columns.isEmpty && !rows.mayRepeat(in: key)
+    order = rows.order(by: isFree ? columns : [])
   }
 
   /// Forgets all rows and keeps the memory.
   mutating func removeAll() {
     rows.removeAll()
     present.removeAll(keepingCapacity: true)
+    order = nil
   }
 
   /// Puts rows into a slot of the same table, in the order given, in the place of what it has.

@@ -21,84 +21,28 @@ enum RowCollectorError: Error, Sendable, CustomStringConvertible {
 
 /// Makes rows of a payload's events, one payload for each.
 ///
-/// An entity in line becomes a row of the table that its navigation property leads to, and what joins the two: a link,
-/// the containing entity, or the columns of a referential constraint where the payload leaves them out.
+/// All that it knows is one value in ``rows``: a class's members are checked for exclusive access each time that one is
+/// touched, and an event touches many.
 final class RowCollector: PayloadHandler {
-  let plan: ReplicaPlan
-  let model: EdmModel
-  /// What has been told since the last ``take()``.
-  var chunk = RowChunk()
-  /// Rows that are no entities in line, of the whole payload.
-  private(set) var rootCount: Int64 = 0
-  private(set) var kind: PayloadKind?
-  private(set) var nextLink: String?
-  private(set) var deltaLink: String?
-  private(set) var count: Int64?
-  private(set) var context: String?
-
-  var frames: [EntityFrame] = []
-  var tree = ValueTree()
-  /// Where the value that is open goes.
-  var treeMember = (frame: -1, name: "", member: MemberMap.Member(kind: .ignored))
-  var maps: [MemberMap] = []
-  /// Columns that an entity in line and the one around it have in common.
-  var ties: [Tie] = []
-  /// Rows that have no key of their own; what joins them to others may bring it.
-  var keyless: [RowChunk.Place] = []
-  private let rootTable: Int
-  private let rootParent: (navigation: Int, table: Int, id: Int64)?
-  private var slotOf: [Int: Int] = [:]
-
-  struct Tie {
-    let source: RowChunk.Place
-    let target: RowChunk.Place
-    let pairs: [ReplicaRelation.Pair]
-  }
+  private(set) var rows: CollectedRows
 
   /// - Parameters:
   ///   - table: the table of the payload's own entities.
   ///   - parent: for a collection in line that goes on in this payload: the navigation property, and the entity that
   ///     has it.
   init(plan: ReplicaPlan, table: Int, parent: (navigation: Int, table: Int, id: Int64)? = nil) {
-    self.plan = plan
-    model = plan.model
-    rootTable = table
-    rootParent = parent
+    rows = CollectedRows(plan: plan, table: table, parent: parent)
   }
-
-  /// The declared type of the payload's own entities.
-  var rootTypeName: String { plan.tables[rootTable].type.name }
 
   /// What has been told since the last time; between rows.
-  func take() -> RowChunk {
-    let taken = chunk
-    chunk = RowChunk()
-    slotOf = [:]
-    // The maps stay: they know names, not rows.
-    return taken
-  }
+  func take() -> RowChunk { rows.take() }
 
   /// Moves the rows of a chunk that is plain to others of its table; between rows.
-  func pack(into packed: inout PackedSlot) {
-    guard chunk.isPlain, chunk.slots[0].table === packed.table else { return }
-    packed.append(chunk.slots[0])
-    chunk.slots[0].removeAll()
-    chunk.order.removeAll(keepingCapacity: true)
-    chunk.toldContained.removeAll()
-  }
+  func pack(into packed: inout PackedSlot) { rows.pack(into: &packed) }
 
   // MARK: The payload
 
-  func beginPayload(_ kind: PayloadKind) throws {
-    self.kind = kind
-    switch kind {
-    case .entity, .collection, .delta, .error: break
-    case .property: throw RowCollectorError.noEntities("property")
-    case .reference, .references: throw RowCollectorError.noEntities("reference")
-    case .serviceDocument: throw RowCollectorError.noEntities("service document")
-    }
-  }
-
+  func beginPayload(_ kind: PayloadKind) throws { try rows.beginPayload(kind) }
   func endPayload() throws {}
 
   func error(_ error: ODataErrorPayload) throws { throw RowCollectorError.service(error) }
@@ -108,147 +52,28 @@ final class RowCollector: PayloadHandler {
   }
   func operation(_ operation: ODataOperation) {}
   func annotation(_ annotation: ODataAnnotation, on name: PayloadName?) {}
-
-  func link(_ link: ODataDeltaLink, isDeleted: Bool) { chunk.deltaLinks.append((link, isDeleted)) }
-
-  func payloadControl(_ information: ControlInformation, _ scalar: PayloadScalar) {
-    switch information {
-    case .nextLink: nextLink = scalar.isNull ? nil : scalar.string
-    case .deltaLink: deltaLink = scalar.isNull ? nil : scalar.string
-    case .count: count = scalar.int64
-    case .context: context = scalar.string
-    default: break
-    }
+  func link(_ link: ODataDeltaLink, isDeleted: Bool) { rows.link(link, isDeleted: isDeleted) }
+  func control(_ information: ControlInformation, on name: PayloadName?, _ scalar: PayloadScalar) throws {
+    try rows.control(information, on: name, scalar)
   }
 
   // MARK: Entities
 
   func beginEntity(_ name: PayloadName?, role: PayloadEntityRole, typeName: String?) throws {
-    var navigation = -1
-    var around = -1
-    if let top = frames.indices.last {
-      around = frames[top].entity(top)
-      if frames[top].isCollection {
-        navigation = frames[top].navigation
-      } else if let name {
-        let member = member(name)
-        navigation = member.kind == .navigation ? Int(member.index) : -1
-      }
-      // In a navigation property that leads to no table: passed over, with all that is in it.
-      guard navigation >= 0, !frames[top].isIgnored, around >= 0 else {
-        return frames.append(.ignored(frames[top].table))
-      }
-    }
-    let isRoot = around < 0
-    let table = isRoot ? plan.tables[rootTable] : plan.tables[frames[around].table.navigations[navigation].target]
-    var frame = EntityFrame(table: table, navigation: navigation, around: around)
-    if case .deleted(let removal) = role { frame.flags = removal == .deleted ? .deleted : .left }
-    open(&frame, table.hasTypes ? typeName.flatMap { table.typeNumber($0) } ?? 0 : 0)
-    frames.append(frame)
+    try rows.beginEntity(name, role: role, typeName: typeName)
   }
+  func endEntity() throws { try rows.endEntity() }
+  func nullEntity(_ name: PayloadName) { rows.nullEntity(name) }
+  func beginCollection(_ name: PayloadName, isDelta: Bool) { rows.beginCollection(name, isDelta: isDelta) }
+  func endCollection() { rows.endCollection() }
 
-  /// Gives a frame a row in the rows of its table.
-  func open(_ frame: inout EntityFrame, _ typeNumber: Int) {
-    let table = frame.table
-    let slot = slot(of: table)
-    let parent: RowChunk.Place? =
-      frame.around >= 0 && frames[frame.around].table.navigations[frame.navigation].relation == .containment
-      ? frames[frame.around].place : nil
-    let row = chunk.slots[slot].appendRow(type: typeNumber, queries: 0, parent: parent)
-    frame.place = RowChunk.Place(slot: Int32(slot), row: Int32(row))
-    frame.map = map(table, typeNumber, [])
-    chunk.order.append(frame.place)
-  }
+  // MARK: Values
 
-  func slot(of table: EntityTable) -> Int {
-    if let last = chunk.slots.indices.last, chunk.slots[last].table === table { return last }
-    if let known = slotOf[table.number] { return known }
-    chunk.slots.append(RowSlot(table))
-    slotOf[table.number] = chunk.slots.count - 1
-    return chunk.slots.count - 1
-  }
-
-  func map(_ table: EntityTable, _ typeNumber: Int, _ prefix: [String]) -> Int {
-    if let known = maps.firstIndex(where: {
-      $0.table === table && $0.typeNumber == typeNumber && $0.prefix == prefix
-    }) {
-      return known
-    }
-    maps.append(MemberMap(table: table, typeNumber: typeNumber, prefix: prefix))
-    return maps.count - 1
-  }
-
-  /// What a name is where the payload stands.
-  @inline(__always)
-  func member(_ name: PayloadName) -> MemberMap.Member {
-    let top = frames.count - 1
-    guard top >= 0, frames[top].map >= 0 else { return MemberMap.Member(kind: .ignored) }
-    return maps[frames[top].map].member(name)
-  }
-
-  func endEntity() throws {
-    guard let top = frames.indices.last else { return }
-    guard !frames[top].isIgnored else {
-      frames.removeLast()
-      return
-    }
-    var frame = frames[top]
-    try close(&frame)
-    frames.removeLast()
-    guard frames.isEmpty else { return join(frame) }
-    if let rootParent { joinRoot(frame, rootParent) }
-    fillTies()
-    try checkKeys()
-    rootCount += 1
-  }
-
-  func nullEntity(_ name: PayloadName) {
-    let member = member(name)
-    guard member.kind == .navigation, let top = frames.indices.last else { return }
-    let frame = frames[top]
-    switch frame.table.navigations[Int(member.index)].relation {
-    case .links(let link, let isForward):
-      chunk.told.append(RowChunk.Told(link: link, row: frame.place, isSource: isForward))
-    case .columns(let pairs):
-      let target = plan.tables[frame.table.navigations[Int(member.index)].target]
-      guard !target.key.isEmpty, Set(target.key).isSubset(of: pairs.map(\.target)) else { return }
-      let slot = Int(frame.place.slot)
-      for pair in pairs where !frame.table.key.contains(pair.source) {
-        // Where the payload has the column too, that one counts.
-        chunk.slots[slot].mark(Int(frame.place.row), pair.source)
-      }
-    case .containment:
-      chunk.toldContained.append(
-        RowChunk.ToldContained(table: frame.table.navigations[Int(member.index)].target, parent: frame.place))
-    case .container: break
-    }
-  }
-
-  func beginCollection(_ name: PayloadName, isDelta: Bool) {
-    let member = member(name)
-    guard member.kind == .navigation, let top = frames.indices.last else {
-      if let last = frames.last { frames.append(.ignored(last.table, isCollection: true)) }
-      return
-    }
-    let around = frames[top].entity(top)
-    var frame = EntityFrame(table: frames[around].table, navigation: Int(member.index), around: around)
-    frame.isCollection = true
-    frame.isDelta = isDelta
-    frame.place = frames[around].place
-    frames.append(frame)
-    if !isDelta { tell(frame) }
-  }
-
-  func endCollection() { if frames.last?.isCollection == true { frames.removeLast() } }
-
-  private func tell(_ frame: EntityFrame) {
-    switch frame.table.navigations[frame.navigation].relation {
-    case .links(let link, let isForward):
-      chunk.told.append(RowChunk.Told(link: link, row: frame.place, isSource: isForward))
-    case .containment:
-      chunk.toldContained.append(
-        RowChunk.ToldContained(table: frame.table.navigations[frame.navigation].target, parent: frame.place))
-    case .columns, .container: break
-    }
-  }
+  func property(_ name: PayloadName, _ scalar: PayloadScalar) throws { try rows.property(name, scalar) }
+  func element(_ scalar: PayloadScalar) throws { try rows.element(scalar) }
+  func value(_ name: PayloadName?, _ value: ODataValue) throws { try rows.value(name, value) }
+  func beginValues(_ name: PayloadName?) throws { try rows.beginValues(name) }
+  func endValues() throws { try rows.endValues() }
+  func beginComplex(_ name: PayloadName?) throws { try rows.beginComplex(name) }
+  func endComplex() throws { try rows.endComplex() }
 }

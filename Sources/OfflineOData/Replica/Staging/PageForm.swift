@@ -63,15 +63,15 @@ struct PageReader {
   init(_ form: PageForm, _ collector: RowCollector) {
     self.collector = collector
     if form.isAtom {
-      var options = AtomOptions(model: collector.model)
-      options.expectedType = .named(collector.rootTypeName)
+      var options = AtomOptions(model: collector.rows.model)
+      options.expectedType = .named(collector.rows.rootTypeName)
       reader = .atom(AtomPayloadReader(options: options, handler: collector))
     } else {
       var options = PayloadOptions(
-        model: collector.model, url: form.url, status: form.status, version: form.version,
+        model: collector.rows.model, url: form.url, status: form.status, version: form.version,
         contentType: form.contentType)
       // Links to further pages and to changes may be of any form.
-      if options.expectedType == nil { options.expectedType = .named(collector.rootTypeName) }
+      if options.expectedType == nil { options.expectedType = .named(collector.rows.rootTypeName) }
       reader = .json(JSONPayloadReader(options: options))
     }
   }
@@ -97,8 +97,9 @@ struct PageReader {
   }
 
   var end: PageEnd {
-    PageEnd(
-      nextLink: collector.nextLink, deltaLink: collector.deltaLink, count: collector.count, rows: collector.rootCount,
-      context: collector.context)
+    let told = collector.rows
+    return PageEnd(
+      nextLink: told.nextLink, deltaLink: told.deltaLink, count: told.count, rows: told.rootCount, context: told.context
+    )
   }
 }

@@ -44,6 +44,8 @@ final class RowQueue: Sendable {
     var isRunning = false
     /// A run is written in part.
     var hasRun = false
+    /// Bytes of all rows so far.
+    var bytes = 0
     var newRows = 0
     /// Pages that have ended whose rows are not all written.
     var openPages = 0
@@ -52,6 +54,8 @@ final class RowQueue: Sendable {
     var failure: StorageError?
     /// The memory of a run that is written, for the next one: system libraries keep what is given back, and in pieces.
     var spare: PackedSlot?
+    /// The columns that rows are ordered by, for each table of which rows have been written.
+    var orders: [Int: [Int]] = [:]
     var waiting: [CheckedContinuation<Void, Never>] = []
   }
 
@@ -76,9 +80,18 @@ final class RowQueue: Sendable {
 
   /// Hands rows over; returns when there is room for more.
   func put(_ load: Load) async throws(StorageError) {
-    enqueue(.rows(load))
+    enqueue(.rows(sorted(load)))
     await wait { $0.items.reduce(0) { $0 + $1.byteCount } < RowQueue.limit }
     try check()
+  }
+
+  /// Orders rows here, where that is known how: the thread that writes has enough to do.
+  private func sorted(_ load: Load) -> Load {
+    guard case .run(var packed) = load, let columns = state.withLock({ $0.orders[packed.table.number] }) else {
+      return load
+    }
+    packed.sort(by: columns)
+    return .run(packed)
   }
 
   /// Tells that all rows of a page have been handed over; returns when those of the page before are written. So who is
@@ -90,9 +103,13 @@ final class RowQueue: Sendable {
     try check()
   }
 
+  /// The bytes of the rows that have been handed over.
+  var byteCount: Int { state.withLock { $0.bytes } }
+
   private func enqueue(_ item: Item) {
     let begins = state.withLock { state in
       state.items.append(item)
+      state.bytes += item.byteCount
       if state.isRunning { return false }
       state.isRunning = true
       return true
@@ -204,8 +221,12 @@ final class RowQueue: Sendable {
       guard let item = state.withLock({ $0.items.isEmpty ? nil : $0.items.removeFirst() }) else { return }
       switch item {
       case .rows(.run(let packed)):
-        writing.run = try writing.writer.run(of: packed, connection)
-        return
+        let run = try writing.writer.run(of: packed, connection)
+        writing.run = run
+        if let run, !run.isSorted {
+          state.withLock { $0.orders[run.table] = run.columns }
+          return
+        }
       case .rows(.chunk(let chunk)): new += try writing.writer.write(chunk, connection)
       case .end(let mark):
         let staged = try mark.write(writing.writer.query, connection)

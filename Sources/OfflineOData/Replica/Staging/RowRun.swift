@@ -9,9 +9,8 @@ struct RowRun {
   private var packed: PackedSlot
   /// The rows that are written next.
   private var slot: RowSlot
-  private let columns: [Int]
-  /// nil before it is found.
-  private var order: [Int32]?
+  /// The columns that the rows are ordered by.
+  let columns: [Int]
   private var next = 0
   /// The first of the identities that are kept for the run's rows; 0 before there are any.
   private var identity: Int64 = 0
@@ -28,21 +27,15 @@ struct RowRun {
   }
 
   var table: Int { packed.table.number }
-  var isSorted: Bool { order != nil }
-  var isDone: Bool { order.map { next >= $0.count } ?? false }
+  var isSorted: Bool { packed.order != nil }
+  var isDone: Bool { packed.order.map { next >= $0.count } ?? false }
 
   /// Finds the order; outside a transaction, for it takes its time.
-  mutating func sort() {
-    let key = packed.table.key.map { RowSlot.systemCount + $0 }
-    // Of rows that come twice in a run the later wins, so they stay in the payload's order.
-    let isFree = !columns.isEmpty && !packed.rows.mayRepeat(in: key)
-    order = packed.rows.order(by: isFree ? columns : [])
-  }
+  mutating func sort() { packed.sort(by: columns) }
 
   /// Gives up what there is and hands out the memory.
   mutating func takeEmpty() -> PackedSlot {
     packed.removeAll()
-    order = []
     return packed
   }
 
@@ -79,7 +72,7 @@ struct RowRun {
   /// Unpacks the next rows.
   private mutating func begin(_ connection: Connection) throws(StorageError) {
     if !isSorted { sort() }
-    let order = order ?? []
+    let order = packed.order ?? []
     if identity == 0 { identity = try connection.takeIdentities(order.count) }
     packed.unpack(order[next..<min(next + Self.part, order.count)], into: &slot)
   }

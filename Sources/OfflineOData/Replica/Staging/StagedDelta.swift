@@ -123,7 +123,7 @@ final class StagedDelta: Sendable {
       guard let next else { return }
       part = (next.page, next.part)
       try reader?.read(next.bytes)
-      if let collector = reader?.collector, collector.frames.isEmpty, collector.chunk.order.count >= 1000 {
+      if let collector = reader?.collector, collector.rows.frames.isEmpty, collector.rows.chunk.order.count >= 1000 {
         try writer.write(collector.take(), connection)
       }
     }
@@ -164,13 +164,13 @@ final class StagedDeltaPage: Sendable {
       let part = Array(bytes[start..<end])
       let (isFull, count) = try state.withLock { state in
         try state.reader.read(part)
-        if state.reader.collector.frames.isEmpty {
+        if state.reader.collector.rows.frames.isEmpty {
           let chunk = state.reader.collector.take()
           state.rows += Int64(chunk.deltaLinks.count)
         }
         state.parts.append(part)
         state.byteCount += part.count
-        return (state.byteCount >= StagedDeltaPage.partBytes, state.rows + state.reader.collector.rootCount)
+        return (state.byteCount >= StagedDeltaPage.partBytes, state.rows + state.reader.collector.rows.rootCount)
       }
       rows = count
       if isFull { try await flush(isEnd: false) }
@@ -210,7 +210,7 @@ final class StagedDeltaPage: Sendable {
   func end() async throws -> PageEnd {
     let end = try state.withLock { state in
       try state.reader.finish()
-      state.rows += Int64(state.reader.collector.chunk.deltaLinks.count)
+      state.rows += Int64(state.reader.collector.rows.chunk.deltaLinks.count)
       var end = state.reader.end
       end.rows += state.rows
       return end

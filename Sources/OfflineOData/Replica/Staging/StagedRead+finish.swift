@@ -33,10 +33,17 @@ extension StagedRead {
     for link in work.links where try await hasChanged(link) { changedLinks.append(link.number) }
     let ending = StagedEnding(
       deltaLink: deltaLink, etag: etag, lastModified: lastModified, time: time, marks: marks)
+    // The commit of the flip waits for the disk, with the write lock: not for all that was staged before.
+    if queue.byteCount > StagedRead.muchStaged || work.tables.contains(where: \.isShared) {
+      try await replica.database.settleLog()
+    }
     return try await replica.write { [self, changed, changedLinks] (connection, _, plan) throws(StorageError) in
       try flip(work, changed, Set(changedLinks), ending, plan, connection)
     }
   }
+
+  /// Bytes of rows that a disk may take its time for.
+  private static let muchStaged = 1 << 20
 
   /// The tables that the read is about, with their generations.
   struct Work: Sendable {
@@ -192,8 +199,8 @@ extension StagedRead {
 
   private func hasChanged(_ work: Work.Table) async throws(StorageError) -> Bool {
     let sql = """
-      SELECT (SELECT count(*) FROM \(work.next)) <> (SELECT count(*) FROM \(work.current))
-      OR EXISTS(SELECT 1 \(differing(work, without: [.id])))
+      SELECT EXISTS(SELECT 1 \(differing(work, without: [.id])))
+      OR (SELECT count(*) FROM \(work.next)) <> (SELECT count(*) FROM \(work.current))
       OR EXISTS(SELECT 1 FROM larder_base WHERE name = ?1)
       """
     let table = plan.tables[work.number].name
@@ -205,9 +212,10 @@ extension StagedRead {
   private func hasChanged(_ work: Work.Links) async throws(StorageError) -> Bool {
     let next = TableDDL.quoted(work.next)
     let sql = """
-      SELECT (SELECT count(*) FROM \(next)) <> (SELECT count(*) FROM \(work.current)) OR EXISTS(
+      SELECT EXISTS(
       SELECT 1 FROM \(next) AS n WHERE NOT EXISTS(
       SELECT 1 FROM \(work.current) AS c WHERE c.source = n.source AND c.target = n.target))
+      OR (SELECT count(*) FROM \(next)) <> (SELECT count(*) FROM \(work.current))
       OR EXISTS(SELECT 1 FROM larder_base_link WHERE name = ?1)
       """
     let link = plan.links[work.number].name

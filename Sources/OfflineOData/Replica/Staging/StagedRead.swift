@@ -156,7 +156,7 @@ final class StagedPage: Sendable {
       let (ripe, count) = try state.withLock { state in
         state.bytes += Int64(part.count)
         try state.reader.read(part)
-        return (gather(&state, isEnd: false), state.reader.collector.rootCount)
+        return (gather(&state, isEnd: false), state.reader.collector.rows.rootCount)
       }
       rows = count
       for load in ripe { try await read.queue.put(load) }
@@ -168,10 +168,10 @@ final class StagedPage: Sendable {
   /// Packs rows that are plain; answers what there is enough of to be handed on, at the end all, in the payload's order.
   private func gather(_ state: inout Reading, isEnd: Bool) -> [RowQueue.Load] {
     let collector = state.reader.collector
-    guard collector.frames.isEmpty else { return [] }
+    guard collector.rows.frames.isEmpty else { return [] }
     var ripe: [RowQueue.Load] = []
-    if collector.chunk.isPlain, !collector.chunk.order.isEmpty {
-      let table = collector.chunk.slots[0].table
+    if collector.rows.chunk.isPlain, !collector.rows.chunk.order.isEmpty {
+      let table = collector.rows.chunk.slots[0].table
       if let packed = state.packed, packed.table !== table {
         ripe.append(.run(packed))
         state.packed = nil
@@ -181,7 +181,7 @@ final class StagedPage: Sendable {
       collector.pack(into: &packed)
       state.packed = packed
     }
-    let chunk = collector.chunk
+    let chunk = collector.rows.chunk
     let isChunkRipe =
       chunk.order.count >= Self.chunkRows || chunk.byteCount >= Self.chunkBytes
       || isEnd && !(chunk.isEmpty && chunk.told.isEmpty)

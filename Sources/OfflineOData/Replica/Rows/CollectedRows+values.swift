@@ -3,8 +3,8 @@ import Storage
 
 // Properties: most go from bytes to their cell at once; collections, complex values as JSON and undeclared ones are
 // gathered first.
-extension RowCollector {
-  func property(_ name: PayloadName, _ scalar: PayloadScalar) throws {
+extension CollectedRows {
+  mutating func property(_ name: PayloadName, _ scalar: PayloadScalar) throws {
     if tree.isOpen { return tree.add(try scalar.value(), name.text) }
     let top = frames.count - 1
     guard top >= 0 else { return }
@@ -25,9 +25,9 @@ extension RowCollector {
     }
   }
 
-  func element(_ scalar: PayloadScalar) throws { if tree.isOpen { tree.add(try scalar.value(), nil) } }
+  mutating func element(_ scalar: PayloadScalar) throws { if tree.isOpen { tree.add(try scalar.value(), nil) } }
 
-  func value(_ name: PayloadName?, _ value: ODataValue) throws {
+  mutating func value(_ name: PayloadName?, _ value: ODataValue) throws {
     if tree.isOpen { return tree.add(value, name?.text) }
     guard let name, let top = frames.indices.last else { return }
     let member = member(name)
@@ -35,14 +35,14 @@ extension RowCollector {
     try set(value, name.text, member, top)
   }
 
-  func beginValues(_ name: PayloadName?) throws {
+  mutating func beginValues(_ name: PayloadName?) throws {
     if !tree.isOpen, let name { treeMember = (frames.count - 1, name.text, member(name)) }
     tree.beginValues(name?.text)
   }
 
-  func endValues() throws { if let value = tree.end() { try setTree(value) } }
+  mutating func endValues() throws { if let value = tree.end() { try setTree(value) } }
 
-  func beginComplex(_ name: PayloadName?) throws {
+  mutating func beginComplex(_ name: PayloadName?) throws {
     guard !tree.isOpen, let name, let top = frames.indices.last else { return tree.beginComplex(name?.text) }
     let member = member(name)
     guard member.kind == .complex else {
@@ -60,7 +60,7 @@ extension RowCollector {
     frames.append(frame)
   }
 
-  func endComplex() throws {
+  mutating func endComplex() throws {
     if tree.isOpen {
       if let value = tree.end() { try setTree(value) }
       return
@@ -70,13 +70,13 @@ extension RowCollector {
     try setDynamic(last)
   }
 
-  private func setTree(_ value: ODataValue) throws {
+  private mutating func setTree(_ value: ODataValue) throws {
     guard treeMember.frame >= 0, treeMember.frame < frames.count else { return }
     try set(value, treeMember.name, treeMember.member, treeMember.frame)
   }
 
   /// Puts a value where a member belongs.
-  private func set(_ value: ODataValue, _ name: String, _ member: MemberMap.Member, _ top: Int) throws {
+  private mutating func set(_ value: ODataValue, _ name: String, _ member: MemberMap.Member, _ top: Int) throws {
     let index = Int(member.index)
     switch member.kind {
     case .column, .whole:
@@ -90,13 +90,13 @@ extension RowCollector {
     }
   }
 
-  func set(_ place: RowChunk.Place, _ column: Int, _ value: SQLValue) {
+  mutating func set(_ place: RowChunk.Place, _ column: Int, _ value: SQLValue) {
     chunk.slots[Int(place.slot)].batch.set(Int(place.row), RowSlot.systemCount + column, value)
     chunk.slots[Int(place.slot)].mark(Int(place.row), column)
   }
 
   /// A complex property with all its parts: what the payload then leaves out of it is null.
-  private func setNullComplex(_ marker: Int, _ top: Int) {
+  private mutating func setNullComplex(_ marker: Int, _ top: Int) {
     let path = frames[top].table.columns[marker].path
     let place = frames[top].place
     for column in frames[top].table.columns where column.path.starts(with: path) {
@@ -105,7 +105,7 @@ extension RowCollector {
   }
 
   /// Writes the undeclared properties of an entity or complex value.
-  func setDynamic(_ frame: EntityFrame) throws {
+  mutating func setDynamic(_ frame: EntityFrame) throws {
     for (index, value) in frame.dynamic {
       let place = frame.place
       try frame.table.columns[index].append(.complex(value), model: model, to: &chunk.slots[Int(place.slot)].batch)

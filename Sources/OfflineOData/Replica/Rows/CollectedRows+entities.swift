@@ -2,8 +2,8 @@ import OData
 import Storage
 
 // What speaks of an entity rather than in it, and what joins it to the one around.
-extension RowCollector {
-  func control(_ information: ControlInformation, on name: PayloadName?, _ scalar: PayloadScalar) throws {
+extension CollectedRows {
+  mutating func control(_ information: ControlInformation, on name: PayloadName?, _ scalar: PayloadScalar) throws {
     guard let top = frames.indices.last else { return payloadControl(information, scalar) }
     if tree.isOpen {
       if information == .type, name == nil { tree.setType(Self.typeName(scalar.string)) }
@@ -33,7 +33,7 @@ extension RowCollector {
     return String(text[text.index(after: hash)...])
   }
 
-  private func controlOfProperty(
+  private mutating func controlOfProperty(
     _ information: ControlInformation, _ name: PayloadName, _ scalar: PayloadScalar, _ top: Int
   ) {
     let member = member(name)
@@ -49,25 +49,25 @@ extension RowCollector {
     }
   }
 
-  private func setSystem(_ column: SystemColumn, _ value: SQLValue, _ top: Int) {
+  private mutating func setSystem(_ column: SystemColumn, _ value: SQLValue, _ top: Int) {
     let place = frames[top].place
     chunk.slots[Int(place.slot)].batch.set(Int(place.row), column.place, value)
   }
 
-  private func setComplexType(_ name: String, _ top: Int) {
+  private mutating func setComplexType(_ name: String, _ top: Int) {
     let declared = frames[top].table.columns[frames[top].marker].type.name
     if name != declared { set(frames[top].place, frames[top].marker, .text(name)) }
   }
 
   /// The payload says the entity's type.
-  private func retype(_ name: String, _ top: Int) {
+  private mutating func retype(_ name: String, _ top: Int) {
     guard let number = frames[top].table.typeNumber(model.resolve(name)) else { return }
     setSystem(.type, .integer(Int64(number)), top)
     frames[top].map = map(frames[top].table, number, [])
   }
 
   /// An entity of another set than the payload's own (OData JSON Format 4.01 §15.2): its row belongs elsewhere.
-  private func move(_ context: ContextURL, _ top: Int) {
+  private mutating func move(_ context: ContextURL, _ top: Int) {
     guard let table = table(of: context), table !== frames[top].table, frames[top].dynamic.isEmpty else { return }
     let place = frames[top].place
     let slot = Int(place.slot)
@@ -97,7 +97,7 @@ extension RowCollector {
   // MARK: The end of an entity
 
   /// Writes what has been gathered of an entity, and sees whether it is one.
-  func close(_ frame: inout EntityFrame) throws {
+  mutating func close(_ frame: inout EntityFrame) throws {
     let slot = Int(frame.place.slot)
     let row = Int(frame.place.row)
     try setDynamic(frame)
@@ -118,7 +118,7 @@ extension RowCollector {
   }
 
   /// Throws for a row that has no key from anywhere: each time it comes it would be another one.
-  func checkKeys() throws {
+  mutating func checkKeys() throws {
     guard !keyless.isEmpty else { return }
     defer { keyless.removeAll(keepingCapacity: true) }
     for place in keyless {
@@ -131,7 +131,7 @@ extension RowCollector {
   }
 
   /// Takes from the entity-id what the properties do not say.
-  private func identify(_ frame: inout EntityFrame, _ id: String, _ slot: Int, _ row: Int) throws {
+  private mutating func identify(_ frame: inout EntityFrame, _ id: String, _ slot: Int, _ row: Int) throws {
     let table = frame.table
     let hadProperties = chunk.slots[slot].hasAny(row)
     let lacksKey = table.key.contains { !chunk.slots[slot].isPresent(row, $0) }
@@ -147,7 +147,7 @@ extension RowCollector {
   }
 
   /// Joins an entity in line to the one around it.
-  func join(_ frame: EntityFrame) {
+  mutating func join(_ frame: EntityFrame) {
     let around = frames[frame.around]
     let isDelta = frames.last?.isDelta ?? false
     switch around.table.navigations[frame.navigation].relation {
@@ -175,7 +175,7 @@ extension RowCollector {
   }
 
   /// Joins an entity of a page in line to the one that it belongs to.
-  func joinRoot(_ frame: EntityFrame, _ parent: (navigation: Int, table: Int, id: Int64)) {
+  mutating func joinRoot(_ frame: EntityFrame, _ parent: (navigation: Int, table: Int, id: Int64)) {
     let slot = Int(frame.place.slot)
     switch plan.tables[parent.table].navigations[parent.navigation].relation {
     case .containment: chunk.slots[slot].outerParents[Int(frame.place.row)] = parent.id
@@ -187,7 +187,7 @@ extension RowCollector {
   }
 
   /// Gives columns of a referential constraint that one end has to the other.
-  func fillTies() {
+  mutating func fillTies() {
     for tie in ties {
       for pair in tie.pairs {
         let source = (slot: Int(tie.source.slot), row: Int(tie.source.row))
