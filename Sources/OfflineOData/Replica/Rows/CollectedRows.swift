@@ -60,11 +60,14 @@ struct CollectedRows {
     return taken
   }
 
-  /// Moves the rows of a chunk that is plain to others of its table; between rows.
-  mutating func pack(into packed: inout PackedSlot) {
-    guard chunk.isPlain, chunk.slots[0].table === packed.table else { return }
-    packed.append(chunk.slots[0])
-    chunk.slots[0].removeAll()
+  /// Moves the rows of a chunk that is plain to others of their tables, by number; between rows.
+  mutating func pack(into packed: inout [Int: PackedSlot], empty: (EntityTable) -> PackedSlot) {
+    guard chunk.isPlain else { return }
+    for slot in chunk.slots.indices where chunk.slots[slot].rowCount > 0 {
+      let table = chunk.slots[slot].table
+      packed[table.number, default: empty(table)].append(chunk.slots[slot])
+      chunk.slots[slot].removeAll()
+    }
     chunk.order.removeAll(keepingCapacity: true)
     chunk.toldContained.removeAll()
   }

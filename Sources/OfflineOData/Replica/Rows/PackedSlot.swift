@@ -1,6 +1,6 @@
 import Storage
 
-/// Rows of one table that nothing else was told with, packed until there are many: whole entities with their keys.
+/// Plain rows of one table, packed until there are many: entities with their keys, and nothing else was told with them.
 struct PackedSlot: Sendable {
   let table: EntityTable
   private(set) var rows: PackedRows
@@ -52,11 +52,9 @@ struct PackedSlot: Sendable {
 }
 
 extension RowChunk {
-  /// Whether the chunk is rows of one table and nothing else, of which none needs care.
+  /// Whether the chunk is rows and nothing else, of which none needs care: what joins them stands in their columns.
   var isPlain: Bool {
-    guard slots.count == 1, links.isEmpty, outerLinks.isEmpty, told.isEmpty, inlines.isEmpty, deltaLinks.isEmpty else {
-      return false
-    }
-    return !slots[0].hasFlags && !slots[0].table.isContained && !slots[0].table.key.isEmpty
+    guard links.isEmpty, outerLinks.isEmpty, told.isEmpty, inlines.isEmpty, deltaLinks.isEmpty else { return false }
+    return slots.allSatisfy { !$0.hasFlags && !$0.table.isContained && !$0.table.key.isEmpty }
   }
 }

@@ -37,8 +37,10 @@ final class RowCollector: PayloadHandler {
   /// What has been told since the last time; between rows.
   func take() -> RowChunk { rows.take() }
 
-  /// Moves the rows of a chunk that is plain to others of its table; between rows.
-  func pack(into packed: inout PackedSlot) { rows.pack(into: &packed) }
+  /// Moves the rows of a chunk that is plain to others of their tables, by number; between rows.
+  func pack(into packed: inout [Int: PackedSlot], empty: (EntityTable) -> PackedSlot) {
+    rows.pack(into: &packed, empty: empty)
+  }
 
   // MARK: The payload
 

@@ -52,8 +52,8 @@ final class RowQueue: Sendable {
     /// What the end of the last page found.
     var stagedRows: Int64?
     var failure: StorageError?
-    /// The memory of a run that is written, for the next one: system libraries keep what is given back, and in pieces.
-    var spare: PackedSlot?
+    /// The memory of runs that are written, for the next ones: system libraries keep what is given back, and in pieces.
+    var spares: [Int: PackedSlot] = [:]
     /// The columns that rows are ordered by, for each table of which rows have been written.
     var orders: [Int: [Int]] = [:]
     var waiting: [CheckedContinuation<Void, Never>] = []
@@ -61,6 +61,8 @@ final class RowQueue: Sendable {
 
   /// Bytes of rows that wait; who brings more waits too.
   private static let limit = 1 << 20
+  /// Tables of which memory is kept.
+  private static let spareLimit = 3
   /// How long a transaction may last, its commit left out.
   private static let slice = Duration.milliseconds(12)
 
@@ -71,7 +73,7 @@ final class RowQueue: Sendable {
 
   /// An empty run for rows of a table.
   func empty(_ table: EntityTable, bytes: Int) -> PackedSlot {
-    if let spare = state.withLock({ $0.spare?.table === table ? $0.spare.take() : nil }) { return spare }
+    if let spare = state.withLock({ $0.spares.removeValue(forKey: table.number) }) { return spare }
     var made = PackedSlot(table)
     // A run is handed on when a piece of the payload has made it large enough.
     made.reserve(bytes: bytes + bytes / 8)
@@ -239,7 +241,9 @@ final class RowQueue: Sendable {
   private func recycle(_ run: inout RowRun?) {
     guard run?.isDone == true, var done = run.take() else { return }
     let empty = done.takeEmpty()
-    state.withLock { $0.spare = empty }
+    state.withLock { state in
+      if state.spares.count < RowQueue.spareLimit { state.spares[empty.table.number] = empty }
+    }
   }
 
   private func wake() {

@@ -118,8 +118,8 @@ final class StagedPage: Sendable {
 
   private struct Reading: ~Copyable {
     var reader: PageReader
-    /// Plain rows that wait until there are many of them.
-    var packed: PackedSlot?
+    /// Plain rows that wait until there are many of them, by their table's number.
+    var packed: [Int: PackedSlot] = [:]
     var bytes: Int64 = 0
     var inlines = 0
   }
@@ -170,26 +170,16 @@ final class StagedPage: Sendable {
     let collector = state.reader.collector
     guard collector.rows.frames.isEmpty else { return [] }
     var ripe: [RowQueue.Load] = []
-    if collector.rows.chunk.isPlain, !collector.rows.chunk.order.isEmpty {
-      let table = collector.rows.chunk.slots[0].table
-      if let packed = state.packed, packed.table !== table {
-        ripe.append(.run(packed))
-        state.packed = nil
-      }
-      // Taken out, so that there is one owner and nothing is copied.
-      var packed = state.packed.take() ?? read.queue.empty(table, bytes: Self.runBytes)
-      collector.pack(into: &packed)
-      state.packed = packed
-    }
+    // Those of the read's own table are the most.
+    collector.pack(into: &state.packed) { read.queue.empty($0, bytes: $0.number == read.table ? Self.runBytes : 0) }
     let chunk = collector.rows.chunk
     let isChunkRipe =
       chunk.order.count >= Self.chunkRows || chunk.byteCount >= Self.chunkBytes
       || isEnd && !(chunk.isEmpty && chunk.told.isEmpty)
-    if let packed = state.packed,
-      isChunkRipe || isEnd || packed.rowCount >= Self.runRows || packed.byteCount >= Self.runBytes
-    {
-      if packed.rowCount > 0 { ripe.append(.run(packed)) }
-      state.packed = nil
+    let size = state.packed.values.reduce((rows: 0, bytes: 0)) { ($0.rows + $1.rowCount, $0.bytes + $1.byteCount) }
+    if isChunkRipe || isEnd || size.rows >= Self.runRows || size.bytes >= Self.runBytes {
+      for packed in state.packed.values.sorted(by: { $0.table.number < $1.table.number }) { ripe.append(.run(packed)) }
+      state.packed = [:]
     }
     if isChunkRipe { ripe.append(.chunk(collector.take())) }
     return ripe
