@@ -112,12 +112,17 @@ struct QuestionPaceTests {
     defer { server.stop() }
     let store = try await StoreRig(server.url("/s/").absoluteString).open(["rows": "Rows"])
     let open = try store.openStore()
-    for (question, isHere) in [("Rows", true), ("RequestQueue", false), ("ErrorArchive/$count", false)] {
-      _ = try await store.readJSON(question)
+    func isAnsweredHere(_ question: String) async throws -> Bool {
       let here = Self.thread()
-      let there = try await open.answer(question, OfflineODataAnswerOptions()) { _, _ in Self.thread() }
-      #expect((here == there) == isHere, "\(question)")
+      return try await open.answer(question, OfflineODataAnswerOptions()) { _, _ in Self.thread() } == here
     }
+    for question in ["RequestQueue", "ErrorArchive/$count"] {
+      for _ in 0..<10 { #expect(try await !isAnsweredHere(question), "\(question)") }
+    }
+    // A busy machine may take long for any one of these.
+    var isHere = false
+    for _ in 0..<1000 where !isHere { isHere = try await isAnsweredHere("Rows") }
+    #expect(isHere)
     try await store.close()
   }
 
