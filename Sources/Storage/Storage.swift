@@ -169,14 +169,19 @@ package final class Database: Sendable {
 
   /// The same of work that may be lost with the machine, the last commits first: what can be fetched again, in great
   /// numbers. Each commit is with the system, none is waited for, and the log grows longer before it is moved.
+  ///
+  /// Slices of some length leave a gap behind them, in which other processes get the lock that wait for it.
   package func stage<Value: Sendable>(
     _ body: @escaping @Sendable (Connection) throws(StorageError) -> Value
   ) async throws(StorageError) -> Value {
     try await resultInTurn { [self] () throws(StorageError) in
       try checkOpen()
       try writer.setLogRules(Self.stagingRules)
+      let begin = ContinuousClock.now
       let value = try writer.transaction(.immediate, body)
+      let wasLong = ContinuousClock.now - begin > Patience.slice
       mover.follow(writer, by: options.stagedLogPages)
+      if wasLong { Patience.leaveGap() }
       return value
     }
   }
@@ -285,11 +290,17 @@ package final class Database: Sendable {
     }
   }
 
-  /// Moves the write-ahead log into the file and cuts it to nothing.
+  /// Moves the write-ahead log into the file and cuts it to nothing; throws `busy` where a reader stands in the way.
   package func checkpoint() async throws(StorageError) {
     try await resultInTurn { [self] () throws(StorageError) in
       try checkOpen()
-      try writer.run("PRAGMA wal_checkpoint(TRUNCATE)")
+      mover.wait()
+      let isHindered = try writer.first("PRAGMA wal_checkpoint(TRUNCATE)") { (row) throws(StorageError) in
+        try row.int64(0) != 0
+      }
+      if isHindered == true {
+        throw StorageError(.busy, message: "Somebody reads from the log still", file: path)
+      }
     }
   }
 

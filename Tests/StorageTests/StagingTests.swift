@@ -1,5 +1,6 @@
 import Foundation
 import Storage
+import Synchronization
 import TestSupport
 import Testing
 
@@ -52,6 +53,34 @@ struct StagingTests {
     let again = try await open()
     #expect(try await count(again) == 400)
     try await again.close()
+  }
+
+  @Test("another's writer gets its turn between the slices of one that stages without a pause")
+  func turns() async throws {
+    let (staging, other) = (try await open(), try await open())
+    let slices = Mutex(0)
+    let isDone = Mutex(false)
+    async let staged: Void = {
+      while !isDone.withLock({ $0 }) {
+        try await staging.stage { (connection) throws(StorageError) in
+          let begin = ContinuousClock.now
+          try connection.run("INSERT INTO item(name) VALUES(?)", .text("slice \(slices.withLock { $0 })"))
+          while ContinuousClock.now - begin < .milliseconds(15) {}
+        }
+        slices.withLock { $0 += 1 }
+      }
+    }()
+    for number in 0..<40 {
+      try await other.write { (connection) throws(StorageError) in
+        try connection.run("INSERT INTO item(name) VALUES(?)", .text("other \(number)"))
+      }
+    }
+    isDone.withLock { $0 = true }
+    try await staged
+    // Who found a gap by chance alone would wait for a hundred slices each time.
+    #expect(slices.withLock { $0 } < 40 * 10)
+    try await other.close()
+    try await staging.close()
   }
 
   @Test("who reads one state for long keeps it, and the log; behind that it begins anew")

@@ -18,6 +18,7 @@ import Synchronization
   private var logRules: LogRules?
   /// Pages of the log behind the last commit, where nobody but its owner moves it.
   private let length = UnsafeMutablePointer<Int32>.allocate(capacity: 1)
+  private let patience = UnsafeMutablePointer<Patience>.allocate(capacity: 1)
   /// Given back after the handle is closed. Others than who has the connection ask it, too.
   private let use: Mutex<FilesInUse.Token?>
   /// Nil of a plain file.
@@ -40,6 +41,7 @@ import Synchronization
     file = path == ":memory:" ? nil : path
     self.cipher = cipher
     unsafe length.initialize(to: 0)
+    unsafe patience.initialize(to: Patience())
     use = Mutex(file == nil ? nil : FilesInUse.enter(path, makes: access == .readWriteCreate))
     let mode =
       switch access {
@@ -75,7 +77,10 @@ import Synchronization
   }
 
   deinit {
-    defer { unsafe length.deallocate() }
+    defer {
+      unsafe length.deallocate()
+      unsafe patience.deallocate()
+    }
     guard !isClosed else { return }
     statements = [:]
     // The `_v2` form waits for statements that are still held; there are none unless a row escaped.
@@ -197,7 +202,17 @@ import Synchronization
   // MARK: Transactions
 
   /// How long a statement waits for another connection's lock.
-  func setBusyTimeout(milliseconds: Int32) { _ = unsafe sqlite3_busy_timeout(handle, milliseconds) }
+  func setBusyTimeout(milliseconds: Int32) {
+    unsafe patience.pointee.limit = .milliseconds(milliseconds)
+    guard milliseconds > 0 else {
+      _ = unsafe sqlite3_busy_handler(handle, nil, nil)
+      return
+    }
+    _ = unsafe sqlite3_busy_handler(
+      handle,
+      { note, count in unsafe note?.assumingMemoryBound(to: Patience.self).pointee.waits(count) == true ? 1 : 0 },
+      patience)
+  }
 
   /// How a writer treats the write-ahead log.
   struct LogRules: Equatable {

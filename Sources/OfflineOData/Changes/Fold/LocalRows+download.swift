@@ -144,6 +144,8 @@ extension LocalRows {
     try connection.run(
       "UPDATE \(state.tables[table.number]) SET \"@id\" = ?1 WHERE \"@id\" = ?2", .integer(reference.row),
       .integer(found.id))
+    // Whether it is another than before is told by its base.
+    try DownloadMarks.forget(found.id, of: table, connection)
     try moveTies(of: table, from: found.id, to: reference.row)
     return try effective(reference)
   }

@@ -30,6 +30,7 @@ extension LocalRows {
     if image?[.parent] != nil, let parent = try effective(reference)?[.parent] { image?[.parent] = parent }
     try connection.run("DELETE FROM larder_base WHERE row = ?1", .integer(twin.row))
     try show(nil, as: twin)
+    try DownloadMarks.move(of: table, from: twin.row, to: reference.row, connection)
     try moveTies(of: table, from: twin.row, to: reference.row)
     try moveChanges(from: twin, to: reference)
     forgetTouch(twin)
@@ -70,9 +71,8 @@ extension LocalRows {
       .map { RowReference(table.name, $0.0) }
   }
 
-  /// Hands the links of a row, what it contains, and its mark of the last download to another identity.
+  /// Hands the links of a row and what it contains to another identity.
   func moveTies(of table: EntityTable, from old: Int64, to new: Int64) throws(StorageError) {
-    try DownloadMarks.move(of: table, from: old, to: new, connection)
     for link in plan.links where !state.links[link.number].hasPrefix("(") {
       let name = state.links[link.number]
       if link.source == table.number {

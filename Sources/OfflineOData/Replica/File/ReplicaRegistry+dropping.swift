@@ -141,6 +141,7 @@ extension Replica {
   /// Next generations that no download goes on with: a crash has come between two transactions.
   func sweepOrphans() async throws(StorageError) {
     try await database.write { (connection) throws(StorageError) in
+      try DownloadMarks.giveUpOrphans(connection)
       let orphans = "next IS NOT NULL AND reader NOT IN (SELECT query FROM larder_download)"
       let names = try connection.rows("SELECT kind, id, next FROM larder_table WHERE \(orphans)") {
         (row) throws(StorageError) in

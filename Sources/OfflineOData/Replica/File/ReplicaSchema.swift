@@ -5,7 +5,8 @@ enum ReplicaSchema {
   /// "Lrdr".
   static let applicationID: Int32 = 0x4C72_6472
 
-  static let schema = Schema(applicationID: applicationID, steps: [First(), Second(), Third(), Fourth(), Fifth()])
+  static let schema = Schema(
+    applicationID: applicationID, steps: [First(), Second(), Third(), Fourth(), Fifth(), Sixth()])
 
   /// The tables of changes that wait to be sent.
   static let changes = [
@@ -127,6 +128,15 @@ enum ReplicaSchema {
         CREATE TABLE larder_upserted(download INTEGER NOT NULL, name TEXT NOT NULL, row INTEGER NOT NULL,
           PRIMARY KEY(download, name, row)) STRICT, WITHOUT ROWID
         """)
+    }
+  }
+
+  /// Marks that whole reads write in slices, before what they are about is seen: `number` is below zero and stands in
+  /// `larder_upserted` for the download; `download` NULL while the read is not finished, 0 where it never will be.
+  private struct Sixth: SchemaStep {
+    func run(on connection: Connection) throws(StorageError) {
+      try connection.run(
+        "CREATE TABLE larder_marked(number INTEGER PRIMARY KEY, query INTEGER NOT NULL, download INTEGER) STRICT")
     }
   }
 

@@ -3,8 +3,9 @@ import Storage
 /// What the last download has inserted or updated: asked for by `sap.upsertedLastDownload()`.
 ///
 /// A mark is a row's identity. Where a table had no rows before there is one mark for all of them, identity 0, which stands
-/// for the rows that the service has: so a first download costs nothing. Marks are written in the transaction that makes
-/// their rows what readers see; they count while their download is the last, and are swept afterwards.
+/// for the rows that the service has: so a first download costs nothing. Marks begin to count in the transaction that makes
+/// their rows what readers see, in which few are written; many are staged before it under a number of their own. They count
+/// while their download is the last, and are swept afterwards.
 struct DownloadMarks: Sendable {
   /// The name under which the number of the last download is kept.
   private static let setting = "last-download"
@@ -39,6 +40,12 @@ struct DownloadMarks: Sendable {
     try connection.setting(Self.setting) == .integer(download)
   }
 
+  /// Selects the number of the last download.
+  private static let last = "SELECT value FROM larder_setting WHERE name = '\(setting)'"
+
+  /// Selects the numbers under which there are marks of the last download: its own, and those of reads that staged theirs.
+  private static let counting = "\(last) UNION ALL SELECT number FROM larder_marked WHERE download = (\(last))"
+
   // MARK: Writing
 
   private static let insert = "INSERT OR IGNORE INTO larder_upserted(download, name, row) VALUES(?1, ?2, ?3)"
@@ -59,6 +66,13 @@ struct DownloadMarks: Sendable {
     }
   }
 
+  /// Whether all rows of a table are marked.
+  func hasMarkedAll(of table: EntityTable, _ connection: Connection) throws(StorageError) -> Bool {
+    let sql = "SELECT 1 FROM larder_upserted WHERE download = ?1 AND name = ?2 AND row = 0"
+    return try connection.first(sql, .integer(download), .text(table.name)) { (_) throws(StorageError) in true }
+      ?? false
+  }
+
   /// Marks all rows of a table that had none before.
   func markAll(of table: EntityTable, _ connection: Connection) throws(StorageError) {
     try mark(CollectionOfOne(0), of: table, connection)
@@ -68,26 +82,75 @@ struct DownloadMarks: Sendable {
   static func move(of table: EntityTable, from old: Int64, to new: Int64, _ connection: Connection) throws(StorageError)
   {
     try connection.run(
-      """
-      UPDATE OR REPLACE larder_upserted SET row = ?1
-        WHERE download = (SELECT value FROM larder_setting WHERE name = ?2) AND name = ?3 AND row = ?4
-      """, .integer(new), .text(setting), .text(table.name), .integer(old))
+      "UPDATE OR REPLACE larder_upserted SET row = ?1 WHERE download IN (\(counting)) AND name = ?2 AND row = ?3",
+      .integer(new), .text(table.name), .integer(old))
   }
 
-  /// Deletes some marks of earlier downloads; answers whether there may be more.
-  static func thin(_ connection: Connection) throws(StorageError) -> Bool {
+  /// Forgets the marks of a row, also those that do not count yet.
+  static func forget(_ row: Int64, of table: EntityTable, _ connection: Connection) throws(StorageError) {
     try connection.run(
       """
-      DELETE FROM larder_upserted WHERE (download, name, row) IN (SELECT download, name, row FROM larder_upserted
-        WHERE download < (SELECT value FROM larder_setting WHERE name = ?1) LIMIT 500)
-      """, .text(setting))
-    return connection.changes > 0
+      DELETE FROM larder_upserted WHERE download IN (\(last) UNION ALL SELECT number FROM larder_marked)
+        AND name = ?1 AND row = ?2
+      """, .text(table.name), .integer(row))
   }
 
   /// Forgets all.
   static func forget(_ connection: Connection) throws(StorageError) {
     try connection.run("DELETE FROM larder_upserted")
+    try connection.run("DELETE FROM larder_marked")
     try connection.set(setting, to: nil)
+  }
+
+  // MARK: Staging
+
+  /// A number for marks that a whole read is about to write, which do not count yet. What an earlier attempt of the query
+  /// has left is given up.
+  static func stage(for query: Int64, _ connection: Connection) throws(StorageError) -> Int64 {
+    try connection.run(
+      "UPDATE larder_marked SET download = 0 WHERE download IS NULL AND query = ?1", .integer(query))
+    let number = try connection.first("SELECT coalesce(min(number), 0) - 1 FROM larder_marked") {
+      (row) throws(StorageError) in try row.int64(0)
+    }
+    let given = number ?? -1
+    try connection.run("INSERT INTO larder_marked(number, query) VALUES(?1, ?2)", .integer(given), .integer(query))
+    return given
+  }
+
+  /// Gives up what was staged for downloads that nobody goes on with.
+  static func giveUpOrphans(_ connection: Connection) throws(StorageError) {
+    try connection.run(
+      """
+      UPDATE larder_marked SET download = 0
+        WHERE download IS NULL AND query NOT IN (SELECT query FROM larder_download)
+      """)
+  }
+
+  /// Makes marks that were staged those of the download.
+  func count(staged number: Int64, _ connection: Connection) throws(StorageError) {
+    try connection.run(
+      "UPDATE larder_marked SET download = ?1 WHERE number = ?2", .integer(download), .integer(number))
+  }
+
+  // MARK: Sweeping
+
+  /// Deletes some marks that count no more; answers whether there may be others.
+  static func thin(_ connection: Connection) throws(StorageError) -> Bool {
+    let old = try connection.first(
+      """
+      SELECT number FROM larder_marked WHERE download < coalesce((\(last)), 1)
+      UNION ALL SELECT * FROM (SELECT download FROM larder_upserted WHERE download > 0 AND download < (\(last)) LIMIT 1)
+      LIMIT 1
+      """
+    ) { (row) throws(StorageError) in try row.int64(0) }
+    guard let old else { return false }
+    try connection.run(
+      """
+      DELETE FROM larder_upserted WHERE (download, name, row) IN (SELECT download, name, row FROM larder_upserted
+        WHERE download = ?1 LIMIT 500)
+      """, .integer(old))
+    if connection.changes == 0 { try connection.run("DELETE FROM larder_marked WHERE number = ?1", .integer(old)) }
+    return true
   }
 
   // MARK: Reading
@@ -99,9 +162,8 @@ struct DownloadMarks: Sendable {
   ///   - state: its ``LocalState``: what was made here and has not come back is none of a download's.
   static func condition(_ table: EntityTable, id: SQLText, state: SQLText) -> SQLText {
     """
-    \(operand: state) & \(number: Int(LocalState.made)) = 0 AND EXISTS (SELECT 1 FROM larder_upserted WHERE download = \
-    (SELECT value FROM larder_setting WHERE name = \(value: .text(setting))) AND name = \(value: .text(table.name)) \
-    AND row IN (0, \(id)))
+    \(operand: state) & \(number: Int(LocalState.made)) = 0 AND EXISTS (SELECT 1 FROM larder_upserted WHERE download IN \
+    (\(SQLText(stringLiteral: counting))) AND name = \(value: .text(table.name)) AND row IN (0, \(id)))
     """
   }
 

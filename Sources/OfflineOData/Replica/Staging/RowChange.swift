@@ -96,7 +96,7 @@ struct RowChange {
     case upserted
   }
 
-  /// Changes what a row of the payload has and the row of an identity has not; answers whether there was anything.
+  /// Changes what a row of the payload has and the row of an identity has not.
   mutating func apply(
     _ slot: RowSlot, _ row: Int, id: Int64, bit: Int64, _ connection: Connection
   ) throws(StorageError) -> Outcome {

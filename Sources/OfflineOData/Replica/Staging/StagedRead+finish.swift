@@ -28,14 +28,18 @@ extension StagedRead {
     for table in work.tables { try await copyRows(table) }
     for link in work.links { try await copyLinks(link) }
     var changed: [Int: Upserted] = [:]
-    for table in work.tables where try await hasChanged(table) { changed[table.number] = try await upserted(table) }
+    var marked: Int64?
+    for table in work.tables where try await hasChanged(table) {
+      changed[table.number] = try await mark(table, marks, under: &marked)
+    }
     var changedLinks: [Int] = []
     for link in work.links where try await hasChanged(link) { changedLinks.append(link.number) }
     let ending = StagedEnding(
-      deltaLink: deltaLink, etag: etag, lastModified: lastModified, time: time, marks: marks)
-    // The commit of the flip waits for the disk, with the write lock: not for all that was staged before.
+      deltaLink: deltaLink, etag: etag, lastModified: lastModified, time: time, marks: marks, marked: marked)
+    // The commit of the flip waits for the disk, with the write lock: not for all that was staged before. It tells what
+    // cannot be written.
     if queue.byteCount > StagedRead.muchStaged || work.tables.contains(where: \.isShared) {
-      try await replica.database.settleLog()
+      try? await replica.database.settleLog()
     }
     return try await replica.write { [self, changed, changedLinks] (connection, _, plan) throws(StorageError) in
       try flip(work, changed, Set(changedLinks), ending, plan, connection)
@@ -171,30 +175,48 @@ extension StagedRead {
       """
   }
 
-  /// The rows of a table that the read has brought or changed.
+  /// Which rows of a table the read has brought or changed.
   private enum Upserted: Sendable {
-    /// All that it has: there were none before.
+    /// All that it has: the service's were none before.
     case all
-    case rows([Int64])
+    /// Those that are marked.
+    case marked
   }
 
-  /// Which rows a read has brought or changed, of a table where it has changed anything. Those that changes wait on are
-  /// compared with their bases when these change.
-  private func upserted(_ work: Work.Table) async throws(StorageError) -> Upserted {
+  /// Marks the rows that a read has brought or changed, in slices, of a table where it has changed anything. Those that
+  /// changes wait on are compared with their bases when these change.
+  ///
+  /// - Parameter marked: the number of the read's marks; given where they have none yet.
+  private func mark(
+    _ work: Work.Table, _ marks: DownloadMarks, under marked: inout Int64?
+  ) async throws(StorageError) -> Upserted {
+    let table = plan.tables[work.number]
+    let hasNone = try await replica.database.read { (connection) throws(StorageError) in
+      // Those of another query of this download are all marked.
+      if try marks.hasMarkedAll(of: table, connection) { return true }
+      let known = "SELECT 1 FROM \(work.current) WHERE \"@state\" & \(LocalState.made) = 0 LIMIT 1"
+      return try connection.first(known) { (_) throws(StorageError) in false } ?? true
+    }
+    if hasNone { return .all }
+    let number: Int64
+    if let marked {
+      number = marked
+    } else {
+      number = try await replica.database.stage { [query] (connection) throws(StorageError) in
+        try DownloadMarks.stage(for: query, connection)
+      }
+      marked = number
+    }
+    let name = table.name
     let sql = """
-      SELECT n."@id" \(differing(work, without: [.id, .queries]))
+      INSERT OR IGNORE INTO larder_upserted(download, name, row) SELECT ?1, ?2, n."@id"
+      \(differing(work, without: [.id, .queries])) AND n."@id" > ?3 AND n."@id" <= ?4
       AND NOT EXISTS(SELECT 1 FROM larder_base WHERE row = n."@id")
       """
-    return try await replica.database.read { (connection) throws(StorageError) in
-      let hadRows = try connection.first("SELECT 1 FROM \(work.current) LIMIT 1") { (_) throws(StorageError) in true }
-      guard hadRows == true else { return .all }
-      var rows: [Int64] = []
-      try connection.forEachRow(sql) { (row) throws(StorageError) in
-        rows.append(row.integer(0))
-        return true
-      }
-      return .rows(rows)
+    try await inSlices(of: work.next) { (connection, from, to) throws(StorageError) in
+      try connection.run(sql, .integer(number), .text(name), .integer(from), .integer(to))
     }
+    return .marked
   }
 
   private func hasChanged(_ work: Work.Table) async throws(StorageError) -> Bool {
@@ -237,10 +259,7 @@ extension StagedRead {
       if let upserted = changed[table.number] {
         try registry.flip(table: table.number, connection)
         outcome.changed.insert(table.number)
-        switch upserted {
-        case .all: try ending.marks.markAll(of: plan.tables[table.number], connection)
-        case .rows(let rows): try ending.marks.mark(rows, of: plan.tables[table.number], connection)
-        }
+        if case .all = upserted { try ending.marks.markAll(of: plan.tables[table.number], connection) }
       } else {
         try registry.dropNext(table: table.number, connection)
       }
@@ -281,9 +300,12 @@ struct StagedEnding: Sendable {
   /// Seconds since 1970.
   var time: Double
   var marks: DownloadMarks
+  /// The number of marks that were staged.
+  var marked: Int64?
 
   func write(_ query: Int64, _ connection: Connection) throws(StorageError) {
     try marks.begin(connection)
+    if let marked { try marks.count(staged: marked, connection) }
     try connection.run(
       "UPDATE larder_query SET delta_link = ?1, etag = ?2, last_modified = ?3, downloaded = ?4 WHERE id = ?5",
       .text(deltaLink), .text(etag), .text(lastModified), .real(time), .integer(query))

@@ -3,7 +3,7 @@ import Storage
 import Synchronization
 
 /// A whole read of one defining query: rows go to the next generation of their tables, page by page, and nobody sees
-/// them before ``finish(deltaLink:etag:lastModified:at:)``.
+/// them before ``finish(deltaLink:etag:lastModified:at:marks:)``.
 ///
 /// What has been staged survives the process; ``resume(_:query:table:)`` goes on behind the last page that was saved.
 /// Rows of a page that was cut come again and do no harm.

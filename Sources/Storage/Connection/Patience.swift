@@ -1,0 +1,39 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+/// How a connection waits for another's lock: it asks again at short intervals, always the same.
+///
+/// SQLite's own way waits longer each time, up to a tenth of a second. A process that stages rows in slices lets the lock go
+/// for less than a millisecond between two (see ``Database/stage(_:)``): who looks so seldom finds it taken until it gives up.
+struct Patience {
+  /// Of a statement; then it fails with `busy`.
+  var limit = Duration.zero
+  private var begin: ContinuousClock.Instant?
+
+  /// Less than the gap, with what a system adds that wakes late.
+  private static let intervalMicroseconds: UInt32 = 300
+  private static let gapMicroseconds: UInt32 = 600
+
+  /// Transactions that last longer leave a gap behind them.
+  static let slice = Duration.milliseconds(5)
+
+  /// Leaves the lock to others for a moment, blocking.
+  static func leaveGap() { usleep(gapMicroseconds) }
+
+  /// Waits, or answers false where it has waited for long enough.
+  ///
+  /// - Parameter count: how often the statement has waited.
+  mutating func waits(_ count: Int32) -> Bool {
+    let now = ContinuousClock.now
+    let begin = count == 0 ? now : begin ?? now
+    self.begin = begin
+    guard now - begin < limit else { return false }
+    usleep(Self.intervalMicroseconds)
+    return true
+  }
+}
