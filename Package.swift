@@ -36,6 +36,7 @@ let package = Package(
     .library(name: "URLSessionTransport", targets: ["URLSessionTransport"]),
     .library(name: "ContentCache", targets: ["ContentCache"]),
     .library(name: "ObjectStore", targets: ["ObjectStore"]),
+    .library(name: "Storage", targets: ["Storage"]),
     .executable(name: "larder", targets: ["larder"]),
   ],
   targets: [

@@ -10,17 +10,24 @@ let package = Package(
     // The named limit of the cache: SQLite itself, called without anything between.
     .systemLibrary(
       name: "CBenchSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]),
+    // What the stores with a key are compared by.
+    .target(
+      name: "KeyCost",
+      swiftSettings: [.swiftLanguageMode(.v6), .enableUpcomingFeature("NonisolatedNonsendingByDefault")]
+    ),
     .executableTarget(
       name: "CacheBenchmark",
       dependencies: [
-        "CBenchSQLite",
+        "CBenchSQLite", "KeyCost",
         .product(name: "OnlineOData", package: "larder"),
         .product(name: "HTTPCore", package: "larder"),
         .product(name: "ODataService", package: "larder"),
       ], swiftSettings: [.swiftLanguageMode(.v6)]),
     .executableTarget(
       name: "ContentBenchmark",
-      dependencies: [.product(name: "ContentCache", package: "larder"), .product(name: "HTTPCore", package: "larder")],
+      dependencies: [
+        "KeyCost", .product(name: "ContentCache", package: "larder"), .product(name: "HTTPCore", package: "larder"),
+      ],
       swiftSettings: [.swiftLanguageMode(.v6), .enableUpcomingFeature("NonisolatedNonsendingByDefault")]),
     .executableTarget(
       name: "LanguageBenchmark", dependencies: [.product(name: "OData", package: "larder")],
@@ -28,13 +35,13 @@ let package = Package(
     .executableTarget(
       name: "OfflineBenchmark",
       dependencies: [
-        "CBenchSQLite", .product(name: "OfflineOData", package: "larder"),
+        "CBenchSQLite", "KeyCost", .product(name: "OfflineOData", package: "larder"),
         .product(name: "CurlTransport", package: "larder"), .product(name: "HTTPCore", package: "larder"),
         .product(name: "OData", package: "larder"),
       ], swiftSettings: [.swiftLanguageMode(.v6), .enableUpcomingFeature("NonisolatedNonsendingByDefault")]),
     .executableTarget(
       name: "ObjectBenchmark",
-      dependencies: ["CBenchSQLite", .product(name: "ObjectStore", package: "larder")],
+      dependencies: ["CBenchSQLite", "KeyCost", .product(name: "ObjectStore", package: "larder")],
       swiftSettings: [.swiftLanguageMode(.v6), .enableUpcomingFeature("NonisolatedNonsendingByDefault")]),
   ]
 )

@@ -12,3 +12,6 @@
 // 5. Precondition/, Partial/   the client's own conditions; byte ranges: answered, combined, completed.
 // 6. Cache/       ``Cache``: where entries are kept, in memory, in files, in SQLite.
 // 7. CacheStatus/ what all this had to do with the answer.
+
+// Who imports this module names `StorageKey` and `StorageError` without another import.
+@_exported public import Storage

@@ -34,11 +34,14 @@ package struct CommandContext: Sendable {
     directory.isEmpty || given.hasPrefix("/") ? given : directory + "/" + given
   }
 
+  /// The path that an input as the user gave it leads to, or standard input for `-`, in a message.
+  func shown(_ given: String) -> String { given == "-" ? "standard input" : path(given) }
+
   /// The content of a file, or of standard input for `-`, of at most `limit` bytes.
-  package func read(_ given: String, limit: Int = InputFile.limit) throws(FileError) -> [UInt8] {
-    guard given == "-" else { return try InputFile.read(path(given), shownAs: given, limit: limit) }
+  package func read(_ given: String, limit: Int = InputFile.limit) throws -> [UInt8] {
+    guard given == "-" else { return try InputFile.read(path(given), limit: limit) }
     guard let bytes = try input.read(limit: limit) else {
-      throw FileError(path: "standard input", reason: "it is larger than \(limit) bytes")
+      throw FileError(path: shown(given), reason: "it is larger than \(limit) bytes")
     }
     return bytes
   }

@@ -30,7 +30,7 @@ package enum Larder {
     subcommands: [
       .metadata, .get, .send, .batch, .clone, .download, .query, .create, .update, .delete, .link, .unlink, .action,
       .change, .undo,
-      .status, .upload, .sync, .errors, .log, .cache, .fetch, .proxy, .object,
+      .status, .upload, .sync, .errors, .log, .key, .cache, .fetch, .proxy, .object,
       .payload, .parse, .completion, .helpCommand, .demo,
     ])
 

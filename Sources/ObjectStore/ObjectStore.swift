@@ -13,7 +13,8 @@
 // 8. Stream/      the value that is here, then the server's, asked for once by all who want it.
 
 import Dispatch
-public import Storage
+// Who imports this module names `StorageKey` and `StorageError` without another import.
+@_exported public import Storage
 import Synchronization
 
 #if canImport(FoundationEssentials)

@@ -28,4 +28,7 @@
 // 5. Upload/Resolution/  what became of a send whose answer was lost: by key, ETag and content. Upload/Conflict/: policies.
 // 6. Archive/            what was refused: ``StoreModel``, the entity sets of queue and archive; retry, discard, repair.
 //
-// Store/        ``OfflineODataProvider``: opening, requests, defining queries, the event log.
+// Store/        ``OfflineODataProvider``: opening, requests, defining queries, the event log. Store/User/: whose it is.
+
+// Who imports this module names `StorageKey` and `StorageError` without another import.
+@_exported public import Storage

@@ -18,6 +18,8 @@
 public import HTTPCore
 public import OData
 public import ODataService
+// Who imports this module names `StorageKey` and `StorageError` without another import.
+@_exported public import Storage
 import Synchronization
 
 #if canImport(FoundationEssentials)

@@ -5,7 +5,8 @@
 // cache, a folder, its limit in bytes, the number of the first round: ``CacheRig``. Or `object`, what to do, an object
 // store's path, the number of the first round: ``ObjectCrashRig``. Or `offline`, an offline store's folder, the service
 // root, how often to download: ``OfflineCrashRig``. Or `upload`, a kind of service, an offline store's folder, the service
-// root, a seed, the number of the round: ``UploadCrashRig``.
+// root, a seed, the number of the round: ``UploadCrashRig``. Or `users`, what to do, an offline store's folder, a user,
+// after how many steps to end: ``UserCrashRig``.
 
 import Foundation
 import HTTPCore
@@ -66,6 +67,11 @@ struct CrashRig {
     {
       return try await UploadCrashRig.run(world, arguments[3], root, seed: seed, round: round)
     }
+    if arguments.count == 6, arguments[1] == "users", let way = UserCrashRig.Way(rawValue: arguments[2]),
+      let last = Int(arguments[5])
+    {
+      return try await UserCrashRig.run(way, arguments[3], arguments[4], last: last)
+    }
     guard arguments.count == 5, let root = URL(string: arguments[2]), let seed = UInt64(arguments[3]),
       let first = Int(arguments[4])
     else {
@@ -74,6 +80,7 @@ struct CrashRig {
           """
           usage: CrashRig FOLDER ROOT SEED ROUND | content KIND FOLDER LIMIT ROUND | object KIND PATH ROUND
             | offline FOLDER ROOT DOWNLOADS | upload WORLD FOLDER ROOT SEED ROUND
+            | users WAY FOLDER USER STEPS
 
           """.utf8))
       exit(2)

@@ -75,7 +75,7 @@ struct AccessTests {
     let refresh = #"{"tokenURL":"\#(token)","clientID":"c","refreshToken":"R1","user":"me"}"#
     let kept = try folder.write(Array(refresh.utf8), to: "refresh")
     #expect(await Rig().run("get", "--user-file", kept, url).output == "Bearer A1")
-    let node = try JSONNode(try InputFile.read(kept, shownAs: kept))
+    let node = try JSONNode(try InputFile.read(kept))
     #expect(node["refreshToken"]?.string == "R2")
     #expect(node["user"]?.string == "me")
     #expect(!InputFile.isReadableByOthers(kept))

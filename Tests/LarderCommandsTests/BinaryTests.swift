@@ -56,8 +56,8 @@ private struct Binary {
     }
     return Ending(
       code: process.terminationStatus,
-      output: try InputFile.read(folder.file("out"), shownAs: "out"),
-      diagnostics: String(decoding: try InputFile.read(folder.file("err"), shownAs: "err"), as: UTF8.self))
+      output: try InputFile.read(folder.file("out")),
+      diagnostics: String(decoding: try InputFile.read(folder.file("err")), as: UTF8.self))
   }
 }
 
@@ -164,7 +164,7 @@ struct BinaryTests {
     // A shell without job control starts background jobs with SIGINT ignored; `set -m` gives them the usual.
     let ending = try await Binary.shell("set -m\n" + line)
     #expect(ending.code == 130)
-    let events = String(decoding: try InputFile.read(folder.file("events"), shownAs: "events"), as: UTF8.self)
+    let events = String(decoding: try InputFile.read(folder.file("events")), as: UTF8.self)
     #expect(
       events.split(separator: "\n").last
         == #"{"event":"requestFinished","status":"canceled","payloadBytes":null,"httpStatus":null,"notModified":false}"#
@@ -205,7 +205,7 @@ struct BinaryTests {
     let ending = try await Binary.shell(line)
     #expect(ending.text == "keptkept 0\n3\n")
     #expect(server.requests.map(\.target) == ["/base/x"])
-    let lines = String(decoding: try InputFile.read(log, shownAs: "log"), as: UTF8.self).split(separator: "\n")
+    let lines = String(decoding: try InputFile.read(log), as: UTF8.self).split(separator: "\n")
     #expect(lines.count == 3)
     #expect(lines.dropFirst().map { $0.split(separator: " ").last } == ["uri-miss", "hit"])
   }

@@ -249,6 +249,32 @@ struct CacheFileTests {
     #expect(try Data(contentsOf: URL(filePath: file.path + ".damaged")) == bytes)
   }
 
+  private struct Theirs: SchemaStep {
+    func run(on connection: Connection) throws(StorageError) { try connection.run("CREATE TABLE theirs(a)") }
+  }
+
+  @Test("a damaged file in its place that another program has open is not moved from under it")
+  func damagedInUse() async throws {
+    let rig = try StoreRig(isPlain: true)
+    let path = rig.options().place(try ODataServiceRoot(rig.root)).file
+    let schema = Schema(applicationID: 77, steps: [Theirs()])
+    try await Database.open(path, key: nil, schema: schema).close()
+    let theirs = try await Database.open(path, key: nil, schema: schema)
+    try await theirs.write { (connection) throws(StorageError) in
+      try connection.run("INSERT INTO theirs VALUES(1)")
+    }
+    var bytes = try Data(contentsOf: URL(filePath: path))
+    for index in 0..<100 { bytes[index] = 0xAA }
+    try bytes.write(to: URL(filePath: path))
+    await #expect(throws: OnlineStoreError.self) { try await rig.store().open() }
+    #expect(try Data(contentsOf: URL(filePath: path)) == bytes)
+    #expect(!FileManager.default.fileExists(atPath: path + ".damaged"))
+    try? await theirs.close()
+    let store = try await rig.openStore()
+    #expect(FileManager.default.fileExists(atPath: path + ".damaged"))
+    try await store.close()
+  }
+
   @Test("damage inside a payload is a miss, never a wrong answer")
   func damagedPayload() async throws {
     let body = #"{"value":""# + String(repeating: "x", count: 9000) + #""}"#

@@ -2,9 +2,10 @@ import Foundation
 import HTTPCore
 import ODataService
 import OnlineOData
-import Storage
 import TestSupport
 import Testing
+
+// Without an import of Storage: the store's own module names the key.
 
 /// The technical cache under a key.
 @Suite("An encrypted technical cache", .timeLimit(.minutes(1)))
@@ -122,6 +123,55 @@ struct EncryptedCacheTests {
     }
     try await TechnicalCacheFile(path: path).reset()
     #expect(!FileManager.default.fileExists(atPath: path))
+  }
+
+  private struct Theirs: SchemaStep {
+    func run(on connection: Connection) throws(StorageError) { try connection.run("CREATE TABLE theirs(a)") }
+  }
+
+  @Test("an encrypted file that a program has open is not reset, whatever its name and key", arguments: [true, false])
+  func resettingOpen(givesKey: Bool) async throws {
+    for name in ["store.db", "store.larder-cache"] {
+      let path = rig.folder.file(name)
+      let database = try await Database.open(path, key: right, schema: Schema(applicationID: 77, steps: [Theirs()]))
+      // It is in the log alone.
+      try await database.write { (connection) throws(StorageError) in
+        try connection.run("INSERT INTO theirs VALUES(1)")
+      }
+      await #expect(throws: OnlineStoreError.self) {
+        try await TechnicalCacheFile(path: path, key: givesKey ? right : nil).reset()
+      }
+      #expect(FileManager.default.fileExists(atPath: path))
+      #expect(FileManager.default.fileExists(atPath: path + "-wal"))
+      try await database.close()
+    }
+  }
+
+  @Test("what nothing in it says to be a cache's is reset where its name says so, and else stays")
+  func resettingUnknown() async throws {
+    for name in ["store.db", "store.larder-cache"] {
+      for kind in ["encrypted", "plain", "damaged"] {
+        let path = rig.folder.file(name)
+        switch kind {
+        case "damaged": try Data(repeating: 7, count: 4096).write(to: URL(filePath: path))
+        default:
+          let schema = Schema(applicationID: 77, steps: [Theirs()])
+          try await Database.open(path, key: kind == "plain" ? nil : right, schema: schema).close()
+        }
+        if kind == "plain" {
+          // Most programs give their files no number (SQLite file format §1.3).
+          var bytes = try Data(contentsOf: URL(filePath: path))
+          bytes.replaceSubrange(68..<72, with: [0, 0, 0, 0])
+          try bytes.write(to: URL(filePath: path))
+        }
+        let before = try Data(contentsOf: URL(filePath: path))
+        let isCache = name.hasSuffix(".larder-cache")
+        let failure = await category { try await TechnicalCacheFile(path: path, key: right).reset() }
+        #expect(failure == (isCache ? nil : .foreignFile), "\(kind) \(name)")
+        #expect((try? Data(contentsOf: URL(filePath: path))) == (isCache ? nil : before), "\(kind) \(name)")
+        try? FileManager.default.removeItem(atPath: path)
+      }
+    }
   }
 
   @Test("a damaged cache is moved aside and made anew under its key")

@@ -102,14 +102,17 @@ struct OpeningTests {
     #expect(try DatabaseFile(file).content() == content)
   }
 
-  @Test("a damaged file is moved aside with its content, its log is removed")
+  @Test("a damaged file is moved aside with its content and its log, in the place of those before")
   func setAside() throws {
-    let file = try folder.write([1, 2, 3], to: "cache")
-    try folder.write([4], to: "cache-wal")
-    let aside = try DatabaseFile(file).setAside()
-    #expect(try Data(contentsOf: URL(filePath: aside)) == Data([1, 2, 3]))
-    #expect(!FileManager.default.fileExists(atPath: file))
-    #expect(!FileManager.default.fileExists(atPath: file + "-wal"))
+    for log in [[4] as [UInt8], nil] {
+      let file = try folder.write([1, 2, 3], to: "cache")
+      if let log { try folder.write(log, to: "cache-wal") }
+      try folder.write([5], to: "cache-shm")
+      let aside = try DatabaseFile(file).setAside()
+      #expect(try Data(contentsOf: URL(filePath: aside)) == Data([1, 2, 3]))
+      #expect((try? Data(contentsOf: URL(filePath: aside + "-wal"))) == log.map { Data($0) })
+      for suffix in ["", "-wal", "-shm"] { #expect(!FileManager.default.fileExists(atPath: file + suffix)) }
+    }
   }
 
   @Test("a folder that is not there cannot be opened")

@@ -8,8 +8,10 @@ import Synchronization
 // in the same run, pair by pair: the machine's speed drifts, the ratio much less.
 //
 //   CacheBenchmark [BYTES] [ROUNDS] [PEERS]
+//   CacheBenchmark encrypted [ANSWERS]
 //
-// PEERS is what Peers/peers.py printed in this run: {"hishel": hits a second, ...}. Ends with 1 where the limit is missed.
+// PEERS is what Peers/peers.py printed in this run: {"hishel": hits a second, ...}. `encrypted` compares a cache with a key to
+// one without. Ends with 1 where a limit is missed.
 
 @main
 struct CacheBenchmark {
@@ -18,6 +20,12 @@ struct CacheBenchmark {
     let bytes = arguments.first ?? 10_240
     let rounds = arguments.dropFirst().first ?? 20
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("larder-bench-\(UUID().uuidString)")
+    if CommandLine.arguments.dropFirst().first == "encrypted" {
+      let held = try await EncryptedPart(folder: folder, count: arguments.first ?? 5000).run()
+      try? FileManager.default.removeItem(at: folder)
+      if !held { exit(1) }
+      return
+    }
     let (awaited, ratio) = try await run(bytes: bytes, rounds: rounds, folder: folder)
     try? FileManager.default.removeItem(at: folder)
     let peers = CommandLine.arguments.dropFirst(3).first ?? "{}"

@@ -1,5 +1,6 @@
 import ContentCache
 import Foundation
+import KeyCost
 
 // What a fresh hit of the content cache costs in the process: from memory beside a dictionary, from a file beside reading
 // that file, from SQLite beside PyPI's hishel. Rounds of both sides in turn: the machine's speed drifts, the ratio much less.
@@ -19,9 +20,9 @@ struct ContentBenchmark {
     let argument = CommandLine.arguments.dropFirst().first ?? "{}"
     var verdicts = Verdicts()
     if argument == "encrypted" {
-      try await EncryptedPart.run(in: folder, &verdicts)
-      print(verdicts.summary)
-      if !verdicts.missed.isEmpty { exit(1) }
+      var cost = KeyCost()
+      try await EncryptedPart.run(in: folder, &cost)
+      if !cost.end() { exit(1) }
       return
     }
     let rates = try JSONDecoder().decode([String: Double].self, from: Data(argument.utf8))

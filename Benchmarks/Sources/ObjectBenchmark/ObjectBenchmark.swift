@@ -6,14 +6,21 @@ import ObjectStore
 // in turn: the machine's speed drifts, the ratio much less.
 //
 //   ObjectBenchmark FOLDER PYTHON PEER
+//   ObjectBenchmark encrypted FOLDER [VALUES]
 //
 // FOLDER should lie on the disk that is meant, not in memory; what is made in it is removed. PYTHON has diskcache, PEER is
-// Peers/objects.py. Ends with 1 where a limit is missed.
+// Peers/objects.py. `encrypted` compares a store with a key to one without. Ends with 1 where a limit is missed.
 
 @main
 struct ObjectBenchmark {
   static func main() async throws {
     let arguments = CommandLine.arguments.dropFirst()
+    if arguments.first == "encrypted", let place = arguments.dropFirst().first {
+      let folder = URL(filePath: place).appending(path: "larder-bench-\(UUID().uuidString)")
+      let count = arguments.dropFirst(2).first.flatMap { Int($0) } ?? 50_000
+      guard try await EncryptedPart(folder: folder, count: count).run() else { exit(1) }
+      return
+    }
     guard arguments.count == 3, let place = arguments.first, let peer = arguments.last else {
       print("usage: ObjectBenchmark FOLDER PYTHON PEER")
       exit(2)

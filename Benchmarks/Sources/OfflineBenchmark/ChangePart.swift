@@ -30,7 +30,7 @@ struct ChangePart {
 
   private func ratios(_ work: String, _ place: String) async throws -> [(String, Double, Double)] {
     var (made, changed): ([Double], [Double]) = ([], [])
-    var requests = 0.0
+    var (requests, listed) = (0.0, 0.0)
     for round in 1...3 {
       let folder = "\(work)/\(round)"
       try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -50,6 +50,7 @@ struct ChangePart {
         try await store.close()
         continue
       }
+      listed = try await listing(store, place)
       var report = OfflineODataUploadReport()
       let uploading = try await seconds {
         report = try await store.upload(OfflineODataUploadOptions(changesPerBatch: ChangePart.changesPerBatch))
@@ -64,7 +65,19 @@ struct ChangePart {
       ("creations \(place), of the time of bare inserts (median)", median(made), 10),
       ("updates \(place), of the time of bare inserts (median)", median(changed), 10),
       ("requests of an upload \(place), of those that the size of batches implies", requests, 1.3),
+      ("the queue \(place) with what depends on each, of the time without", listed, 3),
     ]
+  }
+
+  /// How much longer the list of the queue takes with the requests that depend on each.
+  private func listing(_ store: OfflineODataProvider, _ place: String) async throws -> Double {
+    var times: [Double] = []
+    for question in ["RequestQueue", "RequestQueue?$expand=DependentRequests"] {
+      var bytes = 0
+      times.append(try await seconds { bytes = try await store.readJSON(question).bytes.count })
+      print("  \(place): \(question) of \(2 * count) requests \(two(times.last ?? 0)) s, \(bytes) bytes")
+    }
+    return times[1] / times[0]
   }
 
   private func seconds(_ body: () async throws -> Void) async throws -> Double {

@@ -8,12 +8,12 @@ enum Rows {
     "ID", "Name", "City", "Category", "Price", "Weight", "Stock", "IsActive", "Created", "Released", "Code", "Note",
   ]
 
-  static func provider(root: String, folder: String) throws -> OfflineODataProvider {
+  static func provider(root: String, folder: String, key: StorageKey? = nil) throws -> OfflineODataProvider {
     guard let url = URL(string: root) else { throw BenchmarkError("no URL") }
     return try OfflineODataProvider(
       serviceRoot: url, transport: try CurlTransport(),
       parameters: OfflineODataParameters(
-        storePath: folder, indexes: [OfflineODataIndex("Rows", ["City", "Stock"])]))
+        storePath: folder, storeEncryptionKey: key, indexes: [OfflineODataIndex("Rows", ["City", "Stock"])]))
   }
 }
 

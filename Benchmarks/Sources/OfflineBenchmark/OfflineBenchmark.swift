@@ -5,6 +5,7 @@ import Foundation
 //
 //   OfflineBenchmark PYTHON FOLDER ROWS     all of it; ends with 1 where a limit is missed
 //   OfflineBenchmark changes FOLDER COUNT   changes made one by one, and their upload; the same
+//   OfflineBenchmark encrypted PYTHON FOLDER ROWS   a store with a key beside one without; the same
 //   OfflineBenchmark part NAME FOLDER …     one part, as the first form calls it; prints JSON
 
 @main
@@ -20,6 +21,10 @@ struct OfflineBenchmark {
       }
       if arguments.first == "changes", arguments.count == 3, let count = Int(arguments[2]) {
         guard try await ChangePart(count: count).run(arguments[1]) else { exit(1) }
+        return
+      }
+      if arguments.first == "encrypted", arguments.count == 4, let rows = Int(arguments[3]) {
+        guard try await EncryptedPart(python: arguments[1], folder: arguments[2], rows: rows).run() else { exit(1) }
         return
       }
       guard arguments.count == 3, let rows = Int(arguments[2]) else {

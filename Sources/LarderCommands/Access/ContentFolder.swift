@@ -37,12 +37,13 @@ struct ContentFolder: Sendable {
     #endif
   }
 
-  /// Opens the cache, encrypted where there is a key. Without the usual folder one can do where the network is there: nothing is kept then.
+  /// Opens the cache, encrypted where there is a key. Without the usual folder one can do where the network is there: nothing
+  /// is kept then. A key that does not fit is a mistake in any folder.
   func open(limit: Int, isNeeded: Bool, _ context: CommandContext) throws(CacheError) -> any Cache {
     do throws(CacheError) {
       return try FileCache(path: path, limit: limit, key: key) { context.warn($0.description) }
     } catch {
-      if isGiven || isNeeded { throw error }
+      if isGiven || isNeeded || error.isOfKey { throw error }
       context.warn("nothing is kept: \(error)")
       return NoCache()
     }

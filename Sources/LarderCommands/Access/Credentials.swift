@@ -22,7 +22,7 @@ enum Credentials: Sendable, Hashable {
     guard let file = arguments[.userFile] else { return try fromEnvironment(context.environment, arguments) }
     let bytes = try context.read(file, limit: InputFile.settingsLimit)
     if file != "-", InputFile.isReadableByOthers(context.path(file)) {
-      context.warn("\(file) can be read by other users of this machine; chmod 600 it")
+      context.warn("\(context.path(file)) can be read by other users of this machine; chmod 600 it")
     }
     return try read(bytes, file: file)
   }

@@ -9,18 +9,23 @@ enum KeyAccess {
   ///
   /// 64 hexadecimal digits are a key of 32 bytes, anything else is a passphrase; a line break at the end is no part of it.
   static func key(_ arguments: ParsedArguments, _ context: CommandContext) throws -> StorageKey? {
-    if let file = arguments[.keyFile] {
-      let bytes = try context.read(file, limit: InputFile.settingsLimit)
-      if file != "-", InputFile.isReadableByOthers(context.path(file)) {
-        context.warn("\(file) can be read by other users of this machine; chmod 600 it")
-      }
-      guard let key = try key(bytes) else { throw FileError(path: file, reason: "it is empty, and no key is") }
-      return key
-    }
+    if let file = arguments[.keyFile] { return try key(inFile: file, context) }
     guard let text = context.environment["LARDER_KEY"] else { return nil }
     // Whoever sets it wants no plain file.
     guard let key = try key(Array(text.utf8)) else {
       throw arguments.usage("LARDER_KEY is empty, and no key is", hint: "Unset it to work without a key.")
+    }
+    return key
+  }
+
+  /// The key that a file holds, or standard input for `-`.
+  static func key(inFile file: String, _ context: CommandContext) throws -> StorageKey {
+    let bytes = try context.read(file, limit: InputFile.settingsLimit)
+    if file != "-", InputFile.isReadableByOthers(context.path(file)) {
+      context.warn("\(context.path(file)) can be read by other users of this machine; chmod 600 it")
+    }
+    guard let key = try key(bytes) else {
+      throw FileError(path: context.shown(file), reason: "it is empty, and no key is")
     }
     return key
   }

@@ -94,7 +94,7 @@ struct ServiceAccess: Sendable {
     let key = arguments[.key]
     if key != nil, arguments[.certificate] == nil { throw arguments.usage("--key needs --cert") }
     for file in [arguments[.authorities], arguments[.certificate], key] {
-      if let file { _ = try InputFile.read(context.path(file), shownAs: file, limit: InputFile.settingsLimit) }
+      if let file { _ = try InputFile.read(context.path(file), limit: InputFile.settingsLimit) }
     }
     return ConnectionSettings(
       authorities: arguments[.authorities].map(context.path), certificate: arguments[.certificate].map(context.path),

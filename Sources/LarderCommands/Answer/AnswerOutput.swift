@@ -39,7 +39,7 @@ struct AnswerOutput: Sendable {
     let head = includesHead ? Self.head(status: status, fields: fields) : []
     var count = 0
     if let file {
-      let output = try OutputFile.create(context.path(file), shownAs: file)
+      let output = try OutputFile.create(context.path(file))
       try output.write(head)
       var progress = TransferProgress(context, total: body.length)
       for try await chunk in body {

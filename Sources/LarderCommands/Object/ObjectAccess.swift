@@ -3,7 +3,7 @@ internal import Storage
 
 /// The store that `--store` names, open for one command.
 struct ObjectAccess: Sendable {
-  private let given: String
+  private let path: String
   private let key: StorageKey?
   private let context: CommandContext
 
@@ -11,9 +11,20 @@ struct ObjectAccess: Sendable {
   static let options = ObjectStoreOptions(memory: .none, warmUpCount: 0)
 
   init(_ arguments: ParsedArguments, _ context: CommandContext) throws {
-    given = try arguments.required(OptionSyntax.objectStore)
+    path = context.path(try arguments.required(OptionSyntax.objectStore))
     key = try KeyAccess.key(arguments, context)
     self.context = context
+  }
+
+  /// The file of a store that is there.
+  static func file(_ arguments: ParsedArguments, _ context: CommandContext) throws -> String {
+    let path = context.path(try arguments.required(OptionSyntax.objectStore))
+    try check(path)
+    return path
+  }
+
+  private static func check(_ path: String) throws(FileError) {
+    guard InputFile.exists(path) else { throw FileError(path: path, reason: "there is no such file") }
   }
 
   /// Opens the store, works with it, and closes it however that ends.
@@ -22,8 +33,7 @@ struct ObjectAccess: Sendable {
   func with(
     makesFile: Bool = false, _ body: (ObjectStore) async throws -> CommandStatus
   ) async throws -> CommandStatus {
-    let path = context.path(given)
-    guard makesFile || InputFile.exists(path) else { throw FileError(path: given, reason: "there is no such file") }
+    if !makesFile { try ObjectAccess.check(path) }
     let store = try await ObjectStore(
       path: path, key: key, options: ObjectAccess.options, onDiagnostic: { [context] in context.warn($0.description) })
     let status: CommandStatus

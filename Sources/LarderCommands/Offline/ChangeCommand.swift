@@ -140,7 +140,7 @@ struct ChangeCommand {
 
   private func report(_ request: ODataSingleRequest, _ response: ODataSingleResponse) async throws {
     let makes = request.operation == .create || request.operation == .createMedia
-    let path = makes ? response.fields[.location].map(relative) : nil
+    let path = makes ? response.fields[.location].map(access.relative) : nil
     // The change is made: what cannot be told of it is no reason to make it again.
     let isTold = arguments.has(.json) || context.diagnostics.isTerminal
     let waiting = isTold ? try? await provider.pendingUploadCount() : nil
@@ -148,7 +148,7 @@ struct ChangeCommand {
       var json = JSONOutput(context.output)
       json.beginObject()
       json.member("operation", request.operationName)
-      json.member("path", path ?? relative(request.path))
+      json.member("path", path ?? access.relative(request.path))
       json.member("etag", response.fields[.etag])
       json.member("waiting", waiting)
       try await entity(path ?? request.path, request, to: &json)
@@ -173,12 +173,6 @@ struct ChangeCommand {
     else { return }
     json.name("entity")
     json.node(node.members?.count == 1 ? node["d"] ?? node : node)
-  }
-
-  /// A URL below the service's root as people write it: without root and query.
-  private func relative(_ url: String) -> String {
-    let path = String(url.prefix { $0 != "?" })
-    return provider.root.relative(path) ?? path
   }
 }
 

@@ -7,9 +7,11 @@ internal import OfflineOData
 struct ChangeSetCommand {
   private let arguments: ParsedArguments
   private let context: CommandContext
-  private let provider: OfflineODataProvider
+  private let access: OfflineAccess
   /// How the file is called in messages.
   private let shown: String
+
+  private var provider: OfflineODataProvider { access.provider }
 
   /// More than this is held by no change set.
   private static let limit = 64 << 20
@@ -20,8 +22,8 @@ struct ChangeSetCommand {
     let bytes = try await RequestContent.read(file, context, limit: limit, until: nil)
     let lines = try ChangeLine.lines(bytes, shown: shown)
     let fields = try HeaderOption.fields(arguments, context)
-    return try await OfflineAccess.with(arguments, context) { access in
-      let command = ChangeSetCommand(arguments: arguments, context: context, provider: access.provider, shown: shown)
+    return try await OfflineAccess.withoutNetwork(arguments, context) { access in
+      let command = ChangeSetCommand(arguments: arguments, context: context, access: access, shown: shown)
       let draft = try await command.draft(lines, fields)
       let responses: [ODataSingleResponse]
       do { responses = try await access.provider.make(draft) } catch let error as ChangeSetError {
@@ -86,7 +88,7 @@ struct ChangeSetCommand {
       for (request, response) in made {
         json.beginObject()
         json.member("operation", request.operationName)
-        json.member("path", path(request, response) ?? request.path)
+        json.member("path", path(request, response) ?? access.relative(response.url))
         json.member("etag", response.fields[.etag])
         json.endObject()
         try json.drain()
@@ -108,6 +110,6 @@ struct ChangeSetCommand {
   /// The path of what was created; nil for other changes.
   private func path(_ request: ODataSingleRequest, _ response: ODataSingleResponse) -> String? {
     guard request.operation == .create, let location = response.fields[.location] else { return nil }
-    return provider.root.relative(location) ?? location
+    return access.relative(location)
   }
 }

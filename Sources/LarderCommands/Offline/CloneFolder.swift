@@ -1,4 +1,5 @@
 internal import OData
+internal import OfflineOData
 
 #if canImport(Glibc)
   internal import Glibc
@@ -34,30 +35,35 @@ struct CloneFolder: Sendable {
   /// Where the store's file is, or will be.
   var store: String { path + "/" + Self.storeName }
 
+  /// Says in a store's parameters where its file is.
+  func place(_ parameters: inout OfflineODataParameters) {
+    parameters.storeName = Self.storeBase
+    parameters.storePath = path
+  }
+
   /// What stands before a verb that is to work in the folder: empty, or `-C DIR` with a space behind it.
   var option: String { shown == "." ? "" : "-C \(shown) " }
 
   /// The clone in the folder that a command works in.
   static func current(_ context: CommandContext) throws -> CloneFolder {
     let path = context.directory.isEmpty ? "." : context.directory
-    let settings = path + "/" + settingsName
+    let settings = context.path(settingsName)
     guard InputFile.exists(settings) else {
       throw FileError(
         path: settings, reason: "there is no clone here; 'larder clone' makes one, and -C DIR names its folder")
     }
-    let shown = path == "." ? settingsName : settings
-    let bytes = try InputFile.read(settings, shownAs: shown, limit: InputFile.settingsLimit)
+    let bytes = try InputFile.read(settings, limit: InputFile.settingsLimit)
     guard let service = try? JSONNode(bytes)["service"]?.string, URL(string: service)?.host() != nil else {
-      throw FileError(path: shown, reason: "it does not say which service is cloned")
+      throw FileError(path: settings, reason: "it does not say which service is cloned")
     }
     return CloneFolder(path: path, shown: path, service: service)
   }
 
-  /// The same, with a store in it.
-  static func filled(_ context: CommandContext) throws -> CloneFolder {
+  /// The same, with a store in it; that of a user may be set aside.
+  static func filled(_ arguments: ParsedArguments, _ context: CommandContext) throws -> CloneFolder {
     let folder = try current(context)
-    guard InputFile.exists(folder.store) else {
-      throw FileError(path: storeName, reason: "the clone has no store; clone again")
+    guard try InputFile.exists(folder.store) || StoreUserOption.user(arguments, context) != nil else {
+      throw FileError(path: context.path(storeName), reason: "the clone has no store; clone again")
     }
     return folder
   }
@@ -69,11 +75,11 @@ struct CloneFolder: Sendable {
     var made = Made.folder
     if InputFile.exists(path) {
       guard InputFile.isDirectory(path) else {
-        throw FileError(action: "written", path: given, reason: "it is no folder")
+        throw FileError(action: "written", path: path, reason: "it is no folder")
       }
       let content: [String]
       do { content = try manager.contentsOfDirectory(atPath: path) } catch {
-        throw FileError(path: given, reason: reason(error))
+        throw FileError(path: path, reason: reason(error))
       }
       guard content.isEmpty else {
         let isClone = content.contains(settingsName)
@@ -86,7 +92,7 @@ struct CloneFolder: Sendable {
       made = .files
     } else {
       do { try manager.createDirectory(atPath: path, withIntermediateDirectories: true) } catch {
-        throw FileError(action: "written", path: given, reason: reason(error))
+        throw FileError(action: "written", path: path, reason: reason(error))
       }
     }
     let folder = CloneFolder(path: path, shown: given, service: service)
@@ -117,10 +123,11 @@ struct CloneFolder: Sendable {
     }
   }
 
-  /// The bytes of the store's files together.
+  /// The bytes of the store's files together, without other users' copies, which lie beside it.
   var size: Int {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
-    return names.filter { $0.hasPrefix(Self.storeName) }.reduce(0) { $0 + InputFile.size(path + "/" + $1) }
+    let own = names.filter { $0.hasPrefix(Self.storeName) && !$0.hasPrefix(Self.storeName + "-user-") }
+    return own.reduce(0) { $0 + InputFile.size(path + "/" + $1) }
   }
 
   private func writeSettings() throws {
@@ -130,8 +137,7 @@ struct CloneFolder: Sendable {
     json.member("service", service)
     json.endObject()
     try json.endLine()
-    let file = try OutputFile.create(
-      path + "/" + Self.settingsName, shownAs: shown + "/" + Self.settingsName)
+    let file = try OutputFile.create(path + "/" + Self.settingsName)
     try file.write(collector.bytes)
     try file.finish()
   }

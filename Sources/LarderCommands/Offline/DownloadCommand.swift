@@ -4,7 +4,7 @@ internal import OfflineOData
 enum DownloadCommand {
   @Sendable static func run(_ arguments: ParsedArguments, _ context: CommandContext) async throws -> CommandStatus {
     let added = try DefiningQueryOption.queries(arguments)
-    let folder = try CloneFolder.filled(context)
+    let folder = try CloneFolder.filled(arguments, context)
     let report = DownloadReport(arguments, context)
     let provider = try await open(folder, arguments, context, report)
     do {
@@ -31,16 +31,17 @@ enum DownloadCommand {
   }
 
   /// The clone's store, open as it is: queries can be changed before anything is downloaded. Where not even metadata have
-  /// come yet, opening downloads all.
+  /// come yet, opening downloads all. A user who names queries has a store made where there is none.
   private static func open(
     _ folder: CloneFolder, _ arguments: ParsedArguments, _ context: CommandContext, _ report: DownloadReport
   ) async throws -> OfflineODataProvider {
-    let access = try await OfflineAccess(folder, arguments, context, createsStore: false, fills: false)
+    let makes = try arguments.has(.definingQuery) && StoreUserOption.user(arguments, context) != nil
+    let access = try await OfflineAccess(folder, arguments, context, createsStore: makes, fills: false)
     do {
       try await access.provider.open()
       return access.provider
     } catch let error as OfflineODataError where error.name == .neverDownloaded {
-      let filling = try await OfflineAccess(folder, arguments, context, createsStore: false, fills: true)
+      let filling = try access.filling()
       try await report.hear(filling.provider) { try await filling.provider.open() }
       return filling.provider
     }

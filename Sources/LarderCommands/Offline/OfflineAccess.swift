@@ -13,45 +13,62 @@ internal import Storage
 struct OfflineAccess: Sendable {
   let folder: CloneFolder
   let provider: OfflineODataProvider
+  private let transport: any HTTPTransport
+  private let authentication: (any Authentication)?
+  private let parameters: OfflineODataParameters
 
   /// What every verb on a clone takes.
-  static let options: [OptionSyntax] = [.keyFile]
+  static let options: [OptionSyntax] = [.keyFile] + StoreUserOption.all
 
   /// The store for verbs that need no network: whatever they ask of one fails.
-  private init(offline folder: CloneFolder, key: StorageKey?) throws {
-    self.folder = folder
-    provider = try Self.provider(
-      folder, transport: NoNetwork(), authentication: nil,
-      parameters: OfflineODataParameters(createsStore: false, fillsOnOpening: false, storeEncryptionKey: key))
+  private init(offline folder: CloneFolder, _ arguments: ParsedArguments, _ context: CommandContext) throws {
+    var parameters = OfflineODataParameters(
+      createsStore: false, fillsOnOpening: false, storeEncryptionKey: try KeyAccess.key(arguments, context))
+    try StoreUserOption.set(&parameters, arguments, context)
+    try self.init(folder, NoNetwork(), nil, parameters)
   }
 
   /// The store for verbs that download. `fills`: opening runs the first download.
   init(
     _ folder: CloneFolder, _ arguments: ParsedArguments, _ context: CommandContext, createsStore: Bool, fills: Bool
   ) async throws {
-    self.folder = folder
     let access = try ServiceAccess(arguments, context)
     var parameters = OfflineODataParameters(
       createsStore: createsStore, fillsOnOpening: fills, pageSize: try Self.pageSize(arguments),
       storeEncryptionKey: try KeyAccess.key(arguments, context), conversation: access.options)
     parameters.customHeaders = access.options.fields
-    provider = try Self.provider(
-      folder, transport: access.transport, authentication: try await access.authentication(isOffline: false, context),
-      parameters: parameters)
+    try StoreUserOption.set(&parameters, arguments, context)
+    try self.init(
+      folder, access.transport, try await access.authentication(isOffline: false, context), parameters)
   }
 
-  private static func provider(
-    _ folder: CloneFolder, transport: any HTTPTransport, authentication: (any Authentication)?,
-    parameters: OfflineODataParameters
-  ) throws -> OfflineODataProvider {
+  private init(
+    _ folder: CloneFolder, _ transport: any HTTPTransport, _ authentication: (any Authentication)?,
+    _ parameters: OfflineODataParameters
+  ) throws {
     var parameters = parameters
-    parameters.storeName = CloneFolder.storeBase
-    parameters.storePath = folder.path
+    folder.place(&parameters)
     guard let root = URL(string: folder.service) else {
       throw FileError(path: CloneFolder.settingsName, reason: "it does not say which service is cloned")
     }
-    return try OfflineODataProvider(
+    provider = try OfflineODataProvider(
       serviceRoot: root, transport: transport, authentication: authentication, parameters: parameters)
+    (self.folder, self.transport, self.authentication) = (folder, transport, authentication)
+    self.parameters = parameters
+  }
+
+  /// The same store, whose opening runs the first download. Key and credentials are not read again: they may have come
+  /// from standard input.
+  func filling() throws -> OfflineAccess {
+    var parameters = parameters
+    parameters.fillsOnOpening = true
+    return try OfflineAccess(folder, transport, authentication, parameters)
+  }
+
+  /// A URL below the service's root as people write it: without root and query.
+  func relative(_ url: String) -> String {
+    let path = String(url.prefix { $0 != "?" })
+    return provider.root.relative(path) ?? path
   }
 
   /// `--page-size`.
@@ -67,15 +84,15 @@ struct OfflineAccess: Sendable {
   static func withoutNetwork(
     _ arguments: ParsedArguments, _ context: CommandContext, _ body: (OfflineAccess) async throws -> CommandStatus
   ) async throws -> CommandStatus {
-    let folder = try CloneFolder.filled(context)
-    return try await with(try OfflineAccess(offline: folder, key: try KeyAccess.key(arguments, context)), body)
+    let folder = try CloneFolder.filled(arguments, context)
+    return try await with(try OfflineAccess(offline: folder, arguments, context), body)
   }
 
   /// The same with a network; opening downloads nothing.
   static func with(
     _ arguments: ParsedArguments, _ context: CommandContext, _ body: (OfflineAccess) async throws -> CommandStatus
   ) async throws -> CommandStatus {
-    let folder = try CloneFolder.filled(context)
+    let folder = try CloneFolder.filled(arguments, context)
     return try await with(
       try await OfflineAccess(folder, arguments, context, createsStore: false, fills: false), body)
   }
@@ -138,6 +155,8 @@ enum OfflineFailure {
       case .neverDownloaded:
         "'larder download' goes on with the clone; 'larder status' and 'larder log' tell how far it is."
       case .authenticationFailed: ServiceFailure.signIn
+      case .otherUser: StoreUserOption.hint
+      case .setAsideNeedsKey: StoreUserOption.keyHint
       case _ where error.isOfKey: KeyAccess.hint
       default: lines.count > 1 ? String(lines[1]) : nil
       }
@@ -147,7 +166,7 @@ enum OfflineFailure {
   static func status(_ error: OfflineODataError) -> CommandStatus {
     if error.isCancelled { return .interrupted }
     return switch error.category {
-    case .preconditionFailed where error.isOfKey: .storage
+    case .preconditionFailed where error.isOfKey || error.name == .setAsideNeedsKey: .storage
     case .invalidInput: .usage
     case .preconditionFailed, .notFound, .notSupported: .negative
     case .communicationError: .network

@@ -18,7 +18,7 @@ package struct FileError: Error, Sendable, Hashable, CustomStringConvertible {
 
   /// What was tried, `read` or `written`.
   package let action: String
-  /// The path as the user gave it.
+  /// The path that was tried.
   package let path: String
   /// Why not.
   package let reason: String
@@ -41,9 +41,9 @@ package enum InputFile {
   static let settingsLimit = 1 << 20
 
   /// The whole content of a file of at most `limit` bytes.
-  static func read(_ path: String, shownAs shown: String, limit: Int = limit) throws(FileError) -> [UInt8] {
+  static func read(_ path: String, limit: Int = limit) throws(FileError) -> [UInt8] {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { throw FileError(path: shown, reason: FileDescriptors.reason(errno)) }
+    guard descriptor >= 0 else { throw FileError(path: path, reason: FileDescriptors.reason(errno)) }
     defer { close(descriptor) }
     do throws(FileError.Reason) {
       guard let bytes = try FileDescriptors.readAll(descriptor, limit: limit) else {
@@ -51,7 +51,7 @@ package enum InputFile {
       }
       return bytes
     } catch {
-      throw FileError(path: shown, reason: error.text)
+      throw FileError(path: path, reason: error.text)
     }
   }
 

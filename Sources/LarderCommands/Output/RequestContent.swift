@@ -28,9 +28,13 @@ struct RequestContent: Sendable {
   static func open(
     _ given: String, _ context: CommandContext, until deadline: ContinuousClock.Instant?
   ) async throws -> RequestContent {
-    let shown = given == "-" ? "standard input" : given
+    let shown = context.shown(given)
     do {
-      guard let input = try input(given, context) else { return RequestContent(try context.read(given)) }
+      let input: InputDescriptor
+      switch try self.input(given, context) {
+      case .bytes(let bytes): return RequestContent(bytes)
+      case .descriptor(let descriptor): input = descriptor
+      }
       if let (start, count) = input.remainder, count > heldLimit {
         return try file(input, from: start, count: count, shown)
       }
@@ -46,10 +50,15 @@ struct RequestContent: Sendable {
   static func read(
     _ given: String, _ context: CommandContext, limit: Int, until deadline: ContinuousClock.Instant?
   ) async throws -> [UInt8] {
-    let shown = given == "-" ? "standard input" : given
+    let shown = context.shown(given)
     do {
-      guard let input = try input(given, context) else { return try context.read(given, limit: limit) }
-      let (bytes, isWhole) = try await beginning(of: try InputReader(input), limit: limit, until: deadline)
+      let bytes: [UInt8]
+      let isWhole: Bool
+      switch try input(given, context) {
+      case .bytes(let held): (bytes, isWhole) = (held, held.count <= limit)
+      case .descriptor(let descriptor):
+        (bytes, isWhole) = try await beginning(of: try InputReader(descriptor), limit: limit, until: deadline)
+      }
       guard isWhole else { throw FileError.Reason(text: "it is larger than the \(limit) bytes that are taken") }
       return bytes
     } catch {
@@ -67,12 +76,17 @@ struct RequestContent: Sendable {
     self.beginning = beginning
   }
 
-  /// Nil where standard input is bytes in memory.
-  private static func input(_ given: String, _ context: CommandContext) throws(FileError.Reason) -> InputDescriptor? {
-    guard given == "-" else { return try InputDescriptor(path: context.path(given)) }
-    switch context.input {
-    case .bytes: return nil
-    case .descriptor(let number): return InputDescriptor(borrowing: number)
+  /// What is read from.
+  private enum Input {
+    case bytes([UInt8])
+    case descriptor(InputDescriptor)
+  }
+
+  private static func input(_ given: String, _ context: CommandContext) throws -> Input {
+    guard given == "-" else { return .descriptor(try InputDescriptor(path: context.path(given))) }
+    switch try context.input.take() {
+    case .bytes(let bytes): return .bytes(bytes)
+    case .descriptor(let number): return .descriptor(InputDescriptor(borrowing: number))
     }
   }
 

@@ -1,3 +1,5 @@
+internal import Synchronization
+
 #if canImport(Glibc)
   internal import Glibc
 #elseif canImport(Musl)
@@ -6,16 +8,42 @@
   internal import Darwin
 #endif
 
-/// What `-` stands for: the process's own input, or a test's.
-package enum StandardInput: Sendable {
+/// What `-` stands for: the process's own input, or a test's. Who asks for it first has it to its end.
+package struct StandardInput: Sendable {
+  enum Source: Sendable {
+    /// An open descriptor, which stays open.
+    case descriptor(Int32)
+    case bytes([UInt8])
+  }
+
+  private let source: Source
+  private let turn = Turn()
+
+  private final class Turn: Sendable {
+    let isTaken = Atomic(false)
+  }
+
   /// An open descriptor, which stays open.
-  case descriptor(Int32)
+  package static func descriptor(_ number: Int32) -> StandardInput { StandardInput(source: .descriptor(number)) }
+
   /// These bytes.
-  case bytes([UInt8])
+  package static func bytes(_ bytes: [UInt8]) -> StandardInput { StandardInput(source: .bytes(bytes)) }
+
+  private init(source: Source) { self.source = source }
+
+  /// Hands it over; whoever asks a second time would find its end, and take that for an empty file.
+  func take() throws(CommandFailure) -> Source {
+    guard !turn.isTaken.exchange(true, ordering: .relaxed) else {
+      throw CommandFailure(
+        .usage, "standard input can be read once only, and two things are to come from it",
+        hint: "Give a file for one of them.")
+    }
+    return source
+  }
 
   /// All of it; nil where it holds more than the limit in bytes.
-  func read(limit: Int) throws(FileError) -> [UInt8]? {
-    switch self {
+  func read(limit: Int) throws -> [UInt8]? {
+    switch try take() {
     case .bytes(let bytes): return bytes.count <= limit ? bytes : nil
     case .descriptor(let descriptor):
       do throws(FileError.Reason) { return try FileDescriptors.readAll(descriptor, limit: limit) } catch {

@@ -23,7 +23,7 @@ struct ParseLines {
 
   /// Answers until the input ends.
   mutating func run(_ context: CommandContext) async throws {
-    switch context.input {
+    switch try context.input.take() {
     case .bytes(let bytes): take(bytes)
     case .descriptor(let number):
       do {

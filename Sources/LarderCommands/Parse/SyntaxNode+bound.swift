@@ -101,6 +101,7 @@ extension SyntaxNode {
     case .navigation(let property): return named("navigation", property.name)
     case .dynamic(let name): return named("dynamic", name)
     case .computed(let name): return named("computed", name)
+    case .rollupNode(let place): return node("rollupnode", ("value", number(place)), type)
     case .key(let parts):
       return node(
         "key",

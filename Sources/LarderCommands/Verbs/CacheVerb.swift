@@ -2,6 +2,7 @@ internal import ContentCache
 internal import HTTPCore
 internal import ODataService
 internal import OnlineOData
+internal import Storage
 
 #if canImport(FoundationEssentials)
   internal import FoundationEssentials
@@ -29,7 +30,7 @@ extension CommandSyntax {
       CommandSyntax(
         "show", summary: "print a kept answer",
         discussion: ["Where several users or headers have answers of their own, the one used last is shown."],
-        options: [.cacheFolder] + AnswerOutput.options, operands: [.keptURL], body: CacheListing.show),
+        options: [.cacheFolder, .keyFile] + AnswerOutput.options, operands: [.keptURL], body: CacheListing.show),
       CommandSyntax(
         "reset", summary: "forget all kept answers",
         discussion: [
@@ -47,7 +48,8 @@ private enum CacheListing {
   @Sendable static func list(_ arguments: ParsedArguments, _ context: CommandContext) async throws -> CommandStatus {
     if let content = try content(arguments, context) { return try await count(content, arguments, context) }
     var entries: [TechnicalCacheFile.Entry] = []
-    for file in try files(arguments, context) { entries += try await file.entries() }
+    let files = try files(arguments, context, key: try KeyAccess.key(arguments, context))
+    for file in files { entries += try await file.entries() }
     entries.sort { ($0.url, $0.stored) < ($1.url, $1.stored) }
     if arguments.has(.json) {
       var json = JSONOutput(context.output)
@@ -103,7 +105,8 @@ private enum CacheListing {
         "the folder holds content of larder fetch or larder proxy", hint: "'larder fetch --offline URL' prints it.")
     }
     var found: [ODataSingleResponse] = []
-    for file in try files(arguments, context) { found += try await file.responses(to: target.url) }
+    let files = try files(arguments, context, key: try KeyAccess.key(arguments, context))
+    for file in files { found += try await file.responses(to: target.url) }
     guard let response = found.first else {
       throw CommandFailure(
         .negative, "the cache holds no answer to \(target.url)", hint: "'larder cache list' shows what it holds.")
@@ -164,12 +167,14 @@ private enum CacheListing {
     return .done
   }
 
-  private static func files(_ arguments: ParsedArguments, _ context: CommandContext) throws -> [TechnicalCacheFile] {
+  private static func files(
+    _ arguments: ParsedArguments, _ context: CommandContext, key: StorageKey? = nil
+  ) throws -> [TechnicalCacheFile] {
     let folder = try arguments.required(OptionSyntax.cacheFolder)
     guard InputFile.exists(context.path(folder)) else {
-      throw FileError(path: folder, reason: "there is no such folder")
+      throw FileError(path: context.path(folder), reason: "there is no such folder")
     }
-    return try TechnicalCacheFile.files(in: context.path(folder))
+    return try TechnicalCacheFile.files(in: context.path(folder), key: key)
   }
 }
 

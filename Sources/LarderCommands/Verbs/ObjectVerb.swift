@@ -1,7 +1,7 @@
 internal import ObjectStore
 
 extension CommandSyntax {
-  /// `larder object put|get|list|delete`.
+  /// `larder object put|get|list|delete|key`.
   static let object: CommandSyntax = .init(
     "object", summary: "put, get, list and delete values in the file of an object store",
     discussion: [
@@ -15,7 +15,7 @@ extension CommandSyntax {
       "larder object get --store app.store avatar/7 -o photo.png",
       "larder object list --store app.store --label friends",
     ],
-    subcommands: [.objectPut, .objectGet, .objectList, .objectDelete])
+    subcommands: [.objectPut, .objectGet, .objectList, .objectDelete, .objectKey])
 
   private static let objectPut = CommandSyntax(
     "put", summary: "put bytes under a key, in place of what is there",

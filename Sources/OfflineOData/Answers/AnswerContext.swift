@@ -26,14 +26,14 @@ struct AnswerContext {
 
   private func objects(_ shape: ReadShape) -> String? {
     guard case .path(let path) = url.resource else {
-      return shape.type.map { $0.name + selectList(shape, url.options).asText }
+      return shape.type.map { $0.name + AnswerContext.list(shape, url.options, version) }
     }
     for segment in path.segments {
       if case .crossjoin = segment.kind { return "Collection(Edm.ComplexType)" }
       if case .allEntities = segment.kind { return "Collection(Edm.EntityType)" }
     }
     let walk = AnswerPath(path)
-    let list = selectList(shape, url.options).asText
+    let list = AnswerContext.list(shape, url.options, version)
     guard let place = walk.place else {
       guard let name = (shape.type ?? path.type?.structure)?.name else {
         return plan.isSingle ? "Edm.ComplexType" : "Collection(Edm.ComplexType)"
@@ -50,7 +50,7 @@ struct AnswerContext {
   private func value(_ member: ReadMember) -> String? {
     if case .path(let path) = url.resource {
       let walk = AnswerPath(path)
-      if let property = walk.property { return property + selectList(url.options.select).asText }
+      if let property = walk.property { return property + AnswerContext.selectList(url.options.select).asText }
     }
     let name = member.type.item == .untyped ? "Edm.Untyped" : "\(member.type.item)"
     return member.type.isCollection ? "Collection(\(name))" : name
@@ -58,17 +58,30 @@ struct AnswerContext {
 
   // MARK: Select lists
 
-  /// The selected properties, and what is expanded with a list of its own (Protocol 4.01 §10.7 to §10.10).
-  private func selectList(_ shape: ReadShape, _ options: ODataBoundOptions?) -> [String] {
+  /// The selected properties, and what is expanded with a list of its own (Protocol 4.01 §10.7 to §10.10), in parentheses;
+  /// nothing where there are none.
+  static func list(_ shape: ReadShape, _ options: ODataBoundOptions?, _ version: ODataVersion) -> String {
+    selectList(shape, options, version).asText
+  }
+
+  private static func selectList(
+    _ shape: ReadShape, _ options: ODataBoundOptions?, _ version: ODataVersion
+  ) -> [String] {
     var list = selectList(options?.select ?? [])
-    if shape.table == nil { list += AnswerContext.made(shape.members, leavingOut: list) }
+    if shape.table == nil { list += made(shape.members, leavingOut: list, shape.expands, version) }
+    var alternatives = shape.expands.filter { $0.only != nil }
     for expand in shape.expands {
-      guard case .entities = expand.content else { continue }
-      guard case .objects(let innerShape) = expand.plan.content else { continue }
-      let item = options?.expand.first { AnswerPath.names($0.path) == expand.path }
-      let nested = selectList(innerShape, item?.options)
+      // What stands in an object that was made is listed with that.
+      if shape.table == nil, expand.path.count > 1 { continue }
+      guard var nested = selectList(expand, options, version) else { continue }
+      if expand.only != nil {
+        // Of entities of any type each has a list of its own: here they are one.
+        guard !alternatives.isEmpty else { continue }
+        nested = selectList(alternatives, version)
+        alternatives = []
+      }
       let name = expand.path.joined(separator: "/")
-      let isRecursive = item?.options?.levels != nil
+      let isRecursive = options?.options(of: expand)?.levels != nil
       // A 4.0 answer names what is expanded only where that has a list of its own.
       if version < .v401, nested.isEmpty, !isRecursive { continue }
       if let plain = list.firstIndex(of: name), !isRecursive { list.remove(at: plain) }
@@ -77,7 +90,33 @@ struct AnswerContext {
     return list
   }
 
-  private func selectList(_ items: [ODataBoundSelectItem]) -> [String] {
+  private static func selectList(_ alternatives: [ReadExpand], _ version: ODataVersion) -> [String] {
+    var list: [String] = []
+    for alternative in alternatives {
+      guard case .objects(let shape) = alternative.plan.content, shape.table != nil else { continue }
+      list += selectList(shape, alternative.options, version).filter { !list.contains($0) }
+    }
+    return list
+  }
+
+  /// The list of what is expanded; nil for counts and references.
+  private static func selectList(
+    _ expand: ReadExpand, _ options: ODataBoundOptions?, _ version: ODataVersion
+  ) -> [String]? {
+    guard case .entities = expand.content, case .objects(let shape) = expand.plan.content else { return nil }
+    return selectList(shape, options?.options(of: expand), version)
+  }
+
+  /// The context of a collection that was made, behind `$metadata#`: what the set holds of which it is a part (Data
+  /// Aggregation 4.0 §3.4.3, §3.5.2).
+  static func fragment(_ expand: ReadExpand, _ options: ODataBoundOptions?, _ version: ODataVersion) -> String? {
+    guard expand.isMade, case .objects(let shape) = expand.plan.content else { return nil }
+    let list = selectList(shape, options, version).asText
+    if let source = shape.source ?? expand.source, source.containment.isEmpty { return source.source.name + list }
+    return "Collection(\(shape.type?.name ?? "Edm.ComplexType"))"
+  }
+
+  private static func selectList(_ items: [ODataBoundSelectItem]) -> [String] {
     items.flatMap { item -> [String] in
       let name = AnswerPath.names(item.path).joined(separator: "/")
       let nested = item.options.map { selectList($0.select) } ?? []
@@ -86,12 +125,28 @@ struct AnswerContext {
   }
 
   /// The properties of rows that `$apply` has made (Data Aggregation 4.0 §5).
-  private static func made(_ members: [ReadMember], leavingOut known: [String]) -> [String] {
+  private static func made(
+    _ members: [ReadMember], leavingOut known: [String], _ expands: [ReadExpand], _ version: ODataVersion,
+    at path: [String] = []
+  ) -> [String] {
     members.compactMap { member in
-      if known.contains(member.name) { return nil }
+      if known.contains(member.name) || member.name.hasPrefix("@") { return nil }
       guard case .complex(_, let inner) = member.kind else { return member.name }
-      return "\(member.name)(\(made(inner, leavingOut: []).joined(separator: ",")))"
+      let place = path + [member.name]
+      var list = made(inner, leavingOut: [], expands, version, at: place)
+      for expand in expands where Array(expand.path.dropLast()) == place {
+        guard let name = expand.path.last, let nested = selectList(expand, nil, version) else { continue }
+        list.append("\(name)(\(nested.joined(separator: ",")))")
+      }
+      return "\(member.name)(\(list.joined(separator: ",")))"
     }
+  }
+}
+
+extension ODataBoundOptions {
+  /// The options of what is expanded; nil where it has none.
+  func options(of expand: ReadExpand) -> ODataBoundOptions? {
+    self.expand.first { AnswerPath.names($0.path) == expand.path }?.options
   }
 }
 

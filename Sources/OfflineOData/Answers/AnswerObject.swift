@@ -58,8 +58,8 @@ final class AnswerObject: Sendable {
     parts = shape.members.compactMap { preparing.part($0, isDynamic: shape.type == nil) }
     let all = shape.expands.map { expand in
       AnswerExpand(
-        expand, options: options?.expand.first { AnswerPath.names($0.path) == expand.path }?.options,
-        typeCount: allTypes.count, types: types, depth: depth + 1)
+        expand, options: expand.options ?? options?.options(of: expand), typeCount: allTypes.count, types: types,
+        depth: depth + 1)
     }
     expands = all.filter { $0.expand.path.count == 1 || form.isVerbose }
     innerExpands = Dictionary(grouping: all.filter { $0.expand.path.count > 1 && !form.isVerbose }) {
@@ -112,6 +112,8 @@ final class AnswerObject: Sendable {
     let typeCount: Int
 
     func part(_ member: ReadMember, isDynamic: Bool, below path: String = "") -> Part? {
+      let isAnnotation = member.name.hasPrefix("@")
+      if isAnnotation, types.form.isVerbose { return nil }
       let owners = AnswerObject.flags(member.types, count: typeCount)
       let name = quoted(member.name)
       switch member.kind {
@@ -119,7 +121,8 @@ final class AnswerObject: Sendable {
         return Part(name: [], kind: .stream(column, member.name), types: owners)
       case .column(let column, let storage):
         let cell = AnswerCell(storage, type: member.type, form: types.form, types: types)
-        return Part(name: typed(member, isDynamic) + name, kind: .cell(column, cell), types: owners)
+        let type = isAnnotation ? [] : typed(member, isDynamic)
+        return Part(name: type + name, kind: .cell(column, cell), types: owners)
       case .complex(let marker, let members):
         let declared = member.type.structure
         let own = path.isEmpty ? member.name : "\(path)/\(member.name)"
@@ -176,6 +179,8 @@ final class AnswerExpand: Sendable {
   let name: String
   /// What an entity of any type begins with: a context of its own (JSON Format 4.01 §4.6.1).
   let context: [UInt8]
+  /// `"Name@odata.context":"…",` of a collection that was made; empty for others.
+  let ownContext: [UInt8]
   /// Statements of this place alone, told apart by white space at their end: one that is running cannot run within
   /// itself.
   let sql: String
@@ -194,6 +199,7 @@ final class AnswerExpand: Sendable {
     sql = expand.plan.sql + space
     countSQL = expand.plan.count.map { $0.sql + space }
     context = AnswerExpand.context(expand, types.form)
+    ownContext = AnswerExpand.ownContext(expand, name, options, types.form)
     switch expand.plan.content {
     case .objects(let inner), .references(let inner):
       let isContained = inner.table?.isContained == true
@@ -206,17 +212,32 @@ final class AnswerExpand: Sendable {
     }
   }
 
+  private static func ownContext(
+    _ expand: ReadExpand, _ name: String, _ options: ODataBoundOptions?, _ form: AnswerForm
+  ) -> [UInt8] {
+    guard !form.isVerbose, form.metadata != .none,
+      let fragment = AnswerContext.fragment(expand, options, form.version)
+    else { return [] }
+    var out = AnswerBytes()
+    out.string("\(name)\(form.control)context")
+    out.append(UInt8(ascii: ":"))
+    out.string("\(form.serviceRoot)$metadata#\(fragment)")
+    out.append(UInt8(ascii: ","))
+    return out.takeAll()
+  }
+
   private static func context(_ expand: ReadExpand, _ form: AnswerForm) -> [UInt8] {
     guard expand.only != nil, !form.isVerbose, form.metadata != .none, case .objects(let shape) = expand.plan.content,
       let table = shape.table
     else { return [] }
     var out = AnswerBytes()
     out.append("\"\(form.control)context\":")
+    let list = AnswerContext.list(shape, expand.options, form.version)
     let fragment =
       switch table.place {
-      case .entitySet(let name): name + "/$entity"
-      case .singleton(let name): name
-      case .containment, .type: table.type.name
+      case .entitySet(let name): name + list + "/$entity"
+      case .singleton(let name): name + list
+      case .containment, .type: table.type.name + list
       }
     out.string("\(form.serviceRoot)$metadata#\(fragment)")
     out.append(UInt8(ascii: ","))

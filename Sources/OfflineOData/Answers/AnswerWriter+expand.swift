@@ -56,6 +56,7 @@ extension AnswerWriter {
       counted = try self.count(sql, AnswerWriter.values(count.parameters, at: row))
     }
     if let counted, !form.isVerbose { out.append("\"\(expand.name)\(form.control)count\":\(exact(counted)),") }
+    if !expand.ownContext.isEmpty { out.append(expand.ownContext) }
     out.append("\"\(expand.name)\":")
     guard expand.expand.isCollection else {
       let start = out.count

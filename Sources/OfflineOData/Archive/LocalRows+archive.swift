@@ -62,7 +62,7 @@ extension LocalRows {
     let isHeld = try connection.first(sql, .integer(id)) { (_) throws(StorageError) in true }
     guard isHeld == true, let entry = try queue.entry(id) else { return }
     let own = try connection.integers(
-      "SELECT id FROM larder_request WHERE unit = ?1 AND state = 0", .integer(entry.unit)
+      "SELECT id FROM larder_request WHERE id IN (\(ChangeQueue.ofUnit)) AND state = 0", .integer(entry.unit)
     )
     for one in own {
       try queue.set(.held, of: one)

@@ -17,8 +17,8 @@ struct RequestRows {
   private let rows: LocalRows
   private let plan: ReplicaPlan
   private let rendering: RequestRendering
-  /// The names of the tables of the entities that the requests make or change.
-  private(set) var entityTables: Set<String> = []
+  /// What the requests make or change.
+  private(set) var kinds: Set<AffectedKind> = []
 
   init(_ store: OpenStore, _ connection: Connection, _ state: ReplicaState, _ plan: ReplicaPlan) {
     self.store = store
@@ -29,15 +29,16 @@ struct RequestRows {
     rendering = UploadPlan.placing(journal.rendering(connection, state, plan), plan)
   }
 
-  /// The rows as a JSON array: an object a request, its properties under their names.
-  mutating func json(of set: StoreSet) throws -> String {
+  /// The rows as JSON: an object a request, its properties under their names.
+  mutating func texts(of set: StoreSet) throws -> RequestTexts {
     let entries = try set.states.flatMap { try queue.entries($0) }.sorted { $0.id < $1.id }
     let archive = set == .archive && entries.contains { $0.state == .held } ? try ArchivedRequests(queue) : nil
-    var writer = JSONWriter()
-    writer.beginArray()
+    var texts: [(Int64, [UInt8])] = []
+    texts.reserveCapacity(entries.count)
     var unit: (id: Int64, done: RequestRendering.ChangeSet)?
     for entry in entries {
       var done = unit?.id == entry.unit ? unit?.done ?? .init() : .init()
+      var writer = JSONWriter()
       writer.beginObject()
       try common(entry, &writer)
       if set == .queue {
@@ -48,27 +49,26 @@ struct RequestRows {
         failed(entry, archive, &done, &writer)
       }
       writer.endObject()
+      texts.append((entry.id, writer.bytes))
       unit = (entry.unit, done)
     }
-    writer.endArray()
-    return String(decoding: writer.bytes, as: UTF8.self)
+    return RequestTexts(texts)
   }
 
   private mutating func common(_ entry: QueueEntry, _ writer: inout JSONWriter) throws {
-    writer.name("RequestID")
-    writer.integer(entry.id)
-    writer.name("TransactionID")
-    writer.integer(entry.unit)
     text("CustomTag", entry.request.customTag, &writer)
     writer.name("Conflict")
     writer.boolean(entry.failure?.kind == .conflict && entry.state != .sent)
-    if let entity = entry.request.entity, plan.table(entity.table) != nil {
-      entityTables.insert(entity.table)
-      text("@table", entity.table, &writer)
-      writer.name("@entity")
-      writer.integer(entity.row)
+    if let entity = entry.request.entity, let table = plan.table(entity.table) {
+      let cells = try rows.effective(entity)
+      if let cells {
+        let type = cells.text(.type).flatMap(plan.model.structure) ?? table.type
+        let kind = AffectedKind(table: table, type: type)
+        kinds.insert(kind)
+        text("@kind", kind.text, &writer)
+      }
       // One that is deleted here is told by the key that it had.
-      if let cells = try rows.effective(entity) ?? rows.base(of: entity) {
+      if let cells = try cells ?? rows.base(of: entity) {
         text("EntityPath", try rows.path(of: entity, cells), &writer)
       }
     }
@@ -132,12 +132,29 @@ struct RequestRows {
 
   // MARK: SQL
 
-  /// The rows as a table with the columns that questions expect.
-  static func source(_ table: EntityTable, _ json: String) -> SQLText {
-    var columns = system(id: "json_extract(value, '$.RequestID')", parent: "NULL")
-    for column in table.columns { columns.append("json_extract(value, '$.\(column.name)') AS \"\(column.name)\"") }
-    for name in ["@table", "@entity"] { columns.append("json_extract(value, '$.\"\(name)\"') AS \"\(name)\"") }
-    return .atom("(SELECT \(SQLText(table: columns.joined(separator: ","))) FROM json_each(\(value: .text(json))))")
+  /// The rows as a table with the columns that questions expect: one is found by its number without a look at the others.
+  static func source(_ table: EntityTable, of set: StoreSet, _ texts: RequestTexts) -> SQLText {
+    var columns = system(id: "id", parent: "NULL")
+    for name in table.columns.map(\.name) + ["@kind", "@entity"] {
+      let value =
+        switch name {
+        case "RequestID": "id"
+        case "TransactionID": "unit"
+        case "@entity": "entity"
+        default: "json_extract(json, '$.\"\(name)\"')"
+        }
+      columns.append("\(value) AS \"\(name)\"")
+    }
+    let list = SQLText(table: columns.joined(separator: ","))
+    return .atom(
+      """
+      (SELECT \(list) FROM (SELECT id, unit, entity, larder_text(\(value: .blob(texts.blob)), id) AS json \
+      FROM larder_request WHERE state IN (\(states(of: set)))))
+      """)
+  }
+
+  private static func states(of set: StoreSet) -> SQLText {
+    SQLText(table: set.states.map { String($0.rawValue) }.joined(separator: ","))
   }
 
   /// The same of the headers that the caller gave them: found by their request, for each row of a long queue asks.
@@ -147,11 +164,10 @@ struct RequestRows {
       let value = column.name == "Position" ? "h.key + 1" : "json_extract(h.value, '$.\(column.name.lowercased())')"
       columns.append("\(value) AS \"\(column.name)\"")
     }
-    let states = set.states.map { String($0.rawValue) }.joined(separator: ",")
     return .atom(
       """
       (SELECT \(SQLText(table: columns.joined(separator: ","))) FROM larder_request r, \
-      json_each(r.request, '$.headers') h WHERE r.state IN (\(SQLText(table: states))))
+      json_each(r.request, '$.headers') h WHERE r.state IN (\(states(of: set))))
       """)
   }
 

@@ -17,7 +17,9 @@ enum StoreModel {
     init(_ version: ODataVersion) {
       model = StoreModel.model(version)
       plan = ReplicaPlan(model: model)
-      binder = ODataBinder(model: model)
+      var options = ODataBinderOptions(version: version)
+      options.keepsOptionsOfAnyType = true
+      binder = ODataBinder(model: model, options: options)
     }
   }
 

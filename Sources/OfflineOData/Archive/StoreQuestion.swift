@@ -16,27 +16,34 @@ extension OpenStore {
   /// A question of one of the store's sets, for what a transaction sees.
   func question(
     _ text: String, of set: StoreSet, _ connection: Connection, _ state: ReplicaState, _ plan: ReplicaPlan,
-    isPaged: Bool
+    isPaged: Bool, showsMarks: Bool
   ) throws -> PreparedQuestion {
-    if set != .log, let question = try affected(text, of: set, connection, state, plan, isPaged: isPaged) {
+    if set != .log,
+      let question = try affected(text, of: set, connection, state, plan, isPaged: isPaged, showsMarks: showsMarks)
+    {
       return question
     }
     let (planned, bound) = try StoreQuestion.bind(text, plan.model.version)
-    let options = QueryWriter.Options(pageSize: isPaged ? parameters.answerPageSize : nil)
+    let options = QueryWriter.Options(
+      pageSize: isPaged ? parameters.answerPageSize : nil, showsMarks: showsMarks)
     let places = ReplicaState(
       version: 0, tables: planned.plan.tables.map { "larder_store_\($0.number)" },
       links: planned.plan.links.map { "larder_links_\($0.number)" }, search: planned.plan.tables.map { _ in nil })
     var writer = QueryWriter(plan: planned.plan, state: places, options: options)
     var model = planned.model
-    let expandsAffected = bound.options.expand.contains {
-      AnswerPath.names($0.path).contains { ["*", StoreModel.affected].contains($0) }
-    }
+    let expandsAffected = bound.options.expandsAffected
     if expandsAffected {
       // Entities of two models in one answer.
       model = wholeModel(plan)
     }
+    // In V4's words a service before V4 has no binder that is kept.
+    let isAsService = !expandsAffected || (planned.model.version < .v4) == (plan.model.version < .v4)
+    let binder =
+      isAsService
+      ? binder(plan) : ODataBinder(model: plan.model, options: ODataBinderOptions(version: planned.model.version))
+    let words = AffectedOptions(binder: binder, text: text)
     writer.sources = try StoreQuestion(store: self, connection: connection, state: state, plan: plan).sources(
-      planned, set)
+      planned, set, words)
     let readPlan = try writer.plan(bound)
     var reads: Set<Int> = set == .log ? [] : [ReplicaChanges.requests]
     if expandsAffected { reads.formUnion(plan.tables.indices) }
@@ -55,7 +62,7 @@ extension OpenStore {
   /// `ErrorArchive(7)/AffectedEntity…` as a question of the entity where the service has it; nil for other texts.
   private func affected(
     _ text: String, of set: StoreSet, _ connection: Connection, _ state: ReplicaState, _ plan: ReplicaPlan,
-    isPaged: Bool
+    isPaged: Bool, showsMarks: Bool
   ) throws -> PreparedQuestion? {
     guard let close = text.firstIndex(of: ")"), let id = set.key(in: text[...close]) else { return nil }
     let step = ")/" + StoreModel.affected
@@ -64,12 +71,14 @@ extension OpenStore {
     guard rest.isEmpty || rest.first == "/" || rest.first == "?" else { return nil }
     guard let entry = try ChangeQueue(connection).entry(id), set.states.contains(entry.state) else {
       // There is no such request: what is asked for of it is not there either.
-      return try question(String(text[...close]), of: set, connection, state, plan, isPaged: isPaged)
+      return try question(
+        String(text[...close]), of: set, connection, state, plan, isPaged: isPaged, showsMarks: showsMarks)
     }
     let reads: Set<Int> = [ReplicaChanges.requests]
     let rows = LocalRows(plan, state, connection)
     guard let entity = entry.request.entity, let cells = try rows.effective(entity) else {
-      var question = try question(String(text[...close]), of: set, connection, state, plan, isPaged: isPaged)
+      var question = try question(
+        String(text[...close]), of: set, connection, state, plan, isPaged: isPaged, showsMarks: showsMarks)
       question.plan = ReadPlan(
         sql: "SELECT 1 WHERE 0", parameters: [], content: .objects(ReadShape(table: nil, type: nil, members: [])),
         isSingle: true, owner: ReadCount(sql: "SELECT 1", parameters: []))
@@ -80,9 +89,20 @@ extension OpenStore {
     guard let path = try rows.path(of: entity, cells) else {
       throw OfflineODataError.unsupported("an entity that no entity set holds, by its path")
     }
-    var question = try make(path + rest, state, plan, isPaged ? parameters.answerPageSize : nil)
+    var question = try make(
+      path + rest, state, plan, isPaged ? parameters.answerPageSize : nil, showsMarks: showsMarks)
     question.alsoReads = reads
     return question
+  }
+}
+
+extension ODataBoundOptions {
+  /// Whether entities of the service stand in line, at whatever level.
+  fileprivate var expandsAffected: Bool {
+    expand.contains { item in
+      AnswerPath.names(item.path).contains { ["*", StoreModel.affected].contains($0) }
+        || item.options?.expandsAffected == true
+    }
   }
 }
 
@@ -116,7 +136,9 @@ struct StoreQuestion {
   }
 
   /// What stands for the tables of the store's model, of those that a question of one set can reach.
-  func sources(_ planned: StoreModel.Planned, _ set: StoreSet) throws -> QuerySources {
+  func sources(
+    _ planned: StoreModel.Planned, _ set: StoreSet, _ words: AffectedOptions
+  ) throws -> QuerySources {
     var sources = QuerySources()
     guard let table = planned.plan.table(set.rawValue) else { return sources }
     guard set != .log else {
@@ -124,8 +146,7 @@ struct StoreQuestion {
       return sources
     }
     var rows = RequestRows(store, connection, state, plan)
-    let json = try rows.json(of: set)
-    sources.tables[table.number] = RequestRows.source(table, json)
+    sources.tables[table.number] = RequestRows.source(table, of: set, try rows.texts(of: set))
     if let headers = planned.plan.table("\(set.rawValue)/\(StoreModel.headers)") {
       sources.tables[headers.number] = RequestRows.headers(headers, of: set)
     }
@@ -133,7 +154,7 @@ struct StoreQuestion {
       sources.links[link.number] = "(SELECT earlier AS source, request AS target FROM larder_dependency)"
     }
     sources.affected = AffectedEntities(
-      plan: plan, state: state, tables: rows.entityTables.sorted().compactMap { plan.table($0) })
+      plan: plan, state: state, kinds: rows.kinds.sorted { $0.text < $1.text }, options: words)
     return sources
   }
 }

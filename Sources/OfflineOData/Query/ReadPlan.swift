@@ -177,8 +177,14 @@ struct ReadExpand: Sendable {
   let plan: ReadPlan
   /// `$levels=max`: an entity that stands above itself already shows nothing of this property any more.
   var stopsAtCycles = false
+  /// A collection that `nest` or `addnested` made: its context says what it holds (Data Aggregation 4.0 §3.4.3, §3.5.2).
+  var isMade = false
+  /// Where its instances come from, where the plan's shape does not say.
+  var source: ODataBoundSource?
   /// One of several alternatives for entities of any type: it is for rows with this value; nil is for all rows.
   var only: Only?
+  /// The alternative's options, which no item of the question's own has.
+  var options: ODataBoundOptions?
 
   /// What chooses among alternatives.
   struct Only: Sendable, Hashable {

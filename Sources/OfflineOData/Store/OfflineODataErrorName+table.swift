@@ -115,6 +115,18 @@ extension OfflineODataErrorName {
         .preconditionFailed, "The store is not encrypted, and a key was given.",
         "Leave the key out, or encrypt the store first.")
     ),
+    (
+      .otherUser,
+      Entry(
+        .preconditionFailed, "The store belongs to another user.",
+        "Send what waits as that user, or set the store aside: onUserSwitch says which.")
+    ),
+    (
+      .setAsideNeedsKey,
+      Entry(
+        .preconditionFailed, "The other user's store is not encrypted, and is set aside only under a key.",
+        "Give setAside a key, and keep it for that user.")
+    ),
   ]
 
   private static let notFound: [(OfflineODataErrorName, Entry)] = [

@@ -83,6 +83,10 @@ public enum OfflineODataErrorName: Int, CaseIterable, Sendable, Hashable {
   case encryptionKeyMissing = 2013
   /// The store's file is not encrypted, and a key was given.
   case storeNotEncrypted = 2014
+  /// The store's file belongs to another user.
+  case otherUser = 2015
+  /// Another user's plain store is to be set aside, and no key was given to encrypt it with.
+  case setAsideNeedsKey = 2016
 
   // notFound
   /// There is no such entity.

@@ -23,6 +23,11 @@ public struct OfflineODataParameters: Sendable {
   /// Encrypts the file, with its log and its temporary files; nil keeps a plain one. One that is there must be encrypted
   /// with it; ``OfflineODataProvider/changeKey(of:to:)`` makes it so.
   public var storeEncryptionKey: StorageKey?
+  /// Who works with the store; nil says nothing about it, and opens whatever is in place. A store keeps whose it is, and one
+  /// that was nobody's becomes that of who opens it first. Any text that names one user always; it is in no file.
+  public var currentUser: String?
+  /// What becomes of a store in place that belongs to another than ``currentUser``.
+  public var onUserSwitch: OfflineODataUserSwitch
   /// How the service is spoken with.
   public var conversation: ConversationOptions
   /// Indexes beside those on keys and foreign keys.
@@ -43,6 +48,7 @@ public struct OfflineODataParameters: Sendable {
     storeName: String = "store", storePath: String? = nil, createsStore: Bool = true, fillsOnOpening: Bool = true,
     pageSize: Int? = nil,
     timeout: Duration? = nil, customHeaders: HTTPFields = [:], storeEncryptionKey: StorageKey? = nil,
+    currentUser: String? = nil, onUserSwitch: OfflineODataUserSwitch = .refuse,
     conversation: ConversationOptions = ConversationOptions(), indexes: [OfflineODataIndex] = [],
     parallelQueries: Int = 3, maximumStagingAge: Duration = .seconds(86_400), answerPageSize: Int? = nil,
     combinesChanges: Bool = false
@@ -55,6 +61,8 @@ public struct OfflineODataParameters: Sendable {
     self.timeout = timeout
     self.customHeaders = customHeaders
     self.storeEncryptionKey = storeEncryptionKey
+    self.currentUser = currentUser
+    self.onUserSwitch = onUserSwitch
     self.conversation = conversation
     self.indexes = indexes
     self.parallelQueries = parallelQueries
@@ -78,6 +86,7 @@ public struct OfflineODataParameters: Sendable {
       }
     guard isName else { throw OfflineODataError(.invalidStoreName, "'\(storeName)'") }
     func refuse(_ what: String) -> OfflineODataError { OfflineODataError(.invalidParameter, what) }
+    if let currentUser, currentUser.isEmpty { throw refuse("currentUser is empty; nil says nothing about the user") }
     if let pageSize, pageSize < 1 { throw refuse("pageSize is \(pageSize), it must be 1 or more") }
     if let answerPageSize, answerPageSize < 1 {
       throw refuse("answerPageSize is \(answerPageSize), it must be 1 or more")

@@ -80,7 +80,7 @@ extension OfflineODataProvider {
 
   /// Makes changes in one transaction: all of them, or none.
   ///
-  /// Throws ``ChangeSetError`` for the first that does not fit.
+  /// Throws ``ChangeSetError`` for the first that does not fit, ``OfflineODataError`` for what is no single one's fault.
   package func make(_ draft: ChangeSetDraft) async throws -> [ODataSingleResponse] {
     let store = try openStore()
     for (place, request) in draft.requests.enumerated() {
@@ -88,19 +88,23 @@ extension OfflineODataProvider {
       throw ChangeSetError(
         place: place, error: OfflineODataError(.unsupportedChange, "\(set.rawValue) in a change set"))
     }
-    let reached = Mutex(0)
+    let reached = Mutex<Int?>(nil)
     do throws(OfflineODataError) {
       return try await store.change(draft.requests, isChangeSet: true) { place in reached.withLock { $0 = place } }
-    } catch { throw ChangeSetError(place: reached.withLock { $0 }, error: error) }
+    } catch {
+      guard let place = reached.withLock({ $0 }) else { throw error }
+      throw ChangeSetError(place: place, error: error)
+    }
   }
 }
 
 extension ChangeSetDraft {
   /// The path of an entity of a collection, under a key that says nothing but its types.
   fileprivate static func anEntity(of collection: String, _ context: ChangeContext) throws -> String {
-    let bound = try context.bind(try context.split(collection).path)
+    let path = try context.split(collection).path
+    let bound = try context.bind(path)
     guard let type = bound.type?.item.structure else {
-      throw OfflineODataError(.unsupportedChange, "a name for what is no entity: '\(collection.prefix(200))'")
+      throw OfflineODataError(.unsupportedChange, "a name for what is no entity: '\(path.prefix(200))'")
     }
     let parts = try type.key.map { part in
       let path = part.path.split(separator: "/").map(String.init)
@@ -111,7 +115,7 @@ extension ChangeSetDraft {
       let literal = try value.urlLiteral(dialect: context.model.version.dialect)
       return type.key.count > 1 ? "\(part.name)=\(literal)" : literal
     }
-    return "\(collection)(\(parts.joined(separator: ",")))"
+    return "\(path)(\(parts.joined(separator: ",")))"
   }
 
   /// One of them is a value of each type that keys have.

@@ -27,8 +27,8 @@ extension OfflineODataProvider {
   ///
   /// - Parameters:
   ///   - path: the navigation property, such as `Orders(5)/Customer`; with `/$ref` or V2's `/$links/` too.
-  ///   - target: the other entity; nil only where a link to one is removed.
-  /// - Throws: `notFound` where a link to one is to be removed that leads to another entity.
+  ///   - target: the other entity; nil only where a link to one is removed. Given there too, a link that leads to another
+  ///     entity is not taken away.
   package func linkChange(_ path: String, to target: String?, removes: Bool) async throws -> ODataSingleRequest {
     try await linkChange(path, to: target, removes: removes, example: nil)
   }
@@ -40,7 +40,7 @@ extension OfflineODataProvider {
     _ path: String, to target: String?, removes: Bool, example: String?
   ) async throws -> ODataSingleRequest {
     let store = try openStore()
-    let (text, isCollection) = try await store.read { connection, state, plan in
+    let (text, isCollection) = try await store.read { _, _, plan in
       let context = store.changing(plan)
       func parts(_ path: String) throws -> [Substring] {
         let place = example == nil ? try context.split(path).path : path
@@ -53,9 +53,6 @@ extension OfflineODataProvider {
         throw OfflineODataError(.unsupportedChange, "a link where there is no navigation property: '\(path)'")
       }
       let isCollection = navigation.type.isCollection
-      if removes, !isCollection, example == nil, let target {
-        try ChangeContent.check(bound, leadsTo: target, context, LocalRows(plan, state, connection))
-      }
       let isV2 = plan.model.version < .v4
       if isV2 { steps.insert("$links", at: steps.count - 1) }
       return (steps.joined(separator: "/") + (isV2 ? "" : "/$ref"), isCollection)
@@ -65,7 +62,7 @@ extension OfflineODataProvider {
       return isCollection ? .createLink(text, to: target) : .updateLink(text, to: target)
     }
     var request = ODataSingleRequest.deleteLink(text)
-    if isCollection, let target { request.body = .reference(target) }
+    if let target { request.body = .reference(target) }
     return request
   }
 }
@@ -116,16 +113,6 @@ struct ChangeContent: Sendable {
       guard !literals.isEmpty else { return }
       request.path += (request.path.contains("?") ? "&" : "?") + literals.joined(separator: "&")
     }
-  }
-
-  /// Throws where a navigation property leads to another entity; what is not in the store is left to the service.
-  static func check(
-    _ path: ODataBoundPath, leadsTo target: String, _ context: ChangeContext, _ rows: LocalRows
-  ) throws {
-    guard let there = try ChangeWalk.target(of: path, rows).entity else { return }
-    let wanted = try ChangeWalk.target(of: try context.bind(try context.split(target).path), rows).entity
-    guard wanted != there else { return }
-    throw OfflineODataError(.entityNotFound, "the link leads to another entity than '\(target)'")
   }
 
   private func entity(_ json: [UInt8], _ type: EdmTypeReference) throws -> ODataEntity {

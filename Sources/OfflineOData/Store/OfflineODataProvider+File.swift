@@ -11,6 +11,8 @@ import Synchronization
 extension OfflineODataProvider {
   /// Removes the store's file with all that is in it, an encrypted one also where its key is lost. Only while the store is
   /// closed: throws `preconditionFailed` else, and where another process has it open.
+  ///
+  /// With ``OfflineODataParameters/currentUser`` that user's store is removed, in its place or set aside, and no other's.
   public func clear() async throws {
     try state.withLock { state throws(OfflineODataError) in
       guard case .closed = state.phase else { throw OfflineODataError(.storeOpen) }
@@ -19,15 +21,42 @@ extension OfflineODataProvider {
     defer { state.withLock { $0.phase = .closed } }
     try await translated {
       let path = parameters.file
-      guard try DatabaseFile(path).content() != .absent else { return }
-      let lock = try FileLock(path + "-download")
-      defer { lock.release() }
-      try await checkRemovable(path)
-      for suffix in ["", "-wal", "-shm", "-changes", "-download", "-upload", "-rekey", "-rekey-journal"] {
-        try? FileManager.default.removeItem(atPath: path + suffix)
-      }
-      guard !FileManager.default.fileExists(atPath: path) else { throw OfflineODataError(.fileFailed, path) }
+      let user = parameters.currentUser.map { StoreUser($0) }
+      let aside = user?.aside(of: path)
+      // Where nothing is, no lock is made; what there is only the lock tells, for another may move it until then.
+      let makes = try user != nil && (isThere(DatabaseFile(path)) || isThere(aside))
+      let mark = try await UserMark.take(of: path, isShared: false, makes: makes)
+      defer { mark?.release() }
+      let isAside = try isThere(aside)
+      // A store is opened in its place alone.
+      if isAside { try aside?.remove() }
+      if try isThere(DatabaseFile(path)), try await isOwn(isAside, mark) { try await clearPlace() }
     }
+  }
+
+  private func isThere(_ file: DatabaseFile?) throws(StorageError) -> Bool {
+    guard let file else { return false }
+    return try file.content() != .absent
+  }
+
+  /// Whether the store in place is the user's, or nobody's while the user has no other; without a user any is.
+  private func isOwn(_ hasOther: Bool, _ mark: UserMark?) async throws -> Bool {
+    guard let name = parameters.currentUser else { return true }
+    let found = try? await UserOpening(parameters, user: name).look()
+    guard let owner = found?.user ?? mark?.user else { return !hasOther }
+    return owner == StoreUser(name)
+  }
+
+  private func clearPlace() async throws {
+    let path = parameters.file
+    let lock = try FileLock(path + "-download")
+    defer { lock.release() }
+    try await checkRemovable(path)
+    try DatabaseFile(path).remove()
+    for suffix in ["-changes", "-download", "-upload", "-user"] {
+      try? FileManager.default.removeItem(atPath: path + suffix)
+    }
+    guard !FileManager.default.fileExists(atPath: path) else { throw OfflineODataError(.fileFailed, path) }
   }
 
   /// Looks whose file it is, and who has it open, before anything is removed. A damaged store may go, one on a full disk,
@@ -69,7 +98,8 @@ extension OfflineODataProvider {
   ///   - parameters: where the store is, and its key now; nil for a plain file.
   ///   - key: the new key; nil makes the file plain.
   /// - Throws: `notFound` where there is no store; `preconditionFailed` (`storeInUse`) where anybody has it open, and for a
-  ///   key that is not the store's, as ``open()`` does; `invalidInput` where there is neither an old nor a new key.
+  ///   key that is not the store's, as ``open()`` does, and for another user's store (`otherUser`); `invalidInput` where
+  ///   there is neither an old nor a new key.
   public static func changeKey(
     of parameters: OfflineODataParameters, to key: StorageKey?
   ) async throws(OfflineODataError) {
@@ -78,10 +108,22 @@ extension OfflineODataProvider {
     guard old != nil || key != nil else {
       throw OfflineODataError(.invalidParameter, "there is neither an old nor a new key")
     }
-    do throws(StorageError) {
-      if try DatabaseFile(path).content() != .absent { return try await Replica.rekey(path: path, from: old, to: key) }
-    } catch { throw OfflineODataError(error) }
-    throw OfflineODataError(.resourceNotFound, "there is no store \(path)")
+    do {
+      // Nobody puts another user's store into the place meanwhile.
+      let mark = try await UserMark.take(of: path, isShared: true, makes: false)
+      defer { mark?.release() }
+      guard try DatabaseFile(path).content() != .absent else {
+        throw OfflineODataError(.resourceNotFound, "there is no store \(path)")
+      }
+      if let name = parameters.currentUser {
+        // What the store says decides; the mark only where the key does not open it, or it is nobody's.
+        let found = try await UserOpening(parameters, user: name).look()
+        if let owner = found?.user ?? mark?.user, owner != StoreUser(name) {
+          throw OfflineODataError(.otherUser, path)
+        }
+      }
+      try await Replica.rekey(path: path, from: old, to: key)
+    } catch { throw OfflineODataError(below: error) }
   }
 }
 

@@ -109,6 +109,12 @@ extension OfflineODataProvider {
   }
 
   private func openFile() async throws -> Replica {
+    if let name = parameters.currentUser {
+      return try await UserOpening(parameters, user: name, root: root.url.absoluteString).open()
+    }
+    // Nobody puts another user's store into the place meanwhile.
+    let mark = try await UserMark.take(of: parameters.file, isShared: true, makes: false)
+    defer { mark?.release() }
     let file = DatabaseFile(parameters.file)
     if !parameters.createsStore, try file.content() == .absent {
       throw OfflineODataError(.resourceNotFound, "there is no store \(parameters.file)")
@@ -124,9 +130,6 @@ extension OfflineODataProvider {
     return OpenStore(replica: replica, conversation: conversation, root: root, parameters: parameters)
   }
 
-  /// The name under which the service's root is kept.
-  private static let rootSetting = "service-root"
-
   /// Removes the defining queries that were removed while the store was closed or opening; gives their names.
   @discardableResult
   private func removeNamed(_ store: OpenStore) async throws -> Set<String> {
@@ -139,12 +142,8 @@ extension OfflineODataProvider {
   /// Fills the store where it never was. Gives the added queries that it has taken.
   private func prepare(_ store: OpenStore) async throws -> [OfflineODataDefiningQuery] {
     let replica = store.replica
-    switch try await replica.setting(Self.rootSetting) {
-    case .text(let kept)? where kept != root.url.absoluteString:
-      throw OfflineODataError(.otherService, kept)
-    case .text?: break
-    default: try await replica.set(Self.rootSetting, to: .text(root.url.absoluteString))
-    }
+    let text = root.url.absoluteString
+    if try await !replica.isOf(text) { try await replica.set(Replica.rootSetting, to: .text(text)) }
     if !replica.isReadOnly {
       try await store.prepareStreams()
       // A disk without room for it is no reason to stay closed.
@@ -221,5 +220,17 @@ extension OfflineODataProvider {
       if case .closing = state.phase { state.phase = .closed }
     }
     telling.tell(.stateChanged(.closed), of: self)
+  }
+}
+
+extension Replica {
+  /// The name under which the service's root is kept.
+  fileprivate static let rootSetting = "service-root"
+
+  /// Whether the store is of the service of a root; false where it is of none yet. Throws `otherService`.
+  func isOf(_ root: String) async throws -> Bool {
+    guard case .text(let kept)? = try await setting(Self.rootSetting) else { return false }
+    guard kept == root else { throw OfflineODataError(.otherService, kept) }
+    return true
   }
 }

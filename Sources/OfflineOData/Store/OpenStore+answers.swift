@@ -91,7 +91,7 @@ extension OpenStore {
     var run: AnswerRun?
     if let set = change.entity?.table, let key = change.key {
       let options = try options.heeding(nil, isJSON: true)
-      run = try entityQuestion(path, set, key, state, plan).map { question in
+      run = try entityQuestion(path, set, key, state, plan, showsMarks: options.showsMarks(path)).map { question in
         AnswerRun(
           plan: question.plan, url: question.url, form: form(options, plan.model), model: question.model,
           heads: question.heads)
@@ -104,16 +104,16 @@ extension OpenStore {
   /// The question for an entity of a set by its key: planned for the first key that is asked for, the same for all others.
   /// Nil where keys make other questions.
   private func entityQuestion(
-    _ path: String, _ set: String, _ key: [SQLValue], _ state: ReplicaState, _ plan: ReplicaPlan
+    _ path: String, _ set: String, _ key: [SQLValue], _ state: ReplicaState, _ plan: ReplicaPlan, showsMarks: Bool
   ) throws -> PreparedQuestion? {
     // No URL has such a name.
-    let name = "\u{0}\(set)"
+    let name = "\u{0}\(set)" + (showsMarks ? "\n" : "")
     let parameters = key.map { ReadParameter.value($0) }
     if var kept = prepared.withLock({ $0.question(name, state.version) }) {
       kept.plan = kept.plan.with(parameters)
       return kept
     }
-    let made = try make(path, state, plan, nil)
+    let made = try make(path, state, plan, nil, showsMarks: showsMarks)
     guard made.plan.parameters == parameters, made.plan.count == nil, made.plan.owner == nil, !made.plan.isOfMoment
     else {
       return nil
@@ -142,8 +142,13 @@ extension OfflineODataAnswerOptions {
   }
 
   /// Whether a question's answer says of each entity whether the last download has brought or changed it: with all control
-  /// information.
-  func showsMarks(_ text: String) -> Bool { metadata == .full || text.contains("metadata=full") }
+  /// information. `$format` is looked for as ``heeding(_:isJSON:)`` reads it: in any case, with or without percent-encoding.
+  func showsMarks(_ text: String) -> Bool {
+    guard metadata != .full else { return true }
+    guard let query = text.utf8.firstIndex(of: UInt8(ascii: "?")) else { return false }
+    let options = String(text[query...])
+    return (PercentEncoding.decode(options) ?? options).lowercased().filter { $0 != " " }.contains("metadata=full")
+  }
 
   /// Heeds `$format`, which goes before everything else (Protocol 4.01 §11.2.12), else what the request accepts (§8.2.1).
   func heeding(_ format: String?, isJSON: Bool) throws(OfflineODataError) -> OfflineODataAnswerOptions {

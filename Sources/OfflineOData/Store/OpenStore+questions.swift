@@ -16,15 +16,15 @@ extension OpenStore {
     _ text: String, _ options: OfflineODataAnswerOptions, isPaged: Bool = true,
     _ body: @escaping @Sendable (AnswerRun, Connection) throws -> Value
   ) async throws(OfflineODataError) -> Value {
+    let showsMarks = options.showsMarks(text)
     let work = { @Sendable [self] (connection: Connection, state: ReplicaState, plan: ReplicaPlan) throws -> Value in
       let begin = ContinuousClock.now
-      let question = try question(
-        text, connection, state, plan, isPaged: isPaged, showsMarks: options.showsMarks(text))
+      let question = try question(text, connection, state, plan, isPaged: isPaged, showsMarks: showsMarks)
       defer { question.pace.note(.now - begin) }
       return try body(try run(question, options, plan), connection)
     }
     let isMain = BlockedThread.isMain(#isolation)
-    let name = name(text, isPaged: isPaged, showsMarks: options.showsMarks(text))
+    let name = name(text, isPaged: isPaged, showsMarks: showsMarks)
     let pace = prepared.withLock { $0.pace(name) }
     let isShort = pace?.isShort ?? (!isMain && OpenStore.storeSet(text, replica.model) == nil)
     if isShort, let value = try answerHere(work) { return value }
@@ -71,7 +71,7 @@ extension OpenStore {
     let kept = prepared.withLock { $0.question(name, state.version) }
     if let kept, !kept.plan.isOfMoment { return kept }
     if let set = OpenStore.storeSet(text, plan.model) {
-      return try question(text, of: set, connection, state, plan, isPaged: isPaged)
+      return try question(text, of: set, connection, state, plan, isPaged: isPaged, showsMarks: showsMarks)
     }
     var question = try make(
       text, state, plan, isPaged ? parameters.answerPageSize : nil, showsMarks: showsMarks)

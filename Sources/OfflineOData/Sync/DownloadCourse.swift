@@ -253,9 +253,9 @@ struct DownloadCourse: Sendable {
     let response = try await store.conversation.streamAnswer(to: pages.request(request))
     // Its rows are none of the query's own.
     let page = arriving(response, run.progress, countsRows: false) { _ in nil }
-    let (rows, bytes) = try await staging.inlinePage(inline, page)
+    let (new, bytes) = try await staging.inlinePage(inline, page)
     count(bytes, &run)
-    guard links.note(inline, rows: rows) else { throw OfflineODataError(.endlessPages) }
+    guard links.note(inline, new: new) else { throw OfflineODataError(.endlessPages) }
   }
 
   /// Fetches the bytes of media that the rows tell of.

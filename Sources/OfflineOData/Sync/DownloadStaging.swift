@@ -25,8 +25,8 @@ protocol DownloadStaging: Sendable {
   func settle() async
   /// The next link to a part of a collection in line that has to be read before the end; nil for none.
   func nextInlinePage() async throws -> InlinePage?
-  /// Reads such a part; answers its rows and its bytes.
-  func inlinePage(_ inline: InlinePage, _ page: ArrivingPage) async throws -> (rows: Int64, bytes: Int64)
+  /// Reads such a part; answers what is new in it, and its bytes.
+  func inlinePage(_ inline: InlinePage, _ page: ArrivingPage) async throws -> (new: Int64, bytes: Int64)
   /// Makes the staged rows those that readers see, with what the next download begins with.
   func finish(
     _ ending: DownloadMachine.Ending, at time: Double, marks: DownloadMarks

@@ -95,12 +95,12 @@ struct WholeStaging: DownloadStaging {
     await read.replica.database.settle()
   }
 
-  func nextInlinePage() async throws -> InlinePage? { try await read.inlinePages().first }
+  func nextInlinePage() async throws -> InlinePage? { try await read.nextInlinePage() }
 
-  func inlinePage(_ inline: InlinePage, _ page: ArrivingPage) async throws -> (rows: Int64, bytes: Int64) {
+  func inlinePage(_ inline: InlinePage, _ page: ArrivingPage) async throws -> (new: Int64, bytes: Int64) {
     let staged = read.beginPage(page.form, inline: inline)
     let (end, bytes) = try await ReplicaStaging.read(page, into: staged) { try await $0.end() }
-    return (end.rows, bytes)
+    return (end.newRows ?? end.rows, bytes)
   }
 
   func finish(
@@ -140,7 +140,7 @@ struct ChangesStaging: DownloadStaging {
   /// A delta has none: its collections in line are whole.
   func nextInlinePage() async throws -> InlinePage? { nil }
 
-  func inlinePage(_ inline: InlinePage, _ page: ArrivingPage) async throws -> (rows: Int64, bytes: Int64) { (0, 0) }
+  func inlinePage(_ inline: InlinePage, _ page: ArrivingPage) async throws -> (new: Int64, bytes: Int64) { (0, 0) }
 
   func finish(
     _ ending: DownloadMachine.Ending, at time: Double, marks: DownloadMarks

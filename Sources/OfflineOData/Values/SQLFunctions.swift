@@ -64,6 +64,9 @@
 // Geo (§5.1.1.11), GeoJSON TEXT; `space` is 'geography' (metres on the mean sphere) or 'geometry' (the plane)
 //   larder_geo_distance(a,b,space) REAL   larder_geo_length(line,space) REAL   larder_geo_intersects(point,polygon,space) 1 or 0
 //
+// Requests of the queue and the archive
+//   larder_text(blob,id)        the text of a number in a blob of ``RequestTexts``; NULL where it has none
+//
 // Aggregate functions. NULLs are passed over; of no value NULL.
 //   larder_sum(x)       classes mix as in larder_add; INTEGER fails beyond 64 bits
 //   larder_average(x)   decimal TEXT of INTEGER and decimals, REAL where one is REAL
@@ -76,7 +79,7 @@ import Storage
 enum ReplicaSQL {
   /// All functions, aggregate functions and collations.
   static let extensions = SQLExtensions(
-    functions: numbers + moments + strings + collections + geo + [cast], aggregates: aggregates,
+    functions: numbers + moments + strings + collections + geo + [cast, requestText], aggregates: aggregates,
     collations: [.decimal, .moment, .duration])
 
   /// `mindatetime()`

@@ -12,18 +12,22 @@ struct CacheOpening: Sendable {
 
   func open() async throws(StorageError) -> Database {
     try place.makeFolder()
-    switch try DatabaseFile(place.file).content() {
+    let content = try DatabaseFile(place.file).content()
+    switch content {
     case .absent: try DatabaseFile(place.file).make()
     case .database(CacheSchema.applicationID): break
     case .encrypted: break  // Its key tells.
     case .database(0): break  // Cut off before its first transaction, or another's: the schema tells.
     case .damaged where key != nil: break  // Or nothing but zeros, where the machine crashed: opening tells.
-    case .damaged: return try await replaced(because: "its header is damaged")
+    case .damaged: return try await replaced(because: "its header is damaged", isOurs: false)
     case .database, .other:
       throw StorageError.foreign(place.file)
     }
+    // What the header does not say the schema has told once the file is open.
+    var isOurs = content == .database(applicationID: CacheSchema.applicationID)
     do throws(StorageError) {
       let database = try await opened()
+      isOurs = true
       do throws(StorageError) {
         if isSmall { try await database.checkIntegrity() }
         return database
@@ -33,7 +37,7 @@ struct CacheOpening: Sendable {
       }
     } catch {
       guard error.category == .corrupt || error.category == .notADatabase else { throw error }
-      return try await replaced(because: error.message)
+      return try await replaced(because: error.message, isOurs: isOurs)
     }
   }
 
@@ -41,7 +45,9 @@ struct CacheOpening: Sendable {
     try await Database.open(place.file, key: key, schema: CacheSchema.schema, options: options)
   }
 
-  private func replaced(because reason: String) async throws(StorageError) -> Database {
+  private func replaced(because reason: String, isOurs: Bool) async throws(StorageError) -> Database {
+    // Another program's file is not taken from under it: it knows nothing of this cache's lock.
+    if !isOurs { try DatabaseFile(place.file).checkUnused() }
     let aside = try DatabaseFile(place.file).setAside()
     report(.cacheReplaced(path: place.file, setAside: aside, reason: reason))
     // Answers of a service are their reader's alone: the file, and so its log, can be read by nobody else.

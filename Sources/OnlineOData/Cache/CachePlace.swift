@@ -65,13 +65,19 @@ extension CachePlace {
     } catch { throw FolderFailure.error(folder, "The cache's folder cannot be made", error) }
   }
 
-  /// Deletes a database and its log, an encrypted one also where its key is lost; a file that is another's stays and throws
-  /// `foreignFile`.
+  /// Deletes a database and its log, an encrypted one also where its key is lost.
+  ///
+  /// A file that is another's stays and throws `foreignFile`. Where nothing in it says whose it is (encrypted, damaged, or
+  /// without a number of its own) its name does. An encrypted one that any program has open throws `inUse`.
   static func removeDatabase(_ file: String) throws(StorageError) {
-    switch try DatabaseFile(file).content() {
-    case .absent, .damaged, .encrypted, .database(CacheSchema.applicationID), .database(0): break
+    let content = try DatabaseFile(file).content()
+    switch content {
+    case .absent, .database(CacheSchema.applicationID): break
+    case .damaged, .encrypted, .database(0):
+      guard file.hasSuffix("." + fileExtension) else { throw StorageError.foreign(file) }
     case .database, .other: throw StorageError.foreign(file)
     }
+    if content == .encrypted { try DatabaseFile(file).checkUnused() }
     do {
       // The log goes first: over a new file it would be read as that file's.
       for path in [file + "-wal", file + "-shm", file] where FileManager.default.fileExists(atPath: path) {

@@ -90,6 +90,9 @@ public struct TechnicalCacheFile: Sendable {
   }
 
   /// Deletes the file, which needs no key; throws ``OnlineStoreError/cacheInUse(path:)`` while a store has it open.
+  ///
+  /// A file that is no cache's stays, with ``OnlineStoreError/storage(_:)`` (`foreignFile`). Where that cannot be seen in it,
+  /// as in an encrypted one, its name tells: a cache's ends with `.larder-cache`.
   public func reset() async throws(OnlineStoreError) {
     do throws(StorageError) {
       let lock = try FileLock(path + ".lock")

@@ -8,27 +8,78 @@ import Synchronization
   import Darwin
 #endif
 
-/// An advisory lock on a file of its own (`flock`): held by one owner at a time, in this process or another.
+/// An advisory lock on a file of its own (`flock`): held by one owner at a time, or shared by many, in this process or
+/// others; and what is written in that file.
 ///
 /// The system drops it when the process ends, however it ends; so a crash leaves no lock behind. The file stays.
 package final class FileLock: Sendable {
+  /// Whether what is in the file may be changed.
+  package let isWritable: Bool
+  private let path: String
   private let descriptor: Mutex<Int32?>
 
   /// Takes the lock; throws `inUse` at once where another holds it.
-  package init(_ path: String) throws(StorageError) {
-    let opened = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC, mode_t(0o600))
+  ///
+  /// - Parameters:
+  ///   - isShared: others may share it; then a file that may only be read will do.
+  ///   - makes: whether a file that is not there is made; where not, that is `cannotOpen`.
+  package init(_ path: String, isShared: Bool = false, makes: Bool = true) throws(StorageError) {
+    var opened = unsafe open(path, O_RDWR | (makes ? O_CREAT : 0) | O_CLOEXEC, mode_t(0o600))
+    var isWritable = true
+    if opened < 0, isShared, [EACCES, EPERM, EROFS].contains(errno) {
+      opened = unsafe open(path, O_RDONLY | O_CLOEXEC)
+      isWritable = false
+    }
     guard opened >= 0 else {
       throw StorageError(.cannotOpen, message: "The lock file cannot be made (errno \(errno))", file: path)
     }
-    guard flock(opened, LOCK_EX | LOCK_NB) == 0 else {
+    guard flock(opened, (isShared ? LOCK_SH : LOCK_EX) | LOCK_NB) == 0 else {
       let reason = errno
       _ = close(opened)
       guard reason == EWOULDBLOCK else {
         throw StorageError(.cannotOpen, message: "The file cannot be locked (errno \(reason))", file: path)
       }
-      throw StorageError(.inUse, message: "The file is in use by another store or process", file: path)
+      throw StorageError.inUse(path)
     }
+    // Removed by who had it before: the next one makes another, and would not meet this lock.
+    guard FileLock.isSame(opened, path) else {
+      _ = close(opened)
+      throw StorageError.inUse(path)
+    }
+    self.path = path
+    self.isWritable = isWritable
     descriptor = Mutex(opened)
+  }
+
+  private static func isSame(_ descriptor: Int32, _ path: String) -> Bool {
+    var held = stat()
+    var found = stat()
+    guard unsafe fstat(descriptor, &held) == 0, unsafe stat(path, &found) == 0 else { return false }
+    return held.st_ino == found.st_ino && held.st_dev == found.st_dev
+  }
+
+  /// What is in the file, up to so many bytes; empty where nothing is, or the lock was given back.
+  package func content(_ count: Int) -> [UInt8] {
+    descriptor.withLock { held in
+      guard let held else { return [] }
+      var bytes = [UInt8](repeating: 0, count: count)
+      // The array lives through the call, which writes at most its length.
+      let read = unsafe pread(held, &bytes, count, 0)
+      return Array(bytes.prefix(max(0, read)))
+    }
+  }
+
+  /// Puts bytes in the place of what is in the file; they are on the disk when it returns.
+  package func write(_ bytes: [UInt8]) throws(StorageError) {
+    let isWritten = descriptor.withLock { held in
+      guard let held else { return false }
+      // The array lives through the call.
+      return unsafe pwrite(held, bytes, bytes.count, 0) == bytes.count && ftruncate(held, off_t(bytes.count)) == 0
+        && fsync(held) == 0
+    }
+    guard isWritten else {
+      throw StorageError(.inputOutput, message: "The lock file cannot be written (errno \(errno))", file: path)
+    }
   }
 
   /// Gives the lock back; a second call does nothing.

@@ -2,9 +2,9 @@
 ///
 /// The order is a list linked by places in an array, so that a use moves numbers and allocates nothing.
 ///
-/// It is public and inlinable for one reason: only so is it compiled for the types of the modules that use it, which
+/// It is inlinable for one reason: only so is it compiled for the types of the modules that use it, which
 /// makes a use several times quicker.
-public struct RecentlyUsed<Key: Hashable, Entry> {
+package struct RecentlyUsed<Key: Hashable, Entry> {
   @usableFromInline
   struct Slot {
     @usableFromInline var key: Key?
@@ -33,17 +33,17 @@ public struct RecentlyUsed<Key: Hashable, Entry> {
 
   /// None yet.
   @inlinable
-  public init() {}
+  package init() {}
 
   /// What all entries cost together.
-  @inlinable public var total: Int { sum }
+  @inlinable package var total: Int { sum }
 
   /// How many entries there are.
-  @inlinable public var count: Int { places.count }
+  @inlinable package var count: Int { places.count }
 
   /// The entry under a key, which thereby becomes the one used last.
   @inlinable
-  public mutating func use(_ key: Key) -> Entry? {
+  package mutating func use(_ key: Key) -> Entry? {
     guard let place = places[key] else { return nil }
     moveToNewest(place)
     return slots[place].entry
@@ -51,7 +51,7 @@ public struct RecentlyUsed<Key: Hashable, Entry> {
 
   /// Changes the entry under a key in place, which thereby becomes the one used last; nil where there is none.
   @inlinable @discardableResult
-  public mutating func use<Result>(_ key: Key, _ body: (inout Entry?) -> Result) -> Result? {
+  package mutating func use<Result>(_ key: Key, _ body: (inout Entry?) -> Result) -> Result? {
     guard let place = places[key] else { return nil }
     moveToNewest(place)
     return body(&slots[place].entry)
@@ -59,18 +59,18 @@ public struct RecentlyUsed<Key: Hashable, Entry> {
 
   /// The entry under a key; the order stays.
   @inlinable
-  public func peek(_ key: Key) -> Entry? { places[key].flatMap { slots[$0].entry } }
+  package func peek(_ key: Key) -> Entry? { places[key].flatMap { slots[$0].entry } }
 
   /// Changes the entry under a key in place; the order stays.
   @inlinable @discardableResult
-  public mutating func change<Result>(_ key: Key, _ body: (inout Entry?) -> Result) -> Result? {
+  package mutating func change<Result>(_ key: Key, _ body: (inout Entry?) -> Result) -> Result? {
     guard let place = places[key] else { return nil }
     return body(&slots[place].entry)
   }
 
   /// Puts an entry under a key as the one used last; answers the one that was there.
   @inlinable
-  public mutating func set(_ entry: Entry, cost: Int, for key: Key) -> Entry? {
+  package mutating func set(_ entry: Entry, cost: Int, for key: Key) -> Entry? {
     sum += cost
     if let place = places[key] {
       let old = slots[place].entry
@@ -89,21 +89,21 @@ public struct RecentlyUsed<Key: Hashable, Entry> {
 
   /// Takes out the entry under a key.
   @inlinable
-  public mutating func remove(_ key: Key) -> Entry? {
+  package mutating func remove(_ key: Key) -> Entry? {
     guard let place = places.removeValue(forKey: key) else { return nil }
     return takeOut(place)
   }
 
   /// Takes out the entry that was not used for longest.
   @inlinable
-  public mutating func removeOldest() -> Entry? {
+  package mutating func removeOldest() -> Entry? {
     guard oldest >= 0 else { return nil }
     if let key = slots[oldest].key { places[key] = nil }
     return takeOut(oldest)
   }
 
   /// The keys, the one used last first.
-  public var keys: [Key] {
+  package var keys: [Key] {
     var keys: [Key] = []
     var place = newest
     while place >= 0 {

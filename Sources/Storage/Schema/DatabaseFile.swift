@@ -27,7 +27,7 @@ package struct DatabaseFile: Sendable {
   package init(_ path: String) { self.path = path }
 
   /// The path from the root on.
-  var absolutePath: String { path == ":memory:" ? path : absolute(path) }
+  package var absolutePath: String { path == ":memory:" ? path : absolute(path) }
 
   private func absolute(_ path: String) -> String {
     path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
@@ -102,13 +102,15 @@ package struct DatabaseFile: Sendable {
   /// Moves the file and its log aside under a new name ending in `.damaged`, replacing an earlier one; answers its path.
   package func setAside() throws(StorageError) -> String {
     let aside = path + ".damaged"
+    let manager = FileManager.default
     do {
-      try? FileManager.default.removeItem(atPath: aside)
-      try FileManager.default.moveItem(atPath: path, toPath: aside)
+      for suffix in ["", "-wal"] { try? manager.removeItem(atPath: aside + suffix) }
+      try manager.moveItem(atPath: path, toPath: aside)
       // The log belongs to the damaged pages; over a new file it would be read as that file's.
-      for suffix in ["-wal", "-shm"] where FileManager.default.fileExists(atPath: path + suffix) {
-        try FileManager.default.removeItem(atPath: path + suffix)
+      if manager.fileExists(atPath: path + "-wal") {
+        try manager.moveItem(atPath: path + "-wal", toPath: aside + "-wal")
       }
+      if manager.fileExists(atPath: path + "-shm") { try manager.removeItem(atPath: path + "-shm") }
     } catch {
       throw StorageError(.cannotOpen, message: "The damaged file cannot be moved: \(error)", file: path)
     }

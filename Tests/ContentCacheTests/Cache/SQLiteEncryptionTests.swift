@@ -84,7 +84,7 @@ struct SQLiteEncryptionTests {
     #expect(try await isWhole(key))
   }
 
-  @Test("the key of an open cache, and of a file of something else, is not changed")
+  @Test("the key of an open cache is not changed")
   func refusedChange() async throws {
     try await fill(key)
     let cache = try await SQLiteCache(path: path, key: key)
@@ -94,15 +94,34 @@ struct SQLiteEncryptionTests {
     }
     #expect(try await cache.entry(forKey: "small") != nil)
     try await cache.close()
-    let foreign = folder.file("foreign")
-    try await Database.open(foreign, schema: Schema(applicationID: 77, steps: [Theirs()])).close()
-    #expect(
-      await cacheError { try await SQLiteCache.changeKey(path: foreign, from: nil, to: key) } == .foreign(path: foreign)
-    )
   }
 
   private struct Theirs: SchemaStep {
     func run(on connection: Connection) throws(StorageError) { try connection.run("CREATE TABLE theirs(a)") }
+  }
+
+  /// A closed file of another program, or of a later version of this one.
+  private func fillForeign(_ key: StorageKey?, isLater: Bool = false) async throws {
+    let schema =
+      isLater
+      ? Schema(
+        applicationID: SQLiteCacheSchema.applicationID, steps: SQLiteCacheSchema.schema.steps + [Theirs()])
+      : Schema(applicationID: 77, steps: [Theirs()])
+    try await Database.open(path, key: key, schema: schema).close()
+  }
+
+  @Test(
+    "the key of a file of something else, or of a later version, is neither changed nor taken away nor given",
+    arguments: [false, true], [false, true])
+  func foreignKey(isEncrypted: Bool, isLater: Bool) async throws {
+    let old = isEncrypted ? key : nil
+    try await fillForeign(old, isLater: isLater)
+    let before = try Data(contentsOf: URL(filePath: path))
+    for new in [try StorageKey(bytes: [UInt8](repeating: 1, count: 32)), nil] where new != nil || isEncrypted {
+      #expect(
+        await cacheError { try await SQLiteCache.changeKey(path: path, from: old, to: new) } == .foreign(path: path))
+      #expect(try Data(contentsOf: URL(filePath: path)) == before)
+    }
   }
 
   @Test("a damaged page is told, and an empty file with the same key takes the damaged one's place")
@@ -116,6 +135,28 @@ struct SQLiteEncryptionTests {
     #expect(try await again.entry(forKey: "small") == nil)
     try await again.store(sampleEntry(1), forKey: "small")
     try await again.close()
+    #expect(!FileManager.default.fileExists(atPath: path + ".damaged"))
     #expect(await refusal(nil) == .encrypted(path: path))
+  }
+
+  @Test(
+    "a damaged file that might be another's is kept beside the new one: what tells whose it is cannot be read",
+    arguments: [true, false])
+  func damagedOwner(isEncrypted: Bool) async throws {
+    let key = isEncrypted ? self.key : nil
+    try await fillForeign(key)
+    var bytes = try Data(contentsOf: URL(filePath: path))
+    if isEncrypted {
+      bytes[2000] ^= 1
+    } else {
+      // A program that gives its files no number (SQLite file format §1.3), and the page of its tables damaged.
+      bytes.replaceSubrange(68..<72, with: [0, 0, 0, 0])
+      bytes.replaceSubrange(100..<108, with: [UInt8](repeating: 0xFF, count: 8))
+    }
+    try bytes.write(to: URL(filePath: path))
+    let cache = try await SQLiteCache(path: path, key: key)
+    #expect(cache.replacedDamage != nil)
+    try await cache.close()
+    #expect(try Data(contentsOf: URL(filePath: path + ".damaged")) == bytes)
   }
 }

@@ -4,6 +4,8 @@ import HTTPCore
 import TestSupport
 import Testing
 
+@testable import CrashRig
+
 @Suite("Damaged files of the cache", .timeLimit(.minutes(5)))
 struct FileDamageTests {
   /// What a cache says to a damaged entry: true where it was refused, and is gone afterwards.
@@ -18,9 +20,15 @@ struct FileDamageTests {
         return false
       }
     }
-    let again = try? await cache.entry(forKey: "k")
-    #expect(again == nil, "\(note): still there")
-    return again == nil
+    // It is told once.
+    do throws(CacheError) {
+      let again = try await cache.entry(forKey: "k")
+      #expect(again == nil, "\(note): still there")
+      return again == nil
+    } catch {
+      Issue.record("\(note): told again: \(error)")
+      return false
+    }
   }
 
   /// Puts a file's bytes back, and looks the entry up where the next look is to know what was read last.
@@ -265,8 +273,14 @@ struct FileDamageTests {
     for key in ["a", "b"] { _ = try await cache.entry(forKey: key) }
     try rig.put(try rig.read(first), at: second)
     // Without a key its own one stands in it; with one it is damage, as whatever was not written under this name.
-    let found = try? await cache.entry(forKey: "b")
-    #expect(found == nil)
+    do throws(CacheError) {
+      #expect(try await cache.entry(forKey: "b") == nil)
+      #expect(!RigKey.isUsed)
+    } catch {
+      guard case .corrupt = error, RigKey.isUsed else { throw error }
+    }
+    #expect(try await cache.entry(forKey: "b") == nil)
+    #expect(rig.entryFiles.contains(second) == !RigKey.isUsed)
     #expect(try await cache.whole("a")?.bytes == FileCacheRig.bytes(20, seed: 1))
     try await cache.store(FileCacheRig.entry(20, seed: 2), forKey: "b")
     #expect(try await cache.whole("b")?.bytes == FileCacheRig.bytes(20, seed: 2))
@@ -305,7 +319,7 @@ struct FileDamageTests {
     #expect(kept > 0)
   }
 
-  @Test("a folder of a later version is left alone")
+  @Test("a folder of a later version is neither opened nor emptied, and stays as it is")
   func laterVersion() async throws {
     let rig = try FileCacheRig()
     let cache = try rig.open()
@@ -314,12 +328,30 @@ struct FileDamageTests {
     var bytes = try rig.read("larder.state")
     bytes[7] = UInt8(ascii: "2")
     try rig.write(bytes, to: "larder.state")
-    let failure = #expect(throws: CacheError.self) { try rig.open() }
-    guard case .notSupported? = failure else {
-      Issue.record("\(String(describing: failure))")
-      return
+    let opening = await cacheError { try await rig.open().close() }
+    let clearing = await cacheError { try FileCache.clear(path: rig.path) }
+    for failure in [opening, clearing] {
+      guard case .notSupported(let what)? = failure else {
+        Issue.record("\(String(describing: failure))")
+        continue
+      }
+      #expect(what.contains(rig.path) && what.contains("remove the folder"))
     }
+    #expect(try rig.read("larder.state") == bytes)
     #expect(rig.entryFiles.count == 1)
+  }
+
+  @Test("a folder that a later version has made anew takes nothing from who had it open", arguments: [10, 200_000])
+  func laterMeanwhile(length: Int) async throws {
+    let rig = try FileCacheRig()
+    let cache = try rig.open()
+    await cache.drained()
+    var bytes = try rig.read("larder.state")
+    bytes[7] = UInt8(ascii: "2")
+    try rig.write(bytes, to: "larder.state")
+    let failure = await cacheError { try await cache.store(FileCacheRig.entry(length), forKey: "k") }
+    #expect(failure?.description.contains("open it again") == true)
+    #expect(rig.files().isEmpty)
   }
 }
 

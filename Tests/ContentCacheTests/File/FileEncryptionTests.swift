@@ -2,6 +2,7 @@ import ContentCache
 import Foundation
 import HTTPCore
 import Storage
+import Synchronization
 import TestSupport
 import Testing
 
@@ -113,6 +114,59 @@ struct FileEncryptionTests {
     #expect(rig.entryFiles.isEmpty)
   }
 
+  /// Looks through the folder at each step of a cache's once it is told to, so also between a file's writing and its end.
+  private final class Watch: Sendable {
+    private let search: Mutex<MarkerSearch?> = Mutex(nil)
+
+    func begin(_ search: MarkerSearch) { self.search.withLock { $0 = search } }
+    func look(in folder: String) { search.withLock { $0?.look(in: folder) } }
+    var found: [String] { search.withLock { $0?.found ?? [] } }
+  }
+
+  /// An entry of which each KiB holds a word, and its URL another.
+  private static func marked(_ word: String, _ count: Int) -> CacheEntry {
+    let line = Array((word + String(repeating: ".", count: 1024 - word.utf8.count)).utf8)
+    let bytes = (0..<(count + 1023) / 1024).flatMap { _ in line }.prefix(count)
+    return CacheEntry(metadata: FileCacheRig.metadata("https://example.com/\(word)-url", word), bytes: Array(bytes))
+  }
+
+  @Test("who had a plain folder open that is encrypted by now writes not a byte of what it is given into it")
+  func plainWriter() async throws {
+    let word = "Merkwort-51c0"
+    let watch = Watch()
+    let folder = rig.path
+    let open = try FileCache(
+      path: folder, limit: 1 << 30,
+      faults: { _ in
+        watch.look(in: folder)
+        return nil
+      })
+    await open.drained()
+    // One has begun a file that lies there in plain text, the other none yet.
+    let begun = try await open.makeWriter()
+    try await begun.append([UInt8](repeating: 1, count: 200_000))
+    let empty = try await open.makeWriter()
+    try FileCache.clear(path: folder)
+    let keyed = try rig.open()
+    await keyed.drained()
+    watch.begin(MarkerSearch(for: [word]))
+    for count in [500, 100_000, 300_000] {
+      let entry = FileEncryptionTests.marked(word, count)
+      let failure = await cacheError { try await open.store(entry, forKey: "k") }
+      #expect(failure?.description.contains("open it again") == true, "\(count) bytes")
+    }
+    for writer in [begun, empty] {
+      let bytes = try await FileEncryptionTests.marked(word, 300_000).allBytes()
+      let failure = await cacheError { try await writer.append(bytes) }
+      #expect(failure?.description.contains("open it again") == true)
+      watch.look(in: folder)
+    }
+    #expect(watch.found == [])
+    #expect(try keyed.count == 0)
+    await open.close()
+    await keyed.close()
+  }
+
   // MARK: Damage
 
   /// What the cache gives: whole, a miss, or `corrupt`; anything else is an issue. True where it is still there.
@@ -127,8 +181,9 @@ struct FileEncryptionTests {
         return false
       }
       // The file is gone with the word.
-      let again = try? await cache.entry(forKey: key)
-      #expect(again == nil, "\(note)")
+      do throws(CacheError) { #expect(try await cache.entry(forKey: key) == nil, "\(note)") } catch {
+        Issue.record("\(note): told again: \(error)")
+      }
       return false
     }
   }
@@ -136,37 +191,32 @@ struct FileEncryptionTests {
   @Test(
     "every flipped bit of an entry's file is found, of one beside its content each seventh", arguments: [20, 131_073])
   func entryBits(length: Int) async throws {
-    let cache = try rig.open()
-    try await cache.store(FileCacheRig.entry(length), forKey: "k")
-    let entry = try #require(rig.entryFiles.first)
-    let files = try rig.files().keys.map { ($0, try rig.read($0)) }
-    let bytes = try rig.read(entry)
-    for bit in stride(from: 0, to: bytes.count * 8, by: length == 20 ? 1 : 7) {
-      for (name, content) in files { try rig.put(content, at: name) }
-      var damaged = bytes
-      damaged[bit / 8] ^= 1 << UInt8(bit % 8)
-      try rig.put(damaged, at: entry)
-      if await look(cache, "k", FileCacheRig.bytes(length), "bit \(bit)") {
-        Issue.record("bit \(bit) made no difference")
-        return
-      }
+    try await flip(in: length, { try #require(rig.entryFiles.first) }) { bits in
+      Array(stride(from: 0, to: bits, by: length == 20 ? 1 : 7))
     }
   }
 
   @Test("flipped bits of a content's file are found: each of its first and last bytes, and each 2999th")
   func blobBits() async throws {
-    let length = 140_000
+    try await flip(in: 140_000, { try #require(rig.blobFiles.first) }) { bits in
+      Array(0..<128) + Array(bits - 128..<bits) + Array(stride(from: 128, to: bits, by: 2999))
+    }
+  }
+
+  /// Keeps a content, then flips one bit after another of one of its files: each must make the entry a miss or `corrupt`.
+  private func flip(
+    in length: Int, _ file: () throws -> String, _ choose: (_ bits: Int) -> [Int]
+  ) async throws {
     let cache = try rig.open()
     try await cache.store(FileCacheRig.entry(length), forKey: "k")
-    let blob = try #require(rig.blobFiles.first)
+    let file = try file()
     let files = try rig.files().keys.map { ($0, try rig.read($0)) }
-    let bytes = try rig.read(blob)
-    let all = bytes.count * 8
-    for bit in Array(0..<128) + Array(all - 128..<all) + Array(stride(from: 128, to: all, by: 2999)) {
+    let bytes = try rig.read(file)
+    for bit in choose(bytes.count * 8) {
       for (name, content) in files { try rig.put(content, at: name) }
       var damaged = bytes
       damaged[bit / 8] ^= 1 << UInt8(bit % 8)
-      try rig.put(damaged, at: blob)
+      try rig.put(damaged, at: file)
       if await look(cache, "k", FileCacheRig.bytes(length), "bit \(bit)") {
         Issue.record("bit \(bit) made no difference")
         return

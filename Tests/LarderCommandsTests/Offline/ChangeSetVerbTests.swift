@@ -86,4 +86,56 @@ struct ChangeSetVerbTests {
     #expect(await clone.run("change", "-").status == .usage)
     #expect(try await clone.json("query", "RequestQueue")["value"]?.items?.isEmpty == true)
   }
+
+  private static let product =
+    #"{"create":"Products","as":"p","content":{"Name":"x","Price":1,"Category@odata.bind":"Categories(2)"}}"#
+  private static let category = #"{"create":"Categories","as":"c","content":{"ID":71,"Name":"n"}}"#
+
+  @Test(
+    "The entity that a link is taken away from is the one of that moment, whatever it is called",
+    arguments: [
+      (#"{"link":"Products(1)/Category","to":"Categories(3)"}"#, "Products(1)/Category", "Categories(1)", false),
+      (#"{"link":"Products(1)/Category","to":"Categories(3)"}"#, "Products(1)/Category", "Categories(3)", true),
+      (product, "$p/Category", "Categories(3)", false), (product, "$p/Category", "Categories(2)", true),
+      (category, "Products(1)/Category", "$c", false),
+      (category + "\n" + #"{"link":"Products(1)/Category","to":"$c"}"#, "Products(1)/Category", "$c", true),
+    ])
+  func unlinking(lines: String, path: String, target: String, isRight: Bool) async throws {
+    var clone = try await clone()
+    clone.input = Array((lines + "\n{\"unlink\":\"\(path)\",\"to\":\"\(target)\"}\n").utf8)
+    let outcome = await clone.run("change", "-")
+    #expect(outcome.status == (isRight ? .done : .negative), "\(outcome.diagnostics)")
+    guard !isRight else { return }
+    #expect(outcome.diagnostics.contains("standard input:2: ") && outcome.diagnostics.contains("another entity"))
+    #expect(try await clone.json("query", "RequestQueue")["value"]?.items?.isEmpty == true)
+  }
+
+  @Test("Paths are told as the clone has them; names stand for entities created with a query too")
+  func paths() async throws {
+    var clone = try await clone()
+    let root = try ODataPyService.ofSuite.root
+    clone.input = Array(
+      """
+      {"create":"Orders?sap-client=100","as":"o","content":{"ID":4780,"Customer":"Ada"}}
+      {"create":"$o/Items","content":{"Position":1,"Quantity":2.5}}
+      {"update":"$o/Items(1)","content":{"Quantity":3}}
+      {"update":"\(root)/Products(1)?sap-client=100","content":{"Stock":7}}
+      {"delete":"$o"}
+      """.utf8)
+    let told = try await clone.json("change", "-", "--json")["changes"]?.items ?? []
+    #expect(
+      told.map { $0["path"]?.string ?? "" } == [
+        "Orders(4780)", "Orders(4780)/Items(1)", "Orders(4780)/Items(1)", "Products(1)", "Orders(4780)",
+      ])
+  }
+
+  @Test("It needs no network: what would be wrong with one is not looked at")
+  func withoutNetwork() async throws {
+    let clone = try await clone()
+    let rig = Rig(
+      input: Array(#"{"delete":"Products(1)"}"#.utf8), environment: ["LARDER_PASSWORD": "of nobody"],
+      directory: clone.path)
+    let outcome = await rig.run("change", "-")
+    #expect(outcome.status == .done, "\(outcome.diagnostics)")
+  }
 }

@@ -117,7 +117,7 @@ struct InterruptedVerbTests {
       }
     }
     func text(_ name: String) throws -> String {
-      String(decoding: try InputFile.read(folder.file(name), shownAs: name), as: UTF8.self)
+      String(decoding: try InputFile.read(folder.file(name)), as: UTF8.self)
     }
     return Ending(code: process.terminationStatus, output: try text("out"), diagnostics: try text("err"))
   }

@@ -231,7 +231,7 @@ struct FetchVerbTests {
     let site = try Site()
     let file = site.folder.file("out")
     let outcome = await site.fetch("-o", file, "--json")
-    #expect(try InputFile.read(file, shownAs: file) == Array("one".utf8))
+    #expect(try InputFile.read(file) == Array("one".utf8))
     #expect(try JSONNode(outcome.outputBytes)["bytes"]?.text == "3")
     let broken = try ScriptedServer { _ in .raw("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nshort") }
     defer { broken.stop() }
@@ -305,6 +305,23 @@ struct FetchVerbTests {
     #expect(await Rig().run("fetch", site.server.text("/a")).status == .usage)
     #expect(await Rig().run("fetch", "--cache", "/proc/none", site.server.text("/a")).status == .storage)
     #expect(ContentFolder.usual(["XDG_CACHE_HOME": "relative", "HOME": "/h"])?.hasPrefix("/h/") == true)
+  }
+
+  @Test("A key that does not fit is told of the user's own folder too: nothing is fetched as if no content were kept")
+  func keyOfUsualFolder() async throws {
+    let site = try Site()
+    func rig(_ key: String?) -> Rig {
+      var environment = ["XDG_CACHE_HOME": site.folder.path]
+      environment["LARDER_KEY"] = key
+      return Rig(environment: environment)
+    }
+    #expect(await rig("right").run("fetch", site.server.text("/a")).output == "one")
+    for key in ["wrong", nil] {
+      let refused = await rig(key).run("fetch", site.server.text("/a"))
+      #expect(refused.status == .storage && refused.output.isEmpty, "\(refused.diagnostics)")
+      #expect(refused.diagnostics.contains(KeyAccess.hint), "\(refused.diagnostics)")
+    }
+    #expect(await rig("right").run("fetch", site.server.text("/a"), "--offline").output == "one")
   }
 
   @Test("larder cache counts and forgets what fetch keeps, and says how to print it")

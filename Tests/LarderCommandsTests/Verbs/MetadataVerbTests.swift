@@ -117,7 +117,7 @@ struct MetadataVerbTests {
   func noFile() async {
     let missing = await Rig(directory: "/tmp").run("metadata", "--file", "no-such-file.xml")
     #expect(missing.status == .storage)
-    #expect(missing.diagnostics == "larder: no-such-file.xml cannot be read: No such file or directory\n")
+    #expect(missing.diagnostics == "larder: /tmp/no-such-file.xml cannot be read: No such file or directory\n")
     let folder = await Rig().run("metadata", "--file", "/")
     #expect(folder.status == .storage)
     #expect(folder.diagnostics == "larder: / cannot be read: Is a directory\n")

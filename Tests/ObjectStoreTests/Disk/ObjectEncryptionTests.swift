@@ -1,9 +1,9 @@
 import Foundation
 import ObjectStore
-import Storage
 import TestSupport
 import Testing
 
+// Without an import of Storage: the store's own module names the key.
 @Suite("Objects: a store with a key", .timeLimit(.minutes(2)))
 struct ObjectEncryptionTests {
   private let folder: TemporaryFolder

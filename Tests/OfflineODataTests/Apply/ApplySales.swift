@@ -25,32 +25,48 @@ enum ApplySales {
        "Category":{"$Kind":"NavigationProperty","$Type":"S.Category","$Nullable":true,"$Partner":"Products",
          "$ReferentialConstraint":{"CategoryID":"ID"}},
        "Sales":{"$Kind":"NavigationProperty","$Collection":true,"$Type":"S.Sale","$Partner":"Product"}},
-     "Organization":{"$Kind":"EntityType","$Key":["ID"],"ID":{},"Name":{},"AboveID":{"$Nullable":true},
-       "Above":{"$Kind":"NavigationProperty","$Type":"S.Organization","$Nullable":true,
-         "$ReferentialConstraint":{"AboveID":"ID"}},
-       "@Org.OData.Aggregation.V1.RecursiveHierarchy#Orgs":{"NodeProperty":"ID","ParentNavigationProperty":"Above"}},
+     "SalesOrganization":{"$Kind":"EntityType","$Key":["ID"],"ID":{},"Name":{},"SuperordinateID":{"$Nullable":true},
+       "Superordinate":{"$Kind":"NavigationProperty","$Type":"S.SalesOrganization","$Nullable":true,
+         "$ReferentialConstraint":{"SuperordinateID":"ID"}},
+       "Parents":{"$Kind":"NavigationProperty","$Collection":true,"$Type":"S.SalesOrganization"},
+       "Relations":{"$Kind":"NavigationProperty","$Collection":true,"$ContainsTarget":true,"$Type":"S.Relation"},
+       "@Org.OData.Aggregation.V1.RecursiveHierarchy#SalesOrgHierarchy":
+         {"NodeProperty":"ID","ParentNavigationProperty":"Superordinate"},
+       "@Org.OData.Aggregation.V1.RecursiveHierarchy#ManyParents":
+         {"NodeProperty":"ID","ParentNavigationProperty":"Parents"},
+       "@Org.OData.Aggregation.V1.RecursiveHierarchy#MultiParentHierarchy":
+         {"NodeProperty":"ID","ParentNavigationProperty":"Relations/Superordinate"}},
+     "Relation":{"$Kind":"EntityType","$Key":["SuperordinateID"],"SuperordinateID":{},
+       "Weight":{"$Type":"Edm.Decimal","$Scale":"variable"},
+       "Superordinate":{"$Kind":"NavigationProperty","$Type":"S.SalesOrganization",
+         "$ReferentialConstraint":{"SuperordinateID":"ID"}}},
      "Place":{"$Kind":"ComplexType","City":{"$Nullable":true},"Street":{"$Nullable":true}},
      "Customer":{"$Kind":"EntityType","$Key":["ID"],"ID":{},"Name":{},"Country":{},
        "Place":{"$Type":"S.Place","$Nullable":true},
        "Sales":{"$Kind":"NavigationProperty","$Collection":true,"$Type":"S.Sale","$Partner":"Customer"}},
      "Sale":{"$Kind":"EntityType","$Key":["ID"],"ID":{"$Type":"Edm.Int32"},
        "CustomerID":{"$Nullable":true},"Time":{"$Type":"Edm.Date"},"ProductID":{"$Nullable":true},
+       "SalesOrganizationID":{"$Nullable":true},
        "Amount":{"$Type":"Edm.Decimal","$Scale":"variable","$Nullable":true},
        "Weight":{"$Type":"Edm.Double","$Nullable":true},"Units":{"$Type":"Edm.Int64","$Nullable":true},
        "Customer":{"$Kind":"NavigationProperty","$Type":"S.Customer","$Nullable":true,"$Partner":"Sales",
          "$ReferentialConstraint":{"CustomerID":"ID"}},
        "Product":{"$Kind":"NavigationProperty","$Type":"S.Product","$Nullable":true,"$Partner":"Sales",
          "$ReferentialConstraint":{"ProductID":"ID"}},
+       "SalesOrganization":{"$Kind":"NavigationProperty","$Type":"S.SalesOrganization","$Nullable":true,
+         "$ReferentialConstraint":{"SalesOrganizationID":"ID"}},
        "@Org.OData.Aggregation.V1.LeveledHierarchy#CustomerHierarchy":["Customer/Country","Customer/Name"]},
      "C":{"$Kind":"EntityContainer",
        "Categories":{"$Collection":true,"$Type":"S.Category","$NavigationPropertyBinding":{"Products":"Products"}},
        "Products":{"$Collection":true,"$Type":"S.Product",
          "$NavigationPropertyBinding":{"Category":"Categories","Sales":"Sales"}},
        "Customers":{"$Collection":true,"$Type":"S.Customer","$NavigationPropertyBinding":{"Sales":"Sales"}},
-       "Organizations":{"$Collection":true,"$Type":"S.Organization",
-         "$NavigationPropertyBinding":{"Above":"Organizations"}},
+       "SalesOrganizations":{"$Collection":true,"$Type":"S.SalesOrganization",
+         "$NavigationPropertyBinding":{"Superordinate":"SalesOrganizations","Parents":"SalesOrganizations",
+           "Relations/Superordinate":"SalesOrganizations"}},
        "Sales":{"$Collection":true,"$Type":"S.Sale",
-         "$NavigationPropertyBinding":{"Customer":"Customers","Product":"Products"}}}}}
+         "$NavigationPropertyBinding":{"Customer":"Customers","Product":"Products",
+           "SalesOrganization":"SalesOrganizations"}}}}}
     """
 
   /// The data of the standard.
@@ -68,6 +84,7 @@ enum ApplySales {
           "ID": .int32(Int32(place + 1)), "CustomerID": .string(sale.0),
           "Time": ODataDate(sale.1).map { .date($0) } ?? .null,
           "ProductID": .string(sale.2), "Amount": .decimal(ODataDecimal(sale.3)),
+          "SalesOrganizationID": .string(place < 3 ? "US West" : place < 5 ? "US East" : "EMEA Central"),
         ])
     }
     return world
@@ -107,12 +124,25 @@ enum ApplySales {
       ("Sales", "Corporate Sales", nil), ("US", "US", "Sales"), ("US West", "US West", "US"),
       ("US East", "US East", "US"), ("EMEA", "EMEA", "Sales"), ("EMEA Central", "EMEA Central", "EMEA"),
     ]
-    for (id, name, above) in organizations {
-      _ = world.add(
-        "Organizations", "S.Organization",
-        ["ID": .string(id), "Name": .string(name), "AboveID": above.map { .string($0) } ?? .null])
-    }
+    for (id, name, above) in organizations { _ = world.organization(id, name, below: above) }
     return world
+  }
+}
+
+extension QueryWorld {
+  /// A node of the hierarchies.
+  mutating func organization(
+    _ id: String, _ name: String, below above: String?, relations: [String] = []
+  ) -> QueryEntity {
+    let node = add(
+      "SalesOrganizations", "S.SalesOrganization",
+      ["ID": .string(id), "Name": .string(name), "SuperordinateID": above.map { .string($0) } ?? .null])
+    for other in relations {
+      let relation = add(
+        "SalesOrganizations/Relations", "S.Relation", ["SuperordinateID": .string(other), "Weight": .decimal(1)])
+      relation.parent = node
+    }
+    return node
   }
 }
 
@@ -132,11 +162,23 @@ struct ApplyRig: Sendable {
     return (try QueryWriter(plan: rig.plan, state: rig.state).plan(bound), bound)
   }
 
+  func run(_ url: String, _ metadata: AnswerForm.Metadata = .none) throws -> AnswerRun {
+    let (plan, bound) = try plan(url)
+    return AnswerRun(
+      plan: plan, url: bound, form: AnswerForm(version: .v401, metadata: metadata), model: ApplySales.model)
+  }
+
+  /// Runs something on a connection in a transaction.
+  func read<Value: Sendable>(_ body: @escaping @Sendable (Connection) throws -> Value) async throws -> Value {
+    let result = try await rig.database.read { (connection) -> Result<Value, any Error> in
+      Result { try body(connection) }
+    }
+    return try result.get()
+  }
+
   /// What stands in `value`, without control information.
   func ask(_ url: String) async throws -> String {
-    let (plan, bound) = try plan(url)
-    let run = AnswerRun(
-      plan: plan, url: bound, form: AnswerForm(version: .v401, metadata: .none), model: ApplySales.model)
+    let run = try run(url)
     let text = try await rig.database.read { (connection) throws(StorageError) in
       do {
         return String(decoding: try run.json(connection).bytes, as: UTF8.self)

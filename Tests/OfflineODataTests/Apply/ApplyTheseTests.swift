@@ -54,6 +54,43 @@ struct ApplyTheseTests {
     #expect(try await ApplyRig().ask(url) == expected)
   }
 
+  @Test(
+    "What stands inside $these may name the row around",
+    arguments: [
+      ("Sales?$filter=not $these/any(x:x/Amount gt Amount)&$select=ID", #"{"ID":4}"#),
+      ("Sales?$filter=$these/all(x:x/Amount le Amount)&$select=ID", #"{"ID":4}"#),
+      ("Sales?$compute=Amount mul 2 as D&$filter=not $these/any(x:x/D gt D)&$select=ID", #"{"ID":4}"#),
+      (
+        "Sales?$compute=$these/$count($filter=Amount gt $it/Amount) as Rank&$select=ID,Rank&$orderby=Rank,ID&$top=4",
+        #"{"ID":4,"Rank":0},{"ID":3,"Rank":1},{"ID":5,"Rank":1},{"ID":2,"Rank":3}"#
+      ),
+      (
+        "Sales?$filter=Amount mul 3 gt $these/$filter(Customer/Country eq $it/Customer/Country)/aggregate(Amount with sum)&$select=ID",
+        #"{"ID":4},{"ID":6},{"ID":8}"#
+      ),
+      (
+        "Sales?$apply=filter(Customer/Country eq 'Netherlands')/filter($these/$count($filter=Amount gt $it/Amount) gt 0)/aggregate($count as N,Amount with max as M)",
+        #"{"N":1,"M":1}"#
+      ),
+      (
+        "Customers?$select=ID&$expand=Sales($filter=not $these/any(x:x/Amount gt Amount);$select=ID)",
+        #"{"ID":"C1","Sales":[{"ID":3}]},{"ID":"C2","Sales":[{"ID":4}]},{"ID":"C3","Sales":[{"ID":6},{"ID":8}]},{"ID":"C4","Sales":[]}"#
+      ),
+      (
+        "Sales?$compute=Amount mul 2 as D&$filter=D mul 2 gt $these/aggregate(D with sum from Customer with max)&$select=ID",
+        #"{"ID":4}"#
+      ),
+    ])
+  func around(_ url: String, _ expected: String) async throws {
+    #expect(try await ApplyRig().ask(url) == expected)
+  }
+
+  @Test("$these of a $count's own $filter are what is counted")
+  func counted() async throws {
+    let url = "Customers?$filter=Sales/$count($filter=Amount gt $these/aggregate(Amount with average)) gt 1&$select=ID"
+    #expect(try await ApplyRig().ask(url) == #"{"ID":"C3"}"#)
+  }
+
   @Test("A row of conditions that each name all before them is refused before it is written out")
   func growth() async throws {
     let rig = try await ApplyRig()

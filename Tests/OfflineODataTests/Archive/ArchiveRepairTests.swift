@@ -209,4 +209,45 @@ struct ArchiveRepairTests {
     try await rig.store.retry(1)
     #expect(try await states(rig) == ["1|0", "2|0"])
   }
+
+  @Test("Two refused creations that came to need each other, the one by a change behind it: none waits for ever")
+  func circle() async throws {
+    let rig = try await ChangeRig(
+      ReplicaRig.v4(
+        """
+        <EntityType Name="Firm"><Key><PropertyRef Name="ID"/></Key><Property Name="ID" Type="Edm.Int32" Nullable="false"/>
+          <Property Name="Name" Type="Edm.String"/><Property Name="OwnerID" Type="Edm.Int32"/>
+          <NavigationProperty Name="Owner" Type="N.Person">
+            <ReferentialConstraint Property="OwnerID" ReferencedProperty="ID"/></NavigationProperty></EntityType>
+        <EntityType Name="Person"><Key><PropertyRef Name="ID"/></Key><Property Name="ID" Type="Edm.Int32" Nullable="false"/>
+          <Property Name="Name" Type="Edm.String"/><Property Name="FirmID" Type="Edm.Int32"/>
+          <NavigationProperty Name="Firm" Type="N.Firm">
+            <ReferentialConstraint Property="FirmID" ReferencedProperty="ID"/></NavigationProperty></EntityType>
+        """,
+        container: """
+          <EntitySet Name="Firms" EntityType="N.Firm"><NavigationPropertyBinding Path="Owner" Target="People"/></EntitySet>
+          <EntitySet Name="People" EntityType="N.Person"><NavigationPropertyBinding Path="Firm" Target="Firms"/></EntitySet>
+          """))
+    try await rig.create("Firms", [.init("ID", .int32(1)), .init("Name", .string("poison"))])
+    try await rig.create("People", [.init("ID", .int32(2)), .init("Name", .string("poison"))])
+    try await rig.rows.replica.write { (connection, _, _) throws(StorageError) in
+      for id in [Int64(1), 2] {
+        try ChangeQueue(connection).set(.archived, of: id)
+        let failure = ArchivedFailure(kind: .refused, message: "m", method: "", url: "", time: 0)
+        try ChangeQueue(connection).set(failure: failure, of: id)
+      }
+    }
+    try await rig.update("Firms(1)", [.init("OwnerID", .int32(2))])
+    #expect(try await rig.queue() == ["1/1 create Firms ID,Name,OwnerID* <2", "2/2 create People ID,Name"])
+    try await rig.update("People(2)", [.init("FirmID", .int32(1))])
+    try await rig.update("People(2)", [.init("Name", .string("good"))])
+    let queue = try await rig.queue()
+    #expect(
+      queue.prefix(3) == [
+        "1/1 create Firms ID,Name,OwnerID* <2", "2/2 create People ID,Name", "3/3 patch People# FirmID* <1,2",
+      ])
+    #expect(try await rig.rows.rows("SELECT count(*) FROM larder_request WHERE state <> 0") == ["0"])
+    for id in 1...Int64(queue.count) { try await rig.succeed(id == 1 ? 2 : id == 2 ? 1 : id) }
+    #expect(try await rig.rows.rows("SELECT Name, FirmID FROM {People}") == ["good|1"])
+  }
 }

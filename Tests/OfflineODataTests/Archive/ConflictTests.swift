@@ -58,6 +58,113 @@ struct ArchiveConflictTests {
     if report.failed == 0 { #expect(try await rig.isClean()) }
   }
 
+  @Test(
+    "One of a transaction of which another request is in doubt is decided when that one is looked up: nothing goes twice",
+    arguments: ["archive", "client", "server"])
+  func besideDoubt(way: String) async throws {
+    let rig = try await UploadRig(.init(hasETags: false))
+    _ = try await rig.store.execute(
+      batch: ODataBatchRequest([
+        .changeSet([
+          .create(entity(("Name", .string("new"))), in: "Orders"),
+          .update("Orders(1)", to: entity(("Name", .string("mine")))),
+        ])
+      ]))
+    let policies: [String: OfflineODataConflictPolicy] = ["client": .clientWins, "server": .serverWins]
+    let options = OfflineODataUploadOptions(
+      changesPerBatch: 0, splitsTransactions: true, conflictPolicy: policies[way] ?? .archive)
+    rig.service.fail(.lost) { $0.hasPrefix("POST") }
+    await #expect(throws: OfflineODataError.self) { try await rig.store.upload(options) }
+    #expect(try await rig.queue == ["1|1", "2|0"])
+    colleague(rig)
+    #expect(try await rig.store.download().queries.flatMap(\.conflicts).count == 1)
+    let report = try await rig.store.upload(options)
+    #expect(rig.service.log.filter { $0.hasPrefix("POST") } == ["POST Orders(1000)"])
+    switch way {
+    case "client": #expect(report.sent == 2 && order(rig)?["Name"] == "\"mine\"", "\(report)")
+    case "server": #expect(report.sent == 1 && report.discarded == 1, "\(report)")
+    default: #expect(report.sent == 1 && report.failed == 1, "\(report)")
+    }
+    if way == "archive" {
+      #expect(try await rig.queue == ["2|2"])
+      #expect(try await rig.store.conflict(2)?.theirs?["Name"] == .string("theirs"))
+      try await rig.store.retry(2)
+      #expect(try await rig.store.upload(options).sent == 1)
+      #expect(rig.service.log == ["POST Orders(1000)", "PATCH Orders(1)"])
+    } else if way == "server" {
+      #expect(order(rig)?["Name"] == "\"theirs\"")
+    }
+    #expect(try await rig.isClean())
+  }
+
+  enum Change: String, CaseIterable, Sendable { case update, replacement, property, deletion }
+
+  private func make(_ change: Change, _ rig: UploadRig) async throws -> String {
+    let mine = entity(("Name", .string("mine")))
+    switch change {
+    case .update: try await rig.store.update("Orders(1)", to: mine)
+    case .replacement: try await rig.store.update("Orders(1)", to: mine, method: .replace)
+    case .deletion: try await rig.store.delete("Orders(1)")
+    case .property:
+      let name = ODataRequestBody.properties([ODataProperty("Name", .string("mine"))])
+      _ = try await rig.store.execute(single: ODataSingleRequest(.update(.replace), "Orders(1)/Name", body: name))
+    }
+    return change == .update ? "PATCH" : change == .deletion ? "DELETE" : "PUT"
+  }
+
+  /// A rig whose service has no ETags and, where that is asked for, is known to recognise repeated requests.
+  private func rigWithoutETags(knowsNames: Bool) async throws -> UploadRig {
+    let rig = try await UploadRig(.init(knowsNames: knowsNames, hasETags: false))
+    if knowsNames {
+      try await rig.store.update("Orders(3)", to: entity(("Note", .string("c"))))
+      _ = try await rig.store.upload(OfflineODataUploadOptions(changesPerBatch: 0))
+    }
+    return rig
+  }
+
+  @Test(
+    "A change that never arrived and that a download has overtaken goes by the policy, not over what another has done",
+    arguments: Change.allCases, [false, true])
+  func inDoubt(change: Change, knowsNames: Bool) async throws {
+    for policy in [OfflineODataConflictPolicy.archive, .serverWins, .clientWins] {
+      let rig = try await rigWithoutETags(knowsNames: knowsNames)
+      let method = try await make(change, rig)
+      let id = try #require(try await rig.rows("SELECT id FROM larder_request").first.flatMap { Int64($0) })
+      rig.service.fail(.status(504)) { $0.hasPrefix(method) }
+      let options = OfflineODataUploadOptions(changesPerBatch: 0, conflictPolicy: policy)
+      await #expect(throws: OfflineODataError.self) { try await rig.store.upload(options) }
+      #expect(try await rig.queue == ["\(id)|1"])
+      colleague(rig, "Note")
+      // Not told yet, for it may have come of the change itself.
+      #expect(try await rig.store.download().queries.flatMap(\.conflicts).isEmpty)
+      let report = try await rig.store.upload(options)
+      switch policy {
+      case .archive:
+        #expect(report.failed == 1 && order(rig)?["Note"] == "\"theirs\"", "\(report)")
+        #expect(try await rig.store.conflict(id)?.theirs?["Note"] == .string("theirs"))
+      case .serverWins: #expect(report.discarded == 1 && order(rig)?["Note"] == "\"theirs\"", "\(report)")
+      default: #expect(report.sent == 1 && report.failed == 0, "\(report)")
+      }
+    }
+  }
+
+  @Test(
+    "What a download brings of a change whose answer was lost is no conflict, without ETags too",
+    arguments: Change.allCases, [false, true])
+  func ownChange(change: Change, knowsNames: Bool) async throws {
+    let rig = try await rigWithoutETags(knowsNames: knowsNames)
+    let method = try await make(change, rig)
+    rig.service.fail(.lost) { $0.hasPrefix(method) }
+    await #expect(throws: OfflineODataError.self) {
+      try await rig.store.upload(OfflineODataUploadOptions(changesPerBatch: 0))
+    }
+    #expect(try await rig.store.download().queries.flatMap(\.conflicts).isEmpty)
+    let before = rig.service.log.count
+    let report = try await rig.store.upload()
+    #expect(report.sent == 1 && report.failed == 0 && rig.service.log.count == before, "\(report)")
+    #expect(try await rig.isClean())
+  }
+
   @Test("A download notices a conflict, tells it, and keeps the three versions", arguments: [false, true])
   func noticed(isV2: Bool) async throws {
     let rig = try await UploadRig(.init(isV2: isV2))

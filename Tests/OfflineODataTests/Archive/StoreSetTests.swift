@@ -146,8 +146,19 @@ struct StoreSetTests {
     #expect(try await read(rig, "RequestQueue(5)/EntityPath/$value") == "Orders(1)")
     let gone = try await rig.store.execute(single: ODataSingleRequest(.read, "RequestQueue(5)/AffectedEntity"))
     #expect(gone.httpStatus == 204)
-    await #expect(throws: OfflineODataError.self) {
-      try await read(rig, "RequestQueue?$expand=AffectedEntity($select=Name)")
+  }
+
+  @Test("The entity that a request is about says whether the last download has brought it, as it does elsewhere")
+  func marked() async throws {
+    let rig = try await Self.rig()
+    try await rig.update(try await rig.row("Orders", 1), ["Total": .int32(9)])
+    let path = "RequestQueue?$filter=EntityPath eq 'Orders(1)'&$expand=AffectedEntity".replacing(" ", with: "%20")
+    for (path, isMarked) in [
+      ("RequestQueue(5)/AffectedEntity", true), ("ErrorArchive(1)/AffectedEntity", false), (path, true),
+    ] {
+      let full = try await read(rig, path, .full)
+      #expect(full.contains("\"@sap.upsertedLastDownload\":true") == isMarked, "\(path): \(full)")
+      #expect(try await !read(rig, path, .minimal).contains("upsertedLastDownload"), "\(path)")
     }
   }
 

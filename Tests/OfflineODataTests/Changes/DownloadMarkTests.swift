@@ -107,6 +107,20 @@ struct DownloadMarkTests {
     #expect(try await new(rig) == "")
   }
 
+  @Test("A row whose change is taken back while a download ends is marked, where the service has changed it")
+  func takenBackAtEnd() async throws {
+    let rig = try await ChangeRig()
+    for _ in 1...2 { try await rig.rows.load("Customers", page((1, "a"), (2, "b"), (3, "c"))) }
+    for number in 1...2 { try await rig.update("Customers(\(number))", [.init("Name", .string("mine"))]) }
+    let marks = try await DownloadMarks.next(rig.rows.replica)
+    let read = try await rig.rows.begin("load Customers", "Customers")
+    _ = try await rig.rows.page(page((1, "aa"), (2, "b"), (3, "c")), of: read)
+    let compared = try await read.compare(marks)
+    #expect(try await rig.store.undoPendingChanges(nil) == 2)
+    _ = try await read.end(compared, StagedEnding(time: 1, marks: marks, marked: compared.marked))
+    #expect(try await new(rig) == "aa")
+  }
+
   @Test("Deltas: what they insert and what they change, not what they say again")
   func deltas() async throws {
     let rig = try await ChangeRig()
@@ -191,6 +205,35 @@ struct DownloadMarkTests {
     #expect(all.entities.map(\.upsertedLastDownload) == [false, true])
     let plain = String(decoding: try await rig.store.json(request.path, .init()).bytes, as: UTF8.self)
     #expect(!plain.contains("sap."))
+  }
+
+  @Test(
+    "$format may be in any case, and percent-encoded",
+    arguments: [
+      "odata.metadata=full", "odata.metadata%3Dfull", "odata.metadata=FULL", "METADATA%3dFu%6Cl", "metadata=%20full",
+    ])
+  func spellings(_ format: String) async throws {
+    let rig = try await ChangeRig()
+    try await rig.rows.load("Customers", page((1, "a")))
+    let path = "Customers?$orderby=ID&$format=application/json;\(format)"
+    let answer = String(decoding: try await rig.store.json(path, .init()).bytes, as: UTF8.self)
+    #expect(answer.contains("\"@sap.upsertedLastDownload\":true"), "\(answer)")
+  }
+
+  @Test("The answer to a change says it where all control information is asked for, and only there")
+  func answersToChanges() async throws {
+    let rig = try await ChangeRig()
+    try await rig.rows.load("Customers", page((1, "a"), (2, "b")))
+    let json = "application/json"
+    for (id, accept) in [(1, json), (2, json + ";odata.metadata=full"), (1, json)] {
+      var request = ODataSingleRequest.update(
+        "Customers(\(id))", to: ODataEntity(properties: [ODataProperty("Level", .int32(9))]))
+      request.returnPreference = .representation
+      request.fields[.accept] = accept
+      let answer = String(decoding: try await rig.change(request).payloadBytes, as: UTF8.self)
+      #expect(answer.contains("\"Level\":9"), "\(answer)")
+      #expect(answer.contains("\"@sap.upsertedLastDownload\":true") == (id == 2), "\(answer)")
+    }
   }
 
   @Test("Answers that live are asked again when another download is the last")

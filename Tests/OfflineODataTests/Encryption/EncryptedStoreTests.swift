@@ -1,13 +1,13 @@
 import Foundation
 import OData
 import ODataService
-import Storage
 import TestSupport
 import Testing
 
 @testable import CrashRig
 @testable import OfflineOData
 
+// Without an import of Storage: the store's own module names the key.
 @Suite("Offline store: opened with a key", .timeLimit(.minutes(2)))
 struct EncryptedStoreTests {
   private let service = UploadService()

@@ -274,8 +274,10 @@ struct EvilAnswerTests {
     try await rig.end()
   }
 
-  @Test("collections in line whose links are ever new and bring nothing end; those of many entities do not")
-  func endlessInline() async throws {
+  @Test(
+    "collections in line whose links are ever new and bring nothing new end; those of many entities do not",
+    arguments: ["", "{\"No\":1}"])
+  func endlessInline(row: String) async throws {
     let rig = try await EvilRig(query: "Rows?$expand=Parts")
     let asked = Mutex(0)
     let error = await rig.download { request in
@@ -288,13 +290,13 @@ struct EvilAnswerTests {
       }
       // Nobody waits for the end of a test that fails.
       guard number < DownloadMachine.idlePages + 10 else { return EvilService.json("{\"value\":[]}") }
-      return EvilService.json("{\"value\":[],\"@odata.nextLink\":\"Rows(1)/Parts?a=\(number)\"}")
+      return EvilService.json("{\"value\":[\(row)],\"@odata.nextLink\":\"Rows(1)/Parts?a=\(number)\"}")
     }
     #expect(error?.name == .endlessPages)
     // Of many entities each may have a page that is empty.
     var links = InlineLinks()
     for id in 0...Int64(2 * DownloadMachine.idlePages) {
-      let goesOn = links.note(InlinePage(id: id, link: "", table: 0, navigation: 0, parent: 0), rows: 0)
+      let goesOn = links.note(InlinePage(id: id, link: "", table: 0, navigation: 0, parent: 0), new: 0)
       #expect(goesOn)
     }
     try await rig.end()

@@ -151,6 +151,19 @@ struct ReplicaReadTests {
     try await replica.close()
   }
 
+  @Test("of many collections in line that go on elsewhere, neither the next nor one that is known is searched for")
+  func manyInlinePages() async throws {
+    let rig = try await ReplicaRig(metadata: ReplicaModels.shop, makesTables: false)
+    for (sql, index) in [
+      (StagedRead.nextInline, "larder_inline_query"), (GenerationWriter.noteInline, "larder_inline_link"),
+    ] {
+      let given = (1...5).reduce(sql) { $0.replacing("?\($1)", with: "\($1)") }
+      let plan = try await rig.rows("EXPLAIN QUERY PLAN " + given).joined(separator: ";")
+      #expect(plan.contains("\(index) (query=?"), "\(plan)")
+      #expect(!plan.contains("TEMP B-TREE") && !plan.contains("SCAN larder_inline"), "\(plan)")
+    }
+  }
+
   @Test("a collection in line that goes on elsewhere is asked for, and its rows belong to their entity")
   func inlinePages() async throws {
     let rig = try await ReplicaRig(metadata: ReplicaModels.shop, makesTables: false)
@@ -159,14 +172,16 @@ struct ReplicaReadTests {
       """
       {"value":[{"ID":1,"Items":[{"No":1}],"Items@odata.nextLink":"i2","Tags":[],"Tags@odata.nextLink":"t2"}]}
       """, of: read)
-    let pages = try await read.inlinePages()
-    #expect(pages.map(\.link) == ["i2", "t2"])
-    _ = try await rig.page("{\"value\":[{\"No\":2}],\"@odata.nextLink\":\"i3\"}", of: read, inline: pages[0])
-    _ = try await rig.page("{\"value\":[{\"Name\":\"red\"}]}", of: read, inline: pages[1])
-    let more = try await read.inlinePages()
-    #expect(more.map(\.link) == ["i3"])
-    _ = try await rig.page("{\"value\":[{\"No\":3}]}", of: read, inline: more[0])
-    #expect(try await read.inlinePages() == [])
+    let items = try #require(try await read.nextInlinePage())
+    #expect(items.link == "i2")
+    _ = try await rig.page("{\"value\":[{\"No\":2}],\"@odata.nextLink\":\"i3\"}", of: read, inline: items)
+    let more = try #require(try await read.nextInlinePage())
+    #expect(more.link == "i3")
+    _ = try await rig.page("{\"value\":[{\"No\":3}]}", of: read, inline: more)
+    let tags = try #require(try await read.nextInlinePage())
+    #expect(tags.link == "t2")
+    _ = try await rig.page("{\"value\":[{\"Name\":\"red\"}]}", of: read, inline: tags)
+    #expect(try await read.nextInlinePage() == nil)
     _ = try await read.finish(deltaLink: nil, etag: nil, lastModified: nil, at: 1)
     #expect(
       try await rig.rows(

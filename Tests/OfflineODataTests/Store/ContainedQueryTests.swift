@@ -33,7 +33,7 @@ struct ContainedQueryTests {
       set { answers.withLock { $0[path] = newValue } }
     }
 
-    func serve() throws -> ScriptedServer {
+    private func serve() throws -> ScriptedServer {
       try ScriptedServer { [self] request in
         let path = String(request.path.dropFirst("/s/".count))
         if path == "$metadata" {
@@ -53,20 +53,41 @@ struct ContainedQueryTests {
       }
     }
 
+    /// A store's folder, and the server that it speaks to.
+    func rig() throws -> (StoreRig, ScriptedServer) {
+      let server = try serve()
+      return (try StoreRig(server.url("/s/").absoluteString), server)
+    }
+
     private static let metadata = """
       <edmx:Edmx Version="4.0" xmlns:edmx="http://docs.oasis-open.org/odata/ns/edmx"><edmx:DataServices>
       <Schema Namespace="N" xmlns="http://docs.oasis-open.org/odata/ns/edm">
       <EntityType Name="Order"><Key><PropertyRef Name="ID"/></Key>
       <Property Name="ID" Type="Edm.Int32" Nullable="false"/>
-      <NavigationProperty Name="Items" Type="Collection(N.Item)" ContainsTarget="true"/></EntityType>
+      <NavigationProperty Name="Items" Type="Collection(N.Item)" ContainsTarget="true"/>
+      <NavigationProperty Name="Lines" Type="Collection(N.Line)" ContainsTarget="true"/></EntityType>
+      <EntityType Name="Line"><Key><PropertyRef Name="No"/></Key><Property Name="No" Type="Edm.Int32" Nullable="false"/>
+      <Property Name="Text" Type="Edm.String"/><Property Name="RelatedID" Type="Edm.Int32"/>
+      <NavigationProperty Name="Related" Type="N.Order"><ReferentialConstraint Property="RelatedID"
+      ReferencedProperty="ID"/></NavigationProperty></EntityType>
       <EntityType Name="Item"><Key><PropertyRef Name="No"/></Key><Property Name="No" Type="Edm.Int32" Nullable="false"/>
-      <Property Name="Text" Type="Edm.String"/>
+      <Property Name="Text" Type="Edm.String"/><Property Name="RelatedID" Type="Edm.Int32"/>
+      <NavigationProperty Name="Related" Type="N.Order"><ReferentialConstraint Property="RelatedID"
+      ReferencedProperty="ID"/></NavigationProperty>
       <NavigationProperty Name="Notes" Type="Collection(N.Note)" ContainsTarget="true"/></EntityType>
       <EntityType Name="Note"><Key><PropertyRef Name="No"/></Key><Property Name="No" Type="Edm.Int32" Nullable="false"/>
       <Property Name="Text" Type="Edm.String"/></EntityType>
-      <EntityContainer Name="C"><EntitySet Name="Orders" EntityType="N.Order"/></EntityContainer></Schema>
+      <EntityContainer Name="C"><EntitySet Name="Orders" EntityType="N.Order">
+      <NavigationPropertyBinding Path="Items/Related" Target="Orders"/>
+      <NavigationPropertyBinding Path="Lines/Related" Target="Orders"/></EntitySet></EntityContainer></Schema>
       </edmx:DataServices></edmx:Edmx>
       """
+  }
+
+  /// Closes a store whose file is whole.
+  private func finish(_ store: OfflineODataProvider) async throws {
+    try await store.store?.replica.database.checkIntegrity()
+    try await store.close()
   }
 
   private func texts(_ store: OfflineODataProvider, _ path: String) async throws -> [String] {
@@ -81,9 +102,8 @@ struct ContainedQueryTests {
   func rows() async throws {
     let service = Service()
     service["Orders(1)/Items+"] = "{\"No\":3,\"Text\":\"c\"}"
-    let server = try service.serve()
+    let (rig, server) = try service.rig()
     defer { server.stop() }
-    let rig = try StoreRig(server.url("/s/").absoluteString)
     // The deepest first: it waits for what contains its rows.
     let store = try await rig.open([
       "notes": "Orders(1)/Items(2)/Notes", "items": "Orders(1)/Items?$orderby=No", "orders": "Orders",
@@ -110,16 +130,14 @@ struct ContainedQueryTests {
     try await store.removeDefiningQuery("items")
     #expect(try await texts(store, "Orders(1)/Items").isEmpty)
     #expect(try await texts(store, "Orders(2)/Items") == ["other"])
-    try await store.store?.replica.database.checkIntegrity()
-    try await store.close()
+    try await finish(store)
   }
 
   @Test("without the entity that contains them there is no place for them: typed; with it, all is well")
   func missing() async throws {
     let service = Service()
-    let server = try service.serve()
+    let (rig, server) = try service.rig()
     defer { server.stop() }
-    let rig = try StoreRig(server.url("/s/").absoluteString)
     let store = try rig.provider()
     try await store.add(OfflineODataDefiningQuery("items", "Orders(1)/Items"))
     let error = await #expect(throws: OfflineODataError.self) { try await store.open() }
@@ -140,17 +158,15 @@ struct ContainedQueryTests {
     service["Orders(1)/Items"] = "{\"No\":9,\"Text\":\"again\"}"
     try await store.download()
     #expect(try await texts(store, "Orders(1)/Items") == ["again"])
-    try await store.store?.replica.database.checkIntegrity()
-    try await store.close()
+    try await finish(store)
   }
 
   @Test("a download that was cut between pages begins anew")
   func cut() async throws {
     let service = Service()
     service["Orders(1)/Items+"] = "{\"No\":3,\"Text\":\"c\"}"
-    let server = try service.serve()
+    let (rig, server) = try service.rig()
     defer { server.stop() }
-    let rig = try StoreRig(server.url("/s/").absoluteString)
     let store = try await rig.open(["orders": "Orders", "items": "Orders(1)/Items"])
     service["Orders(1)/Items"] = "{\"No\":1,\"Text\":\"new\"}"
     service["Orders(1)/Items+"] = "{\"No\":"
@@ -166,9 +182,8 @@ struct ContainedQueryTests {
     "the entity that contains them comes back as another row: they come again, though the service has changed nothing")
   func unchanged() async throws {
     let service = Service(hasETags: true)
-    let server = try service.serve()
+    let (rig, server) = try service.rig()
     defer { server.stop() }
-    let rig = try StoreRig(server.url("/s/").absoluteString)
     let store = try await rig.open(["orders": "Orders", "items": "Orders(1)/Items"])
     service["Orders"] = "{\"ID\":2}"
     await #expect(throws: OfflineODataError.self) { try await store.download() }
@@ -181,9 +196,8 @@ struct ContainedQueryTests {
   @Test("the entity that contains them waits to be deleted: the query ends with a note, and goes on when it is back")
   func deletedHere() async throws {
     let service = Service()
-    let server = try service.serve()
+    let (rig, server) = try service.rig()
     defer { server.stop() }
-    let rig = try StoreRig(server.url("/s/").absoluteString)
     let store = try await rig.open([
       "orders": "Orders", "items": "Orders(1)/Items", "notes": "Orders(1)/Items(2)/Notes",
     ])
@@ -208,21 +222,27 @@ struct ContainedQueryTests {
     try await store.download()
     #expect(try await texts(store, "Orders(1)/Items") == ["B"])
     #expect(try await texts(store, "Orders(1)/Items(2)/Notes") == ["note"])
-    try await store.store?.replica.database.checkIntegrity()
-    try await store.close()
+    try await finish(store)
   }
 
   @Test("those of one entity have come, those of another have not: a question of these says so")
   func readiness() async throws {
     let service = Service()
-    let server = try service.serve()
+    let (rig, server) = try service.rig()
     defer { server.stop() }
-    let rig = try StoreRig(server.url("/s/").absoluteString)
     let store = try await rig.open(["orders": "Orders", "items": "Orders(1)/Items"])
     try await store.add(OfflineODataDefiningQuery("others", "Orders(2)/Items"))
     #expect(try await texts(store, "Orders(1)/Items") == ["a", "b"])
-    #expect(try await store.text("Orders?$expand=Items").contains("\"a\""))
-    for path in ["Orders(2)/Items", "Orders(ID=2)/Items/$count", "Orders(2)/Items(1)"] {
+    // What is asked for has come.
+    for path in ["Orders(1)?$expand=Items", "Orders(1)/Items?$expand=Notes", "Orders(1)/Items(1)/Text"] {
+      #expect(try await store.text(path).contains("\"a\""), "\(path)")
+    }
+    #expect(try await store.size("Orders") == 2)
+    for path in [
+      "Orders(2)/Items", "Orders(ID=2)/Items/$count", "Orders(2)/Items(1)", "Orders(2)/Items(1)/Text",
+      "Orders(2)/Items(1)/Notes", "Orders(2)?$expand=Items", "Orders?$expand=Items",
+      "Orders/$count?$filter=Items/any()",
+    ] {
       let error = await #expect(throws: OfflineODataError.self, "\(path)") { try await store.readJSON(path) }
       #expect(error?.name == .neverDownloaded, "\(path)")
       #expect(error?.errorMessage.contains("'others'") == true, "\(path)")
@@ -231,6 +251,60 @@ struct ContainedQueryTests {
     #expect(none?.name == .entityNotFound)
     try await store.download(["others"])
     #expect(try await texts(store, "Orders(2)/Items") == ["other"])
+    // What no entity of the store contains is missed nowhere.
+    try await store.add(OfflineODataDefiningQuery("elsewhere", "Orders(9)/Items"))
+    #expect(try await store.text("Orders?$expand=Items").contains("\"other\""))
+    try await store.close()
+  }
+
+  @Test("an expression leads by an association to an entity whose contained ones have not come: it says so")
+  func associated() async throws {
+    let service = Service()
+    service["Orders(1)/Items"] = "{\"No\":1,\"Text\":\"a\",\"RelatedID\":2}"
+    service["Orders(1)/Lines"] = "{\"No\":1,\"Text\":\"line\",\"RelatedID\":2}"
+    let (rig, server) = try service.rig()
+    defer { server.stop() }
+    let store = try await rig.open(["orders": "Orders", "items": "Orders(1)/Items", "lines": "Orders(1)/Lines"])
+    try await store.add(OfflineODataDefiningQuery("others", "Orders(2)/Items"))
+    let paths = [
+      "Orders(1)/Lines?$filter=Related/Items/any()", "Orders(1)/Items?$filter=Related/Items/any()",
+      "Orders(1)/Lines?$filter=not Related/Items/all(i:i/No gt 5)", "Orders(1)/Lines?$orderby=Related/Items/$count",
+      "Orders(1)/Lines?$filter=$root/Orders(2)/Items/any()", "Orders(1)/Items(1)?$expand=Related($expand=Items)",
+    ]
+    for path in paths {
+      let error = await #expect(throws: OfflineODataError.self, "\(path)") { try await store.readJSON(path) }
+      // What cannot be asked at all says so.
+      #expect([.neverDownloaded, .unsupportedQuery].contains(error?.name), "\(path): \(error.debugDescription)")
+    }
+    // The orders themselves have come.
+    #expect(try await texts(store, "Orders(1)/Lines?$filter=Related/ID eq 2") == ["line"])
+    #expect(try await texts(store, "Orders(1)/Items?$filter=Related/ID eq 2") == ["a"])
+    try await store.download(["others"])
+    #expect(try await texts(store, paths[0]) == ["line"])
+    #expect(try await texts(store, paths[1]) == ["a"])
+    try await store.close()
+  }
+
+  @Test("of many entities half have come: each is told from the others, whichever of its queries has brought it")
+  func many() async throws {
+    let service = Service()
+    service["Orders"] = (1...60).map { "{\"ID\":\($0)}" }.joined(separator: ",")
+    for number in 1...30 { service["Orders(\(number))/Items"] = "{\"No\":1,\"Text\":\"\(number)\"}" }
+    let (rig, server) = try service.rig()
+    defer { server.stop() }
+    let store = try await rig.open(["orders": "Orders"])
+    for number in 1...60 {
+      try await store.add(OfflineODataDefiningQuery("q\(number)", "Orders(\(number))/Items"))
+    }
+    try await store.download((1...30).map { "q\($0)" })
+    // Of one that has come, another part.
+    try await store.add(OfflineODataDefiningQuery("again", "Orders(30)/Items?$filter=No gt 9"))
+    for number in [1, 30] { #expect(try await texts(store, "Orders(\(number))/Items") == ["\(number)"]) }
+    #expect(try await store.size("Orders") == 60)
+    for number in [31, 60] {
+      let error = await #expect(throws: OfflineODataError.self) { try await store.readJSON("Orders(\(number))/Items") }
+      #expect(error?.errorMessage.contains("'q\(number)'") == true, "\(error.debugDescription)")
+    }
     try await store.close()
   }
 }

@@ -5,6 +5,7 @@ import Storage
 import TestSupport
 import Testing
 
+@testable import CrashRig
 @testable import OfflineOData
 
 @Suite("Offline store: errors", .timeLimit(.minutes(1)))
@@ -84,7 +85,8 @@ struct OfflineODataErrorTests {
   func unexpectedValue(sql: String, name: OfflineODataErrorName) async throws {
     let folder = try TemporaryFolder()
     let database = try await Database.open(
-      folder.file("store"), schema: ReplicaSchema.schema, options: DatabaseOptions(extensions: ReplicaSQL.extensions))
+      folder.file("store"), key: try RigKey.fromEnvironment(), schema: ReplicaSchema.schema,
+      options: DatabaseOptions(extensions: ReplicaSQL.extensions))
     let error = await #expect(throws: StorageError.self) {
       try await database.write { (connection) throws(StorageError) in try connection.integers(sql) }
     }

@@ -5,6 +5,7 @@ import Synchronization
 import TestSupport
 import Testing
 
+@testable import CrashRig
 @testable import OfflineOData
 
 @Suite("Offline store: on which thread a question is answered", .timeLimit(.minutes(3)))
@@ -75,7 +76,7 @@ struct QuestionPaceTests {
   @Test("tables and a model that another process has changed are not read anew on the thread that asks")
   func changedByAnother() async throws {
     let rig = try await ReplicaRig(metadata: ReplicaModels.shop)
-    let other = try await Replica.open(path: rig.replica.database.path)
+    let other = try await Replica.open(path: rig.replica.database.path, key: try RigKey.fromEnvironment())
     func isKnown() throws -> Bool {
       try other.readHere(within: .seconds(60)) { (_, state, plan) throws(StorageError) in
         state.tables.count == plan.tables.count

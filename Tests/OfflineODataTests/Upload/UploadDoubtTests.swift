@@ -142,6 +142,7 @@ struct UploadDoubtTests {
     "A value of another's that is near the one that was sent is a conflict, not that one",
     arguments: [
       ("Total", ODataValue.int32(10100), "10105", "10000"), ("Name", .string("Shoes"), "\"Shoes, socks\"", "\"Hats\""),
+      ("Name", .string("Main Street 12"), "\"Main Street\"", "\"Elm Road\""),
     ])
   func near(name: String, mine: ODataValue, theirs: String, base: String) async throws {
     let rig = try await UploadRig()
@@ -174,6 +175,34 @@ struct UploadDoubtTests {
     let report = try await rig.store.upload()
     #expect(report.sent == 0 && report.failed == 2, "\(report)")
     #expect(rig.service.entities("Orders")[1]?.values["Total"] == "10105")
+  }
+
+  @Test(
+    "Behind a condition that failed only what is exactly as it was sent is that", arguments: [false, true],
+    ["\"MAIN STREET\"", "\"Main\""])
+  func formOfAnother(answersEach: Bool, theirs: String) async throws {
+    let rig = try await UploadRig(.init(answersEach: answersEach))
+    let first = try await rig.update(try await rig.row("Orders", 1), ["Name": .string("Main Street")])
+    try await rig.update(try await rig.row("Orders", 2), ["Name": .string("b")], unit: first)
+    rig.service.change { state in
+      state.sets["Orders"]?[1]?.values["Name"] = theirs
+      state.sets["Orders"]?[1]?.version = 9
+    }
+    let report = try await rig.store.upload()
+    #expect(report.sent == 0 && report.failed == 2, "\(report)")
+    #expect(try await rig.store.conflict(1)?.mine?["Name"] == .string("Main Street"))
+  }
+
+  @Test(
+    "A number is the one that was sent where it is that to the digits that its type keeps",
+    arguments: [
+      (ODataValue.decimal(20), ODataValue.decimal(ODataDecimal("19.99") ?? 0), false),
+      (.decimal(19), .decimal(ODataDecimal("19.99") ?? 0), false), (.double(20), .double(19.99), false),
+      (.double(0.3), .double(0.1 + 0.2), true), (.double(0.301), .double(0.1 + 0.2), false),
+      (.single(0.1), .single(0.100_000_1), true), (.int32(5), .decimal(ODataDecimal("5.00") ?? 0), true),
+    ])
+  func numbers(found: ODataValue, sent: ODataValue, isForm: Bool) {
+    #expect(SentContent.isForm(found, of: sent) == isForm)
   }
 
   @Test("Entities of two sets under one number, both with lost answers: each is found, none is made twice")
@@ -263,5 +292,106 @@ struct UploadDoubtTests {
     #expect(report.sent == 1 && report.failed == 0 && rig.service.log.isEmpty, "\(report)")
     #expect(rig.service.requests.count > asked + 2)
     #expect(try await rig.rows("SELECT ID, Name FROM {Orders} WHERE ID > 3") == ["1000|slow"])
+  }
+
+  // MARK: Sent again in vain
+
+  enum Later: CaseIterable { case update, deletion }
+
+  @Test(
+    "What may have been done stays in doubt where it is sent again in vain: later changes do not go into it",
+    arguments: Later.allCases, [nil, 429])
+  func sentInVain(later: Later, status: Int?) async throws {
+    let rig = try await UploadRig(.init(knowsNames: true), combines: true)
+    try await rig.store.update("Orders(3)", to: ODataEntity(properties: [ODataProperty("Note", .string("x"))]))
+    _ = try await rig.store.upload(OfflineODataUploadOptions(changesPerBatch: 0))
+    try await rig.store.create(ODataEntity(properties: [ODataProperty("Name", .string("made"))]), in: "Orders")
+    let local = try #require(try await rig.rows("SELECT ID FROM {Orders} WHERE ID < 0").first)
+    try await lose(rig)
+    rig.service.fail(status.map { .status($0) } ?? .unreachable, times: 9) { $0.contains("POST") }
+    await #expect(throws: OfflineODataError.self) { try await rig.store.upload() }
+    rig.service.change { $0.fault = nil }
+    #expect(try await rig.queue == ["2|1"])
+    switch later {
+    case .update:
+      let note = ODataEntity(properties: [ODataProperty("Note", .string("mine"))])
+      try await rig.store.update("Orders(\(local))", to: note)
+    case .deletion: try await rig.store.delete("Orders(\(local))")
+    }
+    #expect(try await rig.queue == ["2|1", "3|0"])
+    let report = try await rig.store.upload()
+    #expect(report.sent == 2 && report.failed == 0, "\(report)")
+    #expect(rig.service.log.dropFirst(2) == [later == .update ? "PATCH Orders(1000)" : "DELETE Orders(1000)"])
+    #expect(rig.service.entities("Orders").keys.filter { $0 > 3 } == (later == .update ? [1000] : []))
+    #expect(try await rig.isClean())
+  }
+
+  @Test("What certainly never left takes later changes in, and goes with what was made here", arguments: Later.allCases)
+  func neverLeft(later: Later) async throws {
+    let rig = try await UploadRig(combines: true)
+    try await rig.store.create(ODataEntity(properties: [ODataProperty("Name", .string("made"))]), in: "Orders")
+    let local = try #require(try await rig.rows("SELECT ID FROM {Orders} WHERE ID < 0").first)
+    rig.service.fail(.unreachable) { $0.contains("POST") }
+    await #expect(throws: OfflineODataError.self) { try await rig.store.upload() }
+    switch later {
+    case .update:
+      let note = ODataEntity(properties: [ODataProperty("Note", .string("mine"))])
+      try await rig.store.update("Orders(\(local))", to: note)
+    case .deletion: try await rig.store.delete("Orders(\(local))")
+    }
+    #expect(try await rig.queue == (later == .update ? ["1|0"] : []))
+  }
+
+  // MARK: Links
+
+  /// Items that say their orders by links alone; item 1 has the text `a`.
+  private func linked(_ values: [ODataProperty], hasETags: Bool = true) async throws -> UploadRig {
+    let rig = try await UploadRig(.init(hasETags: hasETags, linksPlainly: true))
+    rig.service.change { $0.sets["Items"]?[1] = .init(values: ["ID": "1", "Text": "\"a\""]) }
+    try await rig.store.download()
+    var order = ODataNavigationLink(name: "Order")
+    order.bindings = ["Orders(2)"]
+    try await rig.store.update("Items(1)", to: ODataEntity(properties: values, navigationLinks: [order]))
+    return rig
+  }
+
+  @Test(
+    "An update with a link was done: it is found by its properties, else by the link itself", arguments: [false, true])
+  func linkDone(hasETags: Bool) async throws {
+    for values in [[], [ODataProperty("Text", .string("b"))], [ODataProperty("Text", .string("a"))]] {
+      let rig = try await linked(values, hasETags: hasETags)
+      try await lose(rig)
+      let report = try await rig.store.upload()
+      #expect(report.sent == 1 && report.failed == 0, "\(values) \(report)")
+      #expect(rig.service.log == ["PATCH Items(1)"])
+      #expect(try await rig.isClean())
+    }
+  }
+
+  @Test("A link that never arrived is set, where no other has changed the entity", arguments: [false, true])
+  func linkNotDone(hasETags: Bool) async throws {
+    for values in [[], [ODataProperty("Text", .string("b"))]] {
+      let rig = try await linked(values, hasETags: hasETags)
+      rig.service.fail(.status(504)) { $0.contains("$batch") }
+      await #expect(throws: OfflineODataError.self) { try await rig.store.upload() }
+      let report = try await rig.store.upload()
+      #expect(report.sent == 1 && report.failed == 0, "\(values) \(report)")
+      #expect(rig.service.log == ["PATCH Items(1)"])
+      #expect(rig.service.entities("Items")[1]?.values["Order_ID"] == "2")
+    }
+  }
+
+  @Test("A link that never arrived is not taken for set because another has changed the entity")
+  func linkOfAnother() async throws {
+    let rig = try await linked([])
+    rig.service.fail(.status(504)) { $0.contains("$batch") }
+    await #expect(throws: OfflineODataError.self) { try await rig.store.upload() }
+    rig.service.change { state in
+      state.sets["Items"]?[1]?.values["Text"] = "\"theirs\""
+      state.sets["Items"]?[1]?.version = 9
+    }
+    let report = try await rig.store.upload()
+    #expect(report.sent == 0 && report.failed == 1 && rig.service.log.isEmpty, "\(report)")
+    #expect(try await failures(rig) == [.conflict])
   }
 }

@@ -145,4 +145,55 @@ struct UploadOddServicesTests {
     #expect(report.sent == 1000 && report.failed == 1 && report.left == 0)
     #expect(rig.service.log.count == 1000)
   }
+
+  @Test(
+    "A service that refuses the names of requests is sent all of them without: none goes to the archive",
+    arguments: [400, 412, 501], [100, 0])
+  func rejectedNames(status: Int, changesPerBatch: Int) async throws {
+    for isV2 in [false, true] { try await rejectedNames(status, changesPerBatch, isV2) }
+  }
+
+  private func rejectedNames(_ status: Int, _ changesPerBatch: Int, _ isV2: Bool) async throws {
+    let rig = try await UploadRig(.init(isV2: isV2, rejectsNames: status), orders: 9)
+    for key in 1...6 { try await rig.update(try await rig.row("Orders", key), ["Name": .string("mine")]) }
+    try await rig.delete(try await rig.row("Orders", 7))
+    let first = try await rig.create("Orders", key: -1, ["Name": .string("made")])
+    try await rig.update(try await rig.row("Orders", 8), ["Name": .string("mine")], unit: first.id)
+    let report = try await rig.store.upload(
+      OfflineODataUploadOptions(changesPerBatch: changesPerBatch, splitsTransactions: changesPerBatch == 0))
+    #expect(report.sent == 9 && report.failed == 0 && report.left == 0, "\(report)")
+    #expect(rig.service.log.count == 9, "\(rig.service.log)")
+    #expect(try await rig.isClean())
+  }
+
+  @Test("A refusal that is none of the name is one", arguments: [400, 412])
+  func rejectedOtherwise(status: Int) async throws {
+    let rig = try await UploadRig(.init(rejectsNames: status))
+    try await rig.update(try await rig.row("Orders", 1), ["Name": .string("poison")])
+    // The caller's own name is nothing that could be left out.
+    var own = ODataSingleRequest.update(
+      "Orders(2)", to: ODataEntity(properties: [ODataProperty("Name", .string("mine"))]))
+    own.fields["Repeatability-Request-ID"] = "mine"
+    _ = try await rig.store.execute(single: own)
+    let report = try await rig.store.upload(OfflineODataUploadOptions(changesPerBatch: 0))
+    #expect(report.sent == 0 && report.failed == 2 && report.left == 0, "\(report)")
+    #expect(rig.service.requests.count < 12, "\(rig.service.requests)")
+  }
+
+  @Test(
+    "A name that is refused when it is sent again tells nothing of the first time: it is looked up",
+    arguments: [400, 412])
+  func rejectedAgain(status: Int) async throws {
+    let rig = try await UploadRig(.init(knowsNames: true, saysRepeatable: true))
+    try await rig.create("Orders", key: -1, ["Name": .string("made")])
+    try await rig.record(QueuedRequest(.action, QueuedTarget(nil, "Orders")), [])
+    rig.service.fail(.lost) { $0.contains("$batch") }
+    await #expect(throws: OfflineODataError.self) { try await rig.store.upload() }
+    let done = rig.service.log
+    rig.service.change { $0.ways.rejectsNames = status }
+    let report = try await rig.store.upload()
+    #expect(report.sent == 1 && report.failed == 1 && rig.service.log == done, "\(report) \(rig.service.log)")
+    let failure = try await rig.open.read { connection, _, _ in try ChangeQueue(connection).entry(2)?.failure }
+    #expect(failure?.kind == .unknownOutcome)
+  }
 }

@@ -113,4 +113,58 @@ struct UploadOrderTests {
     // Looked for, or sent again under its name.
     #expect(later.contains { $0.hasPrefix("GET Orders?") } != isSupported, "\(later)")
   }
+
+  enum KeyChange: String, CaseIterable, Sendable { case entity, property, value, link }
+
+  /// An item whose foreign key is set to the key of an order that is made here.
+  private func tied(_ change: KeyChange, _ rig: UploadRig) async throws {
+    rig.service.change { $0.sets["Items"]?[11] = .init(values: ["ID": "11", "Order_ID": "1"]) }
+    try await rig.store.download()
+    try await rig.store.create(text("Name", "new"), in: "Orders")
+    let text = try #require(try await rig.rows("SELECT ID FROM {Orders} WHERE ID < 0").first)
+    let key = ODataProperty("Order_ID", .int32(try #require(Int32(text))))
+    var tied = ODataEntity()
+    tied.navigationLinks = [bound("Orders(\(text))")]
+    let request =
+      switch change {
+      case .link: ODataSingleRequest.update("Items(11)", to: tied)
+      case .entity: ODataSingleRequest.update("Items(11)", to: ODataEntity(properties: [key]))
+      case .property: ODataSingleRequest(.update(.replace), "Items(11)/Order_ID", body: .properties([key]))
+      case .value:
+        ODataSingleRequest(
+          .update(.replace), "Items(11)/Order_ID/$value", body: .bytes(Array(text.utf8), contentType: "text/plain"))
+      }
+    _ = try await rig.store.execute(single: request)
+  }
+
+  @Test(
+    "A foreign key that is set by itself is sent as the service's key, behind the entity that it is of",
+    arguments: KeyChange.allCases, [false, true])
+  func foreignKey(change: KeyChange, isV2: Bool) async throws {
+    for changesPerBatch in [100, 0] {
+      let rig = try await UploadRig(.init(isV2: isV2))
+      try await tied(change, rig)
+      let report = try await rig.store.upload(OfflineODataUploadOptions(changesPerBatch: changesPerBatch))
+      #expect(report.sent == 2 && report.failed == 0, "\(report)")
+      #expect(rig.service.entities("Items")[11]?.values["Order_ID"] == "1000")
+      #expect(try await rig.rows("SELECT Order_ID FROM {Items}") == ["1000"])
+      #expect(try await rig.isClean())
+    }
+  }
+
+  @Test(
+    "One whose answer was lost is compared by the service's key", arguments: KeyChange.allCases,
+    [UploadService.Fault.lost, .status(504)])
+  func foreignKeyInDoubt(change: KeyChange, fault: UploadService.Fault) async throws {
+    let rig = try await UploadRig()
+    try await tied(change, rig)
+    rig.service.fail(fault) { $0.contains("Items(11)") }
+    let options = OfflineODataUploadOptions(changesPerBatch: 0)
+    await #expect(throws: OfflineODataError.self) { try await rig.store.upload(options) }
+    let report = try await rig.store.upload(options)
+    #expect(report.sent == 1 && report.failed == 0, "\(report)")
+    #expect(rig.service.entities("Items")[11]?.values["Order_ID"] == "1000")
+    #expect(rig.service.log.filter { $0.contains("Items") }.count == 1, "\(rig.service.log)")
+    #expect(try await rig.isClean())
+  }
 }

@@ -130,9 +130,11 @@ final class UploadRig: Sendable {
     return (id, row)
   }
 
-  /// Makes orders 1 to `count` in one transaction of the file; they are uploaded apart.
-  func createMany(_ count: Int) async throws {
+  /// Makes orders 1 to `count` in one transaction of the file; they are uploaded apart, each behind the one before where
+  /// they are a chain.
+  func createMany(_ count: Int, isChain: Bool = false) async throws {
     try await open.write { connection, state, plan in
+      var last: Int64?
       var rows = LocalRows(plan, state, connection)
       for key in 1...count {
         let row = RowReference("Orders", try connection.takeIdentities(1))
@@ -144,7 +146,9 @@ final class UploadRig: Sendable {
         ]
         request.body = .entity(QueuedEntity(row: row, properties: values))
         let cells = EntityCells(["ID": .integer(Int64(key)), "Name": .text("o")])
-        _ = try rows.record(request, effects: [Effect(.insert, "Orders", row.row, cells: cells)])
+        last = try rows.record(
+          request, effects: [Effect(.insert, "Orders", row.row, cells: cells)],
+          after: Set([last].compactMap { isChain ? $0 : nil }))
       }
       _ = try rows.finish()
     }

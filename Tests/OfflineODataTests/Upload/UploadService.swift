@@ -55,6 +55,10 @@ final class UploadService: HTTPTransport {
     var batchAnswer: (type: String, content: String)?
     /// The keys of each set are counted apart.
     var numbersSetsApart = false
+    /// Refuses requests for their names, with this status.
+    var rejectsNames: Int?
+    /// Items say in no property to which order they belong.
+    var linksPlainly = false
     /// How many entities an answer has at most.
     var pageSize = Int.max
   }
@@ -180,6 +184,10 @@ extension UploadService.State {
           with:
             "<EntityContainer Name=\"C\"><Annotation Term=\"Org.OData.Repeatability.V1.Supported\" Bool=\"\(says)\"/>")
       }
+      if ways.linksPlainly {
+        let constraint = "<ReferentialConstraint Property=\"Order_ID\" ReferencedProperty=\"ID\"/>"
+        text = text.replacingOccurrences(of: constraint, with: "")
+      }
       return (200, [.contentType: "application/xml"], text)
     }
     if path.hasPrefix("$batch") { return batch(fields, body) }
@@ -252,6 +260,9 @@ extension UploadService.State {
     _ method: String, _ path: String, _ fields: HTTPFields, _ body: [UInt8], _ keys: [String: String]
   ) -> Answer {
     let name = fields["Repeatability-Request-ID"] ?? fields["RequestID"]
+    if let status = ways.rejectsNames, name != nil {
+      return (status, [ways.isV2 ? "RepeatabilityResult" : "Repeatability-Result": "rejected"], error("a name"))
+    }
     if ways.knowsNames, let name, let known = names[name] { return known }
     var answer = unnamed(method, path, fields, body, keys)
     if ways.knowsNames, let name {
@@ -280,6 +291,7 @@ extension UploadService.State {
     if method == "GET" {
       return (200, self.fields(set, key, entity), json(set, key, entity, expands: path.contains("$expand")))
     }
+    if method == "PUT", let name = steps.first { members = [name: members["value"] ?? members[name] ?? "null"] }
     if let condition = fields[.ifMatch] {
       if alwaysConflicts || condition != "*" && ways.hasETags && condition != etag(entity) {
         return (412, [:], error("changed"))
@@ -415,6 +427,11 @@ extension UploadService.State {
       }
       .map { inner("Items", $0.key, $0.value, expands: false) }.joined(separator: ",")
       parts.append("\"Items\":" + (ways.isV2 ? "{\"results\":[\(items)]}" : "[\(items)]"))
+    }
+    if expands, set == "Items" {
+      let key = entity.values["Order_ID"].flatMap { Int($0) }
+      let order = key.flatMap { key in sets["Orders"]?[key].map { inner("Orders", key, $0, expands: false) } }
+      parts.append("\"Order\":" + (order ?? "null"))
     }
     return "{\(parts.joined(separator: ","))}"
   }

@@ -9,8 +9,10 @@ import Testing
 @Suite("Uploads and downloads that were cut", .timeLimit(.minutes(1)))
 struct UploadStagedTests {
   /// A store whose download of orders was cut behind its second page.
-  private func cutRig(_ prepare: (UploadRig) async throws -> Void = { _ in }) async throws -> UploadRig {
-    let rig = try await UploadRig(orders: 5)
+  private func cutRig(
+    _ ways: UploadService.Ways = .init(), _ prepare: (UploadRig) async throws -> Void = { _ in }
+  ) async throws -> UploadRig {
+    let rig = try await UploadRig(ways, orders: 5)
     try await prepare(rig)
     rig.service.change { $0.ways.pageSize = 2 }
     rig.service.fail(.unreachable) { $0.contains("Orders") && $0.contains("skiptoken=4") }
@@ -74,7 +76,38 @@ struct UploadStagedTests {
   func action() async throws {
     let rig = try await cutRig()
     try await rig.record(QueuedRequest(.action, QueuedTarget(nil, "Reset")), [])
-    _ = try await rig.store.upload()
+    rig.service.fail(.answer(204)) { $0 == "POST Reset" }
+    #expect(try await rig.store.upload(OfflineODataUploadOptions(changesPerBatch: 0)).sent == 1)
     #expect(try await !isStaged(rig))
+  }
+
+  @Test("What the service refuses it has not done: the download goes on", arguments: [100, 0])
+  func refused(changesPerBatch: Int) async throws {
+    let rig = try await cutRig()
+    try await rig.update(try await rig.row("Orders", 1), ["Name": .string("poison")])
+    try await rig.record(QueuedRequest(.action, QueuedTarget(nil, "Reset")), [])
+    #expect(try await rig.store.upload(OfflineODataUploadOptions(changesPerBatch: changesPerBatch)).failed == 2)
+    #expect(try await isStaged(rig))
+    #expect(try await goesOn(rig))
+  }
+
+  @Test(
+    "A conflict that is decided takes the service's row, and rows that are older do not replace it; where that cannot be had, the download goes on",
+    arguments: [true, false])
+  func decided(isKnown: Bool) async throws {
+    func colleague(_ rig: UploadRig, _ name: String) {
+      rig.service.change { $0.sets["Orders"]?[1]?.values["Name"] = "\"\(name)\"" }
+    }
+    let rig = try await cutRig(.init(hasETags: false)) { rig in
+      try await rig.update(try await rig.row("Orders", 1), ["Name": .string("mine")])
+      colleague(rig, "theirs")
+      #expect(try await rig.store.download().queries.flatMap(\.conflicts).count == 1)
+    }
+    colleague(rig, "newer")
+    if !isKnown { rig.service.fail(.status(500), times: 9) { $0 == "GET Orders(1)" } }
+    #expect(try await rig.store.upload().failed == 1)
+    #expect(try await isStaged(rig) != isKnown)
+    #expect(try await goesOn(rig) != isKnown)
+    #expect(try await rig.store.conflict(1)?.theirs?["Name"] == .string(isKnown ? "newer" : "theirs"))
   }
 }

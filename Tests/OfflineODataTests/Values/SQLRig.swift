@@ -1,6 +1,7 @@
 import Storage
 import TestSupport
 
+@testable import CrashRig
 @testable import OfflineOData
 
 private struct NoTables: SchemaStep {
@@ -17,7 +18,8 @@ struct SQLRig {
   init() async throws {
     folder = try TemporaryFolder()
     database = try await Database.open(
-      folder.file("values.db"), schema: Schema(applicationID: 0x76_61_6C_75, steps: [NoTables()]),
+      folder.file("values.db"), key: try RigKey.fromEnvironment(),
+      schema: Schema(applicationID: 0x76_61_6C_75, steps: [NoTables()]),
       options: DatabaseOptions(extensions: ReplicaSQL.extensions))
   }
 

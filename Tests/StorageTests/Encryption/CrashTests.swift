@@ -53,6 +53,21 @@ struct EncryptedCrashTests {
     #expect(said > 20)
   }
 
+  @Test(
+    "a writer whose files may not grow leaves one that opens, with what it had said",
+    arguments: [1, 3, 8, 40, 200, 400])
+  func limited(kibibytes: Int) async throws {
+    let writer = try CrashRigProcess(["write", rig.path], program: "StorageRig", fileLimit: kibibytes)
+    let said = await writer.lines().last.flatMap { Int64($0) } ?? 0
+    let database = try await rig.open(keys[0])
+    let count = try await database.names().count
+    #expect(Int64(count) == said || Int64(count) == said + 1, "\(count) rows, \(said) said")
+    try await database.checkIntegrity()
+    try await database.insert("again")
+    #expect(try await database.names().last == "again")
+    try await database.close()
+  }
+
   @Test("a rekeying killed at any moment leaves the old key or the new one, and all rows")
   func rekeying() async throws {
     let database = try await rig.open(keys[0])

@@ -162,6 +162,24 @@ struct RekeyTests {
     #expect(try await rig.wholeRows(other) == [])
   }
 
+  @Test("where the folder cannot be written to the disk the error says which key opens the file", arguments: [0, 1, 2])
+  func unsyncedFolder(kind: Int) async throws {
+    let old = kind == 0 ? nil : rig.key
+    let new = kind == 1 ? nil : other
+    try await Database.open(rig.path, key: old, schema: TestSchema.first).close()
+    let rekeying = Rekeying(
+      path: rig.path, old: old, new: new, schema: TestSchema.first, options: .init(), syncFolder: { _ in false })
+    let error = await storageError { try rekeying.run() }
+    #expect(error?.category == .inputOutput)
+    #expect(error?.message.contains(new == nil ? "opens without a key" : "The new key opens the file") == true)
+    #expect(error?.message.contains("Keep the old key") == true)
+    #expect(files == ["secret.db"])
+    let category: StorageError.Category = new == nil ? .notEncrypted : old == nil ? .encrypted : .wrongKey
+    let refused = await storageError { _ = try await Database.open(rig.path, key: old, schema: TestSchema.first) }
+    #expect(refused?.category == category)
+    try await Database.open(rig.path, key: new, schema: TestSchema.first).close()
+  }
+
   @Test("who opens the file while it is still known as plain, but encrypted already, opens it")
   func betweenRenameAndEnd() async throws {
     try await rig.fill(3)

@@ -39,6 +39,7 @@ extension CacheFolder {
     let session = try writable()
     let total = bytes.count + (blob?.length ?? 0)
     guard total <= limit else { throw CacheError.tooLarge(limit: limit) }
+    try checkState()
     let file = try write(bytes, session)
     do throws(CacheError) {
       try exclusively { () throws(CacheError) in try replace(name, by: file, bytes.count, blob, session) }

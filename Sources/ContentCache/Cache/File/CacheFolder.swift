@@ -95,7 +95,10 @@ final class CacheFolder: Sendable {
 
   private static func openingError(_ error: Errno, _ path: String) -> CacheError {
     switch error.code {
-    case ENOTSUP: .notSupported("the cache folder \(path), which was made by a later version")
+    case ENOTSUP:
+      .notSupported(
+        "the cache folder \(path), which was made by a later version. Update this program, choose another folder, or "
+          + "remove the folder.")
     case ENOENT, ENOTDIR, EINVAL:
       .failed(path: path, reason: "This is no path of a folder, and none can be made there.")
     default: error.cacheError(path)
@@ -195,7 +198,7 @@ final class CacheFolder: Sendable {
     CacheFolder.discard(FolderNames.entries, root, disk)
   }
 
-  /// Makes a folder one that no key opens and every key makes anew.
+  /// Makes a folder one that no key opens and every key makes anew; one of a later version stays and throws `notSupported`.
   static func forget(_ path: String) throws(CacheError) {
     let disk = Disk(faults: nil)
     try system(path) { () throws(Errno) in
@@ -203,6 +206,9 @@ final class CacheFolder: Sendable {
       let state = Descriptor(try disk.open(root.number, FolderNames.state, O_RDWR))
       try lock(state, disk)
       defer { disk.unlock(state.number) }
+      guard !FolderState.isLater(try disk.read(state.number, FolderState.headerLength, at: 0)) else {
+        throw Errno(ENOTSUP)
+      }
       try disk.write(state.number, [UInt8](repeating: 0, count: FolderState.headerLength), at: 0)
     }
   }
@@ -237,11 +243,14 @@ final class CacheFolder: Sendable {
   }
 
   /// Throws where the folder has been emptied and made anew: what this cache wrote nobody would find, and where the folder
-  /// is encrypted now it must not have it.
-  private func checkState() throws(CacheError) {
-    let found: FolderState.Header?
-    do throws(Errno) { found = try CacheFolder.header(state, disk) } catch { throw error.cacheError(path) }
-    if let found, found != header {
+  /// is encrypted now it must not have it. Asked before bytes are written to a file, and again before that gets its place.
+  func checkState() throws(CacheError) {
+    let bytes: [UInt8]
+    do throws(Errno) { bytes = try disk.read(state.number, FolderState.headerLength, at: 0) } catch {
+      throw error.cacheError(path)
+    }
+    // Where there is none, or a damaged one, the next to open makes the folder anew.
+    guard FolderState.header(bytes).map({ $0 == header }) ?? !FolderState.isLater(bytes) else {
       throw .failed(
         path: path, reason: "It was emptied and made anew while it was open. Close the cache and open it again.")
     }

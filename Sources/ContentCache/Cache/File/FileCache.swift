@@ -172,9 +172,11 @@ public final class FileCache: Cache {
   }
 
   /// Forgets everything that a closed cache's folder holds, whatever key it has, so that it can be opened with another key or
-  /// without one. A cache that has it open meanwhile stores nothing in it from the next opening on.
+  /// without one. A cache that has it open meanwhile stores nothing in it from the next opening on; a file that it has begun
+  /// by then stays, as it is, until its content fails or ends.
   ///
-  /// Nothing happens where no cache has been. Throws `readOnly`, `failed`.
+  /// Nothing happens where no cache has been. Throws `readOnly`, `failed`, and `notSupported` for the folder of a later
+  /// version, which stays as it is.
   public static func clear(path: String) throws(CacheError) {
     guard isPresent(at: path) else { return }
     try CacheFolder.forget(path)

@@ -95,6 +95,7 @@ final class FileCacheWriter: CacheWriter {
     for start in stride(from: 0, to: bytes.count, by: max(1, piece)) {
       let part = piece >= bytes.count ? bytes : Array(bytes[start..<min(start + piece, bytes.count)])
       let blocks = try marked(part, &state)
+      try folder.checkState()
       do throws(Errno) {
         let file: FolderSession.File
         if let made = state.file { file = made } else { file = try session.makeFile() }

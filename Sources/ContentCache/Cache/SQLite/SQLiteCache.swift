@@ -29,8 +29,8 @@ public final class SQLiteCache: Cache {
 
   /// Opens a file; makes it where it is missing, and its folder.
   ///
-  /// A cache's file that is damaged is replaced by an empty one, where nothing else has it open; one whose header is so
-  /// damaged that it might be another's is kept beside it, with `.damaged` behind its name. Files up to 64 MiB are looked
+  /// A cache's file that is damaged is replaced by an empty one, where nothing else has it open; one that is so damaged
+  /// that it might be another's is kept beside it, with `.damaged` behind its name. Files up to 64 MiB are looked
   /// through for damage each time, larger ones after some was met.
   ///
   /// - Parameters:
@@ -86,8 +86,9 @@ public final class SQLiteCache: Cache {
   /// Gives the file of a closed cache another key, encrypts a plain one (`from` is nil), or the reverse (`to` is nil); the
   /// entries stay.
   ///
-  /// After a crash at any instant the old key opens it, or the new one. Throws `failed` where anybody has it open,
-  /// `wrongKey`, `encrypted`, `notEncrypted`, `corrupt`, `full`, `foreign`.
+  /// After a crash at any instant the old key opens it, or the new one. Throws `failed` where anybody has it open, and for
+  /// what the disk refuses: the reason says so where the new key opens it all the same; `foreign` for a file of something else
+  /// or of a later version, which is left as it is; `wrongKey`, `encrypted`, `notEncrypted`, `corrupt`, `full`.
   public static func changeKey(
     path: String, from old: StorageKey?, to new: StorageKey?
   ) async throws(CacheError) {
@@ -95,11 +96,8 @@ public final class SQLiteCache: Cache {
     defer { claim.release() }
     do throws(StorageError) {
       guard claim.isAlone else { throw StorageError.inUse(path) }
-      switch try DatabaseFile(path).content() {
-      case .database(let id) where id != SQLiteCacheSchema.applicationID: throw StorageError.foreign(path)
-      default: break
-      }
-      try await Database.rekey(path, from: old, to: new)
+      if try DatabaseFile(path).content() == .other { throw StorageError.foreign(path) }
+      try await Database.rekey(path, from: old, to: new, schema: SQLiteCacheSchema.schema)
     } catch {
       throw CacheError(error, path: path)
     }

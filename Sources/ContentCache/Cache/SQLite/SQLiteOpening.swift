@@ -38,7 +38,8 @@ struct SQLiteOpening: Sendable {
   }
 
   private func open(_ claim: FileClaim) async throws(StorageError) -> Opened {
-    switch try DatabaseFile(path).content() {
+    let content = try DatabaseFile(path).content()
+    switch content {
     case .absent: try DatabaseFile(path).make()
     case .database(SQLiteCacheSchema.applicationID): break
     case .encrypted: break  // Whose it is, its key tells; without one, opening says so.
@@ -46,8 +47,11 @@ struct SQLiteOpening: Sendable {
     case .damaged: return try await replaced(claim, because: "its header is damaged", isOurs: false)
     case .database, .other: throw StorageError.foreign(path)
     }
+    // What the header does not say the schema has told once the file is open.
+    var isOurs = content == .database(applicationID: SQLiteCacheSchema.applicationID)
     do throws(StorageError) {
       let database = try await connect()
+      isOurs = true
       do throws(StorageError) {
         if claim.isAlone, claim.isMarked || DatabaseFile(path).byteCount <= SQLiteOpening.checkedBytes {
           try await database.checkIntegrity()
@@ -59,7 +63,7 @@ struct SQLiteOpening: Sendable {
       }
     } catch {
       guard error.category == .corrupt || error.category == .notADatabase else { throw error }
-      return try await replaced(claim, because: error.message, isOurs: true)
+      return try await replaced(claim, because: error.message, isOurs: isOurs)
     }
   }
 
@@ -67,13 +71,16 @@ struct SQLiteOpening: Sendable {
     try await Database.open(path, key: key, schema: SQLiteCacheSchema.schema, options: options)
   }
 
-  /// What cannot be told from another's file is kept under another name; a cache's own content is fetched again.
+  /// What cannot be told from another's file is kept under another name, unless it is open; a cache's own content is
+  /// fetched again.
   private func replaced(_ claim: FileClaim, because reason: String, isOurs: Bool) async throws(StorageError) -> Opened {
     guard claim.isAlone else {
       throw StorageError.damaged(path, "\(reason); it is replaced when nothing else has it open")
     }
+    // Others know nothing of the claim.
+    if !isOurs { try DatabaseFile(path).checkUnused() }
     let aside = try DatabaseFile(path).setAside()
-    if isOurs { try? FileManager.default.removeItem(atPath: aside) }
+    if isOurs { for suffix in ["", "-wal"] { try? FileManager.default.removeItem(atPath: aside + suffix) } }
     try DatabaseFile(path).make()
     return Opened(database: try await connect(), claim: claim, replaced: reason)
   }

@@ -36,13 +36,14 @@ extension Binding {
     case .custom(let path): return try customTransformation(path, &instance)
     case .join, .nest, .addNested: return try joining(transformation, &instance)
     case .relatives(let relation, let reference, let inner, let distance, let keepsStart):
-      let hierarchy = try hierarchy(reference)
+      let (hierarchy, _) = try hierarchy(reference)
       let (steps, _) = try apply(inner, on: instance)
       return .relatives(relation, hierarchy, steps, distance: distance, keepsStart: keepsStart)
     case .traverse(let reference, let isPostorder, let inner, let order):
-      let hierarchy = try hierarchy(reference)
-      let (steps, _) = try apply(inner, on: instance)
-      return .traverse(hierarchy, isPostorder: isPostorder, steps, try orderBy(order))
+      let (hierarchy, nodes) = try hierarchy(reference)
+      let (steps, terms) = try onNodes(nodes, inner, order)
+      instance.type = adding(nodes, of: hierarchy, to: instance.type)
+      return .traverse(hierarchy, isPostorder: isPostorder, steps, terms)
     }
   }
 
@@ -104,26 +105,5 @@ extension Binding {
     }
     instance = result
     return .custom(walk.path)
-  }
-
-  func hierarchyProperty(_ walk: Walk, at position: SourcePosition) throws(ODataBindingError) -> ODataBoundPath {
-    guard let type = walk.path.type, type.item.primitive != nil || type.item.isOpen else {
-      throw error(
-        .wrongType(expected: "the node's identifier", found: "\(walk.path.type ?? .untyped)"), at: position)
-    }
-    return walk.path
-  }
-
-  func hierarchy(_ reference: ODataHierarchyReference) throws(ODataBindingError) -> ODataBoundHierarchy {
-    let nodes = try relative(reference.nodes, .expression)
-    guard nodes.instance?.type.isCollection == true else {
-      throw error(
-        .wrongType(expected: "a collection of nodes", found: "\(nodes.path.type ?? .untyped)"),
-        at: reference.nodes.position)
-    }
-    let property = try relative(reference.property, .apply)
-    return ODataBoundHierarchy(
-      nodes: nodes.path, qualifier: reference.qualifier,
-      property: try hierarchyProperty(property, at: reference.property.position))
   }
 }

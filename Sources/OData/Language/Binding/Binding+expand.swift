@@ -69,11 +69,33 @@ extension Binding {
     _ walk: Walk, _ content: ODataBoundExpandItem.Content, _ target: Instance?, _ options: ODataQueryOptions,
     at position: SourcePosition
   ) throws(ODataBindingError) -> ODataBoundExpandItem {
+    if self.options.keepsOptionsOfAnyType, content == .entities, walk.instance?.isOfAnyType == true {
+      return try kept(walk, options, at: position)
+    }
     guard !options.isBare else { return ODataBoundExpandItem(path: walk.path, content: content, options: nil) }
     try allow(allowed(on: walk, content), options, on: "\(described(walk, content))", at: position)
     let bound = try nested(options, on: target, .expand, at: position)
     try checkLevels(options, walk, at: position)
     return ODataBoundExpandItem(path: walk.path, content: content, options: bound)
+  }
+
+  /// Options of entities of any type: those that name what their types have are for later.
+  private func kept(
+    _ walk: Walk, _ options: ODataQueryOptions, at position: SourcePosition
+  ) throws(ODataBindingError) -> ODataBoundExpandItem {
+    var kept = ODataQueryOptions()
+    (kept.compute, kept.expand, kept.select) = (options.compute, options.expand, options.select)
+    var others = options
+    (others.compute, others.expand, others.select) = ([], [], [])
+    try allow([.levels], others, on: described(walk, .entities), at: position)
+    var bound: ODataBoundOptions?
+    if !others.isBare { bound = try nested(others, on: nil, .expand, at: position) }
+    var item = ODataBoundExpandItem(path: walk.path, content: .entities, options: bound)
+    if !OptionKinds(kept).isEmpty {
+      kept.aliases = aliases
+      item.kept = kept
+    }
+    return item
   }
 
   private func expandStep(

@@ -8,17 +8,22 @@ extension Binding {
     var bound: [ODataBoundGrouping] = []
     var paths = GroupedPaths()
     for element in elements { bound.append(try grouping(element, &paths, instance)) }
-    let grouped = shape(of: paths.all.map { $0.segments[...] }, in: instance.type)
+    let grouped =
+      paths.node.map { ODataBoundShape(base: $0, members: [], isClosed: false) }
+      ?? shape(of: paths.all.map { $0.segments[...] }, in: instance.type)
     guard !inner.isEmpty else {
       instance.type = ODataBoundType(.shape(grouped), isCollection: true)
       return .groupBy(bound, [])
     }
+    let outer = rollupNodes
+    if !paths.nodes.isEmpty { rollupNodes = paths.nodes }
+    defer { rollupNodes = outer }
     let (steps, result) = try apply(inner, on: instance)
     instance = result
     // What keeps the instances keeps the grouping properties too; what makes new ones gets them.
     if case .shape(let made) = result.type.item, made.isClosed {
       let members = grouped.members.filter { made.member($0.name) == nil } + made.members
-      let shape = ODataBoundShape(base: grouped.base, members: members, isClosed: true)
+      let shape = ODataBoundShape(base: grouped.base, members: members, isClosed: grouped.isClosed)
       instance.type = ODataBoundType(.shape(shape), isCollection: true)
     }
     return .groupBy(bound, steps)
@@ -34,17 +39,21 @@ extension Binding {
       return .property(bound)
     case .rollup(let levels):
       var bound: [ODataBoundPath] = []
-      for path in levels { bound.append(try relative(path, .apply).path) }
-      for path in bound { _ = paths.insert(path) }
+      for path in levels {
+        let isAll = bound.isEmpty && path.segments.count == 1 && path.segments[0].kind == .allEntities
+        bound.append(
+          isAll ? ODataBoundPath(root: .implicit, rootType: current?.type) : try relative(path, .apply).path)
+      }
+      for path in bound where !path.segments.isEmpty { _ = paths.insert(path) }
       return .rollup(bound)
     case .rollupHierarchy(let qualifier):
       let levels = try levels(of: qualifier, instance)
       for path in levels { _ = paths.insert(path) }
       return .rollupHierarchy(qualifier, levels: levels)
     case .rollupRecursive(let reference, let inner):
-      let hierarchy = try self.hierarchy(reference)
-      _ = paths.insert(hierarchy.property)
-      let (steps, _) = try apply(inner, on: instance)
+      let (hierarchy, nodes) = try self.hierarchy(reference)
+      paths.insert(hierarchy, nodes)
+      let (steps, _) = try onNodes(nodes, inner, [])
       return .rollupRecursive(hierarchy, steps)
     }
   }
@@ -126,9 +135,17 @@ extension Binding {
         throw error(
           .wrongType(expected: "related instances", found: "\(walk.path.type ?? .untyped)"), at: path.position)
       }
+      let isCollection = target.type.isCollection
       target.type.isCollection = true
-      let (bound, members) = try nested(sequences, on: target)
-      instance.type = adding(members, to: instance.type, along: walk.path.segments.dropLast()[...])
+      var (bound, members) = try nested(sequences, on: target)
+      if !isCollection {
+        // A single instance is transformed into one (§3.4.3).
+        members = members.map {
+          ODataBoundShape.Member(name: $0.name, type: $0.type.single.nullable(), isComputed: true)
+        }
+      }
+      let around = walk.path.segments.filter { !$0.isCast }.dropLast()
+      instance.type = adding(members, to: instance.type, along: around)
       return .addNested(walk.path, bound)
     default: return .identity
     }
@@ -148,7 +165,7 @@ extension Binding {
   }
 
   /// Adds properties to the type at the end of a path.
-  private func adding(
+  func adding(
     _ members: [ODataBoundShape.Member], to type: ODataBoundType, along path: ArraySlice<ODataBoundSegment>
   ) -> ODataBoundType {
     guard let first = path.first else { return adding(members, to: type) }
@@ -165,12 +182,25 @@ extension Binding {
 private struct GroupedPaths {
   private(set) var all: [ODataBoundPath] = []
   private var known: Set<ODataBoundPath> = []
+  /// The type of the nodes that take the groups' place with all their properties, where the input's instances are nodes.
+  private(set) var node: EdmStructure?
+  /// The nodes of each hierarchy.
+  private(set) var nodes: [Binding.Instance] = []
 
   /// Whether the path is new.
   mutating func insert(_ path: ODataBoundPath) -> Bool {
     guard known.insert(path).inserted else { return false }
     all.append(path)
     return true
+  }
+
+  /// What `rolluprecursive` puts into the groups' instances: the node, the related node, or its identifier (§6.2.2).
+  mutating func insert(_ hierarchy: ODataBoundHierarchy, _ nodes: Binding.Instance) {
+    if hierarchy.nodeSteps == 0 { node = nodes.type.structure }
+    self.nodes.append(nodes.single)
+    var path = hierarchy.property
+    if let count = hierarchy.nodeSteps, count > 0 { path.segments = Array(path.segments[..<count]) }
+    _ = insert(path)
   }
 }
 

@@ -191,7 +191,12 @@ extension Binding {
       return try cast(structure, &walk, instance, at: position)
     }
     if !index.overloads(name).isEmpty { return try operation(name, segments, &walk, at: position) }
+    if options.keepsOptionsOfAnyType, walk.place == .expand, let instance = walk.instance, instance.isOfAnyType {
+      // A type of the data, which this model need not have.
+      return walk.append(.dynamic(name), instance, at: position)
+    }
     if state(name, segments, &walk, at: position) { return }
+    if try rollupNode(name, segments, &walk, at: position) { return }
     if walk.instance == nil, walk.path.segments.isEmpty, walk.path.root == .root || walk.place == .resource {
       return try rootChild(name, segments, &walk, at: position)
     }

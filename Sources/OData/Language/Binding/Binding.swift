@@ -29,6 +29,8 @@ final class Binding {
   var isNested = false
   /// What a path without a root is bound to: `$it` in the value of an alias that is used in a nested option.
   var implicitRoot = ODataBoundPath.Root.implicit
+  /// The nodes of each `rolluprecursive` of the `groupby` around.
+  var rollupNodes: [Instance] = []
   /// Lambda variables, the innermost last.
   var variables: [(name: String, instance: Instance)] = []
 
@@ -86,6 +88,11 @@ final class Binding {
 
     /// Whether both are one and the same.
     static func === (left: Instance, right: Instance) -> Bool { left.storage === right.storage }
+
+    /// Whether it is an entity, or several, of which nothing but that is known.
+    var isOfAnyType: Bool {
+      if case .abstract(.entityType) = storage.type.item { true } else { false }
+    }
 
     /// One item of it.
     var single: Instance {

@@ -50,6 +50,22 @@ public struct ODataBinder: Sendable {
     return try binding.bind(options, on: try binding.instance(set: name))
   }
 
+  /// Binds options that were kept for entities of any type to one of the types that there are.
+  ///
+  /// `$it`, which is the resource that was expanded, has no name here, and undeclared properties of open types lead nowhere.
+  package func bind(
+    kept options: ODataQueryOptions, on type: String, from entitySet: String?, text: String?
+  ) throws(ODataBindingError) -> ODataBoundOptions {
+    let binding = Binding(self, text: text, aliases: options.aliases)
+    let instance = try binding.instance(type, from: entitySet)
+    let bound = try binding.nested(options, on: instance, .expand, at: .none)
+    for segment in bound.expand.flatMap(\.path.segments) {
+      guard case .dynamic(let name) = segment.kind else { continue }
+      throw binding.unknownMember(name, instance, at: segment.position)
+    }
+    return bound
+  }
+
   /// Binds a filter: an expression that is true or false for each instance of a type.
   public func bind(
     filter: ODataExpression, on type: String, from entitySet: String? = nil, aliases: [ODataAlias] = [],
@@ -90,6 +106,9 @@ public struct ODataBinderOptions: Sendable, Hashable {
   public var isKeyAsSegment: Bool
   /// Namespaces whose types and operations may go without them, beside those that the model annotates so.
   public var defaultNamespaces: [String]
+  /// Whether the options of entities of any type (`Edm.EntityType`) in `$expand` are kept as they are, to be bound to the
+  /// types that the data tell.
+  package var keepsOptionsOfAnyType = false
 
   /// Makes options.
   public init(

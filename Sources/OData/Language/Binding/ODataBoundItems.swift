@@ -44,4 +44,7 @@ public struct ODataBoundExpandItem: Sendable, Hashable {
   public var content: Content
   /// Options of the expanded entities; nil where there are none.
   public var options: ODataBoundOptions?
+  /// Of entities of any type, `$compute`, `$expand` and `$select` as they were given, with the aliases of the URL; nil where
+  /// there are none, and where the binder binds them.
+  package var kept: ODataQueryOptions?
 }

@@ -46,7 +46,12 @@ extension SyntaxWriting {
     case .references: path.segments.append(ODataPathSegment(.ref))
     case .count: path.segments.append(ODataPathSegment(.count(nil)))
     }
-    return ODataExpandItem(path, options: item.options.map { options($0) } ?? ODataQueryOptions())
+    var written = item.options.map { options($0) } ?? ODataQueryOptions()
+    if let kept = item.kept {
+      (written.compute, written.expand, written.select) = (kept.compute, kept.expand, kept.select)
+      aliases += kept.aliases.filter { given in !aliases.contains { $0.name == given.name } }
+    }
+    return ODataExpandItem(path, options: written)
   }
 
   /// In `$select` an overload is named by its parameters.

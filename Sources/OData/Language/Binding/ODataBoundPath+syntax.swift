@@ -28,6 +28,10 @@ extension SyntaxWriting {
     case .operation(let operation, let arguments):
       segments.append(ODataPathSegment(.qualifiedName(operation.name), at: segment.position))
       self.arguments(operation, arguments, &segments, isResource: isResource)
+    case .rollupNode(let number):
+      segments.append(ODataPathSegment(.qualifiedName(Binding.rollupNode), at: segment.position))
+      let position = ODataExpression(.literal(.int32(Int32(clamping: number))))
+      segments.append(ODataPathSegment(.arguments([ODataArgument(name: "Position", value: position)])))
     case .operationImport(let item, let operation, let arguments):
       segments.append(ODataPathSegment(.name(item.name), at: segment.position))
       self.arguments(operation, arguments, &segments, isResource: isResource)
@@ -40,6 +44,8 @@ extension SyntaxWriting {
     case .source(let source): .name(source.name)
     case .property(let property): .name(property.name)
     case .navigation(let property): .name(property.name)
+    // A type that the data have, which was not looked up.
+    case .dynamic(let name) where name.utf8.contains(UInt8(ascii: ".")): .qualifiedName(name)
     case .dynamic(let name), .computed(let name): .name(name)
     case .ordinal(let place): .text(String(place))
     case .cast(let structure): .qualifiedName(structure.name)
@@ -57,7 +63,7 @@ extension SyntaxWriting {
     case .star: .star
     case .allOperations(let namespace): .allOperations(namespace)
     case .crossjoin(let sources): .crossjoin(sources.map(\.name))
-    case .allEntities, .key, .operation, .operationImport: .allEntities
+    case .allEntities, .key, .operation, .operationImport, .rollupNode: .allEntities
     }
   }
 

@@ -94,6 +94,8 @@ public struct ODataBoundSegment: Sendable, Hashable {
     case dynamic(String)
     /// An alias of `$compute`, `$apply`, `$crossjoin` or a transformation.
     case computed(String)
+    /// The node of the `rolluprecursive` of a number, from 1 (Data Aggregation 4.0 §6.3).
+    case rollupNode(Int)
     /// A key: every part of it.
     case key([ODataBoundKeyPart])
     /// The place in an ordered collection; negative from its end.

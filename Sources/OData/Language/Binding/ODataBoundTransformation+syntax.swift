@@ -55,7 +55,9 @@ extension SyntaxWriting {
     for element in elements {
       switch element {
       case .property(let path): written.append(.property(self.path(path)))
-      case .rollup(let levels): written.append(.rollup(paths(levels)))
+      case .rollup(let levels):
+        written.append(
+          .rollup(levels.map { $0.segments.isEmpty ? ODataPath([ODataPathSegment(.allEntities)]) : path($0) }))
       case .rollupHierarchy(let qualifier, _): written.append(.rollupHierarchy(qualifier))
       case .rollupRecursive(let reference, let steps):
         written.append(.rollupRecursive(hierarchy(reference), transformations(steps)))

@@ -53,13 +53,21 @@ public struct ODataBoundHierarchy: Sendable, Hashable {
   public var qualifier: String
   /// The path of the node's identifier, from the input's instances.
   public var property: ODataBoundPath
+  /// The path of the identifier from the node itself (`NodeProperty`); empty where nothing annotates the nodes' type with the
+  /// qualifier.
+  public var nodeProperty: [String]
+  /// The path from a node to those above it (`ParentNavigationProperty`); empty likewise.
+  public var parentNavigation: [String]
+  /// How many steps of ``property`` lead to the node: 0 where the input's instances are nodes themselves, nil where only the
+  /// identifiers are the same (the three cases of Data Aggregation 4.0 §6.2.2).
+  public var nodeSteps: Int?
 }
 
 /// An element of `groupby`.
 public indirect enum ODataBoundGrouping: Sendable, Hashable {
   /// A property.
   case property(ODataBoundPath)
-  /// `rollup(…)`
+  /// `rollup(…)`; a path without steps is `$all`.
   case rollup([ODataBoundPath])
   /// `rollup(qualifier)`: a leveled hierarchy, and the properties of its levels, the uppermost first.
   case rollupHierarchy(String, levels: [ODataBoundPath])

@@ -23,10 +23,15 @@ extension SyntaxReader {
     }
   }
 
-  /// `rollupLevels` (§6.3.1): the qualifier of a leveled hierarchy, or the properties of one that has no name.
+  /// `rollupLevels` (§3.2.3.2): the qualifier of a leveled hierarchy, or the properties of one that has no name; before them
+  /// `$all`, the level of all instances, which the standard had until its second committee specification.
   private mutating func rollup() throws(ODataSyntaxError) -> ODataGroupingElement {
     skipSpace()
-    let properties = try list { (reader) throws(ODataSyntaxError) in try reader.groupingProperty() }
+    let position = position
+    let hasAll = take(exact: "$all")
+    if hasAll { try comma() }
+    var properties = try list { (reader) throws(ODataSyntaxError) in try reader.groupingProperty() }
+    if hasAll { properties.insert(ODataPath([ODataPathSegment(.allEntities, at: position)], at: position), at: 0) }
     skipSpace()
     if properties.count == 1, let only = properties.first {
       guard only.segments.count == 1, case .name(let qualifier)? = only.segments.first?.kind else {

@@ -166,7 +166,10 @@ extension SyntaxWriter {
     case .rollup(let paths):
       try demand("rollup", least: 2, found: paths.count)
       raw("rollup(")
-      try list(paths) { (writer, path) throws(ODataPrintingError) in try writer.listPath(path, in: .apply) }
+      try list(paths) { (writer, path) throws(ODataPrintingError) in
+        if path == paths[0], path.segments.map(\.kind) == [.allEntities] { return writer.raw("$all") }
+        try writer.listPath(path, in: .apply)
+      }
       raw(")")
     case .rollupHierarchy(let qualifier):
       raw("rollup(")

@@ -96,7 +96,7 @@ public struct ODataHierarchyReference: Sendable, Hashable {
 public indirect enum ODataGroupingElement: Sendable, Hashable {
   /// A property.
   case property(ODataPath)
-  /// `rollup(…)`: properties, from the least to the most detailed.
+  /// `rollup(…)`: properties, from the least to the most detailed; before them the step `$all` for all instances.
   case rollup([ODataPath])
   /// `rollup(qualifier)`: a leveled hierarchy.
   case rollupHierarchy(String)

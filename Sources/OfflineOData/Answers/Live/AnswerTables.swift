@@ -3,7 +3,12 @@ import OData
 extension ReadPlan {
   /// The numbers of the entity tables that the plan's statements read, links between them too; and, where they ask for what
   /// the last download has changed, the one of that.
-  func tables(_ state: ReplicaState, _ plan: ReplicaPlan) -> Set<Int> {
+  func tables(_ state: ReplicaState, _ plan: ReplicaPlan) -> Set<Int> { tables(of: statements, state, plan) }
+
+  /// The same without those that only the plans in it read.
+  func ownTables(_ state: ReplicaState, _ plan: ReplicaPlan) -> Set<Int> { tables(of: ownStatements, state, plan) }
+
+  private func tables(of statements: [String], _ state: ReplicaState, _ plan: ReplicaPlan) -> Set<Int> {
     var found: Set<Int> = []
     for sql in statements {
       if DownloadMarks.isRead(by: sql) { found.insert(ReplicaChanges.downloads) }
@@ -20,12 +25,18 @@ extension ReadPlan {
 
   /// All SQL of the plan and the plans in it.
   private var statements: [String] {
-    var all = [sql] + [count?.sql, owner?.sql].compactMap(\.self)
-    switch content {
-    case .objects(let shape), .references(let shape), .media(let shape, _):
-      for expand in shape.expands { all += expand.plan.statements }
-    case .value, .count: break
-    }
+    var all = ownStatements
+    for expand in shape?.expands ?? [] { all += expand.plan.statements }
     return all
+  }
+
+  private var ownStatements: [String] { [sql] + [count?.sql, owner?.sql].compactMap(\.self) }
+
+  /// What its rows are; nil for values and numbers.
+  var shape: ReadShape? {
+    switch content {
+    case .objects(let shape), .references(let shape), .media(let shape, _): shape
+    case .value, .count: nil
+    }
   }
 }

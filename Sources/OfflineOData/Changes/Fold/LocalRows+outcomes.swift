@@ -8,8 +8,7 @@ extension LocalRows {
   /// was sent), else base and effects. Without an ETag in the answer the server's is not known any more.
   /// - Parameter answer: of the request's own entity: what the server says of it, `@etag` among it.
   mutating func succeed(_ request: Int64, with answer: EntityCells? = nil) throws(StorageError) {
-    guard let entry = try queue.entry(request) else { return }
-    let entity = entry.request.entity
+    guard let entity = try queue.entity(of: request) else { return }
     if let entity, let answer { try replaceKey(of: entity, by: answer, after: request) }
     let effects = try queue.effects(of: request)
     try touch(effects)
@@ -41,10 +40,7 @@ extension LocalRows {
     try queue.remove([request])
     if let entity, let etag = (try keptBase(entity.row) ?? nil)?.text(.etag) {
       // Later requests were based on what this one made.
-      for var later in try queue.entries(of: entity.row) where later.state != .archived {
-        later.request.baseETag = etag
-        try queue.replace(later.id, by: later.request)
-      }
+      try queue.rebase(entity.row, on: etag)
     }
   }
 

@@ -61,8 +61,10 @@ extension LocalRows {
     if let found = try row(table, TableTarget.condition(table), identity), found.id != reference.row {
       return RowReference(table.name, found.id)
     }
-    let attempt = try queue.entry(request)?.attempt.flatMap(UploadAttempt.init(json:))
-    guard let first = attempt?.newcomers else { return nil }
+    let newcomers = try connection.first(
+      "SELECT json_extract(attempt, '$.newcomers') FROM larder_request WHERE id = ?1", .integer(request)
+    ) { (row) throws(StorageError) in try row.int64OrNil(0) }
+    guard case .some(.some(let first)) = newcomers else { return nil }
     let later = try connection.rows(
       "SELECT row, cells FROM larder_base WHERE row >= ?1 AND row <> ?2 AND name = ?3 AND cells IS NOT NULL",
       .integer(first), .integer(reference.row), .text(table.name)

@@ -7,7 +7,8 @@ extension ChangeMaker {
   mutating func merge(_ new: QueuedRequest) throws -> Int64? {
     guard let entity = new.entity, !new.isUnmodifiable, new.headers.isEmpty,
       let last = try rows.lastRequest(of: entity.row), let before = try rows.queue.entry(last),
-      before.state == .queued, before.unit == before.id, before.request.entity == entity,
+      // What was sent may have been done, and a second time it would be another request.
+      before.state == .queued, before.attempt == nil, before.unit == before.id, before.request.entity == entity,
       !before.request.isUnmodifiable, before.request.headers.isEmpty, before.request.category == new.category,
       before.request.customTag == new.customTag, try isAlone(last),
       // What it needs and was made since cannot come before it.
@@ -45,8 +46,8 @@ extension ChangeMaker {
   private func isAlone(_ id: Int64) throws(StorageError) -> Bool {
     try rows.connection.first(
       """
-      SELECT 1 FROM larder_dependency WHERE earlier = ?1 UNION ALL SELECT 1 FROM larder_request WHERE unit = ?1 AND id <> ?1
-        LIMIT 1
+      SELECT 1 FROM larder_dependency WHERE earlier = ?1
+        UNION ALL SELECT 1 FROM larder_request WHERE id IN (\(ChangeQueue.ofUnit)) AND id <> ?1 LIMIT 1
       """, .integer(id)
     ) { (_) throws(StorageError) in true } == nil
   }

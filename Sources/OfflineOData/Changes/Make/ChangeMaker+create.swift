@@ -58,8 +58,12 @@ extension ChangeMaker {
   }
 
   /// Makes a row and those in line with it; answers what is sent.
+  ///
+  /// - Parameter isMedia: it is made of its bytes alone, and what is required of it is set behind that (OData Protocol 4.01
+  ///   §11.4.7.1).
   mutating func insert(
-    _ entity: ODataEntity, _ table: EntityTable, owner: Owner?, cast: EdmStructure? = nil, depth: Int
+    _ entity: ODataEntity, _ table: EntityTable, owner: Owner?, cast: EdmStructure? = nil, isMedia: Bool = false,
+    depth: Int
   ) throws -> QueuedEntity {
     guard depth < Self.deepest else { throw OfflineODataError(.unfittingBody, "entities stand in line too deeply") }
     let rules = context.rules(table)
@@ -68,7 +72,7 @@ extension ChangeMaker {
     let reference = RowReference(table.name, try rows.connection.takeIdentities(1))
     var changed = ChangedCells(table, type, model)
     for property in entity.properties where !isLeftOut(property, table, type) {
-      if let (path, reason) = ChangeRules.first(in: property, among: rules.notGiven) {
+      if let (path, reason) = ChangeRules.all(in: property, among: rules.notGiven).first {
         if property.value == .null { continue }
         throw OfflineODataError.restricted(.readOnlyProperty, "\(type.name)/\(path)", by: reason)
       }
@@ -93,7 +97,7 @@ extension ChangeMaker {
       }
     }
     try noteForeignKeys(&queued.properties, given, cells, table)
-    try checkRequired(rules, cells, table, type)
+    if !isMedia { try checkRequired(rules, cells, table, type) }
     try fillKey(reference, &cells, given, table)
     effects.append(Effect(.insert, table.name, reference.row, cells: cells))
     for (link, navigation) in links {

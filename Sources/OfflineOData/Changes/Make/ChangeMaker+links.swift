@@ -208,10 +208,20 @@ extension ChangeMaker {
       draft.target.query = place.query
       if let item { try untie(item, from: owner) }
     } else {
+      if case .reference(let url) = request.body { try check(owner, leadsTo: url) }
       try untieAll(from: owner, except: nil)
     }
     try record(draft, target)
     return MadeChange(status: 204, entity: owner.reference)
+  }
+
+  /// Throws where a navigation property leads to another entity; what is not in the store is left to the service.
+  private func check(_ owner: Owner, leadsTo url: String) throws {
+    let wanted = try find(url)?.entity
+    let table = plan.tables[owner.navigation.target].name
+    let there = try rows.related(to: owner.reference, owner.cells, by: owner.navigation)
+    guard there.contains(where: { RowReference(table, $0.id) != wanted }) else { return }
+    throw OfflineODataError(.entityNotFound, "the link leads to another entity than '\(url.prefix(200))'")
   }
 
   /// Throws where the model lets a navigation property of an entity not be bound to others.

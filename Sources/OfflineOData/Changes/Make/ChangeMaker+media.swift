@@ -58,7 +58,7 @@ extension ChangeMaker {
       throw OfflineODataError(.unfittingBody, "\(table.name) has no media entities")
     }
     let body = try media()
-    let queued = try insert(ODataEntity(), table, owner: owner(target), cast: target.cast, depth: 0)
+    let queued = try insert(ODataEntity(), table, owner: owner(target), cast: target.cast, isMedia: true, depth: 0)
     if let place = effects.lastIndex(where: { $0.kind == .insert && $0.reference == queued.row }) {
       effects[place].cells[.media] = .text(MediaInfo(contentType: stored?.contentType).json)
     }

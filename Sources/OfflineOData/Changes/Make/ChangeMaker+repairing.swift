@@ -19,11 +19,13 @@ extension ChangeMaker {
     else { return nil }
     if new.operation == .delete { return try delete(entity, failed, waiting) }
     let later = waiting.filter { $0.id > failed.id }
-    guard let added = new.asEntity, var repair = Repair(failed, rows, plan), try !makesCircle(failed.id) else {
+    let behind = Set(try rows.queue.withDependents([failed.id])).subtracting([failed.id])
+    // What the change needs may come behind the refused request itself.
+    guard let added = new.asEntity, var repair = Repair(failed, rows, plan), earlier.isDisjoint(with: behind) else {
       return nil
     }
     var isWhole = true
-    for entry in later where isWhole { isWhole = try isAbsorbable(entry, into: failed) }
+    for entry in later where isWhole { isWhole = try isAbsorbable(entry, into: failed, behind) }
     if isWhole {
       for entry in later {
         guard let body = entry.request.asEntity else { continue }
@@ -43,13 +45,12 @@ extension ChangeMaker {
     return isWhole ? failed.id : nil
   }
 
-  /// Whether what the change needs comes behind the refused request itself.
-  private func makesCircle(_ id: Int64) throws(StorageError) -> Bool {
-    try !earlier.isDisjoint(with: rows.queue.withDependents([id]).filter { $0 != id })
-  }
-
   /// Whether a later change of the entity can be a part of the refused request.
-  private func isAbsorbable(_ entry: QueueEntry, into failed: QueueEntry) throws(StorageError) -> Bool {
+  ///
+  /// - Parameter behind: what waits for that one, directly or not.
+  private func isAbsorbable(
+    _ entry: QueueEntry, into failed: QueueEntry, _ behind: Set<Int64>
+  ) throws(StorageError) -> Bool {
     let request = entry.request
     guard request.asEntity?.links.isEmpty == true, !request.makesEntity, !request.isUnmodifiable,
       request.headers.isEmpty, request.category == failed.request.category, entry.state != .sent,
@@ -57,8 +58,8 @@ extension ChangeMaker {
     else { return false }
     let effects = try rows.queue.effects(of: entry.id)
     guard effects.count == 1, effects[0].kind == .set else { return false }
-    // One that waits for others made since cannot come before them.
-    for id in try rows.queue.dependencies()[entry.id] ?? [] where id > failed.id {
+    // One that waits for others made since cannot come before them; where it waits for what is behind, both would for ever.
+    for id in try rows.queue.dependencies(of: entry.id) where id > failed.id || behind.contains(id) {
       guard try rows.queue.entry(id)?.request.entity == request.entity else { return false }
     }
     return true

@@ -84,34 +84,32 @@ extension ChangeMaker {
   private func isKnown(_ property: ODataProperty, _ subject: Subject, _ rules: ChangeRules) throws -> Bool {
     guard let column = subject.table.column([property.name], on: subject.type) else { return false }
     let isKey = subject.table.key.contains(column.number)
-    let found = ChangeRules.first(in: property, among: rules.fixed)
-    guard isKey || found != nil else { return false }
-    if !isKey, let found, found.path != property.name { return try isPartKnown(property, subject, found) }
-    let reason = isKey ? nil : found?.reason
+    let found = ChangeRules.all(in: property, among: rules.fixed)
+    guard isKey || !found.isEmpty else { return false }
+    let isWhole = isKey || found.contains { $0.path == property.name }
     guard let declared = subject.type.property(property.name) else { return false }
-    var probe = ChangedCells(subject.table, subject.type, model, old: subject.cells)
     let place = "\(subject.type.name)/\(property.name)"
-    if property.value == .null, !declared.isNullable { return try refuse(place, reason) }
-    try probe.take(property)
-    let isSame = try probe.finished().values.allSatisfy { name, value in
-      let old = subject.cells[name] ?? .null
-      return old == value || column.storage == .decimal && Self.isSameNumber(old, value)
-    }
-    return isSame ? true : try refuse(place, reason)
-  }
-
-  /// The same for a part of a complex value that does not change: false, for the rest of the value may.
-  private func isPartKnown(
-    _ property: ODataProperty, _ subject: Subject, _ found: (path: String, reason: String)
-  ) throws -> Bool {
+    let reason = isKey ? nil : found.first?.reason
+    if isWhole, property.value == .null, !declared.isNullable { return try refuse(place, reason) }
     var probe = ChangedCells(subject.table, subject.type, model, old: subject.cells)
     try probe.take(property)
     let cells = try probe.finished()
-    let path = found.path.split(separator: "/").map(String.init)
-    guard let column = subject.table.column(path, on: subject.type),
-      cells[column.name] ?? .null == subject.cells[column.name] ?? .null
-    else { return try refuse("\(subject.type.name)/\(found.path)", found.reason) }
+    if isWhole { return isSame([property.name], cells, subject) ? true : try refuse(place, reason) }
+    // The rest of a complex value may change.
+    for (path, reason) in found where !isSame(path.split(separator: "/").map(String.init), cells, subject) {
+      return try refuse("\(subject.type.name)/\(path)", reason)
+    }
     return false
+  }
+
+  /// Whether a property is the same in cells that a change makes.
+  private func isSame(_ path: [String], _ cells: EntityCells, _ subject: Subject) -> Bool {
+    let columns = subject.table.columns.filter { $0.path.starts(with: path) && cells[$0.name] != nil }
+    return !columns.isEmpty
+      && columns.allSatisfy { column in
+        let (old, new) = (subject.cells[column.name] ?? .null, cells[column.name] ?? .null)
+        return old == new || column.storage == .decimal && Self.isSameNumber(old, new)
+      }
   }
 
   private static func isSameNumber(_ one: SQLValue, _ other: SQLValue) -> Bool {
@@ -232,7 +230,7 @@ extension ChangeMaker {
     let first = target.path.first ?? ""
     let whole = ODataProperty(target.path.joined(separator: "/"), value)
     if let reason = ChangeRules.reason(of: target.path, among: rules.fixed)
-      ?? ChangeRules.first(in: whole, among: rules.fixed)?.reason
+      ?? ChangeRules.all(in: whole, among: rules.fixed).first?.reason
     {
       throw OfflineODataError.restricted(.readOnlyProperty, name, by: reason)
     }
@@ -241,9 +239,17 @@ extension ChangeMaker {
     }
     var changed = ChangedCells(subject.table, subject.type, model, old: subject.cells)
     try changed.take(value, at: target.path, isWhole: isWhole)
-    effects = [Effect(.set, subject.table.name, subject.reference.row, cells: try changed.finished())]
+    let cells = try changed.finished()
+    var sent = changed.sent
+    try noteForeignKeys(&sent, Set(cells.values.keys), merged(subject.cells, cells), subject.table)
+    effects = [Effect(.set, subject.table.name, subject.reference.row, cells: cells)]
     var draft = draft(operation, request, target, place)
-    draft.body = body ?? .properties(changed.sent)
+    draft.body = body ?? .properties(sent)
+    // Bytes have no place for a key that the service has yet to give: the property itself says the same.
+    if operation == .replaceValue, sent.contains(where: { $0.key != nil }) {
+      (draft.operation, draft.body) = (.replaceProperty, .properties(sent))
+      draft.target.path = target.suffix.filter { $0 != "$value" }.joined(separator: "/")
+    }
     try record(draft, target)
     return MadeChange(status: 204, entity: subject.reference)
   }

@@ -114,21 +114,17 @@ struct ChangeRules: Sendable {
 }
 
 extension ChangeRules {
-  /// The first property of a body that stands among some, in complex values too, with the annotation.
-  static func first(in property: ODataProperty, among reasons: Reasons) -> (path: String, reason: String)? {
-    guard !reasons.isEmpty else { return nil }
-    return first(in: property, at: property.name, among: reasons, depth: 0)
+  /// The properties of a body that stand among some, in complex values too, with the annotations.
+  static func all(in property: ODataProperty, among reasons: Reasons) -> [(path: String, reason: String)] {
+    reasons.isEmpty ? [] : all(in: property, at: property.name, among: reasons, depth: 0)
   }
 
-  private static func first(
+  private static func all(
     in property: ODataProperty, at path: String, among reasons: Reasons, depth: Int
-  ) -> (path: String, reason: String)? {
-    if let reason = reasons[path] { return (path, reason) }
-    guard depth < 50, case .complex(let complex) = property.value else { return nil }
-    for inner in complex.properties {
-      if let found = first(in: inner, at: "\(path)/\(inner.name)", among: reasons, depth: depth + 1) { return found }
-    }
-    return nil
+  ) -> [(path: String, reason: String)] {
+    if let reason = reasons[path] { return [(path, reason)] }
+    guard depth < 50, case .complex(let complex) = property.value else { return [] }
+    return complex.properties.flatMap { all(in: $0, at: "\(path)/\($0.name)", among: reasons, depth: depth + 1) }
   }
 
   /// The annotation that a path of properties is among some by: its own, or that of what it is a part of.

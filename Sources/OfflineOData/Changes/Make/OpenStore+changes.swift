@@ -13,31 +13,32 @@ extension OpenStore {
 
   /// Makes several changes in one transaction, which are sent as one change set: all, or none.
   ///
-  /// - Parameter reaching: told of the place of each, before it is made.
+  /// - Parameter reaching: told of the place of each, before it is made, and of nil when the last is made.
   func change(
-    _ requests: [ODataSingleRequest], isChangeSet: Bool, reaching: @escaping @Sendable (Int) -> Void = { _ in }
+    _ requests: [ODataSingleRequest], isChangeSet: Bool, reaching: @escaping @Sendable (Int?) -> Void = { _ in }
   ) async throws(OfflineODataError) -> [ODataSingleResponse] {
     var stored: [Int: StoredBytes] = [:]
     for (place, request) in requests.enumerated() {
       if let bytes = try await store(request) { stored[place] = bytes }
     }
-    let made = try await write { [self, stored] connection, state, plan in
+    let isShort = requests.count == 1 && stored.isEmpty && requests[0].isShort
+    return try await write(isShort: isShort) { [self, stored] connection, state, plan in
       var maker = ChangeMaker(
         changing(plan), LocalRows(plan, state, connection), isChangeSet: isChangeSet)
       maker.combines = parameters.combinesChanges
-      var made: [MadeChange] = []
+      var responses: [ODataSingleResponse] = []
       for (place, request) in requests.enumerated() {
         reaching(place)
+        let path = try maker.unnamed(request.path)
         var change = try maker.make(request, stored: stored[place])
         // An entity that cannot be shown fails nothing: the caller would make the change twice.
         if change.showsEntity { change.shown = try? shown(change, request, connection, maker.rows.state, plan) }
-        made.append(change)
+        // Here, where what fails takes all back.
+        responses.append(try response(to: request, at: path, change))
       }
-      return made
+      reaching(nil)
+      return responses
     }
-    var responses: [ODataSingleResponse] = []
-    for (request, change) in zip(requests, made) { responses.append(try response(to: request, change)) }
-    return responses
   }
 
   /// Takes back the changes of entities that wait to be sent, with all that depend on them.
@@ -161,8 +162,9 @@ extension OpenStore {
 
   // MARK: Answers
 
+  /// - Parameter path: the request's, with the entity that it names by a Content-ID in it.
   private func response(
-    to request: ODataSingleRequest, _ change: MadeChange
+    to request: ODataSingleRequest, at path: String, _ change: MadeChange
   ) throws(OfflineODataError) -> ODataSingleResponse {
     var fields: HTTPFields = [:]
     let version = replica.model.version
@@ -173,7 +175,7 @@ extension OpenStore {
     }
     fields[.etag] = change.etag
     var status = change.status
-    let url = try address(request.path)
+    let url = try address(path)
     var bytes: [UInt8] = []
     if let path = change.path, request.operation == .create || request.operation == .createMedia {
       let location = try address(path)
@@ -205,17 +207,21 @@ extension OpenStore {
   // MARK: Transactions
 
   /// Runs `body` in a transaction that writes; errors of any kind come through, and roll it back.
+  ///
+  /// - Parameter isShort: whether it takes so little time that the caller's thread may do it.
   func write<Value: Sendable>(
-    _ body: @escaping @Sendable (Connection, ReplicaState, ReplicaPlan) throws -> Value
+    isShort: Bool = false, _ body: @escaping @Sendable (Connection, ReplicaState, ReplicaPlan) throws -> Value
   ) async throws(OfflineODataError) -> Value {
     let failure = Mutex<(any Error)?>(nil)
-    do throws(StorageError) {
-      return try await replica.write { (connection, state, plan) throws(StorageError) in
-        do { return try body(connection, state, plan) } catch let error as StorageError { throw error } catch {
-          failure.withLock { $0 = error }
-          throw .givenUp(connection.file ?? "")
-        }
+    let work = {
+      @Sendable (connection: Connection, state: ReplicaState, plan: ReplicaPlan) throws(StorageError) -> Value in
+      do { return try body(connection, state, plan) } catch let error as StorageError { throw error } catch {
+        failure.withLock { $0 = error }
+        throw .givenUp(connection.file ?? "")
       }
+    }
+    do throws(StorageError) {
+      return isShort ? try await replica.writeShortly(work) : try await replica.write(work)
     } catch {
       if let failure = failure.withLock({ $0 }) { throw OfflineODataError(below: failure) }
       throw OfflineODataError(error)

@@ -38,6 +38,41 @@ struct ChangeQueue {
     try entries("SELECT \(Self.columns) FROM larder_request WHERE id = ?1", [.integer(id)]).first
   }
 
+  /// Those of a unit that wait or were sent, in their order.
+  func entries(inUnit id: Int64) throws(StorageError) -> [QueueEntry] {
+    try entries(
+      "SELECT \(Self.columns) FROM larder_request WHERE id IN (\(Self.ofUnit)) AND state IN (0, 1) ORDER BY id",
+      [.integer(id)])
+  }
+
+  /// The numbers of the requests of unit `?1`: its first, and the others, which an index has.
+  static let ofUnit = """
+    SELECT id FROM larder_request WHERE id = ?1 AND unit = ?1 \
+    UNION ALL SELECT id FROM larder_request WHERE unit = ?1 AND unit <> id AND unit <> 0
+    """
+
+  /// The units that a unit depends on and that are still there.
+  func units(before id: Int64) throws(StorageError) -> [Int64] {
+    try connection.integers(
+      """
+      SELECT DISTINCT e.unit FROM larder_dependency d JOIN larder_request e ON e.id = d.earlier
+        WHERE d.request IN (\(Self.ofUnit)) AND e.unit <> ?1
+      """, .integer(id)
+    )
+  }
+
+  /// The entity that a request makes or changes; nil in nil where the request is gone.
+  func entity(of id: Int64) throws(StorageError) -> RowReference?? {
+    let sql = """
+      SELECT json_extract(request, '$.entity.table'), json_extract(request, '$.entity.row') FROM larder_request
+        WHERE id = ?1
+      """
+    return try connection.first(sql, .integer(id)) { (row) throws(StorageError) in
+      guard let name = try row.textOrNil(0), let entity = try row.int64OrNil(1) else { return nil }
+      return RowReference(name, entity)
+    }
+  }
+
   private func entries(_ sql: String, _ values: [SQLValue]) throws(StorageError) -> [QueueEntry] {
     var all: [QueueEntry] = []
     try connection.forEachRow(sql, values) { (row) throws(StorageError) in
@@ -61,6 +96,12 @@ struct ChangeQueue {
       (row) throws(StorageError) in (try row.int64(0), try row.int64(1))
     }
     return Dictionary(grouping: pairs, by: \.0).mapValues { $0.map(\.1) }
+  }
+
+  /// The requests that one depends on, in their order.
+  func dependencies(of id: Int64) throws(StorageError) -> [Int64] {
+    try connection.integers(
+      "SELECT earlier FROM larder_dependency WHERE request = ?1 ORDER BY earlier", .integer(id))
   }
 
   /// Requests and all that depend on them, directly or not; in their order.
@@ -146,6 +187,16 @@ struct ChangeQueue {
   func replace(_ id: Int64, by request: QueuedRequest) throws(StorageError) {
     try connection.run(
       "UPDATE larder_request SET request = ?1 WHERE id = ?2", .text(JSONSettings.encode(request)), .integer(id))
+  }
+
+  /// Puts the requests that wait on a row, but for failed ones, on another ETag of the server's.
+  func rebase(_ row: Int64, on etag: String?) throws(StorageError) {
+    try connection.run(
+      """
+      UPDATE larder_request SET request = CASE WHEN ?2 IS NULL THEN json_remove(request, '$.baseETag')
+        ELSE json_set(request, '$.baseETag', ?2) END
+        WHERE entity = ?1 AND state <> 2 AND json_extract(request, '$.baseETag') IS NOT ?2
+      """, .integer(row), .text(etag))
   }
 
   func set(_ state: RequestState, of id: Int64) throws(StorageError) {

@@ -26,6 +26,7 @@ struct AggregateParts {
       case .separate(let select, _, _): columns.append("(\(select)) AS \(alias: Projection.name(place))")
       }
     }
+    if columns.isEmpty { return "SELECT 1 AS \(alias: Projection.name(0))" }
     let list = SQLText.joined(columns, ", ")
     return isOverRows ? "SELECT \(list) \(rows.set.rows.from())" : "SELECT \(list)"
   }
@@ -68,7 +69,8 @@ struct AggregateParts {
     return "SELECT \(SQLText.joined(columns, ", ")) \(from)"
   }
 
-  private func groups(_ rows: ApplySet) throws -> SQLText {
+  /// The groups there are: of what was grouped, where they may have lost their rows since.
+  func groups(_ rows: ApplySet) throws -> SQLText {
     guard rows.isThinned, let origin = rows.origin.first else {
       return AggregateParts(keys: keys, values: []).direct(rows)
     }

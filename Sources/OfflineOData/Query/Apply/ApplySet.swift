@@ -16,6 +16,8 @@ struct ApplySet {
   var origin: [ApplySet] = []
   /// Whether a group may have lost all its rows since.
   var isThinned = false
+  /// The statement whose rows these are, where they are kept for one inside it; nil elsewhere.
+  var home: Statement?
 
   init(_ set: RowSet, core: String) {
     self.set = set
@@ -91,7 +93,19 @@ struct Projection {
     case .entity(let entity): return .entity(try self.entity(entity))
     case .complex(let complex): return .row(try row(RowParts(statement).row(of: complex)))
     case .row(let members): return .row(try row(members))
+    case .nested(let nested): return .nested(try self.nested(nested))
     }
+  }
+
+  /// What a collection takes of its row.
+  private mutating func nested(_ nested: NestedRows) throws -> NestedRows {
+    let origin: NestedRows.Origin
+    switch nested.origin {
+    case .related(let owner, let path): origin = .related(try entity(owner), path)
+    case .rows(let input, let keys): origin = .rows(input, keys: keys.map { operand($0) })
+    case .item(let item, let home): origin = .item(try scope(item), home)
+    }
+    return NestedRows(origin: origin, steps: nested.steps, source: nested.source)
   }
 
   mutating func row(_ members: MadeRow) throws -> MadeRow {
@@ -108,6 +122,7 @@ struct Projection {
     let id = text(try writer.system(.id, of: entity))
     var there = try joined(id, table: entity.table, type: entity.type)
     there.guardedBy = entity.guardedBy
+    there.inLine = entity.inLine
     for name in entity.computed.keys.sorted() {
       if let made = entity.computed[name] { there.computed[name] = try scope(made) }
     }
@@ -136,7 +151,7 @@ struct RowParts {
     case .row(let members): return members
     case .entity(let entity): return try row(of: entity)
     case .complex(let complex): return try row(of: complex)
-    case .value, .json: return nil
+    case .value, .json, .nested: return nil
     }
   }
 
@@ -159,6 +174,7 @@ struct RowParts {
       made.kind = MadeRow.Kind(number: try writer.system(.type, of: entity), count: entity.table.types.count)
     }
     for name in entity.computed.keys.sorted() { made[name] = entity.computed[name] }
+    made.inLine = entity.inLine
     return made
   }
 

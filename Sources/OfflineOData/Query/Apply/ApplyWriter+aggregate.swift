@@ -26,7 +26,13 @@ extension ApplyWriter {
     result.set.names = made.names
     result.keys = there
     result.origin = rows.origin
-    if !keys.columns.isEmpty { result.set.identity = keys.terms }
+    if !keys.columns.isEmpty {
+      result.set.identity = keys.terms
+    } else if items.isEmpty {
+      result.set.identity = [
+        OrderTerm(value: SQLOperand(text: keys.reference(0), storage: .integer, type: .plain(.int64)))
+      ]
+    }
     return result
   }
 
@@ -166,10 +172,25 @@ struct AggregateWalk {
   mutating func finish() throws {
     for segment in segments {
       try spread()
+      try check(segment)
       place = try writer.step(segment, place)
       if segment.isNavigating { try reach() }
     }
     try spread()
+  }
+
+  /// Rows that a limit or a transformation made of each row cannot stand beside it.
+  private func check(_ segment: ODataBoundSegment) throws {
+    guard let name = segment.propertyName else { return }
+    let made: Scope? =
+      switch place.scope {
+      case .entity(let entity): entity.computed[name]
+      case .row(let row): row[name]
+      default: nil
+      }
+    guard case .nested(let nested)? = made, !nested.isPlain else { return }
+    throw OfflineODataError.unsupported(
+      "a path in aggregate through '\(name)', which nest or addnested made by more than filter and compute")
   }
 
   /// Whether what is reached are objects, not values.

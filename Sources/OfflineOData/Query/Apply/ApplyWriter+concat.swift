@@ -24,7 +24,7 @@ extension ApplyWriter {
     set.order = order
     set.identity = order
     set.source = sets[0].set.source
-    if case .row(let made) = scope { set.names = made.names }
+    if case .row(let made) = scope { set.names = made.shown }
     if case .entity = scope { set.names = sets[0].set.names }
     var result = ApplySet(set, core: union.alias)
     result.joins = union.joins
@@ -123,6 +123,7 @@ struct RowUnion {
     joins.append(" LEFT JOIN \(physical) AS \(alias: name) ON \(alias: name).\"@id\" = \(id.text)")
     var there = EntityScope(home: statement, alias: name, table: first.table, type: first.type)
     there.guardedBy = first.guardedBy
+    there.inLine = first.inLine
     for key in first.computed.keys.sorted() {
       there.computed[key] = try merged(entities.map { $0.computed[key] }, named: key)
     }
@@ -169,6 +170,9 @@ struct RowUnion {
 
   private mutating func merged(_ scopes: [Scope?], named name: String) throws -> Scope {
     let given = scopes.compactMap { $0 }
+    if given.contains(where: { if case .nested = $0 { true } else { false } }) {
+      throw OfflineODataError.unsupported("concat of results of nest or addnested ('\(name)')")
+    }
     if given.count == scopes.count, let entities = RowUnion.sameEntities(scopes) {
       return .entity(try merged(entities))
     }

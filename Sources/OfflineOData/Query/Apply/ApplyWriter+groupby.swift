@@ -7,34 +7,70 @@ extension ApplyWriter {
     _ elements: [ODataBoundGrouping], _ steps: [ODataBoundTransformation], _ rows: ApplySet
   ) throws -> ApplySet {
     var groupings: [[ODataBoundPath]] = [[]]
+    var hierarchies: [(ODataBoundHierarchy, [ODataBoundTransformation])] = []
     for element in elements {
-      let levels = try levels(of: element)
+      if case .rollupRecursive(let hierarchy, let chosen) = element {
+        hierarchies.append((hierarchy, chosen))
+        continue
+      }
+      let levels = levels(of: element)
       groupings = groupings.flatMap { before in levels.map { before + $0 } }
       guard groupings.count <= ApplyWriter.mostGroupings else {
         throw OfflineODataError.unsupported("rollup with more than \(ApplyWriter.mostGroupings) combinations of levels")
       }
     }
-    let sets = try groupings.map { try group(by: $0, steps, rows) }
+    let sets = try groupings.map { try group(by: $0, below: hierarchies, steps, rows) }
     return sets.count == 1 ? sets[0] : try union(sets)
   }
 
   private static let mostGroupings = 64
 
   /// What an element groups by: `rollup` by all its levels, then by one less, down to the first (§3.2.3.2).
-  private func levels(of element: ODataBoundGrouping) throws -> [[ODataBoundPath]] {
+  private func levels(of element: ODataBoundGrouping) -> [[ODataBoundPath]] {
     switch element {
     case .property(let path): return [[path]]
     case .rollup(let paths), .rollupHierarchy(_, let paths):
-      return paths.indices.reversed().map { Array(paths[...$0]) }
-    case .rollupRecursive: throw OfflineODataError.unsupported("rolluprecursive in $apply")
+      // The level of all is grouped by nothing.
+      return paths.indices.reversed().map { paths[...$0].filter { !$0.segments.isEmpty } }
+    case .rollupRecursive: return [[]]
     }
   }
 
   /// The transformations on each group, and the grouping properties beside what they make.
+  ///
+  /// - Parameter hierarchies: those of `rolluprecursive`, each with the transformations that choose nodes: there is a group
+  ///   for each node, or with several for each combination (§6.3).
   func group(
-    by paths: [ODataBoundPath], _ steps: [ODataBoundTransformation], _ rows: ApplySet
+    by paths: [ODataBoundPath], below hierarchies: [(ODataBoundHierarchy, [ODataBoundTransformation])] = [],
+    _ steps: [ODataBoundTransformation], _ rows: ApplySet
   ) throws -> ApplySet {
     var inner = rows
+    guard !hierarchies.isEmpty else { return try grouped(by: paths, steps, inner, rows) }
+    var groups = try self.groups(rows)
+    var levels: [(key: String, number: Int, hierarchy: ODataBoundHierarchy)] = []
+    for (place, (reference, chosen)) in hierarchies.enumerated() {
+      let level = "rolluprecursive " + String(inner.keys.names.count)
+      levels.append((level, place + 1, reference))
+      try divide(reference, chosen, level, number: place + 1, &inner, &groups)
+    }
+    if paths.isEmpty {
+      // A node without rows is a group too.
+      inner.origin = [groups]
+      inner.isThinned = true
+    }
+    var result =
+      try paths.isEmpty
+      ? steps.isEmpty ? aggregate([], inner) : apply(steps, inner) : grouped(by: paths, steps, inner, inner)
+    for level in levels.reversed() { try tellGroup(level.key, number: level.number, level.hierarchy, &result) }
+    result.origin = rows.origin
+    result.isThinned = rows.isThinned || result.isThinned
+    return result
+  }
+
+  private func grouped(
+    by paths: [ODataBoundPath], _ steps: [ODataBoundTransformation], _ start: ApplySet, _ rows: ApplySet
+  ) throws -> ApplySet {
+    var inner = start
     var own = MadeRow()
     for path in paths { try add(path, to: &own, &inner) }
     let level = "groupby " + String(rows.keys.names.count)
@@ -49,7 +85,7 @@ extension ApplyWriter {
     if case .row(let made) = result.set.scope {
       let merged = ApplyWriter.merged(projection, made)
       result.set.scope = .row(merged)
-      result.set.names = merged.names
+      result.set.names = merged.shown
     }
     return result
   }
@@ -129,7 +165,7 @@ extension ApplyWriter {
     case .json(let json):
       let kind = place.rows.map { $0.value(json.kind) } ?? json.kind
       return .atom("CASE WHEN \(kind) = 'object' THEN '' END")
-    case .value: return nil
+    case .value, .nested: return nil
     }
   }
 
@@ -149,6 +185,7 @@ extension ApplyWriter {
       if let around = place.rows { made = ApplyWriter.brought(made, from: around) }
       return .row(made)
     case .row: return place.scope
+    case .nested: throw OfflineODataError.unsupported("groupby with a collection")
     }
   }
 
@@ -171,7 +208,7 @@ extension ApplyWriter {
   }
 
   /// The rows with an entity beside each, which an expression gives the identity of.
-  private func attached(_ id: SQLText, _ entity: EntityScope, _ rows: inout ApplySet) throws -> EntityScope {
+  func attached(_ id: SQLText, _ entity: EntityScope, _ rows: inout ApplySet) throws -> EntityScope {
     let name = statement.question.alias("w")
     let alias = statement.question.alias()
     let physical = try statement.question.table(entity.table.number)

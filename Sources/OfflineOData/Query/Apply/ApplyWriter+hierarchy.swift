@@ -1,9 +1,11 @@
 import OData
 import Storage
 
-// `ancestors` and `descendants` (Data Aggregation 4.0 §6.2.1).
+// Recursive hierarchies (Data Aggregation 4.0 §6.2).
 extension ApplyWriter {
-  /// The rows whose nodes are above, or below, those of the rows that the steps leave.
+  // MARK: ancestors, descendants
+
+  /// The rows whose nodes are above, or below, those of the rows that the steps leave (§6.2.1).
   func relatives(
     _ relation: ODataHierarchyRelation, _ reference: ODataBoundHierarchy, _ steps: [ODataBoundTransformation],
     distance: Int?, keepsStart: Bool, _ rows: inout ApplySet
@@ -11,102 +13,250 @@ extension ApplyWriter {
     guard rows.keys.isEmpty else {
       throw OfflineODataError.unsupported("\(relation.rawValue) inside groupby or join")
     }
-    let hierarchy = try RecursiveHierarchy(reference, statement.question.plan.model)
-    let start = try apply(steps, rows)
-    let begun = try node(reference.property, start)
-    let own = try node(reference.property, rows)
+    let hierarchy = try HierarchyWriter(self, reference)
+    let begun = try identifiers(reference.property, try apply(steps, rows))
     let walk = statement.question.alias("r")
-    let (first, firstNode) = try nodes(hierarchy)
-    let beginning = first.from("\(firstNode.node) IN (SELECT \(begun.text) \(start.set.rows.from()))")
-    let (step, from, to) = try self.step(hierarchy, relation)
+    let first = try hierarchy.nodes()
+    let beginning = first.rows.set.rows.from("\(first.identifier.text) IN (\(begun))")
+    let step = try hierarchy.step()
+    let (from, to) = relation == .ancestors ? (step.below, step.above) : (step.above, step.below)
     let bound: SQLText = distance.map { " AND \(alias: walk).d < \(value: .integer(Int64($0)))" } ?? ""
     // Without a distance a node comes once, so that a hierarchy that goes in a circle ends.
     let next: SQLText = distance == nil ? "0" : "\(alias: walk).d + 1"
     let begin = statement.question.alias("r")
     let least: SQLText
     if keepsStart {
-      least = "SELECT \(firstNode.id), 0 \(beginning)"
+      least = "SELECT \(first.id), 0 \(beginning)"
     } else {
       // The nodes next to the first ones.
-      let inner: SQLText = "SELECT \(firstNode.id) AS id \(beginning)"
-      var one = step
-      one.tables.insert("(\(inner)) AS \(alias: begin)", at: 0)
+      var one = step.rows
+      one.tables.insert("(SELECT \(first.id) AS id \(beginning)) AS \(alias: begin)", at: 0)
       least = "SELECT \(to), \(distance == nil ? "0" : "1") \(one.from("\(from) = \(alias: begin).id"))"
     }
-    var more = step
+    var more = step.rows
     more.tables.insert("\(alias: walk)", at: 0)
     let recursion: SQLText = "SELECT \(to), \(next) \(more.from("\(from) = \(alias: walk).id\(bound)"))"
-    let (last, lastNode) = try nodes(hierarchy)
-    var found = last
+    let last = try hierarchy.nodes()
+    var found = last.rows.set.rows
     found.tables.insert("\(alias: walk)", at: 0)
-    rows.set.rows.conditions.append(
-      "\(own.collated) IN (WITH RECURSIVE \(alias: walk)(id, d) AS (\(least) UNION \(recursion)) SELECT \(lastNode.node) \(found.from("\(lastNode.id) = \(alias: walk).id")))"
-    )
+    let nodes: SQLText =
+      "WITH RECURSIVE \(alias: walk)(id, d) AS (\(least) UNION \(recursion)) SELECT \(last.identifier.text) \(found.from("\(last.id) = \(alias: walk).id"))"
+    rows.set.rows.conditions.append(try condition(reference.property, rows) { "\($0.collated) IN (\(nodes))" })
   }
 
-  /// The node of a row.
-  private func node(_ path: ODataBoundPath, _ rows: ApplySet) throws -> SQLOperand {
+  // MARK: traverse
+
+  /// The rows once for each place of the hierarchy that they are related to, in the order of the places (§6.2.2).
+  func traverse(
+    _ reference: ODataBoundHierarchy, isPostorder: Bool, _ steps: [ODataBoundTransformation],
+    _ order: [ODataBoundOrderBy], _ rows: inout ApplySet
+  ) throws {
+    let hierarchy = try HierarchyWriter(self, reference)
+    let places = try hierarchy.traversal(isPostorder: isPostorder, steps, order)
+    let node = try beside(hierarchy, places, isRelated: true, &rows)
+    try repeated(at: node.place, &rows)
+    rows.isThinned = true
+    try tell(node, reference, &rows, isSame: true)
+  }
+
+  /// Rows that come once for each of several places, in the order of these: a place is part of what tells them apart.
+  func repeated(at place: SQLOperand, _ rows: inout ApplySet) throws {
+    rows.set.identity =
+      try OrderWriter(writer: writer(rows.set.scope)).identity(rows.set) + [OrderTerm(value: place)]
+    rows.set.order.insert(OrderTerm(value: place), at: 0)
+  }
+
+  /// A node beside each row.
+  struct NodeBeside {
+    let entity: EntityScope
+    let identifier: SQLOperand
+    let place: SQLOperand
+  }
+
+  /// The rows with the nodes of a table beside them: all, or those that a row is related to (F of §6.2.2.1 and §6.3).
+  ///
+  /// - Parameter portions: the nodes of each node's portion, of which a row's have one at least: a row whose path leads to
+  ///   several stands once in a portion.
+  func beside(
+    _ hierarchy: HierarchyWriter, _ found: HierarchyWriter.Found, isRelated: Bool,
+    portions: HierarchyWriter.Found? = nil, _ rows: inout ApplySet
+  ) throws -> NodeBeside {
+    let question = statement.question
+    let table = question.alias("h")
+    if isRelated {
+      let one = portions == nil ? table : question.alias("g")
+      let node: SQLText = "\(alias: one).node"
+      var around = RelatedRows()
+      if let portions {
+        around.tables = ["(\(portions.select)) AS \(alias: one)"]
+        around.conditions = [
+          "\(alias: one).id = \(alias: table).id", "\(alias: one).place = \(alias: table).place",
+        ]
+      }
+      let isSame = try condition(hierarchy.reference.property, rows, with: around) { "\($0.collated) = \(node)" }
+      rows.set.rows.conditions.append(isSame)
+    }
+    rows.set.rows.tables.append("(\(found.select)) AS \(alias: table)")
+    let (id, place, up) = (question.alias("w"), question.alias("w"), question.alias("w"))
+    let (entity, join) = try hierarchy.node("\(alias: rows.core).\(alias: id)")
+    rows.joins.append(join)
+    rows.wrap([
+      "\(alias: table).id AS \(alias: id)", "\(alias: table).place AS \(alias: place)",
+      "\(alias: table).up AS \(alias: up)",
+    ])
+    var node = entity
+    if found.hasWay {
+      node.computed[HierarchyWriter.way(hierarchy.reference)] = .json(
+        JSONPlace(
+          base: "\(alias: rows.core).\(alias: up)",
+          type: ODataBoundType(.primitive(.string), isCollection: true)))
+    }
+    let writer = ExpressionWriter(statement: statement, environment: Environment(current: .entity(node)))
+    guard let column = node.table.column(hierarchy.reference.nodeProperty, on: node.type) else {
+      throw OfflineODataError.unsupported("the identifier of the hierarchy '\(hierarchy.reference.qualifier)'")
+    }
+    let identifier = SQLOperand(
+      text: try writer.reference(column, of: node), storage: column.storage,
+      type: ColumnTypes(question.plan.model).type(column), mayBeNaN: column.storage == .real)
+    return NodeBeside(
+      entity: node, identifier: identifier,
+      place: SQLOperand(
+        text: .atom("\(alias: rows.core).\(alias: place)"), storage: .integer, type: .plain(.int64, isNullable: false),
+        isNullable: false))
+  }
+
+  // MARK: The nodes of a row
+
+  /// A condition on the identifier of a row's node, or that one of several fulfils it, together with one of other rows.
+  private func condition(
+    _ path: ODataBoundPath, _ rows: ApplySet, with others: RelatedRows = RelatedRows(),
+    _ test: (SQLOperand) throws -> SQLText
+  ) throws -> SQLText {
+    guard HierarchyWriter.leadsToSeveral(path) || !others.tables.isEmpty else {
+      let writer = writer(rows.set.scope)
+      return try test(try writer.value(of: try writer.place(path)))
+    }
+    var (around, value) = try walked(path, rows)
+    around.tables += others.tables
+    around.conditions += others.conditions
+    return .atom("EXISTS (SELECT 1 \(around.from(try test(value))))")
+  }
+
+  /// The identifiers of all rows' nodes.
+  private func identifiers(_ path: ODataBoundPath, _ rows: ApplySet) throws -> SQLText {
+    let (around, value) = try walked(path, rows)
+    let all = RelatedRows(
+      tables: rows.set.rows.tables + around.tables, conditions: rows.set.rows.conditions + around.conditions)
+    return "SELECT \(value.text) \(all.from())"
+  }
+
+  /// What a path leads to, a row for each.
+  private func walked(_ path: ODataBoundPath, _ rows: ApplySet) throws -> (RelatedRows, SQLOperand) {
+    var walk = try AggregateWalk(self, path, rows)
+    try walk.finish()
     let writer = writer(rows.set.scope)
-    let place = try writer.place(path)
-    guard !place.isCollection else { throw OfflineODataError.unsupported("a hierarchy of rows with many nodes") }
-    return try writer.value(of: place)
+    return (walk.place.rows ?? RelatedRows(), try writer.value(of: PathPlace(scope: walk.place.scope)))
   }
 
-  /// The nodes' rows, with the identity and the node of each.
-  private func nodes(_ hierarchy: RecursiveHierarchy) throws -> (RelatedRows, (id: SQLText, node: SQLText)) {
-    let writer = ExpressionWriter(statement: statement, environment: Environment())
-    let place = try writer.place(hierarchy.nodes)
-    guard case .entity(let entity) = place.scope, let rows = place.rows,
-      let column = entity.table.column(hierarchy.node, on: entity.type)
-    else { throw OfflineODataError.unsupported("the hierarchy '\(hierarchy.qualifier)'") }
-    return (rows, (try writer.system(.id, of: entity), try writer.reference(column, of: entity)))
-  }
+  // MARK: What is told of nodes
 
-  /// The rows that lead from a node to those above or below it.
-  private func step(
-    _ hierarchy: RecursiveHierarchy, _ relation: ODataHierarchyRelation
-  ) throws -> (RelatedRows, from: SQLText, to: SQLText) {
-    let writer = ExpressionWriter(statement: statement, environment: Environment())
-    let place = try writer.place(hierarchy.nodes)
-    guard case .entity(let child) = place.scope, var rows = place.rows else {
-      throw OfflineODataError.unsupported("the hierarchy '\(hierarchy.qualifier)'")
+  /// Puts into each row what identifies its node (Π of §6.2.2): all of it where rows are nodes, else the related node, else the
+  /// identifier alone.
+  ///
+  /// - Parameter isSame: whether an entity that is a node is that node.
+  func tell(
+    _ node: NodeBeside, _ reference: ODataBoundHierarchy, _ rows: inout ApplySet, isSame: Bool
+  ) throws {
+    switch reference.nodeSteps {
+    case 0?: try replace(node.entity, &rows, isSame: isSame)
+    case let count?:
+      let steps = reference.property.segments[..<count].filter { $0.propertyName != nil }
+      rows.set.scope = try setting(.entity(node.entity), steps[...], rows.set.scope, &rows)
+    case nil:
+      let steps = reference.property.segments.filter { $0.propertyName != nil }
+      // An entity that the path leads to by single steps has the identifier already.
+      if isSame, case .entity = rows.set.scope, steps.allSatisfy({ $0.type?.isCollection != true }) { break }
+      rows.set.scope = try setting(.value(node.identifier), steps[...], rows.set.scope, &rows)
     }
-    let parent = try writer.related(hierarchy.parent, of: child, as: nil, &rows)
-    let (below, above) = (try writer.system(.id, of: child), try writer.system(.id, of: parent))
-    return relation == .ancestors ? (rows, below, above) : (rows, above, below)
+    if case .row(let made) = rows.set.scope { rows.set.names = made.shown }
+    rows.set.source = rows.set.source ?? (reference.nodeSteps == 0 ? reference.nodes.source : nil)
   }
-}
 
-/// A recursive hierarchy as the nodes' type is annotated with it (Data Aggregation 4.0 §5.5.1).
-struct RecursiveHierarchy {
-  let nodes: ODataBoundPath
-  let qualifier: String
-  /// The path of the node's identifier.
-  let node: [String]
-  /// The path of the navigation property to the node above.
-  let parent: [String]
-
-  private static let term = "Org.OData.Aggregation.V1.RecursiveHierarchy"
-
-  init(_ reference: ODataBoundHierarchy, _ model: EdmModel) throws {
-    nodes = reference.nodes
-    qualifier = reference.qualifier
-    let targets = reference.nodes.type?.structure?.chain.map(\.name) ?? []
-    let annotation = targets.lazy.compactMap {
-      model.annotation(RecursiveHierarchy.term, qualifier: reference.qualifier, target: $0)
-    }.first
-    guard let node = RecursiveHierarchy.path(annotation?.value?["NodeProperty"]),
-      let parent = RecursiveHierarchy.path(annotation?.value?["ParentNavigationProperty"])
-    else {
-      throw OfflineODataError.unsupported("the recursive hierarchy '\(reference.qualifier)', which nothing annotates")
+  /// A row's node in the place of the row; what was made stays.
+  private func replace(_ node: EntityScope, _ rows: inout ApplySet, isSame: Bool) throws {
+    var entity = node
+    switch rows.set.scope {
+    case .entity(let own):
+      if isSame {
+        entity = own
+        entity.computed.merge(node.computed) { _, new in new }
+      } else {
+        entity.computed.merge(own.computed) { new, _ in new }
+        entity.inLine = own.inLine
+      }
+    case .row(let made):
+      guard made.kinds.isEmpty else {
+        throw OfflineODataError.unsupported("a hierarchy of rows that differ in what they have")
+      }
+      for name in made.names where node.type.property(name) == nil && node.type.navigationProperty(name) == nil {
+        entity.computed[name] = made[name]
+      }
+      entity.inLine = made.inLine
+      rows.set.names = made.names.filter { entity.computed[$0] != nil }
+    default: throw OfflineODataError.unsupported("a hierarchy of what are no entities")
     }
-    self.node = node
-    self.parent = parent
+    rows.set.names += node.computed.keys.sorted().filter { !rows.set.names.contains($0) }
+    rows.set.scope = .entity(entity)
   }
 
-  private static func path(_ value: EdmExpression?) -> [String]? {
-    guard let value = value?.bare else { return nil }
-    let text: String? = if case .path(_, let path) = value { path } else { value.string }
-    return text.map { $0.split(separator: "/").map { String($0) } }
+  /// A row with something at the end of a path; collections on the way have one item.
+  private func setting(
+    _ new: Scope, _ steps: ArraySlice<ODataBoundSegment>, _ scope: Scope, _ rows: inout ApplySet
+  ) throws -> Scope {
+    guard let step = steps.first, let name = step.propertyName else { return new }
+    let rest = steps.dropFirst()
+    let isMany = step.type?.isCollection == true
+    var value = new
+    if !rest.isEmpty {
+      let held = isMany ? .row([:]) : try self.held(step, name, scope, &rows)
+      value = try setting(new, rest, held, &rows)
+    }
+    if isMany { value = .nested(NestedRows(origin: .item(value, statement), source: step.source)) }
+    var made: MadeRow
+    switch scope {
+    case .entity(var entity):
+      switch value {
+      case .entity, .nested:
+        entity.computed[name] = value
+        entity.inLine.insert(name)
+        return .entity(entity)
+      default: made = try RowParts(statement).row(of: entity)
+      }
+    case .row(let row): made = row
+    default: throw OfflineODataError.unsupported("a hierarchy whose nodes '\(name)' leads to")
+    }
+    made[name] = value
+    made.kinds[name] = nil
+    if case .entity = value { made.inLine.insert(name) }
+    return .row(made)
+  }
+
+  /// What stands at a step, so that something can be put into it.
+  private func held(
+    _ step: ODataBoundSegment, _ name: String, _ scope: Scope, _ rows: inout ApplySet
+  ) throws -> Scope {
+    if case .row(let made) = scope {
+      if case .complex(let complex)? = made[name] { return .row(try RowParts(statement).row(of: complex)) }
+      return made[name] ?? .row([:])
+    }
+    let writer = writer(scope)
+    let place = try writer.step(step, PathPlace(scope: scope))
+    switch place.scope {
+    case .entity(let entity):
+      guard let around = place.rows else { return place.scope }
+      return .entity(try attached(around.value(try writer.system(.id, of: entity)), entity, &rows))
+    case .complex(let complex): return .row(try RowParts(statement).row(of: complex))
+    default: return place.scope
+    }
   }
 }

@@ -70,12 +70,13 @@ struct ApplyWriter {
     case .groupBy(let elements, let inner): rows = try groupBy(elements, inner, rows)
     case .concat(let sequences): rows = try union(sequences.map { try apply($0, rows) })
     case .join(let path, let alias, let isOuter, let inner): rows = try join(path, alias, isOuter, inner, rows)
-    case .nest: throw OfflineODataError.unsupported("nest in $apply")
-    case .addNested: throw OfflineODataError.unsupported("addnested in $apply")
+    case .nest(let sequences): rows = try nest(sequences, rows)
+    case .addNested(let path, let sequences): try addNested(path, sequences, &rows)
     case .relatives(let relation, let hierarchy, let inner, let distance, let keepsStart):
       try relatives(relation, hierarchy, inner, distance: distance, keepsStart: keepsStart, &rows)
       rows.isThinned = true
-    case .traverse: throw OfflineODataError.unsupported("traverse in $apply")
+    case .traverse(let hierarchy, let isPostorder, let inner, let order):
+      try traverse(hierarchy, isPostorder: isPostorder, inner, order, &rows)
     case .custom(let path):
       let name = path.segments.last.map { describe($0.kind) } ?? "a function"
       throw OfflineODataError.unsupported("\(name) as a transformation of $apply")

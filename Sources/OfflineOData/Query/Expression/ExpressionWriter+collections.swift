@@ -75,7 +75,11 @@ extension ExpressionWriter {
     }
     var (rows, item) = try items(of: place)
     if let filter = options?.filter {
-      let inner = ExpressionWriter(statement: statement, environment: environment.on(item))
+      var inside = environment.on(item)
+      // `$these` of an option in parentheses is what that option stands on (Data Aggregation 4.0 §3.1).
+      inside.these = nil
+      if case .entity = item { inside.these = PathPlace(rows: rows, scope: item, isCollection: true) }
+      let inner = ExpressionWriter(statement: statement, environment: inside)
       rows.conditions.append(try inner.condition(filter))
     }
     if let search = options?.search {
@@ -101,7 +105,7 @@ extension ExpressionWriter {
       case .entity: throw OfflineODataError.unsupported("a collection of entities as an operand")
       case .value(let value):
         return .atom("json_quote(\(place.rows.map { $0.value(value.text) } ?? value.text))")
-      case .row: throw OfflineODataError.unsupported("a row as an operand")
+      case .row, .nested: throw OfflineODataError.unsupported("a row as an operand")
       }
     default: return try operand(expression).text
     }

@@ -67,7 +67,7 @@ extension ExpressionWriter {
         return .atom("(ifnull(\(kind), 'null') \(isWanted ? "=" : "<>") 'null')")
       case .value(let value):
         return test(place.rows.map { $0.value(value.text) } ?? value.text, isWanted)
-      case .row: return .atom(isWanted ? "0" : "1")
+      case .row, .nested: return .atom(isWanted ? "0" : "1")
       }
     }
     return test(try operand(expression).text, isWanted)

@@ -153,7 +153,7 @@ struct ExpressionWriter {
         text: try system(.id, of: entity), storage: .integer, type: ODataBoundType(.structure(entity.type)))
     case .entity: throw OfflineODataError.unsupported("a collection of entities as a value")
     case .complex: throw OfflineODataError.unsupported("a complex value as an operand")
-    case .row: throw OfflineODataError.unsupported("a row as an operand")
+    case .row, .nested: throw OfflineODataError.unsupported("a row as an operand")
     }
     if let rows = place.rows {
       operand.text = rows.value(operand.text)

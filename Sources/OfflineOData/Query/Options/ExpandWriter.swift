@@ -15,9 +15,12 @@ struct ExpandWriter {
   func expands(_ items: [ODataBoundExpandItem], of scope: Scope) throws -> [ReadExpand] {
     var expands: [ReadExpand] = []
     let named = Set(items.compactMap { name(of: $0) })
+    let ofAnyType = items.filter(leadsToAnyType)
     for item in items {
       if case .star? = item.path.segments.last?.kind {
         expands += try all(item, of: scope, without: named)
+      } else if leadsToAnyType(item) {
+        if item == ofAnyType.first { expands += try expandAny(ofAnyType, of: scope) }
       } else {
         expands += try expand(item, of: scope)
       }
@@ -36,15 +39,14 @@ struct ExpandWriter {
 
   private func expand(_ item: ODataBoundExpandItem, of scope: Scope) throws -> [ReadExpand] {
     if item.content == .stream { throw OfflineODataError.unsupported("$expand of a stream") }
-    if let (name, entity) = made(item, of: scope) {
-      return [try made(name, entity, item.options, item.content, from: item.path.source)]
+    if let (name, found) = made(item, of: scope) {
+      return [try made([name], found, item.options, item.content, from: item.path.source)]
     }
     guard case .entity(var owner) = scope else { throw OfflineODataError.unsupported("$expand here") }
     var path: [String] = []
     var target: EdmStructure?
     var cast: EdmStructure?
     var hasNavigated = false
-    var isAny = false
     for segment in item.path.segments {
       switch segment.kind {
       case .cast(let type) where hasNavigated: cast = type
@@ -55,27 +57,32 @@ struct ExpandWriter {
       case .navigation(let navigation):
         path.append(navigation.name)
         target = navigation.type.structure
-        isAny = navigation.property.type == .abstract(.entityType)
         hasNavigated = true
       default: throw OfflineODataError.unsupported(describe(segment.kind) + " in $expand")
       }
     }
-    if isAny { return try expandAny(path, item, of: owner) }
     let expand = Expand(path: path, target: target, cast: cast, item: item)
     return try self.expand(expand, of: owner, declared: scope).map { [$0] } ?? []
   }
 
-  /// A navigation property to entities of any type.
-  private func expandAny(
-    _ path: [String], _ item: ODataBoundExpandItem, of owner: EntityScope
-  ) throws -> [ReadExpand] {
-    guard let affected = statement.question.sources.affected else {
-      throw OfflineODataError.unsupported("'\(path.joined(separator: "/"))', which leads to entities of any type")
+  private func leadsToAnyType(_ item: ODataBoundExpandItem) -> Bool {
+    item.path.segments.contains { segment in
+      guard case .navigation(let navigation) = segment.kind else { return false }
+      return navigation.property.type == .abstract(.entityType)
     }
-    guard item.content != .count, item.options.map({ $0 == ODataBoundOptions() }) ?? true else {
-      throw OfflineODataError.unsupported("options of $expand=\(path.joined(separator: "/"))")
+  }
+
+  /// A navigation property to entities of any type: all items that name it, each perhaps for another type.
+  private func expandAny(_ items: [ODataBoundExpandItem], of scope: Scope) throws -> [ReadExpand] {
+    let name = items.lazy.compactMap { self.name(of: $0) }.first ?? ""
+    guard let affected = statement.question.sources.affected, case .entity(let owner) = scope else {
+      throw OfflineODataError.unsupported("'\(name)', which leads to entities of any type")
     }
-    return try affected.expands(path, item.content, of: owner, in: statement)
+    guard items.allSatisfy({ $0.content != .count && ($0.options ?? ODataBoundOptions()) == ODataBoundOptions() })
+    else {
+      throw OfflineODataError.unsupported("options of $expand=\(name) other than $compute, $expand and $select")
+    }
+    return try affected.expands([name], items, of: owner, in: statement)
   }
 
   /// What an item says, put together.
@@ -194,15 +201,15 @@ struct ExpandWriter {
     if let affected = statement.question.sources.affected, !named.contains(StoreModel.affected),
       owner.type.navigationProperty(StoreModel.affected) != nil
     {
-      expands += try affected.expands([StoreModel.affected], .entities, of: owner, in: statement)
+      expands += try affected.expands([StoreModel.affected], [item], of: owner, in: statement)
     }
     return expands
   }
 
-  // MARK: Made entities
+  // MARK: What $apply made
 
-  /// An entity that `$crossjoin` or `$apply` gave a name.
-  private func made(_ item: ODataBoundExpandItem, of scope: Scope) -> (name: String, entity: EntityScope)? {
+  /// An entity or collection that `$crossjoin` or `$apply` gave a name.
+  private func made(_ item: ODataBoundExpandItem, of scope: Scope) -> (name: String, made: Scope)? {
     guard item.path.segments.count == 1 else { return nil }
     let name: String
     switch item.path.segments.first?.kind {
@@ -216,33 +223,69 @@ struct ExpandWriter {
       case .entity(let owner): owner.computed[name]
       default: nil
       }
-    guard case .entity(let entity)? = found else { return nil }
-    return (name, entity)
+    switch found {
+    case .entity?, .nested?: return found.map { (name, $0) }
+    default: return nil
+    }
   }
 
-  /// An entity of a row as it is shown where nothing is said of it.
-  func made(_ name: String, of members: MadeRow) throws -> ReadExpand {
-    guard case .entity(let entity)? = members[name] else {
-      throw OfflineODataError.unsupported("'\(name)' in line")
+  /// What an entity shows in line where nothing is said of it.
+  func inLine(_ entity: EntityScope, _ selection: Selection, without expanded: Set<String>) throws -> [ReadExpand] {
+    var expands: [ReadExpand] = []
+    for name in entity.computed.keys.sorted() where !expanded.contains(name) && selection.shows(name) {
+      switch entity.computed[name] {
+      case .entity? where !entity.inLine.contains(name): continue
+      case .entity(let other)?: expands.append(try made([name], .entity(other), nil, .entities, from: nil))
+      case .nested(let nested)?: expands.append(try made([name], .nested(nested), nil, .entities, from: nil))
+      case .row(let members)?: expands += try inLine(members, members.names, at: [name])
+      default: continue
+      }
     }
-    return try made(name, entity, nil, .entities, from: nil)
+    return expands
+  }
+
+  /// The same of a row that was made, and of the objects in it.
+  func inLine(_ members: MadeRow, _ names: [String], at path: [String] = []) throws -> [ReadExpand] {
+    var expands: [ReadExpand] = []
+    for name in names {
+      let place = path + [name]
+      var own: [ReadExpand] = []
+      switch members[name] {
+      case .entity? where !members.inLine.contains(name): continue
+      case .entity(let entity)?: own = [try made(place, .entity(entity), nil, .entities, from: nil)]
+      case .nested(let nested)?: own = [try made(place, .nested(nested), nil, .entities, from: nil)]
+      case .row(let inner)?: own = try inLine(inner, inner.names, at: place)
+      default: continue
+      }
+      if let kinds = members.kinds[name] {
+        for place in own.indices { own[place].types = kinds }
+      }
+      expands += own
+    }
+    return expands
   }
 
   private func made(
-    _ name: String, _ entity: EntityScope, _ options: ODataBoundOptions?, _ content: ODataBoundExpandItem.Content,
+    _ path: [String], _ made: Scope, _ options: ODataBoundOptions?, _ content: ODataBoundExpandItem.Content,
     from source: ODataBoundSource?
   ) throws -> ReadExpand {
     let child = try Statement(statement.question, outer: statement)
-    let question = statement.question
-    let alias = question.alias()
-    let inner = EntityScope(home: child, alias: alias, table: entity.table, type: entity.type)
-    let writer = ExpressionWriter(statement: child, environment: Environment())
-    let id = try writer.system(.id, of: entity)
-    let rows = RelatedRows(
-      tables: ["\(try question.table(entity.table.number)) AS \(alias: alias)"],
-      conditions: ["\(try writer.system(.id, of: inner)) = \(id)"])
-    let set = RowSet(rows: rows, scope: .entity(inner), source: source, isSingle: true)
-    let plan = try PlanWriter(statement: child, it: it).plan(set, options, as: answer(content))
-    return ReadExpand(path: [name], isCollection: false, content: content, plan: plan)
+    let writer = NestedWriter(statement: child, it: it)
+    switch made {
+    case .nested(let nested):
+      let set = try writer.rows(nested)
+      let plan = try PlanWriter(statement: child, it: it).plan(set, options, as: answer(content))
+      var expand = ReadExpand(path: path, isCollection: true, content: content, plan: plan)
+      expand.isMade = true
+      expand.source = nested.source
+      return expand
+    case .entity(let entity):
+      var set = try writer.rows(NestedRows(origin: .item(.entity(entity), statement)))
+      set.source = source
+      set.isSingle = true
+      let plan = try PlanWriter(statement: child, it: it).plan(set, options, as: answer(content))
+      return ReadExpand(path: path, isCollection: false, content: content, plan: plan)
+    default: throw OfflineODataError.unsupported("'\(path.joined(separator: "/"))' in line")
+    }
   }
 }

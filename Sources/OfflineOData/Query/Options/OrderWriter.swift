@@ -17,7 +17,7 @@ struct OrderWriter {
   }
 
   /// An entity's key, ascending, as services order; where it has none, its identity in the store.
-  private func identity(_ set: RowSet) throws -> [OrderTerm] {
+  func identity(_ set: RowSet) throws -> [OrderTerm] {
     guard set.identity.isEmpty, case .entity(let entity) = set.scope else { return set.identity }
     return try identity(of: entity)
   }

@@ -15,6 +15,8 @@ struct Selection {
   /// Whether all properties are shown: nothing is selected, or `*`.
   private(set) var isAll = false
   private(set) var items: [Item] = []
+  /// Navigation properties by their names: of those that `$apply` has put in line, these stay.
+  private(set) var navigations: Set<String> = []
 
   static let all = Selection(isAll: true)
 
@@ -57,12 +59,18 @@ struct Selection {
       items.append(Item(cast: cast, name: name, rest: rest, options: options))
     case .star: isAll = true
     // A navigation property shows its link, which needs no column; operations are offered by services alone.
-    case .navigation, .operations, .allOperations, .operation: break
+    case .navigation(let navigation): navigations.insert(navigation.name)
+    case .operations, .allOperations, .operation: break
     default: throw OfflineODataError.unsupported(describe(segment.kind) + " in $select")
     }
   }
 
   var names: Set<String> { Set(items.map(\.name)) }
+
+  /// Whether a member that the question has made is shown; annotations are, whatever is selected.
+  func shows(_ name: String) -> Bool {
+    isAll || name.hasPrefix("@") || navigations.contains(name) || items.contains { $0.name == name }
+  }
 
   /// The items of a name.
   func items(_ name: String) -> [Item] { items.filter { $0.name == name } }

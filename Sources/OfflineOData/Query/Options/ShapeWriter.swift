@@ -12,19 +12,20 @@ struct ShapeWriter {
   func shape(_ set: RowSet, _ options: ODataBoundOptions) throws -> ReadShape {
     switch set.scope {
     case .entity(let entity):
-      let expands = try ExpandWriter(statement: statement, it: it ?? set.scope).expands(options.expand, of: set.scope)
-      return try shape(entity, set, options, expands)
+      let expander = ExpandWriter(statement: statement, it: it ?? set.scope)
+      var expands = try expander.expands(options.expand, of: set.scope)
+      let selection = try Selection(options.select, path: [])
+      let expanded = Set(expands.map { $0.path.first ?? "" })
+      expands += try expander.inLine(entity, selection, without: expanded)
+      return try shape(entity, set, selection, expands)
     case .row(let members):
       let expander = ExpandWriter(statement: statement, it: it ?? set.scope)
       let selection = try Selection(options.select, path: [])
       var expands = try expander.expands(options.expand, of: set.scope)
-      var expanded = Set(expands.map { $0.path.first ?? "" })
+      let expanded = Set(expands.map { $0.path.first ?? "" })
       // What is grouped by stands in line, whether it is asked for or not (Data Aggregation 4.0 §3.2.3.1).
-      for name in set.names where members.inLine.contains(name) && !expanded.contains(name) {
-        guard selection.isAll || selection.names.contains(name) else { continue }
-        expands.append(try expander.made(name, of: members))
-        expanded.insert(name)
-      }
+      expands += try expander.inLine(
+        members, set.names.filter { !expanded.contains($0) && selection.shows($0) })
       let shown = try made(members, set.names, selection, without: expanded)
       return ReadShape(
         table: nil, type: nil, typeNumber: members.kind.map { statement.column($0.number) }, members: shown,
@@ -43,13 +44,14 @@ struct ShapeWriter {
   }
 
   private func shape(
-    _ entity: EntityScope, _ set: RowSet, _ options: ODataBoundOptions, _ expands: [ReadExpand]
+    _ entity: EntityScope, _ set: RowSet, _ selection: Selection, _ expands: [ReadExpand]
   ) throws -> ReadShape {
     let table = entity.table
-    let selection = try Selection(options.select, path: [])
+    let expanded = Set(expands.map { $0.path.first ?? "" })
     var members = try MemberWriter(shapes: self, entity: entity).members(selection, at: [])
     for name in set.names {
-      guard let made = entity.computed[name], selection.isAll || selection.names.contains(name) else { continue }
+      guard let made = entity.computed[name], selection.shows(name), !expanded.contains(name) else { continue }
+      if case .nested = made { continue }
       members.append(try member(name, made))
     }
     return ReadShape(
@@ -81,9 +83,13 @@ struct ShapeWriter {
     _ members: MadeRow, _ names: [String], _ selection: Selection, without expanded: Set<String>
   ) throws -> [ReadMember] {
     var shown: [ReadMember] = []
-    for name in names where selection.isAll || selection.names.contains(name) {
+    for name in names where selection.shows(name) {
       guard let scope = members[name] else { continue }
-      if case .entity = scope, expanded.contains(name) { continue }
+      switch scope {
+      case .entity where expanded.contains(name) || members.inLine.contains(name): continue
+      case .nested: continue
+      default: break
+      }
       var made = try member(name, scope)
       made.types = members.kinds[name]
       shown.append(made)
@@ -113,6 +119,7 @@ struct ShapeWriter {
       return ReadMember(
         name: name, kind: .complex(statement.column(members.marker ?? "''"), inner),
         type: ODataBoundType(.abstract(.complexType)))
+    case .nested: throw OfflineODataError.unsupported("the collection '\(name)' here")
     }
   }
 }

@@ -7,6 +7,7 @@ func describe(_ kind: ODataBoundSegment.Kind) -> String {
   case .property(let property): "'\(property.name)'"
   case .navigation(let navigation): "'\(navigation.name)'"
   case .dynamic(let name), .computed(let name): "'\(name)'"
+  case .rollupNode(let number): "Aggregation.rollupnode(Position=\(number))"
   case .key: "a key"
   case .ordinal: "a place in a collection"
   case .cast(let type): "a cast to \(type.name)"

@@ -5,11 +5,9 @@ import Storage
 extension ExpressionWriter {
   /// The value of a collection of entities or made rows, in a statement of its own.
   func aggregated(_ item: ODataBoundAggregate, _ place: PathPlace) throws -> SQLOperand {
-    let core: String
     switch place.scope {
-    case .entity(let entity): core = entity.alias
-    case .row: core = ""
-    case .value, .json, .complex: throw OfflineODataError.unsupported("aggregate on a collection of values")
+    case .entity, .row: break
+    case .value, .json, .complex, .nested: throw OfflineODataError.unsupported("aggregate on a collection of values")
     }
     guard place.isCollection, let rows = place.rows else {
       throw OfflineODataError.unsupported("aggregate on what is no collection")
@@ -18,7 +16,14 @@ extension ExpressionWriter {
     let name = item.name ?? "value"
     item.alias = name
     let apply = ApplyWriter(statement: statement, it: environment.it)
-    let made = try apply.aggregate([item], ApplySet(RowSet(rows: rows, scope: place.scope), core: core)).set
+    var set = ApplySet(RowSet(rows: rows, scope: place.scope), core: "")
+    if case .entity(let entity) = place.scope, entity.computed.isEmpty {
+      set.core = entity.alias
+    } else {
+      // What is known of a row stands in several tables.
+      set = try apply.project(set).rows
+    }
+    let made = try apply.aggregate([item], set).set
     guard case .row(let row) = made.scope, case .value(var value)? = row[name] else {
       throw OfflineODataError.unsupported("aggregate here")
     }
@@ -27,14 +32,17 @@ extension ExpressionWriter {
     return value
   }
 
-  /// The rows around, once more: aliases of a statement inside are its own.
+  /// The rows around, once more, under aliases of their own: what stands inside may name the row around as well.
   func these() throws -> PathPlace {
-    guard let these = environment.these else { throw OfflineODataError.unsupported("$these here") }
-    let length = these.rows?.from().sql.utf8.count ?? 0
-    guard length <= ExpressionWriter.longestThese else {
+    guard let these = environment.these, let rows = these.rows else {
+      throw OfflineODataError.unsupported("$these here")
+    }
+    guard rows.from().sql.utf8.count <= ExpressionWriter.longestThese else {
       throw OfflineODataError.unsupported("$these whose conditions name $these so often")
     }
-    return these
+    let set = ApplySet(RowSet(rows: rows, scope: these.scope), core: "")
+    let own = try ApplyWriter(statement: statement, it: environment.it).project(set).rows.set
+    return PathPlace(rows: own.rows, scope: own.scope, isCollection: true)
   }
 
   /// The rows stand in the statement wherever they are named, with all conditions before, which may name them too.

@@ -4,8 +4,10 @@ import Storage
 // Steps from row to row: navigation properties, keys, casts.
 extension ExpressionWriter {
   func navigate(_ navigation: ODataDeclaredNavigation, _ place: PathPlace) throws -> PathPlace {
-    if case .row(let members) = place.scope, let made = members[navigation.name] {
-      return PathPlace(rows: place.rows, scope: made)
+    switch place.scope {
+    case .row(let members): if let made = members[navigation.name] { return try self.made(made, place) }
+    case .entity(let entity): if let made = entity.computed[navigation.name] { return try self.made(made, place) }
+    default: break
     }
     let (owner, path) = try self.owner(of: navigation.name, place.scope)
     var rows = place.rows ?? RelatedRows()
@@ -20,7 +22,7 @@ extension ExpressionWriter {
     case .complex(let complex): return (complex.owner, complex.path + [name])
     case .json:
       throw OfflineODataError.unsupported("the navigation property '\(name)' of a complex value in a collection")
-    case .value, .row: throw OfflineODataError.unsupported("the navigation property '\(name)' here")
+    case .value, .row, .nested: throw OfflineODataError.unsupported("the navigation property '\(name)' here")
     }
   }
 
@@ -156,7 +158,7 @@ extension ExpressionWriter {
         json.type.item = .structure(structure)
       }
       place.scope = .json(json)
-    case .value, .row: throw OfflineODataError.unsupported("a cast to \(structure.name) here")
+    case .value, .row, .nested: throw OfflineODataError.unsupported("a cast to \(structure.name) here")
     }
     return place
   }

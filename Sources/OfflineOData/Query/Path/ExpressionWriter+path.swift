@@ -58,6 +58,9 @@ extension ExpressionWriter {
     case .property(let property): return try member(property.name, type: property.type, place)
     case .dynamic(let name): return try dynamic(name, type: segment.type ?? .init(.untyped, isNullable: true), place)
     case .computed(let name): return try computed(name, place)
+    case .rollupNode(let number):
+      guard let node = RollupNode(number).of(place.scope) else { break }
+      return PathPlace(rows: place.rows, scope: node)
     case .navigation(let navigation): return try navigate(navigation, place)
     case .key(let parts): return try key(parts, place)
     case .cast(let structure): return try cast(place, to: structure)
@@ -102,6 +105,7 @@ extension ExpressionWriter {
       guard let made = members[name] else { throw OfflineODataError.unsupported("'\(name)' behind $apply") }
       scope = made
     case .value: throw OfflineODataError.unsupported("'\(name)' of a primitive value")
+    case .nested: throw OfflineODataError.unsupported("'\(name)' of a collection")
     }
     return PathPlace(rows: place.rows, scope: scope, isCollection: type.isCollection)
   }
@@ -187,7 +191,7 @@ extension ExpressionWriter {
       return PathPlace(rows: place.rows, scope: scope(of: try json.member(name, type: type)))
     case .row(let members):
       if let made = members[name] { return PathPlace(rows: place.rows, scope: made) }
-    case .value: break
+    case .value, .nested: break
     }
     throw OfflineODataError.unsupported("the undeclared property '\(name)'")
   }
@@ -208,9 +212,20 @@ extension ExpressionWriter {
       default: nil
       }
     guard let made else { throw OfflineODataError.unsupported("the computed property '\(name)' here") }
-    if case .json(let json) = made {
-      return PathPlace(rows: place.rows, scope: made, isCollection: json.type.isCollection)
+    return try self.made(made, place)
+  }
+
+  /// What `$compute` or `$apply` has made, as the end of a step.
+  func made(_ made: Scope, _ place: PathPlace) throws -> PathPlace {
+    switch made {
+    case .json(let json): return PathPlace(rows: place.rows, scope: made, isCollection: json.type.isCollection)
+    case .nested(let nested):
+      let set = try NestedWriter(statement: statement, it: environment.it).rows(nested)
+      var rows = place.rows ?? RelatedRows()
+      rows.tables += set.rows.tables
+      rows.conditions += set.rows.conditions
+      return PathPlace(rows: rows, scope: set.scope, isCollection: true)
+    default: return PathPlace(rows: place.rows, scope: made)
     }
-    return PathPlace(rows: place.rows, scope: made)
   }
 }

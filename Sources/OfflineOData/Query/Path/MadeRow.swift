@@ -22,6 +22,9 @@ struct MadeRow {
 
   var isEmpty: Bool { names.isEmpty }
 
+  /// The names of properties, in their order; what only the question knows has others.
+  var shown: [String] { names.filter { !$0.contains(" ") } }
+
   /// A member; a new one comes last.
   subscript(name: String) -> Scope? {
     get { members[name] }

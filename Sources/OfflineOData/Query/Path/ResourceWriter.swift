@@ -67,7 +67,7 @@ struct ResourceWriter {
       return try self.value(ResourceWriter.name(path), value, rows, isRaw: false)
     case .json(let json): return try self.json(json, rows, path, options)
     case .complex(let complex): return try self.complex(complex, rows, path, options)
-    case .row: throw OfflineODataError.unsupported("a row as a resource")
+    case .row, .nested: throw OfflineODataError.unsupported("a row as a resource")
     }
   }
 

@@ -13,6 +13,8 @@ indirect enum Scope {
   case json(JSONPlace)
   /// What `$apply` or `$crossjoin` has made: members by name.
   case row(MadeRow)
+  /// A collection of rows that `$apply` has made of each row.
+  case nested(NestedRows)
 }
 
 /// A row of an entity table in a statement.
@@ -26,8 +28,10 @@ struct EntityScope {
   /// The numbers of the types that it must have, where a cast asks for more than the row is known to be: else its
   /// properties are null.
   var guardedBy: [Int]?
-  /// Properties of `$compute`.
+  /// Properties of `$compute` and `$apply`; one with the name of a declared property stands in its place.
   var computed: [String: Scope] = [:]
+  /// Entities among these that the answer shows in line, as in ``MadeRow``.
+  var inLine: Set<String> = []
 }
 
 /// A complex value whose parts are columns of an entity's row.

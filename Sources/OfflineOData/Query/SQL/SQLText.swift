@@ -63,6 +63,13 @@ struct SQLText: Sendable, Hashable, ExpressibleByStringInterpolation {
     return all
   }
 
+  /// The same text with other parameters.
+  func mapping(_ change: (ReadParameter) throws -> ReadParameter) rethrows -> SQLText {
+    var text = self
+    text.parameters = try parameters.map(change)
+    return text
+  }
+
   mutating func append(_ other: SQLText) {
     sql += other.sql
     parameters += other.parameters

@@ -10,6 +10,8 @@ final class Replica: Sendable {
   /// The file.
   let database: Database
   let changes: ChangeFeed
+  /// How quick short transactions were of late.
+  let pace = Mutex(WritingPace())
   private let cache: Mutex<Cache>
 
   private struct Cache {
@@ -118,7 +120,7 @@ final class Replica: Sendable {
   }
 
   /// What a transaction sees that has changed nothing yet: what it has changed may still be rolled back, and is not kept.
-  private func current(_ connection: Connection) throws(StorageError) -> (ReplicaState, ReplicaPlan) {
+  func current(_ connection: Connection) throws(StorageError) -> (ReplicaState, ReplicaPlan) {
     let found = try numbers(connection)
     if let known = known(found) { return known }
     let plan = try plan(of: found.model, connection)
@@ -128,7 +130,7 @@ final class Replica: Sendable {
   }
 
   /// The numbers of the state and of the model that a transaction sees.
-  private func numbers(_ connection: Connection) throws(StorageError) -> (version: Int64, model: Int64) {
+  func numbers(_ connection: Connection) throws(StorageError) -> (version: Int64, model: Int64) {
     let found = try connection.first("SELECT version, model FROM larder_state") { (row) throws(StorageError) in
       (version: try row.int64(0), model: try row.int64(1))
     }
@@ -136,7 +138,7 @@ final class Replica: Sendable {
     return found
   }
 
-  private func known(_ numbers: (version: Int64, model: Int64)) -> (ReplicaState, ReplicaPlan)? {
+  func known(_ numbers: (version: Int64, model: Int64)) -> (ReplicaState, ReplicaPlan)? {
     cache.withLock { $0.model == numbers.model && $0.version == numbers.version ? ($0.state, $0.plan) : nil }
   }
 

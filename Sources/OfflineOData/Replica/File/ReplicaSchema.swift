@@ -6,7 +6,7 @@ enum ReplicaSchema {
   static let applicationID: Int32 = 0x4C72_6472
 
   static let schema = Schema(
-    applicationID: applicationID, steps: [First(), Second(), Third(), Fourth(), Fifth(), Sixth()])
+    applicationID: applicationID, steps: [First(), Second(), Third(), Fourth(), Fifth(), Sixth(), Seventh(), Eighth()])
 
   /// The tables of changes that wait to be sent.
   static let changes = [
@@ -137,6 +137,21 @@ enum ReplicaSchema {
     func run(on connection: Connection) throws(StorageError) {
       try connection.run(
         "CREATE TABLE larder_marked(number INTEGER PRIMARY KEY, query INTEGER NOT NULL, download INTEGER) STRICT")
+    }
+  }
+
+  /// The requests of a transaction behind its first: most requests stand alone, and are in no index for that.
+  private struct Seventh: SchemaStep {
+    func run(on connection: Connection) throws(StorageError) {
+      try connection.run("CREATE INDEX larder_request_member ON larder_request(unit) WHERE unit <> id AND unit <> 0")
+    }
+  }
+
+  /// Pages in line, as many as rows: the next of a query, and one that is known.
+  private struct Eighth: SchemaStep {
+    func run(on connection: Connection) throws(StorageError) {
+      try connection.run("CREATE INDEX larder_inline_query ON larder_inline(query)")
+      try connection.run("CREATE INDEX larder_inline_link ON larder_inline(query, link)")
     }
   }
 

@@ -23,7 +23,7 @@ struct GenerationWriter: Sendable {
     let told: String
   }
 
-  /// Writes a chunk; answers how many rows no page before had.
+  /// Writes a chunk; answers how many rows, and links between rows, no page before had.
   mutating func write(_ chunk: RowChunk, _ connection: Connection) throws(StorageError) -> Int {
     for slot in chunk.slots { try prepare(table: slot.table.number, connection) }
     for link in chunk.links.map(\.link) + chunk.told.map(\.link) + chunk.outerLinks.map(\.link) {
@@ -78,7 +78,7 @@ struct GenerationWriter: Sendable {
       try connection.run(target.insert, rows: slot.batch)
       failed = nil
     }
-    try writeLinks(chunk, identities, connection)
+    new += try writeLinks(chunk, identities, connection)
     try noteInlines(chunk, identities, connection)
     if newOfRoot > 0 {
       try connection.run(
@@ -105,6 +105,11 @@ struct GenerationWriter: Sendable {
     return try target.write(&slot, row, parent, free, isCareful: isCareful, connection)
   }
 
+  static let noteInline = """
+    INSERT INTO larder_inline(query, link, name, path, parent) SELECT ?1, ?2, ?3, ?4, ?5
+    WHERE NOT EXISTS(SELECT 1 FROM larder_inline WHERE query = ?1 AND link = ?2)
+    """
+
   /// Notes collections in line that go on elsewhere; a page that is read again notes nothing twice.
   private func noteInlines(
     _ chunk: RowChunk, _ identities: [[Int64]], _ connection: Connection
@@ -112,18 +117,17 @@ struct GenerationWriter: Sendable {
     for inline in chunk.inlines {
       let table = chunk.slots[Int(inline.parent.slot)].table
       try connection.run(
-        """
-        INSERT INTO larder_inline(query, link, name, path, parent) SELECT ?1, ?2, ?3, ?4, ?5
-        WHERE NOT EXISTS(SELECT 1 FROM larder_inline WHERE query = ?1 AND link = ?2)
-        """, .integer(query), .text(inline.link), .text(table.name),
+        Self.noteInline, .integer(query), .text(inline.link), .text(table.name),
         .text(table.navigations[inline.navigation].path.joined(separator: "/")),
         .integer(identities[Int(inline.parent.slot)][Int(inline.parent.row)]))
     }
   }
 
+  /// Answers how many of them are new.
   private func writeLinks(
     _ chunk: RowChunk, _ identities: [[Int64]], _ connection: Connection
-  ) throws(StorageError) {
+  ) throws(StorageError) -> Int {
+    var new = 0
     func identity(_ place: RowChunk.Place) -> SQLValue { .integer(identities[Int(place.slot)][Int(place.row)]) }
     let none = SQLValue.integer(0)
     for told in chunk.told {
@@ -134,13 +138,16 @@ struct GenerationWriter: Sendable {
       let ends = (identity(link.source), identity(link.target))
       guard let target = links[link.link], ends.0 != none, ends.1 != none, link.isAdded else { continue }
       try connection.run(target.insert, ends.0, ends.1)
+      new += connection.changes
     }
     for link in chunk.outerLinks {
       guard let target = links[link.link], identity(link.inner) != none else { continue }
       let inner = identity(link.inner)
       let outer = SQLValue.integer(link.outer)
       try connection.run(target.insert, link.isForward ? outer : inner, link.isForward ? inner : outer)
+      new += connection.changes
     }
+    return new
   }
 
   // MARK: Tables

@@ -33,7 +33,7 @@ struct PageEnd: Sendable, Hashable {
   var count: Int64?
   /// The page's own rows, without those in line.
   var rows: Int64 = 0
-  /// Entities of any kind that no page before had; nil where nobody has looked.
+  /// Entities of any kind, and links between them, that no page before had; nil where nobody has looked.
   var newRows: Int64?
   /// Rows of the query's own table that this staging has so far, each counted once; nil for changes.
   var stagedRows: Int64?

@@ -1,4 +1,5 @@
 import Storage
+import Synchronization
 
 /// What a download has changed.
 struct StagedOutcome: Sendable, Hashable {
@@ -23,26 +24,47 @@ extension StagedRead {
     deltaLink: String?, etag: String?, lastModified: String?, at time: Double, marks: DownloadMarks? = nil
   ) async throws(StorageError) -> StagedOutcome {
     let marks = if let marks { marks } else { try await DownloadMarks.next(replica) }
-    _ = try await queue.drain()
-    let work = try await begin()
-    for table in work.tables { try await copyRows(table) }
-    for link in work.links { try await copyLinks(link) }
-    var changed: [Int: Upserted] = [:]
-    var marked: Int64?
-    for table in work.tables where try await hasChanged(table) {
-      changed[table.number] = try await mark(table, marks, under: &marked)
-    }
-    var changedLinks: [Int] = []
-    for link in work.links where try await hasChanged(link) { changedLinks.append(link.number) }
+    let compared = try await compare(marks)
     let ending = StagedEnding(
-      deltaLink: deltaLink, etag: etag, lastModified: lastModified, time: time, marks: marks, marked: marked)
+      deltaLink: deltaLink, etag: etag, lastModified: lastModified, time: time, marks: marks, marked: compared.marked)
+    return try await end(compared, ending)
+  }
+
+  /// What is staged, compared with what readers see.
+  struct Compared: Sendable {
+    let work: Work
+    fileprivate var changed: [Int: Upserted] = [:]
+    fileprivate var changedLinks: Set<Int> = []
+    /// The number of the read's marks; nil where it has none yet.
+    var marked: Int64?
+    /// Rows of each table that changes waited on when the others were marked. By the end these may be taken back.
+    fileprivate var waiting: [Int: Set<Int64>] = [:]
+
+    fileprivate init(_ work: Work) { self.work = work }
+  }
+
+  /// What is done in slices, before the end.
+  func compare(_ marks: DownloadMarks) async throws(StorageError) -> Compared {
+    _ = try await queue.drain()
+    var compared = Compared(try await begin())
+    for table in compared.work.tables { try await copyRows(table) }
+    for link in compared.work.links { try await copyLinks(link) }
+    for table in compared.work.tables where try await hasChanged(table) {
+      compared.changed[table.number] = try await mark(table, marks, &compared)
+    }
+    for link in compared.work.links where try await hasChanged(link) { compared.changedLinks.insert(link.number) }
+    return compared
+  }
+
+  /// The end, in one transaction.
+  func end(_ compared: Compared, _ ending: StagedEnding) async throws(StorageError) -> StagedOutcome {
     // The commit of the flip waits for the disk, with the write lock: not for all that was staged before. It tells what
     // cannot be written.
-    if queue.byteCount > StagedRead.muchStaged || work.tables.contains(where: \.isShared) {
+    if queue.byteCount > StagedRead.muchStaged || compared.work.tables.contains(where: \.isShared) {
       try? await replica.database.settleLog()
     }
-    return try await replica.write { [self, changed, changedLinks] (connection, _, plan) throws(StorageError) in
-      try flip(work, changed, Set(changedLinks), ending, plan, connection)
+    return try await replica.write { [self] (connection, _, plan) throws(StorageError) in
+      try flip(compared, ending, plan, connection)
     }
   }
 
@@ -176,7 +198,7 @@ extension StagedRead {
   }
 
   /// Which rows of a table the read has brought or changed.
-  private enum Upserted: Sendable {
+  fileprivate enum Upserted: Sendable {
     /// All that it has: the service's were none before.
     case all
     /// Those that are marked.
@@ -186,9 +208,9 @@ extension StagedRead {
   /// Marks the rows that a read has brought or changed, in slices, of a table where it has changed anything. Those that
   /// changes wait on are compared with their bases when these change.
   ///
-  /// - Parameter marked: the number of the read's marks; given where they have none yet.
+  /// - Parameter compared: takes the number of the read's marks, and those rows.
   private func mark(
-    _ work: Work.Table, _ marks: DownloadMarks, under marked: inout Int64?
+    _ work: Work.Table, _ marks: DownloadMarks, _ compared: inout Compared
   ) async throws(StorageError) -> Upserted {
     let table = plan.tables[work.number]
     let hasNone = try await replica.database.read { (connection) throws(StorageError) in
@@ -199,13 +221,13 @@ extension StagedRead {
     }
     if hasNone { return .all }
     let number: Int64
-    if let marked {
+    if let marked = compared.marked {
       number = marked
     } else {
       number = try await replica.database.stage { [query] (connection) throws(StorageError) in
         try DownloadMarks.stage(for: query, connection)
       }
-      marked = number
+      compared.marked = number
     }
     let name = table.name
     let sql = """
@@ -213,10 +235,32 @@ extension StagedRead {
       \(differing(work, without: [.id, .queries])) AND n."@id" > ?3 AND n."@id" <= ?4
       AND NOT EXISTS(SELECT 1 FROM larder_base WHERE row = n."@id")
       """
+    let waiting = Mutex<Set<Int64>>([])
     try await inSlices(of: work.next) { (connection, from, to) throws(StorageError) in
       try connection.run(sql, .integer(number), .text(name), .integer(from), .integer(to))
+      let rows = try connection.integers(
+        "SELECT row FROM larder_base WHERE name = ?1 AND row > ?2 AND row <= ?3", .text(name), .integer(from),
+        .integer(to))
+      waiting.withLock { $0.formUnion(rows) }
     }
+    compared.waiting[work.number] = waiting.withLock { $0 }
     return .marked
+  }
+
+  /// Marks rows whose changes were taken back behind the marking of the others.
+  private func markLate(
+    _ compared: Compared, _ marks: DownloadMarks, _ connection: Connection
+  ) throws(StorageError) {
+    for work in compared.work.tables {
+      let sql = """
+        INSERT OR IGNORE INTO larder_upserted(download, name, row) SELECT ?1, ?2, n."@id"
+        \(differing(work, without: [.id, .queries])) AND n."@id" = ?3
+        AND NOT EXISTS(SELECT 1 FROM larder_base WHERE row = ?3)
+        """
+      for row in compared.waiting[work.number] ?? [] {
+        try connection.run(sql, .integer(marks.download), .text(plan.tables[work.number].name), .integer(row))
+      }
+    }
   }
 
   private func hasChanged(_ work: Work.Table) async throws(StorageError) -> Bool {
@@ -249,14 +293,17 @@ extension StagedRead {
   // MARK: The end
 
   private func flip(
-    _ work: Work, _ changed: [Int: Upserted], _ changedLinks: Set<Int>, _ ending: StagedEnding, _ plan: ReplicaPlan,
-    _ connection: Connection
+    _ compared: Compared, _ ending: StagedEnding, _ plan: ReplicaPlan, _ connection: Connection
   ) throws(StorageError) -> StagedOutcome {
+    let work = compared.work
     var registry = try ReplicaRegistry(plan, connection)
     var outcome = StagedOutcome()
+    for table in work.tables where registry.entities[table.number]?.reader != query {
+      throw .givenUp(connection.file ?? "")
+    }
+    try markLate(compared, ending.marks, connection)
     for table in work.tables {
-      guard registry.entities[table.number]?.reader == query else { throw .givenUp(connection.file ?? "") }
-      if let upserted = changed[table.number] {
+      if let upserted = compared.changed[table.number] {
         try registry.flip(table: table.number, connection)
         outcome.changed.insert(table.number)
         if case .all = upserted { try ending.marks.markAll(of: plan.tables[table.number], connection) }
@@ -265,7 +312,7 @@ extension StagedRead {
       }
     }
     for link in work.links {
-      if changedLinks.contains(link.number) {
+      if compared.changedLinks.contains(link.number) {
         try registry.flip(links: link.number, connection)
         outcome.changed.formUnion([plan.links[link.number].source, plan.links[link.number].target])
       } else {

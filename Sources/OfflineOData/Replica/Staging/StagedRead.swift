@@ -84,12 +84,10 @@ final class StagedRead: Sendable {
     }
   }
 
-  /// Collections in line that go on behind links: each is a page to be read before the end.
-  func inlinePages() async throws(StorageError) -> [InlinePage] {
+  /// The first collection in line that goes on behind a link: each is a page to be read before the end.
+  func nextInlinePage() async throws(StorageError) -> InlinePage? {
     try await replica.database.read { [query, plan] (connection) throws(StorageError) in
-      try connection.rows(
-        "SELECT id, link, name, path, parent FROM larder_inline WHERE query = ?1 ORDER BY id", .integer(query)
-      ) { (row) throws(StorageError) in
+      try connection.first(Self.nextInline, .integer(query)) { (row) throws(StorageError) in
         let table = plan.table(try row.text(2))
         let path = try row.text(3)
         let navigation = table?.navigations.firstIndex { $0.path.joined(separator: "/") == path }
@@ -99,6 +97,11 @@ final class StagedRead: Sendable {
       }
     }
   }
+
+  /// There may be as many as rows.
+  static let nextInline = """
+    SELECT id, link, name, path, parent FROM larder_inline WHERE query = ?1 ORDER BY id LIMIT 1
+    """
 
   /// Throws away what is staged.
   func discard() async throws(StorageError) {

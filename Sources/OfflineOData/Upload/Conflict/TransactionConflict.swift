@@ -26,13 +26,17 @@ extension ConflictCourse {
 
   /// What becomes of the requests of a unit of which some have conflicts that a download has noticed, and no condition
   /// would tell the service: the policy decides before anything is sent.
-  func noticed(_ entries: [QueueEntry]) async throws -> [(entry: QueueEntry, end: RequestEnd)] {
-    var ends: [(entry: QueueEntry, end: RequestEnd)] = []
+  ///
+  /// - Parameter found: the requests with what is known of them so far. It is those that wait that are decided.
+  func noticed(
+    _ found: [(entry: QueueEntry, end: RequestEnd)]
+  ) async throws -> [(entry: QueueEntry, end: RequestEnd)] {
+    var ends = found
     var members: [Member] = []
-    for entry in entries {
+    for (place, (entry, end)) in found.enumerated() {
       let failure = entry.failure ?? ArchivedFailure(kind: .refused, message: "", method: "", url: "", time: 0)
       members.append(Member(entry: entry, condition: nil, failure: failure))
-      ends.append((entry, entry.isConflictUntold ? try await noticed(entry, failure) : .queued))
+      if case .queued = end, entry.isConflictUntold { ends[place].end = try await noticed(entry, failure) }
     }
     return together(members, ends)
   }

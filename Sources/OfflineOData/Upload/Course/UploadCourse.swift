@@ -167,7 +167,7 @@ struct UploadCourse: Sendable {
     for (id, entries) in try await journal.conflicts(in: ids) {
       try Task.checkCancellation()
       do {
-        let ends = try await ConflictCourse(journal: journal).noticed(entries)
+        let ends = try await ConflictCourse(journal: journal).noticed(entries.map { ($0, .queued) })
         counts += try await commit.commit([UploadCommit.Unit(id: id, ends: ends)]).counts
       } catch let stop as UploadStop { throw stop.cause }
     }
@@ -186,15 +186,23 @@ struct UploadCourse: Sendable {
     let resolver = RequestResolver(journal: journal)
     var found: [(entry: QueueEntry, end: RequestEnd)] = []
     for entry in entries {
-      var isUntouched = entry.state == .queued
-      if !isUntouched { isUntouched = try await resolver.isRepeatable(entry, in: entries) }
+      // As it waits where nothing of it was done; in doubt for as long as the service alone can tell that.
+      var waiting = entry
+      waiting.state = .queued
       var end = RequestEnd.queued
-      if !isUntouched {
-        end = try await ends.judged(resolver.end(of: entry), entry, isAlone: entries.count == 1)
+      if entry.state == .sent {
+        // The service knows the name, and not what another has done since; of an action it alone knows what became.
+        let isAsked = !waiting.isConflictUntold || entry.request.operation == .action
+        if isAsked, try await resolver.isRepeatable(entry, in: entries) {
+          waiting.state = .sent
+        } else {
+          end = try await ends.judged(resolver.end(of: entry), entry, isAlone: entries.count == 1)
+        }
       }
-      found.append((entry, end))
+      found.append((waiting, end))
     }
-    let committed = try await commit.commit([UploadCommit.Unit(id: id, ends: UploadEnds.together(found))])
+    let decided = try await ConflictCourse(journal: journal).noticed(UploadEnds.together(found))
+    let committed = try await commit.commit([UploadCommit.Unit(id: id, ends: decided)])
     step.counts = committed.counts
     step.inputs = [.resolved(id, committed.fates[id] ?? .gone)]
     return step

@@ -84,6 +84,11 @@ struct UploadAttempt: Codable, Hashable, Sendable {
     return ["Repeatability-Request-ID": hyphenated, "Repeatability-First-Sent": date]
   }
 
+  /// Whether a request carries this name; not where the caller has given it one.
+  func isName(in fields: HTTPFields, _ version: ODataVersion) -> Bool {
+    self.fields(version).allSatisfy { fields[$0.name] == $0.value }
+  }
+
   private var hyphenated: String {
     var text = ""
     for (place, character) in id.enumerated() {

@@ -72,6 +72,7 @@ struct UploadJournal: Sendable {
   }
 
   /// The units among some that have conflicts which a download has noticed and the service would not, with their requests.
+  /// None that is in doubt: what became of it is found out first.
   func conflicts(in ids: [Int64]) async throws(OfflineODataError) -> [(id: Int64, entries: [QueueEntry])] {
     try await store.read { connection, _, _ in
       let queue = ChangeQueue(connection)
@@ -81,6 +82,7 @@ struct UploadJournal: Sendable {
       guard !noted.isEmpty else { return [] }
       return try Set(noted).intersection(ids).sorted().compactMap { id in
         let entries = try queue.entries(inUnit: id)
+        guard !entries.contains(where: { $0.state == .sent }) else { return nil }
         return entries.contains(where: \.isConflictUntold) ? (id, entries) : nil
       }
     }
@@ -196,27 +198,5 @@ struct UploadJournal: Sendable {
     for row in rows { try local.touch(row) }
     _ = try local.finish()
     return count
-  }
-}
-
-extension ChangeQueue {
-  /// The requests of a unit that wait or were sent, in their order.
-  func entries(inUnit id: Int64) throws(StorageError) -> [QueueEntry] {
-    let ids = try connection.integers(
-      "SELECT id FROM larder_request WHERE unit = ?1 AND state IN (0, 1) ORDER BY id", .integer(id)
-    )
-    var entries: [QueueEntry] = []
-    for id in ids { if let entry = try entry(id) { entries.append(entry) } }
-    return entries
-  }
-
-  /// The units that a unit depends on and that are still there.
-  func units(before id: Int64) throws(StorageError) -> [Int64] {
-    try connection.integers(
-      """
-      SELECT DISTINCT e.unit FROM larder_request r JOIN larder_dependency d ON d.request = r.id
-        JOIN larder_request e ON e.id = d.earlier WHERE r.unit = ?1 AND e.unit <> ?1
-      """, .integer(id)
-    )
   }
 }

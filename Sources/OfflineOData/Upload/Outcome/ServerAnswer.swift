@@ -47,7 +47,7 @@ enum RequestEnd: Sendable {
   case done(ServerAnswer)
   /// It goes to the archive; `theirs` is the server's version of the entity where that is known now.
   case archived(ArchivedFailure, theirs: Theirs = .unknown)
-  /// It waits for the next upload, or for another send in this one.
+  /// It waits for the next upload, or for another send in this one, in the state that its entry has.
   case queued
   /// What became of it is not known.
   case inDoubt
@@ -56,11 +56,15 @@ enum RequestEnd: Sendable {
   /// It is given up for the server's version.
   case discarded(Theirs)
 
-  /// Whether the request is known to have come to the service.
-  var hasReached: Bool {
+  /// Whether the service has other rows since, or the store takes newer ones with it, than a download has read before.
+  ///
+  /// What the service has refused, and what was never sent, changes nothing there.
+  var outdatesDownloads: Bool {
     switch self {
     case .queued, .inDoubt: false
-    case .done, .archived, .again, .discarded: true
+    case .done: true
+    case .archived(let failure, let theirs): failure.kind == .unknownOutcome || theirs.isKnown
+    case .again(let theirs, _), .discarded(let theirs): theirs.isKnown
     }
   }
 
@@ -69,6 +73,8 @@ enum RequestEnd: Sendable {
     case unknown
     case gone
     case there(ServerAnswer)
+
+    var isKnown: Bool { if case .unknown = self { false } else { true } }
   }
 }
 

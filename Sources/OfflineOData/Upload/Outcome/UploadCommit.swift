@@ -41,7 +41,8 @@ struct UploadCommit: Sendable {
     }
   }
 
-  /// Downloads that were cut before the requests came to the service do not go on behind them; those of other tables do.
+  /// Downloads that were cut before do not go on behind requests that make what they have read old; those of other tables
+  /// do.
   private func dropOutdated(
     _ units: [Unit], _ connection: Connection, _ plan: ReplicaPlan
   ) throws(StorageError) {
@@ -49,7 +50,7 @@ struct UploadCommit: Sendable {
     guard isCut == true else { return }
     let queue = ChangeQueue(connection)
     var names: Set<String> = []
-    for (entry, end) in units.flatMap(\.ends) where end.hasReached {
+    for (entry, end) in units.flatMap(\.ends) where end.outdatesDownloads {
       // An action without an entity may change anything.
       guard let entity = entry.request.entity else { return try StagedTables.dropOutdated(nil, plan, connection) }
       names.insert(entity.table)
@@ -82,7 +83,7 @@ struct UploadCommit: Sendable {
     var rows = LocalRows(plan, state, connection)
     for (entry, end) in unit.ends {
       // It may have been taken back meanwhile; what the server has is taken all the same.
-      let isThere = try queue.entry(entry.id) != nil
+      let isThere = try queue.entity(of: entry.id) != nil
       switch end {
       case .done(let answer):
         try done(entry, isThere, answer, &rows, plan)
@@ -90,7 +91,10 @@ struct UploadCommit: Sendable {
       case .archived(let failure, let theirs):
         if isThere { failures.append((entry, try known(failure, entry, theirs, &rows, plan))) }
         try take(theirs, entry, &rows, plan)
-      case .queued: try queue.set(.queued, of: entry.id)
+      case .queued:
+        // As before this send, of which the service has taken nothing: what was in doubt then is in doubt still.
+        try queue.set(entry.state, of: entry.id)
+        if entry.attempt == nil, unit.ends.count == 1 { try queue.set(attempt: nil, of: entry.id) }
       case .inDoubt: break
       case .again(let theirs, let changed):
         try take(theirs, entry, &rows, plan)
@@ -125,16 +129,8 @@ struct UploadCommit: Sendable {
     try rows.succeed(entry.id, with: cells)
     // One that the server's answer does not show comes with the next download, under its own key.
     for (row, cells) in children where cells != nil || !known.contains(row) { try rows.setBase(row, to: cells) }
-    try renew(cells?.text(.etag), of: entity, rows.queue)
-  }
-
-  /// Later changes of an entity go under the ETag that this one has given it: the queue never conflicts with itself.
-  private func renew(_ etag: String?, of entity: RowReference, _ queue: ChangeQueue) throws(StorageError) {
-    for later in try queue.entries(of: entity.row) where later.state != .archived && later.request.baseETag != etag {
-      var request = later.request
-      request.baseETag = etag
-      try queue.replace(later.id, by: request)
-    }
+    // Later changes of an entity go under the ETag that this one has given it: the queue never conflicts with itself.
+    try rows.queue.rebase(entity.row, on: cells?.text(.etag))
   }
 
   /// The entities that were made with another, and what the server says of each.
@@ -183,7 +179,7 @@ struct UploadCommit: Sendable {
       try queue.replace(entry.id, by: request)
     }
     try queue.set(.queued, of: entry.id)
-    if let entity = entry.request.entity { try renew(answer.etag, of: entity, queue) }
+    if let entity = entry.request.entity { try queue.rebase(entity.row, on: answer.etag) }
   }
 
   /// A conflict's failure with its three versions.

@@ -1,4 +1,3 @@
-import HTTPCore
 import OData
 import ODataService
 import Storage
@@ -7,8 +6,8 @@ import Storage
 struct UploadEnds: Sendable {
   let journal: UploadJournal
 
-  private var store: OpenStore { journal.store }
-  private var model: EdmModel { store.replica.model }
+  var store: OpenStore { journal.store }
+  var model: EdmModel { store.replica.model }
   private var time: Int64 { store.conversation.options.clock.unixTime() }
 
   /// The answer to a unit.
@@ -35,6 +34,7 @@ struct UploadEnds: Sendable {
   ) async throws -> (UploadCommit.Unit, stop: OfflineODataError?) {
     var ends: [(entry: QueueEntry, end: RequestEnd)] = []
     var stop: OfflineODataError?
+    if let ends = try await unnamed(unit, answer) { return (UploadCommit.Unit(id: unit.id, ends: ends), nil) }
     if let ends = try await conflicts(of: unit, answer) { return (UploadCommit.Unit(id: unit.id, ends: ends), nil) }
     switch answer {
     case .each(let answers):
@@ -43,7 +43,7 @@ struct UploadEnds: Sendable {
         switch answer {
         case .success(let response):
           try await learn(response.fields)
-          var end = RequestEnd.done(await completed(ServerAnswer(response, model: model), journaled(member)))
+          var end = RequestEnd.done(await completed(ServerAnswer(response, model: model), member))
           // Said to be done in a change set that failed: it should have been taken back.
           if hasFailed, case .queued = try await lookedUp(member) {
             end = .archived(try await failure(of: member, takenBack(unit)))
@@ -91,7 +91,6 @@ struct UploadEnds: Sendable {
     case .stop(let mayHaveTakenEffect):
       return (mayHaveTakenEffect ? .inDoubt : .queued, OfflineODataError(below: UploadStop(error).cause))
     case .refused:
-      if refusesName(error) { return (.queued, nil) }
       if let end = try await doneBefore(member, error) { return (end, nil) }
       return (.archived(try await failure(of: member, error)), nil)
     case .conflict:
@@ -179,14 +178,16 @@ struct UploadEnds: Sendable {
 
   /// A request of a change set that failed: services that do not take back what was done before are found out.
   private func checked(_ end: RequestEnd, _ member: PreparedRequest, _ unit: PreparedUnit) async throws -> RequestEnd {
-    guard unit.members.count > 1, case .archived = end else { return end }
-    guard case .done(let answer) = try await lookedUp(member) else { return end }
+    guard unit.members.count > 1, case .archived(let failure, _) = end else { return end }
+    // Where a condition failed, or nothing was tried, what is alike is likely another's.
+    let takesForms = failure.httpStatus != 412 && failure.httpStatus != 424
+    guard case .done(let answer) = try await lookedUp(member, takesForms: takesForms) else { return end }
     return .done(answer)
   }
 
   /// What became of a request, by what the service has now: behind its answer.
-  private func lookedUp(_ member: PreparedRequest) async throws -> RequestEnd {
-    try await RequestResolver(journal: journal).end(of: journaled(member), isAnswered: true)
+  func lookedUp(_ member: PreparedRequest, takesForms: Bool = true) async throws -> RequestEnd {
+    try await RequestResolver(journal: journal).end(of: journaled(member), isAnswered: true, takesForms: takesForms)
   }
 
   private func journaled(_ member: PreparedRequest) -> QueueEntry {
@@ -202,10 +203,8 @@ struct UploadEnds: Sendable {
   // MARK: Answers
 
   /// Reads what an answer leaves out and is needed: the entity that was made, the ETag of one that has one.
-  ///
-  /// - Parameter entry: with the journal of this send.
-  private func completed(_ answer: ServerAnswer, _ entry: QueueEntry) async -> ServerAnswer {
-    let request = entry.request
+  private func completed(_ answer: ServerAnswer, _ member: PreparedRequest) async -> ServerAnswer {
+    let request = member.entry.request
     let children =
       if case .entity(let body) = request.body { DeepInsert.pairs(body, answer.entity) } else {
         [(QueuedEntity, ODataEntity?)]()
@@ -220,9 +219,8 @@ struct UploadEnds: Sendable {
     guard lacksEntity || isChanged && answer.etag == nil && request.baseETag != nil else { return answer }
     // What cannot be read now comes with the next download.
     let expand = isMade ? DeepInsert.expand(request, isV4: model.version >= .v4) : ""
-    guard let path = try? await path(answer, entry) else {
-      guard isMade, !hasKey(answer, request),
-        case .done(let found)? = try? await RequestResolver(journal: journal).end(of: entry, isAnswered: true)
+    guard let path = try? await path(answer, request) else {
+      guard isMade, !hasKey(answer, request), case .done(let found)? = try? await lookedUp(member)
       else { return answer }
       return found
     }
@@ -240,31 +238,12 @@ struct UploadEnds: Sendable {
     return table.key.allSatisfy { (cells?[table.columns[$0].name] ?? .null) != .null }
   }
 
-  private func path(_ answer: ServerAnswer, _ entry: QueueEntry) async throws -> String? {
+  private func path(_ answer: ServerAnswer, _ request: QueuedRequest) async throws -> String? {
     if let location = answer.location, let path = store.root.relative(location) { return path }
-    guard let entity = entry.request.entity else { return nil }
+    guard let entity = request.entity else { return nil }
     return try await store.read { connection, state, plan in
       try RowPath(connection: connection, state: state, plan: plan).location(of: entity).path
     }
-  }
-
-  // MARK: Names of requests
-
-  /// The name under which it is kept that the service recognises repeated requests.
-  static let repeatableSetting = "repeatable-requests"
-
-  private func learn(_ fields: HTTPFields) async throws {
-    guard UploadAttempt.result(fields) == true, !store.knowsRepeatable else { return }
-    try await store.replica.set(Self.repeatableSetting, to: .integer(1))
-    store.learnedRepeatable()
-  }
-
-  /// Whether a request was refused for its name alone: then it, and all behind it, go without.
-  private func refusesName(_ error: ODataServiceError) -> Bool {
-    guard journal.options.namesRequests, !store.refusesNames, let response = error.response else { return false }
-    guard UploadAttempt.result(response.fields) == false else { return false }
-    store.refuseNames()
-    return true
   }
 
   // MARK: Failures

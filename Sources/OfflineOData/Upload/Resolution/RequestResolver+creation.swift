@@ -14,8 +14,10 @@ extension RequestResolver {
     case .refused: return unknown(known)
     case .there(let answer):
       // The key is the caller's own: what is under it and is a form of what was sent is that.
-      let isMine = answer.entity.map { SentContent.matches(body, $0) || SentContent.isForm($0, of: body) } ?? false
-      return end(LookupJudgement.ofCreation(answer, isMine: isMine), known, .there(answer))
+      let isMine = answer.entity.map { found in
+        SentContent.matches(body, found) || known.takesForms && SentContent.isForm(found, of: body)
+      }
+      return end(LookupJudgement.ofCreation(answer, isMine: isMine ?? false), known, .there(answer))
     }
   }
 

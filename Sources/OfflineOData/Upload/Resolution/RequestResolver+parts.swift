@@ -4,12 +4,13 @@ import ODataService
 import Storage
 
 // What became of changes of an entity's parts whose answers were lost: under a condition, a second time would be refused
-// where the first was done.
+// where the first was done; what a download has noticed may be the change itself. Else a second time has the effect of the
+// first.
 extension RequestResolver {
   // MARK: Properties
 
   func property(_ known: Case) async throws -> RequestEnd {
-    guard let path = known.path, known.attempt.ifMatch != nil else { return .queued }
+    guard let path = known.path, known.attempt.ifMatch != nil || known.isNoticed else { return .queued }
     let found = try await lookup.entity(path)
     guard let theirs = theirs(found) else { return .queued }
     let sent = sentProperty(known.entry.request).map { QueuedEntity(properties: [$0]) }
@@ -47,10 +48,14 @@ extension RequestResolver {
   // MARK: Media
 
   func media(_ known: Case) async throws -> RequestEnd {
-    guard let path = known.path, let condition = known.attempt.ifMatch, condition != "*" else { return .queued }
+    let condition = known.attempt.ifMatch
+    guard let path = known.path, condition != "*", condition != nil || known.isNoticed else { return .queued }
     let found = try await lookup.entity(path)
-    guard let theirs = theirs(found), let answer = found.answer, answer.etag != condition else { return .queued }
-    return end(try await hasMedia(known) ? .done : .conflict, known, theirs)
+    guard let theirs = theirs(found), let answer = found.answer, condition == nil || answer.etag != condition else {
+      return .queued
+    }
+    if try await hasMedia(known) { return end(.done, known, theirs) }
+    return condition == nil ? .queued : end(.conflict, known, theirs)
   }
 
   /// Whether the service has the bytes that were sent; none where they were to be deleted.

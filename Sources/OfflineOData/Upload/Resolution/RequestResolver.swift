@@ -12,7 +12,7 @@ struct RequestResolver: Sendable {
 
   /// What is known of a request before the service is asked.
   struct Case: Sendable {
-    let entry: QueueEntry
+    var entry: QueueEntry
     let attempt: UploadAttempt
     /// Where the service has the entity; nil where it gives the key.
     var path: String?
@@ -20,17 +20,27 @@ struct RequestResolver: Sendable {
     var collection = ""
     /// The entity's server image before the change.
     var base: EntityCells?
+    /// The names of the links that an update sets, and the keys of their entities, empty for none; nil where these
+    /// cannot be told.
+    var ends: [(name: String, key: [String: ODataValue])]?
     /// Whether something was answered.
     var isAnswered = false
+    /// Whether a form of the service's own counts as what was sent.
+    var takesForms = true
+
+    /// Whether a download has noticed that the entity is another one: this change may have made it so.
+    var isNoticed: Bool { entry.failure?.kind == .conflict }
   }
 
   /// Looks a request up. Throws ``UploadStop`` where the service cannot be asked.
   ///
-  /// - Parameter isAnswered: the service has ended with it, for it has answered something: it need not be waited for.
-  func end(of entry: QueueEntry, isAnswered: Bool = false) async throws -> RequestEnd {
+  /// - Parameters:
+  ///   - isAnswered: the service has ended with it, for it has answered something: it need not be waited for.
+  ///   - takesForms: what it may have made of the values that were sent counts as these.
+  func end(of entry: QueueEntry, isAnswered: Bool = false, takesForms: Bool = true) async throws -> RequestEnd {
     guard let attempt = entry.attempt.flatMap(UploadAttempt.init(json:)) else { return .queued }
     var known = try await prepare(entry, attempt)
-    known.isAnswered = isAnswered
+    (known.isAnswered, known.takesForms) = (isAnswered, takesForms)
     switch entry.request.operation {
     case .create: return try await creation(known)
     case .patch, .merge, .replace: return try await update(known)
@@ -54,6 +64,9 @@ struct RequestResolver: Sendable {
         if entry.request.operation == .create {
           known.collection = attempt.url.prefix { $0 != "?" }.description
           known.path = try clientKey(entry, entity, plan, paths).map { "\(known.collection)(\($0))" }
+        } else {
+          known.entry.request.body = paths.asSent(entry.request.body, of: entity)
+          if case .entity(let body) = known.entry.request.body { known.ends = paths.ends(of: body.links) }
         }
       } else if let row = entry.request.target.row {
         known.path = (try? paths.location(of: row))?.path
@@ -73,7 +86,7 @@ struct RequestResolver: Sendable {
       guard let property = body.properties.first(where: { $0.name == name }) else { return nil }
       var value = property.value.value
       if let key = property.key {
-        guard let given = (try? paths.location(of: key.row))?.key[key.property] else { return nil }
+        guard let given = paths.given(key) else { return nil }
         value = given
       }
       let type = table.column([name])?.type.name
@@ -90,10 +103,28 @@ struct RequestResolver: Sendable {
     let found = try await lookup.entity(path)
     guard let theirs = theirs(found) else { return unknown(known) }
     let entity = found.answer?.entity
+    let isBase = isBase(body.properties, entity, known)
+    var isMine = isMine(body, entity, known)
+    // An update is done as a whole: properties that are others now tell of the links, too.
+    if isMine, !body.links.isEmpty, isBase != false { isMine = try await hasLinks(known, path) }
     let judgement = LookupJudgement.ofUpdate(
-      found.answer, ifMatch: known.attempt.ifMatch, isMine: isMine(body, entity, known),
-      isBase: isBase(body.properties, entity, known))
+      found.answer, ifMatch: known.attempt.ifMatch, isMine: isMine, isBase: isBase)
     return end(judgement, known, theirs)
+  }
+
+  /// Whether the entity has the links that were sent; false where the service does not show them.
+  private func hasLinks(_ known: Case, _ path: String) async throws -> Bool {
+    guard let ends = known.ends,
+      let found = try await lookup.entity(path, expand: ends.map(\.name).joined(separator: ",")).answer?.entity
+    else { return false }
+    return ends.allSatisfy { name, key in
+      switch found.navigationLink(name)?.content {
+      case .entity(let end)?:
+        !key.isEmpty && key.allSatisfy { name, value in end[name].map { SentContent.equal(value, $0) } ?? false }
+      case .null?: key.isEmpty
+      default: false
+      }
+    }
   }
 
   private func deletion(_ known: Case) async throws -> RequestEnd {
@@ -117,9 +148,9 @@ struct RequestResolver: Sendable {
     guard let found else { return false }
     if SentContent.matches(sent, found) { return true }
     let plan = store.replica.plan
-    guard let base = known.base, let table = known.entry.request.entity.flatMap({ plan.table($0.table) }) else {
-      return false
-    }
+    guard known.takesForms, let base = known.base,
+      let table = known.entry.request.entity.flatMap({ plan.table($0.table) })
+    else { return false }
     return sent.properties.allSatisfy { property in
       guard let value = found[property.name] else { return property.value.value == .null }
       if SentContent.equal(property.value.value, value) { return true }
@@ -181,11 +212,15 @@ extension EntityLookup.Found {
 }
 
 extension RequestResolver {
+  /// Whether the service is known to recognise a request by its name: by the metadata, else by an answer.
+  func knowsName(of request: QueuedRequest) async throws -> Bool {
+    if let isSaid = store.replica.model.saysRepeatable(request) { return isSaid }
+    return try await store.replica.setting(UploadEnds.repeatableSetting) != nil
+  }
+
   /// Whether a request can be sent again as it was, under its name: the service recognises it then.
   func isRepeatable(_ entry: QueueEntry, in unit: [QueueEntry]) async throws -> Bool {
-    let isSaid = store.replica.model.saysRepeatable(entry.request)
-    let isSeen = try await store.replica.setting(UploadEnds.repeatableSetting) != nil
-    guard journal.options.namesRequests, !store.refusesNames, isSaid ?? isSeen,
+    guard journal.options.namesRequests, !store.refusesNames, try await knowsName(of: entry.request),
       let last = entry.attempt.flatMap(UploadAttempt.init(json:))
     else { return false }
     return try await store.read { connection, state, plan in

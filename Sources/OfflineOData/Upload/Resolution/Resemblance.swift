@@ -55,14 +55,13 @@ extension SentContent {
     return hasAny
   }
 
-  /// Whether a value is the form in which services keep another: in capitals, trimmed, cut off, rounded. Another's value
-  /// that is only near is none.
+  /// Whether a value is the form in which services keep another: in capitals, trimmed, to the digits of its type. Another's
+  /// value that is only near is none, nor is one that is cut off or rounded: what does not fit a property's `MaxLength` and
+  /// `Scale` is not sent, and what a service shortens without a word another may have written.
   static func isForm(_ found: ODataValue, of sent: ODataValue) -> Bool {
     if equal(sent, found) { return true }
     switch (sent, found) {
-    case (.string(let sent), .string(let found)):
-      let (whole, kept) = (folded(sent), folded(found))
-      return whole == kept || kept.count >= 4 && whole.hasPrefix(kept)
+    case (.string(let sent), .string(let found)): return folded(sent) == folded(found)
     case (.complex(let sent), .complex(let found)):
       return sent.properties.allSatisfy { property in
         found.properties.first { $0.name == property.name }.map { isForm($0.value, of: property.value) } ?? true
@@ -70,26 +69,18 @@ extension SentContent {
     case (.collection(let sent), .collection(let found)):
       return sent.count == found.count && zip(sent, found).allSatisfy { isForm($1, of: $0) }
     case (.date, _), (_, .date): return false
+    // The digits that a text keeps of a binary number of each kind for sure: 15 and 6.
+    case (.double(let number), _): return isNear(found, number, 5e-15)
+    case (.single(let number), _): return isNear(found, Double(number), 5e-6)
     default: break
     }
     if let sent = seconds(sent), let found = seconds(found) { return abs(sent - found) <= 1 }
-    if let sent = sent.exactNumber, let found = found.exactNumber { return isRounded(found, from: sent) }
     return false
   }
 
-  /// Whether a number has fewer digits behind the point than another, and is else the same.
-  private static func isRounded(_ found: ODataDecimal, from sent: ODataDecimal) -> Bool {
-    func digits(_ number: ODataDecimal) -> Int? {
-      let text = number.description
-      guard text.allSatisfy({ $0.isASCII && $0.isNumber || $0 == "." || $0 == "-" }) else { return nil }
-      return text.split(separator: ".").dropFirst().first.map { $0.reversed().drop { $0 == "0" }.count } ?? 0
-    }
-    guard let before = digits(sent), let kept = digits(found), kept < before, let left = Double(sent.description),
-      let right = Double(found.description)
-    else { return false }
-    var unit = 1.0
-    for _ in 0..<min(kept, 30) { unit /= 10 }
-    return abs(left - right) < unit
+  private static func isNear(_ found: ODataValue, _ sent: Double, _ share: Double) -> Bool {
+    guard sent.isFinite, let text = found.exactNumber?.description, let number = Double(text) else { return false }
+    return abs(number - sent) <= abs(sent) * share
   }
 
   private static func resembles(_ sent: String, _ found: String) -> Bool {

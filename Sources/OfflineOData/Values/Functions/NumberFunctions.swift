@@ -22,6 +22,15 @@ extension ReplicaSQL {
       else { return }
       result.integer(Int64(order))
     },
+    // A number of rows that a question makes; with more than the limit it is refused, never cut short.
+    SQLFunction("larder_bounded", 3) { (arguments, result) throws(SQLFunctionError) in
+      let number = arguments.int64(0)
+      guard number <= arguments.int64(1) else {
+        let what = unsafe String(decoding: arguments.utf8(2), as: UTF8.self)
+        throw SQLFunctionError("\(what): the store takes at most \(arguments.int64(1))")
+      }
+      result.integer(number)
+    },
   ]
 
   private static func binary(

@@ -18,23 +18,16 @@
 
   /// Takes 32 bytes from `start` on; nil where the platform's library has no memory.
   init?(_ key: SecretBytes, from start: Int) {
-    guard start >= 0, key.count >= start + 32 else { return nil }
     #if canImport(CryptoKit)
-      self.key = unsafe key.withBytes {
-        unsafe SymmetricKey(data: UnsafeRawBufferPointer(rebasing: $0[start..<(start + 32)]))
-      }
+      guard let key = unsafe key.withKey(from: start, { unsafe SymmetricKey(data: $0) }) else { return nil }
+      self.key = key
     #else
-      guard let inner = unsafe EVP_MD_CTX_new() else { return nil }
-      guard let outer = unsafe EVP_MD_CTX_new() else {
-        unsafe EVP_MD_CTX_free(inner)
-        return nil
-      }
+      guard let (inner, outer) = unsafe LibraryContext.two(EVP_MD_CTX_new, EVP_MD_CTX_free) else { return nil }
       unsafe (self.inner, self.outer) = (inner, outer)
-      let isMade = unsafe key.withBytes { (bytes: UnsafeRawBufferPointer) -> Bool in
-        let secret = unsafe UnsafeRawBufferPointer(rebasing: bytes[start..<(start + 32)])
-        return unsafe Self.begin(inner, secret, 0x36) && Self.begin(outer, secret, 0x5C)
+      let isMade = unsafe key.withKey(from: start) { secret in
+        unsafe Self.begin(inner, secret, 0x36) && Self.begin(outer, secret, 0x5C)
       }
-      guard isMade else { return nil }
+      guard isMade == true else { return nil }
     #endif
   }
 

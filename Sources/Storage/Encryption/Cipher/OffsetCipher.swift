@@ -106,25 +106,24 @@
   #endif
 
   init?(_ key: SecretBytes, from start: Int, decrypts: Bool) {
-    guard start >= 0, key.count >= start + 32 else { return nil }
     #if canImport(CommonCrypto)
       var made: CCCryptorRef?
-      let status = unsafe key.withBytes { (bytes: UnsafeRawBufferPointer) -> CCCryptorStatus in
+      let status = unsafe key.withKey(from: start) { (bytes: UnsafeRawBufferPointer) -> CCCryptorStatus in
         unsafe CCCryptorCreate(
           CCOperation(decrypts ? kCCDecrypt : kCCEncrypt), CCAlgorithm(kCCAlgorithmAES), CCOptions(kCCOptionECBMode),
-          bytes.baseAddress.map { unsafe $0 + start }, 32, nil, &made)
+          bytes.baseAddress, bytes.count, nil, &made)
       }
       guard status == kCCSuccess, let made = unsafe made else { return nil }
       unsafe context = made
     #else
       guard let made = unsafe EVP_CIPHER_CTX_new() else { return nil }
       unsafe context = made
-      let isMade = unsafe key.withBytes { (bytes: UnsafeRawBufferPointer) -> Bool in
-        let secret = unsafe (bytes.baseAddress.map { unsafe $0 + start })?.assumingMemoryBound(to: UInt8.self)
+      let isMade = unsafe key.withKey(from: start) { (bytes: UnsafeRawBufferPointer) -> Bool in
+        let secret = unsafe bytes.baseAddress?.assumingMemoryBound(to: UInt8.self)
         return unsafe EVP_CipherInit_ex(made, EVP_aes_256_ecb(), nil, secret, nil, decrypts ? 0 : 1) == 1
           && EVP_CIPHER_CTX_set_padding(made, 0) == 1
       }
-      guard isMade else { return nil }
+      guard isMade == true else { return nil }
     #endif
   }
 

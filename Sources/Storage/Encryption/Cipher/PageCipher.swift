@@ -27,25 +27,22 @@
 
   /// Nil where the platform's library has no memory, or the key has not 32 bytes.
   init?(_ key: SecretBytes, from start: Int = 0) {
-    guard start >= 0, key.count >= start + 32, let nonces = NonceSource() else { return nil }
+    guard let nonces = NonceSource() else { return nil }
     self.nonces = nonces
     #if canImport(CryptoKit)
-      self.key = unsafe key.withBytes {
-        unsafe SymmetricKey(data: UnsafeRawBufferPointer(rebasing: $0[start..<(start + 32)]))
-      }
+      guard let key = unsafe key.withKey(from: start, { unsafe SymmetricKey(data: $0) }) else { return nil }
+      self.key = key
     #else
-      guard let sealing = unsafe EVP_CIPHER_CTX_new() else { return nil }
-      guard let opening = unsafe EVP_CIPHER_CTX_new() else {
-        unsafe EVP_CIPHER_CTX_free(sealing)
+      guard let (sealing, opening) = unsafe LibraryContext.two(EVP_CIPHER_CTX_new, EVP_CIPHER_CTX_free) else {
         return nil
       }
       unsafe (self.sealing, self.opening) = (sealing, opening)
-      let isMade = unsafe key.withBytes { (bytes: UnsafeRawBufferPointer) -> Bool in
-        let secret = unsafe (bytes.baseAddress.map { unsafe $0 + start })?.assumingMemoryBound(to: UInt8.self)
+      let isMade = unsafe key.withKey(from: start) { (bytes: UnsafeRawBufferPointer) -> Bool in
+        let secret = unsafe bytes.baseAddress?.assumingMemoryBound(to: UInt8.self)
         return unsafe EVP_EncryptInit_ex(sealing, EVP_aes_256_gcm(), nil, secret, nil) == 1
           && EVP_DecryptInit_ex(opening, EVP_aes_256_gcm(), nil, secret, nil) == 1
       }
-      guard isMade else { return nil }
+      guard isMade == true else { return nil }
     #endif
   }
 

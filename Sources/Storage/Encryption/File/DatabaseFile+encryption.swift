@@ -39,6 +39,7 @@ extension DatabaseFile {
     }
   }
 
-  /// Throws `inUse` where any process has an encrypted file open; it needs no key, and changes nothing.
+  /// Throws `inUse` where any process has a database with a log open, as each encrypted one is; it needs no key, nor that the
+  /// file is whole, and changes nothing.
   package func checkUnused() throws(StorageError) { try EncryptedFile(path: path).checkUnused() }
 }

@@ -47,15 +47,16 @@ struct EncryptedFile {
     try alone(.readWriteCreate) { (real) throws(StorageError) in try make(keys, real) }
   }
 
-  /// Throws `inUse` where any process has the file open; it needs no key, and changes nothing.
+  /// Throws `inUse` where any process has the file open; it needs no key, reads nothing and changes nothing.
   func checkUnused() throws(StorageError) {
     do throws(StorageError) { try alone(.readWrite) { (_) throws(StorageError) in } } catch {
       throw error.category == .busy ? .inUse(path) : error
     }
   }
 
-  /// Does something while nobody has the file open: every connection to one with a log has a shared lock to its end.
-  private func alone(
+  /// Does something while nobody has the file, or a plain one, open: every connection to one with a log has a shared lock
+  /// to its end. Throws `busy`.
+  func alone(
     _ access: Connection.Access, _ work: (RealFile) throws(StorageError) -> Void
   ) throws(StorageError) {
     // A connection of SQLite's own has the file's locks, which hold against other processes and against this one.
@@ -89,7 +90,11 @@ struct EncryptedFile {
       let written = unsafe real.write(base, FileContent.pageLength, at: 0)
       return written == SQLITE_OK ? real.sync(SQLITE_SYNC_NORMAL) : written
     }
-    guard code == SQLITE_OK else { throw StorageError(code: code, message: "The file cannot be made", file: path) }
+    guard code == SQLITE_OK else {
+      // A part of the page, where the disk is full, would be a damaged file to whoever comes next.
+      _ = real.truncate(0)
+      throw StorageError(code: code, message: "The file cannot be made", file: path)
+    }
   }
 
   /// A database without tables, with a write-ahead log and room in its pages (SQLite file format §1.3, §1.6).

@@ -10,8 +10,9 @@ import CSQLite
 
 /// Gives a file another key, its first, or none: a copy beside it takes its place in one step.
 ///
-/// Nobody else may have the file open meanwhile. Whenever it ends half-way, the file is as before; what is left beside it
-/// is removed when the file is next opened.
+/// Nobody else may have the file open meanwhile. Where it ends half-way the file is as before, and what is left beside it
+/// is removed when the file is next opened; but for the last step: where the folder cannot be written to the disk, the copy
+/// has the file's place already, and the error says that the new key opens it.
 struct Rekeying {
   let path: String
   let old: StorageKey?
@@ -19,6 +20,8 @@ struct Rekeying {
   /// What the file must be; nil for a database of anybody.
   let schema: Schema?
   let options: DatabaseOptions
+  /// Writes a folder's list of files to the disk; false where that fails.
+  var syncFolder: @Sendable (String) -> Bool = { FilesInUse.syncFolder($0) }
 
   private static let suffix = "-rekey"
 
@@ -120,8 +123,13 @@ struct Rekeying {
     }
     let folder = full.lastIndex(of: "/").map { String(full[..<$0]) } ?? ""
     // Only then does the new key open the file after a power failure, too.
-    guard FilesInUse.syncFolder(folder.isEmpty ? "/" : folder) else {
-      throw StorageError(.inputOutput, message: "The folder cannot be written to the disk (errno \(errno))", file: path)
+    guard syncFolder(folder.isEmpty ? "/" : folder) else {
+      let reason = errno
+      let state = new == nil ? "The file is plain now and opens without a key" : "The new key opens the file now"
+      throw StorageError(
+        .inputOutput,
+        message: "\(state), but the folder cannot be written to the disk (errno \(reason)): after a power failure the "
+          + "file may be as before. Keep the old key, if there was one, until the disk is in order.", file: path)
     }
   }
 
@@ -144,8 +152,10 @@ struct Rekeying {
 extension Database {
   /// Gives a closed file another key (`from` and `to`), encrypts a plain one (`to`), or the reverse (`from`).
   ///
-  /// The new key opens the file when this returns; after a crash at any instant the old one does, or the new one. Needs as
-  /// much room on the disk as the file has. The old file's bytes are not overwritten: the disk may keep them.
+  /// The new key opens the file when this returns; after a crash at any instant the old one does, or the new one. Where it
+  /// throws, the old one does, but for an `inputOutput` whose message says that the new one opens it: then the last step,
+  /// writing the folder to the disk, has failed. Needs as much room on the disk as the file has. The old file's bytes are
+  /// not overwritten: the disk may keep them.
   /// - Parameters:
   ///   - schema: what the file must be: one of another application, or of a later version, is left as it is; nil for any.
   ///   - options: those that the file is opened with: its indexes may need their functions.

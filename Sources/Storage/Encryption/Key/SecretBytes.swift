@@ -50,6 +50,12 @@
     unsafe try body(UnsafeRawBufferPointer(start: start, count: count))
   }
 
+  /// Hands the 32 bytes from `start` on to `body`, which must not keep a copy; nil where there are not as many.
+  @unsafe func withKey<Value>(from start: Int, _ body: (UnsafeRawBufferPointer) -> Value) -> Value? {
+    guard start >= 0, count >= start + StorageKey.byteCount else { return nil }
+    return unsafe body(UnsafeRawBufferPointer(start: self.start + start, count: StorageKey.byteCount))
+  }
+
   /// Writes zeros that the compiler cannot leave out.
   static func zero(_ start: UnsafeMutableRawPointer, _ count: Int) {
     #if canImport(Darwin)

@@ -38,6 +38,13 @@ struct BindingApplyTests {
     let named = try Self.bind("Products?$apply=groupby((rollup(Sorts),Color),aggregate(Price with sum as T))")
     guard case .groupBy(let named, _)? = named.options.apply?.first else { return }
     #expect(named.first == .rollupHierarchy("Sorts", levels: levels))
+    let all = try Self.bind("Products?$apply=groupby((rollup($all,Category/ID)),aggregate(Price with sum as T))")
+    guard case .groupBy(let levelsOfAll, _)? = all.options.apply?.first, case .rollup(let withAll)? = levelsOfAll.first
+    else {
+      Issue.record("no rollup of all")
+      return
+    }
+    #expect(withAll.map(\.segments.count) == [0, 2] && Self.names(all) == ["Category", "T"])
     #expect(
       try Self.problem("Products?$apply=groupby((rollup(Category/ID,Category/Nam)))")
         == "there is no property 'Nam' in Sales.Category; did you mean 'Name'?")
@@ -45,14 +52,19 @@ struct BindingApplyTests {
 
   @Test("traverse, descendants and rolluprecursive keep or make what the standard says (§6.2, §6.3)")
   func hierarchies() throws {
-    let traversed = try Self.bind("Products?$apply=traverse($root/Categories,H,Category/ID,preorder,Rating desc)")
+    // What nodes are chosen and ordered by is theirs, not of the instances that are related to them.
+    let traversed = try Self.bind(
+      "Products?$apply=traverse($root/Categories,H,Category/ID,preorder,filter(Name ne 'x'),Name desc)")
     #expect(traversed.options.type?.description == "Collection(Sales.Product)")
     guard case .traverse(let hierarchy, let isPostorder, let before, let order)? = traversed.options.apply?.first else {
       Issue.record("no traverse")
       return
     }
     #expect(hierarchy.nodes.source?.source.name == "Categories" && hierarchy.qualifier == "H")
-    #expect(hierarchy.property.type?.primitive == .int32 && !isPostorder && before.isEmpty && order.count == 1)
+    #expect(hierarchy.property.type?.primitive == .int32 && !isPostorder && before.count == 1 && order.count == 1)
+    #expect(
+      try Self.problem("Products?$apply=traverse($root/Categories,H,Category/ID,preorder,Rating desc)")
+        == "there is no property 'Rating' in Sales.Category")
     let kept = try Self.bind(
       "Products?$apply=descendants($root/Categories,H,Category/ID,filter(Rating gt 1),2,keep start)&$filter=Rating lt 5"
     )
@@ -64,6 +76,16 @@ struct BindingApplyTests {
     let grouped = try Self.bind(
       "Products?$apply=groupby((rolluprecursive($root/Categories,H,Category/ID)),aggregate(Price with sum as T))")
     #expect(Self.names(grouped) == ["Category", "T"])
+    let own = try Self.bind(
+      "Products?$apply=groupby((rolluprecursive($root/Categories,H,Category/ID)),filter(Category eq Org.OData.Aggregation.V1.rollupnode(Position=1)))"
+    )
+    guard case .groupBy(_, let steps)? = own.options.apply?.first, case .filter(let condition)? = steps.first,
+      case .binary(_, _, let node) = condition.kind, case .path(let path) = node.kind
+    else {
+      Issue.record("no rollupnode")
+      return
+    }
+    #expect(path.segments.map(\.kind) == [.rollupNode(1)] && path.source?.source.name == "Categories")
   }
 
   @Test(

@@ -1,0 +1,77 @@
+import Foundation
+import KeyCost
+import OData
+import OfflineOData
+
+/// What a key costs an offline store: the same download, questions and changes on one without and on one with.
+struct EncryptedPart {
+  let python: String
+  let folder: String
+  let rows: Int
+  private static let rounds = 5
+
+  /// True where every limit held.
+  func run() async throws -> Bool {
+    let work = folder + "/encrypted-\(ProcessInfo.processInfo.processIdentifier)"
+    defer { try? FileManager.default.removeItem(atPath: work) }
+    let server = try RowServer(python: python, folder: folder + "/rows", rows: rows)
+    defer { server.stop() }
+    var cost = KeyCost()
+    try await cost.compare("offline store of \(rows) rows", works, rounds: EncryptedPart.rounds) { round, isKeyed in
+      let place = "\(work)/\(round)-\(isKeyed)"
+      try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: true)
+      defer { try? FileManager.default.removeItem(atPath: place) }
+      return try await measure(root: server.root, folder: place, isKeyed)
+    }
+    return cost.end()
+  }
+
+  private let works = [
+    KeyCost.Work("the first download", limit: 1.25),
+    KeyCost.Work("a question that goes through all rows, store opened anew", limit: 1.45),
+    KeyCost.Work("1,000 changes on the disk, with three reads by key and a short question each", limit: 1.25),
+  ]
+
+  init(python: String, folder: String, rows: Int) {
+    (self.python, self.folder, self.rows) = (python, folder, rows)
+  }
+
+  private func measure(root: String, folder: String, _ isKeyed: Bool) async throws -> [Double] {
+    let key = isKeyed ? try StorageKey(bytes: (0..<32).map { $0 &* 7 }) : nil
+    let store = try Rows.provider(root: root, folder: folder, key: key)
+    try await store.add(OfflineODataDefiningQuery("rows", "Rows"))
+    let load = try await KeyCost.seconds {
+      try await store.open()
+      // With what the last connection moves from the log into the file.
+      try await store.close()
+    }
+    // Pages that SQLite held are gone, those of the operating system are there.
+    try await store.open()
+    let scan = try await KeyCost.seconds(of: 3) { for _ in 0..<3 { try await self.scan(store) } }
+    let mixed = try await KeyCost.seconds {
+      for turn in 0..<1000 { try await change(turn, store) }
+    }
+    let count = try await store.readJSON("Rows/$count").bytes
+    guard String(decoding: count, as: UTF8.self) == "\(rows)" else { throw BenchmarkError("not \(rows) rows") }
+    try await store.close()
+    return [load, scan, mixed]
+  }
+
+  private func scan(_ store: OfflineODataProvider) async throws {
+    let question = "Rows?$filter=Category%20eq%20'drills'%20and%20Weight%20gt%20500&$orderby=Stock%20desc,ID&$top=20"
+    guard try await !store.readJSON(question).bytes.isEmpty else { throw BenchmarkError("no answer") }
+  }
+
+  /// Rows by chance, the same in every run.
+  private func change(_ turn: Int, _ store: OfflineODataProvider) async throws {
+    for step in 0..<3 {
+      let number = (turn * 7919 + step * 104_729) % rows + 1
+      guard try await !store.readJSON("Rows(\(number))").bytes.isEmpty else { throw BenchmarkError("no row \(number)") }
+    }
+    let short = "Rows?$filter=City%20eq%20'Bern'%20and%20Stock%20ge%20\(turn)&$orderby=Stock&$top=20"
+    _ = try await store.readJSON(short)
+    try await store.update(
+      "Rows(\(turn * 611_953 % rows + 1))",
+      to: ODataEntity(properties: [ODataProperty("Stock", .int32(Int32(turn)))]))
+  }
+}

@@ -1,0 +1,74 @@
+internal import ObjectStore
+internal import OfflineOData
+internal import Storage
+
+/// The keys that a closed store has and shall have.
+struct KeyChange: Sendable {
+  /// What opens it now; nil for plain files.
+  let old: StorageKey?
+  /// What shall open it; nil for plain files.
+  let new: StorageKey?
+
+  /// What a verb that changes a key takes.
+  static let options: [OptionSyntax] = [.keyFile, .newKeyFile, .removedKey, .json]
+
+  static let help =
+    "The key that is there comes from --key-file or LARDER_KEY; without one the files are plain, and get their first key. "
+    + "The new one comes from --new-key-file; --remove makes the files plain."
+  static let limits =
+    "Nothing that is in the store is lost: whenever the command is cut off, the old key opens it, or the new one. It needs as "
+    + "much room again on the disk, and nobody may have the store open. The old bytes are not overwritten: a disk may "
+    + "keep them."
+
+  init(_ arguments: ParsedArguments, _ context: CommandContext) throws {
+    guard arguments.has(.newKeyFile) != arguments.has(.removedKey) else {
+      throw arguments.usage(
+        arguments.has(.removedKey)
+          ? "--new-key-file and --remove exclude each other" : "nothing says what the new key is",
+        hint: "Give --new-key-file FILE, or --remove to make the files plain.")
+    }
+    old = try KeyAccess.key(arguments, context)
+    guard let file = arguments[.newKeyFile] else {
+      guard old != nil else { throw arguments.usage("--remove needs the key that is there", hint: KeyAccess.hint) }
+      new = nil
+      return
+    }
+    new = try KeyAccess.key(inFile: file, context)
+  }
+
+  /// Says what has been done.
+  func report(_ arguments: ParsedArguments, _ context: CommandContext) throws -> CommandStatus {
+    if arguments.has(.json) {
+      var json = JSONOutput(context.output)
+      json.beginObject()
+      json.member("encrypted", new != nil)
+      json.endObject()
+      try json.endLine()
+    } else if new == nil {
+      try context.output.line("not encrypted any more")
+    } else {
+      try context.output.line(old == nil ? "encrypted" : "encrypted with another key")
+    }
+    return .done
+  }
+}
+
+/// The work of `larder key` and `larder object key`.
+enum KeyCommand {
+  @Sendable static func clone(_ arguments: ParsedArguments, _ context: CommandContext) async throws -> CommandStatus {
+    let folder = try CloneFolder.filled(arguments, context)
+    let change = try KeyChange(arguments, context)
+    var parameters = OfflineODataParameters(storeEncryptionKey: change.old)
+    folder.place(&parameters)
+    parameters.currentUser = try StoreUserOption.user(arguments, context)
+    try await OfflineODataProvider.changeKey(of: parameters, to: change.new)
+    return try change.report(arguments, context)
+  }
+
+  @Sendable static func objects(_ arguments: ParsedArguments, _ context: CommandContext) async throws -> CommandStatus {
+    let path = try ObjectAccess.file(arguments, context)
+    let change = try KeyChange(arguments, context)
+    try await ObjectStore.changeKey(path: path, from: change.old, to: change.new)
+    return try change.report(arguments, context)
+  }
+}

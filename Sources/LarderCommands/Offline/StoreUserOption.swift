@@ -1,0 +1,54 @@
+internal import OfflineOData
+internal import Storage
+
+/// Whose store of a clone is worked with, and what becomes of another's.
+enum StoreUserOption {
+  static let all: [OptionSyntax] = [.storeUser, .onUserSwitch, .formerKeyFile]
+
+  /// What to do where the store in place is another's.
+  static let hint =
+    "Send what waits with 'larder upload --user NAME' and that user's credentials, then come with --on-user-switch "
+    + "upload-first; or let --on-user-switch set-aside keep the store for that user."
+
+  /// What to do where a plain store is to be set aside.
+  static let keyHint = "--former-key-file FILE has the key that it is encrypted with, for its user to come back with."
+
+  /// The user of `--user`, else that of the environment, else none.
+  static func user(_ arguments: ParsedArguments, _ context: CommandContext) throws(UsageError) -> String? {
+    if let user = arguments[.storeUser] { return user }
+    guard let user = context.environment["LARDER_STORE_USER"] else { return nil }
+    guard !user.isEmpty else {
+      throw arguments.usage("LARDER_STORE_USER is empty, and no user is", hint: "Unset it to say nothing of the user.")
+    }
+    return user
+  }
+
+  /// Tells a store whose it is to be.
+  static func set(
+    _ parameters: inout OfflineODataParameters, _ arguments: ParsedArguments, _ context: CommandContext
+  ) throws {
+    parameters.currentUser = try user(arguments, context)
+    let way = arguments[.onUserSwitch]
+    if way != nil, parameters.currentUser == nil { throw arguments.usage("--on-user-switch needs --user") }
+    if arguments.has(.formerKeyFile), way != "set-aside" {
+      throw arguments.usage("--former-key-file needs --on-user-switch set-aside")
+    }
+    switch way {
+    case "upload-first"?: parameters.onUserSwitch = .uploadFirst()
+    case "set-aside"?:
+      let key = try arguments[.formerKeyFile].map { try KeyAccess.key(inFile: $0, context) }
+      parameters.onUserSwitch = .setAside(key: key)
+    default: parameters.onUserSwitch = .refuse
+    }
+  }
+}
+
+extension OptionSyntax {
+  static let storeUser = OptionSyntax(
+    "--user", valueName: "NAME", .text, "whose copy it is: another's is not opened (else LARDER_STORE_USER)")
+  static let onUserSwitch = OptionSyntax(
+    "--on-user-switch", valueName: "WAY", .words(["refuse", "upload-first", "set-aside"]),
+    "another's copy is in place: end (the default), remove it if nothing waits in it, or keep it encrypted beside")
+  static let formerKeyFile = OptionSyntax(
+    "--former-key-file", valueName: "FILE", .file, "with set-aside, the key for another's copy that is plain")
+}

@@ -1,0 +1,83 @@
+import OData
+import Storage
+
+// `rolluprecursive` in `groupby` (Data Aggregation 4.0 §6.3).
+extension ApplyWriter {
+  /// The groups that rows stand in so far, one row for each; one for all where there are none.
+  func groups(_ rows: ApplySet) throws -> ApplySet {
+    guard !rows.keys.isEmpty else {
+      let alias = statement.question.alias("a")
+      return ApplySet(
+        RowSet(rows: RelatedRows(tables: ["(SELECT 1 AS c0) AS \(alias: alias)"]), scope: .row([:])), core: alias)
+    }
+    var keys = Projection(statement)
+    let there = try keys.row(rows.keys)
+    var groups = ApplySet(RowSet(rows: RelatedRows(), scope: .row([:])), core: keys.alias)
+    groups.joins = keys.joins
+    groups.table(try AggregateParts(keys: keys, values: []).groups(rows))
+    groups.keys = there
+    return groups
+  }
+
+  /// Each row once for each node that its own is at or below: these are groups from here on, the portions of the nodes.
+  func divide(
+    _ reference: ODataBoundHierarchy, _ chosen: [ODataBoundTransformation], _ level: String, number: Int,
+    _ rows: inout ApplySet, _ groups: inout ApplySet
+  ) throws {
+    let hierarchy = try HierarchyWriter(self, reference)
+    let (nodes, portions) = try hierarchy.portions(chosen)
+    // Joined by the identifier where a row has one; looked for in each portion where it may have several.
+    let node =
+      HierarchyWriter.leadsToSeveral(reference.property)
+      ? try beside(hierarchy, nodes, isRelated: true, portions: portions, &rows)
+      : try beside(hierarchy, portions, isRelated: true, &rows)
+    rows.keys[level] = .row(ApplyWriter.key(node))
+    RollupNode(number).set(.entity(node.entity), in: &rows.set.scope)
+    groups.keys[level] = .row(ApplyWriter.key(try beside(hierarchy, nodes, isRelated: false, &groups)))
+  }
+
+  private static func key(_ node: NodeBeside) -> MadeRow {
+    ["node": .entity(node.entity), "node id": .value(node.identifier), "place": .value(node.place)]
+  }
+
+  /// Puts the node of each group into what was made of it, and the groups in the nodes' order.
+  func tellGroup(
+    _ level: String, number: Int, _ reference: ODataBoundHierarchy, _ rows: inout ApplySet
+  ) throws {
+    RollupNode(number).set(nil, in: &rows.set.scope)
+    guard case .row(let key)? = rows.keys[level], case .entity(let node)? = key["node"],
+      case .value(let identifier)? = key["node id"], case .value(let place)? = key["place"]
+    else { return }
+    rows.keys[level] = nil
+    try repeated(at: place, &rows)
+    try tell(NodeBeside(entity: node, identifier: identifier, place: place), reference, &rows, isSame: false)
+  }
+}
+
+/// The node that rows are added up for, beside them while their group is transformed (χ of §6.3).
+struct RollupNode {
+  /// No name of a property has a space.
+  private let name: String
+
+  init(_ number: Int) { name = "rollupnode " + String(number) }
+
+  func of(_ scope: Scope) -> Scope? {
+    switch scope {
+    case .entity(let entity): entity.computed[name]
+    case .row(let made): made[name]
+    default: nil
+    }
+  }
+
+  func set(_ node: Scope?, in scope: inout Scope) {
+    switch scope {
+    case .entity(var entity):
+      entity.computed[name] = node
+      scope = .entity(entity)
+    case .row(var made):
+      made[name] = node
+      scope = .row(made)
+    default: break
+    }
+  }
+}

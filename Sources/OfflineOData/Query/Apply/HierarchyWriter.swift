@@ -1,0 +1,275 @@
+import OData
+import Storage
+
+/// Writes a recursive hierarchy in SQL (Data Aggregation 4.0 §5.5.2): its nodes in their order, and which stand below which.
+///
+/// What goes through a hierarchy is a recursive query over these two, so that nodes that are missing, have several parents
+/// or stand in a circle are met once and for all: who has no parent among the nodes is a root, who has several comes
+/// below each, and who stands above itself is not entered again.
+struct HierarchyWriter {
+  let apply: ApplyWriter
+  let reference: ODataBoundHierarchy
+
+  /// The most places that a traversal may have, and pairs of nodes of which one is below the other.
+  static let mostPlaces = 100_000
+  static let mostPairs = 10_000_000
+  /// The most levels of a traversal.
+  static let mostLevels = 1000
+
+  private static let term = "Org.OData.Aggregation.V1.RecursiveHierarchy"
+
+  private var statement: Statement { apply.statement }
+  private var question: Question { statement.question }
+  private var writer: ExpressionWriter { ExpressionWriter(statement: statement, environment: Environment()) }
+
+  init(_ apply: ApplyWriter, _ reference: ODataBoundHierarchy) throws {
+    self.apply = apply
+    self.reference = reference
+    guard reference.nodeProperty.isEmpty || reference.parentNavigation.isEmpty else { return }
+    let structure = reference.nodes.type?.structure
+    let known = (structure?.chain.map(\.name) ?? []).flatMap {
+      apply.statement.question.plan.model.annotations(target: $0)
+    }
+    .filter { $0.term == HierarchyWriter.term }.compactMap(\.qualifier)
+    let others = known.isEmpty ? "it has none" : "it has \(known.map { "'\($0)'" }.joined(separator: ", "))"
+    throw OfflineODataError(
+      .malformedURL,
+      "The metadata annotate \(structure?.name ?? "the nodes' type") with no RecursiveHierarchy#\(reference.qualifier): \(others)"
+    )
+  }
+
+  // MARK: Nodes
+
+  /// The nodes as rows.
+  struct Nodes {
+    var rows: ApplySet
+    let id: SQLText
+    let identifier: SQLOperand
+  }
+
+  /// The nodes: entities with an identifier.
+  func nodes() throws -> Nodes {
+    let place = try writer.place(reference.nodes)
+    guard place.isCollection, case .entity(let entity) = place.scope, let rows = place.rows else {
+      throw OfflineODataError.unsupported("the hierarchy '\(reference.qualifier)' of what are no entities in the store")
+    }
+    let set = RowSet(rows: rows, scope: place.scope, source: reference.nodes.source)
+    var nodes = try self.nodes(ApplySet(set, core: entity.alias))
+    nodes.rows.set.rows.conditions.append("\(nodes.identifier.text) IS NOT NULL")
+    return nodes
+  }
+
+  /// The same, of rows that are nodes.
+  private func nodes(_ rows: ApplySet) throws -> Nodes {
+    guard case .entity(let entity) = rows.set.scope,
+      let column = entity.table.column(reference.nodeProperty, on: entity.type)
+    else { throw OfflineODataError.unsupported("the identifier of the hierarchy '\(reference.qualifier)'") }
+    let identifier = SQLOperand(
+      text: try writer.reference(column, of: entity), storage: column.storage,
+      type: ColumnTypes(question.plan.model).type(column), isNullable: false, hasCollation: true,
+      mayBeNaN: column.storage == .real)
+    return Nodes(rows: rows, id: try writer.system(.id, of: entity), identifier: identifier)
+  }
+
+  /// Nodes that transformations have chosen.
+  private func chosen(_ steps: [ODataBoundTransformation]) throws -> Nodes {
+    try nodes(try apply.apply(steps, try nodes().rows))
+  }
+
+  /// A node that an expression of the row around gives the identity of.
+  func node(_ id: SQLText) throws -> (entity: EntityScope, join: SQLText) {
+    guard case .entity(let entity) = try writer.place(reference.nodes).scope else {
+      throw OfflineODataError.unsupported("the hierarchy '\(reference.qualifier)'")
+    }
+    let alias = question.alias()
+    let table = try question.table(entity.table.number)
+    let node = EntityScope(home: statement, alias: alias, table: entity.table, type: entity.type)
+    return (node, " LEFT JOIN \(table) AS \(alias: alias) ON \(alias: alias).\"@id\" = \(id)")
+  }
+
+  private func terms(_ order: [ODataBoundOrderBy], _ nodes: Nodes) throws -> SQLText {
+    let terms = try OrderWriter(writer: apply.writer(nodes.rows.set.scope)).terms(order, nodes.rows.set)
+    return SQLText.joined(terms.map(\.text), ", ")
+  }
+
+  // MARK: Above and below
+
+  /// The rows that lead from a node to one above it.
+  func step() throws -> (rows: RelatedRows, below: SQLText, above: SQLText) {
+    let nodes = try self.nodes()
+    guard case .entity(let child) = nodes.rows.set.scope else {
+      throw OfflineODataError.unsupported("the hierarchy '\(reference.qualifier)'")
+    }
+    var rows = nodes.rows.set.rows
+    var owner = child
+    var path: [String] = []
+    for name in reference.parentNavigation {
+      if let type = question.plan.model.structure(name) {
+        owner.type = type
+        continue
+      }
+      path.append(name)
+      guard owner.table.navigation(path, on: owner.type) != nil else { continue }
+      owner = try writer.related(path, of: owner, as: nil, &rows)
+      path = []
+    }
+    guard path.isEmpty, owner.alias != child.alias else {
+      throw OfflineODataError.unsupported(
+        "'\(reference.parentNavigation.joined(separator: "/"))' as a way to parent nodes")
+    }
+    return (rows, nodes.id, try writer.system(.id, of: owner))
+  }
+
+  /// Whether a node may have several parents.
+  private var hasManyParents: Bool {
+    get throws {
+      guard case .entity(let child) = try writer.place(reference.nodes).scope else { return false }
+      var table = child.table
+      var path: [String] = []
+      for name in reference.parentNavigation where question.plan.model.structure(name) == nil {
+        path.append(name)
+        guard let navigation = table.navigation(path) else { continue }
+        if navigation.isCollection { return true }
+        guard question.plan.tables.indices.contains(navigation.target) else { return false }
+        table = question.plan.tables[navigation.target]
+        path = []
+      }
+      return false
+    }
+  }
+
+  /// The tables of a `WITH` clause that all goes by.
+  private struct Tables {
+    /// `n(id, node, k)`: nodes with their identifiers and ranks.
+    let nodes: String
+    /// `e(above, id)`: each node below each of its parents.
+    let edges: String
+    let text: SQLText
+  }
+
+  private func tables(_ order: [ODataBoundOrderBy]) throws -> Tables {
+    let (n, e) = (question.alias("n"), question.alias("e"))
+    let nodes = try self.nodes()
+    let rank = try terms(order, nodes)
+    let step = try self.step()
+    let text: SQLText =
+      "\(alias: n)(id, node, k) AS (SELECT \(nodes.id), \(nodes.identifier.text), row_number() OVER (ORDER BY \(rank)) \(nodes.rows.set.rows.from())), \(alias: e)(above, id) AS (SELECT DISTINCT \(step.above), \(step.below) \(step.rows.from()))"
+    return Tables(nodes: n, edges: e, text: text)
+  }
+
+  // MARK: Traversal
+
+  /// A table of nodes: with `id` and `place`, and as it is needed `node` and `up`.
+  struct Found {
+    let select: SQLText
+    /// Whether `up` has the nodes above as JSON: where more than one way may lead to a node (§6.2.2.2).
+    let hasWay: Bool
+  }
+
+  /// The places of a traversal in their order (§6.2.2), each with its node.
+  ///
+  /// A place is the way to it: a step is a node's rank, by which places are ordered, and the node, that is not entered again.
+  /// The deepest places go on first, so that few wait at a time.
+  func traversal(
+    isPostorder: Bool, _ steps: [ODataBoundTransformation], _ order: [ODataBoundOrderBy]
+  ) throws -> Found {
+    let tables = try self.tables(order)
+    let (n, e, w, m) = (tables.nodes, tables.edges, question.alias("w"), question.alias("n"))
+    let hasWay = try !steps.isEmpty || hasManyParents
+    let name: SQLText = .atom("json_quote(\(try text("\(alias: n).node")))")
+    let start: SQLText
+    if steps.isEmpty {
+      start =
+        "SELECT \(alias: n).id, printf('/%08x.%d', \(alias: n).k, \(alias: n).id), 1, '[]', \(name) FROM \(alias: n) WHERE \(alias: n).id NOT IN (SELECT \(alias: e).id FROM \(alias: e) JOIN \(alias: m) ON \(alias: m).id = \(alias: e).above)"
+    } else {
+      let s = question.alias("s")
+      let chosen = try self.chosen(steps)
+      start =
+        "SELECT \(alias: n).id, printf('/%08x.%d', \(alias: s).k, \(alias: n).id), 1, '[]', \(name) FROM (SELECT \(chosen.id) AS id, row_number() OVER (ORDER BY \(try terms(order, chosen))) AS k \(chosen.rows.set.rows.from())) AS \(alias: s) JOIN \(alias: n) ON \(alias: n).id = \(alias: s).id"
+    }
+    let way: SQLText =
+      hasWay
+      ? "'[' || \(alias: w).j || CASE \(alias: w).u WHEN '[]' THEN ']' ELSE ',' || substr(\(alias: w).u, 2) END"
+      : "'[]'"
+    let level = HierarchyWriter.bounded(
+      "\(alias: w).d + 1", HierarchyWriter.mostLevels, "a traversal of so many levels")
+    let next: SQLText =
+      "SELECT \(alias: n).id, \(alias: w).p || printf('/%08x.%d', \(alias: n).k, \(alias: n).id), \(level), \(way), \(name) FROM \(alias: w) JOIN \(alias: e) ON \(alias: e).above = \(alias: w).id JOIN \(alias: n) ON \(alias: n).id = \(alias: e).id WHERE instr(\(alias: w).p || '/', '.' || \(alias: n).id || '/') = 0 ORDER BY 3 DESC LIMIT \(number: HierarchyWriter.mostPlaces + 1)"
+    let key: SQLText = isPostorder ? "\(alias: w).p || '0'" : "\(alias: w).p"
+    let place = HierarchyWriter.bounded("r", HierarchyWriter.mostPlaces, "a traversal of so many places")
+    let head = try heads(tables, m)
+    let select: SQLText =
+      "WITH RECURSIVE \(head), \(alias: w)(id, p, d, u, j) AS (\(start) UNION ALL \(next)) SELECT id, node, r AS place, up FROM (SELECT \(alias: w).id AS id, \(alias: n).node AS node, row_number() OVER (ORDER BY \(key)) AS r, \(alias: w).u AS up FROM \(alias: w) JOIN \(alias: n) ON \(alias: n).id = \(alias: w).id) WHERE \(place) > 0\(HierarchyWriter.byItself)"
+    return Found(select: select, hasWay: hasWay)
+  }
+
+  /// The tables, and the nodes under another name.
+  private func heads(_ tables: Tables, _ other: String) throws -> SQLText {
+    "\(tables.text), \(alias: other)(id) AS (SELECT id FROM \(alias: tables.nodes))"
+  }
+
+  /// An identifier as Edm.String.
+  private func text(_ node: SQLText) throws -> SQLText {
+    let type = try nodes().identifier.type
+    guard let primitive = type.item.primitive, primitive != .string else { return node }
+    return .atom(
+      "larder_cast(\(node), \(value: .text(primitive.qualifiedName)), 'Edm.String')")
+  }
+
+  /// Keeps a statement from being mixed with the one around, which would look at the numbers of those rows alone that it joins.
+  private static let byItself: SQLText = " LIMIT -1"
+
+  private static func bounded(_ number: SQLText, _ most: Int, _ what: String) -> SQLText {
+    .atom(
+      "CASE WHEN \(number) > \(number: most) THEN larder_bounded(\(number), \(number: most), \(value: .text(what))) ELSE \(number) END"
+    )
+  }
+
+  // MARK: Portions
+
+  /// What `rolluprecursive` groups by (§6.3): the nodes that stand for portions, and for each the nodes of its portion.
+  func portions(_ steps: [ODataBoundTransformation]) throws -> (nodes: Found, portions: Found) {
+    (try portions(steps, withNodes: false), try portions(steps, withNodes: true))
+  }
+
+  private func portions(_ steps: [ODataBoundTransformation], withNodes: Bool) throws -> Found {
+    let tables = try self.tables([])
+    let (n, e, x, c) = (tables.nodes, tables.edges, question.alias("x"), question.alias("c"))
+    var own: SQLText = "SELECT \(alias: n).id, \(alias: n).k, NULL FROM \(alias: n)"
+    var hasWay = false
+    if !steps.isEmpty {
+      let chosen = try self.chosen(steps)
+      var way: SQLText = "NULL"
+      if case .entity(let entity) = chosen.rows.set.scope,
+        case .json(let up)? = entity.computed[HierarchyWriter.way(reference)]
+      {
+        way = up.json
+        hasWay = true
+      }
+      own =
+        "SELECT \(chosen.id), row_number() OVER (ORDER BY \(try terms([], chosen))), \(way) \(chosen.rows.set.rows.from())"
+    }
+    let head: SQLText = "WITH RECURSIVE \(tables.text), \(alias: x)(id, place, up) AS (\(own))"
+    guard withNodes else {
+      return Found(
+        select:
+          "\(head) SELECT \(alias: x).id AS id, \(alias: x).place AS place, \(alias: x).up AS up FROM \(alias: x)",
+        hasWay: hasWay)
+    }
+    let below = HierarchyWriter.bounded("r", HierarchyWriter.mostPairs, "rolluprecursive over so many pairs of nodes")
+    let p = question.alias("p")
+    let select: SQLText =
+      "\(head), \(alias: c)(top, id) AS (SELECT DISTINCT \(alias: x).id, \(alias: x).id FROM \(alias: x) UNION SELECT \(alias: c).top, \(alias: e).id FROM \(alias: c) JOIN \(alias: e) ON \(alias: e).above = \(alias: c).id LIMIT \(number: HierarchyWriter.mostPairs + 1)), \(alias: p)(top, id, r) AS (SELECT top, id, \(below) FROM (SELECT top, id, row_number() OVER () AS r FROM \(alias: c))) SELECT \(alias: x).id AS id, \(alias: x).place AS place, \(alias: x).up AS up, \(alias: n).node AS node FROM \(alias: x) JOIN \(alias: p) ON \(alias: p).top = \(alias: x).id JOIN \(alias: n) ON \(alias: n).id = \(alias: p).id WHERE \(alias: p).r > 0\(HierarchyWriter.byItself)"
+    return Found(select: select, hasWay: hasWay)
+  }
+
+  /// Whether a row may be related to several nodes.
+  static func leadsToSeveral(_ path: ODataBoundPath) -> Bool {
+    path.segments.contains { $0.type?.isCollection == true }
+  }
+
+  /// The annotation that tells the nodes above one (§6.2.2.2).
+  static func way(_ reference: ODataBoundHierarchy) -> String {
+    "@Org.OData.Aggregation.V1.UpPath#" + reference.qualifier
+  }
+}

@@ -1,0 +1,196 @@
+import OData
+import Storage
+
+/// The rows that wait for the first download of a defining query: those of a table that none has brought rows of yet, and
+/// those of one entity where each has a query of its own for what it contains.
+struct AwaitedRows: Sendable {
+  /// The names of queries that are to bring rows, by table.
+  private var awaited: [Int: String] = [:]
+  /// Tables that a query has brought rows of; those that one has brought whatever entity contains the rows.
+  private var there: Set<Int> = []
+  private var thereOfAll: Set<Int> = []
+  private var contained: [Contained] = []
+
+  private struct Contained {
+    let container: RowContainer
+    let query: String
+    let tables: Set<Int>
+    let isThere: Bool
+  }
+
+  var isEmpty: Bool { awaited.isEmpty }
+
+  mutating func add(_ query: DefiningQueryRow, _ bound: BoundDefiningQuery) {
+    let tables = bound.tables ?? [bound.table.number]
+    let isThere = query.downloaded != nil
+    if isThere { there.formUnion(tables) } else { for table in tables { awaited[table] = query.name } }
+    if let container = bound.container {
+      contained.append(Contained(container: container, query: query.name, tables: tables, isThere: isThere))
+    } else if isThere {
+      thereOfAll.formUnion(tables)
+    }
+  }
+
+  /// The name of a query that a question waits for.
+  func query(of question: PreparedQuestion, _ rows: LocalRows) throws -> String? {
+    let read = question.plan.tables(rows.state, rows.plan)
+    let names = read.subtracting(there).compactMap { awaited[$0] }
+    return try names.min() ?? queryOfContainer(question, read, rows)
+  }
+
+  private func queryOfContainer(
+    _ question: PreparedQuestion, _ read: Set<Int>, _ rows: LocalRows
+  ) throws -> String? {
+    guard case .path(let path) = question.url.resource else { return nil }
+    let missing = try missing(read, rows)
+    guard !missing.isEmpty else { return nil }
+    let reach = try ContainedReach(path, rows)
+    let associated = AssociatedTables(question.url, path, rows.plan)
+    return missing.filter { associated.mayHold($0.tables) || reach.mayLack($0, question.plan) }.map(\.query).min()
+  }
+
+  /// One entity, and a navigation property that contains others.
+  private struct Place: Hashable {
+    let table: Int
+    let navigation: Int
+    let row: Int64
+
+    init(_ container: RowContainer, _ row: Int64) {
+      (table, navigation, self.row) = (container.table, container.navigation, row)
+    }
+  }
+
+  /// What has not come of entities that are in the store, where it is in tables that are read.
+  ///
+  /// Each entity is looked up once: there may be as many defining queries as entities.
+  private func missing(_ read: Set<Int>, _ rows: LocalRows) throws -> [MissingRows] {
+    let tables = rows.plan.tables
+    let lacking = read.subtracting(thereOfAll).filter { tables.indices.contains($0) && tables[$0].isContained }
+    let wanted = contained.filter { !$0.isThere && !$0.tables.isDisjoint(with: lacking) }
+    guard !wanted.isEmpty else { return [] }
+    var come: [Place: Set<Int>] = [:]
+    for one in contained where one.isThere && !one.tables.isDisjoint(with: lacking) {
+      guard let row = try one.container.row(rows) else { continue }
+      come[Place(one.container, row), default: []].formUnion(one.tables)
+    }
+    return try wanted.compactMap { one in
+      guard let row = try one.container.row(rows) else { return nil }
+      let tables = one.tables.intersection(lacking).subtracting(come[Place(one.container, row)] ?? [])
+      guard !tables.isEmpty else { return nil }
+      let table = rows.plan.tables[one.container.table]
+      return MissingRows(
+        query: one.query, tables: tables, target: table.navigations[one.container.navigation].target,
+        containers: try rows.containers(of: RowReference(table.name, row)))
+    }
+  }
+}
+
+/// Contained entities that a defining query is to bring and has not brought.
+private struct MissingRows {
+  let query: String
+  /// Of these tables, `target` the one of the navigation property.
+  let tables: Set<Int>
+  let target: Int
+  /// The entity that contains them, the one that contains that, and so on.
+  let containers: [RowReference]
+}
+
+/// Which contained entities a question may read: those that its path goes through, and others below the entity that it ends
+/// at.
+private struct ContainedReach {
+  private enum Place {
+    /// What the path names is not there.
+    case nowhere
+    case anywhere
+    /// Below an entity, which comes with those that contain it.
+    case below([RowReference])
+  }
+
+  private let rows: LocalRows
+  /// The entities whose contained ones the path goes through, by the table of these.
+  private var passed: [Int: RowReference] = [:]
+  private var place = Place.anywhere
+
+  init(_ path: ODataBoundPath, _ rows: LocalRows) throws {
+    self.rows = rows
+    var isEntity = false
+    for (number, segment) in path.segments.enumerated() {
+      switch segment.kind {
+      case .source, .key, .cast: break
+      case .navigation(let step):
+        if isEntity, case .below(let owners) = place, let owner = owners.first,
+          let navigation = rows.plan.table(owner.table)?.navigation([step.name]), navigation.relation == .containment
+        {
+          passed[navigation.target] = owner
+        } else {
+          place = .anywhere
+        }
+      default:
+        // Behind properties there may be more steps; what they lead to is not looked for.
+        if path.segments[number...].contains(where: \.isNavigating) { place = .anywhere }
+        return
+      }
+      var walked = path
+      walked.segments.removeSubrange((number + 1)...)
+      isEntity = walked.type?.isCollection == false
+      if isEntity { place = try ContainedReach.place(of: walked, rows) }
+      if case .nowhere = place { return }
+    }
+  }
+
+  private static func place(of path: ODataBoundPath, _ rows: LocalRows) throws -> Place {
+    do {
+      guard let entity = try ChangeWalk.target(of: path, rows).entity else { return .nowhere }
+      return .below(try rows.containers(of: entity))
+    } catch let error as OfflineODataError { return error.name == .entityNotFound ? .nowhere : .anywhere }
+  }
+
+  /// Whether the answer may lack rows that have not come.
+  func mayLack(_ missing: MissingRows, _ plan: ReadPlan) -> Bool {
+    if let owner = passed[missing.target], owner == missing.containers.first { return true }
+    return mayLack(missing, plan, place, besides: Set(passed.keys))
+  }
+
+  private func mayLack(
+    _ missing: MissingRows, _ plan: ReadPlan, _ place: Place, besides known: Set<Int> = []
+  ) -> Bool {
+    if case .nowhere = place { return false }
+    let own = plan.ownTables(rows.state, rows.plan).subtracting(known)
+    if !own.isDisjoint(with: missing.tables), isAround(missing, place) { return true }
+    guard let shape = plan.shape else { return false }
+    return shape.expands.contains { expand in
+      mayLack(missing, expand.plan, behind(shape.table?.navigation(expand.path), place))
+    }
+  }
+
+  /// Whether what is missing may be among the entities of a place.
+  private func isAround(_ missing: MissingRows, _ place: Place) -> Bool {
+    guard case .below(let owners) = place, let owner = owners.first, let container = missing.containers.first else {
+      return true
+    }
+    if missing.containers.contains(owner) || owners.contains(container) { return true }
+    // Of the same tables, and another entity.
+    return Set(owners.map(\.table)).isDisjoint(with: missing.containers.map(\.table))
+  }
+
+  private func behind(_ navigation: ReplicaNavigation?, _ place: Place) -> Place {
+    switch (navigation?.relation, place) {
+    case (.containment, _): place
+    case (.container, .below(let owners)): .below(Array(owners.suffix(1)))
+    default: .anywhere
+    }
+  }
+}
+
+extension LocalRows {
+  /// An entity, the one that contains it, the one that contains that, and so on.
+  fileprivate func containers(of entity: RowReference) throws -> [RowReference] {
+    var all = [entity]
+    while let last = all.last, case .containment(let above, _)? = plan.table(last.table)?.place,
+      let row = try effective(last)?.integer(.parent), all.count < 32
+    {
+      all.append(RowReference(plan.tables[above].name, row))
+    }
+    return all
+  }
+}

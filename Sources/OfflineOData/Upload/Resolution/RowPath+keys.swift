@@ -1,0 +1,75 @@
+import OData
+
+// Contents of updates as they were sent, for comparison: with the service's keys of entities that other changes have made.
+extension RowPath {
+  /// Properties that are such keys have their values, and entities that it is bound to by foreign keys stand in these.
+  func asSent(_ body: QueuedBody, of row: RowReference) -> QueuedBody {
+    switch body {
+    case .entity(var entity):
+      entity.properties = entity.properties.map(asSent)
+      let links = entity.links
+      entity.links = []
+      for link in links {
+        if let keys = foreignKey(link, of: row) {
+          entity.properties += keys
+        } else {
+          entity.links.append(link)
+        }
+      }
+      return .entity(entity)
+    case .properties(let properties): return .properties(properties.map(asSent))
+    case .none, .reference, .bytes, .media: return body
+    }
+  }
+
+  /// The service's key of an entity of the store; nil where it has given none yet.
+  func given(_ key: QueuedKey) -> ODataValue? { (try? location(of: key.row))?.key[key.property] }
+
+  /// Single links and the service's keys of the entities that they lead to, empty for none; nil where one of them cannot
+  /// be told.
+  func ends(of links: [QueuedLink]) -> [(name: String, key: [String: ODataValue])]? {
+    var all: [(name: String, key: [String: ODataValue])] = []
+    for link in links {
+      guard !link.isCollection, link.entities.isEmpty else { return nil }
+      if case .row(let row)? = link.bindings.first {
+        guard let key = try? location(of: row).key, !key.isEmpty else { return nil }
+        all.append((link.name, key))
+      } else if link.isNull {
+        all.append((link.name, [:]))
+      } else {
+        return nil
+      }
+    }
+    return all
+  }
+
+  private func asSent(_ property: QueuedProperty) -> QueuedProperty {
+    guard let key = property.key, let given = given(key) else { return property }
+    return QueuedProperty(name: property.name, value: QueuedValue(given))
+  }
+
+  /// What a link says of the entity's own properties; nil where it says nothing of them.
+  private func foreignKey(_ link: QueuedLink, of row: RowReference) -> [QueuedProperty]? {
+    guard let table = plan.table(row.table), let navigation = table.navigation([link.name]), !link.isCollection,
+      case .columns(let pairs) = navigation.relation, plan.isDependent(navigation, table)
+    else { return nil }
+    let target = plan.tables[navigation.target]
+    var properties: [QueuedProperty] = []
+    for pair in pairs {
+      var value = ODataValue.null
+      if case .row(let other)? = link.bindings.first {
+        guard let place = target.key.firstIndex(of: pair.target),
+          let given = given(QueuedKey(row: other, property: target.type.key[place].name))
+        else { return nil }
+        value = given
+      } else if !link.isNull {
+        return nil
+      }
+      guard let name = table.columns[pair.source].path.first, table.columns[pair.source].path.count == 1 else {
+        return nil
+      }
+      properties.append(QueuedProperty(name: name, value: QueuedValue(value)))
+    }
+    return properties
+  }
+}
