@@ -64,7 +64,7 @@ final class RowQueue: Sendable {
   /// Tables of which memory is kept.
   private static let spareLimit = 3
   /// How long a transaction may last, its commit left out.
-  private static let slice = Duration.milliseconds(18)
+  private static let slice = Duration.milliseconds(14)
 
   init(_ replica: Replica, _ writer: GenerationWriter) {
     self.replica = replica
