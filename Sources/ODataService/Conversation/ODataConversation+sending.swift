@@ -9,6 +9,9 @@ extension ODataConversation {
   }
 
   /// Repeats `send` by the retry policy.
+  ///
+  /// Where a try may have been done, and the last tells nothing of that, the outcome is the first one's: the caller would
+  /// take a change for not done, or for another's.
   func retrying(
     _ request: OutgoingRequest,
     _ send: (OutgoingRequest) async throws(ODataServiceError) -> IncomingResponse
@@ -16,14 +19,38 @@ extension ODataConversation {
     let clock = options.clock
     var retry = RetryStateMachine(
       policy: options.retry, repeatability: request.repeatability, start: clock.elapsed())
+    var doubtful: Result<IncomingResponse, ODataServiceError>?
     while true {
       let result: Result<IncomingResponse, ODataServiceError>
       do throws(ODataServiceError) { result = .success(try await send(request)) } catch { result = .failure(error) }
-      guard let outcome = outcome(result) else { return try result.get() }
+      guard let outcome = outcome(result) else { return try last(result, behind: doubtful).get() }
       let action = retry.after(
         outcome, now: clock.elapsed(), unixTime: clock.unixTime(), random: clock.random())
-      guard case .wait(let pause) = action else { return try result.get() }
+      guard case .wait(let pause) = action else { return try last(result, behind: doubtful).get() }
+      if !outcome.isUntouched, !request.method.isSafe { doubtful = doubtful ?? result }
       do { try await clock.sleep(pause) } catch { throw request.error(.cancelled) }
+    }
+  }
+
+  /// The outcome of a change of which an earlier try may have been done.
+  private func last(
+    _ result: Result<IncomingResponse, ODataServiceError>,
+    behind doubtful: Result<IncomingResponse, ODataServiceError>?
+  ) -> Result<IncomingResponse, ODataServiceError> {
+    guard let doubtful else { return result }
+    switch result {
+    case .success(let response):
+      switch response.status {
+      // By who stands before the service, or not for its own sake; and a condition fails on what was done just now, too.
+      case 300...399, 401, 407, 408, 412, 425, 429, 511: return doubtful
+      default: return result
+      }
+    case .failure(let error):
+      switch error.category {
+      case .communication(.hostNotFound), .communication(.cannotConnect), .communication(.tls), .authentication, .csrf:
+        return doubtful
+      default: return result
+      }
     }
   }
 

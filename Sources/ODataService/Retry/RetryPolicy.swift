@@ -57,6 +57,14 @@ struct RetryStateMachine {
   enum Outcome {
     case transport(HTTPTransportError)
     case status(Int, retryAfter: String?)
+
+    /// Whether the service has certainly not done what was asked.
+    var isUntouched: Bool {
+      switch self {
+      case .transport(.hostNotFound), .transport(.cannotConnect), .status(429, _): true
+      default: false
+      }
+    }
   }
 
   /// What to do about it.
@@ -99,9 +107,8 @@ struct RetryStateMachine {
     case (.never, _): false
     case (.always, .transport(let error)): error.isTransient
     case (.always, .status(let status, _)): RetryableStatus.contains(status)
-    case (.ifUntouched, .transport(.hostNotFound)), (.ifUntouched, .transport(.cannotConnect)): true
-    case (.ifUntouched, .transport): false
-    case (.ifUntouched, .status(let status, _)): status == 429 || status == 503
+    case (.ifUntouched, .status(503, _)): true
+    case (.ifUntouched, let outcome): outcome.isUntouched
     }
   }
 

@@ -112,6 +112,48 @@ struct ConversationTests {
     #expect(lost.requests.count == 1, "a POST is not repeated")
   }
 
+  @Test(
+    "a change that may have been done is not said to be undone by a later try that tells nothing of it",
+    arguments: [
+      (FakeAnswer.failure(.connectionLost(reason: "x")), FakeAnswer.failure(.cannotConnect(host: "h", reason: "")), 0),
+      (.failure(.connectionLost(reason: "x")), FakeAnswer(429), 0), (FakeAnswer(502), FakeAnswer(401), 502),
+      (FakeAnswer(503), .failure(.hostNotFound(host: "h")), 503),
+      (.failure(.timeout(phase: "idle")), FakeAnswer(404), 404),
+      (.failure(.cannotConnect(host: "h", reason: "")), FakeAnswer(429), 429), (FakeAnswer(504), FakeAnswer(500), 500),
+    ])
+  func keepsDoubt(first: FakeAnswer, later: FakeAnswer, status: Int) async throws {
+    let transport = FakeTransport([first] + Array(repeating: later, count: 8))
+    let service = try conversation(transport, clock: TestClock())
+    let error = await serviceError { _ = try await service.send(ODataSingleRequest(.delete, "P(1)")) }
+    #expect((error?.httpStatus ?? 0) == status)
+    if status == 0 {
+      guard case .communication(.connectionLost)? = error?.category else {
+        Issue.record("another category: \(String(describing: error))")
+        return
+      }
+    }
+    #expect(transport.requests.count > 1)
+  }
+
+  @Test("a condition that fails behind a try that may have been done is none of another's")
+  func keepsDoubtOfCondition() async throws {
+    let transport = FakeTransport([FakeAnswer(503), FakeAnswer(412)])
+    let service = try conversation(transport, clock: TestClock())
+    var request = ODataSingleRequest(.delete, "P(1)")
+    request.ifMatch = "\"1\""
+    let error = await serviceError { [request] in _ = try await service.send(request) }
+    #expect(error?.httpStatus == 503 && transport.requests.count == 2)
+    let reading = try conversation(
+      FakeTransport(
+        [.failure(.connectionLost(reason: "x"))]
+          + Array(repeating: .failure(.cannotConnect(host: "h", reason: "")), count: 8)), clock: TestClock())
+    let read = await serviceError { _ = try await reading.send(.read("P")) }
+    guard case .communication(.cannotConnect)? = read?.category else {
+      Issue.record("another category: \(String(describing: read))")
+      return
+    }
+  }
+
   @Test("a service that refuses JSON is asked for Atom, from then on")
   func atom() async throws {
     let transport = FakeTransport([FakeAnswer(415), FakeAnswer(200), FakeAnswer(200)])
