@@ -38,7 +38,7 @@ enum DownloadCommand {
     let makes = try arguments.has(.definingQuery) && StoreUserOption.user(arguments, context) != nil
     let access = try await OfflineAccess(folder, arguments, context, createsStore: makes, fills: false)
     do {
-      try await access.provider.open()
+      try await access.open()
       return access.provider
     } catch let error as OfflineODataError where error.name == .neverDownloaded {
       let filling = try access.filling()

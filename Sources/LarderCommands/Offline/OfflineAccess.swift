@@ -65,6 +65,16 @@ struct OfflineAccess: Sendable {
     return try OfflineAccess(folder, transport, authentication, parameters)
   }
 
+  /// Opens the store; says to a user who has no copy how to take one.
+  func open() async throws {
+    do { try await provider.open() } catch let error as OfflineODataError
+      where error.name == .resourceNotFound && parameters.currentUser != nil && !parameters.createsStore
+    {
+      throw CommandFailure(
+        OfflineFailure.status(error), "this user has no copy here yet", hint: StoreUserOption.firstHint)
+    }
+  }
+
   /// A URL below the service's root as people write it: without root and query.
   func relative(_ url: String) -> String {
     let path = String(url.prefix { $0 != "?" })
@@ -100,7 +110,7 @@ struct OfflineAccess: Sendable {
   private static func with(
     _ access: OfflineAccess, _ body: (OfflineAccess) async throws -> CommandStatus
   ) async throws -> CommandStatus {
-    try await access.provider.open()
+    try await access.open()
     let status: CommandStatus
     do { status = try await body(access) } catch {
       try? await access.provider.close()

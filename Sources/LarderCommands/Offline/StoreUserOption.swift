@@ -10,6 +10,9 @@ enum StoreUserOption {
     "Send what waits with 'larder upload --user NAME' and that user's credentials, then come with --on-user-switch "
     + "upload-first; or let --on-user-switch set-aside keep the store for that user."
 
+  /// What to do where the user has no store.
+  static let firstHint = "'larder download --user NAME --query NAME=PATH' takes one."
+
   /// What to do where a plain store is to be set aside.
   static let keyHint = "--former-key-file FILE has the key that it is encrypted with, for its user to come back with."
 
