@@ -154,12 +154,18 @@ struct ApplyRig: Sendable {
     rig = try await QueryRig(world, model: ApplySales.model)
   }
 
-  func plan(_ url: String) throws -> (ReadPlan, ODataBoundURL) {
+  func plan(_ url: String, pageSize: Int? = nil) throws -> (ReadPlan, ODataBoundURL) {
     let version = ODataVersion.v401
     let text = url.replacing(" ", with: "%20")
     let tree = try ODataParser(version).relativeURL(text)
     let bound = try ODataBinder(model: ApplySales.model).bind(tree, text: text)
-    return (try QueryWriter(plan: rig.plan, state: rig.state).plan(bound), bound)
+    return (try QueryWriter(plan: rig.plan, state: rig.state, options: .init(pageSize: pageSize)).plan(bound), bound)
+  }
+
+  /// The values of a property in the rows of all pages, one page a list.
+  func pages(_ url: String, size: Int, of property: String) async throws -> [[SQLValue]] {
+    try await rig.pages { token in try plan(url + (token.map { "&$skiptoken=" + $0 } ?? ""), pageSize: size).0 }
+      .map { page in page.map { $0.values[property] ?? .null } }
   }
 
   func run(_ url: String, _ metadata: AnswerForm.Metadata = .none) throws -> AnswerRun {

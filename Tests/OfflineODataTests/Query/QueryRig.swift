@@ -121,19 +121,24 @@ final class QueryRig: Sendable {
 
   /// The identities of all pages of a question, one page a list.
   func pages(_ url: String, size: Int) async throws -> [[Int64]] {
-    var pages: [[Int64]] = []
+    let separator = url.contains("?") ? "&" : "?"
+    return try await pages { token in
+      try plan(url + (token.map { separator + "$skiptoken=" + $0 } ?? ""), pageSize: size)
+    }
+    .map { $0.compactMap(\.id) }
+  }
+
+  /// The rows of all pages, one page a list; no more than a thousand pages.
+  ///
+  /// - Parameter plan: the question that goes on behind a token.
+  func pages(_ plan: (_ token: String?) throws -> ReadPlan) async throws -> [[QueryRow]] {
+    var pages: [[QueryRow]] = []
     var token: String?
     repeat {
-      let separator = url.contains("?") ? "&" : "?"
-      let plan = try plan(url + (token.map { separator + "$skiptoken=" + $0 } ?? ""), pageSize: size)
-      let answer = try await database.read { (connection) throws(StorageError) in
-        try QueryAnswer(plan, row: [], connection)
-      }
-      guard let page = plan.page else {
-        pages.append(answer.rows.compactMap(\.id))
-        break
-      }
-      pages.append(answer.rows.prefix(page.size).compactMap(\.id))
+      let plan = try plan(token)
+      let answer = try await answer(plan)
+      guard let page = plan.page else { return pages + [answer.rows] }
+      pages.append(Array(answer.rows.prefix(page.size)))
       token = nil
       if answer.rows.count > page.size {
         let last = answer.cells[page.size - 1]
