@@ -168,6 +168,14 @@ struct RigODataPyTests {
     let order = try object("/shop/Orders(1)?$expand=Items($expand=Product($select=Name))")
     #expect((order["Items"] as? [[String: Any]])?.last?["Position"] as? Int == 2)
     #expect(try object("/shop/Orders(1)/Items(2)")["ProductID"] as? Int == 4)
+    for direction in ["asc", "desc"] {
+      let orders = try object("/shop/Orders?$orderby=ID%20\(direction)&$expand=Items($expand=Product)")
+      let items = try #require(orders["value"] as? [[String: Any]]).flatMap { $0["Items"] as? [[String: Any]] ?? [] }
+      #expect(items.count == 3)
+      for item in items { #expect((item["Product"] as? [String: Any])?["ID"] as? Int == item["ProductID"] as? Int) }
+    }
+    let dry = try object("/shop/Orders(1)/Items?$filter=Product/Category/ID%20eq%201")["value"] as? [[String: Any]]
+    #expect(dry?.map { $0["Position"] as? Int } == [1])
     let service = try ODataPyService.ofSuite
     #expect(try service.process.ask("/shop/Products(1)/Photo").fields["content-type"] == "image/png")
     #expect(try service.process.ask("/shop/Documents(1)/$value").text == "Flour 2.95\nSalt 0.80\n")

@@ -96,13 +96,6 @@ struct QuestionData: Sendable {
   /// The properties of a type that expressions can name.
   func leaves(of type: EdmStructure) -> [Leaf] { QuestionData.leaves(of: type, model) }
 
-  /// Whether the entities of a type live inside others alone.
-  func isContained(_ type: EdmStructure) -> Bool {
-    !roots.contains { root in
-      root.type.chain.contains { $0.name == type.name } || type.chain.contains { $0.name == root.type.name }
-    }
-  }
-
   /// The types below a type.
   func derived(from type: EdmStructure) -> [EdmStructure] {
     let names = model.schemas.flatMap(\.entityTypes).map(\.qualifiedName)

@@ -7,8 +7,6 @@ struct QuestionReading: Sendable, Hashable {
   var enumerationsDiffer = false
   /// The remainder has the divisor's sign.
   var modOfDivisor = false
-  /// Paths from contained entities through navigation properties lead to nothing.
-  var containedLeadNowhere = false
   /// Casts in paths leave what is of another type.
   var castsKeepAll = false
   /// `$search` asks for pieces of all strings.
@@ -32,10 +30,8 @@ indirect enum QuestionMeaning: Sendable {
   case quantifier(isAll: Bool)
   /// A comparison of an enumeration with a literal: the path, and the operator.
   case enumeration(String, String)
-  /// A remainder of the part at 1 by a constant.
+  /// A remainder of the part at 1, a property, by a constant greater than 0.
   case remainder(String)
-  /// A comparison of what a path from a contained entity leads to: the operator, and the literal.
-  case nowhere(String, String)
   /// `$search`, by the pieces that a reading asks for instead.
   case search(String)
   /// Options behind `/$ref`.
@@ -65,12 +61,9 @@ extension QuestionNode {
       return (name == "eq") == isNegated ? "true" : "false"
     case .remainder(let divisor):
       guard reading.modOfDivisor, let dividend = node(1)?.text(reading) else { return plain(reading) }
-      return "(((\(dividend) mod \(divisor)) add \(divisor)) mod \(divisor))"
-    case .nowhere(let name, let literal):
-      guard reading.containedLeadNowhere else { return isNegated ? "not (\(plain(reading)))" : plain(reading) }
-      let isTrue = literal == "null" ? name == "eq" : name == "ne"
-      if name != "eq", name != "ne" { return reading.nullRelations.contains(name) ? "false" : "\(isNegated)" }
-      return "\(isTrue != isNegated)"
+      let rest = "(\(dividend) mod \(divisor))"
+      // One addition and no more: another remainder would round once again.
+      return "case(\(rest) lt 0:\(rest) add \(divisor),true:\(rest))"
     }
   }
 

@@ -46,7 +46,7 @@ extension QuestionWriter {
     case ..<45 where reach.hasGeo: return distance(scope)
     case ..<49 where reach.hasEnumerations: return enumeration(scope)
     case ..<58 where reach.hasNavigationPaths && !staysNear:
-      return far(scope, where: { _ in true }).flatMap { comparison(of: $0.path, $0.leaf, $0.owner, from: scope.type) }
+      return far(scope, where: { _ in true }).flatMap { comparison(of: $0.path, $0.leaf, $0.owner) }
     default: return comparison(scope, depth: depth)
     }
   }
@@ -72,15 +72,11 @@ extension QuestionWriter {
   }
 
   private mutating func comparison(
-    of path: String, _ leaf: QuestionData.Leaf, _ owner: EdmStructure, from start: EdmStructure?
+    of path: String, _ leaf: QuestionData.Leaf, _ owner: EdmStructure
   ) -> QuestionNode? {
     if case .enumeration = leaf.kind { return nil }
     guard let right = literal(leaf, owner) else { return nil }
-    let name = comparing(leaf.kind)
-    guard start.map({ data.isContained($0) }) != true else {
-      return QuestionNode(.truth, [.text("\(path) \(name) \(right)")], .nowhere(name, right))
-    }
-    return .relation(.text(path), name, .text(right))
+    return .relation(.text(path), comparing(leaf.kind), .text(right))
   }
 
   private mutating func comparing(_ kind: ValueKind) -> String {

@@ -34,10 +34,7 @@ extension QuestionWriter {
     if reach.ordersByExpressions, leaf.kind != .double, chance(25), let node = value(leaf.kind, scope, depth: 1) {
       return node
     }
-    // Of contained entities a server may know no such paths, and no reading of an order says so.
-    if reach.hasNavigationPaths, !staysNear, !data.isContained(type), chance(15),
-      let far = far(scope, where: { $0.isOrdered })
-    {
+    if reach.hasNavigationPaths, !staysNear, chance(15), let far = far(scope, where: { $0.isOrdered }) {
       return QuestionNode(far.path)
     }
     let many = type.navigationProperties.filter(\.isCollection)

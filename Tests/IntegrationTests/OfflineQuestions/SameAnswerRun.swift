@@ -147,7 +147,8 @@ struct SameAnswerRun {
       guard case .question(let change) = excuse.makes else { return nil }
       var reading = QuestionReading()
       change(&reading)
-      return question.path(reading) == question.path ? nil : excuse.id
+      // Beside the one without faults: that may say the same in other words too, as with `not`.
+      return question.path(reading) == question.path(QuestionReading()) ? nil : excuse.id
     }
   }
 

@@ -18,6 +18,15 @@ enum ServiceSpelling {
     return spell(String(decoding: bytes, as: UTF8.self), name).map { .content(Array($0.utf8)) } ?? answer
   }
 
+  /// A decimal of more than 28 digits in that many, as Python's arithmetic rounds it; nil where it has no more.
+  static func in28Digits(_ text: String) -> ODataDecimal? {
+    guard let exact = ODataDecimal(text), let point = text.firstIndex(of: "e"),
+      let exponent = Int(text[text.index(after: point)...])
+    else { return nil }
+    let tooMany = text[..<point].count(where: \.isNumber) - 28
+    return tooMany > 0 ? exact.rounded(scale: -exponent - tooMany, .halfToEven) : nil
+  }
+
   /// The name of an enumeration's member, or the names of its flags.
   static func member(_ text: String, of name: String, _ model: EdmModel) -> String? {
     let types = Set(properties(of: name, model).compactMap(\.name))

@@ -147,17 +147,49 @@ class ShopProcessor(InMemoryProcessor, ActionProcessor):
         super()._process_deep_insert(request, entity_set, entity, owner)
 
     def _materialise_path(self, request, entity_set, entities, names, item, uri_info, ctx=None):
-        # One owner at a time: each has contained sets of its own.
+        # One owner at a time: each has contained sets of its own, and stands in one of its own where it is contained.
         for entity in entities:
-            self._ensure_id(request, entity_set, entity)
+            own_set = self.set_of(entity_set, entity)
+            self._ensure_id(request, own_set, entity)
             self.owner_path = self.path_of(entity)
-            super()._materialise_path(request, entity_set, [entity], names, item, uri_info, ctx)
+            super()._materialise_path(request, own_set, [entity], names, item, uri_info, ctx)
+
+    def _targets_of(self, request, entity_set, entities, nav_name):
+        targets = []
+        for entity in entities:
+            targets += super()._targets_of(request, self.set_of(entity_set, entity), [entity], nav_name)
+        return targets
+
+    def set_of(self, entity_set, entity):
+        """The set that an entity stands in: of contained ones, what they have in common names only one owner's."""
+        if not isinstance(entity_set, ContainedSet):
+            return entity_set
+        return self._owner_set(self.path_of(entity).rpartition("(")[0])
+
+    def _entity_set_index(self):
+        # For paths in expressions: the framework knows the container's sets alone.
+        index = super()._entity_set_index()
+        with self.store.lock:
+            for name in self.store.data:
+                if "/" in name:
+                    index.update((id(entity), name) for entity in self.store.entities(name))
+        return index
+
+    def _owner_set(self, name):
+        owner_path, _, nav_name = name.rpartition("/")
+        if not owner_path:
+            return super()._owner_set(name)
+        owner_set = super()._owner_set(owner_path.partition("(")[0])
+        return self.contained_set(owner_path, owner_set.entity_type.get_navigation_property(nav_name))
 
     def _nav_target_set(self, owner_set, nav_name):
         nav = owner_set.entity_type.get_navigation_property(nav_name)
         if nav is not None and nav.contains_target:
-            return ContainedSet(self.owner_path, nav, {"Product": "Products"})
+            return self.contained_set(self.owner_path, nav)
         return super()._nav_target_set(owner_set, nav_name)
+
+    def contained_set(self, owner_path, nav):
+        return ContainedSet(owner_path, nav, {"Product": "Products"})
 
     # --- $expand: the framework leaves what it put in line on the stored entities, and later filters would see only that
 
