@@ -81,6 +81,9 @@ enum AnswerCell: Sendable {
   }
 
   private func real(_ number: Double, into out: inout AnswerBytes) {
+    // What is computed of singles may be beyond them.
+    var number = number
+    if case .single = self { number = Double(Float(number)) }
     guard number.isFinite else {
       return out.string(number.isNaN ? "NaN" : number < 0 ? "-INF" : "INF")
     }

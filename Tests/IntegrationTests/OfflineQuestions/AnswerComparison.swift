@@ -31,6 +31,8 @@ struct AnswerComparison {
   var tolerance = 0.0
   /// The names of properties of binary floating-point types: those have many spellings of one value.
   var floating = QuestionData.Floating()
+  /// The property that was asked for alone: its value has no name in the answer.
+  var property = ""
   private(set) var differences: [AnswerDifference] = []
 
   init(ordered: Set<String>, tolerance: Double = 0) {
@@ -40,7 +42,7 @@ struct AnswerComparison {
 
   static func differences(
     service: QuestionAnswer, store: QuestionAnswer, ordered: Set<String>, tolerance: Double = 0,
-    floating: QuestionData.Floating = QuestionData.Floating()
+    floating: QuestionData.Floating = QuestionData.Floating(), property: String = ""
   ) -> [AnswerDifference] {
     guard case .content(let left) = service, case .content(let right) = store else {
       guard service != store else { return [] }
@@ -48,6 +50,7 @@ struct AnswerComparison {
     }
     var comparison = AnswerComparison(ordered: ordered, tolerance: tolerance)
     comparison.floating = floating
+    comparison.property = property
     if let one = try? JSONNode(left), let other = try? JSONNode(right) {
       comparison.compare(AnswerShape.plain(one), AnswerShape.plain(other), "", "")
     } else {
@@ -135,8 +138,8 @@ struct AnswerComparison {
 
   private mutating func scalar(_ left: JSONNode, _ right: JSONNode, _ path: String) {
     guard left != right, AnswerText.scalar(left) != AnswerText.scalar(right) else { return }
-    let name = String(path.split(separator: "/").last?.prefix { $0 != "[" } ?? "")
-    if floating.isSame(left.text, right.text, name) { return }
+    let name = path.split(separator: "/").last?.prefix { $0 != "[" } ?? ""
+    if floating.isSame(left.text, right.text, name.isEmpty || name == "value" ? property : String(name)) { return }
     if tolerance > 0, let one = left.text.flatMap(Double.init), let other = right.text.flatMap(Double.init),
       abs(one - other) <= tolerance * max(abs(one), abs(other), 1e-9)
     {

@@ -95,26 +95,33 @@ extension Excuse {
         $0.text == "0"
       }),
     Excuse(
-      id: "odatapy-single-digits", server: .odataPy, paragraph: "CSDL 4.01 §3.3; URL Conventions 4.01 §5.1.1.2.6",
-      fault: "a Single is kept as the Double of its digits, another number, and so is the remainder",
+      id: "odatapy-single-digits", server: .odataPy,
+      paragraph: "CSDL 4.01 §3.3; URL Conventions 4.01 §5.1.1.2.6, §5.1.1.18",
+      fault: "a Single is kept as the Double of its digits: a remainder is another number's, a product is beyond Singles",
       makes: .difference { question, difference in
-        guard difference.member == "Made", difference.kind == .value,
-          let divisor = question.firstRange(of: "$compute=(Single mod ")
-            .flatMap({ Double(question[$0.upperBound...].prefix { $0 != ")" }) })
+        guard difference.member == "Made", difference.kind == .value, question.contains("$compute=(Single "),
+          let number = Double(difference.service)
         else { return false }
-        // The greatest there is, as it is sent.
-        let greatest = Double(Float.greatestFiniteMagnitude)
-        return Double(difference.service) == 3.4028234e38.truncatingRemainder(dividingBy: divisor)
-          && Double(difference.store) == greatest.truncatingRemainder(dividingBy: divisor)
+        if difference.store.hasSuffix("INF'") { return Float(number) == Float(difference.store.filter { $0 != "'" }) }
+        // The greatest there is, as it is sent, and as it is.
+        let greatest = (sent: 3.4028234e38, exact: Double(Float.greatestFiniteMagnitude))
+        guard let place = question.firstRange(of: " mod ")?.upperBound,
+          let divisor = Double(question[place...].prefix { $0 != ")" })
+        else { return false }
+        return number == greatest.sent.truncatingRemainder(dividingBy: divisor)
+          && Double(difference.store) == greatest.exact.truncatingRemainder(dividingBy: divisor)
       },
       proof: Proof(path: "AllTypes(1)?$compute=Single%20mod%205%20as%20Made&$select=Made") {
         $0.text.contains("\"Made\":2.0")
       }),
     Excuse(
-      id: "odatapy-sum-digits", server: .odataPy, paragraph: "Data Aggregation 4.0 §3.2.1.3.1",
-      fault: "sums of decimals are rounded to 28 digits, which are not sufficient",
+      id: "odatapy-28-digits", server: .odataPy,
+      paragraph: "Data Aggregation 4.0 §3.2.1.3.1; URL Conventions 4.01 §5.1.1.2.1, §5.1.1.2.2",
+      fault: "sums and differences of decimals are rounded to 28 digits, whatever their scale",
       makes: .difference { question, difference in
-        guard question.contains(" with sum as \(difference.member)"), difference.kind == .value,
+        let isSum = question.contains(" with sum as \(difference.member)")
+        let isComputed = difference.member == "Made" && question.contains("$compute=(Decimal ")
+        guard isSum || isComputed, difference.kind == .value,
           let rounded = ServiceSpelling.in28Digits(difference.store)
         else { return false }
         return ODataDecimal(difference.service) == rounded
@@ -144,8 +151,9 @@ extension Excuse {
       makes: .question { $0.searchesPieces = true },
       proof: Proof(path: "Products/$count?$search=our") { $0.text != "0" }),
     Excuse(
-      id: "odatapy-raw-moment", server: .odataPy, paragraph: "URL Conventions 4.01 §4.7; ABNF dateTimeOffsetValue",
-      fault: "the raw value of a moment or duration is Python's: a space for the T, 0:01:00 for PT1M",
+      id: "odatapy-raw-value", server: .odataPy,
+      paragraph: "URL Conventions 4.01 §4.7; ABNF dateTimeOffsetValue, nanInfinity",
+      fault: "the raw value of a moment, a duration or NaN is Python's: a space for the T, 0:01:00 for PT1M, nan",
       makes: .answer { question, answer, model in
         ServiceSpelling.raw(question, answer) { ServiceSpelling.fromPython($0, of: $1, model) }
       },

@@ -70,8 +70,10 @@ extension QuestionWriter {
   }
 
   mutating func expand(_ type: EdmStructure, depth: Int = 0) -> (node: QuestionNode, names: [String]) {
+    // A product is one whether it was reached as a product or as one that goes bad.
+    let base = type.chain.first ?? type
     let known = type.navigationProperties.filter {
-      reach.expandsAgain || expanded.insert("\(type.name)/\($0.name)").inserted
+      reach.expandsAgain || expanded.insert("\(base.name)/\($0.name)").inserted
     }
     let navigations = some(known, atMost: 2)
     let items = navigations.map { expandItem($0, of: type, depth: depth) }

@@ -8,7 +8,7 @@ struct QuestionWriter {
   var random: PrintedSeed
   /// The lambda variables in use.
   var variables = 0
-  /// What `$expand` of this question leads through already, as `Ns.Type/Name`.
+  /// What `$expand` of this question leads through already, as `Ns.Type/Name` by the most basic type.
   var expanded: Set<String> = []
   /// Whether conditions keep off navigation properties: those in `$expand` of a server that sees what it has expanded there.
   var staysNear = false

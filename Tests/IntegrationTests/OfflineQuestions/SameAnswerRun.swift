@@ -156,8 +156,8 @@ struct SameAnswerRun {
     _ truth: QuestionAnswer, _ ours: QuestionAnswer, _ question: Question, _ text: String
   ) -> (differences: [AnswerDifference], excuses: [String]) {
     let all = AnswerComparison.differences(
-      service: truth, store: ours, ordered: question.root.ordered(), tolerance: SameAnswerRun.tolerance(text),
-      floating: floating)
+      service: truth, store: ours, ordered: question.root.ordered(), tolerance: tolerance(text), floating: floating,
+      property: text.prefix { $0 != "?" }.split(separator: "/").last { $0 != "$value" }.map(String.init) ?? "")
     var used: [String] = []
     let left = all.filter { difference in
       let excuse = excuses.first { excuse in
@@ -170,10 +170,10 @@ struct SameAnswerRun {
   }
 
   /// The standard leaves the type of an average and of a quotient to the service (Data Aggregation 3.1.3.4).
-  static func tolerance(_ text: String) -> Double {
+  func tolerance(_ text: String) -> Double {
     if text.contains("$compute=") || text.contains("$apply="), text.contains("Single") { return 1e-6 }
     // In which order doubles are added is nobody's business.
-    if text.contains(" with sum "), text.contains("Double") { return 1e-9 }
+    if floating.doubles.contains(where: { text.contains("\($0) with sum ") }) { return 1e-9 }
     return [" with average ", " div ", " divby "].contains { text.contains($0) } ? 1e-9 : 0
   }
 

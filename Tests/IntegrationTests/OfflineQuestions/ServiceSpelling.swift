@@ -67,9 +67,10 @@ enum ServiceSpelling {
     return names.compactMap { model.structure($0)?.property(name)?.type }
   }
 
-  /// `2026-01-15 08:00:00+00:00` and `1 day, 0:01:00` of Python; nil for other texts.
+  /// `2026-01-15 08:00:00+00:00`, `1 day, 0:01:00`, `nan` and `inf` of Python; nil for other texts.
   static func fromPython(_ text: String, of name: String, _ model: EdmModel) -> String? {
     let type = type(of: name, model)
+    if type == .single || type == .double { return ["nan": "NaN", "inf": "INF", "-inf": "-INF"][text] }
     guard type == .duration || type == .dateTimeOffset else { return nil }
     let parts = text.split(separator: " ", maxSplits: 1).map(String.init)
     if parts.count == 2, ODataDate(parts[0]) != nil {

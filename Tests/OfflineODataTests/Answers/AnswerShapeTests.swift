@@ -82,6 +82,18 @@ struct AnswerShapeTests {
         """)
   }
 
+  @Test("What was computed beyond a Single is INF, no number that JSON has not (JSON Format 4.01 §7.1)")
+  func beyondSingle() async throws {
+    let rig = try await AnswerShapeTests.rig()
+    try await rig.insert("Orders", ["@id": .integer(4), "ID": .integer(4), "Part": .real(2e39)])
+    try await rig.insert("Orders", ["@id": .integer(5), "ID": .integer(5), "Part": .real(-2e39)])
+    var bench = try rig.bench("Orders")
+    bench.select = ["ID", "Part"]
+    bench.condition = "\"ID\" > 3"
+    let (text, _) = try await rig.text(bench.made, "Orders", AnswerShapeTests.form(.v401, .none))
+    #expect(text == #"{"value":[{"ID":4,"Part":"INF"},{"ID":5,"Part":"-INF"}]}"#)
+  }
+
   @Test("IEEE754Compatible puts exact numbers into strings (JSON Format 4.01 §3.2)")
   func ieee() async throws {
     let rig = try await AnswerShapeTests.rig()
