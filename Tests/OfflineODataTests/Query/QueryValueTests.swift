@@ -76,6 +76,7 @@ struct QueryValueTests {
       ("Products(50)/Friends", 1), ("Products(51)/Friends", 0), ("Products(50)/Category", 1),
       ("Products(51)/Category", 0),
       ("Products(30)/Shop.Special/Best", 1), ("Products(10)/Shop.Special/Best", 0),
+      ("Products(50)/Tags/$count", 1), ("Products(51)/Tags/$count", 0),
     ] {
       let owner = try #require(try rig.plan(url).owner, "\(url)")
       let count = try await rig.database.read { (connection) throws(StorageError) in

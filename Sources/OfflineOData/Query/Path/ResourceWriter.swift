@@ -106,7 +106,9 @@ struct ResourceWriter {
       // The row has to be there: no row is no such resource.
       let collection = CollectionWriter(statement: statement, environment: Environment())
       let number = try collection.count(json, RelatedRows(), options).operand
-      return ReadPlan(try SQLText("SELECT \(number) \(rows.from())").checked(), .count, isSingle: true)
+      return ReadPlan(
+        try SQLText("SELECT \(number) \(rows.from())").checked(), .count, isSingle: true,
+        owner: ReadCount("SELECT count(*) \(rows.from())"))
     default: throw OfflineODataError.unsupported("$count of what is no collection")
     }
   }
