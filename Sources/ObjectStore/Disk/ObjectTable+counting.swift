@@ -20,12 +20,6 @@ extension ObjectTable {
     besideAlone(report) { () throws(StorageError) in try delete(ids) }
   }
 
-  /// Writes up to `limit` counts, beside what the transaction is for.
-  func writeCountsBeside(_ limit: Int, _ report: (any Error) -> Void) {
-    guard failure == nil, memory.hasCounts else { return }
-    besideAlone(report) { () throws(StorageError) in _ = try writeCounts(limit) }
-  }
-
   /// Runs what is not for the caller and changes the file: where it fails alone, it is undone.
   private func besideAlone(_ report: (any Error) -> Void, _ body: () throws(StorageError) -> Void) {
     beside(report) { () throws(StorageError) in try connection.savepoint { (_) throws(StorageError) in try body() } }

@@ -29,10 +29,10 @@ final class ObjectWriter: Sendable {
   private static let smallBytes = 64 << 10
   /// Stands for a change of which nobody knows how much it writes.
   static let unknownBytes = transactionBytes
-  /// Expired values, and counts, that a transaction writes beside what it is for.
+  /// Expired values that a transaction deletes beside what it is for.
   private static let besides = 64
   /// Counts written by a transaction of their own.
-  private static let countSlice = 2048
+  private static let countSlice = 512
   /// How long another process may keep the lock, in milliseconds.
   static let lockMilliseconds: Int32 = 60_000
 
@@ -181,7 +181,6 @@ final class ObjectWriter: Sendable {
       let result: Result
       do { result = try work(table) } catch { throw ChangeFailure(cause: error) }
       table.purgeBeside(ObjectWriter.besides, report)
-      table.writeCountsBeside(ObjectWriter.besides, report)
       return result
     }
   }

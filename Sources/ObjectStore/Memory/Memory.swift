@@ -134,9 +134,6 @@ final class Memory: Sendable {
     tier.withLock { $0.dropPending(key, id) }
   }
 
-  /// True where there may be counts that the file does not know.
-  var hasCounts: Bool { tier.withLock { $0.hasCounts } }
-
   func takeCounts(_ limit: Int) -> [(id: Int64, requests: RequestCounts.Requests)] {
     tier.withLock { $0.takeCounts(limit) }
   }

@@ -262,9 +262,6 @@ struct MemoryTier: Sendable {
     return requests
   }
 
-  /// True where there may be counts to write.
-  var hasCounts: Bool { counts.count > 0 || !requested.isEmpty }
-
   /// Takes up to `limit` counts out, to be written.
   mutating func takeCounts(_ limit: Int) -> [(id: Int64, requests: RequestCounts.Requests)] {
     isWritingAsked = false

@@ -14,6 +14,8 @@ struct RequestCounts: Sendable {
   }
 
   private var counts: [Int64: Requests] = [:]
+  /// The values whose turn comes next, the last one first, by id: their rows are written side by side. Some may be gone.
+  private var turn: [Int64] = []
 
   var count: Int { counts.count }
 
@@ -25,10 +27,16 @@ struct RequestCounts: Sendable {
 
   mutating func take(_ id: Int64) -> Requests { counts.removeValue(forKey: id) ?? Requests() }
 
-  /// Up to `limit` of the counts, which are not in here any more.
+  /// Up to `limit` of the counts, which are not in here any more; fewer where these are all. They come in rounds, by id: what
+  /// is added to one that has had its turn waits for the next round.
   mutating func takeSome(_ limit: Int) -> [(id: Int64, requests: Requests)] {
-    let some = counts.prefix(max(0, limit)).map { (id: $0.key, requests: $0.value) }
-    if some.count == counts.count { counts = [:] } else { for one in some { counts[one.id] = nil } }
+    var some: [(id: Int64, requests: Requests)] = []
+    some.reserveCapacity(max(0, min(limit, counts.count)))
+    while some.count < limit, !counts.isEmpty {
+      if turn.isEmpty { turn = counts.keys.sorted(by: >) }
+      if let id = turn.popLast(), let requests = counts.removeValue(forKey: id) { some.append((id, requests)) }
+    }
+    if counts.isEmpty { turn = [] }
     return some
   }
 }

@@ -41,7 +41,15 @@ package enum Digest {
   /// Random bytes fit for keys.
   package static func randomBytes(_ count: Int) -> [UInt8] {
     var generator = SystemRandomNumberGenerator()
-    return (0..<max(0, count)).map { _ in UInt8.random(in: 0...255, using: &generator) }
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(max(0, count) + 7)
+    // A call of the system each time: eight bytes for one.
+    while bytes.count < count {
+      let word = generator.next()
+      for shift in stride(from: 0, to: 64, by: 8) { bytes.append(UInt8(truncatingIfNeeded: word >> shift)) }
+    }
+    bytes.removeLast(bytes.count - max(0, count))
+    return bytes
   }
 
   /// Lower-case hexadecimal digits.

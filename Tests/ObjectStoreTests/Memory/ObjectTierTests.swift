@@ -52,6 +52,25 @@ struct ObjectTierTests {
     }
   }
 
+  @Test("A put writes no counts of others beside itself: their rows lie anywhere in the file")
+  func putsWriteNoCounts() async throws {
+    let rig = try ObjectRig()
+    let store = try await rig.open(ObjectStoreOptions(memory: .none))
+    for number in 0..<20 { try await store.put(number, forKey: "\(number)") }
+    for number in 0..<20 { _ = try await store.value(Int.self, forKey: "\(number)") }
+    try await store.put(1, forKey: "20")
+    func written() async throws -> Int64? {
+      try await store.database.read { (connection) throws(StorageError) in
+        try connection.first("SELECT count(*) FROM request") { (row) throws(StorageError) in try row.int64(0) }
+      }
+    }
+    #expect(try await written() == 0)
+    rig.runDelayed()
+    await withCheckedContinuation { written in store.database.whereWriting { _ in written.resume() } }
+    #expect(try await written() == 20)
+    try await store.close()
+  }
+
   @Test("Many counts are written without waiting, and none is lost")
   func manyCounts() async throws {
     let rig = try ObjectRig()

@@ -1,7 +1,8 @@
 import Foundation
-import ObjectStore
 import TestSupport
 import Testing
+
+@testable import ObjectStore
 
 @Suite("Objects: random operations against a dictionary", .timeLimit(.minutes(5)))
 struct ObjectModelTests {
@@ -56,12 +57,13 @@ struct ModelRun {
   var rig: ObjectRig
   var store: ObjectStore
   var model = ObjectModelTests.Model()
-  /// The counts that the last commit has written: it writes all, as there are few.
+  /// The counts that are in the file: those that there were when they were written last, of values that are there since.
   private var written: [ObjectModelTests.Model.Key: Int] = [:]
 
   init(rig: ObjectRig, store: ObjectStore) { (self.rig, self.store) = (rig, store) }
 
   private mutating func noteWritten() { written = model.entries.mapValues(\.requests) }
+  private mutating func noteDeleted() { written = written.filter { model.entries[$0.key] != nil } }
 
   private static let keys = (0..<40).map { "key \($0)" } + ["", "\u{0}", "e\u{301}", "\u{e9}"].map { "special\($0)" }
   private static let labels = ["red", "green", "blue", "green-ish"]
@@ -85,7 +87,7 @@ struct ModelRun {
     try await store.close()
     rig = next
     store = try await rig.open()
-    // The counts since the last commit are lost, and nothing else.
+    // The counts since they were written last are lost, and nothing else.
     for key in model.entries.keys { model.entries[key]?.requests = written[key] ?? 0 }
     try await checkEverything(place)
   }
@@ -111,7 +113,6 @@ struct ModelRun {
         ? now.addingTimeInterval(Double.random(in: -1...20, using: &random)) : nil
       try await store.put(value, forKey: key, labels: labels, expires: expires)
       put(key, value, labels, expires, now)
-      noteWritten()
     case 30..<65:
       let key = key(&random)
       let found = try await store.value([UInt8].self, forKey: key)
@@ -121,22 +122,27 @@ struct ModelRun {
       let key = key(&random)
       #expect(try await store.delete(forKey: key) == (model.live(now)[Array(key.utf8)] != nil))
       model.entries[Array(key.utf8)] = nil
-      noteWritten()
+      noteDeleted()
     case 75..<78:
       let label = ModelRun.labels[Int.random(in: 0..<4, using: &random)]
       let doomed = model.live(now).filter { $0.value.labels.contains(label) }
       #expect(try await store.deleteAll(label: label) == doomed.count)
       model.entries = model.entries.filter { !$0.value.labels.contains(label) }
-      noteWritten()
+      noteDeleted()
     case 78:
       let date = now.addingTimeInterval(-Double.random(in: 0...100, using: &random))
       let doomed = model.live(now).filter { $0.value.updated < date }
       #expect(try await store.deleteAll(notUpdatedSince: date) == doomed.count)
       model.entries = model.entries.filter { $0.value.updated >= date }
-      noteWritten()
+      noteDeleted()
     case 79 where Int.random(in: 0..<8, using: &random) == 0:
       #expect(try await store.deleteAll() == model.live(now).count)
       model.entries = [:]
+      noteDeleted()
+    case 79:
+      rig.runDelayed()
+      // The writer's thread takes its work in turn.
+      await withCheckedContinuation { written in store.database.whereWriting { _ in written.resume() } }
       noteWritten()
     case 80..<90: try await transaction(&random, now)
     default: try await select(&random, now)
@@ -147,6 +153,7 @@ struct ModelRun {
     _ key: String, _ value: [UInt8], _ labels: Set<String>, _ expires: Date?, _ now: Date
   ) {
     let old = model.live(now)[Array(key.utf8)]
+    if old == nil { written[Array(key.utf8)] = nil }
     model.entries[Array(key.utf8)] = ObjectModelTests.Model.Entry(
       value: value, labels: labels, created: old?.created ?? now, updated: now, expires: expires,
       requests: old?.requests ?? 0)
@@ -175,9 +182,9 @@ struct ModelRun {
         put(change.key, value, [], nil, now)
       } else {
         model.entries[Array(change.key.utf8)] = nil
+        noteDeleted()
       }
     }
-    noteWritten()
   }
 
   private func select(_ random: inout PrintedSeed, _ now: Date) async throws {

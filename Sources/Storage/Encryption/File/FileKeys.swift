@@ -13,6 +13,11 @@ final class FileKeys: Sendable {
   private static let length = 128
   private static let purpose = "larder file"
 
+  /// Pages and frames of the log in plain text, with which a commit does not have all be opened again: 2 MiB, and as much
+  /// as the log is long before SQLite moves it into the file.
+  let pages = RecentPages(slots: 512)
+  let frames = RecentPages(slots: LogFile.keptFrames)
+
   /// What was found wrong last, for the error that follows.
   private let finding = Mutex<String?>(nil)
 

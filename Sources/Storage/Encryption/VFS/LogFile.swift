@@ -8,6 +8,9 @@ import CSQLite
   static let headerLength = 32
   static let frameHeaderLength = 24
   static let frameLength = frameHeaderLength + pageLength
+  /// Frames from the log's start on that are kept in plain text: about as many as it has when SQLite moves them into the
+  /// file. Longer ones come of large transactions, which read little of what they wrote.
+  static let keptFrames = 1024
 
   private let keys: FileKeys
   private let pages: PageCipher
@@ -108,11 +111,28 @@ import CSQLite
         bytes, Self.sealedLength, to: page, nonce: page + Self.nonceOffset, tag: page + Self.tagOffset, with: data)
     }
     guard isSealed else { return IOError.write }
-    guard isPending else {
-      return unsafe real.write(page, Self.pageLength, at: frame + Int64(Self.frameHeaderLength))
-    }
+    let isWhole = isPending
     isPending = false
-    return unsafe real.write(work, Self.frameLength, at: frame)
+    let code =
+      isWhole
+      ? unsafe real.write(work, Self.frameLength, at: frame)
+      : unsafe real.write(page, Self.pageLength, at: frame + Int64(Self.frameHeaderLength))
+    if code == SQLITE_OK { unsafe keep(frame, bytes, end: page + Self.sealedLength) }
+    return code
+  }
+
+  private func keep(_ frame: Int64, _ page: UnsafeRawPointer, end: UnsafeRawPointer) {
+    let number = Self.number(frame)
+    if number <= Self.keptFrames { unsafe keys.frames.keep(UInt64(number), page, end: end) }
+  }
+
+  /// A frame's page that was sealed or opened before and lies in the log as it did then.
+  private func takeRecent(_ frame: Int64, to page: UnsafeMutableRawPointer) -> Bool {
+    let number = Self.number(frame)
+    guard number <= Self.keptFrames, keys.frames.mayHave(UInt64(number)) else { return false }
+    let end = frame + Int64(Self.frameHeaderLength + Self.sealedLength)
+    return unsafe real.readWhole(work, Self.reservedLength, at: end)
+      && keys.frames.take(UInt64(number), end: work, to: page)
   }
 
   /// Writes a header whose page has not come.
@@ -153,7 +173,9 @@ import CSQLite
     let frame = Int64(Self.headerLength) + number * Int64(Self.frameLength)
     switch (Int(start), count) {
     case (Self.frameHeaderLength, Self.pageLength):
+      if unsafe takeRecent(frame, to: bytes) { return SQLITE_OK }
       let code = unsafe readFrame(frame, to: bytes)
+      if code == SQLITE_OK { unsafe keep(frame, bytes, end: work + Self.frameHeaderLength + Self.sealedLength) }
       guard code == SQLITE_CORRUPT || code == IOError.shortRead else { return code }
       keys.note("Frame \(number + 1) of the log is not what was written")
       return SQLITE_CORRUPT

@@ -38,9 +38,15 @@ import CSQLite
     if let sealed = unsafe ahead.page(number, of: real), unsafe codec.open(sealed, number: number, to: page) {
       return SQLITE_OK
     }
-    let code = unsafe real.read(work, Self.pageLength, at: Int64(number - 1) * Int64(Self.pageLength))
+    let offset = Int64(number - 1) * Int64(Self.pageLength)
+    if unsafe takeRecent(number, offset, to: page) { return SQLITE_OK }
+    let code = unsafe real.read(work, Self.pageLength, at: offset)
     if code == SQLITE_OK {
-      if unsafe codec.open(work, number: number, to: page) { return SQLITE_OK }
+      if unsafe codec.open(work, number: number, to: page) {
+        // What is read once in its order would only push others out.
+        if !ahead.isInOrder { unsafe keys.pages.keep(number, page, end: work + Self.sealedLength) }
+        return SQLITE_OK
+      }
       keys.note("Page \(number) is not what was written")
       return SQLITE_CORRUPT
     }
@@ -51,6 +57,13 @@ import CSQLite
     if number == 1, real.size(&size) == SQLITE_OK, size == 0 { return code }
     keys.note("Page \(number) is missing")
     return SQLITE_CORRUPT
+  }
+
+  /// A page that was opened before and lies in the file as it did then.
+  private func takeRecent(_ number: UInt64, _ offset: Int64, to page: UnsafeMutableRawPointer) -> Bool {
+    guard keys.pages.mayHave(number) else { return false }
+    return unsafe real.readWhole(work, Self.reservedLength, at: offset + Int64(Self.sealedLength))
+      && keys.pages.take(number, end: work, to: page)
   }
 
   override func write(_ bytes: UnsafeRawPointer, _ count: Int, at offset: Int64) -> Int32 {

@@ -46,6 +46,9 @@ import CSQLite
     return unsafe UnsafeRawPointer(room.start)
   }
 
+  /// Whether the page asked for last follows the one before it.
+  var isInOrder: Bool { run > 0 }
+
   /// Drops what was read.
   mutating func forget() { held = 0 }
 }
