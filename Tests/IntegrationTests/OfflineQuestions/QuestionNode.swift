@@ -81,8 +81,10 @@ struct QuestionNode: Sendable {
   /// Every tree that has one piece less.
   func smaller() -> [QuestionNode] {
     var all: [QuestionNode] = []
-    switch role {
-    case .truth, .value: all += inner(role)
+    switch (role, meaning) {
+    // What a lambda says of its variable means nothing outside.
+    case (_, .quantifier): break
+    case (.truth, _), (.value, _): all += inner(role)
     default: break
     }
     for (place, part) in parts.enumerated() {

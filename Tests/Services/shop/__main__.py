@@ -51,8 +51,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
             elif name.lower() not in ("content-length", "transfer-encoding"):
                 environ["HTTP_" + name.upper().replace("-", "_")] = value
         status = []
-        chunks = self.app(environ, lambda line, fields: status.extend([line, fields]))
-        self.answer(status[0], status[1], b"".join(chunks))
+        # One at a time: what the framework puts in line on stored entities for one request, others would see.
+        with self.processor.store.lock:
+            content = b"".join(self.app(environ, lambda line, fields: status.extend([line, fields])))
+        self.answer(status[0], status[1], content)
 
     do_GET = do_HEAD = do_POST = do_PUT = do_PATCH = do_DELETE = do_OPTIONS = do_MERGE = handle_any
 
