@@ -97,7 +97,7 @@ extension Excuse {
     Excuse(
       id: "odatapy-single-digits", server: .odataPy,
       paragraph: "CSDL 4.01 §3.3; URL Conventions 4.01 §5.1.1.2.6, §5.1.1.18",
-      fault: "a Single is kept as the Double of its digits: a remainder is another number's, a product is beyond Singles",
+      fault: "a Single is kept as the Double of its digits: remainders are another number's, products beyond Singles",
       makes: .difference { question, difference in
         guard difference.member == "Made", difference.kind == .value, question.contains("$compute=(Single "),
           let number = Double(difference.service)
