@@ -104,6 +104,9 @@ struct DownloadMarkTests {
     _ = try await read.finish(deltaLink: nil, etag: nil, lastModified: nil, at: 1, marks: marks)
     #expect(try await rig.store.undoPendingChanges(nil) == 1)
     #expect(try await rig.rows.rows("SELECT count(*) FROM {Customers}") == ["2"])
+    // The identity under which it came is nobody's any more: its mark, which was staged, goes with it.
+    let ofNobody = "row <> 0 AND row NOT IN (SELECT \"@id\" FROM {Customers})"
+    #expect(try await rig.rows.rows("SELECT count(*) FROM larder_upserted WHERE \(ofNobody)") == ["0"])
     #expect(try await new(rig) == "")
   }
 
