@@ -32,6 +32,8 @@ struct QueryWriter: Sendable {
     var showsMarks: Bool
     /// What `now()` is, in the form of Edm.DateTimeOffset: the same for a whole question.
     var now: String
+    /// What `$apply` may make of hierarchies.
+    var hierarchy = HierarchyWriter.Bounds()
 
     /// Without a time, that of this machine's clock.
     init(pageSize: Int? = nil, showsMarks: Bool = false, now: ODataDateTimeOffset? = nil) {

@@ -92,6 +92,8 @@ struct ApplyHierarchyFuzzTests {
     }
   }
 
+  private typealias Bounds = HierarchyWriter.Bounds
+
   private static let up = "@Org.OData.Aggregation.V1.UpPath#ManyParents"
 
   private static func object(_ way: [Int]) -> String {
@@ -176,6 +178,30 @@ struct ApplyHierarchyFuzzTests {
       "SalesOrganizations?$apply=groupby((rolluprecursive($root/SalesOrganizations,SalesOrgHierarchy,ID)),aggregate($count as N))&$filter=N ge 149&$select=N"
     )
     #expect(sum == #"{"N":150},{"N":149}"#)
+  }
+
+  /// Three nodes below each other: three places on as many levels, and six pairs. All are counted, whatever rows are asked for.
+  @Test(
+    "What a hierarchy comes to is bounded as a whole, also for rows at few of its nodes",
+    arguments: ["", "filter(ID eq 'N0')/", "filter(ID eq 'N1')/", "filter(ID eq 'N9')/"])
+  func boundedAsWhole(_ rows: String) async throws {
+    let rig = try await ApplyRig(Self.chain(3))
+    let hierarchy = "$root/SalesOrganizations,SalesOrgHierarchy,ID"
+    let traversal = "SalesOrganizations?$apply=\(rows)traverse(\(hierarchy),preorder)"
+    let portions = "SalesOrganizations?$apply=\(rows)groupby((rolluprecursive(\(hierarchy))),aggregate($count as N))"
+    // Of rows that are at none of the nodes and might be at several, which are looked for in each portion.
+    let several =
+      "Customers?$apply=groupby((rolluprecursive(\(hierarchy.replacing(",ID", with: ",Sales/SalesOrganizationID")))),aggregate($count as N))"
+    for (url, fits, isTooMuch, what) in [
+      (traversal, Bounds(places: 3), Bounds(places: 2), "a traversal of so many places"),
+      (traversal, Bounds(levels: 3), Bounds(levels: 2), "a traversal of so many levels"),
+      (portions, Bounds(pairs: 6), Bounds(pairs: 5), "rolluprecursive over so many pairs of nodes"),
+      (several, Bounds(pairs: 6), Bounds(pairs: 5), "rolluprecursive over so many pairs of nodes"),
+    ] {
+      _ = try await rig.bounded(fits).ask(url)
+      let error = await #expect(throws: StorageError.self) { try await rig.bounded(isTooMuch).ask(url) }
+      #expect("\(error as Any)".contains(what), "\(url): \(error as Any)")
+    }
   }
 
   /// Nodes of which each is below the one before.

@@ -149,9 +149,18 @@ extension QueryWorld {
 /// A store with sales, asked by URLs.
 struct ApplyRig: Sendable {
   let rig: QueryRig
+  /// What hierarchies may come to.
+  var hierarchy = HierarchyWriter.Bounds()
 
   init(_ world: QueryWorld = ApplySales.world()) async throws {
     rig = try await QueryRig(world, model: ApplySales.model)
+  }
+
+  /// The same, where hierarchies may come to less.
+  func bounded(_ hierarchy: HierarchyWriter.Bounds) -> ApplyRig {
+    var rig = self
+    rig.hierarchy = hierarchy
+    return rig
   }
 
   func plan(_ url: String, pageSize: Int? = nil) throws -> (ReadPlan, ODataBoundURL) {
@@ -159,7 +168,9 @@ struct ApplyRig: Sendable {
     let text = url.replacing(" ", with: "%20")
     let tree = try ODataParser(version).relativeURL(text)
     let bound = try ODataBinder(model: ApplySales.model).bind(tree, text: text)
-    return (try QueryWriter(plan: rig.plan, state: rig.state, options: .init(pageSize: pageSize)).plan(bound), bound)
+    var options = QueryWriter.Options(pageSize: pageSize)
+    options.hierarchy = hierarchy
+    return (try QueryWriter(plan: rig.plan, state: rig.state, options: options).plan(bound), bound)
   }
 
   /// The values of a property in the rows of all pages, one page a list.

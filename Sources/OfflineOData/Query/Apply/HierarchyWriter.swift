@@ -10,17 +10,21 @@ struct HierarchyWriter {
   let apply: ApplyWriter
   let reference: ODataBoundHierarchy
 
-  /// The most places that a traversal may have, and pairs of nodes of which one is below the other.
-  static let mostPlaces = 100_000
-  static let mostPairs = 10_000_000
-  /// The most levels of a traversal.
-  static let mostLevels = 1000
-
   private static let term = "Org.OData.Aggregation.V1.RecursiveHierarchy"
 
   private var statement: Statement { apply.statement }
   private var question: Question { statement.question }
   private var writer: ExpressionWriter { ExpressionWriter(statement: statement, environment: Environment()) }
+  private var most: Bounds { question.options.hierarchy }
+
+  /// What a hierarchy may come to. More is refused, never cut short.
+  struct Bounds: Sendable, Hashable {
+    /// Places of a traversal, and levels of them.
+    var places = 100_000
+    var levels = 1000
+    /// Pairs of nodes of which one is at or below the other.
+    var pairs = 10_000_000
+  }
 
   init(_ apply: ApplyWriter, _ reference: ODataBoundHierarchy) throws {
     self.apply = apply
@@ -192,11 +196,11 @@ struct HierarchyWriter {
       ? "'[' || \(alias: w).j || CASE \(alias: w).u WHEN '[]' THEN ']' ELSE ',' || substr(\(alias: w).u, 2) END"
       : "'[]'"
     let level = HierarchyWriter.bounded(
-      "\(alias: w).d + 1", HierarchyWriter.mostLevels, "a traversal of so many levels")
+      "\(alias: w).d + 1", most.levels, "a traversal of so many levels")
     let next: SQLText =
-      "SELECT \(alias: n).id, \(alias: w).p || printf('/%08x.%d', \(alias: n).k, \(alias: n).id), \(level), \(way), \(name) FROM \(alias: w) JOIN \(alias: e) ON \(alias: e).above = \(alias: w).id JOIN \(alias: n) ON \(alias: n).id = \(alias: e).id WHERE instr(\(alias: w).p || '/', '.' || \(alias: n).id || '/') = 0 ORDER BY 3 DESC LIMIT \(number: HierarchyWriter.mostPlaces + 1)"
+      "SELECT \(alias: n).id, \(alias: w).p || printf('/%08x.%d', \(alias: n).k, \(alias: n).id), \(level), \(way), \(name) FROM \(alias: w) JOIN \(alias: e) ON \(alias: e).above = \(alias: w).id JOIN \(alias: n) ON \(alias: n).id = \(alias: e).id WHERE instr(\(alias: w).p || '/', '.' || \(alias: n).id || '/') = 0 ORDER BY 3 DESC LIMIT \(number: most.places + 1)"
     let key: SQLText = isPostorder ? "\(alias: w).p || '0'" : "\(alias: w).p"
-    let place = HierarchyWriter.bounded("r", HierarchyWriter.mostPlaces, "a traversal of so many places")
+    let place = HierarchyWriter.bounded("r", most.places, "a traversal of so many places")
     let head = try heads(tables, m)
     let select: SQLText =
       "WITH RECURSIVE \(head), \(alias: w)(id, p, d, u, j) AS (\(start) UNION ALL \(next)) SELECT id, node, r AS place, up FROM (SELECT \(alias: w).id AS id, \(alias: n).node AS node, row_number() OVER (ORDER BY \(key)) AS r, \(alias: w).u AS up FROM \(alias: w) JOIN \(alias: n) ON \(alias: n).id = \(alias: w).id) WHERE \(place) > 0\(HierarchyWriter.byItself)"
@@ -256,10 +260,10 @@ struct HierarchyWriter {
           "\(head) SELECT \(alias: x).id AS id, \(alias: x).place AS place, \(alias: x).up AS up FROM \(alias: x)",
         hasWay: hasWay)
     }
-    let below = HierarchyWriter.bounded("r", HierarchyWriter.mostPairs, "rolluprecursive over so many pairs of nodes")
+    let below = HierarchyWriter.bounded("r", most.pairs, "rolluprecursive over so many pairs of nodes")
     let p = question.alias("p")
     let select: SQLText =
-      "\(head), \(alias: c)(top, id) AS (SELECT DISTINCT \(alias: x).id, \(alias: x).id FROM \(alias: x) UNION SELECT \(alias: c).top, \(alias: e).id FROM \(alias: c) JOIN \(alias: e) ON \(alias: e).above = \(alias: c).id LIMIT \(number: HierarchyWriter.mostPairs + 1)), \(alias: p)(top, id, r) AS (SELECT top, id, \(below) FROM (SELECT top, id, row_number() OVER () AS r FROM \(alias: c))) SELECT \(alias: x).id AS id, \(alias: x).place AS place, \(alias: x).up AS up, \(alias: n).node AS node FROM \(alias: x) JOIN \(alias: p) ON \(alias: p).top = \(alias: x).id JOIN \(alias: n) ON \(alias: n).id = \(alias: p).id WHERE \(alias: p).r > 0\(HierarchyWriter.byItself)"
+      "\(head), \(alias: c)(top, id) AS (SELECT DISTINCT \(alias: x).id, \(alias: x).id FROM \(alias: x) UNION SELECT \(alias: c).top, \(alias: e).id FROM \(alias: c) JOIN \(alias: e) ON \(alias: e).above = \(alias: c).id LIMIT \(number: most.pairs + 1)), \(alias: p)(top, id, r) AS (SELECT top, id, \(below) FROM (SELECT top, id, row_number() OVER () AS r FROM \(alias: c))) SELECT \(alias: x).id AS id, \(alias: x).place AS place, \(alias: x).up AS up, \(alias: n).node AS node FROM \(alias: x) JOIN \(alias: p) ON \(alias: p).top = \(alias: x).id JOIN \(alias: n) ON \(alias: n).id = \(alias: p).id WHERE \(alias: p).r > 0\(HierarchyWriter.byItself)"
     return Found(select: select, hasWay: hasWay)
   }
 
