@@ -98,10 +98,9 @@ public final class ObjectStore: Sendable {
     memory.onErrands { [weak writer, observers] errands in
       if errands.contains(.tellMissed) { observers.tell([.missed]) }
       if errands.contains(.repair) { writer?.repair() }
-      if errands.contains(.writeCounts) {
-        writer?.writeCounts()
-      } else if errands.contains(.scheduleCounts) {
-        countsDelay { [weak writer] in writer?.writeCounts() }
+      if errands.contains(.writeCounts) { writer?.writeCounts(scheduled: false) }
+      if errands.contains(.scheduleCounts) {
+        countsDelay { [weak writer] in writer?.writeCounts(scheduled: true) }
       }
     }
     do throws(ObjectStoreError) {

@@ -263,7 +263,8 @@ package final class Database: Sendable {
   /// Looks for damage without comparing every index; throws `corrupt` with the first finding.
   package func checkIntegrity() async throws(StorageError) {
     let finding = try await read { (connection) throws(StorageError) in
-      try connection.first("PRAGMA quick_check(1)") { (row) throws(StorageError) in try row.text(0) }
+      connection.forgetPages()
+      return try connection.first("PRAGMA quick_check(1)") { (row) throws(StorageError) in try row.text(0) }
     }
     guard finding == "ok" else {
       throw StorageError(.corrupt, message: finding ?? "No result of the check", file: path)

@@ -40,7 +40,8 @@ struct ObjectOpening: Sendable {
         }
       }
       let memory = try await waiting(on: database) { () throws(StorageError) in
-        let memory = Memory(limit: options.memory, counter: try counter(), lastRequest: last ?? 0, now: now)
+        let memory = Memory(
+          limit: options.memory, evicts: options.disk != nil, counter: try counter(), lastRequest: last ?? 0, now: now)
         try memory.repair()
         return memory
       }

@@ -49,9 +49,11 @@ extension ObjectTable {
       try rowsForAll()
       found = try next(keeping: kept)
     }
+    var promoted: Set<Int64> = []
     while let (id, key) = found {
       let pending = takePending(key, id)
-      guard pending.times > 0 else {
+      // One that is asked for again and again meanwhile does not keep this going for ever.
+      guard pending.times > 0, promoted.insert(id).inserted else {
         _ = try delete(id: id, .evicted)
         return true
       }

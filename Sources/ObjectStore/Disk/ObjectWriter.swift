@@ -31,8 +31,9 @@ final class ObjectWriter: Sendable {
   static let unknownBytes = transactionBytes
   /// Expired values that a transaction deletes beside what it is for.
   private static let besides = 64
-  /// Counts written by a transaction of their own.
+  /// Counts written by a transaction of their own: changes that wait for it do so for milliseconds, or nobody waits.
   private static let countSlice = 512
+  private static let flushedSlice = 4096
   /// How long another process may keep the lock, in milliseconds.
   static let lockMilliseconds: Int32 = 60_000
 
@@ -245,22 +246,33 @@ final class ObjectWriter: Sendable {
   /// Sees to the number of changes that a process left odd which ended in the midst of a commit.
   func repair() { database.whereWriting { [memory] _ in memory.repairIfAbandoned() } }
 
-  /// Writes counts of requests, all that there are, a few at a time.
-  func writeCounts() {
-    memory.beginWritingCounts()
+  /// Writes counts of requests, those that there are now, some at a time; where that is under way, nothing.
+  ///
+  /// - Parameter scheduled: whether this was asked for a while ago.
+  func writeCounts(scheduled: Bool) {
+    if memory.beginWritingCounts(scheduled: scheduled) { writeRound() }
+  }
+
+  private func writeRound() {
     database.whereWriting { [self] turn in
       do {
         let count = try transaction(turn) { table in try table.writeCounts(ObjectWriter.countSlice) }
-        if count == ObjectWriter.countSlice { writeCounts() }
-      } catch { report(error) }
+        // Changes that wait come between.
+        if count == ObjectWriter.countSlice { return writeRound() }
+        memory.endWritingCounts(succeeded: true)
+      } catch {
+        memory.endWritingCounts(succeeded: false)
+        report(error)
+      }
     }
   }
 
   /// Writes the counts that there are, and waits for that.
   func flushCounts() async throws {
+    memory.beginRound()
     while true {
-      let count = try await change { table in try table.writeCounts(ObjectWriter.countSlice) }
-      if count < ObjectWriter.countSlice { return }
+      let count = try await change { table in try table.writeCounts(ObjectWriter.flushedSlice) }
+      if count < ObjectWriter.flushedSlice { return }
     }
   }
 

@@ -13,13 +13,13 @@ final class Memory: Sendable {
   private let onErrands: Mutex<(@Sendable (MemoryTier.Errands) -> Void)?> = Mutex(nil)
 
   init(
-    limit: ObjectStoreOptions.MemoryLimit, counter: SharedCounter?, lastRequest: Int64,
+    limit: ObjectStoreOptions.MemoryLimit, evicts: Bool = false, counter: SharedCounter?, lastRequest: Int64,
     now: @escaping @Sendable () -> Int64
   ) {
     self.counter = counter
     self.now = now
     self.limit = counter == nil ? .none : limit
-    tier = Mutex(MemoryTier(limit: self.limit, number: counter?.number ?? 0, last: lastRequest))
+    tier = Mutex(MemoryTier(limit: self.limit, number: counter?.number ?? 0, last: lastRequest, evicts: evicts))
   }
 
   /// Who does what comes up beside; set once, before the first use.
@@ -148,7 +148,11 @@ final class Memory: Sendable {
 
   func raiseMoment(to moment: Int64) { tier.withLock { $0.raiseMoment(to: moment) } }
 
-  func beginWritingCounts() { tier.withLock { $0.beginWritingCounts() } }
+  func beginRound() { tier.withLock { $0.beginRound() } }
+
+  func beginWritingCounts(scheduled: Bool) -> Bool { tier.withLock { $0.beginWritingCounts(scheduled: scheduled) } }
+
+  func endWritingCounts(succeeded: Bool) { step { tier, _ in tier.endWritingCounts(succeeded: succeeded) } }
 
   func nextMoment() -> Int64 { tier.withLock { $0.nextMoment() } }
 

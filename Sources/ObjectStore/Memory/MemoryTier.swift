@@ -66,15 +66,21 @@ struct MemoryTier: Sendable {
   private var isWritingScheduled = false
   /// Writing at once was asked for, and has not begun yet.
   private var isWritingAsked = false
+  private var isWriting = false
 
   /// Counts held before they are written without waiting longer.
+  private let countLimit: Int
   static let countLimit = 16_384
+  /// The same where values are evicted: a put that makes room writes the counts of those whose turn it would be.
+  static let evictingCountLimit = 2048
 
   /// - Parameters:
   ///   - number: the file's number of changes.
   ///   - last: the last moment of a request that the file knows.
-  init(limit: ObjectStoreOptions.MemoryLimit, number: UInt64, last: Int64) {
+  ///   - evicts: true where the file has limits.
+  init(limit: ObjectStoreOptions.MemoryLimit, number: UInt64, last: Int64, evicts: Bool = false) {
     self.limit = limit
+    countLimit = evicts ? MemoryTier.evictingCountLimit : MemoryTier.countLimit
     self.number = number & 1 == 0 ? number : number &+ 1
     self.last = last
   }
@@ -216,13 +222,15 @@ struct MemoryTier: Sendable {
   // MARK: Counting
 
   private mutating func noteUncounted() {
-    if !isWritingAsked, requested.count + counts.count >= MemoryTier.countLimit {
+    // The end of the writing that goes on, or is about to begin, looks what has come meanwhile.
+    guard !isWriting, !isWritingAsked else { return }
+    if requested.count + counts.count >= countLimit {
       isWritingAsked = true
       errands.insert(.writeCounts)
+    } else if !isWritingScheduled {
+      isWritingScheduled = true
+      errands.insert(.scheduleCounts)
     }
-    guard !isWritingScheduled else { return }
-    isWritingScheduled = true
-    errands.insert(.scheduleCounts)
   }
 
   /// What is to be done beside the last steps.
@@ -262,17 +270,23 @@ struct MemoryTier: Sendable {
     return requests
   }
 
-  /// Takes up to `limit` counts out, to be written.
-  mutating func takeCounts(_ limit: Int) -> [(id: Int64, requests: RequestCounts.Requests)] {
-    isWritingAsked = false
-    var some = counts.takeSome(limit)
-    while some.count < limit, let key = requested.popLast() {
+  /// The counts that there are now can be taken out, by id.
+  mutating func beginRound() {
+    for key in requested {
+      var found: (id: Int64, requests: RequestCounts.Requests)?
       _ = entries.change(key) { held in
-        guard let found = held, found.requests.times > 0 else { return }
-        some.append((found.id, found.requests))
+        found = held.map { ($0.id, $0.requests) }
         held?.requests = RequestCounts.Requests()
       }
+      if let found { counts.add(found.requests, found.id) }
     }
+    requested = []
+    counts.beginRound()
+  }
+
+  /// Takes up to `limit` counts of the round out, to be written; fewer where it is over.
+  mutating func takeCounts(_ limit: Int) -> [(id: Int64, requests: RequestCounts.Requests)] {
+    let some = counts.takeSome(limit)
     for count in some { taken.add(count.requests, count.id) }
     return some
   }
@@ -291,8 +305,24 @@ struct MemoryTier: Sendable {
     (written, taken) = (taken, RequestCounts())
   }
 
-  /// The writing that was asked for has begun; the next request asks for another.
-  mutating func beginWritingCounts() { isWritingScheduled = false }
+  /// A writing begins, of the counts that there are now; false where another goes on.
+  ///
+  /// - Parameter scheduled: whether it is the one that waited for a while.
+  mutating func beginWritingCounts(scheduled: Bool) -> Bool {
+    if scheduled { isWritingScheduled = false }
+    guard !isWriting else { return false }
+    isWriting = true
+    beginRound()
+    return true
+  }
+
+  /// It is over. What came meanwhile is written in a while; what could not be written, some time after the next request.
+  mutating func endWritingCounts(succeeded: Bool) {
+    (isWriting, isWritingAsked) = (false, false)
+    guard succeeded, counts.count > 0 || !requested.isEmpty, !isWritingScheduled else { return }
+    isWritingScheduled = true
+    errands.insert(.scheduleCounts)
+  }
 
   /// The file knows a later moment, of another process.
   mutating func raiseMoment(to moment: Int64) { last = max(last, moment) }

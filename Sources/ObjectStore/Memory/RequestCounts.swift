@@ -14,7 +14,7 @@ struct RequestCounts: Sendable {
   }
 
   private var counts: [Int64: Requests] = [:]
-  /// The values whose turn comes next, the last one first, by id: their rows are written side by side. Some may be gone.
+  /// The values of this round whose turn has not come yet, by id, the last one first. Some may be gone.
   private var turn: [Int64] = []
 
   var count: Int { counts.count }
@@ -27,16 +27,17 @@ struct RequestCounts: Sendable {
 
   mutating func take(_ id: Int64) -> Requests { counts.removeValue(forKey: id) ?? Requests() }
 
-  /// Up to `limit` of the counts, which are not in here any more; fewer where these are all. They come in rounds, by id: what
-  /// is added to one that has had its turn waits for the next round.
+  /// Begins a round: each of the counts that there are has its turn, by id, so that rows are written side by side.
+  mutating func beginRound() { turn = counts.keys.sorted(by: >) }
+
+  /// Up to `limit` counts, which are not in here any more; fewer where the round is over. What is added to one that has had
+  /// its turn waits for the next.
   mutating func takeSome(_ limit: Int) -> [(id: Int64, requests: Requests)] {
     var some: [(id: Int64, requests: Requests)] = []
-    some.reserveCapacity(max(0, min(limit, counts.count)))
-    while some.count < limit, !counts.isEmpty {
-      if turn.isEmpty { turn = counts.keys.sorted(by: >) }
-      if let id = turn.popLast(), let requests = counts.removeValue(forKey: id) { some.append((id, requests)) }
+    some.reserveCapacity(max(0, min(limit, turn.count)))
+    while some.count < limit, let id = turn.popLast() {
+      if let requests = counts.removeValue(forKey: id) { some.append((id, requests)) }
     }
-    if counts.isEmpty { turn = [] }
     return some
   }
 }

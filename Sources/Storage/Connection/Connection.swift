@@ -255,6 +255,9 @@ import Synchronization
     }
   }
 
+  /// Has the pages of an encrypted file that are kept in plain text be opened again.
+  func forgetPages() { cipher?.keys?.forgetPages() }
+
   /// True between BEGIN and COMMIT or ROLLBACK.
   package var isInTransaction: Bool { unsafe sqlite3_get_autocommit(handle) == 0 }
 

@@ -38,7 +38,17 @@ package enum Digest {
     #endif
   }
 
-  /// Random bytes fit for keys.
+  /// Random bytes fit for keys, where they are to lie.
+  static func fillRandomly(_ bytes: UnsafeMutableRawBufferPointer) {
+    var generator = SystemRandomNumberGenerator()
+    for start in stride(from: 0, to: bytes.count, by: 8) {
+      unsafe withUnsafeBytes(of: generator.next()) { word in
+        for index in 0..<min(8, bytes.count - start) { unsafe bytes[start + index] = word[index] }
+      }
+    }
+  }
+
+  /// Random bytes fit for salts, nonces and names.
   package static func randomBytes(_ count: Int) -> [UInt8] {
     var generator = SystemRandomNumberGenerator()
     var bytes: [UInt8] = []

@@ -23,6 +23,10 @@ struct MemoryTierTests {
     }
   }
 
+  private func begin(_ tier: inout MemoryTier, scheduled: Bool) -> Bool {
+    tier.beginWritingCounts(scheduled: scheduled)
+  }
+
   /// Commits a value at the tier's number.
   private func put(_ tier: inout MemoryTier, _ text: String, _ value: Int, cost: Int = 1, id: Int64 = 1) {
     _ = tier.beginCommit(.keys([key(text): held(value, id: id, cost: cost)]), at: tier.number)
@@ -158,9 +162,64 @@ struct MemoryTierTests {
     #expect(tier.takeErrands().contains(.writeCounts))
     tier.fill(key("one more"), held(1, id: -1), missed: 0, at: 0)
     #expect(!tier.takeErrands().contains(.writeCounts))
-    _ = tier.takeCounts(1)
+    #expect(begin(&tier, scheduled: false) && !begin(&tier, scheduled: false))
+    // Those that there were are one round; what comes meanwhile waits for the end.
+    var taken = 0
+    while true {
+      let some = tier.takeCounts(1000)
+      taken += some.count
+      tier.fill(key("\(taken) more"), held(1, id: Int64(100_000 + taken)), missed: 0, at: 0)
+      #expect(some.map(\.id) == some.map(\.id).sorted())
+      guard some.count == 1000 else { break }
+    }
+    #expect(taken == MemoryTier.countLimit + 3)
+    #expect(tier.takeErrands() == [])
+    tier.endWritingCounts(succeeded: true)
+    // The one timer that was asked for at the start has not run yet.
+    #expect(tier.takeErrands() == [])
+    #expect(begin(&tier, scheduled: true))
+    #expect(tier.takeCounts(1000).count == 17)
+    tier.endWritingCounts(succeeded: true)
+    #expect(tier.takeErrands() == [])
     tier.fill(key("another"), held(1, id: -2), missed: 0, at: 0)
-    #expect(tier.takeErrands().contains(.writeCounts))
+    #expect(tier.takeErrands() == .scheduleCounts)
+  }
+
+  @Test("However many slices a writing has, and whatever is asked for meanwhile: one timer, and one writing at a time")
+  func oneWriting() {
+    var tier = tier(count: 5000, bytes: 5000)
+    for id in 0..<3000 { put(&tier, "\(id)", 1, id: Int64(id)) }
+    for id in 0..<3000 { _ = look(&tier, "\(id)", at: tier.number) }
+    #expect(tier.takeErrands() == .scheduleCounts)
+    #expect(begin(&tier, scheduled: true))
+    for slice in 0..<6 {
+      // All are asked for again between two slices.
+      let ids = tier.takeCounts(500).map(\.id)
+      #expect(ids.count == 500 && ids.first == Int64(slice * 500) && ids == ids.sorted(), "\(slice)")
+      for id in 0..<3000 { _ = look(&tier, "\(id)", at: tier.number) }
+      #expect(!begin(&tier, scheduled: false))
+    }
+    #expect(tier.takeCounts(500).isEmpty && tier.takeErrands() == [])
+    tier.endWritingCounts(succeeded: true)
+    #expect(tier.takeErrands() == .scheduleCounts)
+    // What failed is not tried until somebody asks for something.
+    #expect(begin(&tier, scheduled: true))
+    tier.giveBack(tier.takeCounts(1))
+    tier.endWritingCounts(succeeded: false)
+    #expect(tier.takeErrands() == [])
+    put(&tier, "new", 1, id: 9999)
+    _ = look(&tier, "new", at: tier.number)
+    #expect(tier.takeErrands() == .scheduleCounts)
+  }
+
+  @Test("A store that evicts writes its counts sooner")
+  func evictingCounts() {
+    var tier = MemoryTier(limit: .none, number: 0, last: 0, evicts: true)
+    for id in 0..<MemoryTier.evictingCountLimit {
+      #expect(!tier.takeErrands().contains(.writeCounts))
+      tier.fill(key("\(id)"), held(1, id: Int64(id)), missed: 0, at: 0)
+    }
+    #expect(tier.takeErrands() == .writeCounts)
   }
 
   @Test("Requests are counted once each, whatever becomes of the value in memory")
@@ -178,6 +237,7 @@ struct MemoryTierTests {
     put(&tier, "b", 4, id: 8)
     _ = look(&tier, "b", at: tier.number)
     #expect(tier.pending(key("b"), 8).times == 2)
+    #expect(begin(&tier, scheduled: true))
     let taken = tier.takeCounts(100)
     #expect(taken.reduce(into: [:]) { $0[$1.id, default: 0] += $1.requests.times } == [7: 5, 8: 2])
     #expect(tier.takeCounts(100).isEmpty)
@@ -191,7 +251,7 @@ struct MemoryTierTests {
     _ = look(&tier, "b", at: tier.number)
     #expect(tier.takePending(key("b"), 8).times == 1)
     #expect(tier.takeErrands() == [])
-    tier.beginWritingCounts()
+    tier.endWritingCounts(succeeded: true)
     _ = look(&tier, "b", at: tier.number)
     #expect(tier.takeErrands() == .scheduleCounts)
   }

@@ -79,6 +79,23 @@ struct RecentPagesTests {
     #expect(read(newcomer, 3) == nil && read(newcomer, 1) == page(1))
   }
 
+  @Test("a check of a file that is open looks at what lies on the disk, not at what is kept of it")
+  func check() async throws {
+    try await rig.fill(200)
+    let databases = [try await rig.open(), try await rig.open()]
+    for database in databases { try await database.checkIntegrity() }
+    var bytes = rig.bytes
+    // A page in the midst, without its nonce and tag.
+    bytes[20 * FileContent.pageLength + 1000] ^= 1
+    try rig.write(bytes, to: rig.path)
+    // SQLite lets its own pages go.
+    try await databases[0].insert("more")
+    for database in databases {
+      #expect(await storageError { try await database.checkIntegrity() }?.category == .corrupt)
+      try await database.close()
+    }
+  }
+
   @Test("two who have a file open, each with pages of its own, see each other's commits at once", arguments: 1...6)
   func twoOpenings(seed: UInt64) async throws {
     var random = PrintedSeed(seed: seed)

@@ -25,7 +25,7 @@ package final class SealingKey: Sendable {
   /// A random key, which is stored nowhere: what it seals nobody opens after this process.
   package convenience init() throws(StorageError) {
     let secret = try unsafe SecretBytes(count: StorageKey.byteCount) { (bytes) throws(StorageError) in
-      unsafe bytes.copyBytes(from: Digest.randomBytes(bytes.count))
+      unsafe Digest.fillRandomly(bytes)
     }
     self.init(secret, from: 0)
   }

@@ -18,6 +18,12 @@ final class FileKeys: Sendable {
   let pages = RecentPages(slots: 512)
   let frames = RecentPages(slots: LogFile.keptFrames)
 
+  /// Has everything be opened again: what is damaged on the disk shows then.
+  func forgetPages() {
+    pages.forget()
+    frames.forget()
+  }
+
   /// What was found wrong last, for the error that follows.
   private let finding = Mutex<String?>(nil)
 

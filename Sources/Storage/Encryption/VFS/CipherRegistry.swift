@@ -44,13 +44,24 @@ enum CipherRegistry {
   private static let entries = Mutex(Entries())
 
   /// Makes a path known; throws `other` where the engine does not take the VFS.
+  ///
+  /// A file that is open with the same keys already shares them, and with them the pages that are kept of it.
   static func add(_ path: String, _ content: Content) throws(StorageError) -> Registration {
     let full = try CipherVFS.fullPath(path)
     return entries.withLock { entries in
       entries.last += 1
+      let content = shared(content, entries.byPath[full] ?? [])
       entries.byPath[full, default: []].append((entries.last, content))
       return Registration(full, content, entries.last)
     }
+  }
+
+  private static func shared(_ content: Content, _ known: [(number: UInt64, content: Content)]) -> Content {
+    guard case .encrypted(let keys) = content else { return content }
+    for case .encrypted(let others) in known.map(\.content) where others.header == keys.header {
+      return .encrypted(others)
+    }
+    return content
   }
 
   private static func remove(_ path: String, _ number: UInt64) {

@@ -37,7 +37,10 @@ import CSQLite
     super.init(real, workLength: Self.frameLength)
   }
 
-  deinit { unsafe head.deallocate() }
+  deinit {
+    unsafe SecretBytes.zero(head, Self.headerLength)
+    unsafe head.deallocate()
+  }
 
   // MARK: Writing
 
@@ -117,7 +120,12 @@ import CSQLite
       isWhole
       ? unsafe real.write(work, Self.frameLength, at: frame)
       : unsafe real.write(page, Self.pageLength, at: frame + Int64(Self.frameHeaderLength))
-    if code == SQLITE_OK { unsafe keep(frame, bytes, end: page + Self.sealedLength) }
+    if code == SQLITE_OK {
+      unsafe keep(frame, bytes, end: page + Self.sealedLength)
+    } else {
+      // It is no transaction's end.
+      committed = min(committed, Self.number(frame) - 1)
+    }
     return code
   }
 

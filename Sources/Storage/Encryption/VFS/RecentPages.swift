@@ -54,6 +54,9 @@ import Synchronization
     }
   }
 
+  /// Zeroes them all.
+  func forget() { state.withLock { $0 = nil } }
+
   private func slot(_ number: UInt64) -> Int { Int(truncatingIfNeeded: number % UInt64(slots)) }
 
   /// The pages, zeroed at the end.

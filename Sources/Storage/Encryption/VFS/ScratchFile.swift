@@ -20,7 +20,7 @@ import CSQLite
   /// Nil where there is no memory.
   init?(_ real: RealFile) {
     let key = try? unsafe SecretBytes(count: 32) { (bytes) throws(StorageError) in
-      unsafe bytes.copyBytes(from: Digest.randomBytes(bytes.count))
+      unsafe Digest.fillRandomly(bytes)
     }
     guard let key, let cipher = PageCipher(key) else { return nil }
     self.cipher = cipher
