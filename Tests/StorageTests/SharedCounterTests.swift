@@ -1,5 +1,5 @@
 import Foundation
-import Storage
+@_spi(Stores) import Storage
 import Synchronization
 import TestSupport
 import Testing

@@ -1,4 +1,4 @@
-import Storage
+@_spi(Stores) import Storage
 
 /// The values in memory, and whether they are those on disk: a pure state machine.
 ///

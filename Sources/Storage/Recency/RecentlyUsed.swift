@@ -2,9 +2,11 @@
 ///
 /// The order is a list linked by places in an array, so that a use moves numbers and allocates nothing.
 ///
-/// It is inlinable for one reason: only so is it compiled for the types of the modules that use it, which
-/// makes a use several times quicker.
-package struct RecentlyUsed<Key: Hashable, Entry> {
+/// It is inlinable for one reason: only so is it compiled for the types of the modules that use it, which makes a use several
+/// times quicker. And it is public, for the package's modules alone, because the compiler (6.3) does not do so for what is
+/// `package`, inlinable or not.
+@_spi(Stores)
+public struct RecentlyUsed<Key: Hashable, Entry> {
   @usableFromInline
   struct Slot {
     @usableFromInline var key: Key?
@@ -33,17 +35,17 @@ package struct RecentlyUsed<Key: Hashable, Entry> {
 
   /// None yet.
   @inlinable
-  package init() {}
+  public init() {}
 
   /// What all entries cost together.
-  @inlinable package var total: Int { sum }
+  @inlinable public var total: Int { sum }
 
   /// How many entries there are.
-  @inlinable package var count: Int { places.count }
+  @inlinable public var count: Int { places.count }
 
   /// The entry under a key, which thereby becomes the one used last.
   @inlinable
-  package mutating func use(_ key: Key) -> Entry? {
+  public mutating func use(_ key: Key) -> Entry? {
     guard let place = places[key] else { return nil }
     moveToNewest(place)
     return slots[place].entry
@@ -51,7 +53,7 @@ package struct RecentlyUsed<Key: Hashable, Entry> {
 
   /// Changes the entry under a key in place, which thereby becomes the one used last; nil where there is none.
   @inlinable @discardableResult
-  package mutating func use<Result>(_ key: Key, _ body: (inout Entry?) -> Result) -> Result? {
+  public mutating func use<Result>(_ key: Key, _ body: (inout Entry?) -> Result) -> Result? {
     guard let place = places[key] else { return nil }
     moveToNewest(place)
     return body(&slots[place].entry)
@@ -59,18 +61,18 @@ package struct RecentlyUsed<Key: Hashable, Entry> {
 
   /// The entry under a key; the order stays.
   @inlinable
-  package func peek(_ key: Key) -> Entry? { places[key].flatMap { slots[$0].entry } }
+  public func peek(_ key: Key) -> Entry? { places[key].flatMap { slots[$0].entry } }
 
   /// Changes the entry under a key in place; the order stays.
   @inlinable @discardableResult
-  package mutating func change<Result>(_ key: Key, _ body: (inout Entry?) -> Result) -> Result? {
+  public mutating func change<Result>(_ key: Key, _ body: (inout Entry?) -> Result) -> Result? {
     guard let place = places[key] else { return nil }
     return body(&slots[place].entry)
   }
 
   /// Puts an entry under a key as the one used last; answers the one that was there.
   @inlinable
-  package mutating func set(_ entry: Entry, cost: Int, for key: Key) -> Entry? {
+  public mutating func set(_ entry: Entry, cost: Int, for key: Key) -> Entry? {
     sum += cost
     if let place = places[key] {
       let old = slots[place].entry
@@ -89,21 +91,21 @@ package struct RecentlyUsed<Key: Hashable, Entry> {
 
   /// Takes out the entry under a key.
   @inlinable
-  package mutating func remove(_ key: Key) -> Entry? {
+  public mutating func remove(_ key: Key) -> Entry? {
     guard let place = places.removeValue(forKey: key) else { return nil }
     return takeOut(place)
   }
 
   /// Takes out the entry that was not used for longest.
   @inlinable
-  package mutating func removeOldest() -> Entry? {
+  public mutating func removeOldest() -> Entry? {
     guard oldest >= 0 else { return nil }
     if let key = slots[oldest].key { places[key] = nil }
     return takeOut(oldest)
   }
 
   /// The keys, the one used last first.
-  package var keys: [Key] {
+  public var keys: [Key] {
     var keys: [Key] = []
     var place = newest
     while place >= 0 {

@@ -1,4 +1,4 @@
-import Storage
+@_spi(Stores) import Storage
 import Synchronization
 
 /// Keeps responses in memory, those used last, up to a number of bytes.
