@@ -44,7 +44,7 @@ extension CacheFolder {
       let raw = UnsafeRawBufferPointer(sealed)
       guard let opened = try unsafe opened(found, header, sealed, name, key, keys) else { return .success(nil) }
       if let blob = found.blob { return .success(EntryFile(head: opened.head, body: .blob(blob, opened.head.marks))) }
-      return .success(unsafe EntryFile(head: opened.head, body: .inline(Array(raw[opened.tail...]))))
+      return .success(unsafe EntryFile(head: opened.head, body: .inline(Array(raw[..<opened.length]))))
     } catch {
       return .failure(error)
     }
@@ -78,7 +78,13 @@ extension CacheFolder {
       unsafe room.copyMemory(from: begun)
       let missing = unsafe UnsafeMutableRawBufferPointer(rebasing: room[begun.count...])
       do throws(Errno) {
-        let read = try unsafe disk.read(file, into: missing, at: EntryFile.headerLength + begun.count)
+        let start = EntryFile.headerLength + begun.count
+        var read = try unsafe disk.readOnce(file, into: missing, at: start)
+        // Less than asked for is no surprise: there is nothing behind the content. Less than the content is looked into.
+        if begun.count + read < length {
+          let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: missing[read...])
+          read += try unsafe disk.read(file, into: rest, at: start + read)
+        }
         guard begun.count + read == length else {
           result = .failure(EntryFile.Damage(reason: "its length is not what it says"))
           return
@@ -90,9 +96,8 @@ extension CacheFolder {
       let sealed = unsafe UnsafeMutableRawBufferPointer(rebasing: room[..<length])
       do throws(EntryFile.Damage) {
         guard let opened = try unsafe opened(found, header, sealed, name, key, keys) else { return }
-        // The content is behind what else was sealed with it.
-        unsafe sealed.copyMemory(from: UnsafeRawBufferPointer(rebasing: sealed[opened.tail...]))
-        count = length - opened.tail
+        // What else was sealed with it is behind the content.
+        count = opened.length
         result = .success(opened)
       } catch {
         result = .failure(error)

@@ -116,17 +116,19 @@ struct Disk: Sendable {
     return try retried { unsafe pread(file, buffer.baseAddress, buffer.count, off_t(offset)) }
   }
 
-  /// Reads from the file's beginning, in one call, into two buffers one after another.
+  /// Reads from the file's beginning, in one call, into buffers one after another.
   func readOnce(
-    _ file: Int32, into first: UnsafeMutableRawBufferPointer, _ second: UnsafeMutableRawBufferPointer
+    _ file: Int32, into first: UnsafeMutableRawBufferPointer, _ second: UnsafeMutableRawBufferPointer,
+    _ third: UnsafeMutableRawBufferPointer = unsafe UnsafeMutableRawBufferPointer(start: nil, count: 0)
   ) throws(Errno) -> Int {
     try check(.read)
     // Each buffer takes as many bytes as it says.
-    var both = unsafe (
+    var all = unsafe (
       iovec(iov_base: first.baseAddress, iov_len: first.count),
-      iovec(iov_base: second.baseAddress, iov_len: second.count)
+      iovec(iov_base: second.baseAddress, iov_len: second.count),
+      iovec(iov_base: third.baseAddress, iov_len: third.count)
     )
-    return try unsafe withUnsafeBytes(of: &both) { raw throws(Errno) in
+    return try unsafe withUnsafeBytes(of: &all) { raw throws(Errno) in
       // A tuple of one type lies in memory as an array does.
       let vectors = unsafe raw.assumingMemoryBound(to: iovec.self)
       return try retried { unsafe preadv(file, vectors.baseAddress, Int32(vectors.count), 0) }

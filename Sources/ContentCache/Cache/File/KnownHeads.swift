@@ -69,25 +69,41 @@ extension CacheFolder {
   private func isRead(
     _ file: Int32, _ name: EntryName, _ header: EntryFile.Header, _ room: UnsafeMutableRawBufferPointer
   ) -> Bool {
+    if let keys { return unsafe isOpened(file, name, header, room, keys) }
     // Known heads are short. Nothing of the buffer is kept.
-    unsafe withUnsafeTemporaryAllocation(byteCount: header.headLength, alignment: 16) { head in
+    return unsafe withUnsafeTemporaryAllocation(byteCount: header.headLength, alignment: 16) { head in
       guard let count = unsafe try? disk.readOnce(file, into: head, room), count == header.headLength + room.count - 1
       else { return false }
       let content = unsafe UnsafeMutableRawBufferPointer(rebasing: room[..<(room.count - 1)])
-      if let keys {
-        // Nonce and tag are the known ones: what opens with them is what was read before.
-        guard let sealed = header.sealed, unsafe head.starts(with: sealed) else { return false }
-        // A known head is longer than its header.
-        let begin = unsafe UnsafeRawBufferPointer(rebasing: head[..<EntryFile.headerLength])
-        let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: head[EntryFile.headerLength...])
-        return unsafe SealedEntry.open(begin, rest, content, name, keys)
-      }
       // Lengths, sum and the sum of what the head holds are the known ones.
       guard let found = unsafe try? EntryFile.Header(UnsafeRawBufferPointer(head)), found == header,
         unsafe EntryFile.headSum(UnsafeRawBufferPointer(head)) == header.sum
       else { return false }
       return unsafe header.blob != nil
         || ContentSum.of(UnsafeRawBufferPointer(content), seed: EntryFile.contentSeed) == header.contentSum
+    }
+  }
+
+  /// The same in an encrypted folder, where the head lies behind the content.
+  private func isOpened(
+    _ file: Int32, _ name: EntryName, _ header: EntryFile.Header, _ room: UnsafeMutableRawBufferPointer,
+    _ keys: FolderKeys
+  ) -> Bool {
+    let content = unsafe UnsafeMutableRawBufferPointer(rebasing: room[..<(room.count - 1)])
+    // One byte more, so that a file that does not end there is noticed.
+    return unsafe withUnsafeTemporaryAllocation(byteCount: header.headLength + 1, alignment: 16) { head in
+      // A known head is longer than its header.
+      let begin = unsafe UnsafeMutableRawBufferPointer(rebasing: head[..<EntryFile.headerLength])
+      let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: head[EntryFile.headerLength...])
+      guard let count = unsafe try? disk.readOnce(file, into: begin, content, rest),
+        count == header.headLength + content.count,
+        // Nonce and tag are the known ones: what opens with them is what was read before.
+        let sealed = header.sealed, unsafe begin.elementsEqual(sealed)
+      else { return false }
+      let behind = unsafe UnsafeMutableRawBufferPointer(rebasing: rest[..<(rest.count - 1)])
+      return unsafe content.isEmpty
+        ? SealedEntry.open(UnsafeRawBufferPointer(begin), behind, nil, name, keys)
+        : SealedEntry.open(UnsafeRawBufferPointer(begin), content, behind, name, keys)
     }
   }
 }

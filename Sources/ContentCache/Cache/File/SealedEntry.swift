@@ -8,8 +8,8 @@ import Storage
 //   32  length             four bytes: of all that is sealed
 //   36  nonce              12 bytes, random
 //   48  tag                16 bytes
-//   64  sealed as one: the key's length and the metadata's (four bytes each), key, metadata, then the content, or of each
-//       block of it nonce and tag (28 bytes)
+//   64  sealed as one: the content, or of each block of it nonce and tag (28 bytes); key, metadata; the key's length and
+//       the metadata's (four bytes each). So the content is opened where it stays.
 //
 // Authenticated with what is sealed: the bytes 0 to 35 and the entry's name, so that no file can stand for another. A
 // blob's file is the sealed content and nothing else, each block sealed by itself; authenticated with a block: the text
@@ -82,10 +82,10 @@ struct SealedEntry {
     EntryFile.append(UInt64(sealed), to: &bytes)
     // The number has four bytes; behind them is room for nonce and tag.
     bytes += repeatElement(0, count: EntryFile.headerLength - bytes.count)
-    EntryFile.append(UInt64(keyLength) | UInt64(encoded.count) &<< 32, to: &bytes)
+    bytes += tail
     bytes.append(contentsOf: key.utf8)
     bytes += encoded
-    bytes += tail
+    EntryFile.append(UInt64(keyLength) | UInt64(encoded.count) &<< 32, to: &bytes)
     let isSealed = unsafe bytes.withUnsafeMutableBytes { raw in
       // The header is there, and what is sealed behind it.
       let data = unsafe place(UnsafeRawBufferPointer(raw), name)
@@ -120,45 +120,45 @@ struct SealedEntry {
   /// What an opened file says.
   struct Opened {
     let head: KnownHead
-    /// Where the content, or what its blocks were sealed with, begins in what was sealed.
-    let tail: Int
+    /// The length of the content in what was sealed, or of what its blocks were sealed with: it comes first.
+    let length: Int
   }
 
   /// Reads an opened file, of which all that was sealed is in the buffer; nil where it is of another key.
   func opened(
     _ header: UnsafeRawBufferPointer, _ raw: UnsafeRawBufferPointer, key: String
   ) throws(EntryFile.Damage) -> Opened? {
-    let start = SealedEntry.lengthsLength
-    guard raw.count == fileLength - EntryFile.headerLength, raw.count >= start else {
+    guard raw.count == fileLength - EntryFile.headerLength, raw.count >= SealedEntry.lengthsLength else {
       throw EntryFile.Damage(reason: "impossible lengths")
     }
+    let end = raw.count - SealedEntry.lengthsLength
     // The lengths are inside the buffer.
-    let lengths = UInt64(littleEndian: unsafe raw.loadUnaligned(as: UInt64.self))
-    let keyEnd = start + Int(lengths & 0xFFFF_FFFF)
-    let metadataEnd = keyEnd + Int(lengths &>> 32)
-    let tail = raw.count - metadataEnd
-    guard metadataEnd - start <= EntryFile.headLimit,
+    let lengths = UInt64(littleEndian: unsafe raw.loadUnaligned(fromByteOffset: end, as: UInt64.self))
+    let (keyLength, metadataLength) = (Int(lengths & 0xFFFF_FFFF), Int(lengths &>> 32))
+    let start = end - keyLength - metadataLength
+    guard keyLength + metadataLength <= EntryFile.headLimit,
       blob == nil
-        ? (0...EntryFile.inlineLimit).contains(tail)
-        : tail == EntryFile.blockCount(contentLength) * BlockMarks.length(isSealed: true)
+        ? (0...EntryFile.inlineLimit).contains(start)
+        : start == EntryFile.blockCount(contentLength) * BlockMarks.length(isSealed: true)
     else { throw EntryFile.Damage(reason: "impossible lengths") }
+    let keyEnd = start + keyLength
     // Every slice is inside the buffer: its ends are in order and not behind its own.
     guard unsafe EntryFile.isSame(UnsafeRawBufferPointer(rebasing: raw[start..<keyEnd]), key) else { return nil }
     let metadata: CacheMetadata
     do throws(CacheMetadata.DecodingError) {
-      metadata = try unsafe CacheMetadata(decoding: UnsafeRawBufferPointer(rebasing: raw[keyEnd..<metadataEnd]))
+      metadata = try unsafe CacheMetadata(decoding: UnsafeRawBufferPointer(rebasing: raw[keyEnd..<end]))
     } catch {
       throw EntryFile.Damage(reason: error.description)
     }
     let found = unsafe EntryFile.Header(
-      sealed: Array(header), key: keyEnd - start, metadata: metadataEnd - keyEnd,
-      content: blob == nil ? tail : contentLength, blob: blob)
+      sealed: Array(header), key: keyLength, metadata: metadataLength,
+      content: blob == nil ? start : contentLength, blob: blob)
     let marks =
       unsafe blob == nil
-      ? UnsafeRawBufferPointer(start: nil, count: 0) : UnsafeRawBufferPointer(rebasing: raw[metadataEnd...])
+      ? UnsafeRawBufferPointer(start: nil, count: 0) : UnsafeRawBufferPointer(rebasing: raw[..<start])
     let head = unsafe KnownHead(
       key: key, header: found, metadata: metadata, rules: StoredRules(metadata),
       marks: BlockMarks(marks, isSealed: true))
-    return Opened(head: head, tail: metadataEnd)
+    return Opened(head: head, length: start)
   }
 }
