@@ -59,7 +59,8 @@ struct CacheMarkerTests {
     await cache.close()
     search.look(in: folder.path)
     #expect(isKeyed ? search.found == [] : search.found.count > 20)
-    #expect(search.looks > 50)
+    // About fifty: a file that is just being removed is looked at or not.
+    #expect(search.looks > 40)
   }
 
   @Test("database", arguments: [true, false])
