@@ -92,6 +92,14 @@ let package = Package(
 
     // Tests mirror Sources; TestSupport holds the rigs (scripted server, real services, temporary folders).
     .target(name: "TestSupport", dependencies: ["HTTPCore"], path: "Tests/TestSupport", swiftSettings: common),
+    .target(
+      name: "HistoryRig", dependencies: ["OfflineOData", "ODataService", "OData", "HTTPCore", "TestSupport"],
+      path: "Tests/HistoryRig", swiftSettings: common),
+    .executableTarget(
+      name: "HistoryRunner", dependencies: ["HistoryRig"], path: "Tests/HistoryRunner", swiftSettings: common),
+    .testTarget(
+      name: "HistoryRigTests", dependencies: ["HistoryRig", "OData", "HTTPCore", "TestSupport"],
+      swiftSettings: common),
     .testTarget(name: "HTTPCoreTests", dependencies: ["HTTPCore"], swiftSettings: common),
     .testTarget(name: "ODataTests", dependencies: ["OData", "HTTPCore", "TestSupport"], swiftSettings: common),
     .testTarget(

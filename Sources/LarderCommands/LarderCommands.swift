@@ -47,9 +47,7 @@ package enum Larder {
       case .run(let command, let parsed):
         var context = context
         if let directory = parsed[.changeDirectory] {
-          guard InputFile.isDirectory(context.path(directory)) else {
-            throw UsageError("-C \(directory): there is no such folder", path: parsed.path)
-          }
+          try checkFolder(context.path(directory), given: directory, parsed)
           context.directory = context.path(directory)
         }
         guard let body = command.body else { return .usage }
@@ -58,6 +56,15 @@ package enum Larder {
     } catch {
       return report(error, in: context)
     }
+  }
+
+  /// Throws where the folder of `-C` is not there, but for the status of a clone that is to have it.
+  private static func checkFolder(_ path: String, given: String, _ arguments: ParsedArguments) throws {
+    guard !InputFile.isDirectory(path) else { return }
+    guard let unfinished = UnfinishedClone(of: path) else {
+      throw UsageError("-C \(given): there is no such folder", path: arguments.path)
+    }
+    guard arguments.path == [syntax.name, CommandSyntax.status.name] else { throw unfinished.failure }
   }
 
   private static func report(_ error: any Error, in context: CommandContext) -> CommandStatus {

@@ -9,7 +9,9 @@
 // The way of a question:
 // 1. Query/     a bound URL becomes a ``ReadPlan``: one SQL statement with its parameters, a statement more for each
 //               expanded navigation property. The only place that writes SQL for questions.
-// 2. Answers/   rows become entities, values of `Decodable` types, or JSON bytes of V4 or V2; live results.
+// 2. Coverage/  ``ReadOutcome``: the one table of what is not in the copy. ``Coverage``: which rows, properties and links the
+//               defining queries have brought; a plan's ``ReadCheck`` asks it of the rows that are read.
+// 3. Answers/   rows become entities, values of `Decodable` types, or JSON bytes of V4 or V2; live results.
 //
 // The way of a download:
 // 1. Sync/      which way a defining query takes (delta link, 304, whole read), pages, resumption, progress.
@@ -25,7 +27,7 @@
 // 2. Upload/Rendering/   a ``QueuedRequest`` becomes HTTP: the service's keys, the ETag it was based on, Content-IDs.
 // 3. Upload/Journal/     the send is written down before it leaves.
 // 4. Upload/Outcome/     what the answer means, and its one commit: removal from the queue, the service's image, the archive.
-// 5. Upload/Resolution/  what became of a send whose answer was lost: by key, ETag and content. Upload/Conflict/: policies.
+// 5. Upload/Resolution/  uncertain requests: what became of a send whose response was lost. Upload/Conflict/: policies.
 // 6. Archive/            what was refused: ``StoreModel``, the entity sets of queue and archive; retry, discard, repair.
 //
 // Store/        ``OfflineODataProvider``: opening, requests, defining queries, the event log. Store/User/: whose it is.

@@ -3,6 +3,7 @@
 // The way of one read:
 // 1. Store/         ``OnlineODataStore/schedule(_:listener:)`` notes mode, store and cache as they are: the request keeps to
 //                   them. RequestKeys says under which keys its answers are kept.
+//                   A change takes its place behind those of the same resources (Request/ChangedResources).
 // 2. Request/       ``RequestMachine`` decides every step, for the two tables of the technical cache and the order of the
 //                   listener's calls; ``RequestCourse`` carries them out.
 // 3. Cache/         ``TechnicalCache`` is asked first, before anything waits for a network: one row a response, by URL,
@@ -46,6 +47,7 @@ public final class OnlineODataStore: ODataStore {
   let authentication: (any Authentication)?
   let state: Mutex<State>
   let running = RunningRequests()
+  let turns = RequestTurns()
 
   struct State {
     enum Phase {

@@ -23,8 +23,8 @@ enum ServiceFailure {
   }
 
   private static func message(_ error: ODataServiceError) -> String {
-    guard let payload = error.payload, !payload.message.isEmpty else { return error.description }
-    return "\(error.description): \(payload.message)"
+    if let payload = error.payload, !payload.message.isEmpty { return "\(error.description): \(payload.message)" }
+    return error.description + (error.words.map { ": " + $0 } ?? "")
   }
 
   private static func hint(_ error: ODataServiceError) -> String? {

@@ -10,7 +10,7 @@ struct BatchPrinter {
     let response: BatchResponse?
   }
 
-  /// One row a request; a change set that failed as a whole is one row, and a part without an answer none.
+  /// One row a request; a change set that failed as a whole is one row, and a request without an answer none.
   static func rows(_ answers: [BatchAnswer?], _ parts: [BatchRequestPart]) -> [Row] {
     zip(parts, answers).enumerated().flatMap { number, pair -> [Row] in
       let place = "\(number + 1)"
@@ -21,6 +21,10 @@ struct BatchPrinter {
       case .changeSet(let responses):
         return zip(requests, responses).enumerated().map { index, pair in
           Row(place: "\(place).\(index + 1)", request: pair.0, response: pair.1)
+        }
+      case .changeSetPartly(let responses):
+        return zip(requests, responses).enumerated().compactMap { index, pair in
+          pair.1.map { Row(place: "\(place).\(index + 1)", request: pair.0, response: $0) }
         }
       case .changeSetFailed(let response): return [Row(place: place, request: nil, response: response)]
       case .notProcessed: return [Row(place: place, request: requests.first, response: nil)]

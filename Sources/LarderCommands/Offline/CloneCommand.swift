@@ -12,39 +12,93 @@ enum CloneCommand {
         hint: "For example --query 'products=Products'; 'larder metadata \(given)' shows what there is.")
     }
     _ = try OfflineAccess.pageSize(arguments)
-    let (folder, made) = try CloneFolder.make(
-      try arguments.required(OperandSyntax.cloneFolder), service: root, context)
+    let clone = try StagedClone.begin(try arguments.required(OperandSyntax.cloneFolder), of: root, context)
     let report = DownloadReport(arguments, context)
-    do {
-      let access = try await OfflineAccess(folder, arguments, context, createsStore: true, fills: true)
-      for query in queries { try await access.provider.add(query) }
-      try await report.hear(access.provider) {
-        do { try await access.provider.open() } catch {
-          try? await access.provider.close()
-          throw error
-        }
-      }
-      try report.print()
-      try await access.provider.close()
-      return report.status
-    } catch {
-      guard report.hasBegun else {
-        folder.remove(made)
-        throw error
-      }
-      try report.print(endingWith: error)
-      let failure = Task.isCancelled ? CommandFailure(.interrupted, "interrupted") : CommandFailure(error)
-      throw keeping(failure, folder)
+    var failure: (any Error)?
+    do { try await fill(clone, queries, report, arguments, context) } catch { failure = error }
+    let isCut = failure != nil && Task.isCancelled
+    guard report.hasCompleted, !isCut else { throw try notCloned(clone, failure, report) }
+    do { try clone.publish(context) } catch {
+      clone.keep()
+      throw adding(clone.words, to: CommandFailure(error))
     }
+    let error = failure ?? report.error
+    try report.print(endingWith: error)
+    guard let error else { return .done }
+    throw adding(goingOn(clone.folder), to: report.failure(error, in: clone.folder))
   }
 
-  /// An interrupt that says how to go on.
+  // MARK: Filling
+
+  private static func fill(
+    _ clone: StagedClone, _ queries: [OfflineODataDefiningQuery], _ report: DownloadReport,
+    _ arguments: ParsedArguments, _ context: CommandContext
+  ) async throws {
+    let access = try await OfflineAccess(clone.folder, arguments, context, createsStore: true, fills: false)
+    if clone.isResumed {
+      if try await resume(access, queries, report) { return }
+      try clone.prepare()
+    }
+    let provider = try access.filling().provider
+    for query in queries { try await provider.add(query) }
+    try await closing(provider) { try await report.hear(provider) { try await provider.open() } }
+  }
+
+  /// Resumes an interrupted clone with the queries given now; false if not even the metadata were downloaded.
+  private static func resume(
+    _ access: OfflineAccess, _ queries: [OfflineODataDefiningQuery], _ report: DownloadReport
+  ) async throws -> Bool {
+    let provider = access.provider
+    for query in queries { try await provider.add(query) }
+    do { try await access.open() } catch let error as OfflineODataError where error.name == .neverDownloaded {
+      return false
+    }
+    try await closing(provider) {
+      let names = Set(queries.map(\.name))
+      for known in try await provider.definingQueries().map(\.definingQuery.name) where !names.contains(known) {
+        try await provider.removeDefiningQuery(known)
+      }
+      try await report.hear(provider) { try await provider.download() }
+    }
+    return true
+  }
+
+  /// Closes a store after its use, however that ends.
+  private static func closing(_ provider: OfflineODataProvider, _ work: () async throws -> Void) async throws {
+    do { try await work() } catch {
+      try? await provider.close()
+      throw error
+    }
+    try await provider.close()
+  }
+
+  // MARK: Failing
+
+  /// Ends a clone that cannot be published: keeps the downloaded part beside the target, or nothing if there is none.
+  private static func notCloned(
+    _ clone: StagedClone, _ failure: (any Error)?, _ report: DownloadReport
+  ) throws -> any Error {
+    let error = failure ?? OfflineODataError(.cancelled)
+    let told = Task.isCancelled ? interrupt : report.failure(error)
+    let isKept = clone.isResumed || report.hasBegun
+    if isKept { clone.keep() } else { clone.discard() }
+    if isKept || !Task.isCancelled { try report.print(endingWith: error) }
+    return isKept ? adding(clone.words, to: told) : told
+  }
+
+  /// An interrupt of a download into a clone, with the way to resume it.
   static func interrupted(_ folder: CloneFolder) -> CommandFailure {
-    keeping(CommandFailure(.interrupted, "interrupted"), folder)
+    adding(goingOn(folder), to: interrupt)
   }
 
-  private static func keeping(_ failure: CommandFailure, _ folder: CloneFolder) -> CommandFailure {
-    let words = [failure.hint, "What has come is kept: 'larder \(folder.option)download' goes on."]
-    return CommandFailure(failure.status, failure.message, hint: words.compactMap { $0 }.joined(separator: "\n"))
+  private static let interrupt = CommandFailure(.interrupted, "interrupted")
+
+  private static func goingOn(_ folder: CloneFolder) -> String {
+    "What has come is kept: 'larder \(folder.option)download' goes on."
+  }
+
+  private static func adding(_ words: String, to failure: CommandFailure) -> CommandFailure {
+    let hint = [failure.hint, words].compactMap(\.self).joined(separator: "\n")
+    return CommandFailure(failure.status, failure.message, hint: hint)
   }
 }

@@ -1,13 +1,6 @@
 internal import OData
 internal import OfflineOData
 
-#if canImport(Glibc)
-  internal import Glibc
-#elseif canImport(Musl)
-  internal import Musl
-#else
-  internal import Darwin
-#endif
 #if canImport(FoundationEssentials)
   internal import FoundationEssentials
 #else
@@ -49,78 +42,30 @@ struct CloneFolder: Sendable {
     let path = context.directory.isEmpty ? "." : context.directory
     let settings = context.path(settingsName)
     guard InputFile.exists(settings) else {
+      if let unfinished = unfinished(context) { throw unfinished.failure }
       throw FileError(
         path: settings, reason: "there is no clone here; 'larder clone' makes one, and -C DIR names its folder")
     }
-    let bytes = try InputFile.read(settings, limit: InputFile.settingsLimit)
-    guard let service = try? JSONNode(bytes)["service"]?.string, URL(string: service)?.host() != nil else {
+    guard let service = service(in: try InputFile.read(settings, limit: InputFile.settingsLimit)) else {
       throw FileError(path: settings, reason: "it does not say which service is cloned")
     }
     return CloneFolder(path: path, shown: path, service: service)
   }
 
-  /// The same, with a store in it; that of a user may be set aside.
+  /// The clone that is not finished, where a command works in the folder that it is to have; nil where there is none.
+  static func unfinished(_ context: CommandContext) -> UnfinishedClone? {
+    guard !InputFile.exists(context.path(settingsName)) else { return nil }
+    return UnfinishedClone(of: context.directory.isEmpty ? "." : context.directory)
+  }
+
+  /// The clone in the folder that a command works in, with a store in it; that of a user may be set aside.
   static func filled(_ arguments: ParsedArguments, _ context: CommandContext) throws -> CloneFolder {
     let folder = try current(context)
     guard try InputFile.exists(folder.store) || StoreUserOption.user(arguments, context) != nil else {
-      throw FileError(path: context.path(storeName), reason: "the clone has no store; clone again")
+      throw FileError(
+        path: context.path(storeName), reason: "the clone has no store; delete the folder and clone again")
     }
     return folder
-  }
-
-  /// Makes a folder for a clone, or takes an empty one, and writes the settings.
-  static func make(_ given: String, service: String, _ context: CommandContext) throws -> (CloneFolder, Made) {
-    let path = context.path(given)
-    let manager = FileManager.default
-    var made = Made.folder
-    if InputFile.exists(path) {
-      guard InputFile.isDirectory(path) else {
-        throw FileError(action: "written", path: path, reason: "it is no folder")
-      }
-      let content: [String]
-      do { content = try manager.contentsOfDirectory(atPath: path) } catch {
-        throw FileError(path: path, reason: reason(error))
-      }
-      guard content.isEmpty else {
-        let isClone = content.contains(settingsName)
-        throw CommandFailure(
-          .storage, "\(given) is not empty",
-          hint: isClone
-            ? "It is a clone already: 'larder -C \(given) download' brings what has changed."
-            : "Name a folder that is not there yet, or an empty one.")
-      }
-      made = .files
-    } else {
-      do { try manager.createDirectory(atPath: path, withIntermediateDirectories: true) } catch {
-        throw FileError(action: "written", path: path, reason: reason(error))
-      }
-    }
-    let folder = CloneFolder(path: path, shown: given, service: service)
-    do { try folder.writeSettings() } catch {
-      folder.remove(made)
-      throw error
-    }
-    return (folder, made)
-  }
-
-  /// What ``make(_:service:_:)`` made.
-  enum Made: Sendable {
-    /// The folder itself.
-    case folder
-    /// Only what is in it.
-    case files
-  }
-
-  /// Takes away what was made: nothing of a clone that failed early stays.
-  func remove(_ made: Made) {
-    let manager = FileManager.default
-    switch made {
-    case .folder: try? manager.removeItem(atPath: path)
-    case .files:
-      for name in (try? manager.contentsOfDirectory(atPath: path)) ?? [] {
-        try? manager.removeItem(atPath: path + "/" + name)
-      }
-    }
   }
 
   /// The bytes of the store's files together, without other users' copies, which lie beside it.
@@ -130,21 +75,29 @@ struct CloneFolder: Sendable {
     return own.reduce(0) { $0 + InputFile.size(path + "/" + $1) }
   }
 
-  private func writeSettings() throws {
+  /// Writes the settings' file.
+  func writeSettings() throws {
+    let file = try OutputFile.create(path + "/" + Self.settingsName)
+    try file.write(try Self.settings(service))
+    try file.finish()
+  }
+
+  /// The content of a settings' file.
+  static func settings(_ service: String) throws -> [UInt8] {
     let collector = Collector()
     var json = JSONOutput(collector.port, isIndented: true)
     json.beginObject()
     json.member("service", service)
     json.endObject()
     try json.endLine()
-    let file = try OutputFile.create(path + "/" + Self.settingsName)
-    try file.write(collector.bytes)
-    try file.finish()
+    return collector.bytes
   }
 
-  private static func reason(_ error: any Error) -> String {
-    guard let error = error as? CocoaError else { return "\(error)" }
-    return (error.underlying as? POSIXError).map { FileDescriptors.reason($0.code.rawValue) }
-      ?? "the system refuses (\(error.code.rawValue))"
+  /// The service that the content of a settings' file names; nil where it names none.
+  static func service(in settings: [UInt8]) -> String? {
+    guard let service = try? JSONNode(settings)["service"]?.string, URL(string: service)?.host() != nil else {
+      return nil
+    }
+    return service
   }
 }

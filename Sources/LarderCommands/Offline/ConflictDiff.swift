@@ -81,10 +81,11 @@ struct ConflictDiff {
   private var notes: [String] {
     var notes: [String] = []
     if conflict.mine == nil { notes.append("mine: deleted here") }
+    if conflict.base == nil, conflict.mine != nil { notes.append("mine: made here") }
     if !conflict.isTheirsKnown {
       notes.append("theirs: not known yet; the next download tells")
     } else if conflict.theirs == nil {
-      notes.append("theirs: deleted at the service")
+      notes.append("theirs: not at the service")
     }
     return notes
   }

@@ -12,19 +12,15 @@ enum DownloadCommand {
         let isDone = report.isDone && added.isEmpty && !arguments.has(.removeQuery)
         try await change(provider, adding: added, removing: arguments.values(.removeQuery), arguments)
         let names = try await self.names(provider, arguments, added)
-        if !isDone { try await provider.download(names) }
+        guard try await !isEmpty(provider, arguments.has(.removeQuery), folder, context) else { return }
+        if !isDone { try await provider.download(names, whole: arguments.has(.wholeDownload)) }
       }
       try report.print()
     } catch {
       try? await provider.close()
       try report.print(endingWith: error)
       if Task.isCancelled, report.hasBegun { throw CloneCommand.interrupted(folder) }
-      if let name = report.unfittingQuery {
-        let failure = CommandFailure(error)
-        let words = [failure.hint, "'larder download --remove \(name)' takes the query out."]
-        throw CommandFailure(failure.status, failure.message, hint: words.compactMap(\.self).joined(separator: "\n"))
-      }
-      throw error
+      throw report.failure(error, in: folder)
     }
     try await provider.close()
     return report.status
@@ -45,6 +41,26 @@ enum DownloadCommand {
       try await report.hear(filling.provider) { try await filling.provider.open() }
       return filling.provider
     }
+  }
+
+  /// Whether there is nothing to download, for the last query has just been removed. Throws where there was none before.
+  private static func isEmpty(
+    _ provider: OfflineODataProvider, _ hasRemoved: Bool, _ folder: CloneFolder, _ context: CommandContext
+  ) async throws -> Bool {
+    do { try await checkQueries(provider, folder) } catch let failure as CommandFailure where hasRemoved {
+      context.warn(failure.message)
+      failure.hint.map(context.note)
+      return true
+    }
+    return false
+  }
+
+  /// Throws where a clone has no defining query: a download would bring nothing, and say that all is well.
+  static func checkQueries(_ provider: OfflineODataProvider, _ folder: CloneFolder) async throws {
+    guard try await provider.definingQueries().isEmpty else { return }
+    throw CommandFailure(
+      .negative, "the clone has no defining query, so there is nothing to download",
+      hint: "'larder \(folder.option)download --query NAME=PATH' adds one.")
   }
 
   private static func change(

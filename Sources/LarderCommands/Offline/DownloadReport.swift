@@ -23,15 +23,43 @@ final class DownloadReport: Sendable {
   /// Whether defining queries were downloaded.
   var isDone: Bool { state.withLock { !$0.outcomes.isEmpty } }
 
-  /// A query that does not fit the service's metadata any more.
-  var unfittingQuery: String? {
-    state.withLock { $0.outcomes }.first { $0.error?.name == .invalidDefiningQuery }?.name
-  }
+  /// Whether a defining query has brought all that it answers.
+  var hasCompleted: Bool { outcomes.contains { $0.error == nil } }
+
+  /// Why the first of the queries failed that did; nil where none did.
+  var error: OfflineODataError? { state.withLock { $0.outcomes }.lazy.compactMap(\.error).first }
 
   /// The worst of the queries' ends.
   var status: CommandStatus {
-    let errors = state.withLock { $0.outcomes }.compactMap(\.error)
-    return errors.map(OfflineFailure.status).max { $0.code < $1.code } ?? .done
+    outcomes.compactMap(\.error).map(OfflineFailure.status).max { $0.code < $1.code } ?? .done
+  }
+
+  /// An error that the download ended with, under the name of the query that it stopped.
+  func failure(_ error: any Error) -> CommandFailure {
+    let failure = CommandFailure(error)
+    guard let told = error as? OfflineODataError, let query = outcomes.first(where: { $0.error == told }) else {
+      return failure
+    }
+    return CommandFailure(failure.status, "\(query.name): \(failure.message)", hint: failure.hint)
+  }
+
+  /// The failure of a download, with the cure for a query that would fail again.
+  func failure(_ error: any Error, in folder: CloneFolder) -> CommandFailure {
+    let failure = failure(error)
+    guard let name = outcomes.first(where: { $0.error.map(Self.isOfQuery) ?? false })?.name else { return failure }
+    let words =
+      "'larder \(folder.option)download --remove \(name)' takes the query out; with --query \(name)=PATH another takes "
+      + "its place."
+    return CommandFailure(
+      failure.status, failure.message, hint: [failure.hint, words].compactMap(\.self).joined(separator: "\n"))
+  }
+
+  /// Whether the query may be what is wrong.
+  private static func isOfQuery(_ error: OfflineODataError) -> Bool {
+    switch error.category {
+    case .invalidInput, .preconditionFailed, .notFound, .notSupported, .serverSideError: true
+    case .communicationError, .clientInternalError: false
+    }
   }
 
   /// Runs a download and shows how far it is.
@@ -96,9 +124,11 @@ final class DownloadReport: Sendable {
     json.endArray()
   }
 
-  /// What became of each query; errors but the one that is told anyway.
-  func print(besides told: OfflineODataError? = nil) throws {
+  /// What became of each query, and the errors but the one that the command ends with; nothing where a command ends with
+  /// an error before any query has.
+  func print(endingWith error: (any Error)? = nil) throws {
     let outcomes = outcomes
+    guard error == nil || !outcomes.isEmpty else { return }
     if asJSON {
       var json = JSONOutput(context.output)
       try write(to: &json)
@@ -109,7 +139,7 @@ final class DownloadReport: Sendable {
         for note in outcome.notes { context.note("\(TerminalText.line(outcome.name)): \(TerminalText.line(note))") }
       }
     }
-    warn(besides: told)
+    warn(besides: error as? OfflineODataError)
   }
 
   /// Warns of what has failed, but of the error that is told anyway.
@@ -121,12 +151,6 @@ final class DownloadReport: Sendable {
       }
       if let error = outcome.error, error != told { context.warn("\(outcome.name): \(error.errorMessage)") }
     }
-  }
-
-  /// The same where the download ends with an error, which is told after it: as far as queries have come to their end.
-  func print(endingWith error: any Error) throws {
-    guard state.withLock({ !$0.outcomes.isEmpty }) else { return }
-    try print(besides: error as? OfflineODataError)
   }
 
   private static func lines(_ outcomes: [OfflineODataQueryOutcome]) -> String {

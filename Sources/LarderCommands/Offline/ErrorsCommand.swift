@@ -65,9 +65,24 @@ enum ErrorsCommand {
   }
 
   @Sendable static func retry(_ arguments: ParsedArguments, _ context: CommandContext) async throws -> CommandStatus {
-    try await each(arguments, context, json: "waiting", "waiting for 'larder upload' again") { provider, id in
-      if let id { try await provider.retry(id) } else { try await provider.retryAll() }
+    let repair = try repair(arguments)
+    return try await each(arguments, context, json: "waiting", "waiting for 'larder upload' again") { provider, id in
+      guard let id else { return try await provider.retryAll() }
+      guard let repair else { return try await provider.retry(id) }
+      return try await provider.retry(id, as: repair)
     }
+  }
+
+  /// What a refused creation becomes; nil where it goes as it is.
+  private static func repair(_ arguments: ParsedArguments) throws(UsageError) -> OfflineODataRepair? {
+    guard arguments.has(.asUpdate) || arguments[.newKey] != nil else { return nil }
+    guard !(arguments.has(.asUpdate) && arguments[.newKey] != nil) else {
+      throw arguments.usage("give --as-update or --key, not both")
+    }
+    guard arguments.values(OperandSyntax.requestIDs).count == 1 else {
+      throw arguments.usage("--as-update and --key take one ID", hint: "'larder errors list' shows the numbers.")
+    }
+    return arguments[.newKey].map { .key($0) } ?? .update
   }
 
   @Sendable static func discard(
@@ -92,14 +107,12 @@ enum ErrorsCommand {
     return try await OfflineAccess.withoutNetwork(arguments, context) { access in
       var count = 0
       for id in ids {
+        let isRefused = try await ArchiveSets.errors(access.provider).contains { $0["RequestID"]?.text == "\(id)" }
         // One before may have taken it along.
-        if count > 0,
-          try await !ArchiveSets.errors(access.provider).contains(where: { $0["RequestID"]?.text == "\(id)" }
-          )
-        {
-          continue
-        }
-        _ = try await ArchiveSets.error(id, access.provider)
+        if count > 0, !isRefused { continue }
+        // A pending change can be in conflict too, if a download noticed it.
+        let isNoticed = name == "waiting" ? try await conflict(id, access.provider) != nil : false
+        if !isNoticed { _ = try await ArchiveSets.error(id, access.provider) }
         count += try await work(access.provider, id)
       }
       if ids.isEmpty { count = try await work(access.provider, nil) }

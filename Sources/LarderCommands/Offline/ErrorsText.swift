@@ -39,6 +39,10 @@ enum ErrorsText {
       style.bold(Columns.pad(TerminalText.line(member.name), width)) + "  "
         + TerminalText.line(AnswerRows.text(member.value, null: "-")) + "\n"
     }.joined()
+    let parameters = parameters(row)
+    if !parameters.isEmpty {
+      text += style.bold("Parameters") + "\n" + parameters.map { "  " + TerminalText.line($0) + "\n" }.joined()
+    }
     if let body = row["RequestBody"]?.string, !body.isEmpty {
       let shown = PayloadPrinter.json(Array(body.utf8)).map { String(decoding: $0, as: UTF8.self) } ?? body
       text += style.bold("RequestBody") + "\n"
@@ -57,8 +61,34 @@ enum ErrorsText {
 
   private static func status(_ row: JSONNode) -> String { row["HTTPStatusCode"]?.text ?? "-" }
 
+  /// The entity that a request is about; of one that is about none, such as the call of an action, its path without
+  /// parameters.
   static func entity(_ row: JSONNode) -> String {
-    (row["EntityPath"] ?? row["RequestURL"] ?? row["URL"])?.string ?? ""
+    row["EntityPath"]?.string ?? String(url(row).prefix { $0 != "?" })
+  }
+
+  private static func url(_ row: JSONNode) -> String { row["RequestURL"]?.string ?? "" }
+
+  /// The parameters in a request's URL, a name and its value each, decoded.
+  private static func parameters(_ row: JSONNode) -> [String] {
+    url(row).drop { $0 != "?" }.dropFirst().split(separator: "&").map { parameter in
+      parameter.split(separator: "=", maxSplits: 1).map(decoded).joined(separator: " = ")
+    }
+  }
+
+  /// A text without percent-encoding (RFC 3986 §2.1).
+  private static func decoded(_ text: Substring) -> String {
+    var bytes: [UInt8] = []
+    var rest = Array(text.utf8)[...]
+    while let byte = rest.popFirst() {
+      if byte == UInt8(ascii: "%"), let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16) {
+        bytes.append(value)
+        rest = rest.dropFirst(2)
+      } else {
+        bytes.append(byte)
+      }
+    }
+    return String(decoding: bytes, as: UTF8.self)
   }
 
   private static func shows(_ value: JSONNode) -> Bool { value != .null && value != .boolean(false) }

@@ -18,13 +18,17 @@ struct PendingChanges {
   private(set) var entities: [Entity] = []
   private var places: [String: Int] = [:]
 
+  /// The number of pending changes whose responses were lost.
+  private(set) var uncertain = 0
+
   var waiting: Int { entities.reduce(0) { $0 + $1.waiting.count } }
   var failed: Int { entities.reduce(0) { $0 + $1.failed } }
   var held: Int { entities.reduce(0) { $0 + $1.held } }
 
   init(_ provider: OfflineODataProvider) async throws {
     for row in try await ArchiveSets.waiting(provider) {
-      entities[place(row)].waiting.append(row["RequestMethod"]?.text ?? row["Method"]?.text ?? "")
+      entities[place(row)].waiting.append(row["RequestMethod"]?.text ?? "")
+      if row["Status"]?.string == "Uncertain" { uncertain += 1 }
     }
     for row in try await ArchiveSets.errors(provider) {
       if ErrorsText.isHeld(row) { entities[place(row)].held += 1 } else { entities[place(row)].failed += 1 }
@@ -42,6 +46,9 @@ struct PendingChanges {
   /// A table, or that there is nothing.
   func text(style: TextStyle) -> String {
     var words = "changes  " + (waiting > 0 ? "\(waiting) waiting" : "none waiting")
+    if uncertain > 0 {
+      words += " (\(uncertain) uncertain: their responses were lost, and the next upload looks them up)"
+    }
     if failed > 0 { words += ", \(failed) refused ('larder errors list' tells more)" }
     if held > 0 { words += ", \(held) held for them" }
     words += "\n"
@@ -69,6 +76,7 @@ struct PendingChanges {
   /// `waiting`, `failed`, `held`, and `pending` with an object an entity.
   func write(to json: inout JSONOutput) throws(OutputError) {
     json.member("waiting", waiting)
+    json.member("uncertain", uncertain)
     json.member("failed", failed)
     json.member("held", held)
     try json.member("pending", entities, always: true) { (json, entity) throws(OutputError) in

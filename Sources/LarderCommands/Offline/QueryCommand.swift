@@ -11,11 +11,12 @@ enum QueryCommand {
       throw arguments.usage("--odata-version needs --format json")
     }
     return try await OfflineAccess.withoutNetwork(arguments, context) { access in
+      let isLocal = arguments.has(.localRows)
       if arguments.has(.explain) {
-        try explain(try await access.provider.explain(question), context)
+        try explain(try await access.provider.explain(question, localRowsOnly: isLocal), context)
         return .done
       }
-      if try await access.provider.namesMedia(question) {
+      if try await access.provider.namesMedia(question, localRowsOnly: isLocal) {
         try await copy(try await access.provider.streamMedia(question), context)
       } else if format == "json", !context.output.isTerminal {
         // At the reader's pace, whatever the answer's size.
@@ -24,7 +25,8 @@ enum QueryCommand {
         }
       } else {
         let answer = try await access.provider.readJSON(question, options: options(arguments))
-        try print(answer, format, names: try await access.provider.columnNames(question), context)
+        let names = try await access.provider.columnNames(question, localRowsOnly: isLocal)
+        try print(answer, format, names: names, context)
       }
       return .done
     }
@@ -38,7 +40,7 @@ enum QueryCommand {
       case "4.01"?: .v401
       default: nil
       }
-    return OfflineODataAnswerOptions(version: version)
+    return OfflineODataAnswerOptions(version: version, localRowsOnly: arguments.has(.localRows))
   }
 
   /// Writes the bytes of media as they are; never onto a terminal that they would disturb.
@@ -78,6 +80,7 @@ enum QueryCommand {
 
   private static func explain(_ explanation: OfflineODataExplanation, _ context: CommandContext) throws {
     let style = context.output.style
+    if explanation.isOfLocalRowsOnly { try context.output.line("local rows only: entities that were created here\n") }
     for (number, statement) in explanation.statements.enumerated() {
       if number > 0 { try context.output.line("") }
       let place = statement.path.isEmpty ? "the question" : "$expand " + statement.path.joined(separator: "/")

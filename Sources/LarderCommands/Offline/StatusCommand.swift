@@ -9,7 +9,11 @@ internal import OfflineOData
 /// One `larder status`.
 enum StatusCommand {
   @Sendable static func run(_ arguments: ParsedArguments, _ context: CommandContext) async throws -> CommandStatus {
-    try await OfflineAccess.withoutNetwork(arguments, context) { access in
+    if let unfinished = CloneFolder.unfinished(context) {
+      try unfinished.print(context, asJSON: arguments.has(.json))
+      return .done
+    }
+    return try await OfflineAccess.withoutNetwork(arguments, context) { access in
       let queries = try await access.provider.definingQueries()
       let pending = try await pending(access.provider)
       if arguments.has(.json) {
@@ -47,6 +51,12 @@ enum StatusCommand {
       json.member("lastWay", status.lastWay?.rawValue)
       json.member("hasDeltaLink", status.hasDeltaLink)
       json.member("hasPendingDownload", status.hasPendingDownload)
+      if !status.contradictedLinks.isEmpty {
+        json.name("contradictedLinks")
+        json.beginObject()
+        for (path, count) in status.contradictedLinks.sorted(by: { $0.key < $1.key }) { json.member(path, count) }
+        json.endObject()
+      }
       json.endObject()
     }
     try pending?.write(to: &json)
@@ -73,6 +83,17 @@ enum StatusCommand {
       return padded.joined(separator: "  ") + "\n"
     }
     let head = "service  \(TerminalText.line(folder.service))\nstore    \(folder.size) bytes\n"
-    return head + "\n" + style.bold(line(heads)) + rows.map(line).joined()
+    return head + "\n" + style.bold(line(heads)) + rows.map(line).joined() + contradictions(queries)
+  }
+
+  /// Links of the service that its own columns contradict, a line each; behind an empty one.
+  private static func contradictions(_ queries: [OfflineODataDefiningQueryStatus]) -> String {
+    let lines = queries.flatMap { status in
+      status.contradictedLinks.sorted { $0.key < $1.key }.map { path, count in
+        "\(TerminalText.line(status.definingQuery.name)): the service states \(count) \(count == 1 ? "link" : "links") of "
+          + "\(TerminalText.line(path)) that the referential constraint contradicts; the columns count\n"
+      }
+    }
+    return lines.isEmpty ? "" : "\n" + lines.joined()
   }
 }

@@ -8,19 +8,20 @@ enum SyncCommand {
       let upload = UploadReport(context)
       let download = DownloadReport(arguments, context)
       do {
-        try await upload.hear(access.provider) { _ = try await access.provider.upload(options) }
+        try await upload.hear(access.provider, options)
       } catch {
         try json(upload, download, endingWith: error, arguments, context)
-        throw await UploadCommand.cut(error, upload, access)
+        throw await UploadCommand.cut(error, upload, access, options)
       }
       if !arguments.has(.json) { try await upload.print(access.provider, in: access.folder) }
       do {
+        try await DownloadCommand.checkQueries(access.provider, access.folder)
         try await download.hear(access.provider) { try await access.provider.download() }
       } catch {
         try json(upload, download, endingWith: error, arguments, context)
         if !arguments.has(.json) { try download.print(endingWith: error) }
         if Task.isCancelled { throw CloneCommand.interrupted(access.folder) }
-        throw error
+        throw download.failure(error, in: access.folder)
       }
       try json(upload, download, endingWith: nil, arguments, context)
       if arguments.has(.json) { download.warn() } else { try download.print() }

@@ -8,10 +8,10 @@ enum UploadCommand {
     return try await OfflineAccess.with(arguments, context) { access in
       let report = UploadReport(context)
       do {
-        try await report.hear(access.provider) { _ = try await access.provider.upload(options) }
+        try await report.hear(access.provider, options)
       } catch {
         if arguments.has(.json) { try await json(report, access.provider, error, context) }
-        throw await cut(error, report, access)
+        throw await cut(error, report, access, options)
       }
       if arguments.has(.json) {
         try await json(report, access.provider, nil, context)
@@ -41,8 +41,16 @@ enum UploadCommand {
   }
 
   /// Why an upload ended early, and what to do then.
-  static func cut(_ error: any Error, _ report: UploadReport, _ access: OfflineAccess) async -> CommandFailure {
+  static func cut(
+    _ error: any Error, _ report: UploadReport, _ access: OfflineAccess, _ options: OfflineODataUploadOptions
+  ) async -> CommandFailure {
     let failure = Task.isCancelled ? CommandFailure(.interrupted, "interrupted") : CommandFailure(error)
+    if (error as? OfflineODataError)?.name == .unsupportedByService, !options.splitsTransactions {
+      return CommandFailure(
+        failure.status, failure.message,
+        hint: "--split-transactions sends the changes of a transaction one by one: some may be done and others refused."
+      )
+    }
     guard failure.status == .network || failure.status == .interrupted else { return failure }
     let sent = report.numbers.sent
     // A task of its own: one that was cancelled reads nothing any more.
@@ -100,12 +108,14 @@ enum UploadCommand {
     json.endObject()
     json.member("body", request.body)
     try json.member("waitsFor", request.waitsFor, always: true) { (json, id) throws(OutputError) in json.integer(id) }
+    json.member("isUncertain", request.isUncertain)
     json.endObject()
     try json.drain()
   }
 
   private static func text(_ request: OfflineODataPlannedRequest, _ style: TextStyle) -> String {
     var notes: [String] = []
+    if request.isUncertain { notes.append("uncertain: its response was lost, and it is looked up first") }
     if request.transaction != request.id { notes.append("with \(request.transaction)") }
     if !request.waitsFor.isEmpty {
       notes.append("waits for " + request.waitsFor.map { "\($0)" }.joined(separator: ", "))

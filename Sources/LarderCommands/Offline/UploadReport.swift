@@ -6,17 +6,21 @@ internal import Synchronization
 final class UploadReport: Sendable {
   private let context: CommandContext
   private let state = Mutex(OfflineODataUploadReport())
+  /// The changes that the upload was about and that are not with the service.
+  private let left = Mutex(0)
 
   init(_ context: CommandContext) { self.context = context }
 
   /// What became of the changes so far.
   var numbers: OfflineODataUploadReport { state.withLock { $0 } }
 
-  /// 1 where the service refused a change.
-  var status: CommandStatus { numbers.failed > 0 ? .negative : .done }
+  private var remaining: Int { left.withLock { $0 } }
+
+  /// 1 where something remains that the upload was about: refused now or before, or still queued.
+  var status: CommandStatus { remaining > 0 ? .negative : .done }
 
   /// Runs an upload, shows how far it is, and hears its end, good or bad.
-  func hear(_ provider: OfflineODataProvider, _ work: () async throws -> Void) async throws {
+  func hear(_ provider: OfflineODataProvider, _ options: OfflineODataUploadOptions) async throws {
     let bars = DownloadBars(context, unit: "changes")
     let events = provider.events
     let hearing = Task {
@@ -36,13 +40,15 @@ final class UploadReport: Sendable {
       }
     }
     defer { bars.end() }
-    do { try await work() } catch {
+    do { _ = try await provider.upload(options) } catch {
       // An upload that has not begun tells no end.
       hearing.cancel()
       await hearing.value
       throw error
     }
     await hearing.value
+    let count = try await provider.remainingCount(options)
+    left.withLock { $0 = count }
   }
 
   /// `sent 3, failed 1, left 0`, and what was refused.
@@ -51,11 +57,12 @@ final class UploadReport: Sendable {
     var words = "sent \(numbers.sent), failed \(numbers.failed), left \(numbers.left)"
     if numbers.discarded > 0 { words += ", given up \(numbers.discarded)" }
     try context.output.line(words)
-    let held = try await PendingChanges(provider).held
-    if numbers.left > 0, numbers.failed == 0, held > 0 {
+    if numbers.failed == 0, remaining > numbers.left {
       context.note(
-        "What is left may wait for a refused change: 'larder \(folder.option)errors list' tells, 'errors retry' sends both."
+        "The error archive still has changes: 'larder \(folder.option)errors list' tells why, 'errors retry' puts them back into the queue."
       )
+    } else if numbers.failed == 0, remaining > 0 {
+      context.note("\(Counted.text(remaining, "change")) still waiting: 'larder \(folder.option)status' shows which.")
     }
     guard numbers.failed > 0 else { return }
     let rows = try await ArchiveSets.errors(provider)
@@ -71,6 +78,7 @@ final class UploadReport: Sendable {
     json.member("sent", numbers.sent)
     json.member("failed", numbers.failed)
     json.member("left", numbers.left)
+    json.member("remaining", remaining)
     json.member("discarded", numbers.discarded)
     json.member("requests", numbers.requests)
     json.member("error", error.map { CommandFailure($0).message })

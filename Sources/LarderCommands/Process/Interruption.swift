@@ -9,7 +9,8 @@ internal import Synchronization
   internal import Darwin
 #endif
 
-/// The interrupt from the keyboard (SIGINT), and the wish from elsewhere that the process ends (SIGTERM).
+/// The interrupt from the keyboard (SIGINT), the end of the terminal (SIGHUP), and the wish from elsewhere that the process
+/// ends (SIGTERM).
 ///
 /// The first is told to ``onFirst(_:)``, so that work can end in order; the second ends the process at once. Signals
 /// that the process was started with as ignored stay so (`nohup`, background jobs).
@@ -20,7 +21,7 @@ final class Interruption: Sendable {
   /// Begins to hear.
   init() {
     var sources: [any DispatchSourceSignal] = []
-    for number in [SIGINT, SIGTERM] {
+    for number in [SIGINT, SIGTERM, SIGHUP] {
       // The source only hears what the default action does not take first.
       let before = signal(number, SIG_IGN)
       if unsafeBitCast(before, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self) { continue }

@@ -11,7 +11,8 @@ extension CommandSyntax {
         + "line such as GET Products(1), header lines, and after an empty line the content, with --- alone on a line "
         + "between blocks. changeset { and } alone on their lines enclose requests that succeed or fail together. Lines "
         + "that begin with # before a request line are comments. FILE is read as a whole, up to 64 MiB.",
-      "A request that fails makes 1 the exit status. Of an answer that breaks off, the parts before are shown; then 3 is.",
+      "A request that fails makes 1 the exit status. Of an answer that breaks off, the parts before are shown that carry "
+        + "the Content-IDs of their requests; then 3 is.",
     ],
     examples: [
       "larder batch https://host/service/ requests.txt",
@@ -34,7 +35,7 @@ extension CommandSyntax {
     let response = try await conversation.streamAnswer(to: request)
     let (body, cut) = await collect(response.body, upTo: conversation.options.maximumPayloadBytes)
     if let cut, cut is CancellationError || cut as? HTTPTransportError == .cancelled { throw cut }
-    let (answers, problem) = try answers(response, body, cut, file)
+    let (answers, problem) = try answers(response, body, cut, file, isContinued: isContinued(request.fields))
     let rows = BatchPrinter.rows(answers, file.parts)
     if arguments.has(.json) {
       try BatchPrinter.writeJSON(rows, to: context.output)
@@ -73,14 +74,24 @@ extension CommandSyntax {
     }
   }
 
+  /// Whether the service is asked to go on after an error (OData Protocol 4.01 §8.2.8.3).
+  private static func isContinued(_ fields: HTTPFields) -> Bool {
+    let preferences = fields.values(of: .prefer).joined(separator: ",").lowercased().split(separator: ",")
+    return preferences.contains { preference in
+      let text = preference.filter { $0 != " " }
+      return text.hasSuffix("continue-on-error") || text.hasSuffix("continue-on-error=true")
+    }
+  }
+
   /// The answers that are there, one slot a part, and why there are no more.
   private static func answers(
-    _ response: ODataMediaResponse, _ body: [UInt8], _ cut: (any Error)?, _ file: BatchFile
+    _ response: ODataMediaResponse, _ body: [UInt8], _ cut: (any Error)?, _ file: BatchFile, isContinued: Bool
   ) throws -> ([BatchAnswer?], CommandFailure?) {
     let found: BatchAnswers
     do throws(BatchError) {
       found = try BatchAnswers.read(
-        status: response.httpStatus, fields: response.fields, body: body, requests: file.parts)
+        status: response.httpStatus, fields: response.fields, body: body, requests: file.parts,
+        stopsAtError: !isContinued && response.fields.contains(.odataVersion))
     } catch {
       if let cut { throw cut }
       throw CommandFailure(.network, "the answer cannot be read: \(error)")

@@ -6,8 +6,11 @@ extension CommandSyntax {
       "Each --query is a defining query: what it answers is copied, with what it expands, and brought up to date by "
         + "'larder download'. NAME is the query's own name, for 'larder download NAME' and "
         + "'larder status'. Links between entities that no foreign key tells come with $expand only.",
-      "DIR is made where it is missing; else it must be empty. Where the service cannot be reached or refuses, nothing stays "
-        + "behind. A clone that is cut later goes on where it was with 'larder -C DIR download'.",
+      "DIR must not be there yet, or be empty. It appears when the first download has ended; until then the copy is in "
+        + "DIR.cloning. If the clone is interrupted, the same command resumes it, and 'larder -C DIR status' tells how. If "
+        + "the service cannot be reached or refuses, nothing stays behind.",
+      "A query that fails does not stop the others: the missing data is reported with the reason, the exit status is not 0, and "
+        + "'larder -C DIR download' tries it again.",
       "DIR holds the store's file and larder.json with the service's root. Credentials and header fields are not kept: give "
         + "them to each download, as to larder get. Query options behind SERVICE (?sap-client=100) go with every request.",
     ],

@@ -14,7 +14,7 @@ extension CommandSyntax {
       "larder -C shop download products",
       "larder -C shop download --query 'late=Orders?$filter=Late'",
     ],
-    options: [.definingQuery, .streamQuery, .removeQuery, .pageSize, .json] + OfflineAccess.options
+    options: [.definingQuery, .streamQuery, .removeQuery, .wholeDownload, .pageSize, .json] + OfflineAccess.options
       + ServiceAccess.storeOptions,
     operands: [.queryNames], body: DownloadCommand.run)
 }
@@ -22,6 +22,8 @@ extension CommandSyntax {
 extension OptionSyntax {
   static let removeQuery = OptionSyntax(
     "--remove", valueName: "NAME", .text, isRepeatable: true, "forget the query and the rows that it alone brought")
+  static let wholeDownload = OptionSyntax(
+    flag: "--whole", "read everything, whatever delta links and ETags say; pending changes stay")
 }
 
 extension OperandSyntax {

@@ -26,14 +26,19 @@ extension CommandSyntax {
         discussion: [
           "base is the service's version that the change was based on, mine what this clone made of it, theirs what the "
             + "service has now. A point stands where a version is as base; ! marks what both have changed differently.",
-          "A change that was refused for another reason ends with 1.",
+          "Of a change refused with 404, 409 or 410 it shows what the service has under its key. One that was refused for "
+            + "another reason ends with 1.",
         ], options: [.allProperties, .json] + OfflineAccess.options, operands: [.requestID], body: ErrorsCommand.diff),
       CommandSyntax(
         "retry", summary: "put refused changes back into the queue",
         discussion: [
           "The next 'larder upload' sends them, with those that were held for them. Of a conflict that means mine: it goes "
-            + "under the ETag of the service's version, and wins."
-        ], options: [.allRequests, .json] + OfflineAccess.options, operands: [.requestIDs], body: ErrorsCommand.retry),
+            + "under the ETag of the service's version, and wins; so does a change that waits still, where a download has "
+            + "noticed the conflict.",
+          "A creation that was refused because the service has an entity of its key (409) goes as an update of that with "
+            + "--as-update, or under another key with --key.",
+        ], options: [.asUpdate, .newKey, .allRequests, .json] + OfflineAccess.options, operands: [.requestIDs],
+        body: ErrorsCommand.retry),
       CommandSyntax(
         "discard", summary: "give refused changes up, with all that depend on them",
         discussion: ["The entities are what the service has, as far as no other changes wait."],
@@ -52,6 +57,10 @@ extension CommandSyntax {
 }
 
 extension OptionSyntax {
+  static let asUpdate = OptionSyntax(
+    flag: "--as-update", "send a creation refused with 409 as an update of the entity that is there")
+  static let newKey = OptionSyntax(
+    "--key", valueName: "KEY", .text, "send a refused creation under another key, such as 7 or A=1,B='x'")
   static let allRequests = OptionSyntax(flag: "--all", "all of the error archive")
   static let allChanges = OptionSyntax(flag: "--all", "all changes of the clone")
   static let allProperties = OptionSyntax(flag: "--all", "show properties that do not differ too")

@@ -12,7 +12,7 @@ extension CommandSyntax {
         + "as in a browser, unless --by-cookie is given: do that where several people use one proxy.",
       "Each request is a line of standard output: time, client, method, target, status, bytes, milliseconds, and what the "
         + "cache did (hit, or why it asked: uri-miss, stale, ...). The first line tells the address. The proxy ends on "
-        + "SIGINT or SIGTERM, after the requests that are under way, with status 0.",
+        + "SIGINT, SIGTERM or SIGHUP, after the requests that are under way, with status 0.",
       "The proxy speaks plain HTTP to its clients and is meant for this machine: --host opens it to others, who could read "
         + "what it answers. It answers to addresses, localhost, the upstream server's name and each --name; to others it says "
         + "421, as a web page could have a name of its own pointed at this machine.",

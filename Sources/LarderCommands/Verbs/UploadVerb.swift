@@ -6,9 +6,10 @@ extension CommandSyntax {
       "What waits is sent in the order of its causes, in batches where the service takes them; the service's keys and ETags "
         + "come back into the clone. Every request is written down before it leaves, so that after a lost answer none is sent "
         + "twice and none is lost: run it again.",
-      "What the service refuses goes to the error archive with the changes that depend on it, and the others go on: then 1 "
-        + "is the exit status, and 'larder errors list' tells why. Without a connection, or without credentials, the rest "
-        + "stays queued, and 3 is the exit status.",
+      "What the service refuses goes to the error archive with its transaction and the changes that depend on it, and the "
+        + "others go on; 'larder errors list' tells why. The exit status is 0 where nothing of what the upload was about "
+        + "remains, 1 where something is queued still or in the error archive, of earlier uploads too. Without a connection, or "
+        + "without credentials, the rest stays queued, and 3 is the exit status.",
       "--conflicts says what becomes of a change whose entity another has changed since: archive keeps it with the three "
         + "versions for 'larder errors diff', client sends it all the same, server gives it up, merge sends it where the two "
         + "changed different properties and else archives it.",

@@ -6,8 +6,8 @@ public enum BatchAnswers: Sendable, Hashable {
   case parts([BatchAnswer])
   /// The service refused or failed the batch as a whole, with an ordinary answer.
   case refused(BatchResponse)
-  /// The answer is cut off, cannot be read to its end or leaves parts out: one slot a part, nil where no whole answer
-  /// is, and what is wrong. At least one slot has an answer. What the other parts changed may be done.
+  /// The answer is cut off, cannot be read to its end or leaves parts out: one slot a part, nil where there is no answer, and
+  /// what is wrong. At least one slot has an answer. What the other parts change may be done.
   case incomplete([BatchAnswer?], BatchError)
 
   /// Reads an answer and finds each part's in it.
@@ -17,39 +17,35 @@ public enum BatchAnswers: Sendable, Hashable {
   ///   - fields: of the HTTP answer; their Content-Type tells the format.
   ///   - body: of the HTTP answer, whole.
   ///   - requests: the parts as they were written; for the JSON format with the ids that ``JSONBatchWriter`` gave.
+  ///   - stopsAtError: the service was not asked to go on after an error, and is one that then ends its answer there (from V4
+  ///     on): only then a part without an answer can be ``BatchAnswer/notProcessed``.
   ///   - limits: on what is read.
   /// - Throws: ``BatchError`` where a success is no batch, or no part of it can be read.
   public static func read(
-    status: Int, fields: HTTPFields, body: [UInt8], requests: [BatchRequestPart], limits: BatchLimits = BatchLimits()
+    status: Int, fields: HTTPFields, body: [UInt8], requests: [BatchRequestPart], stopsAtError: Bool = false,
+    limits: BatchLimits = BatchLimits()
   ) throws(BatchError) -> BatchAnswers {
     let text = fields.values(of: .contentType).first ?? ""
     let type = MediaType(text)
+    var match = BatchMatch(requests)
+    match.stopsAtError = stopsAtError
     if type.isMultipart {
-      let (found, error) = try MultipartBatchReader.wholeResponses(body, contentType: text, limits: limits)
-      return try answers(error, whole: BatchAnswer.whole(found, in: requests)) { () throws(BatchError) in
-        try BatchAnswer.match(found, to: requests)
-      }
+      let found = try MultipartBatchReader.wholeResponses(body, contentType: text, limits: limits)
+      match.isWhole = found.isClosed
+      return try answers(match.slots(of: found.parts), found.parts.flatMap(\.responses), found.error, match)
     }
     if status >= 400 { return .refused(BatchResponse(status: status, fields: fields, body: body)) }
     guard type.isJSON else { throw BatchError(.notABatch(contentType: type.mediaType)) }
     let (found, error) = try JSONBatchReader.wholeResponses(body, limits: limits)
-    return try answers(error, whole: BatchAnswer.whole(json: found, in: requests)) { () throws(BatchError) in
-      try BatchAnswer.match(json: found, to: requests)
-    }
+    match.isWhole = error == nil
+    return try answers(match.slots(of: found), found, error, match)
   }
 
   private static func answers(
-    _ error: BatchError?, whole: @autoclosure () -> [BatchAnswer?], all: () throws(BatchError) -> [BatchAnswer]
+    _ slots: [BatchAnswer?], _ found: [BatchResponse], _ error: BatchError?, _ match: BatchMatch
   ) throws(BatchError) -> BatchAnswers {
-    do throws(BatchError) {
-      if let error { throw error }
-      return .parts(try all())
-    } catch {
-      let slots = whole()
-      guard slots.contains(where: { $0 != nil }) else { throw error }
-      // Parts that have answers nobody asked for show that the slots are not to be trusted.
-      if case .countMismatch(let expected, let found) = error.problem, found > expected { throw error }
-      return .incomplete(slots, error)
-    }
+    guard let problem = error ?? match.problem(slots, found) else { return .parts(slots.compactMap { $0 }) }
+    guard slots.contains(where: { $0 != nil }) else { throw problem }
+    return .incomplete(slots, problem)
   }
 }

@@ -56,22 +56,22 @@ extension MultipartBatchReader {
   public static func responses(
     _ body: [UInt8], contentType: String, limits: BatchLimits = BatchLimits()
   ) throws(BatchError) -> [BatchResponsePart] {
-    let (responses, error) = try wholeResponses(body, contentType: contentType, limits: limits)
-    if let error { throw error }
-    return responses
+    let found = try wholeResponses(body, contentType: contentType, limits: limits)
+    if let error = found.error { throw error }
+    return found.parts
   }
 
-  /// The whole parts of a batch answer, and what ended it before its end.
+  /// The whole parts of a batch answer, what ended it before its end, and whether its last boundary was there.
   static func wholeResponses(
     _ body: [UInt8], contentType: String, limits: BatchLimits
-  ) throws(BatchError) -> (parts: [BatchResponsePart], error: BatchError?) {
+  ) throws(BatchError) -> (parts: [BatchResponsePart], error: BatchError?, isClosed: Bool) {
     var reader = try MultipartBatchReader(contentType: contentType, limits: limits)
     let (collector, error) = collect(body, with: &reader, limits: limits)
     guard collector.requests.flatMap(\.requests).isEmpty else {
       throw BatchError(.malformedLine("a request among answers"))
     }
     // An empty change set holds neither; it is an answer to one.
-    return (collector.responses, error)
+    return (collector.responses, error, error == nil && reader.isClosed)
   }
 
   /// Reads a whole batch request.

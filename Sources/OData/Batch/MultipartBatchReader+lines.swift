@@ -81,6 +81,7 @@ extension MultipartBatchReader {
         boundaries.removeLast()
       }
       state = boundary.level == 0 ? .epilogue : .betweenParts
+      isClosed = boundary.level == 0
       return
     }
     if boundary.level == 0 { partNumber += 1 } else { memberNumber += 1 }

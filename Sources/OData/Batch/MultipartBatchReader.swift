@@ -70,6 +70,8 @@ public struct MultipartBatchReader: Sendable {
   /// True inside a line that is passed over because it is too long for a boundary.
   var passesOverLine = false
   var isFinished = false
+  /// The batch's last boundary has come.
+  var isClosed = false
   var events: [BatchEvent] = []
   var partNumber = 0
   var memberNumber = 0

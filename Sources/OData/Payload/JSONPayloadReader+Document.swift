@@ -8,6 +8,7 @@ extension JSONPayloadReader {
     guard walker.tape[0].kind == .beginObject else { return try single(0, nil, source) }
     if try error(source) { return }
     if walker.tape.count > 2, walker.tape.matches(1, "d", in: bytes), walker.tape.after(2) == walker.tape.count - 1 {
+      try check(.verbose)
       walker.dialect = .v2
       pathPrefix = "$"
       return try verbose(2, source)
@@ -15,11 +16,13 @@ extension JSONPayloadReader {
     if walker.dialect == .v2 || walker.find("__metadata", in: 0, bytes) >= 0 {
       let isLight = walker.find("odata.metadata", in: 0, bytes) >= 0 || walker.find("@odata.context", in: 0, bytes) >= 0
       if !isLight {
+        try check(.verbose)
         walker.dialect = .v2
         return try verbose(0, source)
       }
       if walker.find("@odata.context", in: 0, bytes) >= 0 { walker.dialect = .v4 }
     }
+    try check(.light)
     try light(source)
   }
 
@@ -42,7 +45,7 @@ extension JSONPayloadReader {
 
   private mutating func light(_ source: PayloadWalker.Source) throws {
     readContext(source.bytes)
-    if let context, case let said = walker.types.member(of: context), said.kind != .undeclared { member = said }
+    if let context, case let said = walker.types.member(of: context), says(said) { member = said }
     let survey = try walker.survey(0, parent: -1, source.bytes)
     let value = walker.find("value", in: 0, source.bytes)
     let isNull =
@@ -62,6 +65,11 @@ extension JSONPayloadReader {
       try walker.object(0, named: -1, declared: member.plan, as: .entity, source)
     }
     try source.handler.endPayload()
+  }
+
+  /// Whether a context's type tells more than the caller knows: an abstract one does not.
+  private func says(_ said: PayloadTypes.Member) -> Bool {
+    said.kind != .undeclared && !(said.kind == .untyped && member.kind == .navigation)
   }
 
   private func lightKind(
@@ -95,6 +103,7 @@ extension JSONPayloadReader {
   private func isPropertyContext(_ context: ContextURL) -> Bool {
     if member.kind == .structured { return true }
     if member.kind == .navigation { return false }
+    if options.expected == .entity, context.path.count == 1 { return false }
     guard let first = context.path.first else { return false }
     return context.path.count > 1 && first.brackets != nil || context.path.count == 1 && first.name.contains(".")
   }

@@ -15,14 +15,18 @@ extension JSONPayloadReader {
     let array = tape.count - 1
     let bytes = source.bytes
     switch lexer.depth {
-    case 1: pathPrefix = "$"
+    case 1:
+      try check(.none)
+      pathPrefix = "$"
     case 2:
       guard tape[0].kind == .beginObject else { return false }
       if array == 2, tape.matches(1, "d", in: bytes) {
+        try check(.verbose)
         walker.dialect = .v2
         pathPrefix = "$.d"
       } else {
         guard tape.matches(array - 1, "value", in: bytes), try onlyControl(1, array - 1, bytes) else { return false }
+        try check(.light)
         readContext(bytes)
         guard mayStream else { return false }
         pathPrefix = "$.value"
@@ -31,12 +35,34 @@ extension JSONPayloadReader {
       guard array > 2, tape[2].kind == .beginObject, tape.matches(1, "d", in: bytes),
         tape.matches(array - 1, "results", in: bytes)
       else { return false }
+      try check(.verbose)
       walker.dialect = .v2
       guard try onlyControl(3, array - 1, bytes) else { return false }
       pathPrefix = "$.d.results"
     }
     try keepOpening(source)
     return true
+  }
+
+  /// What a payload's content stands in.
+  enum Envelope {
+    /// Nothing: an array alone.
+    case none
+    /// V1 to V3 verbose: `d` ([MS-ODATA] §2.2.6.3.2).
+    case verbose
+    /// V3 light and V4: `value`, or the object itself (OData JSON Format 4.01 §13).
+    case light
+  }
+
+  /// Refuses an envelope of another protocol than the service's. V3 has both.
+  func check(_ envelope: Envelope) throws(PayloadError.Problem) {
+    guard let version = options.protocolVersion else { return }
+    switch envelope {
+    case .verbose where version < .v4, .light where version > .v2: return
+    case .none, .verbose, .light: break
+    }
+    throw .unexpected(
+      expected: version < .v4 ? "an object with 'd', as V2 has it" : "an object, its rows in 'value', as V4 has it")
   }
 
   /// Rows may be told at once where their type is known or cannot matter; else the payload is read whole first.
@@ -218,7 +244,9 @@ extension JSONPayloadReader {
       let value = index + 1
       let isOpenValue = walker.tape.after(value) <= value || walker.tape.after(value) > walker.tape.count
       let isFrame = isOpenValue || value == walker.tape.count - 1 && walker.tape[value].kind == .beginArray
-      let isD = walker.tape.matches(index, "d", in: source.bytes) && walker.tape[value].kind == .beginObject
+      let isD =
+        stage != .closing && walker.tape.matches(index, "d", in: source.bytes)
+        && walker.tape[value].kind == .beginObject
       if isFrame || isD && index == 1 {
         index += 2
         continue
@@ -245,6 +273,8 @@ extension JSONPayloadReader {
       if let type = Optional(walker.find("type", in: value, bytes)), type >= 0, walker.isScalar(type) {
         try source.handler.control(.type, on: nil, walker.scalar(type, .untyped, bytes))
       }
+    case .property where stage == .closing && pathPrefix.split(separator: ".").contains(entry.name.text[...]):
+      throw PayloadError.Problem.duplicateName(entry.name.text)
     case .property, .deferred, .mediaResource:
       let annotation = ODataAnnotation(term: entry.name.text, value: try walker.untyped(value, bytes))
       try source.handler.annotation(annotation, on: nil)

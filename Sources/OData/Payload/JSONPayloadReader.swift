@@ -9,6 +9,9 @@ package struct PayloadOptions: Sendable {
   package var expectedType: EdmTypeReference?
   /// The spellings, as the message's headers say; what the payload shows wins.
   package var dialect: ODataDialect?
+  /// The protocol of the service, where the caller knows it: a payload in the envelope of another one is refused, for what it
+  /// leaves out is not told by the service. Nil takes any.
+  package var protocolVersion: ODataVersion?
   /// The `charset` of the media type; counts only for bytes that are no UTF-8.
   package var charset: String?
   /// The largest object that is read, in bytes: one row, or a payload without rows. 64 MiB by default.

@@ -83,11 +83,23 @@ struct BatchParts: Sendable {
       let host = String(root.origin.text.dropFirst(root.origin.scheme.count + 3))
       // Services of V2 and V3 look for the id in the request, some of them in the part as later ones do.
       let placement: MultipartBatchWriter.ContentIDPlacement = version.map { $0 >= .v4 } ?? true ? .part : .both
+      let parts = placement == .part ? self.named : self.parts
       let (type, body) = try MultipartBatchWriter.write(parts, boundary: boundary, contentIDs: placement, host: host)
       return (type, body, parts)
     } catch {
       throw ODataServiceError(
         .invalidRequest("\(error)"), operation: "batch", method: .post, url: root.url.absoluteString, cause: error)
+    }
+  }
+
+  /// With an id for reads, too: from V4 on services echo it, and their answers are told apart by it (Protocol 4.01 §11.7.3).
+  private var named: [BatchRequestPart] {
+    var last = nextID
+    return parts.map { part in
+      guard case .single(var request) = part, request.id == nil else { return part }
+      repeat { last += 1 } while usedIDs.contains(String(last))
+      request.id = String(last)
+      return .single(request)
     }
   }
 

@@ -9,7 +9,8 @@ enum ErrorAnswer {
   static func payload(_ response: ODataSingleResponse) -> ODataErrorPayload? {
     guard response.payloadBytes.count <= maximumBytes else { return nil }
     // What cannot be read as an error is still in the error's response, byte for byte.
-    guard case .error(let error)? = try? response.payload() else { return nil }
+    // An error is of no model.
+    guard case .error(let error)? = try? response.of(nil).payload() else { return nil }
     return error
   }
 }

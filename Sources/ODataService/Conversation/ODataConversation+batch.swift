@@ -5,8 +5,8 @@ import Synchronization
 extension ODataConversation {
   /// Sends several requests as one and reads the answers to all of them into memory.
   ///
-  /// A part that failed is a `failure` in its slot; a batch that is refused as a whole is thrown. Batches with changes
-  /// are never repeated.
+  /// A part that failed is a `failure` in its slot, one without an answer too (`malformedAnswer`: it may have been executed);
+  /// a batch that is refused as a whole is thrown. Batches with changes are never repeated.
   public func send(_ request: ODataBatchRequest) async throws(ODataServiceError) -> ODataBatchResponse {
     let parts = try await batchParts(request)
     let version = request.isRead ? knownVersion : try await version()
@@ -68,7 +68,8 @@ extension ODataConversation {
       body: .bytes(written.body), timeouts: request.timeouts ?? options.timeouts,
       repeatability: request.isRead ? .always : .never)
     let response = try await exchange(outgoing)
-    return (BatchExchange(response: response, written: written.parts), outgoing)
+    let stopsAtError = (version ?? .v4) >= .v4 && request.continuesOnError != true
+    return (BatchExchange(response: response, written: written.parts, stopsAtError: stopsAtError), outgoing)
   }
 
   private func read(
@@ -82,23 +83,33 @@ extension ODataConversation {
     let answers: BatchAnswers
     do throws(BatchError) {
       answers = try BatchAnswers.read(
-        status: response.status, fields: response.fields, body: response.bytes, requests: exchange.written)
-      if case .incomplete(_, let error) = answers { throw error }
+        status: response.status, fields: response.fields, body: response.bytes, requests: exchange.written,
+        stopsAtError: exchange.stopsAtError)
     } catch {
       throw outgoing.error(.malformedAnswer("\(error)"), cause: error, response: self.response(response, outgoing))
     }
-    guard case .parts(let found) = answers else { throw refused(response, outgoing) }
+    let found: [BatchAnswer?]
+    switch answers {
+    case .parts(let all): found = all
+    case .incomplete(let slots, _): found = slots
+    case .refused: throw refused(response, outgoing)
+    }
     let slots = zip(found, parts.outgoing).map { slot($0, $1) }
     var answer = ODataBatchResponse(httpStatus: response.status, fields: response.fields, slots: slots)
     for (place, (found, members)) in zip(found, parts.outgoing).enumerated() {
-      if case .changeSet(let responses) = found { answer.changeSetAnswers[place] = answersOfEach(responses, members) }
+      switch found {
+      case .changeSet(let responses): answer.changeSetAnswers[place] = answersOfEach(responses, members)
+      case .changeSetPartly(let responses): answer.changeSetAnswers[place] = answersOfEach(responses, members)
+      default: break
+      }
     }
     return answer
   }
 
-  private func slot(_ answer: BatchAnswer, _ members: [OutgoingRequest]) -> ODataBatchResponse.Slot? {
+  private func slot(_ answer: BatchAnswer?, _ members: [OutgoingRequest]) -> ODataBatchResponse.Slot? {
     guard let first = members.first else { return nil }
     switch answer {
+    case nil: return .failure(missing(first))
     case .notProcessed: return .failure(first.error(.notProcessed))
     case .single(let response):
       do throws(ODataServiceError) { return .response(try single(response, first)) } catch { return .failure(error) }
@@ -107,7 +118,15 @@ extension ODataConversation {
       return .failure(refused(incoming(response), first))
     case .changeSet(let responses):
       return changeSet(answersOfEach(responses, members))
+    case .changeSetPartly(let responses):
+      return changeSet(answersOfEach(responses, members))
     }
+  }
+
+  private func missing(_ request: OutgoingRequest) -> ODataServiceError {
+    let what =
+      "the batch's response has none to this request, which may have been executed; look before sending it again"
+    return request.error(.malformedAnswer(what))
   }
 
   private func changeSet(_ answers: [ODataBatchResponse.Answer]) -> ODataBatchResponse.Slot {
@@ -119,14 +138,17 @@ extension ODataConversation {
       case .failure(let error): failures.append(error)
       }
     }
-    // 424 is what the others get for the one that failed (RFC 4918 §11.4).
-    if let failure = failures.first(where: { $0.httpStatus != 424 }) ?? failures.first { return .failure(failure) }
+    // 424 is what the others get for the one that failed (RFC 4918 §11.4); what has no answer tells less than an error.
+    let telling = failures.first { $0.httpStatus != nil && $0.httpStatus != 424 }
+    if let failure = telling ?? failures.first { return .failure(failure) }
     return .changeSet(all)
   }
 
-  private func answersOfEach(_ responses: [BatchResponse], _ members: [OutgoingRequest]) -> [ODataBatchResponse.Answer]
-  {
+  private func answersOfEach(
+    _ responses: [BatchResponse?], _ members: [OutgoingRequest]
+  ) -> [ODataBatchResponse.Answer] {
     zip(responses, members).map { response, member in
+      guard let response else { return .failure(missing(member)) }
       do throws(ODataServiceError) { return .success(try single(response, member)) } catch { return .failure(error) }
     }
   }
@@ -148,4 +170,6 @@ extension ODataConversation {
 struct BatchExchange: Sendable {
   var response: IncomingResponse
   var written: [BatchRequestPart]
+  /// The service was not asked to go on after an error, and is one that then ends its answer there.
+  var stopsAtError: Bool
 }

@@ -47,6 +47,9 @@ extension ODataConversation {
     _ request: ODataSingleRequest, operation: String, version: ODataVersion?, model: EdmModel?, isAtom: Bool? = nil
   ) throws(ODataServiceError) -> OutgoingRequest {
     let url = try root.resolve(request.path)
+    if let why = bytesFirst(request, model ?? knownModel) {
+      throw ODataServiceError(.invalidRequest(why), operation: operation, url: url.absoluteString)
+    }
     let isSameOrigin = root.isSameOrigin(url)
     let isAtom = isAtom ?? state.withLock { $0.speaksAtom }
     // Every service of 4.01 reads requests of 4.0, and the bindings of 4.0 cannot be taken for entities to be made.
@@ -66,6 +69,20 @@ extension ODataConversation {
       operation: operation, method: method, url: url, isSameOrigin: isSameOrigin, fields: fields, body: form.body,
       timeouts: request.timeouts ?? options.timeouts,
       repeatability: .init(method: method, isConditional: fields.contains(.ifMatch)))
+  }
+
+  /// Why a media entity is not made of values, where the model tells that it is one: the service takes the content of the
+  /// request for the bytes, whatever its media type (OData Protocol 4.01 §11.4.7.1).
+  private func bytesFirst(_ request: ODataSingleRequest, _ model: EdmModel?) -> String? {
+    guard request.operation == .create, let model else { return nil }
+    var type = ResourceShape(path: request.path, model: model)?.typeName
+    switch request.body {
+    case .entity(let entity): type = entity.typeName ?? type
+    case .properties: break
+    case .none, .reference, .bytes, .stream: return nil
+    }
+    guard let type, model.structure(type)?.hasStream == true else { return nil }
+    return "a \(type) is made of its bytes; create it by createMedia(_:in:slug:), then update its values"
   }
 
   /// Sends; speaks Atom where the service speaks no JSON.
@@ -116,6 +133,7 @@ extension ODataConversation {
     return ODataSingleResponse(
       httpStatus: incoming.status, fields: incoming.fields, payloadBytes: incoming.bytes,
       isNotModified: incoming.status == 304 && isConditional, url: request.url.absoluteString,
-      serviceVersion: knownVersion)
+      serviceVersion: knownVersion
+    ).of(knownModel)
   }
 }

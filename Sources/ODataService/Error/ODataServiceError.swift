@@ -65,6 +65,14 @@ public struct ODataServiceError: Error, Sendable, CustomStringConvertible, Custo
   /// The service's own words where it refused and gave some.
   public var payload: ODataErrorPayload? { if case .http(_, let payload) = category { payload } else { nil } }
 
+  /// What the service says of its refusal, on one line and not at length: the message of its error, else the text that it
+  /// sent in the place of one. May hold personal data.
+  package var words: String? {
+    guard case .http(let status, let payload) = category else { return nil }
+    if let message = payload.flatMap({ ErrorText.line($0.message) }) { return message }
+    return status >= 400 ? response.flatMap(ErrorText.text) : nil
+  }
+
   /// True where the caller cancelled.
   public var isCancelled: Bool { if case .cancelled = category { true } else { false } }
 

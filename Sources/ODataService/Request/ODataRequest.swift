@@ -15,6 +15,14 @@ public enum ODataRequest: Sendable {
     }
   }
 
+  /// True where nothing in it changes anything on the server.
+  public var isRead: Bool {
+    switch self {
+    case .single(let request): request.isRead
+    case .batch(let batch): batch.isRead
+    }
+  }
+
   /// The caller's own mark on the request; nil where there is none.
   public var customTag: String? {
     switch self {

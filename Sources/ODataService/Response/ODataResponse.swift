@@ -32,6 +32,8 @@ public struct ODataSingleResponse: Sendable {
   public var contentID: String?
   /// The model that the content is of, where it is another than the service's.
   package var model: EdmModel?
+  /// The service's model, where it was known when the answer came.
+  package var serviceModel: EdmModel?
 
   /// Makes an answer.
   public init(
@@ -55,6 +57,34 @@ public struct ODataSingleResponse: Sendable {
     if let said = fields[.odataVersion].flatMap(ODataVersion.init(header:)) { return said }
     if let said = fields[.dataServiceVersion].flatMap(ODataVersion.init(header:)) { return said }
     return serviceVersion
+  }
+}
+
+extension ODataResponse {
+  /// The answer with the service's model, in each of its parts.
+  package func of(_ model: EdmModel?) -> ODataResponse {
+    guard let model else { return self }
+    switch self {
+    case .single(let response): return .single(response.of(model))
+    case .batch(var batch):
+      for place in batch.slots.indices {
+        switch batch.slots[place] {
+        case .response(let response): batch.slots[place] = .response(response.of(model))
+        case .changeSet(let responses): batch.slots[place] = .changeSet(responses.map { $0.of(model) })
+        case .failure, nil: break
+        }
+      }
+      return .batch(batch)
+    }
+  }
+}
+
+extension ODataSingleResponse {
+  /// The answer with the service's model.
+  package func of(_ model: EdmModel?) -> ODataSingleResponse {
+    var response = self
+    response.serviceModel = model
+    return response
   }
 }
 

@@ -8,15 +8,17 @@ extension ODataSingleResponse {
   /// An answer without content is the null value. Text and bytes that are no OData form (`$value`) are one value; the
   /// text of `$count` is a count. Throws ``ODataServiceError`` (`malformedAnswer`) with the place.
   ///
-  /// - Parameter model: gives values their declared types; without it numbers keep their digits and text stays text.
+  /// - Parameter model: gives values their declared types; nil takes the service's, as far as it was known when the answer
+  ///   came. Without any, numbers keep their digits and text stays text.
   public func payload(model: EdmModel? = nil) throws(ODataServiceError) -> ODataPayload {
     guard !payloadBytes.isEmpty else { return .property(ODataPropertyPayload(value: .null)) }
     do {
       switch PayloadForm(self) {
       case .json: return try ODataPayload(json: payloadBytes, options: options(model))
       case .xml:
+        let options = options(model)
         return try ODataPayload(
-          atom: payloadBytes, model: model, type: options(model).expectedType?.description)
+          atom: payloadBytes, model: options.model, type: options.expectedType?.description)
       case .count: return try ODataPayload(countText: payloadBytes)
       case .text: return .property(ODataPropertyPayload(value: .string(try text())))
       case .bytes: return .property(ODataPropertyPayload(value: .binary(payloadBytes)))
@@ -48,8 +50,12 @@ extension ODataSingleResponse {
 
   /// What the URL and the fields tell beforehand.
   private func options(_ model: EdmModel?) -> PayloadOptions {
-    PayloadOptions(
-      model: self.model ?? model, url: url, status: httpStatus, version: version, contentType: fields[.contentType])
+    let model = self.model ?? model ?? serviceModel
+    var options = PayloadOptions(
+      model: model, url: url, status: httpStatus, version: version, contentType: fields[.contentType])
+    // A V2 service may answer in V3, which it was offered.
+    options.protocolVersion = model.map { $0.version < .v4 && version == .v3 ? .v3 : $0.version }
+    return options
   }
 
   /// The content as text; throws where it is no UTF-8.

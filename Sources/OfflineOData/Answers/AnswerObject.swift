@@ -25,6 +25,8 @@ final class AnswerObject: Sendable {
     let kind: Kind
     /// By type number, whether a row has the part; empty for all.
     let types: [Bool]
+    /// The place of a column that is 0 in rows of which it was not downloaded, and of its value; negative where all have it.
+    var presence: (column: Int32, value: Int32) = (-1, -1)
 
     enum Kind: Sendable {
       case cell(Int32, AnswerCell)
@@ -37,6 +39,12 @@ final class AnswerObject: Sendable {
 
     @inline(__always)
     func isOf(_ type: Int) -> Bool { types.isEmpty || type < types.count && types[type] }
+
+    /// Whether it was not downloaded with a row, and has no value here.
+    @inline(__always)
+    func isAbsent(_ row: borrowing Row) -> Bool {
+      presence.column >= 0 && row.integer(presence.column) == 0 && row.isNull(presence.value)
+    }
   }
 
   /// A navigation property that is not in line.
@@ -112,6 +120,12 @@ final class AnswerObject: Sendable {
     let typeCount: Int
 
     func part(_ member: ReadMember, isDynamic: Bool, below path: String = "") -> Part? {
+      var part = prepared(member, isDynamic: isDynamic, below: path)
+      if let presence = member.presence, let value = member.kind.value { part?.presence = (presence, value) }
+      return part
+    }
+
+    private func prepared(_ member: ReadMember, isDynamic: Bool, below path: String) -> Part? {
       let isAnnotation = member.name.hasPrefix("@")
       if isAnnotation, types.form.isVerbose { return nil }
       let owners = AnswerObject.flags(member.types, count: typeCount)
@@ -255,6 +269,14 @@ final class AnswerExpand: Sendable {
 }
 
 extension ReadMember.Kind {
+  /// The column that is null where there is no value.
+  var value: Int32? {
+    switch self {
+    case .column(let column, _), .complex(let column, _), .dynamic(let column, _): column
+    case .link: nil
+    }
+  }
+
   /// Whether it is a member of its own: undeclared ones are many.
   fileprivate var isCell: Bool { if case .dynamic = self { false } else { true } }
 }

@@ -24,7 +24,7 @@ extension AnswerRun {
     guard case .value(let member, isRaw: true) = plan.content else { return self }
     let plan = ReadPlan(
       sql: plan.sql, parameters: plan.parameters, content: .value(member, isRaw: false), isSingle: plan.isSingle,
-      count: plan.count, page: plan.page, owner: plan.owner)
+      count: plan.count, page: plan.page, owner: plan.owner, checks: plan.checks)
     return AnswerRun(plan: plan, url: url, form: form, model: model)
   }
 

@@ -49,6 +49,10 @@ struct AnswerRun: Sendable {
 
   /// Writes the answer, handing its bytes to `sink` as they come.
   func json(_ connection: Connection, into sink: ([UInt8]) throws -> Void) throws -> End {
+    try namingRows(connection) { try written(connection, into: sink) }
+  }
+
+  private func written(_ connection: Connection, into sink: ([UInt8]) throws -> Void) throws -> End {
     var out = AnswerBytes()
     let writer = AnswerWriter(connection: connection, types: types)
     let end: End

@@ -86,10 +86,12 @@ final class AnswerPieces {
 
   /// The next piece; nil behind the last one.
   func next(_ connection: Connection) throws -> [UInt8]? {
-    switch stage {
-    case .new: try begin(connection)
-    case .rows(let cursor, let collection): try go(on: cursor, collection)
-    case .ended: nil
+    try run.get().namingRows(connection) {
+      switch stage {
+      case .new: try begin(connection)
+      case .rows(let cursor, let collection): try go(on: cursor, collection)
+      case .ended: nil
+      }
     }
   }
 

@@ -31,6 +31,9 @@ struct ODataEnumNames: Sendable {
     self.type = type
   }
 
+  /// The value of a member's name, or of several joined by commas; nil for other texts.
+  func value(_ text: String) -> Int64? { try? EnumerationValue.read(text, type) }
+
   /// The members that a value stands for, joined by commas: one with that value, with flags those that make it up; nil
   /// where there are none.
   func name(_ value: Int64) -> String? {
@@ -253,25 +256,6 @@ struct AnswerTypes: Sendable {
     case .primitive(.double): return isDynamic
     case .primitive(.stream): return false
     default: return true
-    }
-  }
-
-  /// The same tree with the names of enumerations' values in place of their numbers, for decoders.
-  func named(_ node: JSONNode, as type: AnswerType, depth: Int = 0) -> JSONNode {
-    guard depth < AnswerTypes.maximumDepth else { return node }
-    switch (node, type) {
-    case (.number(let text), .enumeration(let names)): return .string(Int64(text).flatMap(names.name) ?? text)
-    case (.array(let items), .collection(let item)):
-      if case .primitive = item { return node }
-      return .array(items.map { named($0, as: item, depth: depth + 1) })
-    case (.object(let members), .structure(let declared)):
-      let actual = AnswerTypes.typeName(members, on: "").flatMap { model.structure($0) } ?? declared
-      return .object(
-        members.map { member in
-          guard let property = actual.property(member.name) else { return member }
-          return JSONNode.Member(member.name, named(member.value, as: self.type(property.type), depth: depth + 1))
-        })
-    default: return node
     }
   }
 

@@ -45,6 +45,7 @@ extension AnswerWriter {
     _ expand: AnswerExpand, _ row: borrowing Row, _ path: [UInt8]?, into out: inout AnswerBytes
   ) throws {
     let plan = expand.expand.plan
+    try plan.check(connection, at: row)
     let values = AnswerWriter.values(plan.parameters, at: row)
     guard let object = expand.object else {
       let count = try self.count(expand.sql, values)

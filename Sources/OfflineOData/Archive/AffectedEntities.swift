@@ -41,6 +41,7 @@ struct AffectedKind: Hashable, Sendable {
 struct AffectedEntities: Sendable {
   let plan: ReplicaPlan
   let state: ReplicaState
+  let coverage: Coverage?
   /// What the rows lead to.
   let kinds: [AffectedKind]
   /// Binds options to the types of the entities.
@@ -98,7 +99,7 @@ struct AffectedEntities: Sendable {
     _ kind: AffectedKind, _ entity: Int32, _ content: ODataBoundExpandItem.Content, _ bound: ODataBoundOptions?,
     _ options: QueryWriter.Options
   ) throws -> ReadPlan {
-    let question = Question(plan: plan, state: state, options: options)
+    let question = Question(plan: plan, state: state, options: options, coverage: coverage)
     let statement = try Statement(question)
     let alias = question.alias("e")
     let scope = EntityScope(home: statement, alias: alias, table: kind.table, type: kind.type)

@@ -25,6 +25,7 @@ extension LocalRows {
     if entry.failure?.kind == .conflict, let etag = entry.failure?.theirs?.text(.etag) {
       var request = entry.request
       request.baseETag = etag
+      if let column = request.streamColumn(plan) { request.streamETag = entry.failure?.theirs?.streamETag(column) }
       if request.ifMatch != "*" { request.ifMatch = nil }
       try queue.replace(entry.id, by: request)
     }
@@ -44,14 +45,15 @@ extension LocalRows {
     let archive = try ArchivedRequests(queue)
     let free = archive.released
     for id in free {
-      try queue.set(.queued, of: id)
+      try queue.letGo(id)
       try touch(try queue.effects(of: id))
       if let entity = archive.entries[id]?.request.entity { try touch(entity) }
     }
     return free
   }
 
-  /// Holds a request that waits for one of the archive, and those of its transaction with it.
+  /// Holds a request that waits for one of the archive, or is of a transaction that is there, with its own transaction and
+  /// all that depends on it.
   mutating func hold(_ id: Int64) throws(StorageError) {
     let sql = """
       SELECT 1 FROM larder_dependency d JOIN larder_request e ON e.id = d.earlier WHERE d.request = ?1 AND e.state >= 2
@@ -60,14 +62,22 @@ extension LocalRows {
       LIMIT 1
       """
     let isHeld = try connection.first(sql, .integer(id)) { (_) throws(StorageError) in true }
-    guard isHeld == true, let entry = try queue.entry(id) else { return }
-    let own = try connection.integers(
-      "SELECT id FROM larder_request WHERE id IN (\(ChangeQueue.ofUnit)) AND state = 0", .integer(entry.unit)
-    )
-    for one in own {
-      try queue.set(.held, of: one)
-      if let entity = try queue.entry(one)?.request.entity { try touch(entity) }
+    if isHeld == true { try hold(behind: [id]) }
+  }
+
+  /// Holds what goes with some requests: their transactions, and all that depends on any of these; itself too, where one
+  /// of them is not in the archive. Answers what was not held before.
+  @discardableResult
+  mutating func hold(behind ids: Set<Int64>) throws(StorageError) -> [Int64] {
+    var held: [Int64] = []
+    for id in try queue.withDependents(ids) {
+      guard let entry = try queue.entry(id), entry.state == .queued || entry.state == .sent else { continue }
+      try queue.hold(id)
+      try touch(try queue.effects(of: id))
+      if let entity = entry.request.entity { try touch(entity) }
+      held.append(id)
     }
+    return held
   }
 
   /// Takes out a request that became a part of another: what waited for it waits for that one, which waits for what it
@@ -151,6 +161,9 @@ struct ArchivedRequests {
   var released: [Int64] {
     entries.values.filter { $0.state == .held && held[$0.id] == nil }.map(\.id).sorted()
   }
+
+  /// Whether others of its transaction are in the archive.
+  func isOfTransaction(_ entry: QueueEntry) -> Bool { members[entry.unit] != nil }
 
   /// The failed requests that hold one, for people.
   func holders(of id: Int64) -> String {

@@ -35,6 +35,34 @@ extension LocalRows {
     }
   }
 
+  /// Takes a conflict that a download has noticed as resolved: the change, and what waits behind it, goes under the ETag of
+  /// the server's version. One whose entity the server has no more stays in conflict.
+  mutating func settle(_ entry: QueueEntry) throws(StorageError) {
+    guard let entity = entry.request.entity, let theirs = entry.failure?.theirs else { return }
+    try queue.set(failure: nil, of: entry.id)
+    try queue.rebase(entity.row, on: theirs.text(.etag))
+    try touch(entity)
+  }
+
+  /// Takes conflicts that a download has noticed as resolved by a later change: one that deletes or replaces the entity, or
+  /// sets whatever both have changed.
+  mutating func settle(by new: QueuedRequest, _ effects: [Effect]) throws(StorageError) {
+    // Asked before each change, for which reading them all is dear.
+    guard let entity = new.entity, try queue.hasNoticed(entity.row) else { return }
+    for entry in try queue.entries(of: entity.row) where entry.isNoticed {
+      guard let base = entry.failure?.base, let theirs = entry.failure?.theirs else { continue }
+      var mine: Set<String> = []
+      for effect in try queue.effects(of: entry.id) where effect.reference == entity {
+        mine.formUnion(effect.cells.values.keys)
+      }
+      let contested = mine.intersection(ConflictDecision.changed(from: base, to: theirs))
+      let isSet = effects.contains { effect in
+        effect.reference == entity && !contested.isEmpty && contested.isSubset(of: effect.cells.values.keys)
+      }
+      if new.operation == .delete || new.operation == .replace || isSet { try settle(entry) }
+    }
+  }
+
   /// What is kept with a request that is not sent yet and whose entity the server has changed.
   func conflict(
     of entry: QueueEntry, base: EntityCells?, theirs: EntityCells?
@@ -56,4 +84,9 @@ public struct OfflineODataNoticedConflict: Sendable, Hashable {
   public var path: String
   /// Whether the service has the entity no more.
   public var isGone: Bool
+}
+
+extension QueueEntry {
+  /// Whether it waits, and a download has noticed that another has changed its entity.
+  var isNoticed: Bool { state == .queued && failure?.kind == .conflict }
 }

@@ -9,10 +9,38 @@ extension OpenStore {
   func retry(_ id: Int64?) async throws(OfflineODataError) -> Int {
     try await write { connection, state, plan in
       var rows = LocalRows(plan, state, connection)
-      if let id, ![.archived, .held].contains(try rows.queue.entry(id)?.state) {
+      let entry = try id.map { (id) throws(StorageError) in try rows.queue.entry(id) } ?? nil
+      if let entry, entry.isNoticed {
+        guard entry.failure?.theirs != nil else {
+          throw OfflineODataError(
+            .entityNotFound, "the service has the entity of request \(entry.id) no more: undo the change")
+        }
+        try rows.settle(entry)
+        try rows.finish()
+        return 1
+      }
+      if let id, ![.archived, .held].contains(entry?.state) {
         throw OfflineODataError(.entityNotFound, "\(StoreSet.archive.rawValue)(\(id))")
       }
       let count = try rows.requeue(id.map { [$0] }).count
+      try rows.finish()
+      return count
+    }
+  }
+
+  /// Puts a refused creation back into the queue as another request. Answers how many wait again.
+  func retry(_ id: Int64, as repair: OfflineODataRepair) async throws(OfflineODataError) -> Int {
+    try await write { [self] connection, state, plan in
+      var rows = LocalRows(plan, state, connection)
+      guard let entry = try rows.queue.entry(id), [.archived, .held].contains(entry.state) else {
+        throw OfflineODataError(.entityNotFound, "\(StoreSet.archive.rawValue)(\(id))")
+      }
+      let creation = try RefusedCreation(entry, changing(plan))
+      switch repair {
+      case .update: try creation.becomeUpdate(&rows)
+      case .key(let key): try creation.take(key, &rows)
+      }
+      let count = try rows.requeue([id]).count
       try rows.finish()
       return count
     }
@@ -25,51 +53,35 @@ extension OpenStore {
 
   /// Takes back a request of the archive or of the queue, or all of them, with those that depend on it.
   func takeBack(_ id: Int64?, of set: StoreSet) async throws(OfflineODataError) -> Int {
-    try await takingBack { (withSent) throws(OfflineODataError) in
-      try await takeBack(id, of: set, withSent: withSent)
+    try await takeBack { rows in
+      guard let id else { return Set(try rows.queue.entries().filter { set.states.contains($0.state) }.map(\.id)) }
+      guard let entry = try rows.queue.entry(id), set.states.contains(entry.state) else {
+        throw OfflineODataError(.entityNotFound, "\(set.rawValue)(\(id))")
+      }
+      return [id]
     }
   }
 
-  private func takeBack(
-    _ id: Int64?, of set: StoreSet, withSent: Bool
-  ) async throws(OfflineODataError) -> Int {
-    try await write { connection, state, plan in
-      var rows = LocalRows(plan, state, connection)
-      let ids: Set<Int64>
-      if let id {
-        guard let entry = try rows.queue.entry(id), set.states.contains(entry.state) else {
-          throw OfflineODataError(.entityNotFound, "\(set.rawValue)(\(id))")
-        }
-        ids = [id]
-      } else {
-        ids = Set(try rows.queue.entries().filter { set.states.contains($0.state) }.map(\.id))
-      }
-      for id in try rows.queue.withDependents(ids) where try !withSent && rows.queue.entry(id)?.state == .sent {
-        throw OfflineODataError(.changesPending, "request \(id) is being sent")
-      }
-      let undone = try rows.undo(ids)
-      try rows.release()
-      try rows.finish()
-      return undone.count
-    }
-  }
-
-  /// The three versions of a request that conflicts; nil where it failed otherwise, or did not fail.
+  /// The three versions of a request that conflicts, or whose entity is not there, or is there already; nil where it failed
+  /// otherwise, or did not fail.
   func conflict(_ id: Int64) async throws(OfflineODataError) -> OfflineODataConflict? {
     try await read { connection, state, plan in
       guard let entry = try ChangeQueue(connection).entry(id) else {
         throw OfflineODataError(.entityNotFound, "\(StoreSet.archive.rawValue)(\(id))")
       }
-      guard let failure = entry.failure, failure.kind == .conflict, let entity = entry.request.entity,
+      guard let failure = entry.failure, failure.hasVersions, let entity = entry.request.entity,
         let table = plan.table(entity.table)
       else { return nil }
-      let mine = try failure.mine ?? LocalRows(plan, state, connection).effective(entity)
+      let rows = LocalRows(plan, state, connection)
+      let mine = try failure.mine ?? rows.effective(entity)
       let paths = RowPath(connection: connection, state: state, plan: plan)
+      let own = try rows.effective(entity).flatMap { try? rows.path(of: entity, $0) }
       return OfflineODataConflict(
-        id: id, path: (try? paths.location(of: entity))?.path ?? "", customTag: entry.request.customTag,
+        id: id, path: (try? paths.location(of: entity))?.path ?? own ?? "", customTag: entry.request.customTag,
         isDeletion: entry.request.operation == .delete, base: failure.base.map { $0.entity(in: table, plan) },
         mine: mine.map { $0.entity(in: table, plan) },
-        theirs: failure.theirs.map { $0.entity(in: table, plan) }, isTheirsKnown: !failure.theirsIsUnknown)
+        theirs: failure.theirs.map { $0.entity(in: table, plan) }, isTheirsKnown: !failure.theirsIsUnknown,
+        mayHaveTakenEffect: failure.mayHaveTakenEffect ?? false)
     }
   }
 }

@@ -42,9 +42,8 @@ struct RequestRows {
       writer.beginObject()
       try common(entry, &writer)
       if set == .queue {
-        text("Status", entry.state == .sent ? "Sent" : "Queued", &writer)
-        text("Category", entry.request.category, &writer)
-        sent(preview(entry, in: &done), ["Method", "URL", "Body"], &writer)
+        text("Status", entry.state == .sent ? "Uncertain" : "Queued", &writer)
+        sent(preview(entry, in: &done), &writer)
       } else {
         failed(entry, archive, &done, &writer)
       }
@@ -57,6 +56,9 @@ struct RequestRows {
 
   private mutating func common(_ entry: QueueEntry, _ writer: inout JSONWriter) throws {
     text("CustomTag", entry.request.customTag, &writer)
+    text("Category", entry.request.category, &writer)
+    // What it was based on, and goes under.
+    text("ETag", entry.request.ifMatch == "*" ? "*" : entry.request.baseETag, &writer)
     writer.name("Conflict")
     writer.boolean(entry.failure?.kind == .conflict && entry.state != .sent)
     if let entity = entry.request.entity, let table = plan.table(entity.table) {
@@ -82,12 +84,14 @@ struct RequestRows {
     writer.boolean(entry.state == .held)
     let failure = entry.state == .held ? nil : entry.failure
     let preview = preview(entry, in: &done)
-    let sent = failure.map { SentRequest(method: $0.method, url: $0.url, body: $0.body) } ?? preview
-    self.sent(sent, ["RequestMethod", "RequestURL", "RequestBody"], &writer)
+    sent(told(failure, preview), &writer)
     guard let failure else {
       text("Reason", "Held", &writer)
       let holders = archive?.holders(of: entry.id) ?? ""
-      text("Message", "Held for \(holders), which it depends on: it is sent when that is.", &writer)
+      let reason =
+        archive?.isOfTransaction(entry) == true
+        ? "Held with its transaction for \(holders)" : "Held for \(holders), which it depends on"
+      text("Message", "\(reason): it is sent when that is.", &writer)
       return
     }
     if let status = failure.httpStatus {
@@ -107,11 +111,19 @@ struct RequestRows {
     }
   }
 
-  private func sent(_ request: SentRequest?, _ names: [String], _ writer: inout JSONWriter) {
+  /// What was sent; where the failure tells of an operation or a batch, and of no request, what would be sent now.
+  private func told(_ failure: ArchivedFailure?, _ preview: SentRequest?) -> SentRequest? {
+    guard let failure else { return preview }
+    let isRequest = !failure.url.isEmpty && failure.url != "$batch" && failure.method.allSatisfy(\.isUppercase)
+    if !isRequest, let preview { return preview }
+    return SentRequest(method: failure.method, url: failure.url, body: failure.body ?? preview?.body)
+  }
+
+  private func sent(_ request: SentRequest?, _ writer: inout JSONWriter) {
     guard let request else { return }
-    text(names[0], request.method, &writer)
-    text(names[1], request.url, &writer)
-    text(names[2], request.body, &writer)
+    text("RequestMethod", request.method, &writer)
+    text("RequestURL", request.url, &writer)
+    text("RequestBody", request.body, &writer)
   }
 
   private func text(_ name: String, _ value: String?, _ writer: inout JSONWriter) {

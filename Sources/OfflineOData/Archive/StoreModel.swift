@@ -58,16 +58,17 @@ enum StoreModel {
     ], required: ["EventID", "Time", "EventType"])
 
   private static let queueProperties: [(String, EdmPrimitiveType)] = [
-    ("RequestID", .int64), ("Status", .string), ("Method", .string), ("URL", .string), ("Body", .string),
-    ("CustomTag", .string), ("Category", .string), ("TransactionID", .int64), ("Conflict", .boolean),
-    ("EntityPath", .string),
+    ("RequestID", .int64), ("Status", .string), ("RequestMethod", .string), ("RequestURL", .string),
+    ("RequestBody", .string), ("CustomTag", .string), ("Category", .string), ("TransactionID", .int64),
+    ("Conflict", .boolean), ("EntityPath", .string), ("ETag", .string),
   ]
 
   private static let archiveProperties: [(String, EdmPrimitiveType)] = [
     ("RequestID", .int64), ("CustomTag", .string), ("HTTPStatusCode", .int32), ("Code", .string),
     ("Message", .string), ("InnerError", .string), ("Domain", .string), ("RequestMethod", .string),
     ("RequestURL", .string), ("RequestBody", .string), ("TransactionID", .int64), ("Held", .boolean),
-    ("Conflict", .boolean), ("Reason", .string), ("Time", .dateTimeOffset), ("EntityPath", .string),
+    ("Conflict", .boolean), ("Reason", .string), ("Time", .dateTimeOffset), ("Category", .string),
+    ("EntityPath", .string), ("ETag", .string),
   ]
 
   private static let header = type(

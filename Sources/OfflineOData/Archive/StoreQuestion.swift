@@ -154,7 +154,8 @@ struct StoreQuestion {
       sources.links[link.number] = "(SELECT earlier AS source, request AS target FROM larder_dependency)"
     }
     sources.affected = AffectedEntities(
-      plan: plan, state: state, kinds: rows.kinds.sorted { $0.text < $1.text }, options: words)
+      plan: plan, state: state, coverage: store.coverage(plan, state), kinds: rows.kinds.sorted { $0.text < $1.text },
+      options: words)
     return sources
   }
 }

@@ -20,7 +20,9 @@ import OData
 struct QueryWriter: Sendable {
   let plan: ReplicaPlan
   let state: ReplicaState
-  let options: Options
+  var options: Options
+  /// What the defining queries have brought; nil asks nothing of it.
+  let coverage: Coverage?
   /// What stands for tables that are none of the file.
   var sources = QuerySources()
 
@@ -30,15 +32,22 @@ struct QueryWriter: Sendable {
     var pageSize: Int?
     /// Whether answers say of each entity whether the last download has brought or changed it.
     var showsMarks: Bool
+    /// Whether sets are only those of their rows that were created here.
+    var localRowsOnly: Bool
     /// What `now()` is, in the form of Edm.DateTimeOffset: the same for a whole question.
     var now: String
+    /// Whether a statement that fails says for which row and expression.
+    var namesRows = false
     /// What `$apply` may make of hierarchies.
     var hierarchy = HierarchyWriter.Bounds()
 
     /// Without a time, that of this machine's clock.
-    init(pageSize: Int? = nil, showsMarks: Bool = false, now: ODataDateTimeOffset? = nil) {
+    init(
+      pageSize: Int? = nil, showsMarks: Bool = false, localRowsOnly: Bool = false, now: ODataDateTimeOffset? = nil
+    ) {
       self.pageSize = pageSize
       self.showsMarks = showsMarks
+      self.localRowsOnly = localRowsOnly
       self.now = (now ?? Options.present)?.description ?? ReplicaSQL.minimumMoment
     }
 
@@ -50,8 +59,9 @@ struct QueryWriter: Sendable {
     }
   }
 
-  init(plan: ReplicaPlan, state: ReplicaState, options: Options = Options()) {
+  init(plan: ReplicaPlan, state: ReplicaState, options: Options = Options(), coverage: Coverage? = nil) {
     self.plan = plan
+    self.coverage = coverage
     self.state = state
     self.options = options
   }
@@ -62,7 +72,7 @@ struct QueryWriter: Sendable {
   ///   `invalidInput` for a `$skiptoken` that is none of this store's.
   func plan(_ url: ODataBoundURL) throws -> ReadPlan {
     switch url.resource {
-    case .path(let path): return try plan(path, url.options)
+    case .path(let path): return try plan(path, url)
     case .entity(let type): return try entity(type, url)
     case .service: throw OfflineODataError.unsupported("the service document in this form")
     case .metadata: throw OfflineODataError.unsupported("$metadata as a question")
@@ -70,10 +80,16 @@ struct QueryWriter: Sendable {
     }
   }
 
-  private func plan(_ path: ODataBoundPath, _ options: ODataBoundOptions) throws -> ReadPlan {
-    let question = Question(plan: plan, state: state, options: self.options)
+  private func plan(_ path: ODataBoundPath, _ url: ODataBoundURL) throws -> ReadPlan {
+    let question = question(url)
     question.sources = sources
-    return try ResourceWriter(question).plan(path, try searching(options)).noting(question)
+    return try ResourceWriter(question).plan(path, try searching(url.options)).noting(question)
+  }
+
+  private func question(_ url: ODataBoundURL) -> Question {
+    let question = Question(plan: plan, state: state, options: options, coverage: coverage)
+    if !options.namesRows { question.naming = RowNaming(writer: self, url: url) }
+    return question
   }
 
   /// `search=…`, which SAP's services before V4 take for a search (sap:searchable): each of its words has to be there. In V4 an
@@ -110,7 +126,7 @@ struct QueryWriter: Sendable {
     }
     var options = url.options
     options.id = nil
-    let question = Question(plan: plan, state: state, options: self.options)
+    let question = question(url)
     return try ResourceWriter(question).plan(path, options, cast: type).noting(question)
   }
 }

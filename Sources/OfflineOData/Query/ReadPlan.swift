@@ -23,15 +23,20 @@ final class ReadPlan: Sendable {
   /// no such resource (404); else a collection is empty, and a single value null (204). nil: a collection always is, and a
   /// single entity that does not come is none (404).
   let owner: ReadCount?
+  /// What has to be in the copy, asked before the rows are.
+  let checks: [ReadCheck]
   /// The tables whose strings `$search` looks through one by one, because they have no full-text index: with one
   /// (`Replica.prepareSearch`), words are found as words, and the question is planned anew.
   let unindexed: Set<Int>
   /// Whether the plan holds the time at which it was made: the same question later is another one.
   let isOfMoment: Bool
+  /// What asks once more where a function has no value for a row; nil where none can fail.
+  let naming: RowNaming?
 
   init(
     sql: String, parameters: [ReadParameter], content: ReadContent, isSingle: Bool, count: ReadCount? = nil,
-    page: ReadPage? = nil, owner: ReadCount? = nil, unindexed: Set<Int> = [], isOfMoment: Bool = false
+    page: ReadPage? = nil, owner: ReadCount? = nil, checks: [ReadCheck] = [], unindexed: Set<Int> = [],
+    isOfMoment: Bool = false, naming: RowNaming? = nil
   ) {
     self.sql = sql
     self.parameters = parameters
@@ -40,23 +45,46 @@ final class ReadPlan: Sendable {
     self.count = count
     self.page = page
     self.owner = owner
+    self.checks = checks
     self.unindexed = unindexed
     self.isOfMoment = isOfMoment
+    self.naming = naming
   }
 
   /// The same plan with other values.
   func with(_ parameters: [ReadParameter]) -> ReadPlan {
     ReadPlan(
       sql: sql, parameters: parameters, content: content, isSingle: isSingle, count: count, page: page, owner: owner,
-      unindexed: unindexed, isOfMoment: isOfMoment)
+      checks: checks, unindexed: unindexed, isOfMoment: isOfMoment)
+  }
+
+  /// The same plan with what its statement needs.
+  func checking(_ statement: Statement) -> ReadPlan {
+    guard !statement.checks.isEmpty else { return self }
+    return ReadPlan(
+      sql: sql, parameters: parameters, content: content, isSingle: isSingle, count: count, page: page, owner: owner,
+      checks: statement.checks.map { ReadCheck($0.text, $0.failure) }, unindexed: unindexed, isOfMoment: isOfMoment)
   }
 
   /// The same plan, with what was found while it was written.
   func noting(_ question: Question) -> ReadPlan {
-    guard !question.unindexed.isEmpty || question.asksTime else { return self }
+    guard !question.unindexed.isEmpty || question.asksTime || question.mayFail else { return self }
     return ReadPlan(
       sql: sql, parameters: parameters, content: content, isSingle: isSingle, count: count, page: page, owner: owner,
-      unindexed: question.unindexed, isOfMoment: question.asksTime)
+      checks: checks, unindexed: question.unindexed, isOfMoment: question.asksTime,
+      naming: question.mayFail ? question.naming : nil)
+  }
+}
+
+extension ReadPlan {
+  /// Throws what is not in the copy of what the plan needs, for a plan that stands in no other.
+  func check(_ connection: Connection) throws {
+    for check in checks { try check.run(AnswerWriter.values(check.parameters), connection) }
+  }
+
+  /// The same at a row of the plan around it.
+  func check(_ connection: Connection, at row: borrowing Row) throws {
+    for check in checks { try check.run(AnswerWriter.values(check.parameters, at: row), connection) }
   }
 }
 
@@ -71,6 +99,27 @@ enum ReadParameter: Sendable, Hashable {
 struct ReadCount: Sendable {
   let sql: String
   let parameters: [ReadParameter]
+}
+
+/// A statement that has a row where something that a plan needs is not in the copy.
+struct ReadCheck: Sendable {
+  let sql: String
+  let parameters: [ReadParameter]
+  /// What is thrown then.
+  let failure: OfflineODataError
+
+  init(_ text: SQLText, _ failure: OfflineODataError) {
+    (sql, parameters, self.failure) = (text.sql + " LIMIT 1", text.parameters, failure)
+  }
+
+  fileprivate func run(_ values: [SQLValue], _ connection: Connection) throws {
+    var isLacking = false
+    try connection.forEachRow(sql, values) { (_) throws(StorageError) in
+      isLacking = true
+      return false
+    }
+    if isLacking { throw failure }
+  }
 }
 
 /// Server-driven paging: after `size` rows the answer ends, with a link that goes on behind the last one.
@@ -151,6 +200,8 @@ struct ReadMember: Sendable {
   /// The types that have the property: nil for all, else indices in the table's types. A row of another type leaves it
   /// out.
   var types: Set<Int>? = nil
+  /// The place of a column that is 0 in rows of which the property was not downloaded: without a value they leave it out.
+  var presence: Int32? = nil
 
   enum Kind: Sendable {
     /// A primitive or JSON value.

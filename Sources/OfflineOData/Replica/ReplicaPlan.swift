@@ -51,4 +51,6 @@ struct ReplicaState: Sendable, Hashable {
   var search: [String?]
   /// Whether rows have had other keys before the service gave them theirs.
   var hasFormerKeys = false
+  /// The defining queries, as far as they say what rows have.
+  var queries: [KnownQuery] = []
 }

@@ -12,11 +12,18 @@ public struct OfflineODataAnswerOptions: Sendable, Hashable {
   public var metadata: Metadata
   /// Whether 64-bit integers and decimals are strings (JSON Format 4.01 §3.2).
   public var isIEEE754Compatible: Bool
+  /// Whether entity sets are only those of their entities that were created here and not downloaded since: a set that no
+  /// defining query brings can be read so. What these link to is shown whatever it is.
+  public var localRowsOnly: Bool
   /// The media ranges that a request takes answers in; nil for any.
   var accepted: [String]?
 
-  /// The service's own version, minimal control information, numbers as numbers.
-  public init(version: ODataVersion? = nil, metadata: Metadata = .minimal, isIEEE754Compatible: Bool = false) {
+  /// The service's own version, minimal control information, numbers as numbers, all entities.
+  public init(
+    version: ODataVersion? = nil, metadata: Metadata = .minimal, isIEEE754Compatible: Bool = false,
+    localRowsOnly: Bool = false
+  ) {
+    self.localRowsOnly = localRowsOnly
     self.version = version
     self.metadata = metadata
     self.isIEEE754Compatible = isIEEE754Compatible
@@ -79,4 +86,6 @@ public struct OfflineODataExplanation: Sendable, Hashable {
 
   /// The statements, the question itself first.
   public var statements: [Statement]
+  /// Whether entity sets are only those of their entities that were created here.
+  public var isOfLocalRowsOnly = false
 }

@@ -53,6 +53,9 @@ public struct OfflineODataDefiningQueryStatus: Sendable, Hashable {
   public var hasDeltaLink: Bool
   /// Whether a download was cut and goes on at its page, or has never been made.
   public var hasPendingDownload: Bool
+  /// Links that the service has stated in line since the last whole read although the columns of their referential constraint
+  /// differ: how many, by set and navigation property (`SalesOrder/to_Item`). The store joins such entities by the columns.
+  public var contradictedLinks: [String: Int64] = [:]
 }
 
 /// The ways by which a defining query is brought up to date.

@@ -18,16 +18,37 @@ extension OfflineODataError {
     case let error as PayloadError:
       self.init(error.problem == .json(.invalidUTF8) ? .unreadableEncoding : .malformedAnswer, cause: error)
     case let error as MetadataError: self.init(.malformedMetadata, cause: error)
+    case let error as DecodingError: self.init(error)
     default: self.init(.internalFailure, cause: error)
     }
+  }
+
+  /// What a Swift type does not take: where, what is declared, what is there, and what was asked for; never the value.
+  private init(_ error: DecodingError) {
+    let (found, missing): (DecodingError.Context, [any CodingKey])
+    switch error {
+    case .keyNotFound(let key, let context): (found, missing) = (context, [key])
+    case .typeMismatch(_, let context), .valueNotFound(_, let context), .dataCorrupted(let context):
+      (found, missing) = (context, [])
+    @unknown default:
+      self.init(.undecodableType)
+      return
+    }
+    let path = (found.codingPath + missing).reduce("") { path, key in
+      if key is ItemKey, let place = key.intValue { return "\(path)[\(place)]" }
+      return path.isEmpty ? key.stringValue : "\(path)/\(key.stringValue)"
+    }
+    let what =
+      missing.isEmpty ? found.debugDescription : "is not in the answer; select or expand it, or make it optional"
+    self.init(.undecodableType, path.isEmpty ? what : "'\(path)' \(what)")
   }
 
   /// What the conversation with the service says.
   init(_ error: ODataServiceError) {
     switch error.category {
     case .communication(let below): self.init(Self.name(below), error.place(below.description))
-    case .http(let status, let payload):
-      self.init(Self.name(status: status), error.description + Self.words(payload))
+    case .http(let status, _):
+      self.init(Self.name(status: status), error.description + (error.words.map { ": " + $0 } ?? ""))
     case .authentication, .csrf: self.init(.authenticationFailed, cause: error)
     case .invalidRequest: self.init(.requestRefused, cause: error)
     case .malformedAnswer:
@@ -39,13 +60,6 @@ extension OfflineODataError {
     case .passive: self.init(.neverPassive)
     case .notCached: self.init(.resourceNotFound)
     }
-  }
-
-  /// What the service says itself, on one line and not at length.
-  private static func words(_ payload: ODataErrorPayload?) -> String {
-    guard let message = payload?.message else { return "" }
-    let line = message.split(whereSeparator: \.isNewline).joined(separator: " ")
-    return line.isEmpty ? "" : ": " + (line.count > 300 ? line.prefix(300) + "…" : line)
   }
 
   private init(_ error: HTTPTransportError) { self.init(Self.name(error), error.description) }
@@ -81,12 +95,15 @@ extension OfflineODataError {
       self.init(name, error.file)
       return
     }
+    if error.isOfFunction {
+      // The arguments are the query's, and nothing is wrong with the file.
+      self.init(.invalidQuestion, error.message)
+      return
+    }
     let name: OfflineODataErrorName =
       switch error.category {
       case .busy, .inUse: .storeInUse
-      // The engine's own is that of a function, whose arguments are the question's; a row is read without it.
-      case .unexpectedValue: error.code == 0 ? .storeDamaged : .invalidQuestion
-      case .corrupt: .storeDamaged
+      case .unexpectedValue, .corrupt: .storeDamaged
       case .notADatabase, .foreignFile, .newerSchema, .wrongKey, .encrypted, .notEncrypted: .foreignFile
       case .full: .diskFull
       case .readOnly: .storeReadOnly

@@ -50,7 +50,12 @@ extension OfflineODataErrorName {
     (.invalidDefiningQuery, Entry(.invalidInput, "The text cannot be a defining query.")),
     (.invalidServiceRoot, Entry(.invalidInput, "The service root is no http or https URL.")),
     (.invalidQuestion, Entry(.invalidInput, "The question has no answer.")),
-    (.undecodableType, Entry(.invalidInput, "The answer does not decode to the type.")),
+    (
+      .undecodableType,
+      Entry(
+        .invalidInput, "The answer does not decode to the type.",
+        "Ask for a type that holds the values of the declared one.")
+    ),
     (.unknownProperty, Entry(.invalidInput, "The type has no such property.")),
     (.nullNotAllowed, Entry(.invalidInput, "The property cannot be null.", "Give a value.")),
     (.keyChanged, Entry(.invalidInput, "The key of an entity does not change.", "Leave the key out.")),
@@ -103,7 +108,8 @@ extension OfflineODataErrorName {
       .wrongEncryptionKey,
       Entry(
         .preconditionFailed, "The store is encrypted with another key.",
-        "Give the key that it was encrypted with; where that is lost, clear the store.")
+        "Give the key that it was encrypted with. Without it the store can only be cleared; changes that were not uploaded are "
+          + "lost then.")
     ),
     (
       .encryptionKeyMissing,
@@ -127,6 +133,18 @@ extension OfflineODataErrorName {
         .preconditionFailed, "The other user's store is not encrypted, and is set aside only under a key.",
         "Give setAside a key, and keep it for that user.")
     ),
+    (
+      .outcomeUncertain,
+      Entry(
+        .preconditionFailed, "The response to a request was lost, and whether it took effect is not known.",
+        "Upload when the service is reachable: the request is looked up first.")
+    ),
+    (
+      .changeTookEffect,
+      Entry(
+        .preconditionFailed, "The change has taken effect at the service and cannot be taken back.",
+        "Make another change that reverts it.")
+    ),
   ]
 
   private static let notFound: [(OfflineODataErrorName, Entry)] = [
@@ -139,7 +157,9 @@ extension OfflineODataErrorName {
     (.resourceNotFound, Entry(.notFound, "The path leads to nothing.")),
     (
       .notDownloaded,
-      Entry(.notFound, "No defining query brings what the path names.", "Add one and download it.")
+      Entry(
+        .notFound, "What is asked for is not in the copy: no defining query has brought it.",
+        "Add it to a defining query, and download that.")
     ),
   ]
 
@@ -220,7 +240,12 @@ extension OfflineODataErrorName {
   private static let clientInternalError: [(OfflineODataErrorName, Entry)] = [
     (.cancelled, Entry(.clientInternalError, "The work was cancelled.")),
     (.diskFull, Entry(.clientInternalError, "The disk is full.", "Make room on the disk.")),
-    (.storeDamaged, Entry(.clientInternalError, "The store's file is damaged.", "Clear the store and open it again.")),
+    (
+      .storeDamaged,
+      Entry(
+        .clientInternalError, "The store's file is damaged.",
+        "Restore it from a copy. Clearing the store fills it again, but loses the changes that were not uploaded.")
+    ),
     (
       .foreignFile,
       Entry(
@@ -246,7 +271,10 @@ extension OfflineODataErrorName {
     ),
     (
       .internalFailure,
-      Entry(.clientInternalError, "The store failed.", "If it does so again, clear the store and open it again.")
+      Entry(
+        .clientInternalError, "The store failed.",
+        "Upload what is pending and report the failure. Clearing the store would lose the changes that were not uploaded."
+      )
     ),
   ]
 }

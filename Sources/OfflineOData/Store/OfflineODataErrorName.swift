@@ -87,6 +87,10 @@ public enum OfflineODataErrorName: Int, CaseIterable, Sendable, Hashable {
   case otherUser = 2015
   /// Another user's plain store is to be set aside, and no key was given to encrypt it with.
   case setAsideNeedsKey = 2016
+  /// The response to a request was lost, and whether it took effect is not known yet.
+  case outcomeUncertain = 2017
+  /// The response to a change was lost, and a look-up found that the change took effect.
+  case changeTookEffect = 2018
 
   // notFound
   /// There is no such entity.
@@ -97,7 +101,7 @@ public enum OfflineODataErrorName: Int, CaseIterable, Sendable, Hashable {
   case mediaNotFound = 3003
   /// What the path names has no value.
   case resourceNotFound = 3004
-  /// No defining query brings what the path names.
+  /// No defining query has brought what is asked for: an entity set, a link, or a property that a `$select` leaves out.
   case notDownloaded = 3005
 
   // notSupported

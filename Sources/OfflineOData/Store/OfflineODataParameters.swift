@@ -11,7 +11,7 @@ public struct OfflineODataParameters: Sendable {
   /// Whether opening makes a file where there is none; where not, it throws `notFound`.
   public var createsStore: Bool
   /// Whether opening fills a store that was never filled, or goes on with that. Where not, it opens at once what has come,
-  /// and ``OfflineODataProvider/download(_:)`` brings the rest.
+  /// and ``OfflineODataProvider/download(_:whole:)`` brings the rest.
   public var fillsOnOpening: Bool
   /// The rows that the service is asked to put in a page (`Prefer: odata.maxpagesize`); where it makes no pages, the store
   /// cuts them itself by `$top` and `$skip`. Nil leaves it to the service.

@@ -10,11 +10,13 @@ extension OfflineODataProvider {
   /// The file is not locked while the service is waited for; a small file beside it says that a download is on its way.
   /// An application that is about to be suspended calls ``cancelDownload()``, and this again when it goes on.
   ///
-  /// - Parameter names: the defining queries; nil for all.
+  /// - Parameters:
+  ///   - names: the defining queries; nil for all.
+  ///   - whole: reads everything, media too, whatever delta links and ETags say. Changes that wait stay.
   /// - Throws: the first error of a query; the others go on and their rows are kept. `downloadRunning` where a download is
   ///   on its way, `definingQueryNotFound` for a name that there is not. Cancelling the task cancels the download.
   @discardableResult
-  public func download(_ names: [String]? = nil) async throws -> OfflineODataDownloadReport {
+  public func download(_ names: [String]? = nil, whole: Bool = false) async throws -> OfflineODataDownloadReport {
     let task = try state.withLock { state throws(OfflineODataError) in
       guard case .open(let store) = state.phase else { throw OfflineODataError(.storeNotOpen) }
       guard state.download == nil else { throw OfflineODataError(.downloadRunning) }
@@ -22,7 +24,7 @@ extension OfflineODataProvider {
       let upload = state.upload
       let task = Task {
         _ = await upload?.result
-        return try await performDownload(store, names.map(Set.init))
+        return try await performDownload(store, names.map(Set.init), isWhole: whole)
       }
       state.download = task
       return task
@@ -34,7 +36,9 @@ extension OfflineODataProvider {
     }
   }
 
-  private func performDownload(_ store: OpenStore, _ names: Set<String>?) async throws -> OfflineODataDownloadReport {
+  private func performDownload(
+    _ store: OpenStore, _ names: Set<String>?, isWhole: Bool
+  ) async throws -> OfflineODataDownloadReport {
     defer { state.withLock { $0.download = nil } }
     do {
       try store.checkWritable()
@@ -44,7 +48,7 @@ extension OfflineODataProvider {
           throw OfflineODataError(.definingQueryNotFound, "'\(unknown)'")
         }
       }
-      let download = StoreDownload(store: store, names: names) { [weak self] event in
+      let download = StoreDownload(store: store, names: names, isWhole: isWhole) { [weak self] event in
         if let self { telling.tell(event, of: self) }
       }
       let report = try await download.run()

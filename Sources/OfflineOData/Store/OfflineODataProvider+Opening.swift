@@ -15,7 +15,7 @@ extension OfflineODataProvider {
   ///
   /// The first time, the metadata are fetched and the defining queries run; where that is cut, the call fails, and the next
   /// one goes on there. A service that is out of reach then is no reason to stay closed: what has come is opened,
-  /// ``hasPendingDownload()`` says that more is wanted, ``download(_:)`` goes on, and questions that only the missing rows
+  /// ``hasPendingDownload()`` says that more is wanted, ``download(_:whole:)`` goes on, and questions that only the missing rows
   /// could answer fail with `neverDownloaded`. Later it needs no network. A store that is open already stays as it is.
   ///
   /// A filled store whose file or folder may not be written to is opened to be read: ``isReadOnly``.
@@ -167,7 +167,7 @@ extension OfflineODataProvider {
       return try await store.useModel()
     }
     do {
-      let download = StoreDownload(store: store, names: nil, isFirst: true) { [weak self] event in
+      let download = StoreDownload(store: store, names: nil) { [weak self] event in
         if let self { telling.tell(event, of: self, isOpening: true) }
       }
       _ = try await download.run()

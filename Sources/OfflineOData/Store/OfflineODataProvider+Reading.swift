@@ -14,6 +14,7 @@ extension OfflineODataProvider {
   public func readJSON(
     _ path: String, options: OfflineODataAnswerOptions = OfflineODataAnswerOptions()
   ) async throws -> OfflineODataAnswer {
+    await afterScheduledChanges()
     let (bytes, end) = try await openStore().json(path, options)
     guard end.found != .nothing else { throw OfflineODataError(.entityNotFound, "'\(path.prefix { $0 != "?" })'") }
     return OfflineODataAnswer(contentType: end.mediaType, bytes: bytes, etag: end.etag)
@@ -31,9 +32,10 @@ extension OfflineODataProvider {
   public func streamJSON(
     _ path: String, options: OfflineODataAnswerOptions = OfflineODataAnswerOptions()
   ) async throws -> OfflineODataAnswerStream {
+    await afterScheduledChanges()
     let store = try openStore()
     let text = try store.relative(path)
-    try await store.prepare(text)
+    try await store.prepare(text, options)
     return try await translated {
       let stream = try await AnswerStream.open(store.replica) { connection, state, plan in
         try store.run(text, options, connection, state, plan)
@@ -45,11 +47,25 @@ extension OfflineODataProvider {
 
   /// What a question asks for as a value of a type of the application's: an array for a collection, a `Decodable` for one
   /// entity. Nil where there is no such entity. It is the whole answer, whatever `answerPageSize` says.
-  public func read<Value: Decodable & Sendable>(_ type: Value.Type, _ path: String) async throws -> Value? {
+  ///
+  /// Values are decoded by their declared types: numbers from numbers (those that V2 sends as text, too), `Date` from dates,
+  /// `Bool` from booleans; text is never taken for a number or a date. A `String` is the text as the service sent it, also of
+  /// decimals and dates. Throws `undecodableType` with the property's path, its declared type, what it holds and what was
+  /// asked for.
+  ///
+  /// - Parameters:
+  ///   - type: the type of the answer.
+  ///   - path: the question, relative to the service's root.
+  ///   - localRowsOnly: whether entity sets are only those of their entities that were created here.
+  public func read<Value: Decodable & Sendable>(
+    _ type: Value.Type, _ path: String, localRowsOnly: Bool = false
+  ) async throws -> Value? {
+    await afterScheduledChanges()
     let store = try openStore()
     let text = try store.relative(path)
-    try await store.prepare(text)
-    return try await store.answer(text, OfflineODataAnswerOptions(), isPaged: false) { run, connection in
+    let options = OfflineODataAnswerOptions(localRowsOnly: localRowsOnly)
+    try await store.prepare(text, options)
+    return try await store.answer(text, options, isPaged: false) { run, connection in
       try run.read(type, connection)
     }
   }
@@ -102,31 +118,40 @@ extension OfflineODataProvider {
   }
 
   /// Whether a path names the bytes of a media entity or stream property.
-  package func namesMedia(_ path: String) async throws -> Bool {
+  package func namesMedia(_ path: String, localRowsOnly: Bool = false) async throws -> Bool {
     let store = try openStore()
     let text = try store.relative(path)
     return try await store.read { connection, state, plan in
-      try store.question(text, connection, state, plan).plan.content.mediaTable != nil
+      try store.question(text, connection, state, plan, AskedForm(localRowsOnly: localRowsOnly)).plan.content.mediaTable
+        != nil
     }
   }
 
   /// The names of what the rows of an answer have, as far as the model tells them; empty for what has no rows.
-  package func columnNames(_ path: String) async throws -> [String] {
+  package func columnNames(_ path: String, localRowsOnly: Bool = false) async throws -> [String] {
     let store = try openStore()
     let text = try store.relative(path)
     return try await store.read { connection, state, plan in
-      try store.question(text, connection, state, plan).plan.content.columnNames
+      try store.question(text, connection, state, plan, AskedForm(localRowsOnly: localRowsOnly)).plan.content
+        .columnNames
     }
   }
 
   /// The SQL that answers a question, and SQLite's plan for it: for diagnosis.
-  public func explain(_ path: String) async throws -> OfflineODataExplanation {
+  ///
+  /// - Parameters:
+  ///   - path: the question, relative to the service's root.
+  ///   - localRowsOnly: whether entity sets are only those of their entities that were created here.
+  public func explain(_ path: String, localRowsOnly: Bool = false) async throws -> OfflineODataExplanation {
     let store = try openStore()
     let text = try store.relative(path)
-    try await store.prepare(text)
+    try await store.prepare(text, OfflineODataAnswerOptions(localRowsOnly: localRowsOnly))
     return try await store.read { connection, state, plan in
-      let question = try store.question(text, connection, state, plan)
-      return OfflineODataExplanation(try Explanation(question.plan, on: connection))
+      let question = try store.question(text, connection, state, plan, AskedForm(localRowsOnly: localRowsOnly))
+      try question.plan.check(connection)
+      var explanation = OfflineODataExplanation(try Explanation(question.plan, on: connection))
+      explanation.isOfLocalRowsOnly = localRowsOnly
+      return explanation
     }
   }
 }

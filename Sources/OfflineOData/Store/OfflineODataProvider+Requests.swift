@@ -11,34 +11,69 @@ extension OfflineODataProvider {
   /// A read calls `requestStarted`, `requestServerResponse` with the copy's answer, written as the service would write it,
   /// and `requestFinished`; so one listener serves the online store and this one. A change is made in the copy, answered as
   /// the service would answer it, and sent by the next ``upload(_:)``.
+  ///
+  /// Requests take effect in the order of the calls: a change behind all requests before it, a read behind all changes
+  /// before it. One that fails or is cancelled leaves the others as they are. `requestStarted` is called on the caller's
+  /// thread before this returns; the other calls come from other threads, and those of different requests in any order.
+  /// A change with streamed content holds up those behind it: such content must not come from their answers.
   @discardableResult
   public func schedule(_ request: ODataRequest, listener: (any ODataRequestListener)?) -> ODataRequestExecution {
     let execution = ODataRequestExecution(request: request, listener: listener)
     running.add(execution)
     let store = store
+    execution.start()
+    // Here and not in the task: tasks begin in any order.
+    let turn = turns.enter(request.claim)
     let task = Task { [running] in
-      await OfflineODataProvider.run(execution, on: store)
+      await OfflineODataProvider.run(execution, on: store, in: turn)
       running.remove(execution)
     }
     execution.onCancel { task.cancel() }
     return execution
   }
 
-  private static func run(_ execution: ODataRequestExecution, on store: OpenStore?) async {
-    execution.start()
-    guard let store else { return execution.fail(OfflineODataError(.storeNotOpen)) }
+  private static func run(
+    _ execution: ODataRequestExecution, on store: OpenStore?, in turn: RequestTurns.Turn
+  ) async {
     do throws(OfflineODataError) {
-      execution.receive(serverResponse: try await store.answer(execution.request))
+      let answer = try await turn.take { () async throws(OfflineODataError) -> ODataResponse? in
+        guard let store else { throw OfflineODataError(.storeNotOpen) }
+        return execution.isCancelled ? nil : try await store.answer(execution.request)
+      }
+      // The turn is over: a listener may ask the store and wait for the answer.
+      guard let answer = answer ?? nil else { throw OfflineODataError(.cancelled) }
+      execution.receive(serverResponse: answer)
       execution.finish()
     } catch { execution.fail(error) }
+  }
+
+  /// Waits until the changes that were scheduled before have been made.
+  func afterScheduledChanges() async {
+    guard !turns.isEmpty else { return }
+    await turns.enter(.shared(RequestClaim.store)).take {}
   }
 
   /// Runs a request and blocks the calling thread until its answer is there.
   @available(*, noasync, message: "Use execute(_:) in asynchronous code.")
   public func executeBlocking(_ request: ODataRequest) throws -> ODataResponse {
     let store = try openStore()
-    return try blocking { try await store.answer(request) }
+    let turn = turns.enter(request.claim)
+    return try blocking {
+      let answer = try await turn.take { () async throws(OfflineODataError) in try await store.answer(request) }
+      guard let answer else { throw OfflineODataError(.cancelled) }
+      return answer
+    }
   }
+}
+
+extension RequestClaim {
+  /// All that the store holds.
+  fileprivate static let store = ""
+}
+
+extension ODataRequest {
+  /// Changes are made one by one; reads wait for the changes before them, and those for the reads before.
+  fileprivate var claim: RequestClaim { isRead ? .shared(RequestClaim.store) : .alone(RequestClaim.store) }
 }
 
 extension OpenStore {
@@ -120,7 +155,7 @@ extension OpenStore {
     var response = ODataSingleResponse(
       httpStatus: status, fields: fields, payloadBytes: bytes, url: try absolute(path), serviceVersion: version)
     if storeSet(of: path) != nil { response.model = wholeModel(replica.plan) }
-    return response
+    return response.of(replica.model)
   }
 
   private func metadata(_ path: String) async throws(OfflineODataError) -> ODataSingleResponse {

@@ -15,6 +15,7 @@ extension OfflineODataProvider {
   public func upload(
     _ options: OfflineODataUploadOptions = OfflineODataUploadOptions()
   ) async throws -> OfflineODataUploadReport {
+    await afterScheduledChanges()
     let task = try state.withLock { state throws(OfflineODataError) in
       guard case .open(let store) = state.phase else { throw OfflineODataError(.storeNotOpen) }
       guard state.upload == nil else { throw OfflineODataError(.uploadRunning) }
@@ -58,10 +59,17 @@ extension OfflineODataProvider {
   public func plan(
     _ options: OfflineODataUploadOptions = OfflineODataUploadOptions()
   ) async throws -> [OfflineODataPlannedRequest] {
+    await afterScheduledChanges()
     let store = try openStore()
     return try await translated {
       try await UploadPlan(journal: UploadJournal(store: store, options: options)).requests()
     }
+  }
+
+  /// How many changes that an upload is about are not with the service: queued, sent and not answered, or in the error
+  /// archive.
+  package func remainingCount(_ options: OfflineODataUploadOptions) async throws -> Int {
+    try await UploadJournal(store: openStore(), options: options).remaining()
   }
 
   /// Whether changes are queued, or were sent and not answered yet.
@@ -69,6 +77,7 @@ extension OfflineODataProvider {
 
   /// How many changes are queued, or were sent and not answered yet.
   package func pendingUploadCount() async throws -> Int {
-    try await UploadJournal(store: openStore(), options: OfflineODataUploadOptions()).left()
+    await afterScheduledChanges()
+    return try await UploadJournal(store: openStore(), options: OfflineODataUploadOptions()).left()
   }
 }

@@ -32,6 +32,7 @@ public final class OfflineODataProvider: ODataStore {
   let authentication: (any Authentication)?
   let telling = EventTelling()
   let running = RunningRequests()
+  let turns = RequestTurns()
   let state = Mutex(State())
 
   struct State {
@@ -108,7 +109,7 @@ public final class OfflineODataProvider: ODataStore {
 
   // MARK: Defining queries
 
-  /// Adds a defining query: before opening, or at any time after; ``download(_:)`` brings its rows.
+  /// Adds a defining query: before opening, or at any time after; ``download(_:whole:)`` brings its rows.
   ///
   /// Throws `invalidInput` for a name that is taken, and for a query that brings no entities. Before the store is open, a
   /// query of the same name and text is no error, and one of another text takes the old one's place when the store opens.

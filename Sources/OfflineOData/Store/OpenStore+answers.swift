@@ -31,7 +31,7 @@ extension OpenStore {
   ) async throws(OfflineODataError) -> (bytes: [UInt8], end: AnswerRun.End) {
     let text = try relative(path)
     if text.isEmpty || text.hasPrefix("?"), let document = try await serviceDocument(text, options) { return document }
-    try await prepare(text)
+    try await prepare(text, options)
     return try await answer(text, options) { run, connection in try run.json(connection) }
   }
 
@@ -52,16 +52,20 @@ extension OpenStore {
   }
 
   /// Sees that what a question reads was downloaded, and makes the indexes that it wants.
-  func prepare(_ text: String) async throws(OfflineODataError) {
-    try await checkDownloaded(text)
-    try await prepareSearch(text)
+  func prepare(
+    _ text: String, _ options: OfflineODataAnswerOptions = OfflineODataAnswerOptions()
+  ) async throws(OfflineODataError) {
+    if !options.localRowsOnly { try await checkDownloaded(text) }
+    try await prepareSearch(text, options)
   }
 
   /// Makes the full-text indexes that a question with `$search` wants and that are not there (any more).
-  private func prepareSearch(_ text: String) async throws(OfflineODataError) {
+  private func prepareSearch(
+    _ text: String, _ options: OfflineODataAnswerOptions
+  ) async throws(OfflineODataError) {
     guard OpenStore.asksSearch(text), OpenStore.storeSet(text, replica.model) == nil else { return }
     let wanted = try await read { [self] connection, state, plan in
-      try question(text, connection, state, plan).plan.unindexed
+      try question(text, connection, state, plan, AskedForm(localRowsOnly: options.localRowsOnly)).plan.unindexed
     }
     guard !wanted.isEmpty else { return }
     do throws(StorageError) { try await replica.prepareSearch(wanted) } catch { throw OfflineODataError(error) }
@@ -114,7 +118,8 @@ extension OpenStore {
       return kept
     }
     let made = try make(path, state, plan, nil, showsMarks: showsMarks)
-    guard made.plan.parameters == parameters, made.plan.count == nil, made.plan.owner == nil, !made.plan.isOfMoment
+    guard made.plan.parameters == parameters, made.plan.count == nil, made.plan.owner == nil, !made.plan.isOfMoment,
+      made.plan.checks.isEmpty
     else {
       return nil
     }

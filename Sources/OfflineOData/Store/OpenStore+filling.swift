@@ -23,12 +23,15 @@ extension OpenStore {
     let awaited: AwaitedRows
     do { awaited = try await awaitedRows() } catch { throw OfflineODataError(below: error) }
     guard !awaited.isEmpty else { return }
-    let name = try await read { [self] connection, state, plan in
+    let name = try await read { [self] connection, state, plan -> String? in
       let question = try question(text, connection, state, plan)
+      // Of one entity by its key the question asks by itself whether it is there: it may have been created here.
+      let asks = question.plan.checks.contains { $0.failure.name == .neverDownloaded }
+      if asks, question.plan.tables(state, plan).count == 1 { return nil }
       return try awaited.query(of: question, LocalRows(plan, state, connection))
     }
-    guard let name else { return }
-    throw OfflineODataError(.neverDownloaded, "'\(text.prefix { $0 != "?" })' waits for the defining query '\(name)'")
+    guard let name, let failure = ReadOutcome(.list, of: .awaited).failure else { return }
+    throw OfflineODataError(failure, "'\(text.prefix { $0 != "?" })' waits for the defining query '\(name)'")
   }
 
   private func awaitedRows() async throws -> AwaitedRows {

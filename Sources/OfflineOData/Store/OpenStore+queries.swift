@@ -49,6 +49,36 @@ extension OpenStore {
     return bound
   }
 
+  /// Throws `tooManyDefiningQueries` where as many of the queries before one bring rows of a table as can be told apart.
+  ///
+  /// - Parameter id: the query's own; nil for one that is not added yet.
+  func checkCount(_ query: BoundDefiningQuery, before id: Int64?) async throws(OfflineODataError) {
+    do {
+      let earlier = try await replica.queries().filter { $0.id < id ?? .max }
+      guard earlier.count >= Connection.maximumQueries else { return }
+      let settings = try await querySettings()
+      let tables = earlier.flatMap { (try? bind($0, settings))?.tables ?? [] }
+      let counts = Dictionary(tables.map { ($0, 1) }, uniquingKeysWith: +)
+      for table in query.tables ?? [query.table.number] where counts[table, default: 0] >= Connection.maximumQueries {
+        throw OfflineODataError(
+          .tooManyDefiningQueries, "\(Connection.maximumQueries) bring those of \(replica.plan.tables[table].name)")
+      }
+    } catch { throw OfflineODataError(below: error) }
+  }
+
+  /// Where rows stand in the answers of the defining queries, by number; of one that does not fit the model any more that is
+  /// not known.
+  func queryPlaces(_ settings: QuerySettings) async throws -> [Int64: QueryPlaces] {
+    var all: [Int64: QueryPlaces] = [:]
+    for row in try await replica.queries() {
+      guard let bound = try? bind(row, settings) else { continue }
+      var places = QueryPlaces(bound, replica.plan)
+      places.isContradicted = row.memory?.contradictedLinks != nil
+      all[row.id] = places
+    }
+    return all
+  }
+
   /// Adds a defining query, or changes the one of its name where `replaces`.
   func add(_ query: OfflineODataDefiningQuery, replaces: Bool) async throws {
     if let known = try await replica.query(query.name) {
@@ -63,6 +93,7 @@ extension OpenStore {
       let bound = try BoundDefiningQuery(
         query.query, plan: plan, binder: binder(plan), pageSize: nil, tracksChanges: query.tracksChanges)
       if query.automaticallyRetrievesStreams { try bound.checkStreams(plan) }
+      try await checkCount(bound, before: try await replica.query(query.name)?.id)
     }
     isComplete.store(false, ordering: .relaxed)
     _ = try await replica.addQuery(query.name, url: query.query, streams: query.automaticallyRetrievesStreams)
@@ -99,7 +130,8 @@ extension OpenStore {
         OfflineODataDefiningQueryStatus(
           definingQuery: query, rows: rows, lastDownload: row.downloaded.map { Date(timeIntervalSince1970: $0) },
           lastWay: settings.ways[row.name], hasDeltaLink: row.deltaLink != nil,
-          hasPendingDownload: try await hasPendingDownload(row)))
+          hasPendingDownload: try await hasPendingDownload(row),
+          contradictedLinks: row.memory?.contradictedLinks ?? [:]))
     }
     return all
   }

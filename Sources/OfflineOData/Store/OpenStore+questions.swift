@@ -16,15 +16,15 @@ extension OpenStore {
     _ text: String, _ options: OfflineODataAnswerOptions, isPaged: Bool = true,
     _ body: @escaping @Sendable (AnswerRun, Connection) throws -> Value
   ) async throws(OfflineODataError) -> Value {
-    let showsMarks = options.showsMarks(text)
+    let asked = AskedForm(isPaged: isPaged, showsMarks: options.showsMarks(text), localRowsOnly: options.localRowsOnly)
     let work = { @Sendable [self] (connection: Connection, state: ReplicaState, plan: ReplicaPlan) throws -> Value in
       let begin = ContinuousClock.now
-      let question = try question(text, connection, state, plan, isPaged: isPaged, showsMarks: showsMarks)
+      let question = try question(text, connection, state, plan, asked)
       defer { question.pace.note(.now - begin) }
-      return try body(try run(question, options, plan), connection)
+      return try body(try run(question, options, connection, plan), connection)
     }
     let isMain = BlockedThread.isMain(#isolation)
-    let name = name(text, isPaged: isPaged, showsMarks: showsMarks)
+    let name = name(text, asked)
     let pace = prepared.withLock { $0.pace(name) }
     let isShort = pace?.isShort ?? (!isMain && OpenStore.storeSet(text, replica.model) == nil)
     if isShort, let value = try answerHere(work) { return value }
@@ -48,14 +48,14 @@ extension OpenStore {
     _ text: String, _ options: OfflineODataAnswerOptions, _ connection: Connection, _ state: ReplicaState,
     _ plan: ReplicaPlan, isPaged: Bool = true
   ) throws -> AnswerRun {
-    let showsMarks = options.showsMarks(text)
-    return try run(
-      try question(text, connection, state, plan, isPaged: isPaged, showsMarks: showsMarks), options, plan)
+    let asked = AskedForm(isPaged: isPaged, showsMarks: options.showsMarks(text), localRowsOnly: options.localRowsOnly)
+    return try run(try question(text, connection, state, plan, asked), options, connection, plan)
   }
 
   private func run(
-    _ question: PreparedQuestion, _ options: OfflineODataAnswerOptions, _ plan: ReplicaPlan
+    _ question: PreparedQuestion, _ options: OfflineODataAnswerOptions, _ connection: Connection, _ plan: ReplicaPlan
   ) throws -> AnswerRun {
+    try question.plan.check(connection)
     let options = try options.heeding(question.url.options.format, isJSON: question.plan.content.isJSON)
     return AnswerRun(
       plan: question.plan, url: question.url, form: form(options, plan.model), model: question.model,
@@ -64,36 +64,41 @@ extension OpenStore {
 
   /// A question with its plan, for what a transaction sees; kept for the next time it is asked.
   func question(
-    _ text: String, _ connection: Connection, _ state: ReplicaState, _ plan: ReplicaPlan, isPaged: Bool = true,
-    showsMarks: Bool = false
+    _ text: String, _ connection: Connection, _ state: ReplicaState, _ plan: ReplicaPlan,
+    _ asked: AskedForm = AskedForm()
   ) throws -> PreparedQuestion {
-    let name = name(text, isPaged: isPaged, showsMarks: showsMarks)
+    let name = name(text, asked)
     let kept = prepared.withLock { $0.question(name, state.version) }
     if let kept, !kept.plan.isOfMoment { return kept }
     if let set = OpenStore.storeSet(text, plan.model) {
-      return try question(text, of: set, connection, state, plan, isPaged: isPaged, showsMarks: showsMarks)
+      return try question(
+        text, of: set, connection, state, plan, isPaged: asked.isPaged, showsMarks: asked.showsMarks)
     }
     var question = try make(
-      text, state, plan, isPaged ? parameters.answerPageSize : nil, showsMarks: showsMarks)
+      text, state, plan, asked.isPaged ? parameters.answerPageSize : nil, showsMarks: asked.showsMarks,
+      localRowsOnly: asked.localRowsOnly)
     if let kept { question.pace = kept.pace }
     prepared.withLock { $0.keep(question, name, state.version) }
     return question
   }
 
-  /// What a question is kept under: without pages its plan is another one, and so it is with marks of the last download.
-  /// No URL has a space or a line's end at its end.
-  private func name(_ text: String, isPaged: Bool, showsMarks: Bool) -> String {
-    let name = isPaged && parameters.answerPageSize != nil ? text + " " : text
-    return showsMarks ? name + "\n" : name
+  /// What a question is kept under: without pages its plan is another one, and so it is with marks of the last download
+  /// and of local rows alone. No URL has white space at its end.
+  private func name(_ text: String, _ asked: AskedForm) -> String {
+    var name = asked.isPaged && parameters.answerPageSize != nil ? text + " " : text
+    if asked.localRowsOnly { name += "\t" }
+    return asked.showsMarks ? name + "\n" : name
   }
 
   func make(
-    _ text: String, _ state: ReplicaState, _ plan: ReplicaPlan, _ pageSize: Int?, showsMarks: Bool = false
+    _ text: String, _ state: ReplicaState, _ plan: ReplicaPlan, _ pageSize: Int?, showsMarks: Bool = false,
+    localRowsOnly: Bool = false
   ) throws -> PreparedQuestion {
     let url = try ODataParser(plan.model.version).relativeURL(text)
     let bound = try binder(plan).bind(url, text: text)
-    let options = QueryWriter.Options(pageSize: pageSize, showsMarks: showsMarks)
-    let readPlan = try QueryWriter(plan: plan, state: state, options: options).plan(bound)
+    let options = QueryWriter.Options(pageSize: pageSize, showsMarks: showsMarks, localRowsOnly: localRowsOnly)
+    let readPlan = try QueryWriter(plan: plan, state: state, options: options, coverage: coverage(plan, state))
+      .plan(bound)
     return PreparedQuestion(url: bound, plan: readPlan, model: plan.model)
   }
 }

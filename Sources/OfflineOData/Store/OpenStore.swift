@@ -20,6 +20,7 @@ final class OpenStore: Sendable {
 
   private let binding = Mutex<Binding?>(nil)
   private let context = Mutex<ChangeContext?>(nil)
+  private let covered = Mutex<Covered?>(nil)
   let prepared = Mutex(PreparedQuestions())
   /// The service's model and the store's own in one, with the table that tells which.
   let whole = Mutex<(first: EntityTable?, model: EdmModel)?>(nil)
@@ -34,6 +35,13 @@ final class OpenStore: Sendable {
   private struct Binding {
     let first: EntityTable?
     let binder: ODataBinder
+  }
+
+  /// What defining queries have brought, and these.
+  private struct Covered {
+    let first: EntityTable?
+    let queries: [KnownQuery]
+    let coverage: Coverage
   }
 
   init(
@@ -51,6 +59,16 @@ final class OpenStore: Sendable {
     if let kept = binding.withLock({ $0 }), kept.first === plan.tables.first { return kept.binder }
     let made = ODataBinder(model: plan.model)
     binding.withLock { $0 = Binding(first: plan.tables.first, binder: made) }
+    return made
+  }
+
+  /// What the defining queries have brought, put together once for each state of them.
+  func coverage(_ plan: ReplicaPlan, _ state: ReplicaState) -> Coverage {
+    if let kept = covered.withLock({ $0 }), kept.first === plan.tables.first, kept.queries == state.queries {
+      return kept.coverage
+    }
+    let made = Coverage(state.queries, plan: plan, binder: binder(plan))
+    covered.withLock { $0 = Covered(first: plan.tables.first, queries: state.queries, coverage: made) }
     return made
   }
 

@@ -14,6 +14,15 @@ struct PreparedQuestion: Sendable {
   let heads = AnswerHeads()
 }
 
+/// How a question is asked beside its text.
+struct AskedForm: Sendable {
+  /// Whether the answer can tell that there is a next page.
+  var isPaged = true
+  var showsMarks = false
+  /// Whether sets are only those of their rows that were created here.
+  var localRowsOnly = false
+}
+
 /// Questions that were asked before, of one state of the tables' names.
 struct PreparedQuestions: Sendable {
   private var version: Int64 = -1

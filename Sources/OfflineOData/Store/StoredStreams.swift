@@ -45,7 +45,7 @@ enum StoredStreams {
   }
 
   /// What a download has brought of a stream, or an upload has taken there.
-  private static func brought(_ name: Name, _ connection: Connection) throws(StorageError) -> Head? {
+  static func brought(_ name: Name, _ connection: Connection) throws(StorageError) -> Head? {
     try head(
       "SELECT content_type, etag, bytes, generation FROM larder_stream WHERE entity = ?1 AND property = ?2", name,
       connection)
@@ -111,6 +111,13 @@ enum StoredStreams {
       """, .integer(name.entity), .text(name.property), .text(source), .text(head.contentType), .text(head.etag),
       .integer(head.byteCount), .integer(head.generation))
     return true
+  }
+
+  /// Notes the version of the bytes that an upload has taken to the service.
+  static func set(_ etag: String, of name: Name, _ connection: Connection) throws(StorageError) {
+    try connection.run(
+      "UPDATE larder_stream SET etag = ?3 WHERE entity = ?1 AND property = ?2", .integer(name.entity),
+      .text(name.property), .text(etag))
   }
 
   static func drop(_ generation: Int64, _ connection: Connection) throws(StorageError) {
@@ -179,6 +186,7 @@ extension OpenStore {
       guard case .media(let shape, let property) = question.plan.content, let id = shape.id else {
         throw OfflineODataError(.unsupportedRequest, "'\(path.prefix { $0 != "?" })' names no media")
       }
+      try question.plan.check(connection)
       var found: Int64?
       try AnswerWriter(connection: connection, types: AnswerTypes(model: plan.model, form: form(.init(), plan.model)))
         .forEachRow(question.plan.sql, AnswerWriter.values(question.plan.parameters)) { row in

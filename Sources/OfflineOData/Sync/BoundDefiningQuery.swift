@@ -10,6 +10,13 @@ struct BoundDefiningQuery: Sendable {
   let tables: Set<Int>?
   /// The entity that contains its rows, where one does.
   let container: RowContainer?
+  /// Whether the service may answer that there is none: behind a navigation property, and for a singleton (Protocol 4.01
+  /// §11.2.4, §11.2.7). An entity that a key names is there, or the path leads nowhere.
+  let mayBeNull: Bool
+  /// Whether the path is a set's, and all of its entities are asked for but those that a filter leaves out.
+  let isWholeSet: Bool
+  /// Whether the service answers with changes from the first time on.
+  let tellsChanges: Bool
   /// The names of the key's properties, for an order that stays.
   let key: [String]
 
@@ -20,6 +27,7 @@ struct BoundDefiningQuery: Sendable {
   init(
     _ text: String, plan: ReplicaPlan, binder: ODataBinder, pageSize: Int?, tracksChanges: Bool
   ) throws(OfflineODataError) {
+    try BoundDefiningQuery.checkType(text, plan.model)
     let changes = ChangesFunction.bind(text, binder)
     let bound = if let changes { changes } else { try BoundDefiningQuery.bind(text, binder) }
     guard case .path(let path) = bound.resource, let type = bound.type?.item, case .structure(let structure) = type,
@@ -46,6 +54,16 @@ struct BoundDefiningQuery: Sendable {
     var found: Set<Int> = [table.number]
     let isKnown = BoundDefiningQuery.collect(bound.options, plan, &found)
     tables = isKnown ? found : nil
+    tellsChanges = changes != nil
+    isWholeSet =
+      path.segments.count == (changes == nil ? 1 : 2) && bound.type?.isCollection == true && bound.options.top == nil
+      && bound.options.skip == nil
+    mayBeNull =
+      if case .key? = path.segments.last(where: { if case .cast = $0.kind { false } else { true } })?.kind {
+        false
+      } else {
+        bound.type?.isCollection == false
+      }
     var traits = QueryTraits(version: binder.model.version)
     traits.isCollection = bound.type?.isCollection ?? false
     traits.hasWindow = bound.options.top != nil || bound.options.skip != nil
@@ -72,6 +90,17 @@ struct BoundDefiningQuery: Sendable {
         "the streams of \(table.name), whose entities are in no entity set, with a defining query; download single ones"
       )
     }
+  }
+
+  /// Throws for a set or singleton whose type the metadata do not declare: nothing is known of its rows.
+  private static func checkType(_ text: String, _ model: EdmModel) throws(OfflineODataError) {
+    let name = String(text.prefix { !"/(?".contains($0) })
+    guard let type = model.entitySet(name)?.entityType ?? model.singleton(name)?.type, model.structure(type) == nil
+    else {
+      return
+    }
+    throw OfflineODataError(
+      .invalidDefiningQuery, "'\(text)': the metadata do not declare \(type), the type of '\(name)'")
   }
 
   private static func bind(_ text: String, _ binder: ODataBinder) throws(OfflineODataError) -> ODataBoundURL {

@@ -16,6 +16,10 @@ struct DownloadCourse: Sendable {
   let query: DefiningQueryRow
   let bound: BoundDefiningQuery
   let store: OpenStore
+  /// Where rows stand in the answers of the store's defining queries.
+  let places: [Int64: QueryPlaces]
+  /// Whether delta links, ETags and what was staged are passed over, and everything is read.
+  let isWhole: Bool
   /// Those of the download that this is a part of.
   let marks: DownloadMarks
   /// Told of progress, often.
@@ -45,7 +49,7 @@ struct DownloadCourse: Sendable {
         run.outcome.notes.append(DownloadNote.containerDeleted.description)
         run.result = DownloadResult(way: .condition, isUnchanged: true)
       } else {
-        let resumed = try await ReplicaStaging.resume(query, bound, store.replica)
+        let resumed = isWhole ? nil : try await ReplicaStaging.resume(query, bound, places, store.replica)
         run.staging = resumed?.0
         try await course(&run, resumed?.1)
       }
@@ -70,11 +74,13 @@ struct DownloadCourse: Sendable {
   private func machine() -> DownloadMachine {
     let root = store.root
     // Rows that did not change are not those of the entity that contains them now: it may be another row.
-    let isOfSet = bound.container == nil
+    let isOfSet = bound.container == nil && !isWhole
     let known = DownloadMachine.Known(
-      deltaLink: query.deltaLink, etag: isOfSet ? query.etag : nil, lastModified: isOfSet ? query.lastModified : nil,
+      deltaLink: isWhole ? nil : query.deltaLink, etag: isOfSet ? query.etag : nil,
+      lastModified: isOfSet ? query.lastModified : nil,
       now: store.now, oldestStaging: store.oldestStaging)
-    let memory = query.facts.flatMap { JSONSettings.decode(QueryMemory.self, $0) } ?? QueryMemory()
+    var memory = query.memory ?? QueryMemory()
+    if isWhole { memory.unusableDeltas = 0 }
     let rules = LinkRules(origin: root.origin.text, root: root.url.absoluteString, query: root.query)
     let url = (try? root.absoluteText(query.url)) ?? query.url
     return DownloadMachine(traits: bound.traits, known: known, memory: memory, links: rules, url: url)
@@ -92,7 +98,7 @@ struct DownloadCourse: Sendable {
     switch action {
     case .begin(let kind):
       await run.staging?.settle()
-      run.staging = try await ReplicaStaging.begin(kind, query, bound, store)
+      run.staging = try await ReplicaStaging.begin(kind, query, bound, places, store)
       run.progress.step = kind == .whole ? .reading : .changes
       run.progress.rows = 0
       run.progress.totalRows = nil
@@ -120,12 +126,38 @@ struct DownloadCourse: Sendable {
     do throws(ODataServiceError) {
       response = try await store.conversation.streamAnswer(to: pages.request(request))
     } catch { return try input(of: error, to: request) }
-    guard response.httpStatus != 204 else { return noContent(request) }
-    return try await stage(response, of: request, &run)
+    if response.httpStatus == 204, bound.mayBeNull, !request.isLink { return .page(PageFacts(stagedRows: 0)) }
+    guard let otherKind = otherKind(response, request) else { return try await stage(response, of: request, &run) }
+    response.body.cancel()
+    return otherKind
   }
 
-  private func noContent(_ request: PageRequest) -> DownloadMachine.Input {
-    request.isDelta ? .notModified : .page(PageFacts(stagedRows: 0))
+  /// What an answer means that holds no rows, by its status and type; nil for one that may hold some. That rows are not in it
+  /// says nothing of them.
+  private func otherKind(_ response: ODataMediaResponse, _ request: PageRequest) -> DownloadMachine.Input? {
+    let type = DownloadCourse.mediaType(response)
+    func error(_ found: String) -> OfflineODataError {
+      OfflineODataError(.malformedAnswer, "expected \(content(request).rawValue), found \(found)")
+    }
+    switch response.httpStatus {
+    case 200, 203, 206: break
+    case let status:
+      return .unusable(error("an answer without \(status == 204 ? "content" : "a result") (HTTP \(status))"))
+    }
+    if WebPage.isType(type) { return .unusable(error("a web page (\(type))")) }
+    guard request.form == .json, type.contains("xml") else { return nil }
+    let atom = error("\(type), where JSON was asked for")
+    // A service that speaks no JSON says so by its answer, too.
+    return bound.traits.version < .v4 && !request.isDelta ? .refused(status: 406, atom) : .unusable(atom)
+  }
+
+  private func content(_ request: PageRequest) -> PageForm.Content {
+    if request.isDelta || bound.tellsChanges { return .changes }
+    return bound.traits.isCollection ? .collection : .entity
+  }
+
+  private static func mediaType(_ response: ODataMediaResponse) -> String {
+    (response.contentType ?? "").prefix { $0 != ";" }.lowercased()
   }
 
   private func input(of error: ODataServiceError, to request: PageRequest) throws -> DownloadMachine.Input {
@@ -150,7 +182,7 @@ struct DownloadCourse: Sendable {
   ) async throws -> DownloadMachine.Input {
     let field = (etag: response.etag, lastModified: response.fields[.lastModified])
     let machine = run.machine
-    var page = arriving(response, run.progress) { facts in
+    var page = arriving(response, content(request), run.progress) { facts in
       var facts = facts
       (facts.etag, facts.lastModified) = field
       return machine.position(behind: facts).map(JSONSettings.encode)
@@ -180,13 +212,13 @@ struct DownloadCourse: Sendable {
   }
 
   private func arriving(
-    _ response: ODataMediaResponse, _ progress: OfflineODataProgress, countsRows: Bool = true,
-    position: @escaping @Sendable (PageFacts) -> String?
+    _ response: ODataMediaResponse, _ content: PageForm.Content, _ progress: OfflineODataProgress,
+    countsRows: Bool = true, position: @escaping @Sendable (PageFacts) -> String?
   ) -> ArrivingPage {
-    let type = (response.contentType ?? "").prefix { $0 != ";" }.lowercased()
     let form = PageForm(
-      isAtom: type.contains("xml"), url: nil, status: response.httpStatus, contentType: response.contentType,
-      version: version(response))
+      isAtom: DownloadCourse.mediaType(response).contains("xml"), url: nil, status: response.httpStatus,
+      contentType: response.contentType, version: version(response), content: content,
+      protocolVersion: protocolVersion(response))
     return ArrivingPage(body: response.body, form: form, position: position) { [tell] bytes, rows in
       var now = progress
       now.bytes += bytes
@@ -219,6 +251,12 @@ struct DownloadCourse: Sendable {
     return said.flatMap(ODataVersion.init(header:)) ?? bound.traits.version
   }
 
+  /// The protocol that an answer has to be in: the service's, where a V2 service may answer in V3, which it was offered.
+  private func protocolVersion(_ response: ODataMediaResponse) -> ODataVersion {
+    let version = version(response)
+    return bound.traits.version < .v4 && version < .v4 ? max(version, bound.traits.version) : bound.traits.version
+  }
+
   // MARK: Finishing
 
   private func finish(_ ending: DownloadMachine.Ending, _ run: inout Run) async throws -> DownloadMachine.Input {
@@ -236,7 +274,7 @@ struct DownloadCourse: Sendable {
       run.outcome.conflicts += outcome.noticed
       run.staging = nil
       run.finished = run.outcome.rows
-      return .finished
+      return outcome.isIncomplete ? .incomplete : .finished
     } catch { return try broken(error) }
   }
 
@@ -251,8 +289,9 @@ struct DownloadCourse: Sendable {
     guard links.insert(link) else { throw OfflineODataError(.endlessPages) }
     let request = PageRequest(place: .link(link), form: run.machine.memory.speaksAtom ? .atom : .json)
     let response = try await store.conversation.streamAnswer(to: pages.request(request))
+    if case .unusable(let error)? = otherKind(response, request) { throw error }
     // Its rows are none of the query's own.
-    let page = arriving(response, run.progress, countsRows: false) { _ in nil }
+    let page = arriving(response, .collection, run.progress, countsRows: false) { _ in nil }
     let (new, bytes) = try await staging.inlinePage(inline, page)
     count(bytes, &run)
     guard links.note(inline, new: new) else { throw OfflineODataError(.endlessPages) }
@@ -263,7 +302,7 @@ struct DownloadCourse: Sendable {
     run.progress.step = .streams
     let before = run.progress
     let tell = tell
-    let bytes = try await StreamDownload(store: store).run(bound, query: query.id) { bytes in
+    let bytes = try await StreamDownload(store: store, isWhole: isWhole).run(bound, query: query.id) { bytes in
       var now = before
       now.bytes += bytes
       tell(now)

@@ -15,6 +15,8 @@ struct ChangesRead: Codable, Sendable, Hashable {
   /// When it began, in seconds since 1970.
   var began: Double?
   var seen = SeenLinks()
+  /// Links that their referential constraints contradict; nil for none.
+  var contradictedLinks: [String: Int64]?
 }
 
 /// Links followed, so that pages in circles are noticed: one of them is kept, by a digest, and another one after twice as
@@ -66,7 +68,7 @@ extension DownloadMachine {
     case .unusable(let error):
       memory.unusableDeltas += 1
       return readWhole(after: .deltaUnusable(error))
-    case .start, .finished, .counted: return []
+    case .start, .finished, .incomplete, .counted: return []
     }
   }
 
@@ -77,7 +79,9 @@ extension DownloadMachine {
     read.failures = 0
     read.emptyPages = facts.rows > 0 ? 0 : read.emptyPages + 1
     if traits.version < .v4 { memory.deltaIsAtom = facts.isAtom }
+    read.contradictedLinks = QueryMemory.sum(read.contradictedLinks, facts.contradictedLinks)
     guard let next = facts.nextLink else {
+      memory.contradictedLinks = QueryMemory.sum(memory.contradictedLinks, read.contradictedLinks)
       // Without a new link the old one still tells all since then; hearing it twice does no harm.
       return finish(Ending(staging: .changes, deltaLink: facts.deltaLink ?? read.link, began: read.began))
     }

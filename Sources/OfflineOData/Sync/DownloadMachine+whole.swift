@@ -43,7 +43,7 @@ extension DownloadMachine {
       // What cut the read was this page, and it is no better: its link is of no use any more.
       guard resumedBehind == read.pages, wholeReads == 1 else { return fail(error) }
       return restart(note: .pageUnusable(error), windows: read.windows?.size) ?? fail(error)
-    case .start, .finished, .counted: return []
+    case .start, .finished, .incomplete, .counted: return []
     }
   }
 
@@ -57,6 +57,7 @@ extension DownloadMachine {
     read.distinct = facts.stagedRows
     read.count = facts.count ?? read.count
     read.failures = 0
+    read.contradictedLinks = QueryMemory.sum(read.contradictedLinks, facts.contradictedLinks)
     read.windows?.came += facts.rows
     if let rows = facts.ownRows, rows != read.growth.rows {
       read.growth = WholeRead.Growth(rows: rows, pages: read.pages)
@@ -170,6 +171,7 @@ extension DownloadMachine {
     let link = deltaLink.flatMap { links.resolve($0, from: url) == nil ? nil : $0 }
     if read.request.tracksChanges || read.first.tracksChanges { memory.givesNoDeltaLink = link == nil }
     memory.wasOnePage = read.pages == 1 && read.windows == nil
+    memory.contradictedLinks = read.contradictedLinks
     var ending = Ending(staging: .whole, deltaLink: traits.mayTrack ? link : nil, began: read.began)
     if memory.wasOnePage {
       ending.etag = read.etag

@@ -5,7 +5,7 @@
 /// | `new` | `start` to `whole` or `changes` |
 /// | `whole`: all rows are read aside | `page` to itself or `finishing`; `notModified` to `ended`; `refused`, `failed` to itself (asked otherwise, again, or from the beginning) or `ended` |
 /// | `changes`: what changed since the delta link | `page` to itself or `finishing`; `notModified` to `ended`; all that makes the link useless to `whole` |
-/// | `finishing` | `finished` to `ended`, `comparing`, `changes` |
+/// | `finishing` | `finished` to `ended`, `comparing`, `changes`; `incomplete` to `whole` |
 /// | `comparing` | `counted` to `ended` or `whole` |
 /// | `ended` | never |
 ///
@@ -53,6 +53,8 @@ struct DownloadMachine: Sendable {
     case unusable(OfflineODataError)
     /// The staged rows are what readers see.
     case finished
+    /// The same, but only a whole read can tell which rows the query still has.
+    case incomplete
     /// nil: the service does not say.
     case counted(service: Int64?, here: Int64)
   }
@@ -108,6 +110,7 @@ struct DownloadMachine: Sendable {
     case (.whole(let read), _): return whole(read, input)
     case (.changes(let read), _): return changes(read, input)
     case (.finishing(let ending, let followUp), .finished): return finished(ending, followUp)
+    case (.finishing, .incomplete): return incomplete()
     case (.finishing, .unusable(let error)), (.finishing, .failed(let error, _, _)): return finishFailed(error)
     case (.comparing, .counted(let service, let here)): return counted(service, here)
     case (.comparing, .refused), (.comparing, .failed), (.comparing, .unusable): return end(.changes)
@@ -186,6 +189,11 @@ struct DownloadMachine: Sendable {
       state = .comparing
       return [.compareCounts]
     }
+  }
+
+  private mutating func incomplete() -> [Action] {
+    memory.unusableDeltas = 0
+    return wholeReads < 3 ? [.note(.deltaIncomplete)] + beginWhole() : end(.whole)
   }
 
   /// A delta that cannot be applied is no reason to stay behind: all is read instead. What is staged of a whole read that

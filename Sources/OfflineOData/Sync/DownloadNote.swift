@@ -25,6 +25,8 @@ enum DownloadNote: Sendable, Hashable {
   case deltaExpired(status: Int)
   /// A delta could not be read or applied: all is read.
   case deltaUnusable(OfflineODataError)
+  /// A delta does not tell which rows are no longer expanded: all is read.
+  case deltaIncomplete
   /// Rows here and there differ in number after a delta: all is read.
   case countsDiffer(service: Int64, here: Int64)
   /// The service refuses tracking, or the count: asked without.
@@ -56,6 +58,7 @@ extension DownloadNote: CustomStringConvertible {
     case .stagingTooOld: "The download was cut too long ago to go on there: it begins anew."
     case .deltaExpired(let status): "The delta link has expired (HTTP \(status)): everything is read."
     case .deltaUnusable(let error): "The delta cannot be used: everything is read. \(error.errorMessage)"
+    case .deltaIncomplete: "The delta does not tell which rows are no longer expanded: everything is read."
     case .countsDiffer(let service, let here):
       "The service has \(service) rows, the store \(here) after the delta: everything is read."
     case .optionsRefused(let status, let tracking, let count):

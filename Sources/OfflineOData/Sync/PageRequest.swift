@@ -53,6 +53,8 @@ struct PageFacts: Sendable, Hashable {
   /// The answer's `ETag` and `Last-Modified`.
   var etag: String? = nil
   var lastModified: String? = nil
+  /// How many links in line their referential constraints contradict, by table and navigation property.
+  var contradictedLinks: [String: Int64] = [:]
 }
 
 /// Which links of a service are followed (RFC 3986 §5.2; RFC 6454).

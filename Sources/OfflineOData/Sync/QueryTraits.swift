@@ -73,6 +73,15 @@ struct QueryMemory: Codable, Sendable, Hashable {
   var speaksAtom = false
   /// The last whole read was one answer, so that its ETag says something about all of it.
   var wasOnePage = false
+  /// Links that it has stated since the last whole read and that their referential constraints contradict, by table and
+  /// navigation property: what joins the rows here is their columns.
+  var contradictedLinks: [String: Int64]?
+
+  /// Adds numbers; nil for none.
+  static func sum(_ one: [String: Int64]?, _ other: [String: Int64]?) -> [String: Int64]? {
+    let all = (one ?? [:]).merging(other ?? [:], uniquingKeysWith: +)
+    return all.isEmpty ? nil : all
+  }
 
   /// After this many useless deltas none is asked for any more.
   static let patience = 3

@@ -5,17 +5,17 @@ import Storage
 enum ReplicaStaging {
   /// What an earlier download has staged, and where it was cut; nil where there is nothing to go on with.
   static func resume(
-    _ query: DefiningQueryRow, _ bound: BoundDefiningQuery, _ replica: Replica
+    _ query: DefiningQueryRow, _ bound: BoundDefiningQuery, _ places: [Int64: QueryPlaces], _ replica: Replica
   ) async throws -> (any DownloadStaging, DownloadPosition)? {
     // The row of the entity that contains the others may be another one by now.
     guard bound.container == nil else { return nil }
     let table = bound.table.number
-    if let read = try await StagedRead.resume(replica, query: query.id, table: table),
+    if let read = try await StagedRead.resume(replica, query: query.id, table: table, places: places),
       let position = position(read.position, .whole)
     {
       return (WholeStaging(read: read, countsRows: !bound.traits.hasExpand), position)
     }
-    if let delta = try await StagedDelta.resume(replica, query: query.id, table: table),
+    if let delta = try await StagedDelta.resume(replica, query: query.id, table: table, places: places),
       let position = position(delta.position, .changes)
     {
       return (ChangesStaging(delta: delta), position)
@@ -31,17 +31,20 @@ enum ReplicaStaging {
   }
 
   static func begin(
-    _ kind: DownloadMachine.Staging, _ query: DefiningQueryRow, _ bound: BoundDefiningQuery, _ store: OpenStore
+    _ kind: DownloadMachine.Staging, _ query: DefiningQueryRow, _ bound: BoundDefiningQuery,
+    _ places: [Int64: QueryPlaces], _ store: OpenStore
   ) async throws -> any DownloadStaging {
     let table = bound.table.number
     let replica = store.replica
     switch kind {
     case .whole:
       let container = try await store.place(of: bound.container)
-      let read = try await StagedRead.begin(replica, query: query.id, table: table, in: container)
+      let read = try await StagedRead.begin(
+        replica, query: query.id, table: table, in: container, places: places)
       return WholeStaging(read: read, countsRows: !bound.traits.hasExpand)
     case .changes:
-      return ChangesStaging(delta: try await StagedDelta.begin(replica, query: query.id, table: table))
+      return ChangesStaging(
+        delta: try await StagedDelta.begin(replica, query: query.id, table: table, places: places))
     }
   }
 
@@ -78,7 +81,8 @@ struct WholeStaging: DownloadStaging {
     let facts = { @Sendable (end: PageEnd) in
       PageFacts(
         nextLink: end.nextLink, deltaLink: end.deltaLink, count: end.count, rows: end.rows,
-        stagedRows: countsRows ? end.stagedRows : nil, ownRows: end.stagedRows, isAtom: isAtom)
+        stagedRows: countsRows ? end.stagedRows : nil, ownRows: end.stagedRows, isAtom: isAtom,
+        contradictedLinks: end.contradictedLinks)
     }
     let position = { @Sendable (end: PageEnd) in page.position(facts(end)) }
     let (end, bytes) = try await ReplicaStaging.read(page, into: read.beginPage(page.form)) { staged in
@@ -132,7 +136,8 @@ struct ChangesStaging: DownloadStaging {
     }
     let end = try await staged.end()
     let facts = PageFacts(
-      nextLink: end.nextLink, deltaLink: end.deltaLink, count: end.count, rows: end.rows, isAtom: page.form.isAtom)
+      nextLink: end.nextLink, deltaLink: end.deltaLink, count: end.count, rows: end.rows, isAtom: page.form.isAtom,
+      contradictedLinks: end.contradictedLinks)
     try await delta.save(position: page.position(facts))
     return (facts, bytes)
   }

@@ -15,8 +15,8 @@ struct StoreDownload: Sendable {
   let store: OpenStore
   /// The defining queries to download; nil for all.
   let names: Set<String>?
-  /// The store's first download: a query that fits nothing ends it before a row is read.
-  var isFirst = false
+  /// Whether delta links, ETags and what was staged are passed over, and everything is read.
+  var isWhole = false
   /// Told of progress and of queries that are done.
   let tell: @Sendable (OfflineODataEvent) -> Void
 
@@ -65,7 +65,7 @@ struct StoreDownload: Sendable {
     tell(.progress(OfflineODataProgress(.metadata)))
     var request = ODataSingleRequest(.read, "$metadata", useCache: false)
     let isKnown = !store.replica.plan.tables.isEmpty
-    if isKnown, case .text(let etag)? = try await store.replica.setting(Self.metadataETag) {
+    if isKnown, !isWhole, case .text(let etag)? = try await store.replica.setting(Self.metadataETag) {
       request.fields[.ifNoneMatch] = etag
     }
     let response: ODataSingleResponse
@@ -113,9 +113,10 @@ struct StoreDownload: Sendable {
     let settings = try await store.querySettings()
     for row in rows {
       do throws(OfflineODataError) {
-        waiting.append(Waiting(row: row, bound: try store.bind(row, settings)))
+        let bound = try store.bind(row, settings)
+        try await store.checkCount(bound, before: row.id)
+        waiting.append(Waiting(row: row, bound: bound))
       } catch {
-        if isFirst { throw error }
         let outcome = OfflineODataQueryOutcome(name: row.name, error: error)
         outcomes.append(outcome)
         await log(outcome, .zero)
@@ -125,6 +126,7 @@ struct StoreDownload: Sendable {
     // One after the other among those of one depth, as they were added.
     waiting = waiting.enumerated().sorted { ($0.element.depth, $0.offset) < ($1.element.depth, $1.offset) }.map(
       \.element)
+    let places = try await store.queryPlaces(settings)
     let total = rows.count
     let marks = try await DownloadMarks.next(store.replica)
     var running: [Int64: Waiting] = [:]
@@ -137,7 +139,7 @@ struct StoreDownload: Sendable {
           let one = waiting.remove(at: next)
           running[one.row.id] = one
           let done = outcomes.count
-          group.addTask { (one.row.id, await download(one, marks, done, total)) }
+          group.addTask { (one.row.id, await download(one, places, marks, done, total)) }
         }
         guard let (id, outcome) = try await group.next() else { break }
         if let one = running.removeValue(forKey: id), outcome.error?.name == .storeInUse {
@@ -153,7 +155,7 @@ struct StoreDownload: Sendable {
     // A service may send rows of tables that the query does not name: alone it is in nobody's way.
     for one in hindered where !Task.isCancelled {
       try await store.replica.dropStaged(besides: one.row.id)
-      let outcome = await download(one, marks, outcomes.count, total, isAlone: true)
+      let outcome = await download(one, places, marks, outcomes.count, total, isAlone: true)
       outcomes.append(outcome)
       tell(.queryFinished(outcome))
     }
@@ -171,12 +173,15 @@ struct StoreDownload: Sendable {
   }
 
   private func download(
-    _ one: Waiting, _ marks: DownloadMarks, _ done: Int, _ total: Int, isAlone: Bool = false
+    _ one: Waiting, _ places: [Int64: QueryPlaces], _ marks: DownloadMarks, _ done: Int, _ total: Int,
+    isAlone: Bool = false
   ) async -> OfflineODataQueryOutcome {
     let clock = store.conversation.options.clock
     let begin = clock.elapsed()
     let tell = tell
-    let course = DownloadCourse(query: one.row, bound: one.bound, store: store, marks: marks) { progress in
+    let course = DownloadCourse(
+      query: one.row, bound: one.bound, store: store, places: places, isWhole: isWhole, marks: marks
+    ) { progress in
       var progress = progress
       (progress.queriesDone, progress.queriesTotal) = (done, total)
       tell(.progress(progress))

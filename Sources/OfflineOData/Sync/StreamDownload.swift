@@ -6,6 +6,8 @@ import Storage
 /// Fetches the bytes of media entities and stream properties into the store.
 struct StreamDownload: Sendable {
   let store: OpenStore
+  /// Whether streams come again that are here in the version that the rows tell.
+  var isWhole = false
 
   /// A stream that is to be fetched.
   struct Wanted: Sendable, Hashable {
@@ -16,6 +18,8 @@ struct StreamDownload: Sendable {
     var path: String
     /// The version that the rows tell; nil where they tell none.
     var etag: String?
+    /// The type that the rows tell.
+    var contentType: String?
   }
 
   /// Fetches all streams of a defining query's rows that are new or changed; answers how many bytes came.
@@ -52,7 +56,7 @@ struct StreamDownload: Sendable {
   private func wanted(_ table: EntityTable, _ query: Int64) async throws -> [Wanted] {
     try await store.read { [store] connection, state, plan in
       let set = PercentEncoding.encode(table.name)
-      let question = try store.question(set, connection, state, plan, isPaged: false)
+      let question = try store.question(set, connection, state, plan, AskedForm(isPaged: false))
       guard case .objects(let shape) = question.plan.content, let id = shape.id else { return [] }
       let types = AnswerTypes(model: plan.model, form: store.form(.init(), plan.model))
       var place = AnswerIdentity.Place.set(Array(set.utf8))
@@ -71,11 +75,12 @@ struct StreamDownload: Sendable {
         for (property, isDerived, known) in streams {
           let name = StoredStreams.Name(entity: row.integer(id), property: property)
           let there = try StoredStreams.head(name, connection)
-          if let there, let etag = known.etag, there.etag == etag { continue }
+          if !isWhole, let there, let etag = known.etag, there.etag == etag { continue }
           // A property of a derived type stands behind the type (URL Conventions 4.01 §4.11).
           let cast = isDerived ? String(decoding: identity.cast(row), as: UTF8.self) : ""
           let place = known.readLink ?? path + cast + (property.isEmpty ? "/$value" : "/" + property)
-          found.append(Wanted(name: name, source: table.name, path: place, etag: known.etag))
+          found.append(
+            Wanted(name: name, source: table.name, path: place, etag: known.etag, contentType: known.contentType))
         }
         return true
       }
@@ -130,7 +135,7 @@ struct StreamDownload: Sendable {
   private func fetchOnce(_ wanted: Wanted) async throws -> Int64? {
     var request = ODataSingleRequest(.readMedia, wanted.path, useCache: false)
     let known = try await store.read { connection, _, _ in try StoredStreams.head(wanted.name, connection) }
-    if let etag = known?.etag { request.fields[.ifNoneMatch] = etag }
+    if !isWhole, let etag = known?.etag { request.fields[.ifNoneMatch] = etag }
     let response: ODataMediaResponse
     do throws(ODataServiceError) { response = try await store.conversation.streamAnswer(to: request) } catch {
       switch error.httpStatus {
@@ -140,6 +145,10 @@ struct StreamDownload: Sendable {
       }
     }
     guard response.httpStatus != 204 else { return try await remove(wanted) }
+    if let type = response.contentType, WebPage.isType(type), let told = wanted.contentType, !WebPage.isType(told) {
+      response.body.cancel()
+      throw OfflineODataError(.malformedAnswer, "'\(wanted.path)': expected \(told), found a web page (\(type))")
+    }
     let generation = try await store.replica.database.write { (connection) throws(StorageError) in
       try StoredStreams.begin(connection)
     }

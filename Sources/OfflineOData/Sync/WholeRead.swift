@@ -24,6 +24,8 @@ struct WholeRead: Codable, Sendable, Hashable {
   /// When it began, in seconds since 1970.
   var began: Double?
   var seen = SeenLinks()
+  /// Links that their referential constraints contradict; nil for none.
+  var contradictedLinks: [String: Int64]?
   /// The rows of the query's own table when they were last found to have grown.
   var growth = Growth()
 

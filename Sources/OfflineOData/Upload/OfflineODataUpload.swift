@@ -91,6 +91,8 @@ public struct OfflineODataPlannedRequest: Sendable, Hashable {
   public var body: String?
   /// The numbers of the changes that it waits for.
   public var waitsFor: [Int64]
+  /// It was sent, and its response was lost: the upload looks up what became of it, and sends it only if it was not done.
+  public var isUncertain = false
 
   /// A header field.
   public struct Header: Sendable, Hashable {
@@ -136,6 +138,9 @@ public struct OfflineODataConflict: Sendable {
   public var theirs: ODataEntity?
   /// False where the server could not be asked: the next download or upload tells.
   public var isTheirsKnown = true
+  /// True where the response to the change was lost and it may have taken effect before the other: another client then made
+  /// its version with mine before its eyes. `clientWins` and `mergeDisjoint` send such a change to the archive.
+  public var mayHaveTakenEffect = false
 }
 
 /// What shall become of a conflict.

@@ -86,9 +86,11 @@ struct StoreUpload: Sendable {
     }
     if !machine.usesBatches, options.changesPerBatch > 0 { store.refuseBatches() }
     if run.stop == nil, let first = machine.unsendable.first {
+      let why = options.changesPerBatch > 0 ? "which it does not take" : "and changesPerBatch allows none"
       run.stop = OfflineODataError(
         .unsupportedByService,
-        "the changes of transaction \(first) have to go in one batch, which it does not take")
+        "the changes of transaction \(first) have to go in one batch, \(why); with splitsTransactions they go one by one"
+      )
     }
     if run.stop == nil, Task.isCancelled { run.stop = OfflineODataError(.cancelled) }
   }

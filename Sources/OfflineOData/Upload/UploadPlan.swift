@@ -44,7 +44,7 @@ struct UploadPlan: Sendable {
           headers: preview.fields.map { field in
             OfflineODataPlannedRequest.Header(name: field.name.canonicalName, value: field.value.plain)
           }, body: sent.body,
-          waitsFor: waiting))
+          waitsFor: waiting, isUncertain: entry.state == .sent))
     }
     return planned
   }

@@ -68,6 +68,12 @@ extension JSONWriter {
       }
       self.name(property.name)
       let type = declared.map { model?.underlying($0).type ?? $0 }
+      if property.value == .null, type?.isCollection == true {
+        // A collection is never null (CSDL 4.01 §7.2.1).
+        beginArray()
+        endArray()
+        continue
+      }
       try canonical(property.value, type: type ?? .abstract(.untyped), model: model, depth: depth + 1)
     }
     endObject()
@@ -81,7 +87,9 @@ enum CanonicalJSON {
   /// What `Name@odata.type` says of a dynamic property whose JSON does not tell its type (JSON Format 4.01 §4.6.3).
   static func dynamicType(_ value: ODataValue) -> String? {
     switch value {
-    case .null, .boolean, .string, .double, .untypedNumber, .complex, .enumeration: nil
+    case .null, .boolean, .string, .untypedNumber, .complex, .enumeration: nil
+    // Infinities and NaN stand in texts.
+    case .double(let number): number.isFinite ? nil : value.type?.rawValue
     case .collection(let items):
       items.first.flatMap { first in
         first.type.flatMap { type in dynamicType(first).map { _ in "Collection(\(type.rawValue))" } }

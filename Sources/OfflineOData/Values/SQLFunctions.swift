@@ -3,7 +3,7 @@
 // (``ColumnStorage``); `number` is INTEGER, REAL or the TEXT of a decimal, told apart by the storage class, so that a function
 // serves all numeric types and dynamic properties alike. A function's result has no collation: behind one that gives a decimal,
 // a moment or a duration the statement writes COLLATE wherever it compares, orders or groups. A failure ("division by zero")
-// fails the statement with `unexpectedValue`.
+// fails the statement with `unexpectedValue`; for which row, the functions say that are called with a ``FailedCall``.
 //
 // Collations
 //   larder_decimal    TEXT of decimals, numeric: 1.0 = 1.00, 1E1 = 10; -INF first, INF, then NaN
@@ -79,8 +79,19 @@ import Storage
 enum ReplicaSQL {
   /// All functions, aggregate functions and collations.
   static let extensions = SQLExtensions(
-    functions: numbers + moments + strings + collections + geo + [cast, requestText], aggregates: aggregates,
-    collations: [.decimal, .moment, .duration])
+    functions: functions + functions.filter { fallible.contains("\($0.name)/\($0.argumentCount)") }.map(\.naming),
+    aggregates: aggregates, collations: [.decimal, .moment, .duration])
+
+  private static let functions = numbers + moments + strings + collections + geo + [cast, requestText]
+
+  /// The functions that have no value for some rows, and how many arguments they take. Each has a twin with one more, a
+  /// ``FailedCall``, which the statement fails with.
+  private static let fallible: Set = [
+    "larder_add/2", "larder_sub/2", "larder_mul/2", "larder_div/2", "larder_divby/2", "larder_mod/2", "larder_neg/1",
+    "larder_moment_add/2", "larder_moment_sub/2", "larder_moment_diff/2", "larder_duration_add/2",
+    "larder_duration_sub/2", "larder_duration_neg/1", "larder_duration_mul/2", "larder_duration_div/2",
+    "larder_substring/3", "larder_json_substring/3", "larder_matches/2",
+  ]
 
   /// `mindatetime()`
   static let minimumMoment = "0001-01-01T00:00:00Z"

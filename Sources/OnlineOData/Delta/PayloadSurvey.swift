@@ -73,7 +73,7 @@ struct PayloadSurvey: Sendable, Equatable {
       guard let value = try scanner.next() else { break }
       switch text {
       case "d" where isTop && value.kind == .beginObject: survey = try members(&scanner, isTop: false)
-      case "value" where isTop && value.kind == .beginArray: rows = try countedItems(&scanner)
+      case "value" where isTop && value.kind == .beginArray: rows = try (rows ?? 0) + countedItems(&scanner)
       case "@odata.context", "@context":
         // A service that ignores the token answers with the collection itself, whose context is another (§10.12).
         isDelta = value.kind == .string && scanner.string(value).hasSuffix("$delta")

@@ -29,8 +29,11 @@ struct RequestCourse: Sendable {
   private func deliver(_ step: RequestMachine.Step) {
     switch step {
     case .started: execution.start()
-    case .cacheResponse(let response): execution.receive(cacheResponse: response)
-    case .serverResponse(let response): execution.receive(serverResponse: response)
+    // What was kept is of the model that is known now.
+    case .cacheResponse(let response):
+      execution.receive(cacheResponse: response?.of(session.conversation.knownModel))
+    case .serverResponse(let response):
+      execution.receive(serverResponse: response.of(session.conversation.knownModel))
     case .finished: execution.finish()
     case .failed(let error, let response): execution.fail(error, response: response)
     case .diagnostic(let diagnostic): session.report(diagnostic)
@@ -61,7 +64,9 @@ struct RequestCourse: Sendable {
   }
 
   /// Does the work and what follows from it, to the end.
-  mutating func run(_ first: RequestMachine.Work?) async {
+  ///
+  /// - Parameter turn: the place among the changes of the same resources, held while the service is asked; nil for reads.
+  mutating func run(_ first: RequestMachine.Work?, in turn: RequestTurns.Turn?) async {
     var work = first
     while let current = work {
       let input: RequestMachine.Input
@@ -69,7 +74,11 @@ struct RequestCourse: Sendable {
       case .lookUp: input = .cacheGone
       case .ask(let question):
         session.refreshMetadata()
-        input = await ask(question)
+        if let turn {
+          input = await turn.take { [self] in await ask(question) } ?? .cancel
+        } else {
+          input = await ask(question)
+        }
         machine.version = session.conversation.knownVersion
       case .write(let changes): input = .written(await session.cache?.commit(changes))
       }

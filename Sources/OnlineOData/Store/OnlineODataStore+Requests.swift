@@ -9,6 +9,9 @@ extension OnlineODataStore {
   /// `requestStarted`, and `requestCacheResponse` where the cache takes part, are called on the caller's thread before
   /// this returns: a look-up takes microseconds, a way to another thread and back takes ten times as long. So hold no
   /// lock here that the listener takes. What the server answers is told later, on other threads, one call after another.
+  ///
+  /// Changes of one resource are sent in the order of the calls, each when the one before it was answered: an entity
+  /// with all below it, and the creations in one set. All other requests go side by side.
   @discardableResult
   public func schedule(_ request: ODataRequest, listener: (any ODataRequestListener)?) -> ODataRequestExecution {
     let execution = ODataRequestExecution(request: request, listener: listener)
@@ -16,19 +19,28 @@ extension OnlineODataStore {
     running.add(execution)
     var course = course(of: execution)
     let work = course.begin()
-    OnlineODataStore.goOn(course, with: work, running)
+    goOn(course, with: work)
     return execution
   }
 
-  private static func goOn(_ course: RequestCourse, with work: RequestMachine.Work?, _ running: RunningRequests) {
+  private func goOn(_ course: RequestCourse, with work: RequestMachine.Work?) {
     let execution = course.execution
     guard let work else { return running.remove(execution) }
-    let task = Task {
+    // Here and not in the task: tasks begin in any order.
+    let turn = turn(of: execution.request, course.session.conversation)
+    let task = Task { [running] in
       var course = course
-      await course.run(work)
+      await course.run(work, in: turn)
+      turn?.end()
       running.remove(execution)
     }
     execution.onCancel { task.cancel() }
+  }
+
+  /// The place of a request among the changes of its resources; nil for reads, which wait for nothing.
+  private func turn(of request: ODataRequest, _ conversation: ODataConversation) -> RequestTurns.Turn? {
+    let claims = request.claims(root: root, model: conversation.knownModel, version: conversation.knownVersion)
+    return claims.isEmpty ? nil : turns.enter(claims)
   }
 
   /// Everything a request keeps to from its start.
@@ -64,7 +76,13 @@ extension OnlineODataStore {
   @available(*, noasync, message: "Use execute(_:) in asynchronous code.")
   public func executeBlocking(_ request: ODataRequest) throws -> ODataResponse {
     let conversation = try checkedConversation(request.operationName)
-    return try blocking { try await conversation.send(either: request) }
+    let turn = turn(of: request, conversation)
+    return try blocking {
+      guard let turn else { return try await conversation.send(either: request) }
+      let response = try await turn.take { () async throws in try await conversation.send(either: request) }
+      guard let response else { throw ODataServiceError(.cancelled, operation: request.operationName) }
+      return response
+    }
   }
 
   /// Reads a media resource or stream property chunk by chunk; see `ODataConversation.stream(_:from:etag:)`.

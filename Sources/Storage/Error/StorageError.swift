@@ -85,7 +85,7 @@ extension StorageError.Category {
   var cure: String? {
     switch self {
     case .busy: "Another connection is writing; try again."
-    case .corrupt: "The file is damaged; restore or remove it."
+    case .corrupt: "The file is damaged. Restore it from a copy; removing it loses what is in it alone."
     case .notADatabase: "The file is no database; move it away or choose another path."
     case .wrongKey: "Give the key that it was encrypted with."
     case .encrypted: "Give its key."

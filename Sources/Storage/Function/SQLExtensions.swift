@@ -37,10 +37,21 @@ package struct SQLFunction: Sendable {
   /// What a call does: it reads the arguments and sets the result, NULL where it sets none.
   package typealias Body = @Sendable (borrowing SQLArguments, borrowing SQLResult) throws(SQLFunctionError) -> Void
 
-  let name: String
-  let argumentCount: Int32
+  /// The name in SQL.
+  package let name: String
+  /// How many arguments it takes; -1 for any number.
+  package let argumentCount: Int32
   let traits: SQLFunctionTraits
   let body: Body
+
+  /// The function with one argument more: a text that the message of a failure begins with.
+  package var naming: SQLFunction {
+    SQLFunction(name, argumentCount + 1, traits) { [body, argumentCount] (arguments, result) throws(SQLFunctionError) in
+      do throws(SQLFunctionError) { try body(arguments, result) } catch {
+        throw SQLFunctionError(arguments.text(Int(argumentCount)) + error.message)
+      }
+    }
+  }
 
   /// Names a function.
   ///

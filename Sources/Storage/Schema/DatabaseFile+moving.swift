@@ -79,7 +79,8 @@ extension DatabaseFile {
     try syncFolder()
   }
 
-  private func syncFolder() throws(StorageError) {
+  /// Writes the list of files in the file's folder to the disk.
+  package func syncFolder() throws(StorageError) {
     let path = absolutePath
     let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? ""
     guard FilesInUse.syncFolder(folder.isEmpty ? "/" : folder) else {

@@ -45,8 +45,11 @@ struct EngineOverTheWireTests {
       for task in tasks { #expect(try await task.value.hasPrefix("200 onetwo ")) }
       #expect(server.requests.count == 1)
     }
+    // So much content that only the end of the connection stops the server: a response that came whole would leave
+    // its connection open for the next request.
     let shut = ScriptedServer.Gate()
-    try await withEngine({ _ in .chunked(pieces: ["never"], gate: shut) }) { server, engine in
+    let pieces = Array(repeating: String(repeating: "never", count: 13_000), count: 2_000)
+    try await withEngine({ _ in .chunked(pieces: pieces, gate: shut) }) { server, engine in
       let request = HTTPRequest(url: server.url)
       let tasks = (0..<3).map { _ in Task { try await EngineRig.line(engine.answer(request)) } }
       try await server.waitForRequests(1)

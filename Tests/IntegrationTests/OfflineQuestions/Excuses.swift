@@ -59,7 +59,7 @@ extension Excuse {
       proof: Proof(path: "Suppliers?$select=Address") { $0.text.contains("\"Country\"") }),
     Excuse(
       id: "odatapy-not-null", server: .odataPy, paragraph: "URL Conventions 4.01 §5.1.1.1.3 to §5.1.1.1.6, §5.1.1.1.9",
-      fault: "a relation with null is null there, not false, so 'not' of it is not true",
+      fault: "a relation with null is null there: not false, so 'not' of it is not true, nor true for le and ge of two",
       makes: .question { $0.nullRelations = ["lt", "le", "gt", "ge", "in"] },
       proof: Proof(path: "Samples/$count?$filter=Int16%20eq%20null%20and%20not%20(Int16%20lt%200)") { $0.text == "0" }),
     Excuse(
@@ -237,7 +237,8 @@ extension Excuse {
       }),
     Excuse(
       id: "mock-sap-null", server: .mockSAPV4, paragraph: "URL Conventions 4.01 §5.1.1.1.1 to §5.1.1.1.6, §5.1.1.1.9",
-      fault: "SQL's logic: any relation with null but the literal is null there, and so is 'not' of it",
+      fault:
+        "SQL's logic: any relation with null but the literal is null there, le and ge of two too, and so is 'not' of it",
       makes: .question { $0.nullRelations = ["eq", "ne", "lt", "le", "gt", "ge"] },
       proof: Proof(path: nullPartners + "%20and%20not%20(ReferenceBusinessPartner%20gt%20'1')") { $0.text == "0" }),
   ]
@@ -253,10 +254,12 @@ extension Excuse {
     }
   }
 
-  // V2 says nothing of null in relations; the store takes V4's rules for both.
+  // V2's conventions say nothing of null in relations; the store takes what [MS-ODATA] says: as V4, but for le and ge of two
+  // nulls, which are false.
   private static let mockSAPV2: [Excuse] = [
     Excuse(
-      id: "mock-sap-v2-null", server: .mockSAPV2, paragraph: "OData V2 URI Conventions 4.5 (silent), V4 §5.1.1.1",
+      id: "mock-sap-v2-null", server: .mockSAPV2,
+      paragraph: "OData V2 URI Conventions 4.5 (silent), [MS-ODATA] 2.2.3.6.1.1.5",
       fault: "SQL's logic: null is neither equal nor unequal to anything, and 'not' of that is not true",
       makes: .question { $0.nullRelations = ["eq", "ne", "lt", "le", "gt", "ge"] },
       proof: Proof(

@@ -230,4 +230,49 @@ struct ChangeVerbTests {
     #expect(await clone.run("errors", "retry", "--all").status == .done)
     #expect(try await clone.json("upload", "--json")["sent"]?.text == "2")
   }
+
+  @Test("the status of an upload says that something remains: of a transaction behind a refused change, too")
+  func remains() async throws {
+    let service = try MockSAP.ofSuite
+    defer { try? service.reset() }
+    let orders = OrderService.both[0]
+    var clone = try await CloneRig(orders.root(service), orders.query)
+    #expect(await clone.run("update", orders.order, #"{"PurchaseOrderByCustomer":"bad"}"#).status == .done)
+    try service.addFault(.init(match: "A_SalesOrder", status: 400, message: "No such party"))
+    #expect(await clone.run("upload", "--batch-size", "0").status == .negative)
+    try service.clearFaults()
+    clone.input = Array(
+      """
+      {"update":"\(orders.set)('0000004713')","content":{"PurchaseOrderByCustomer":"x"}}
+      {"update":"\(orders.order)","content":{"PurchaseOrderByCustomer":"y"}}
+      """.utf8)
+    #expect(await clone.run("change", "-").status == .done)
+    let upload = await clone.run("upload")
+    #expect(upload.status == .negative && upload.output == "sent 0, failed 0, left 0\n")
+    #expect(upload.diagnostics.contains("errors list"), "\(upload.diagnostics)")
+    let report = try await clone.json("upload", "--json", status: .negative)
+    #expect(report["remaining"]?.text == "3")
+    // Nothing of this group remains.
+    #expect(await clone.run("upload", "--category", "other").status == .done)
+    #expect(await clone.run("errors", "retry", "1", "--as-update").status != .done)
+    #expect(await clone.run("errors", "retry", "1", "--as-update", "--key", "7").status == .usage)
+    #expect(await clone.run("errors", "retry", "--all", "--key", "7").status == .usage)
+    #expect(await clone.run("errors", "retry", "3").output == "3 changes waiting for 'larder upload' again\n")
+    #expect(await clone.run("upload").status == .done)
+  }
+
+  @Test("a conflict that a download has noticed is shown and resolved before the upload")
+  func noticed() async throws {
+    let service = try MockSAP.ofSuite
+    defer { try? service.reset() }
+    let orders = OrderService.both[1]
+    let clone = try await CloneRig(orders.root(service), orders.query)
+    #expect(await clone.run("update", orders.order, #"{"PurchaseOrderByCustomer":"mine"}"#).status == .done)
+    await orders.send("theirs", service)
+    #expect(await clone.run("download").status == .done)
+    #expect(await clone.run("errors", "diff", "1").output.contains("!  PurchaseOrderByCustomer"))
+    #expect(await clone.run("errors", "retry", "1").status == .done)
+    #expect(try await clone.json("upload", "--json")["sent"]?.text == "1")
+    #expect(try await orders.served(orders.order, service)?["PurchaseOrderByCustomer"]?.string == "mine")
+  }
 }

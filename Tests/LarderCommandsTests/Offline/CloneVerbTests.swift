@@ -84,7 +84,8 @@ struct CloneVerbTests {
     #expect((await inside.run("query", "Categories/$count")).output == "3")
     #expect((await inside.run("download", "--query", "categories=Categories")).status == .usage)
     #expect((await inside.run("download", "--remove", "products")).status == .done)
-    #expect((await inside.run("query", "Products/$count")).output == "0")
+    let removed = await inside.run("query", "Products/$count")
+    #expect(removed.status == .negative && removed.diagnostics.contains("'Products'"), "\(removed.diagnostics)")
     let unknown = await inside.run("download", "categoris")
     #expect(unknown.status == .negative)
     #expect(unknown.diagnostics.contains("categories"))
@@ -111,6 +112,26 @@ struct CloneVerbTests {
     #expect(explained.output.contains("SCAN") || explained.output.contains("SEARCH"))
   }
 
+  @Test("a set that was not cloned is an error with its query; --local reads what was created in it here")
+  func local() async throws {
+    #expect(await clone("products=Products").status == .done)
+    let missing = await inside.run("query", "Orders")
+    #expect(missing.status == .negative)
+    #expect(missing.output.isEmpty)
+    #expect(missing.diagnostics.contains("'Orders' would"))
+    let link = await inside.run("query", "Products(1)/Supplier")
+    #expect(link.status == .negative, "\(link.output)")
+    #expect(await inside.run("create", "Orders", #"{"Customer":"Zed"}"#).status == .done)
+    #expect(await inside.run("query", "Orders").status == .negative)
+    let local = await inside.run("query", "--local", "Orders")
+    #expect(local.status == .done)
+    #expect(local.output.contains("Zed"))
+    #expect(await inside.run("query", "--local", "Products/$count").output == "0")
+    let explained = await inside.run("query", "--local", "--explain", "Orders")
+    #expect(explained.output.contains("local rows only"))
+    #expect(explained.output.contains("\"@state\" & 1"))
+  }
+
   @Test("a terminal gets a table and progress; a pipe JSON and silence")
   func terminal() async throws {
     #expect(await clone("products=Products").status == .done)
@@ -120,16 +141,17 @@ struct CloneVerbTests {
     #expect(table.output == "ID  Name\n 1  Flour\n")
   }
 
-  @Test("nothing stays behind where the service refuses or the query fits nothing")
+  @Test("nothing stays behind where the service refuses or no query fits")
   func leavesNothing() async throws {
     for arguments in [
       ["clone", root + "/nowhere", "shop", "--query", "a=Products"], ["clone", root, "shop", "--query", "a=Prodcts"],
-      ["clone", root, "shop", "--query", "a=Products", "--query", "b=Prodcts"],
+      ["clone", root, "shop", "--query", "a=Producs", "--query", "b=Prodcts"],
+      ["clone", root, "shop/below/it", "--query", "a=Prodcts"],
       ["clone", "http://127.0.0.1:1/x", "shop", "--query", "a=Products"],
     ] {
       let outcome = await rig.run(arguments)
       #expect(outcome.status != .done)
-      #expect(!FileManager.default.fileExists(atPath: folder.file("shop")), "\(arguments) left a folder")
+      #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty, "\(arguments) left a folder")
     }
     try FileManager.default.createDirectory(atPath: folder.file("shop"), withIntermediateDirectories: false)
     #expect((await clone("a=Prodcts")).status == .usage)

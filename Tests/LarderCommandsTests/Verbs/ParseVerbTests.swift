@@ -40,6 +40,7 @@ struct ParseVerbTests {
       (["?$top=1"], #""top":1"#), (["$crossjoin(A,B)"], #"{"kind":"$crossjoin","sets":["A","B"]}"#),
       (["--rule", "commonExpr", "--", "-Price add 2.5"], #"{"kind":"literal","type":"Edm.Decimal","value":2.5}"#),
       (["--rule", "boolCommonExpr", "Items/any(i:i/N eq null)"], #""variable":"i""#),
+      (["--rule", "boolCommonExpr", "not ID in (1,2)"], #"{"kind":"not","operand":{"kind":"in""#),
       (["--rule", "applyExpr", "groupby((A),aggregate(B with sum as C))"], #""kind":"groupby","elements""#),
       (["--rule", "preference", "return=minimal"], #"{"kind":"return","value":"minimal"}"#),
       (["--rule", "dateValue", "2020-01-02"], #"{"kind":"literal","type":"Edm.Date","value":"2020-01-02"}"#),

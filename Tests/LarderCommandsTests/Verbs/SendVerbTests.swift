@@ -133,18 +133,18 @@ struct SendVerbTests {
   }
 
   @Test(
-    "Of an answer that breaks off, the whole parts are shown, and the status is 3",
+    "Of an answer that breaks off, the whole parts that say whose they are are shown, and the status is 3",
     arguments: [
       "{}\r\n--b\r\nContent-Type: application/http\r\n\r\nHTTP/1.1 204 No", "{}\r\n--b\r\n", "{}\r\n--b--",
     ], [1, 0])
   func cutOff(end: String, missing: Int) async throws {
-    let body = "--b\r\nContent-Type: application/http\r\n\r\nHTTP/1.1 200 OK\r\n\r\n" + end
+    let body = "--b\r\nContent-Type: application/http\r\nContent-ID: 1\r\n\r\nHTTP/1.1 200 OK\r\n\r\n" + end
     let head = """
       HTTP/1.1 200 OK\r\nContent-Type: multipart/mixed; boundary=b\r\nContent-Length: \(body.utf8.count + missing)\r\n\r\n
       """
     let server = try ScriptedServer { _ in .raw(head + body) }
     defer { server.stop() }
-    let input = Array("GET P(1)\n---\nPATCH P(2)\n\n{}".utf8)
+    let input = Array("GET P(1)\nContent-ID: 1\n---\nPATCH P(2)\nContent-ID: 2\n\n{}".utf8)
     let outcome = await Rig(input: input).run("batch", server.text("/svc/"), "-")
     #expect(outcome.status == .network)
     #expect(outcome.output == "1  GET P(1)  200  2 bytes\n{}\n")

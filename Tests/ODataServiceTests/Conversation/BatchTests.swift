@@ -98,6 +98,28 @@ struct BatchTests {
     }
   }
 
+  @Test("an answer that is missing in the middle moves no other into its place: each carries the URL that it is of")
+  func missing() async throws {
+    func part(_ id: Int, _ text: String) -> String {
+      "--b\r\nContent-Type: application/http\r\nContent-ID: \(id)\r\n\r\nHTTP/1.1 \(text.prefix(3)) X\r\n"
+        + "Content-Type: application/json\r\n\r\n\(text.dropFirst(4))\r\n"
+    }
+    let answer = FakeAnswer(
+      200, [.contentType: "multipart/mixed; boundary=b"],
+      part(1, "200 {\"a\":1}") + part(3, "404 {\"error\":{\"code\":\"N\",\"message\":\"m\"}}") + "--b--\r\n")
+    let transport = FakeTransport([answer])
+    let service = try conversation(transport) { $0.version = .v4 }
+    let slots = try await service.send(ODataBatchRequest([.read("A"), .read("B"), .read("C")])).slots
+    let ids = transport.requests.first?.body.text.components(separatedBy: "\r\n").filter { $0.hasPrefix("Content-ID") }
+    #expect(ids == ["Content-ID: 1", "Content-ID: 2", "Content-ID: 3"])
+    #expect(slots.count == 3 && slots[0]?.response?.url.hasSuffix("/A") == true)
+    guard case .malformedAnswer? = slots[1]?.failure?.category else {
+      Issue.record("B has an answer: \(String(describing: slots[1]))")
+      return
+    }
+    #expect(slots[2]?.failure?.payload?.code == "N" && slots[2]?.failure?.url?.hasSuffix("/C") == true)
+  }
+
   @Test("JSON for 4.01: answers by id in any order; multipart from then on where JSON is refused")
   func json() async throws {
     let answer =

@@ -244,4 +244,26 @@ struct ConversationTests {
     let bad = try await service.send(.read("P"))
     #expect(throws: ODataServiceError.self) { try bad.messages }
   }
+
+  @Test("a media entity is not made of values where the model tells that it is one (Protocol 4.01 §11.4.7.1)")
+  func mediaEntities() async throws {
+    let model = Self.metadataV4.replacingOccurrences(of: #"Name="P"><Key>"#, with: #"Name="P" HasStream="true"><Key>"#)
+    let transport = FakeTransport([
+      FakeAnswer(200, [.contentType: "application/xml"], model), .json(#"{"ID":1}"#), .json(#"{"ID":2}"#),
+    ])
+    let service = try conversation(transport)
+    _ = try await service.metadata()
+    let values = ODataEntity(properties: [ODataProperty("Name", .string("lost"))])
+    let error = await serviceError { _ = try await service.send(.create(values, in: "P")) }
+    guard case .invalidRequest(let why)? = error?.category, why.contains("createMedia") else {
+      Issue.record("it was sent: \(String(describing: error))")
+      return
+    }
+    #expect(transport.requests.count == 1)
+    _ = try await service.send(.createMedia(.bytes([1], contentType: "image/x"), in: "P"))
+    // Bytes of the caller's own are sent as they are.
+    _ = try await service.send(
+      ODataSingleRequest(.create, "P", body: .bytes(Array("{}".utf8), contentType: "application/json")))
+    #expect(transport.requests.count == 3)
+  }
 }

@@ -94,6 +94,36 @@ struct AnswerDecodingTests {
     #expect(orders[2].ratio?.isNaN == true && orders[2].title == nil && orders[2].tags == nil)
   }
 
+  private struct OtherCollections: Decodable, Sendable {
+    struct Item: Decodable, Sendable {
+      enum CodingKeys: String, CodingKey { case line = "Line", part = "Part" }
+      var line: Int
+      var part: String
+    }
+    enum CodingKeys: String, CodingKey { case items = "Items" }
+    var items: ContiguousArray<Item>
+  }
+  private struct TextForNumber: Decodable, Sendable {
+    struct Item: Decodable, Sendable {
+      enum CodingKeys: String, CodingKey { case part = "Part" }
+      var part: Int
+    }
+    enum CodingKeys: String, CodingKey { case items = "Items" }
+    var items: ContiguousArray<Item>
+  }
+
+  @Test(
+    "Expanded ones in other collections than arrays, whatever the service speaks", arguments: [ODataVersion.v2, .v4])
+  func otherCollections(_ version: ODataVersion) async throws {
+    let rig = try await AnswerShapeTests.rig()
+    let bench = try AnswerDecodingTests.bench(rig)
+    let form = AnswerForm(version: version)
+    let run = AnswerRun(plan: bench.made, url: try rig.bind("Orders"), form: form, model: rig.model)
+    let orders = try #require(try await rig.read { try run.read([OtherCollections].self, $0) })
+    #expect(orders[0].items.map(\.part) == ["p/1", "p/2", "p/3"] && orders[1].items.isEmpty)
+    await #expect(throws: DecodingError.self) { try await rig.read { try run.read([TextForNumber].self, $0)?.count } }
+  }
+
   @Test("A missing member, a null, a value out of range: errors with the path")
   func errors() async throws {
     struct Missing: Decodable {

@@ -23,7 +23,7 @@ struct LongQueueTests {
     "Eight times the requests are listed in about eight times the time",
     arguments: [
       "RequestQueue?$orderby=RequestID desc", "RequestQueue?$expand=CustomHeaders,AffectedEntity",
-      "RequestQueue?$filter=Method eq 'POST'&$count=true&$top=10",
+      "RequestQueue?$filter=RequestMethod eq 'POST'&$count=true&$top=10",
       "RequestQueue?$expand=DependentRequests($expand=AffectedEntity($select=Name))",
     ])
   func listing(question: String) async throws {

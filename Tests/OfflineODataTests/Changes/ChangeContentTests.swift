@@ -159,12 +159,14 @@ struct ChangeContentTests {
   @Test("The bytes of an entity go to its $value, whether the path says so or not")
   func media() async throws {
     let rig = try await ChangeMakingTests.filled()
-    for path in ["Tags('red')", "Tags('red')/$value"] {
+    try await rig.rows.load("Pictures", #"{"value":[{"Name":"red"}]}"#)
+    for path in ["Pictures('red')", "Pictures('red')/$value"] {
       try await rig.change(.updateMedia(path, to: .bytes([1, 2], contentType: "image/gif")))
     }
     #expect(
       try await rig.queue() == [
-        "1/1 updateMedia Tags#$value 2 bytes of image/gif", "2/2 updateMedia Tags#$value 2 bytes of image/gif <1",
+        "1/1 updateMedia Pictures#$value 2 bytes of image/gif",
+        "2/2 updateMedia Pictures#$value 2 bytes of image/gif <1",
       ])
   }
 }

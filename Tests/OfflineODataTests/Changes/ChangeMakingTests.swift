@@ -217,15 +217,15 @@ struct ChangeMakingTests {
       try StoredStreams.prepare(connection)
     }
     let bytes = [UInt8](repeating: 7, count: 600_000)
-    let made = try await rig.change(.createMedia(.bytes(bytes, contentType: "image/png"), in: "Tags"))
-    let name = try #require(try await rig.rows.rows("SELECT Name FROM {Tags} WHERE Name LIKE 'larder-%'").first)
-    #expect(made.fields[.location] == "http://h/s/Tags('\(name)')")
-    #expect(try await rig.store.media("Tags('\(name)')/$value").body.collect() == bytes)
+    let made = try await rig.change(.createMedia(.bytes(bytes, contentType: "image/png"), in: "Pictures"))
+    let name = try #require(try await rig.rows.rows("SELECT Name FROM {Pictures} WHERE Name LIKE 'larder-%'").first)
+    #expect(made.fields[.location] == "http://h/s/Pictures('\(name)')")
+    #expect(try await rig.store.media("Pictures('\(name)')/$value").body.collect() == bytes)
     try await rig.change(.updateMedia("Tags('red')/Icon", to: .bytes([1, 2, 3], contentType: "image/gif")))
     #expect(try await rig.store.media("Tags('red')/Icon").body.collect() == [1, 2, 3])
     #expect(
       try await rig.queue() == [
-        "1/1 createMedia Tags 600000 bytes of image/png", "2/2 updateMedia Tags#Icon 3 bytes of image/gif",
+        "1/1 createMedia Pictures 600000 bytes of image/png", "2/2 updateMedia Tags#Icon 3 bytes of image/gif",
       ])
     // What waits survives an opening; what is taken back goes.
     try await rig.rows.replica.write { (connection, _, _) throws(StorageError) in

@@ -190,7 +190,7 @@ struct ChangeRestrictionTests {
             \(Self.record("InsertRestrictions", Self.paths("RequiredProperties", "PropertyPath", "Title")))</EntitySet>
           """))
     let told = await words(rig, .create(ODataEntity(), in: "Photos"))
-    #expect(told.contains("N.Photo/Title (Capabilities.InsertRestrictions/RequiredProperties)"), "\(told)")
+    #expect(told.contains("createMedia"), "\(told)")
     #expect(await words(rig, .createMedia(.bytes([1, 2], contentType: "image/x"), in: "Photos")) == "done")
     #expect(try await rig.queue() == ["1/1 createMedia Photos 2 bytes of image/x"])
   }

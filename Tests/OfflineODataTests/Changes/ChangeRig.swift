@@ -17,6 +17,7 @@ final class ChangeRig: Sendable {
   init(_ metadata: String = ChangeModels.shop, combines: Bool = false) async throws {
     rows = try await ReplicaRig(metadata: metadata, makesTables: false)
     try await rows.replica.write { (connection, _, _) throws(StorageError) in try StoredStreams.prepare(connection) }
+    try await rows.coverAll()
     let url = try #require(URL(string: "http://h/s/"))
     let parameters = OfflineODataParameters(combinesChanges: combines)
     store = OpenStore(
@@ -126,9 +127,11 @@ enum ChangeModels {
       <NavigationProperty Name="First" Type="N.Tag"/></EntityType>
     <EntityType Name="Item"><Key><PropertyRef Name="No"/></Key><Property Name="No" Type="Edm.Int32" Nullable="false"/>
       <Property Name="Text" Type="Edm.String"/></EntityType>
-    <EntityType Name="Tag" HasStream="true"><Key><PropertyRef Name="Name"/></Key>
+    <EntityType Name="Tag"><Key><PropertyRef Name="Name"/></Key>
       <Property Name="Name" Type="Edm.String" Nullable="false" MaxLength="20"/><Property Name="Icon" Type="Edm.Stream"/>
       <NavigationProperty Name="Orders" Type="Collection(N.Order)"/></EntityType>
+    <EntityType Name="Picture" HasStream="true"><Key><PropertyRef Name="Name"/></Key>
+      <Property Name="Name" Type="Edm.String" Nullable="false" MaxLength="20"/></EntityType>
     <EntityType Name="Rate"><Key><PropertyRef Name="Day"/></Key>
       <Property Name="Day" Type="Edm.Date" Nullable="false"/><Property Name="Value" Type="Edm.Double"/></EntityType>
     <Action Name="Close" IsBound="true"><Parameter Name="order" Type="N.Order"/>
@@ -144,6 +147,7 @@ enum ChangeModels {
         <NavigationPropertyBinding Path="Tags" Target="Tags"/><NavigationPropertyBinding Path="First" Target="Tags"/>
         </EntitySet>
       <EntitySet Name="Tags" EntityType="N.Tag"><NavigationPropertyBinding Path="Orders" Target="Orders"/></EntitySet>
+      <EntitySet Name="Pictures" EntityType="N.Picture"/>
       <EntitySet Name="Rates" EntityType="N.Rate">
         <Annotation Term="Org.OData.Capabilities.V1.InsertRestrictions"><Record>
           <PropertyValue Property="Insertable" Bool="false"/></Record></Annotation>

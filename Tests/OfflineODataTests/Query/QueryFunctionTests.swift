@@ -37,6 +37,7 @@ struct QueryFunctionTests {
       ("ID in $root/Favourite/Numbers", "[]"),
       ("Price lt INF", "[4, 5, 7, 8]"), ("Stock lt INF and Price gt -INF", "[4, 5, 7, 8]"),
       ("Price ne NaN and Stock eq 1", "[4]"),
+      ("not ID in (10,20)", "[6, 7, 8]"), ("not Name in ('Saw',null)", "[4, 7, 8]"),
       ("20 in (20,30) and Stock eq 2", "[5]"), ("null in (1,null) and Stock eq 2", "[5]"),
     ])
   func filters(_ filter: String, _ expected: String) async throws {

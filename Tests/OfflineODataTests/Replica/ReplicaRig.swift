@@ -96,7 +96,8 @@ extension ReplicaRig {
     if let known = try await replica.query(name) {
       query = known
     } else {
-      query = try await replica.addQuery(name, url: table, streams: false)
+      let url = replica.plan.table(table).map { ReplicaRig.everything(of: $0, replica.plan) } ?? table
+      query = try await replica.addQuery(name, url: url, streams: false)
     }
     guard let table = replica.plan.table(table) else { throw ReplicaRigError.noTable(table) }
     return try await StagedRead.begin(replica, query: query.id, table: table.number)
@@ -112,4 +113,39 @@ extension ReplicaRig {
   }
 
   enum ReplicaRigError: Error { case noTable(String) }
+}
+
+extension ReplicaRig {
+  /// A defining query that brings all rows of a table, with all links.
+  static func everything(of table: EntityTable, _ plan: ReplicaPlan) -> String {
+    let isV2 = plan.model.version < .v4
+    func items(_ table: EntityTable, _ above: Set<Int>, _ way: String) -> [String] {
+      table.navigations.flatMap { navigation -> [String] in
+        let cast = table.type.isOrDerives(from: navigation.declaringType) ? [] : [navigation.declaringType.name]
+        let name = way + (cast + navigation.path).joined(separator: "/")
+        guard navigation.relation == .containment, !above.contains(navigation.target) else { return [name] }
+        let inner = items(plan.tables[navigation.target], above.union([navigation.target]), isV2 ? name + "/" : "")
+        if isV2 { return [name] + inner }
+        return [name + (inner.isEmpty ? "" : "($expand=\(inner.joined(separator: ",")))")]
+      }
+    }
+    let all = items(table, [table.number], "")
+    return table.name + (all.isEmpty ? "" : "?$expand=" + all.joined(separator: ","))
+  }
+
+  /// Notes a downloaded defining query for each set: what stands in the tables is all that there is.
+  func coverAll() async throws {
+    for table in replica.plan.tables {
+      switch table.place {
+      case .entitySet, .singleton:
+        _ = try await replica.addQuery(
+          "all " + table.name, url: Self.everything(of: table, replica.plan), streams: false)
+      case .containment, .type: continue
+      }
+    }
+    try await replica.write { (connection, _, _) throws(StorageError) in
+      try connection.run("UPDATE larder_query SET downloaded = 1 WHERE name GLOB 'all *'")
+      try connection.countVersionUp()
+    }
+  }
 }

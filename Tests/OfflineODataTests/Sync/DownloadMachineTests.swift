@@ -41,6 +41,30 @@ struct DownloadWayTests {
     #expect(store.rows == Set(1...5))
   }
 
+  @Test("a delta that leaves it open which rows are left is kept, then all is read; deltas go on behind it")
+  func incompleteDelta() {
+    var known = DownloadMachine.Known()
+    known.deltaLink = "N?delta=1"
+    var machine = DownloadMachine(
+      traits: QueryTraits(version: .v4, hasExpand: true), known: known,
+      links: LinkRules(origin: "http://h", root: "http://h/s/"), url: "http://h/s/N")
+    #expect(machine.take(.start(nil)).first == .begin(.changes))
+    guard case .finish(let ending)? = machine.take(.page(PageFacts(deltaLink: "N?delta=2"))).last else {
+      Issue.record("the delta does not end")
+      return
+    }
+    #expect(ending.deltaLink == "N?delta=2")
+    let actions = machine.take(.incomplete)
+    #expect(actions.prefix(2) == [.note(.deltaIncomplete), .begin(.whole)])
+    #expect(machine.memory.unusableDeltas == 0)
+    guard case .finish(let whole)? = machine.take(.page(PageFacts(deltaLink: "N?delta=3"))).last else {
+      Issue.record("the whole read does not end")
+      return
+    }
+    #expect(whole.deltaLink == "N?delta=3")
+    #expect(machine.take(.finished) == [.end(DownloadResult(way: .whole))])
+  }
+
   @Test("one answer with an ETag: the next is conditional, and 304 ends it")
   func condition() {
     var service = PretendService(1...5)

@@ -59,8 +59,8 @@ struct UploadKindsTests {
       else {
         return answer(request, 204, [:], "")
       }
-      let location = "http://h/s/\(path)(\(path == "Tags" ? "'new'" : "77"))"
-      let body = path == "Tags" ? #"{"Name":"new"}"# : #"{"ID":77,"Name":"made"}"#
+      let location = "http://h/s/\(path)(\(path == "Pictures" ? "'new'" : "77"))"
+      let body = path == "Pictures" ? #"{"Name":"new"}"# : #"{"ID":77,"Name":"made"}"#
       return answer(request, 201, ["Content-Type": "application/json", "Location": location], body)
     }
 
@@ -71,6 +71,7 @@ struct UploadKindsTests {
         case "Orders":
           #"{"ID":"\#(ChangeMakingTests.order)","Total":5,"CustomerID":1,"Items":[{"No":1,"Text":"one"}],"Tags":[{"Name":"red"}]}"#
         case "Tags": #"{"Name":"red"},{"Name":"blue"}"#
+        case "Pictures": #"{"Name":"blue"}"#
         default: ""
         }
       return answer(
@@ -94,6 +95,7 @@ struct UploadKindsTests {
     try await store.add(OfflineODataDefiningQuery("customers", "Customers"))
     try await store.add(OfflineODataDefiningQuery("orders", "Orders?$expand=Items,Tags"))
     try await store.add(OfflineODataDefiningQuery("tags", "Tags"))
+    try await store.add(OfflineODataDefiningQuery("pictures", "Pictures"))
     try await store.open()
     return store
   }
@@ -111,8 +113,8 @@ struct UploadKindsTests {
     let name = ODataRequestBody.bytes(Array("Eve".utf8), contentType: "text/plain")
     _ = try await store.execute(single: ODataSingleRequest(.update(.replace), "Customers(1)/Name/$value", body: name))
     try await store.delete("Customers(1)/Credit")
-    try await store.createMedia(.bytes([1, 2, 3], contentType: "image/x"), in: "Tags")
-    try await store.updateMedia("Tags('blue')/$value", to: .bytes([4], contentType: "image/y"))
+    try await store.createMedia(.bytes([1, 2, 3], contentType: "image/x"), in: "Pictures")
+    try await store.updateMedia("Pictures('blue')/$value", to: .bytes([4], contentType: "image/y"))
     try await store.updateMedia("Tags('blue')/Icon", to: .bytes([5, 6], contentType: "image/z"))
     try await store.delete("Tags('red')/Icon")
     try await store.invokeAction("\(order)/N.Close", parameters: [ODataProperty("Reason", .string("r"))])
@@ -127,14 +129,14 @@ struct UploadKindsTests {
         == [
           #"DELETE Customers(1)/Credit"#, #"DELETE Tags('red')/Icon"#,
           "DELETE \(order)/Tags/$ref?$id=Tags('red')", "POST Reset",
-          "POST Tags image/x \u{1}\u{2}\u{3}", #"POST \#(order)/Items {"No":2}"#,
+          "POST Pictures image/x \u{1}\u{2}\u{3}", #"POST \#(order)/Items {"No":2}"#,
           #"POST \#(order)/N.Close {"Reason":"r"}"#, #"POST \#(order)/Tags/$ref {"@odata.id":"Tags('blue')"}"#,
           #"PUT Customers(1)/Level {"value":4}"#, "PUT Customers(1)/Name/$value text/plain Eve",
-          "PUT Tags('blue')/$value image/y \u{4}", "PUT Tags('blue')/Icon image/z \u{5}\u{6}",
+          "PUT Pictures('blue')/$value image/y \u{4}", "PUT Tags('blue')/Icon image/z \u{5}\u{6}",
           #"PUT \#(order)/First/$ref {"@odata.id":"Tags('red')"}"#,
         ].sorted(), "\(heard)")
     #expect(try await store.hasPendingChanges() == false)
-    #expect(try await store.readMedia("Tags('new')/$value") == [1, 2, 3])
+    #expect(try await store.readMedia("Pictures('new')/$value") == [1, 2, 3])
     #expect(try await store.upload() == OfflineODataUploadReport())
   }
 

@@ -59,6 +59,10 @@ final class UploadService: HTTPTransport {
     var rejectsNames: Int?
     /// Items say in no property to which order they belong.
     var linksPlainly = false
+    /// Parts outside change sets carry the Content-IDs of their requests, too.
+    var echoesNames = false
+    /// What becomes of the parts of a batch's answer on their way: each a part's text without its boundary.
+    var shapesParts: (@Sendable ([String]) -> [String])?
     /// How many entities an answer has at most.
     var pageSize = Int.max
   }
@@ -203,14 +207,14 @@ extension UploadService.State {
       return (400, [:], "")
     }
     if parts.count > ways.mostParts { return (413, [:], "") }
-    var text = ""
+    var texts: [String] = []
     for part in parts {
-      text += "--b\r\n"
       switch part {
-      case .single(let request): text += message(single(request, [:]).1, nil)
-      case .changeSet(let requests): text += changeSet(requests)
+      case .single(let request): texts.append(message(single(request, [:]).1, ways.echoesNames ? request.id : nil))
+      case .changeSet(let requests): texts.append(changeSet(requests))
       }
     }
+    let text = (ways.shapesParts?(texts) ?? texts).map { "--b\r\n" + $0 }.joined()
     return (202, [.contentType: "multipart/mixed; boundary=b"], text + "--b--\r\n")
   }
 
@@ -363,6 +367,7 @@ extension UploadService.State {
   private func list(_ set: String, _ path: String) -> Answer {
     var found = (sets[set] ?? [:]).sorted { $0.key < $1.key }
     if let filter = path.components(separatedBy: "$filter=").dropFirst().first?.components(separatedBy: "&").first {
+      guard !filter.contains(" or ") else { return (501, [:], error(filter)) }
       for part in filter.components(separatedBy: " and ") {
         let words = part.components(separatedBy: " eq ")
         guard words.count == 2 else { return (501, [:], error(part)) }

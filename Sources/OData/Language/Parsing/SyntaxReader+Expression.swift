@@ -20,7 +20,7 @@ extension SyntaxReader {
       switch self {
       case .or: 1
       case .and: 2
-      case .membership: 4
+      case .membership: ODataBinaryOperator.primaryPrecedence
       case .binary(let kind): kind.precedence
       }
     }
@@ -190,9 +190,9 @@ extension SyntaxReader {
     return .not
   }
 
-  /// What stands behind a unary operator: those bind tighter than all but `has`.
+  /// What stands behind a unary operator: those bind tighter than all but `has` and `in`.
   private mutating func unaryOperand() throws(ODataSyntaxError) -> ODataExpression {
-    try rightOperand(minimum: ODataBinaryOperator.has.precedence)
+    try rightOperand(minimum: ODataBinaryOperator.primaryPrecedence)
   }
 
   /// Where the operand of a `not` begins that stands here.

@@ -6,7 +6,7 @@ extension ODataExpression {
     case .or: 1
     case .and: 2
     case .binary(let kind, _, _): kind.precedence
-    case .membership: ODataBinaryOperator.less.precedence
+    case .membership: ODataBinaryOperator.primaryPrecedence
     case .not, .negate: ODataExpression.unaryPrecedence
     default: 9
     }
@@ -187,8 +187,8 @@ extension SyntaxWriter {
   private mutating func membershipOperand(_ expression: ODataExpression) throws(ODataPrintingError) {
     if case .list = expression.kind { return try literals(expression) }
     let start = bytes.count
-    try operand(expression, atLeast: ODataBinaryOperator.less.precedence + 1)
-    if begins(at: start, with: UInt8(ascii: "(")), expression.precedence > ODataBinaryOperator.less.precedence {
+    try operand(expression, atLeast: ODataBinaryOperator.primaryPrecedence + 1)
+    if begins(at: start, with: UInt8(ascii: "(")), expression.precedence > ODataBinaryOperator.primaryPrecedence {
       parenthesize(from: start)
     }
   }

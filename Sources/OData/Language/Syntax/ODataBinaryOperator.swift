@@ -27,14 +27,17 @@ public enum ODataBinaryOperator: String, Sendable, Hashable, CaseIterable {
   /// Remainder.
   case modulo = "mod"
 
-  /// How tightly it binds (§5.1.1.17); higher binds tighter. `or` is 1, `and` 2, unary operators 7.
+  /// How tightly it binds (§5.1.1.17); higher binds tighter. `or` is 1, `and` 2, unary operators 7, `in` 8 as `has`.
   public var precedence: Int {
     switch self {
     case .equal, .notEqual: 3
     case .less, .lessOrEqual, .greater, .greaterOrEqual: 4
     case .add, .subtract: 5
     case .multiply, .divide, .divideBy, .modulo: 6
-    case .has: 8
+    case .has: ODataBinaryOperator.primaryPrecedence
     }
   }
+
+  /// How tightly `has` and `in` bind.
+  static let primaryPrecedence = 8
 }

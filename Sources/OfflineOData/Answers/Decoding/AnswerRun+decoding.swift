@@ -12,15 +12,27 @@ extension AnswerRun {
   ///   is the text as the service sent it, also of decimals and moments. Enumerations are decoded by name or number.
   ///
   /// - Returns: nil where there is no such entity, or no value; an array for every question for many.
-  /// - Throws: `DecodingError` with the path of the value; the store's error.
+  /// - Throws: `DecodingError` with the path of the value, also for what the type's own `init(from:)` throws; the store's
+  ///   error.
   func read<Value: Decodable>(_ type: Value.Type, _ connection: Connection) throws -> Value? {
+    do { return try namingRows(connection) { try decoded(type, connection) } } catch {
+      switch error {
+      case is DecodingError, is OfflineODataError, is StorageError, is CancellationError: throw error
+      default:
+        throw DecodingError.dataCorrupted(
+          .init(codingPath: [], debugDescription: "\(type) does not take what it was given", underlyingError: error))
+      }
+    }
+  }
+
+  private func decoded<Value: Decodable>(_ type: Value.Type, _ connection: Connection) throws -> Value? {
     let writer = AnswerWriter(connection: connection, types: types)
     switch plan.content {
     case .objects(let shape), .references(let shape): return try objects(type, shape, writer)
     case .value(let member, _): return try value(type, member, writer)
     case .count:
       guard let count = try count(writer) else { return nil }
-      return try ScalarDecoder.make(type, ScalarDecoder(.integer(count), codingPath: []))
+      return try ScalarDecoder.make(type, ScalarDecoder(.integer(count), .none, codingPath: [], types: types))
     case .media: throw OfflineODataError(.unsupportedQuery, "Media as a value of a type; read the bytes")
     }
   }
@@ -29,7 +41,7 @@ extension AnswerRun {
     _ type: Value.Type, _ shape: ReadShape, _ writer: AnswerWriter
   ) throws -> Value? {
     // Entities of any type are read from their JSON.
-    if shape.expands.contains(where: { $0.only != nil }) { return try written(type, writer) }
+    if shape.expands.contains(where: { $0.only != nil }) { return try written(type, shape, writer) }
     let scope = RowScope(shape, place: place(shape), types: types, depth: 0)
     let decoder = RowDecoder(scope, RowPlace(writer: writer))
     defer { decoder.end() }
@@ -59,32 +71,47 @@ extension AnswerRun {
     return made as? Value
   }
 
-  private func written<Value: Decodable>(_ type: Value.Type, _ writer: AnswerWriter) throws -> Value? {
+  private func written<Value: Decodable>(
+    _ type: Value.Type, _ shape: ReadShape, _ writer: AnswerWriter
+  ) throws -> Value? {
     let form = AnswerForm(version: .v4, serviceRoot: form.serviceRoot)
     let run = AnswerRun(plan: plan, url: url, form: form, model: model)
     let (bytes, end) = try run.json(writer.connection)
     guard end.found == .content else { return nil }
     let node = try JSONNode(bytes)
-    return try NodeDecoder(plan.isSingle ? node : node["value"] ?? .null, codingPath: []).value(type)
+    let item = shape.type.map { AnswerType.structure($0) } ?? .untyped
+    let decoder =
+      plan.isSingle
+      ? NodeDecoder(node, item, codingPath: [], types: run.types)
+      : NodeDecoder(node["value"] ?? .null, .collection(item), codingPath: [], types: run.types)
+    return try decoder.value(type)
   }
 
   private func value<Value: Decodable>(
     _ type: Value.Type, _ member: ReadMember, _ writer: AnswerWriter
   ) throws -> Value? {
-    // The one member of an object is decoded as if it had the key of its name.
-    let scope = RowScope(members: [ReadMember(name: "value", kind: member.kind, type: member.type)])
+    // The one member of an object.
+    let key = NameKey(stringValue: member.name)
+    let scope = RowScope(members: [member])
     let decoder = RowDecoder(scope, RowPlace(writer: writer))
     defer { decoder.end() }
     let member = scope.place(0)
     var found: Value?
     try writer.forEachRow(plan.sql, AnswerWriter.values(plan.parameters)) { row in
       found = try decoder.place.with(row) {
-        try decoder.isMissing(member, ValueKey.value) ? nil : try decoder.value(type, member, ValueKey.value)
+        try decoder.isMissing(member, key) ? nil : try decoder.value(type, member, key)
       }
       return false
     }
     return found
   }
+}
 
-  private enum ValueKey: String, CodingKey { case value }
+/// A property's name in a coding path.
+private struct NameKey: CodingKey {
+  let stringValue: String
+  var intValue: Int? { nil }
+
+  init(stringValue: String) { self.stringValue = stringValue }
+  init?(intValue: Int) { nil }
 }

@@ -6,6 +6,18 @@ struct MemberPlace {
   let column: Int32
   /// What the column holds.
   let storage: ColumnStorage
+  /// Whether a text in the column is a `String`, and an integer a number, as they stand.
+  let (isText, isWhole): (Bool, Bool)
+
+  init(number: Int32, column: Int32, storage: ColumnStorage) {
+    (self.number, self.column, self.storage) = (number, column, storage)
+    switch storage {
+    case .string, .guid, .date, .dateTimeOffset, .dateTime, .timeOfDay, .duration, .decimal:
+      (isText, isWhole) = (true, false)
+    case .integer, .enumeration: (isText, isWhole) = (false, true)
+    case .boolean, .real, .binary, .geo, .json, .complex, .dynamic, .stream: (isText, isWhole) = (false, false)
+    }
+  }
 
   /// No member has the name.
   static let none = MemberPlace(number: -1, column: -1, storage: .dynamic)

@@ -1,13 +1,17 @@
 import OData
 
-/// Decodes JSON of a column: collections, complex values that are not flattened, undeclared properties.
+/// Decodes JSON of V4 by its declared type: collections, complex values that are not flattened, undeclared properties.
 struct NodeDecoder: Decoder {
   let node: JSONNode
+  let type: AnswerType
   let codingPath: [any CodingKey]
+  let types: AnswerTypes
 
-  init(_ node: JSONNode, codingPath: [any CodingKey]) {
+  init(_ node: JSONNode, _ type: AnswerType, codingPath: [any CodingKey], types: AnswerTypes) {
     self.node = node
+    self.type = type
     self.codingPath = codingPath
+    self.types = types
   }
 
   var userInfo: [CodingUserInfoKey: Any] { [:] }
@@ -20,51 +24,54 @@ struct NodeDecoder: Decoder {
     }
   }
 
-  var scalar: ScalarDecoder { ScalarDecoder(ScalarDecoder.Scalar(node), codingPath: codingPath) }
+  var scalar: ScalarDecoder {
+    ScalarDecoder(DecodedScalar(node, type), .answer(type), codingPath: codingPath, types: types)
+  }
 
   func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
-    guard case .object(let members) = node else { throw mismatch([String: Any].self, "an object") }
-    return KeyedDecodingContainer(NodeKeyedContainer<Key>(members, codingPath: codingPath))
+    guard case .object(let members) = node else { throw scalar.mismatch([String: Any].self) }
+    return KeyedDecodingContainer(NodeKeyedContainer<Key>(members, self))
   }
 
   func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
-    guard case .array(let items) = node else { throw mismatch([Any].self, "an array") }
-    return NodeUnkeyedContainer(items, codingPath: codingPath)
+    guard case .array(let items) = node else { throw scalar.mismatch([Any].self) }
+    return NodeUnkeyedContainer(items, self)
   }
 
   func singleValueContainer() throws -> any SingleValueDecodingContainer {
     switch node {
-    case .array, .object: NodeSingleContainer(decoder: self)
+    case .array, .object: NodeSingleContainer(node: self)
     default: scalar
     }
   }
 
-  private func mismatch(_ type: Any.Type, _ wanted: String) -> DecodingError {
-    let context = DecodingError.Context(codingPath: codingPath, debugDescription: "The value is not \(wanted)")
-    return node == .null ? .valueNotFound(type, context) : .typeMismatch(type, context)
+  /// The decoder of a value within this one.
+  func inner(_ node: JSONNode, _ type: AnswerType, _ key: any CodingKey) -> NodeDecoder {
+    NodeDecoder(node, type, codingPath: codingPath + [key], types: types)
   }
 }
 
-/// An object where one value is asked for: types that wrap another hand it on.
-struct NodeSingleContainer: SingleValueDecodingContainer {
-  let decoder: NodeDecoder
+/// An object or array where one value is asked for.
+struct NodeSingleContainer: CompoundContainer {
+  let node: NodeDecoder
+  var decoder: any Decoder { node }
 
-  var codingPath: [any CodingKey] { decoder.codingPath }
-  func decodeNil() -> Bool { false }
-  func decode<Value: Decodable>(_ type: Value.Type) throws -> Value { try Value(from: decoder) }
+  func mismatch(_ type: Any.Type) -> DecodingError { node.scalar.mismatch(type) }
 }
 
 /// The members of a JSON object.
 struct NodeKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
   private let members: [JSONNode.Member]
-  let codingPath: [any CodingKey]
+  private let object: NodeDecoder
 
-  init(_ members: [JSONNode.Member], codingPath: [any CodingKey]) {
+  init(_ members: [JSONNode.Member], _ object: NodeDecoder) {
     self.members = members
-    self.codingPath = codingPath
+    self.object = object
   }
 
-  var allKeys: [Key] { members.compactMap { Key(stringValue: $0.name) } }
+  var codingPath: [any CodingKey] { object.codingPath }
+
+  var allKeys: [Key] { members.compactMap { $0.name.contains("@") ? nil : Key(stringValue: $0.name) } }
 
   func contains(_ key: Key) -> Bool { members.contains { $0.name == key.stringValue } }
 
@@ -80,7 +87,7 @@ struct NodeKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     try decoder(key).unkeyedContainer()
   }
 
-  func superDecoder() throws -> any Decoder { NodeDecoder(.object(members), codingPath: codingPath) }
+  func superDecoder() throws -> any Decoder { object }
   func superDecoder(forKey key: Key) throws -> any Decoder { try decoder(key) }
 
   private func decoder(_ key: Key) throws -> NodeDecoder {
@@ -88,21 +95,22 @@ struct NodeKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
       throw DecodingError.keyNotFound(
         key, .init(codingPath: codingPath, debugDescription: "There is no '\(key.stringValue)'"))
     }
-    return NodeDecoder(found.value, codingPath: codingPath + [key])
+    return object.inner(found.value, object.types.type(of: key.stringValue, in: members, object.type), key)
   }
 }
 
 /// The items of a JSON array.
 struct NodeUnkeyedContainer: UnkeyedDecodingContainer {
   private let items: [JSONNode]
-  let codingPath: [any CodingKey]
+  private let array: NodeDecoder
   private(set) var currentIndex = 0
 
-  init(_ items: [JSONNode], codingPath: [any CodingKey]) {
+  init(_ items: [JSONNode], _ array: NodeDecoder) {
     self.items = items
-    self.codingPath = codingPath
+    self.array = array
   }
 
+  var codingPath: [any CodingKey] { array.codingPath }
   var count: Int? { items.count }
   var isAtEnd: Bool { currentIndex >= items.count }
 
@@ -139,12 +147,31 @@ struct NodeUnkeyedContainer: UnkeyedDecodingContainer {
   }
 
   private func current() throws -> NodeDecoder {
-    let path = codingPath + [ItemKey(intValue: currentIndex)]
+    let key = ItemKey(intValue: currentIndex)
     guard !isAtEnd else {
       throw DecodingError.valueNotFound(
-        Any.self, .init(codingPath: path, debugDescription: "There are only \(items.count) items"))
+        Any.self, .init(codingPath: codingPath + [key], debugDescription: "There are only \(items.count) items"))
     }
-    return NodeDecoder(items[currentIndex], codingPath: path)
+    var item = array.type
+    if case .collection(let inner) = item { item = inner }
+    return array.inner(items[currentIndex], item, key)
+  }
+}
+
+extension AnswerTypes {
+  /// The type of a member of an object in JSON of V4: declared by the object's type, or told beside the member.
+  fileprivate func type(of name: String, in members: [JSONNode.Member], _ type: AnswerType) -> AnswerType {
+    var structure: EdmStructure?
+    if case .structure(let declared) = type { structure = declared }
+    if let told = AnswerTypes.typeName(members, on: "") { structure = model.structure(told) ?? structure }
+    if let property = structure?.property(name) { return self.type(property.type) }
+    if let navigation = structure?.navigationProperty(name) { return self.type(navigation.type) }
+    return dynamicType(of: name, in: members)
+  }
+
+  /// The type that is told beside an undeclared property.
+  func dynamicType(of name: String, in members: [JSONNode.Member]) -> AnswerType {
+    AnswerTypes.typeName(members, on: name).map { type(EdmTypeReference($0)) } ?? .untyped
   }
 }
 

@@ -3,8 +3,12 @@ import Storage
 
 // Scalars of a row's members.
 extension RowDecoder {
-  /// Whether a row has the member: its type has the property.
+  /// Whether a row has the member: its type has the property, and it was downloaded.
   func has(_ number: Int) throws -> Bool {
+    if let presence = scope.presence[number] {
+      let row = unsafe try row()
+      if unsafe row.pointee.integer(presence.column) == 0, unsafe row.pointee.isNull(presence.value) { return false }
+    }
     let types = scope.types[number]
     guard !types.isEmpty, let place = scope.typeNumber else { return true }
     let type = unsafe Int(truncatingIfNeeded: try row().pointee.integer(place))
@@ -48,19 +52,19 @@ extension RowDecoder {
 
   @inline(__always)
   func string(_ place: MemberPlace, _ key: some CodingKey) throws -> String {
-    if place.column >= 0, let text = unsafe try row().pointee.textIfText(place.column) { return text }
+    if place.isText, let text = unsafe try row().pointee.textIfText(place.column) { return text }
     return try otherCell(place, key).string()
   }
 
   @inline(__always)
   func stringIfPresent(_ place: MemberPlace, _ key: some CodingKey) throws -> String? {
-    if place.column >= 0, let text = unsafe try row().pointee.textIfText(place.column) { return text }
+    if place.isText, let text = unsafe try row().pointee.textIfText(place.column) { return text }
     return try otherCellIfPresent(place, key)?.string()
   }
 
   @inline(__always)
   func integer<Number: FixedWidthInteger>(_ place: MemberPlace, _ key: some CodingKey) throws -> Number {
-    if place.column >= 0, let found = unsafe try row().pointee.integerIfInteger(place.column),
+    if place.isWhole, let found = unsafe try row().pointee.integerIfInteger(place.column),
       let number = Number(exactly: found)
     {
       return number
@@ -70,7 +74,7 @@ extension RowDecoder {
 
   @inline(__always)
   func integerIfPresent<Number: FixedWidthInteger>(_ place: MemberPlace, _ key: some CodingKey) throws -> Number? {
-    if place.column >= 0, let found = unsafe try row().pointee.integerIfInteger(place.column),
+    if place.isWhole, let found = unsafe try row().pointee.integerIfInteger(place.column),
       let number = Number(exactly: found)
     {
       return number
@@ -89,6 +93,8 @@ extension RowDecoder {
     if place.column >= 0, let number = unsafe try row().pointee.realIfReal(place.column) { return number }
     return try otherCellIfPresent(place, key)?.double()
   }
+
+  func float(_ place: MemberPlace, _ key: some CodingKey) throws -> Float { try otherCell(place, key).float() }
 
   @inline(__always)
   func boolean(_ place: MemberPlace, _ key: some CodingKey) throws -> Bool {
@@ -128,6 +134,16 @@ extension RowDecoder {
 
   func dynamicMember(_ name: String) throws -> JSONNode? { try dynamicNode()?[name] }
 
+  /// The decoder of an undeclared property, by the type that stands beside it.
+  func dynamicDecoder(_ key: any CodingKey) throws -> NodeDecoder {
+    guard case .object(let members)? = try dynamicNode(), let node = JSONNode.object(members)[key.stringValue] else {
+      throw missing(key)
+    }
+    let types = place.writer.types
+    let type = types.dynamicType(of: key.stringValue, in: members)
+    return NodeDecoder(node, type, codingPath: around + [key], types: types)
+  }
+
   // MARK: Errors
 
   func missing(_ key: any CodingKey) -> DecodingError {
@@ -141,35 +157,35 @@ extension RowDecoder {
   /// A member as a value of its own, for everything that is not read straight from a column.
   @inline(never)
   func cell(_ number: Int, _ key: any CodingKey) throws -> ScalarDecoder {
-    let path = around + [key]
-    guard number >= 0 else {
-      guard let node = try dynamicMember(key.stringValue) else { throw missing(key) }
-      return ScalarDecoder(ScalarDecoder.Scalar(node), codingPath: path)
-    }
+    guard number >= 0 else { return try dynamicDecoder(key).scalar }
     guard try has(number) else { throw missing(key) }
+    let types = place.writer.types
+    func decoder(_ scalar: DecodedScalar) -> ScalarDecoder {
+      ScalarDecoder(scalar, scope.members[number].declared, codingPath: around + [key], types: types)
+    }
     let row = unsafe try row()
     switch scope.members[number] {
     case .column(let column, let storage, let type):
-      return unsafe ScalarDecoder(
-        ScalarDecoder.Scalar(row.pointee, column, storage, type, place.writer.types), codingPath: path)
-    case .text(let column): return ScalarDecoder(unsafe .text(row.pointee.utf8Text(column)), codingPath: path)
+      return decoder(unsafe try DecodedScalar(row.pointee, column, storage, type, types))
+    case .text(let column): return decoder(unsafe .text(row.pointee.utf8Text(column)))
     case .typeName(let column, let names):
       let type = column.map { unsafe Int(truncatingIfNeeded: row.pointee.integer($0)) } ?? 0
-      return ScalarDecoder(type >= 0 && type < names.count ? .text(names[type]) : .null, codingPath: path)
+      return decoder(type >= 0 && type < names.count ? .text(names[type]) : .null)
     case .id(let identity):
       let own = unsafe try identity.ownURL(row.pointee)
       let url = unsafe try identity.path(row.pointee, below: nil)
       let id = own ?? url.map { String(decoding: $0, as: UTF8.self) }
-      return ScalarDecoder(id.map { .text($0) } ?? .null, codingPath: path)
+      return decoder(id.map { .text($0) } ?? .null)
     case .expand(let expand):
-      guard key.stringValue != expand.name || expand.isCount else { return ScalarDecoder(.compound, codingPath: path) }
-      return ScalarDecoder(.integer(try count(expand)), codingPath: path)
-    case .complex: return ScalarDecoder(.compound, codingPath: path)
+      guard key.stringValue != expand.name || expand.isCount else { return decoder(.compound) }
+      return decoder(.integer(try count(expand)))
+    case .complex: return decoder(.compound)
     }
   }
 
   private func count(_ expand: RowExpand) throws -> Int64 {
     let row = unsafe try row()
+    unsafe try expand.plan.check(place.writer.connection, at: row.pointee)
     if let sql = expand.countSQL, let count = expand.plan.count {
       return try place.writer.count(sql, unsafe AnswerWriter.values(count.parameters, at: row.pointee))
     }

@@ -37,7 +37,7 @@ extension RowDecoder {
   private func otherValue<Value: Decodable>(
     _ type: Value.Type, _ number: Int, _ key: any CodingKey
   ) throws -> Value {
-    guard number >= 0 else { return try ScalarDecoder.make(type, try cell(number, key)) }
+    guard number >= 0 else { return try dynamicDecoder(key).value(type) }
     switch scope.members[number] {
     case .column: return try compoundOrScalar(type, number, key)
     case .complex(let marker, let inner):
@@ -65,22 +65,21 @@ extension RowDecoder {
   private func compoundOrScalar<Value: Decodable>(
     _ type: Value.Type, _ number: Int, _ key: any CodingKey
   ) throws -> Value {
-    if let node = try node(number) {
-      if node == .null { throw null(type, key) }
-      return try NodeDecoder(node, codingPath: around + [key]).value(type)
-    }
-    return try ScalarDecoder.make(type, try cell(number, key))
+    guard let decoder = try node(number, key) else { return try ScalarDecoder.make(type, try cell(number, key)) }
+    if decoder.node == .null { throw null(type, key) }
+    return try decoder.value(type)
   }
 
-  /// The tree of a column of JSON; nil for other members.
-  private func node(_ number: Int) throws -> JSONNode? {
+  /// The decoder of a column of JSON; nil for other members.
+  private func node(_ number: Int, _ key: any CodingKey) throws -> NodeDecoder? {
     guard case .column(let column, let storage, let type) = scope.members[number], storage == .json || storage == .geo
     else { return nil }
+    guard try has(number) else { throw missing(key) }
     let row = unsafe try row()
-    guard unsafe row.pointee.storageClass(column) == .text else { return .null }
+    guard unsafe row.pointee.storageClass(column) == .text else { return nil }
     let node = unsafe try AnswerTypes.node(Array(row.pointee.utf8(column)))
     let types = place.writer.types
-    return storage == .geo ? node : types.named(node, as: types.type(type))
+    return NodeDecoder(node, storage == .geo ? .untyped : types.type(type), codingPath: around + [key], types: types)
   }
 
   /// Related entities: arrays and sets element by element, one by one; other types by way of JSON.
@@ -91,6 +90,7 @@ extension RowDecoder {
       return try ScalarDecoder.make(type, try cell(scope.number(key.stringValue) ?? -1, key))
     }
     let row = unsafe try row()
+    unsafe try expand.plan.check(place.writer.connection, at: row.pointee)
     let values = unsafe AnswerWriter.values(expand.plan.parameters, at: row.pointee)
     let decoder = further(expand, inner, key)
     defer { endUnlessKept(decoder, expand) }
@@ -120,36 +120,36 @@ extension RowDecoder {
   private func written<Value: Decodable>(
     _ type: Value.Type, _ expand: RowExpand, _ key: any CodingKey
   ) throws -> Value {
-    try NodeDecoder(try node(expand), codingPath: around + [key]).value(type)
+    try node(expand, key).value(type)
   }
 
-  /// Related entities as a tree.
-  private func node(_ expand: RowExpand) throws -> JSONNode {
+  /// Related entities as JSON of V4.
+  private func node(_ expand: RowExpand, _ key: any CodingKey) throws -> NodeDecoder {
+    let writer = AnswerWriter(connection: place.writer.connection, types: expand.types)
     var out = AnswerBytes()
     out.append(UInt8(ascii: "{"))
-    unsafe try place.writer.expand(expand.written, row().pointee, nil, into: &out)
+    unsafe try writer.expand(expand.written, row().pointee, nil, into: &out)
     out.close(UInt8(ascii: "}"))
     let node = try AnswerTypes.node(out.takeAll())
-    return node[expand.written.name] ?? .null
+    return NodeDecoder(
+      node[expand.written.name] ?? .null, expand.type, codingPath: around + [key], types: expand.types)
   }
 
   private func null<Value>(_ type: Value.Type, _ key: any CodingKey) -> DecodingError {
-    .valueNotFound(
-      type, .init(codingPath: around + [key], debugDescription: "'\(key.stringValue)' is null; make it optional"))
+    let number = scope.number(key.stringValue) ?? -1
+    let declared = number < 0 ? .none : scope.members[number].declared
+    return .mismatch(type, holds: DecodedScalar.null.kind, declared, at: around + [key])
   }
 
   /// A decoder of a member, for containers that are asked for by hand.
   func member(_ number: Int, _ key: any CodingKey) throws -> any Decoder {
-    guard number >= 0 else {
-      guard let node = try dynamicMember(key.stringValue) else { throw missing(key) }
-      return NodeDecoder(node, codingPath: around + [key])
-    }
+    guard number >= 0 else { return try dynamicDecoder(key) }
     switch scope.members[number] {
     case .complex(_, let inner): return self.inner(number, inner, key)
     case .expand(let expand) where expand.scope != nil:
-      return NodeDecoder(try node(expand), codingPath: around + [key])
+      return try node(expand, key)
     default:
-      if let node = try node(number) { return NodeDecoder(node, codingPath: around + [key]) }
+      if let node = try node(number, key) { return node }
       return try cell(number, key)
     }
   }

@@ -63,11 +63,15 @@ final class RowDecoder: Decoder {
   }
 
   func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
-    throw DecodingError.typeMismatch(
-      [Any].self, .init(codingPath: codingPath, debugDescription: "An entity or complex value is no array"))
+    throw mismatch([Any].self)
   }
 
-  func singleValueContainer() throws -> any SingleValueDecodingContainer { RowSingleContainer(decoder: self) }
+  func singleValueContainer() throws -> any SingleValueDecodingContainer { RowSingleContainer(row: self) }
+
+  /// The error of a type that no object is decoded to.
+  func mismatch(_ type: Any.Type) -> DecodingError {
+    .mismatch(type, holds: "an object", .bound(scope.type), at: codingPath)
+  }
 
   /// A row that is there; decoders that were kept beyond their call have none.
   @inline(__always)
@@ -136,11 +140,10 @@ extension Set: DecodableRows where Element: Decodable {
   }
 }
 
-/// An object where one value is asked for: types that wrap another hand it on.
-struct RowSingleContainer: SingleValueDecodingContainer {
-  let decoder: RowDecoder
+/// An object where one value is asked for.
+struct RowSingleContainer: CompoundContainer {
+  let row: RowDecoder
+  var decoder: any Decoder { row }
 
-  var codingPath: [any CodingKey] { decoder.codingPath }
-  func decodeNil() -> Bool { false }
-  func decode<Value: Decodable>(_ type: Value.Type) throws -> Value { try Value(from: decoder) }
+  func mismatch(_ type: Any.Type) -> DecodingError { row.mismatch(type) }
 }

@@ -51,13 +51,15 @@ struct RowKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
   func decode(_ type: String.Type, forKey key: Key) throws -> String { try decoder.string(places.place(key), key) }
   func decode(_ type: Double.Type, forKey key: Key) throws -> Double { try decoder.double(places.place(key), key) }
   func decode(_ type: Float.Type, forKey key: Key) throws -> Float {
-    Float(try decoder.double(places.place(key), key))
+    try decoder.float(places.place(key), key)
   }
   func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try decoder.integer(places.place(key), key) }
   func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 { try decoder.integer(places.place(key), key) }
   func decode(_ type: Int16.Type, forKey key: Key) throws -> Int16 { try decoder.integer(places.place(key), key) }
   func decode(_ type: Int32.Type, forKey key: Key) throws -> Int32 { try decoder.integer(places.place(key), key) }
   func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 { try decoder.integer(places.place(key), key) }
+  func decode(_ type: Int128.Type, forKey key: Key) throws -> Int128 { try decoder.integer(places.place(key), key) }
+  func decode(_ type: UInt128.Type, forKey key: Key) throws -> UInt128 { try decoder.integer(places.place(key), key) }
   func decode(_ type: UInt.Type, forKey key: Key) throws -> UInt { try decoder.integer(places.place(key), key) }
   func decode(_ type: UInt8.Type, forKey key: Key) throws -> UInt8 { try decoder.integer(places.place(key), key) }
   func decode(_ type: UInt16.Type, forKey key: Key) throws -> UInt16 { try decoder.integer(places.place(key), key) }
@@ -77,7 +79,8 @@ struct RowKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     try decoder.doubleIfPresent(places.place(key), key)
   }
   func decodeIfPresent(_ type: Float.Type, forKey key: Key) throws -> Float? {
-    try decoder.doubleIfPresent(places.place(key), key).map { Float($0) }
+    let place = places.place(key)
+    return try decoder.isMissing(place, key) ? nil : try decoder.float(place, key)
   }
   func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? {
     try decoder.integerIfPresent(places.place(key), key)
@@ -92,6 +95,12 @@ struct RowKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     try decoder.integerIfPresent(places.place(key), key)
   }
   func decodeIfPresent(_ type: Int64.Type, forKey key: Key) throws -> Int64? {
+    try decoder.integerIfPresent(places.place(key), key)
+  }
+  func decodeIfPresent(_ type: Int128.Type, forKey key: Key) throws -> Int128? {
+    try decoder.integerIfPresent(places.place(key), key)
+  }
+  func decodeIfPresent(_ type: UInt128.Type, forKey key: Key) throws -> UInt128? {
     try decoder.integerIfPresent(places.place(key), key)
   }
   func decodeIfPresent(_ type: UInt.Type, forKey key: Key) throws -> UInt? {

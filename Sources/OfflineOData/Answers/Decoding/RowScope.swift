@@ -22,6 +22,16 @@ import Storage
     case id(AnswerIdentity)
     /// The type, by type number.
     case typeName(Int32?, [String])
+
+    /// What it is declared as, for messages.
+    var declared: DeclaredType {
+      switch self {
+      case .column(_, _, let type): .bound(type)
+      case .complex(_, let scope): .bound(scope.type)
+      case .expand(let expand): .answer(expand.type)
+      case .text, .id, .typeName: .none
+      }
+    }
   }
 
   /// Undeclared properties: what is asked for and found nowhere else stands here.
@@ -29,6 +39,10 @@ import Storage
   /// By the number of a member, which type numbers have it; empty for all.
   let types: [[Bool]]
   let typeNumber: Int32?
+  /// What the object is declared as.
+  let type: ODataBoundType
+  /// By the number of a member, the places of ``ReadMember/presence`` and of its value.
+  private(set) var presence: [Int: (column: Int32, value: Int32)] = [:]
 
   init(_ shape: ReadShape, place: AnswerIdentity.Place, types: AnswerTypes, depth: Int) {
     let count = shape.table?.types.count ?? 0
@@ -46,12 +60,27 @@ import Storage
     members = all.map(\.1)
     self.types = all.map(\.2)
     typeNumber = shape.typeNumber
+    type = shape.type.map { ODataBoundType(.structure($0)) } ?? ODataBoundType(.untyped)
     numbers = Dictionary(all.indices.map { (all[$0].0, $0) }, uniquingKeysWith: { first, _ in first })
     dynamic = RowScope.dynamic(shape.members)
+    note(shape.members)
+  }
+
+  private func note(_ members: [ReadMember]) {
+    for member in members {
+      guard let column = member.presence, let value = member.kind.value, let number = numbers[member.name] else {
+        continue
+      }
+      presence[number] = (column, value)
+    }
   }
 
   /// The members of a complex value, and what is expanded in it.
-  init(members: [ReadMember], at path: [String] = [], _ expands: [(ReadExpand, RowExpand)] = []) {
+  init(
+    members: [ReadMember], of type: ODataBoundType = ODataBoundType(.untyped), at path: [String] = [],
+    _ expands: [(ReadExpand, RowExpand)] = []
+  ) {
+    self.type = type
     let all =
       RowScope.named(members, count: 0, below: path, expands) + RowScope.named(expands, at: path, count: 0)
     self.members = all.map(\.1)
@@ -59,6 +88,7 @@ import Storage
     typeNumber = nil
     numbers = Dictionary(all.indices.map { (all[$0].0, $0) }, uniquingKeysWith: { first, _ in first })
     dynamic = RowScope.dynamic(members)
+    note(members)
   }
 
   private static func named(
@@ -69,7 +99,7 @@ import Storage
       switch member.kind {
       case .column(let column, let storage): return (member.name, .column(column, storage, member.type), owners)
       case .complex(let marker, let inner):
-        let scope = RowScope(members: inner, at: path + [member.name], expands)
+        let scope = RowScope(members: inner, of: member.type, at: path + [member.name], expands)
         return (member.name, .complex(marker, scope), owners)
       case .dynamic, .link: return nil
       }
@@ -134,12 +164,18 @@ final class RowExpand {
   let countSQL: String?
   /// What writes them as JSON, for types that want something else than an array or one value.
   let written: AnswerExpand
+  /// How that is written: JSON of V4, whatever the service speaks.
+  let types: AnswerTypes
+  /// Their declared type, in a collection where there are many.
+  let type: AnswerType
   /// What their rows are made of; nil for counts.
   let scope: RowScope?
 
   init(_ expand: ReadExpand, types: AnswerTypes, depth: Int) {
     plan = expand.plan
-    written = AnswerExpand(expand, options: nil, typeCount: 0, types: types, depth: depth)
+    let form = AnswerForm(version: .v4, serviceRoot: types.form.serviceRoot)
+    self.types = AnswerTypes(model: types.model, form: form)
+    written = AnswerExpand(expand, options: nil, typeCount: 0, types: self.types, depth: depth)
     name = expand.path.last ?? ""
     isCollection = expand.isCollection
     isCount = written.object == nil
@@ -148,7 +184,9 @@ final class RowExpand {
     switch expand.plan.content {
     case .objects(let shape), .references(let shape):
       scope = RowScope(shape, place: AnswerExpand.place(shape), types: types, depth: depth)
-    case .value, .count, .media: scope = nil
+      let item = shape.type.map { AnswerType.structure($0) } ?? .untyped
+      type = expand.isCollection ? .collection(item) : item
+    case .value, .count, .media: (scope, type) = (nil, .untyped)
     }
   }
 }

@@ -8,7 +8,7 @@ import Storage
 /// for try await orders in results { show(orders) }
 /// ```
 ///
-/// The first answer comes at once. Changes that come quickly, or while an answer is being used, are one. The sequence ends
+/// The first answer comes at once, or as soon as what it is about was downloaded. Changes that come quickly, or while an answer is being used, are one. The sequence ends
 /// when the store is closed or its task is cancelled; every iterator asks for itself.
 public struct OfflineODataLiveResults<Value: Sendable>: AsyncSequence, Sendable {
   /// An answer.
@@ -45,15 +45,16 @@ public struct OfflineODataLiveResults<Value: Sendable>: AsyncSequence, Sendable 
 
     /// The next answer that differs; nil where the store is closed or the task cancelled.
     ///
-    /// Throws ``OfflineODataError``, and `DecodingError` where the answer does not fit its type; the sequence is over then.
+    /// Throws ``OfflineODataError``, `undecodableType` where the answer does not fit its type; the sequence is over then.
     public mutating func next() async throws -> Value? {
       guard !isEnded else { return nil }
       do {
         while !Task.isCancelled, !results.replica.changes.isEnded {
           let mark = results.replica.changes.mark
-          let look = try await results.look(seen)
-          seen = look.seen
-          if let value = look.value { return value }
+          if let look = try await results.lookWhereDownloaded(seen) {
+            seen = look.seen
+            if let value = look.value { return value }
+          }
           await results.replica.changes.wait(after: mark)
           // What comes in a burst is looked at once.
           try? await Task.sleep(for: .milliseconds(10))
@@ -64,7 +65,7 @@ public struct OfflineODataLiveResults<Value: Sendable>: AsyncSequence, Sendable 
         isEnded = true
         // The store was closed, or the task cancelled, while it was asked.
         if Task.isCancelled || results.replica.changes.isEnded { return nil }
-        throw error is DecodingError ? error : OfflineODataError(below: error)
+        throw OfflineODataError(below: error)
       }
     }
   }
@@ -74,6 +75,13 @@ public struct OfflineODataLiveResults<Value: Sendable>: AsyncSequence, Sendable 
     var change: Int64
     var tables: Set<Int>
     var digest: [UInt8]
+  }
+
+  /// Nil where a defining query is yet to bring what is asked for.
+  private func lookWhereDownloaded(_ seen: Seen?) async throws -> (seen: Seen, value: Value?)? {
+    do { return try await look(seen) } catch let error as OfflineODataError where error.name == .neverDownloaded {
+      return nil
+    }
   }
 
   /// Asks in one transaction whether there is anything new, and where there is, what.

@@ -42,8 +42,18 @@ extension LocalRows {
     follow(registry)
     var conflicts: [RowReference] = []
     let pending = Set(unfolded.bases.map(\.reference))
-    for (reference, old) in unfolded.bases {
-      let now = try shown(reference, old, pending)
+    let keyless = try findKeyless()
+    for (reference, base) in unfolded.bases {
+      var old = base
+      let now: EntityCells?
+      switch keyless[reference] {
+      case .found(let image)?:
+        old = image
+        now = image
+      // What a delta does not tell of is as it was.
+      case .missing?, .unknown?: now = try keptBase(reference.row) ?? nil
+      case nil: now = try shown(reference, old, pending)
+      }
       if try rebase(reference, from: old, to: now) { conflicts.append(reference) }
     }
     for (link, _) in unfolded.links { try rebase(link, to: try isPresent(link)) }
@@ -58,10 +68,17 @@ extension LocalRows {
   ///   - told: for each table of links that was read, the name of the table of those whose links were told.
   mutating func refold(readWith bits: [Int: Int64], told: [Int: String]) throws(StorageError) -> [RowReference] {
     var conflicts: [RowReference] = []
+    let keyless = try findKeyless()
     let bases = try keptBases()
     let pending = Set(bases.map(\.reference))
     for (reference, old) in bases {
       guard let table = plan.table(reference.table), let bit = bits[table.number] else { continue }
+      if let keyless = keyless[reference] {
+        var old = old
+        if case .missing = keyless { old?.isKeyless = false }
+        if try rebase(reference, from: old, to: keyless.image) { conflicts.append(reference) }
+        continue
+      }
       let mask = Int64(1) << bit
       var now = try shown(reference, old, pending)
       if (now?.integer(.queries) ?? 0) & mask == 0 {

@@ -37,15 +37,30 @@ extension LocalRows {
     var known = old
     known.merge(EntityCells(new))
     try absorbTwin(of: reference, table, known, madeBy: request)
-    try connection.run(
-      "INSERT OR REPLACE INTO larder_local(name, key, row) VALUES(?1, ?2, ?3)", .text(table.name),
-      .text(Self.keyText(old, table)), .integer(reference.row))
+    try replaceKey(from: old, to: known, of: reference, table, after: request)
+  }
+
+  /// Remembers the key that a row had for ever, and puts its new one into foreign keys of a request and of those that depend
+  /// on that.
+  mutating func replaceKey(
+    from old: EntityCells, to new: EntityCells, of reference: RowReference, _ table: EntityTable, after request: Int64
+  ) throws(StorageError) {
+    try remember(old, of: reference, table)
     let dependents = try connection.integers(
       "SELECT request FROM larder_dependency WHERE earlier = ?1 UNION SELECT ?1", .integer(request)
     )
     for id in dependents {
-      try replaceForeignKeys(of: id, to: table) { column, value in value == old[column] ? new[column] : nil }
+      try replaceForeignKeys(of: id, to: table) { column, value in
+        value == old[column] && new[column] != old[column] ? new[column] : nil
+      }
     }
+  }
+
+  /// Remembers for ever a key that a row has had here.
+  func remember(_ key: EntityCells, of reference: RowReference, _ table: EntityTable) throws(StorageError) {
+    try connection.run(
+      "INSERT OR REPLACE INTO larder_local(name, key, row) VALUES(?1, ?2, ?3)", .text(table.name),
+      .text(Self.keyText(key, table)), .integer(reference.row))
     // Questions that were planned before the first look at no former keys.
     if !state.hasFormerKeys { try connection.countVersionUp() }
   }
@@ -54,7 +69,7 @@ extension LocalRows {
     try queue.effects(of: request).last { $0.kind == .insert && $0.reference == reference }?.cells
   }
 
-  private mutating func replaceForeignKeys(
+  mutating func replaceForeignKeys(
     of request: Int64, to table: EntityTable, _ replacement: (String, SQLValue) -> SQLValue?
   ) throws(StorageError) {
     let effects = try queue.effects(of: request)
@@ -65,6 +80,9 @@ extension LocalRows {
         if let value = cells[foreign], let new = replacement(key, value) { cells[foreign] = new }
       }
       guard cells != effect.cells, let reference = effect.reference else { continue }
+      if effect.kind == .insert, Self.keyText(cells, other) != Self.keyText(effect.cells, other) {
+        try remember(effect.cells, of: reference, other)
+      }
       try touch(reference)
       try connection.run(
         "UPDATE larder_effect SET cells = ?1 WHERE request = ?2 AND seq = ?3", .text(cells.json), .integer(request),

@@ -4,6 +4,7 @@ import Storage
 extension LocalRows {
   /// Makes effects follow the plan; a request that does not fit it any more goes to the error archive, with what it was.
   mutating func fitEffects() throws(StorageError) {
+    var unfitting: Set<Int64> = []
     let now = try connection.first("SELECT unixepoch()") { (row) throws(StorageError) in try row.int64(0) } ?? 0
     for entry in try queue.entries() {
       var effects = try queue.effects(of: entry.id)
@@ -15,6 +16,7 @@ extension LocalRows {
       for effect in effects { if let reference = effect.reference { try touch(reference) } }
       guard !missing.isEmpty, entry.state != .archived else { continue }
       let names = Set(missing).sorted().joined(separator: ", ")
+      unfitting.insert(entry.id)
       try queue.set(.archived, of: entry.id)
       try queue.set(
         failure: ArchivedFailure(
@@ -23,7 +25,7 @@ extension LocalRows {
         of: entry.id)
       if let entity = entry.request.entity { try touch(entity) }
     }
-    for entry in try queue.entries(.queued) { try hold(entry.id) }
+    try hold(behind: unfitting)
   }
 
   /// Puts cells into the form of their columns; answers names that the plan has not.

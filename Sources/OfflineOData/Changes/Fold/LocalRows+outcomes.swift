@@ -50,7 +50,8 @@ extension LocalRows {
       .text(link.name), .integer(link.source), .integer(link.target), .integer(present ? 1 : 0))
   }
 
-  /// Takes requests back, with all that depend on them; rows become what the others make of the server's. Answers which.
+  /// Takes requests back, with their transactions and all that depends on them; rows become what the others make of the
+  /// server's. Answers which.
   @discardableResult
   mutating func undo(_ requests: some Sequence<Int64>) throws(StorageError) -> [Int64] {
     let ids = try queue.withDependents(Set(requests))

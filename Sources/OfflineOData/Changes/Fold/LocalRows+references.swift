@@ -114,3 +114,26 @@ extension QueuedEntity {
     return rows
   }
 }
+
+// Rows that no defining query brings any more, and that a change which waits names: it could not be sent without them.
+extension Connection {
+  /// Selects the rows that changes name.
+  static let namedRows = "SELECT n.row FROM larder_reference n JOIN larder_request q ON q.id = n.request"
+
+  /// Keeps a row where a change names it; answers whether one does.
+  func keepNamed(_ row: Int64) throws(StorageError) -> Bool {
+    try run(
+      "INSERT OR IGNORE INTO larder_reference(row, request) SELECT ?1, 0 WHERE ?1 IN (\(Self.namedRows))", .integer(row)
+    )
+    return try first("SELECT 1 FROM larder_reference WHERE row = ?1 AND request = 0", .integer(row)) {
+      (_) throws(StorageError) in true
+    } ?? false
+  }
+
+  /// Takes out the rows that were kept and that no change names any more.
+  func keptInVain() throws(StorageError) -> [Int64] {
+    let rows = try integers("SELECT row FROM larder_reference WHERE request = 0 AND row NOT IN (\(Self.namedRows))")
+    for row in rows { try run("DELETE FROM larder_reference WHERE row = ?1 AND request = 0", .integer(row)) }
+    return rows
+  }
+}

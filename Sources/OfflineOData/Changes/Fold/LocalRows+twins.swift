@@ -102,7 +102,7 @@ extension LocalRows {
   }
 
   /// Hands what waits on a row to another.
-  private func moveChanges(from old: RowReference, to new: RowReference) throws(StorageError) {
+  private mutating func moveChanges(from old: RowReference, to new: RowReference) throws(StorageError) {
     let ids = (SQLValue.integer(new.row), SQLValue.integer(old.row))
     for table in ["larder_base_link SET source = ?1 WHERE source", "larder_base_link SET target = ?1 WHERE target"] {
       try connection.run("UPDATE OR REPLACE \(table) = ?2", ids.0, ids.1)
@@ -126,7 +126,10 @@ extension LocalRows {
       "SELECT id FROM larder_request WHERE entity = ?1 UNION SELECT request FROM larder_effect WHERE row = ?1",
       ids.0
     )
-    for (earlier, later) in zip(all, all.dropFirst()) { try queue.add(later, after: earlier) }
+    for (earlier, later) in zip(all, all.dropFirst()) {
+      try queue.add(later, after: earlier)
+      try hold(later)
+    }
   }
 }
 

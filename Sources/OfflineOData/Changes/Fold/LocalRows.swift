@@ -277,13 +277,17 @@ struct LocalRows {
     let old = try effective(reference)
     let waiting = try waitingState(of: reference.row)
     guard waiting != 0 else {
-      try connection.run("DELETE FROM larder_base WHERE row = ?1", .integer(reference.row))
+      if base?.isKeyless != true {
+        try connection.run("DELETE FROM larder_base WHERE row = ?1", .integer(reference.row))
+      }
       var image = PendingFold.row(base, [])
+      image?.isKeyless = false
       image?[.state] = .integer(base?.isMadeHere == true ? LocalState.made : 0)
       return (old, image?.withoutNulls)
     }
     let effects = try queue.effects("row = ?1 AND other IS NULL", [.integer(reference.row)])
     guard var image = PendingFold.row(base, effects)?.withoutNulls else { return (old, nil) }
+    image.isKeyless = false
     let isMade = base == nil || base?.isMadeHere == true
     image[.state] = .integer(waiting | (isMade ? LocalState.made : 0))
     if !effects.isEmpty {

@@ -48,6 +48,14 @@ extension EntityCells {
     set { self[Self.gone] = newValue ? .integer(1) : nil }
   }
 
+  private static let keyless = "@keyless"
+
+  /// Of a base: the service has the row, and the key that it has given it is not known yet.
+  var isKeyless: Bool {
+    get { self[Self.keyless] != nil }
+    set { self[Self.keyless] = newValue ? .integer(1) : nil }
+  }
+
   /// Of a base: the row was made here, and no download has brought it yet.
   var isMadeHere: Bool {
     get { (integer(.state) ?? 0) & LocalState.made != 0 }
@@ -59,6 +67,7 @@ extension EntityCells {
     var values = values.filter { $0.value != .null }
     for column in [SystemColumn.queries, .state, .etag] { values[column.rawValue] = nil }
     values[Self.gone] = nil
+    values[Self.keyless] = nil
     return EntityCells(values)
   }
 }

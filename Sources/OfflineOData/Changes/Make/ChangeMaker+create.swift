@@ -69,6 +69,7 @@ extension ChangeMaker {
     let rules = context.rules(table)
     try checkInsertable(table, rules, owner)
     let type = try self.type(entity.typeName, table, cast)
+    if type.hasStream, !isMedia { throw OfflineODataError(.unfittingBody, ChangeMaker.bytesFirst(table)) }
     let reference = RowReference(table.name, try rows.connection.takeIdentities(1))
     var changed = ChangedCells(table, type, model)
     for property in entity.properties where !isLeftOut(property, table, type) {
@@ -105,6 +106,12 @@ extension ChangeMaker {
       queued.links.append(try self.link(link, own, depth))
     }
     return queued
+  }
+
+  /// Why a media entity is not made of values: the service takes the content of its request for the bytes, whatever its media
+  /// type (OData Protocol 4.01 §11.4.7.1).
+  static func bytesFirst(_ table: EntityTable) -> String {
+    "entities of \(table.name) are made of their bytes: create one by createMedia(_:in:slug:) or --media FILE, then update it"
   }
 
   /// Throws where the model lets no entity be made here.
@@ -215,5 +222,11 @@ extension ReplicaPlan {
     if navigation.isCollection { return false }
     let target = tables[navigation.target]
     return Set(pairs.map(\.target)).isSubset(of: target.key) && !Set(pairs.map(\.source)).isSubset(of: table.key)
+  }
+
+  /// The names of an entity's own properties that are the key of the entity behind a navigation property.
+  func foreignKey(of navigation: ReplicaNavigation, in table: EntityTable) -> [String] {
+    guard case .columns(let pairs) = navigation.relation, isDependent(navigation, table) else { return [] }
+    return pairs.compactMap { table.columns[$0.source].path.count == 1 ? table.columns[$0.source].path.first : nil }
   }
 }

@@ -15,11 +15,13 @@ extension ChangeMaker {
     else { return nil }
     let waiting = try rows.queue.entries(of: entity.row)
     guard let failed = waiting.first(where: { $0.state == .archived }), !failed.request.isUnmodifiable,
-      failed.failure?.kind != .unknownOutcome
+      try !goesWithUnknown(failed)
     else { return nil }
     if new.operation == .delete { return try delete(entity, failed, waiting) }
     let later = waiting.filter { $0.id > failed.id }
-    let behind = Set(try rows.queue.withDependents([failed.id])).subtracting([failed.id])
+    // What is before it in its transaction goes before it anyway.
+    let before = try rows.queue.members(ofUnit: failed.unit).filter { $0 <= failed.id }
+    let behind = Set(try rows.queue.withDependents([failed.id])).subtracting(before)
     // What the change needs may come behind the refused request itself.
     guard let added = new.asEntity, var repair = Repair(failed, rows, plan), earlier.isDisjoint(with: behind) else {
       return nil
@@ -52,9 +54,10 @@ extension ChangeMaker {
     _ entry: QueueEntry, into failed: QueueEntry, _ behind: Set<Int64>
   ) throws(StorageError) -> Bool {
     let request = entry.request
+    let isAlone = try standsAlone(entry)
     guard request.asEntity?.links.isEmpty == true, !request.makesEntity, !request.isUnmodifiable,
       request.headers.isEmpty, request.category == failed.request.category, entry.state != .sent,
-      entry.unit == entry.id || entry.unit == failed.unit
+      entry.unit == failed.unit || isAlone
     else { return false }
     let effects = try rows.queue.effects(of: entry.id)
     guard effects.count == 1, effects[0].kind == .set else { return false }
@@ -65,6 +68,17 @@ extension ChangeMaker {
     return true
   }
 
+  /// Whether the outcome of a request, or of one that would be sent again with it, is not known: only a person does that.
+  private func goesWithUnknown(_ failed: QueueEntry) throws(StorageError) -> Bool {
+    let archive = try ArchivedRequests(rows.queue)
+    return archive.failures([failed.id]).contains { archive.entries[$0]?.failure?.kind == .unknownOutcome }
+  }
+
+  /// Whether a request is of no transaction: one of those is neither merged with another nor dropped.
+  private func standsAlone(_ entry: QueueEntry) throws(StorageError) -> Bool {
+    try rows.queue.members(ofUnit: entry.unit).count == 1
+  }
+
   /// An entity deleted whose request was refused: one that was never made goes with its requests, else its refused updates
   /// are needless.
   private mutating func delete(
@@ -72,18 +86,18 @@ extension ChangeMaker {
   ) throws -> Int64? {
     let own = Set(waiting.map(\.id))
     if failed.request.makesEntity {
-      let others = try rows.queue.withDependents([failed.id]).filter { !own.contains($0) }
+      let others = try rows.queue.withDependents(own).filter { !own.contains($0) }
       guard others.isEmpty else {
         throw OfflineODataError(
           .changesPending,
-          "other changes depend on the entity, whose creation was refused: deleting ErrorArchive(\(failed.id)) takes them back with it"
+          "other changes depend on the entity, whose creation was refused, or are of one transaction with it: deleting ErrorArchive(\(failed.id)) takes them back with it"
         )
       }
       try rows.undo(own)
       return failed.id
     }
     for entry in waiting where entry.state == .archived || entry.state == .held {
-      guard entry.request.asEntity != nil, entry.unit == entry.id, entry.failure?.kind != .unknownOutcome else {
+      guard entry.request.asEntity != nil, try standsAlone(entry), entry.failure?.kind != .unknownOutcome else {
         continue
       }
       try rows.drop(entry.id)

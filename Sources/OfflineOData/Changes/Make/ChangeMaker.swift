@@ -84,12 +84,29 @@ struct ChangeMaker {
     guard let condition = request.ifMatch ?? request.fields[.ifMatch], condition != "*", target.entity != nil else {
       return
     }
-    try compare(condition, target)
+    try compare(condition, target, try streamETag(request, target))
   }
 
-  private func compare(_ condition: String, _ target: ChangeTarget) throws {
+  /// The ETag of the stream that a request changes, as the path names it; nil for other requests, and where none is known.
+  private func streamETag(_ request: ODataSingleRequest, _ target: ChangeTarget) throws -> String? {
+    guard let entity = target.entity, let table = plan.table(entity.table) else { return nil }
+    let isMedia = request.operation == .updateMedia || request.operation == .deleteMedia
+    var column = SystemColumn.media.rawValue
+    switch target.end {
+    case .stream:
+      guard let own = table.column(target.path) else { return nil }
+      column = own.name
+    case .value: guard target.path.isEmpty else { return nil }
+    case .entity: guard isMedia else { return nil }
+    default: return nil
+    }
+    guard target.cells?[column] != nil else { return nil }
+    return target.cells?.streamETag(column)
+  }
+
+  private func compare(_ condition: String, _ target: ChangeTarget, _ stream: String?) throws {
     func opaque(_ tag: Substring) -> Substring { tag.hasPrefix("W/") ? tag.dropFirst(2) : tag }
-    let own = opaque((target.cells?.text(.etag) ?? "")[...])
+    let own = opaque((stream ?? target.cells?.text(.etag) ?? "")[...])
     let given = condition.split(separator: ",").map { opaque($0.drop { $0 == " " }) }
     guard given.contains(own) else {
       let path = target.entity.flatMap { entity in target.cells.flatMap { try? rows.path(of: entity, $0) } }
@@ -131,10 +148,12 @@ struct ChangeMaker {
       if kept == nil { try rows.touch(entity, now: target?.cells) }
       let server = kept ?? target?.cells
       queued.baseETag = server?.text(.etag).flatMap { LocalETag.isLocal($0) ? nil : $0 }
+      if let column = queued.streamColumn(plan) { queued.streamETag = try rows.streamETag(column, of: entity, server) }
       if let table = target.flatMap({ plan.table($0.entity?.table ?? "") }), table.isContained {
         try dependOnMaker(of: target?.cells?.integer(.parent))
       }
     }
+    try rows.settle(by: queued, effects)
     if let repaired = try repair(queued) { return repaired }
     if combines, !isChangeSet, let merged = try merge(queued) { return merged }
     let id = try rows.record(queued, unit: unit, effects: effects, after: earlier)
@@ -177,14 +196,7 @@ extension LocalRows {
 
   private func path(of reference: RowReference, _ cells: EntityCells, depth: Int) throws -> String? {
     guard let table = plan.table(reference.table), depth < 32 else { return nil }
-    var predicate = ""
-    for (place, number) in table.key.enumerated() {
-      let column = table.columns[number]
-      let value = try column.value(of: cells[column.name] ?? .null, model: plan.model)
-      let literal = try value.urlLiteral(dialect: plan.model.version.dialect, enumerationType: column.type.name)
-      let name = table.key.count > 1 ? (place == 0 ? "" : ",") + table.type.key[place].name + "=" : ""
-      predicate += name + literal
-    }
+    let predicate = try table.keyPredicate(cells, plan.model)
     switch table.place {
     case .entitySet(let name): return "\(name)(\(predicate))"
     case .singleton(let name): return name

@@ -97,7 +97,9 @@ struct ChangeWalk {
   }
 
   private mutating func begin(_ source: ODataNavigationSource) throws {
-    guard let table = plan.table(source.name) else { throw OfflineODataError(.notDownloaded, source.name) }
+    guard let table = plan.table(source.name) else {
+      throw OfflineODataError(.unsupportedChange, "'\(source.name)', which has no table")
+    }
     target.table = table
     guard source.singleton != nil else { return }
     guard let found = try rows.row(table, "1", []) else { throw OfflineODataError(.entityNotFound, source.name) }

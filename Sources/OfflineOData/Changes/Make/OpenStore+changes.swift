@@ -41,46 +41,15 @@ extension OpenStore {
     }
   }
 
-  /// Takes back the changes of entities that wait to be sent, with all that depend on them.
+  /// Takes back the changes of entities that wait to be sent, with their transactions and all that depends on them.
   ///
   /// - Parameter paths: the entities, by the keys that they have here; nil takes back all.
   /// - Returns: how many requests were taken back.
   func undoPendingChanges(_ paths: [String]?) async throws(OfflineODataError) -> Int {
-    try await takingBack { (withSent) throws(OfflineODataError) in try await undo(paths, withSent: withSent) }
-  }
-
-  /// Takes requests back; those that were sent, too, where no upload is on its way: their answers were lost, and what came of
-  /// them a download tells.
-  func takingBack(
-    _ body: (_ withSent: Bool) async throws(OfflineODataError) -> Int
-  ) async throws(OfflineODataError) -> Int {
-    do throws(OfflineODataError) { return try await body(false) } catch {
-      guard error.name == .changesPending, let lock = try? FileLock(replica.database.path + "-upload") else {
-        throw error
-      }
-      defer { lock.release() }
-      return try await body(true)
-    }
-  }
-
-  private func undo(_ paths: [String]?, withSent: Bool) async throws(OfflineODataError) -> Int {
-    try await write { [self] connection, state, plan in
-      var rows = LocalRows(plan, state, connection)
-      var ids: Set<Int64> = []
-      if let paths {
-        let context = changing(plan)
-        for path in paths { ids.formUnion(try requests(on: path, context, rows)) }
-      } else {
-        ids = Set(try rows.queue.entries().map(\.id))
-      }
-      // What is on its way cannot be taken back.
-      for id in ids where try !withSent && rows.queue.entry(id)?.state == .sent {
-        throw OfflineODataError(.changesPending, "a request of the entity is being sent")
-      }
-      let undone = try rows.undo(ids)
-      try rows.release()
-      try rows.finish()
-      return undone.count
+    try await takeBack { [self] rows in
+      guard let paths else { return Set(try rows.queue.entries().map(\.id)) }
+      let context = changing(rows.plan)
+      return Set(try paths.flatMap { try requests(on: $0, context, rows) })
     }
   }
 
@@ -195,7 +164,8 @@ extension OpenStore {
     }
     return ODataSingleResponse(
       httpStatus: status, fields: fields, payloadBytes: bytes, url: url, serviceVersion: version,
-      contentID: request.contentID)
+      contentID: request.contentID
+    ).of(replica.model)
   }
 
   private func address(_ path: String) throws(OfflineODataError) -> String {

@@ -30,6 +30,13 @@ struct ArchivedFailure: Codable, Hashable, Sendable {
   var theirs: EntityCells?
   /// The server's version could not be had yet.
   var theirsIsUnknown = false
+  /// Of a conflict: the change may have taken effect before another client changed the entity; nil for no.
+  var mayHaveTakenEffect: Bool?
+  /// Of one that is no conflict: whether the service was asked what it has, for that tells why it refused (404, 409, 410).
+  var showsTheirs: Bool?
+
+  /// Whether the three versions tell something.
+  var hasVersions: Bool { kind == .conflict || showsTheirs == true }
 
   init(kind: Kind, message: String, method: String, url: String, time: Double) {
     self.kind = kind

@@ -33,6 +33,12 @@ struct ChangeQueue {
     } ?? false
   }
 
+  /// Whether a download has noticed a conflict of a request of an entity that waits.
+  func hasNoticed(_ row: Int64) throws(StorageError) -> Bool {
+    let sql = "SELECT 1 FROM larder_request WHERE entity = ?1 AND state = 0 AND failure IS NOT NULL LIMIT 1"
+    return try connection.first(sql, .integer(row)) { (_) throws(StorageError) in true } ?? false
+  }
+
   /// One request; nil where it is gone.
   func entry(_ id: Int64) throws(StorageError) -> QueueEntry? {
     try entries("SELECT \(Self.columns) FROM larder_request WHERE id = ?1", [.integer(id)]).first
@@ -50,6 +56,11 @@ struct ChangeQueue {
     SELECT id FROM larder_request WHERE id = ?1 AND unit = ?1 \
     UNION ALL SELECT id FROM larder_request WHERE unit = ?1 AND unit <> id AND unit <> 0
     """
+
+  /// The numbers of all requests of a unit, in whatever state, in their order.
+  func members(ofUnit id: Int64) throws(StorageError) -> [Int64] {
+    try connection.integers("SELECT id FROM larder_request WHERE id IN (\(Self.ofUnit)) ORDER BY id", .integer(id))
+  }
 
   /// The units that a unit depends on and that are still there.
   func units(before id: Int64) throws(StorageError) -> [Int64] {
@@ -90,6 +101,21 @@ struct ChangeQueue {
     return all
   }
 
+  /// Holds for a base that is ``EntityCells/isKeyless``: a quotation mark in a text is escaped.
+  static let isKeyless = "instr(cells, '\"@keyless\":1') > 0"
+
+  /// The requests that name a row whose key the service has given, and that is not known yet.
+  func keyless() throws(StorageError) -> [Int64] {
+    let rows = try connection.integers("SELECT row FROM larder_base WHERE \(Self.isKeyless)")
+    var requests: [Int64] = []
+    for row in rows {
+      requests += try connection.integers(
+        "SELECT id FROM larder_request WHERE entity = ?1 UNION SELECT request FROM larder_reference WHERE row = ?1",
+        .integer(row))
+    }
+    return requests
+  }
+
   /// The requests that each request depends on.
   func dependencies() throws(StorageError) -> [Int64: [Int64]] {
     let pairs = try connection.rows("SELECT request, earlier FROM larder_dependency ORDER BY request, earlier") {
@@ -104,13 +130,17 @@ struct ChangeQueue {
       "SELECT earlier FROM larder_dependency WHERE request = ?1 ORDER BY earlier", .integer(id))
   }
 
-  /// Requests and all that depend on them, directly or not; in their order.
+  /// Requests with their transactions, and with all that depends on any of these, directly or not, and the transactions
+  /// of that; in their order.
   func withDependents(_ ids: Set<Int64>) throws(StorageError) -> [Int64] {
     var found = ids
+    var units: Set<Int64> = []
     var waiting = Array(ids)
     while let next = waiting.popLast() {
-      let later = try connection.integers("SELECT request FROM larder_dependency WHERE earlier = ?1", .integer(next))
-      for id in later where found.insert(id).inserted { waiting.append(id) }
+      var more = try connection.integers("SELECT request FROM larder_dependency WHERE earlier = ?1", .integer(next))
+      let unit = try connection.integers("SELECT unit FROM larder_request WHERE id = ?1", .integer(next)).first
+      if let unit, units.insert(unit).inserted { more += try members(ofUnit: unit) }
+      for id in more where found.insert(id).inserted { waiting.append(id) }
     }
     return found.sorted()
   }
@@ -202,6 +232,25 @@ struct ChangeQueue {
   func set(_ state: RequestState, of id: Int64) throws(StorageError) {
     try connection.run(
       "UPDATE larder_request SET state = ?1 WHERE id = ?2", .integer(Int64(state.rawValue)), .integer(id))
+  }
+
+  /// Holds a request that waits, or whose outcome is uncertain: it is uncertain again when it is let go.
+  func hold(_ id: Int64) throws(StorageError) {
+    try connection.run(
+      """
+      UPDATE larder_request SET state = 3,
+        attempt = CASE state WHEN 1 THEN json_set(attempt, '$.wasUncertain', json('true')) ELSE attempt END
+        WHERE id = ?1 AND state IN (0, 1)
+      """, .integer(id))
+  }
+
+  /// Lets go of a request that is held.
+  func letGo(_ id: Int64) throws(StorageError) {
+    try connection.run(
+      """
+      UPDATE larder_request SET state = coalesce(json_extract(attempt, '$.wasUncertain'), 0),
+        attempt = json_remove(attempt, '$.wasUncertain') WHERE id = ?1 AND state = 3
+      """, .integer(id))
   }
 
   /// Writes the journal of a send.

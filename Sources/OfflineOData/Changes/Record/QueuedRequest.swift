@@ -41,6 +41,12 @@ struct QueuedRequest: Codable, Hashable, Sendable {
   var returnPreference: String?
   /// The ETag that the server's version of the entity had when the request was made; nil where it had none.
   var baseETag: String?
+  /// Of a change of a stream: the ETag that the stream had; nil where none was known.
+  var streamETag: String?
+  /// The service has asked for a condition where none goes at first: links before V4.
+  var wantsCondition: Bool?
+  /// Of a change of a stream: the service refuses the stream's own ETag, so the request goes under the entity's.
+  var usesEntityETag: Bool?
   /// The condition that the caller gave: only `*` has a meaning when it is sent, an ETag was compared when it was made.
   var ifMatch: String?
 

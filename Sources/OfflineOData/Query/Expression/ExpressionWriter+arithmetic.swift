@@ -3,15 +3,16 @@ import Storage
 
 // Arithmetic (URL Conventions 4.01 §5.1.1.2). Functions of this store calculate where SQLite would round or overflow.
 extension ExpressionWriter {
-  func arithmetic(
-    _ name: ODataBinaryOperator, _ left: ODataBoundExpression, _ right: ODataBoundExpression, _ type: ODataBoundType
-  ) throws -> SQLOperand? {
-    guard let function = ExpressionWriter.functions[name] else { return nil }
+  func arithmetic(_ expression: ODataBoundExpression) throws -> SQLOperand? {
+    guard case .binary(let name, let left, let right) = expression.kind,
+      let function = ExpressionWriter.functions[name]
+    else { return nil }
     let (one, other) = (try operand(left), try operand(right))
+    let type = expression.type
     var result = SQLOperand(
       text: "", storage: type.storage, type: type, isNullable: one.isNullable || other.isNullable)
-    if let temporal = temporal(name, one, other) {
-      result.text = temporal
+    if let (function, first, second) = temporal(name, one, other) {
+      result.text = try fallible(function, [first.text, second.text], of: expression)
       return result
     }
     if let symbol = ExpressionWriter.symbols[name], isSmall(one), isSmall(other) {
@@ -20,7 +21,7 @@ extension ExpressionWriter {
     }
     // A double beside a decimal makes a double of it, as the type says.
     let (a, b) = type.storage == .real ? (real(one), real(other)) : (one, other)
-    result.text = .atom("\(function)(\(a.text), \(b.text))")
+    result.text = try fallible(function, [a.text, b.text], of: expression)
     result.mayBeNaN = result.storage == .real || result.storage == nil
     return result
   }
@@ -41,33 +42,33 @@ extension ExpressionWriter {
     }
   }
 
-  private func temporal(_ name: ODataBinaryOperator, _ one: SQLOperand, _ other: SQLOperand) -> SQLText? {
+  /// The function of moments and durations, and its arguments; nil for numbers.
+  private func temporal(
+    _ name: ODataBinaryOperator, _ one: SQLOperand, _ other: SQLOperand
+  ) -> (function: SQLText, SQLOperand, SQLOperand)? {
     switch (name, one.storage, other.storage) {
-    case (.add, .duration, .duration): return .atom("larder_duration_add(\(one.text), \(other.text))")
-    case (.subtract, .duration, .duration): return .atom("larder_duration_sub(\(one.text), \(other.text))")
-    case (.add, let moment?, .duration) where moment.isMoment:
-      return .atom("larder_moment_add(\(one.text), \(other.text))")
-    case (.subtract, let moment?, .duration) where moment.isMoment:
-      return .atom("larder_moment_sub(\(one.text), \(other.text))")
-    case (.subtract, let a?, let b?) where a.isMoment && b.isMoment:
-      return .atom("larder_moment_diff(\(one.text), \(other.text))")
-    case (.multiply, .duration, _): return .atom("larder_duration_mul(\(one.text), \(other.text))")
-    case (.multiply, _, .duration): return .atom("larder_duration_mul(\(other.text), \(one.text))")
-    case (.divide, .duration, _), (.divideBy, .duration, _):
-      return .atom("larder_duration_div(\(one.text), \(other.text))")
+    case (.add, .duration, .duration): return ("larder_duration_add", one, other)
+    case (.subtract, .duration, .duration): return ("larder_duration_sub", one, other)
+    case (.add, let moment?, .duration) where moment.isMoment: return ("larder_moment_add", one, other)
+    case (.subtract, let moment?, .duration) where moment.isMoment: return ("larder_moment_sub", one, other)
+    case (.subtract, let a?, let b?) where a.isMoment && b.isMoment: return ("larder_moment_diff", one, other)
+    case (.multiply, .duration, _): return ("larder_duration_mul", one, other)
+    case (.multiply, _, .duration): return ("larder_duration_mul", other, one)
+    case (.divide, .duration, _), (.divideBy, .duration, _): return ("larder_duration_div", one, other)
     default: return nil
     }
   }
 
-  func negated(_ expression: ODataBoundExpression, _ type: ODataBoundType) throws -> SQLOperand {
-    let value = try operand(expression)
-    var result = SQLOperand(text: "", storage: value.storage, type: type, isNullable: value.isNullable)
+  /// - Parameter expression: the whole of it, with its sign.
+  func negated(_ expression: ODataBoundExpression, _ operand: ODataBoundExpression) throws -> SQLOperand {
+    let value = try self.operand(operand)
+    var result = SQLOperand(text: "", storage: value.storage, type: expression.type, isNullable: value.isNullable)
     if value.storage == .duration {
-      result.text = .atom("larder_duration_neg(\(value.text))")
+      result.text = try fallible("larder_duration_neg", [value.text], of: expression)
     } else if isSmall(value) {
       result.text = .atom("(-\(operand: value.text))")
     } else {
-      result.text = .atom("larder_neg(\(value.text))")
+      result.text = try fallible("larder_neg", [value.text], of: expression)
       result.mayBeNaN = value.mayBeNaN
     }
     return result

@@ -10,8 +10,8 @@ extension ExpressionWriter {
     switch name {
     case .equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual:
       if left.isNull || right.isNull {
-        guard name == .equal || name == .notEqual else { return Condition(text: .atom("0")) }
-        return Condition(text: try isNull(left.isNull ? right : left, name == .equal))
+        guard name == .equal || name == .notEqual || holdsOfNulls(name) else { return Condition(text: .atom("0")) }
+        return Condition(text: try isNull(left.isNull ? right : left, name != .notEqual))
       }
       if isStructured(left) || isStructured(right) { return try structures(name, left, right) }
       return try compare(name, try operand(left), try operand(right), wants: wants)
@@ -25,6 +25,12 @@ extension ExpressionWriter {
         isNullable: one.isNullable || other.isNullable)
     default: return nil
     }
+  }
+
+  /// Whether a relation of order is true of two nulls. In V4 `le` and `ge` are, for null equals itself (4.0 and 4.01
+  /// §5.1.1.1.4, §5.1.1.1.6); in V2 and V3 they are false where either operand is null ([MS-ODATA] 2.2.3.6.1.1.5).
+  private func holdsOfNulls(_ name: ODataBinaryOperator) -> Bool {
+    (name == .lessOrEqual || name == .greaterOrEqual) && statement.question.plan.model.version >= .v4
   }
 
   private func isStructured(_ expression: ODataBoundExpression) -> Bool {
@@ -123,6 +129,10 @@ extension ExpressionWriter {
     let greater = name == .less || name == .lessOrEqual ? other : one
     if greater.mayBeNaN, greater.literal == nil { text = .atom("(\(text) AND \(operand: greater.text) <= 9e999)") }
     if one.storage == nil || other.storage == nil { text = .atom("(\(text) AND \(sameClass(one, other)))") }
+    // An operand that is never null leaves the comparison as an index wants it.
+    if holdsOfNulls(name), one.isNullable, other.isNullable {
+      text = .atom("(\(operand: text) OR \(operand: one.text) IS NULL AND \(operand: other.text) IS NULL)")
+    }
     // NULL is no truth; where false is asked for, it has to be false.
     if wants == .value, isNullable { text = "\(operand: text) IS TRUE" }
     return Condition(text: text)

@@ -30,7 +30,9 @@ struct ExpressionWriter {
   // MARK: Conditions
 
   func test(_ expression: ODataBoundExpression, wants: Wanted) throws -> Condition {
-    try statement.question.nested { try condition(expression, wants) }
+    let written = try statement.question.nested { try condition(expression, wants) }
+    try written.text.checkLength()
+    return written
   }
 
   private func condition(_ expression: ODataBoundExpression, _ wants: Wanted) throws -> Condition {
@@ -44,7 +46,7 @@ struct ExpressionWriter {
       if let condition = try binary(name, left, right, wants: wants) { return condition }
     case .membership(let left, let right): return try membership(left, right, wants: wants)
     case .call(let function, let arguments):
-      if let condition = try truth(of: function, arguments) { return condition }
+      if let condition = try truth(of: function, arguments, expression) { return condition }
     case .isof(let operand, let type): return Condition(text: try isof(operand, type))
     case .isdefined(let path): return Condition(text: try isdefined(path))
     case .literal(.boolean(let flag)): return Condition(text: flag ? .atom("1") : .atom("0"))
@@ -81,7 +83,9 @@ struct ExpressionWriter {
   // MARK: Values
 
   func operand(_ expression: ODataBoundExpression) throws -> SQLOperand {
-    try statement.question.nested { try value(of: expression) }
+    let operand = try statement.question.nested { try value(of: expression) }
+    try operand.text.checkLength()
+    return operand
   }
 
   private func value(of expression: ODataBoundExpression) throws -> SQLOperand {
@@ -92,11 +96,10 @@ struct ExpressionWriter {
         text: SQLText(.integer(value)), storage: .enumeration, type: expression.type, isNullable: false,
         literal: .int64(value))
     case .path(let path): return try value(of: path)
-    case .negate(let operand): return try negated(operand, expression.type)
-    case .binary(let name, let left, let right):
-      if let value = try arithmetic(name, left, right, expression.type) { return value }
+    case .negate(let operand): return try negated(expression, operand)
+    case .binary: if let value = try arithmetic(expression) { return value }
     case .call(let function, let arguments):
-      if let value = try call(function, arguments, expression.type) { return value }
+      if let value = try call(function, arguments, expression) { return value }
     case .cast(let operand, let type): return try cast(operand, type)
     case .conditional(let branches): return try conditional(branches, expression.type)
     case .array, .object: return try structured(expression)

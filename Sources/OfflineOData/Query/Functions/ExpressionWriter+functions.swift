@@ -4,7 +4,9 @@ import Storage
 // Canonical functions (URL Conventions 4.01 §5.1.1.5 to §5.1.1.11).
 extension ExpressionWriter {
   /// A function that is true or false; nil for others.
-  func truth(of function: ODataCanonicalFunction, _ arguments: [ODataBoundExpression]) throws -> Condition? {
+  func truth(
+    of function: ODataCanonicalFunction, _ arguments: [ODataBoundExpression], _ expression: ODataBoundExpression
+  ) throws -> Condition? {
     switch function {
     case .contains, .startswith, .endswith:
       guard arguments.count == 2 else { return nil }
@@ -12,7 +14,11 @@ extension ExpressionWriter {
       let (text, part) = (try operand(arguments[0]), try operand(arguments[1]))
       return Condition(text: strings(function, text, part), isNullable: text.isNullable || part.isNullable)
     case .hassubset, .hassubsequence: return try collections(function, arguments)
-    case .matchesPattern: return try predicate("larder_matches", arguments)
+    case .matchesPattern:
+      let values = try arguments.map { try operand($0) }
+      return Condition(
+        text: try fallible("larder_matches", values.map(\.text), of: expression),
+        isNullable: values.contains(where: \.isNullable))
     case .geoIntersects:
       let space = geoSpace(arguments)
       let values = try arguments.map { try operand($0).text }
@@ -20,13 +26,6 @@ extension ExpressionWriter {
         text: .atom("larder_geo_intersects(\(SQLText.joined(values, ", ")), \(value: .text(space)))"), isNullable: true)
     default: return nil
     }
-  }
-
-  private func predicate(_ name: SQLText, _ arguments: [ODataBoundExpression]) throws -> Condition {
-    let values = try arguments.map { try operand($0) }
-    return Condition(
-      text: .atom("\(name)(\(SQLText.joined(values.map(\.text), ", ")))"),
-      isNullable: values.contains(where: \.isNullable))
   }
 
   private func collections(
@@ -78,11 +77,12 @@ extension ExpressionWriter {
 
   /// The value of a function; nil for those that are true or false.
   func call(
-    _ function: ODataCanonicalFunction, _ arguments: [ODataBoundExpression], _ type: ODataBoundType
+    _ function: ODataCanonicalFunction, _ arguments: [ODataBoundExpression], _ expression: ODataBoundExpression
   ) throws -> SQLOperand? {
+    let type = expression.type
     switch function {
     case .contains, .startswith, .endswith, .hassubset, .hassubsequence, .matchesPattern, .geoIntersects: return nil
-    case .concat, .length, .substring, .indexof: return try sequence(function, arguments, type)
+    case .concat, .length, .substring, .indexof: return try sequence(function, arguments, expression)
     case .now: return moment(statement.question.now, type)
     case .mindatetime: return moment(ReplicaSQL.minimumMoment, type)
     case .maxdatetime: return moment(ReplicaSQL.maximumMoment, type)
@@ -127,11 +127,11 @@ extension ExpressionWriter {
   }
 
   private func sequence(
-    _ function: ODataCanonicalFunction, _ arguments: [ODataBoundExpression], _ type: ODataBoundType
+    _ function: ODataCanonicalFunction, _ arguments: [ODataBoundExpression], _ expression: ODataBoundExpression
   ) throws -> SQLOperand {
-    var result = SQLOperand(text: "", storage: type.storage, type: type)
+    var result = SQLOperand(text: "", storage: expression.type.storage, type: expression.type)
     if arguments[0].type.isCollection {
-      result.text = try collection(function, arguments)
+      result.text = try collection(function, arguments, expression)
       return result
     }
     let values = try arguments.map { try operand($0) }
@@ -140,18 +140,23 @@ extension ExpressionWriter {
     switch function {
     case .concat: result.text = ExpressionWriter.chain(values.map(\.text.operand), " || ")
     case .length: result.text = .atom("larder_length(\(list))")
+    case .substring where values.count > 2:
+      result.text = try fallible("larder_substring", values.map(\.text), of: expression)
     case .substring: result.text = .atom("larder_substring(\(list))")
     default: result.text = "instr(\(list)) - 1"
     }
     return result
   }
 
-  private func collection(_ function: ODataCanonicalFunction, _ arguments: [ODataBoundExpression]) throws -> SQLText {
+  private func collection(
+    _ function: ODataCanonicalFunction, _ arguments: [ODataBoundExpression], _ expression: ODataBoundExpression
+  ) throws -> SQLText {
     let first = try json(arguments[0])
     switch function {
     case .length: return .atom("json_array_length(\(first))")
     case .substring:
       let rest = try arguments.dropFirst().map { try operand($0).text }
+      if rest.count > 1 { return try fallible("larder_json_substring", [first] + rest, of: expression) }
       return .atom("larder_json_substring(\(first), \(SQLText.joined(rest, ", ")))")
     default:
       let name: SQLText = function == .concat ? "larder_json_concat" : "larder_json_indexof"

@@ -25,7 +25,9 @@ struct MemberWriter {
       named.remove(name)
       let kind = try kind(column, selection.isAll && items.isEmpty ? .all : try selection.inner(items), items)
       members.append(
-        ReadMember(name: name, kind: kind, type: type(of: column), types: narrowed(types, selection, items)))
+        ReadMember(
+          name: name, kind: kind, type: type(of: column), types: narrowed(types, selection, items),
+          presence: try shapes.writer.presence(of: column, entity)))
     }
     for column in dynamic {
       let undeclared = named.subtracting(entity.computed.keys)
@@ -52,7 +54,8 @@ struct MemberWriter {
   }
 
   private func reference(_ column: ReplicaColumn) throws -> SQLText {
-    try shapes.writer.reference(column, of: entity)
+    // Shown where it is there, else left out.
+    try shapes.writer.reference(column.name, of: entity)
   }
 
   private func kind(_ column: ReplicaColumn, _ selection: Selection, _ items: [Selection.Item]) throws
@@ -64,7 +67,11 @@ struct MemberWriter {
       try refuseOptions(items)
       return .complex(statement.column(text), try members(selection, at: column.path))
     case .json:
-      let place = JSONPlace(base: text, type: type(of: column))
+      var place = JSONPlace.column(text, type: type(of: column))
+      if place.type.isCollection, let isPresent = try shapes.writer.isPresent(column, entity) {
+        // What a query left out is not empty.
+        place.base = .atom("ifnull(\(text), CASE WHEN \(isPresent) THEN '[]' END)")
+      }
       let shown = try CollectionWriter(statement: statement, environment: environment)
         .text(place, options: options(items, column), selection)
       return .column(statement.column(shown), .json)

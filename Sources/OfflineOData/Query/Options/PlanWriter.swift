@@ -21,6 +21,18 @@ struct PlanWriter {
   func plan(
     _ start: RowSet, _ options: ODataBoundOptions?, as answer: Answer, owner: ReadCount? = nil
   ) throws -> ReadPlan {
+    reach(start)
+    return try written(start, options, as: answer, owner).checking(statement)
+  }
+
+  /// Notes which rows are read, for what has to be known of them.
+  private func reach(_ set: RowSet) {
+    if case .entity(let entity) = set.scope { statement.reached[entity.alias] = set.rows }
+  }
+
+  private func written(
+    _ start: RowSet, _ options: ODataBoundOptions?, as answer: Answer, _ owner: ReadCount?
+  ) throws -> ReadPlan {
     var set = start
     let options = options ?? ODataBoundOptions()
     try refuse(options)
@@ -29,9 +41,9 @@ struct PlanWriter {
     let writer = ExpressionWriter(statement: statement, environment: environment(set.scope))
     if let search = options.search { set.rows.conditions.append(try self.search(search, set.scope, writer)) }
     if let filter = options.filter {
-      let writer = ExpressionWriter(statement: statement, environment: environment(set))
-      set.rows.conditions.append(try writer.condition(filter))
+      set.rows.conditions.append(try condition(filter, set))
     }
+    reach(set)
     if answer == .count { return try counted(set, options, writer, owner) }
     let total = options.count == true ? ReadCount("SELECT count(*) \(set.rows.from())") : nil
     let content = try content(set, options, answer)
@@ -40,6 +52,23 @@ struct PlanWriter {
       return ReadPlan(sql, content, isSingle: true, count: total, owner: owner)
     }
     return try ordered(set, options, writer, content, total, owner)
+  }
+
+  /// `$filter`. Rows that one part of `and` leaves out anyway need not have what the others ask for.
+  private func condition(_ filter: ODataBoundExpression, _ set: RowSet) throws -> SQLText {
+    let writer = ExpressionWriter(statement: statement, environment: environment(set))
+    let before = statement.checks
+    let condition = try writer.condition(filter)
+    guard statement.checks.count > before.count, case .and(let parts) = filter.kind else { return condition }
+    var rest = set
+    for part in parts {
+      statement.checks = []
+      let text = try writer.condition(part)
+      if statement.checks.isEmpty { rest.rows.conditions.append(text) }
+    }
+    statement.checks = before
+    reach(rest)
+    return try writer.condition(filter)
   }
 
   func environment(_ scope: Scope) -> Environment { Environment(current: scope, it: it ?? scope, this: scope) }
@@ -187,6 +216,13 @@ extension SQLText {
   static func select(_ columns: [SQLText], _ rows: RelatedRows) throws -> SQLText {
     let list: SQLText = columns.isEmpty ? "1" : SQLText.joined(columns, ", ")
     return try SQLText("SELECT \(list) \(rows.from())").checked()
+  }
+
+  /// Some operands stand in a text more than once: nested, they would double it with each level.
+  func checkLength() throws {
+    guard sql.utf8.count < 8 << 20 else {
+      throw OfflineODataError.unsupported("an expression as long as this one")
+    }
   }
 
   /// The text, where SQLite can read it.

@@ -9,6 +9,7 @@ struct SearchWriter {
 
   func condition(_ search: ODataSearchExpression, _ entity: EntityScope) throws -> SQLText {
     let question = writer.statement.question
+    for column in entity.table.columns where column.storage == .string { try writer.need(column, of: entity) }
     if question.state.search.indices.contains(entity.table.number),
       let index = question.state.search[entity.table.number]
     {

@@ -37,10 +37,17 @@ extension ExpressionWriter {
     let table = question.plan.tables[navigation.target]
     let alias = question.alias()
     let target = EntityScope(home: statement, alias: alias, table: table, type: type ?? table.type)
+    let before = (tables: rows.tables.count, conditions: rows.conditions.count)
     rows.tables.append("\(try question.table(table.number)) AS \(alias: alias)")
     if let numbers = owner.guardedBy { rows.conditions.append(try typeCondition(numbers, owner)) }
+    try need(navigation, of: owner)
     try join(navigation.relation, owner, target, &rows)
     if let numbers = narrowing(target.type, in: table) { rows.conditions.append(try typeCondition(numbers, target)) }
+    if owner.home === statement, var reached = statement.reached[owner.alias] {
+      reached.tables += rows.tables[before.tables...]
+      reached.conditions += rows.conditions[before.conditions...]
+      statement.reached[alias] = reached
+    }
     return target
   }
 

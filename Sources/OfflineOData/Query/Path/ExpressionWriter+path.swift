@@ -43,13 +43,17 @@ extension ExpressionWriter {
   }
 
   /// The rows of an entity set or singleton.
-  func begin(_ source: ODataNavigationSource) throws -> PathPlace {
+  func begin(_ source: ODataNavigationSource, for use: ReadOutcome.Use = .list) throws -> PathPlace {
     guard let table = statement.question.plan.table(source.name) else {
       throw OfflineODataError.unsupported("'\(source.name)', which has no table")
     }
     let alias = statement.question.alias()
     let scope = EntityScope(home: statement, alias: alias, table: table, type: source.type)
-    let rows = RelatedRows(tables: ["\(try statement.question.table(table.number)) AS \(alias: alias)"])
+    var rows = RelatedRows(tables: ["\(try statement.question.table(table.number)) AS \(alias: alias)"])
+    let isLocal = statement.question.options.localRowsOnly && !statement.question.isChecking
+    if isLocal { rows.conditions.append("\(try system(.state, of: scope)) & \(number: Int(LocalState.made)) <> 0") }
+    try need(table, for: isLocal ? .listLocal : use)
+    statement.reached[alias] = rows
     return PathPlace(rows: rows, scope: .entity(scope), isCollection: source.entitySet != nil)
   }
 
@@ -125,10 +129,19 @@ extension ExpressionWriter {
     if column.storage == .complex {
       return .complex(ComplexScope(owner: entity, path: path, type: type.item.structure))
     }
-    let text = try guarded(reference(column, of: entity), column, entity, complex)
-    let isBare = text == (try reference(column, of: entity)) && entity.home === statement
+    if column.storage == .json {
+      var place = JSONPlace.column(try reference(column, of: entity), type: type)
+      if type.isCollection, let complex, let marker = entity.table.column(complex.path, on: entity.type) {
+        // The parts of a complex value that is null are null (§5.1.1.15).
+        place.base = .atom("CASE WHEN \(try reference(marker.name, of: entity)) IS NOT NULL THEN \(place.base) END")
+      }
+      place.base = try guarded(place.base, column, entity, complex)
+      return scope(of: place)
+    }
+    let own = try reference(column, of: entity)
+    let text = try guarded(own, column, entity, complex)
+    let isBare = text == own && entity.home === statement
     switch column.storage {
-    case .json: return scope(of: JSONPlace(base: text, type: type))
     case .stream:
       return .value(SQLOperand(text: text, storage: .stream, type: type))
     default:
@@ -145,7 +158,8 @@ extension ExpressionWriter {
     _ text: SQLText, _ column: ReplicaColumn, _ entity: EntityScope, _ complex: ComplexScope?
   ) throws -> SQLText {
     var conditions: [SQLText] = []
-    if let numbers = entity.guardedBy, !isOwn(column.declaringType, below: entity.type) {
+    // Of other types the column is NULL, which is no empty collection.
+    if let numbers = entity.guardedBy, column.type.isCollection || !isOwn(column.declaringType, below: entity.type) {
       conditions.append(try typeCondition(numbers, entity))
     }
     if let complex, complex.isCast, let type = complex.type {
@@ -157,9 +171,10 @@ extension ExpressionWriter {
 
   private func isOwn(_ declaring: EdmStructure, below type: EdmStructure) -> Bool { declaring.isOrDerives(from: type) }
 
-  /// A column of a row, wherever its statement is.
+  /// A column of a row, wherever its statement is, for what needs its value.
   func reference(_ column: ReplicaColumn, of entity: EntityScope) throws -> SQLText {
-    try reference(column.name, of: entity)
+    try need(column, of: entity)
+    return try reference(column.name, of: entity)
   }
 
   func reference(_ name: String, of entity: EntityScope) throws -> SQLText {

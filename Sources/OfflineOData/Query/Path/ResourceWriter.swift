@@ -10,6 +10,10 @@ struct ResourceWriter {
   private var writer: ExpressionWriter { ExpressionWriter(statement: statement, environment: Environment()) }
 
   func plan(_ path: ODataBoundPath, _ options: ODataBoundOptions, cast: EdmStructure? = nil) throws -> ReadPlan {
+    try planned(path, options, cast: cast).checking(statement)
+  }
+
+  private func planned(_ path: ODataBoundPath, _ options: ODataBoundOptions, cast: EdmStructure?) throws -> ReadPlan {
     if case .crossjoin(let sources)? = path.segments.first?.kind { return try crossjoin(sources, path, options) }
     let (body, last) = ResourceWriter.ending(path)
     var (place, owner) = try walk(body)
@@ -33,22 +37,31 @@ struct ResourceWriter {
     }
   }
 
+  /// The rows at the end of a path.
+  func place(_ path: ODataBoundPath) throws -> PathPlace { try walk(path).0 }
+
   /// All steps, and the statement that counts what the path goes through before a last navigation property.
   private func walk(_ path: ODataBoundPath) throws -> (PathPlace, ReadCount?) {
     var place: PathPlace?
     var owner: ReadCount?
-    for segment in path.segments {
+    var needed = 0
+    for (number, segment) in path.segments.enumerated() {
+      let isFinding = path.segments.dropFirst(number + 1).first { !$0.isCast }?.isKey == true
+      if !segment.isCast, !segment.isKey { needed = statement.checks.count }
       if case .source(let source) = segment.kind {
-        place = try writer.begin(source)
+        place = try writer.begin(source, for: isFinding ? .find : .list)
         continue
       }
       guard let known = place else { throw OfflineODataError.unsupported(describe(segment.kind)) }
+      if case .entity(let entity) = known.scope { statement.reached[entity.alias] = known.rows }
       switch segment.kind {
       case .navigation: owner = known.rows.map { ReadCount("SELECT count(*) \($0.from())") }
       case .cast, .filter: break
       default: owner = nil
       }
-      place = try writer.step(segment, known)
+      let next = try writer.step(segment, known)
+      place = next
+      if segment.isKey, let rows = next.rows { statement.need(rows, insteadOf: needed) }
     }
     guard let place else { throw OfflineODataError.unsupported("the service's root as a resource") }
     return (place, owner)
@@ -142,6 +155,7 @@ struct ResourceWriter {
     guard let column = complex.owner.table.column(complex.path, on: complex.owner.type) else {
       throw OfflineODataError.unsupported("'\(complex.path.joined(separator: "/"))'")
     }
+    try writer.need(column, of: complex.owner)
     var rows = rows
     if complex.isCast, let type = complex.type { rows.conditions.append(try writer.typeCondition(of: complex, type)) }
     let shapes = ShapeWriter(statement: statement, it: nil)
@@ -232,6 +246,21 @@ struct ResourceWriter {
     case nil: return try planner.plan(set, options, as: .objects)
     case .count where path.segments.count == 2: return try planner.plan(set, options, as: .count)
     case let other?: throw OfflineODataError.unsupported(describe(other) + " behind $crossjoin")
+    }
+  }
+}
+
+extension ODataBoundSegment {
+  fileprivate var isKey: Bool { if case .key = kind { true } else { false } }
+  fileprivate var isCast: Bool { if case .cast = kind { true } else { false } }
+}
+
+extension Statement {
+  /// Of an entity that is there by its key, nothing more has to be known of the way to it: of the checks from a number on.
+  fileprivate func need(_ found: RelatedRows, insteadOf first: Int) {
+    guard case .rowOrFailure = ReadOutcome(.find, of: .linkNotDownloaded) else { return }
+    for number in checks.indices where number >= first {
+      checks[number].text.append(" AND NOT EXISTS (SELECT 1 \(found.from()))")
     }
   }
 }

@@ -47,7 +47,7 @@ struct ComplexScope {
 /// A value in a JSON text.
 struct JSONPlace {
   /// The JSON text.
-  let base: SQLText
+  var base: SQLText
   /// Where in it a row of `json_each` stands; nil for its beginning.
   var key: SQLText?
   /// The steps from there: `."Name"[0]`.
@@ -55,6 +55,12 @@ struct JSONPlace {
   var type: ODataBoundType
   /// Of a collection, the types that a cast leaves of its items.
   var onlyTypes: [String]?
+
+  /// The place of a column. A collection is never null (CSDL 4.01 §7.2.1): one that nobody has given is empty, which its
+  /// column has as NULL.
+  static func column(_ text: SQLText, type: ODataBoundType) -> JSONPlace {
+    JSONPlace(base: type.isCollection ? .atom("ifnull(\(text), '[]')") : text, type: type)
+  }
 
   /// The path in SQL.
   var path: SQLText {

@@ -6,11 +6,19 @@ final class Question {
   let plan: ReplicaPlan
   let state: ReplicaState
   let options: QueryWriter.Options
+  /// What the defining queries have brought; nil where nobody asks.
+  let coverage: Coverage?
+  /// Whether what is written asks for what is known of rows, and not for what they have.
+  var isChecking = false
   /// What stands for tables that are none of the file.
   var sources = QuerySources()
   private var aliases = 0
   /// The tables that `$search` has found without a full-text index.
   var unindexed: Set<Int> = []
+  /// What asks the question once more where a call has failed.
+  var naming: RowNaming?
+  /// Whether it calls a function that has no value for some rows.
+  var mayFail = false
   /// Whether the time has been asked for.
   private(set) var asksTime = false
   /// Statements written so far: `$expand` inside `$expand` is bounded by the binder, `$levels` by this.
@@ -23,8 +31,9 @@ final class Question {
   /// SQLite reads fewer levels: what is deeper need not be written, and its writing takes no more stack than threads have.
   private static let deepest = 96
 
-  init(plan: ReplicaPlan, state: ReplicaState, options: QueryWriter.Options) {
+  init(plan: ReplicaPlan, state: ReplicaState, options: QueryWriter.Options, coverage: Coverage?) {
     self.plan = plan
+    self.coverage = coverage
     self.state = state
     self.options = options
   }
@@ -85,6 +94,10 @@ final class Statement {
   private(set) var columns: [SQLText] = []
   /// How many levels of `$levels=max` are left for an item of `$expand`.
   var levels: [ODataBoundPath: Int] = [:]
+  /// The rows that stand under an alias, or more, with all tables that join them.
+  var reached: [String: RelatedRows] = [:]
+  /// What has to be in the copy for the statement to be answered: a row of one of these is what is not.
+  var checks: [(text: SQLText, failure: OfflineODataError)] = []
   private var places: [SQLText: Int32] = [:]
 
   init(_ question: Question, outer: Statement? = nil) throws {

@@ -17,6 +17,9 @@ struct DefiningQueryRow: Sendable, Hashable, Identifiable {
   /// What its downloads have found out, as their owner writes it.
   var facts: String?
 
+  /// What its downloads have found out; nil where none has.
+  var memory: QueryMemory? { facts.flatMap { JSONSettings.decode(QueryMemory.self, $0) } }
+
   fileprivate static let columns = "id, name, url, streams, delta_link, etag, last_modified, downloaded, facts"
 
   fileprivate init(_ row: borrowing Row) throws(StorageError) {
@@ -50,6 +53,8 @@ extension Replica {
   /// Adds a defining query; one of this name with another URL is changed and will be read as a whole.
   func addQuery(_ name: String, url: String, streams: Bool) async throws(StorageError) -> DefiningQueryRow {
     try await write { (connection, _, _) throws(StorageError) in
+      try connection.keepFormerQuery(of: name, before: url)
+      try connection.countVersionUp()
       try connection.run(
         """
         INSERT INTO larder_query(name, url, streams) VALUES(?1, ?2, ?3) ON CONFLICT(name) DO UPDATE SET
@@ -75,10 +80,7 @@ extension Replica {
 
   /// Makes the next download of a query read everything.
   func forgetDownload(of query: Int64) async throws(StorageError) {
-    try await database.write { (connection) throws(StorageError) in
-      try connection.run(
-        "UPDATE larder_query SET delta_link = NULL, etag = NULL, last_modified = NULL WHERE id = ?1", .integer(query))
-    }
+    try await database.write { (connection) throws(StorageError) in try connection.readWhole(query) }
   }
 
   /// The numbers of the tables that a query has brought rows of.
@@ -113,11 +115,15 @@ extension Replica {
       }
       try connection.run("DELETE FROM larder_membership WHERE query = ?1", .integer(query.id))
       try connection.run("DELETE FROM larder_query WHERE id = ?1", .integer(query.id))
+      try connection.forgetFormerQuery(of: query.id)
       for (name, bit) in names {
         guard let table = plan.table(name), let entry = registry.entities[table.number] else { continue }
         let physical = TableDDL.quoted(ReplicaRegistry.name("e", entry))
         let isPending = try connection.first(
-          "SELECT 1 FROM \(physical) WHERE \"@state\" <> 0 UNION ALL SELECT 1 FROM larder_base WHERE name = ?1 LIMIT 1",
+          """
+          SELECT 1 FROM \(physical) WHERE "@state" <> 0 OR "@id" IN (\(Connection.namedRows))
+          UNION ALL SELECT 1 FROM larder_base WHERE name = ?1 LIMIT 1
+          """,
           .text(name)
         ) { (_) throws(StorageError) in true }
         if try connection.bits(in: name) == 0, isPending == nil {
@@ -126,7 +132,9 @@ extension Replica {
           continue
         }
         try connection.run("UPDATE \(physical) SET \"@queries\" = \"@queries\" & ~?1", .integer(1 << bit))
-        try connection.run("DELETE FROM \(physical) WHERE \"@queries\" = 0 AND \"@state\" = 0")
+        try connection.run(
+          "DELETE FROM \(physical) WHERE \"@queries\" = 0 AND \"@state\" = 0 AND \"@id\" NOT IN (\(Connection.namedRows))"
+        )
         // Of rows that changes wait on, the image of the server's says it too.
         try connection.run(
           """
@@ -149,6 +157,7 @@ extension Replica {
         try connection.run("DELETE FROM \(table)")
       }
       try DownloadMarks.forget(connection)
+      try connection.run("DELETE FROM larder_setting WHERE name GLOB 'former query *'")
       try connection.run(
         "UPDATE larder_query SET delta_link = NULL, etag = NULL, last_modified = NULL, downloaded = NULL")
       try connection.countVersionUp()
@@ -159,6 +168,12 @@ extension Replica {
 }
 
 extension Connection {
+  /// Makes the next download of a query read everything.
+  func readWhole(_ query: Int64) throws(StorageError) {
+    try run(
+      "UPDATE larder_query SET delta_link = NULL, etag = NULL, last_modified = NULL WHERE id = ?1", .integer(query))
+  }
+
   /// The bit of a query in a table; nil where it has none yet.
   func bit(of query: Int64, in name: String) throws(StorageError) -> Int64? {
     try first("SELECT bit FROM larder_membership WHERE query = ?1 AND name = ?2", .integer(query), .text(name)) {
@@ -166,16 +181,21 @@ extension Connection {
     }
   }
 
-  /// The bit of a query in a table, given where it has none; throws `notSupported` behind the 62nd.
+  /// How many queries can bring rows of one table: a row has a bit for each.
+  static let maximumQueries = 62
+
+  /// The bit of a query in a table, given where it has none; throws `notSupported` where all are taken.
   func giveBit(to query: Int64, in name: String) throws(StorageError) -> Int64 {
     if let bit = try bit(of: query, in: name) { return bit }
     let taken = try integers("SELECT bit FROM larder_membership WHERE name = ?1", .text(name))
-    guard let free = (0..<62).first(where: { !taken.contains($0) }) else {
-      throw .notSupported(file ?? "", "More than 62 defining queries bring rows of \(name)")
+    guard let free = (0..<Int64(Self.maximumQueries)).first(where: { !taken.contains($0) }) else {
+      throw .notSupported(file ?? "", "More than \(Self.maximumQueries) defining queries bring rows of \(name)")
     }
     try run(
       "INSERT INTO larder_membership(query, name, bit) VALUES(?1, ?2, ?3)", .integer(query), .text(name),
       .integer(free))
+    // What rows have is told by the bits of their queries.
+    try countVersionUp()
     return free
   }
 
@@ -183,5 +203,48 @@ extension Connection {
   func bits(in name: String) throws(StorageError) -> Int64 {
     let taken = try integers("SELECT bit FROM larder_membership WHERE name = ?1", .text(name))
     return taken.reduce(0) { $0 | 1 << $1 }
+  }
+}
+
+// What the rows of a query's last download have, where its text is another one since.
+extension Connection {
+  private static func formerQuery(_ query: Int64) -> String { "former query \(query)" }
+
+  /// Keeps the text of a query that has brought rows, before it is changed.
+  func keepFormerQuery(of name: String, before url: String) throws(StorageError) {
+    let sql = "SELECT id, url FROM larder_query WHERE name = ?1 AND url <> ?2 AND downloaded IS NOT NULL"
+    let known = try first(sql, .text(name), .text(url)) { (row) throws(StorageError) in
+      (id: try row.int64(0), url: try row.text(1))
+    }
+    guard let known else { return }
+    try run(
+      "INSERT OR IGNORE INTO larder_setting(name, value) VALUES(?1, ?2)", .text(Self.formerQuery(known.id)),
+      .text(known.url))
+  }
+
+  /// Forgets it, when the rows are those of the text in use.
+  func forgetFormerQuery(of query: Int64) throws(StorageError) {
+    try run("DELETE FROM larder_setting WHERE name = ?1", .text(Self.formerQuery(query)))
+  }
+
+  /// The defining queries, as far as they say what rows have.
+  func knownQueries(_ plan: ReplicaPlan) throws(StorageError) -> [KnownQuery] {
+    var bits: [Int64: [Int: Int64]] = [:]
+    try forEachRow("SELECT query, name, bit FROM larder_membership") { (row) throws(StorageError) in
+      if let table = plan.table(try row.text(1)) {
+        bits[try row.int64(0), default: [:]][table.number] = try row.int64(2)
+      }
+      return true
+    }
+    return try rows(
+      """
+      SELECT q.id, q.name, coalesce(s.value, q.url), q.downloaded IS NOT NULL FROM larder_query AS q
+      LEFT JOIN larder_setting AS s ON s.name = 'former query ' || q.id ORDER BY q.id
+      """
+    ) { (row) throws(StorageError) in
+      KnownQuery(
+        name: try row.text(1), url: try row.text(2), isDownloaded: try row.int64(3) != 0,
+        bits: bits[try row.int64(0)] ?? [:])
+    }
   }
 }

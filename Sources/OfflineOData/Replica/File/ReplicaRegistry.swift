@@ -20,11 +20,13 @@ struct ReplicaRegistry: Sendable {
   var entities: [Int: Entry] = [:]
   var links: [Int: Entry] = [:]
   private let hasFormerKeys: Bool
+  private let queries: [KnownQuery]
 
   init(_ plan: ReplicaPlan, _ connection: Connection) throws(StorageError) {
     self.plan = plan
     hasFormerKeys =
       try connection.first("SELECT 1 FROM larder_local LIMIT 1") { (_) throws(StorageError) in true } ?? false
+    queries = try connection.knownQueries(plan)
     let tables = Dictionary(plan.tables.map { ($0.name, $0.number) }, uniquingKeysWith: { first, _ in first })
     let names = Dictionary(plan.links.map { ($0.name, $0.number) }, uniquingKeysWith: { first, _ in first })
     let sql = "SELECT kind, name, id, generation, next, reader, search, shape FROM larder_table"
@@ -52,7 +54,7 @@ struct ReplicaRegistry: Sendable {
         links[link.number].map { TableDDL.quoted(Self.name("l", $0)) } ?? TableDDL.emptyLinks
       },
       search: plan.tables.map { table in entities[table.number]?.search.map(TableDDL.quoted) },
-      hasFormerKeys: hasFormerKeys)
+      hasFormerKeys: hasFormerKeys, queries: queries)
   }
 
   static func name(_ letter: String, _ entry: Entry) -> String { "\(letter)\(entry.id)_\(entry.generation)" }

@@ -4,7 +4,7 @@ import Storage
 // What speaks of an entity rather than in it, and what joins it to the one around.
 extension CollectedRows {
   mutating func control(_ information: ControlInformation, on name: PayloadName?, _ scalar: PayloadScalar) throws {
-    guard let top = frames.indices.last else { return payloadControl(information, scalar) }
+    guard let top = frames.indices.last else { return try payloadControl(information, scalar) }
     if tree.isOpen {
       if information == .type, name == nil { tree.setType(Self.typeName(scalar.string)) }
       return
@@ -18,7 +18,7 @@ extension CollectedRows {
     guard !frames[top].isCollection else { return }
     switch information {
     case .type: retype(Self.typeName(scalar.string), top)
-    case .context: if frames.count == 1 { move(ContextURL(scalar.string), top) }
+    case .context: if frames.count == 1 { try move(ContextURL(scalar.string), top) }
     case .etag: setSystem(.etag, scalar.isNull ? .null : .text(scalar.string), top)
     case .id: if !scalar.isNull { frames[top].id = scalar.string }
     case .editLink, .readLink: if frames[top].id == nil, !scalar.isNull { frames[top].id = scalar.string }
@@ -67,8 +67,8 @@ extension CollectedRows {
   }
 
   /// An entity of another set than the payload's own (OData JSON Format 4.01 §15.2): its row belongs elsewhere.
-  private mutating func move(_ context: ContextURL, _ top: Int) {
-    guard let table = table(of: context), table !== frames[top].table, frames[top].dynamic.isEmpty else { return }
+  private mutating func move(_ context: ContextURL, _ top: Int) throws {
+    guard let table = try place(of: context), table !== frames[top].table, frames[top].dynamic.isEmpty else { return }
     let place = frames[top].place
     let slot = Int(place.slot)
     guard chunk.slots[slot].rowCount == Int(place.row) + 1, chunk.order.last == place else { return }
@@ -80,12 +80,35 @@ extension CollectedRows {
     frame.id = frames[top].id
     frame.media = frames[top].media
     frames.removeLast()
-    open(&frame, 0)
+    // The last step may be a type (§10.9).
+    let type = context.path.last { $0.name.contains(".") }.flatMap { table.typeNumber(model.resolve($0.name)) }
+    open(&frame, type ?? 0)
     frames.append(frame)
     for (column, value) in kept where value != .null { setSystem(column, value, frames.count - 1) }
   }
 
-  private func table(of context: ContextURL) -> EntityTable? {
+  /// The table of an entity whose context names another place than that of the payload; nil where it stays.
+  private func place(of context: ContextURL) throws -> EntityTable? {
+    guard let table = table(of: context) else { return nil }
+    let isDelta = kind == .delta
+    switch table.place {
+    case .type:
+      // The name of a type says what an entity is, not where. Only a delta tells entities apart from the ones around them.
+      return isDelta && !isRelated(table) ? table : nil
+    case .entitySet, .singleton, .containment: break
+    }
+    if isDelta { return table }
+    guard isRelated(table) else {
+      guard content != nil else { return table }
+      throw RowCollectorError.otherKind(
+        expected: "an entity of \(plan.tables[rootTable].name)", found: "one of \(table.name) by its context")
+    }
+    // A singleton is found where it is asked for, whatever set its entity is also in.
+    if case .singleton = plan.tables[rootTable].place { return nil }
+    return table
+  }
+
+  func table(of context: ContextURL) -> EntityTable? {
     guard var table = context.path.first.flatMap({ plan.table($0.name) }) else { return nil }
     for step in context.path.dropFirst() where !step.name.contains(".") {
       guard let navigation = table.navigation([step.name]) else { return nil }
@@ -150,22 +173,21 @@ extension CollectedRows {
   mutating func join(_ frame: EntityFrame) {
     let around = frames[frame.around]
     let isDelta = frames.last?.isDelta ?? false
+    let isAdded = !(isDelta && !frame.flags.isDisjoint(with: [.deleted, .left]))
+    if frames.last?.isCollection != true { noteTold(frame.navigation, of: around.place) }
+    noteMember(frame.navigation, of: around.place, frame.place, isAdded: isAdded)
     switch around.table.navigations[frame.navigation].relation {
-    case .columns(let pairs): ties.append(Tie(source: around.place, target: frame.place, pairs: pairs))
+    case .columns(let pairs):
+      ties.append(Tie(source: around.place, target: frame.place, pairs: pairs, navigation: frame.navigation))
     case .links(let link, let isForward):
       if frames.last?.isCollection != true {
         chunk.told.append(RowChunk.Told(link: link, row: around.place, isSource: isForward))
       }
-      let isAdded = !(isDelta && !frame.flags.isDisjoint(with: [.deleted, .left]))
       chunk.links.append(
         RowChunk.Link(
           link: link, source: isForward ? around.place : frame.place, target: isForward ? frame.place : around.place,
           isAdded: isAdded))
-    case .containment:
-      if frames.last?.isCollection != true {
-        chunk.toldContained.append(RowChunk.ToldContained(table: frame.table.number, parent: around.place))
-      }
-    case .container: break
+    case .containment, .container: break
     }
     // Left the collection, not the store.
     if isDelta, frame.flags.contains(.left) {
@@ -186,6 +208,27 @@ extension CollectedRows {
     }
   }
 
+  /// Whether the ends of a stated link have different values where a referential constraint has them equal (CSDL 4.01 §8.5).
+  /// Those that may be written in several ways are taken for equal.
+  private func contradicts(_ tie: Tie, _ pair: ReplicaRelation.Pair) -> Bool {
+    let (source, target) = (chunk.slots[Int(tie.source.slot)], chunk.slots[Int(tie.target.slot)])
+    switch source.table.columns[pair.source].storage {
+    case .integer, .string, .guid, .boolean, .enumeration: break
+    default: return false
+    }
+    guard source.isPresent(Int(tie.source.row), pair.source), target.isPresent(Int(tie.target.row), pair.target) else {
+      return false
+    }
+    return source.batch.value(Int(tie.source.row), RowSlot.systemCount + pair.source)
+      != target.batch.value(Int(tie.target.row), RowSlot.systemCount + pair.target)
+  }
+
+  private mutating func noteContradiction(_ tie: Tie) {
+    let table = chunk.slots[Int(tie.source.slot)].table
+    let path = table.name + "/" + table.navigations[tie.navigation].path.joined(separator: "/")
+    contradictedLinks[path, default: 0] += 1
+  }
+
   /// Gives columns of a referential constraint that one end has to the other.
   mutating func fillTies() {
     for tie in ties {
@@ -200,6 +243,9 @@ extension CollectedRows {
         } else if hasTarget, !hasSource {
           let value = chunk.slots[target.slot].batch.value(target.row, RowSlot.systemCount + pair.target)
           set(tie.source, pair.source, value)
+        } else if contradicts(tie, pair) {
+          noteContradiction(tie)
+          break
         }
       }
     }

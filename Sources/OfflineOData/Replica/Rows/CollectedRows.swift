@@ -13,10 +13,14 @@ struct CollectedRows {
   /// Rows that are no entities in line, of the whole payload.
   private(set) var rootCount: Int64 = 0
   private(set) var kind: PayloadKind?
+  /// What the payload has to hold; nil takes all that holds entities.
+  var content: PageForm.Content?
   private(set) var nextLink: String?
   private(set) var deltaLink: String?
   private(set) var count: Int64?
   private(set) var context: String?
+  /// How many links in line their referential constraints contradict, by table and navigation property.
+  var contradictedLinks: [String: Int64] = [:]
 
   var frames: [EntityFrame] = []
   var tree = ValueTree()
@@ -27,7 +31,9 @@ struct CollectedRows {
   var ties: [Tie] = []
   /// Rows that have no key of their own; what joins them to others may bring it.
   var keyless: [RowChunk.Place] = []
-  private let rootTable: Int
+  let rootTable: Int
+  /// Whether what stands behind navigation properties is noted: for changes, whose rows go with what held them.
+  private let notesMembers: Bool
   private let rootParent: (navigation: Int, table: Int, id: Int64)?
   private var slotOf: [Int: Int] = [:]
 
@@ -35,14 +41,20 @@ struct CollectedRows {
     let source: RowChunk.Place
     let target: RowChunk.Place
     let pairs: [ReplicaRelation.Pair]
+    /// Of the source's table.
+    let navigation: Int
   }
 
   /// - Parameters:
   ///   - table: the table of the payload's own entities.
   ///   - parent: for a collection in line that goes on in this payload: the navigation property, and the entity that
   ///     has it.
-  init(plan: ReplicaPlan, table: Int, parent: (navigation: Int, table: Int, id: Int64)? = nil) {
+  ///   - notesMembers: for changes: what stands behind navigation properties is noted.
+  init(
+    plan: ReplicaPlan, table: Int, parent: (navigation: Int, table: Int, id: Int64)? = nil, notesMembers: Bool = false
+  ) {
     self.plan = plan
+    self.notesMembers = notesMembers
     model = plan.model
     rootTable = table
     rootParent = parent
@@ -69,13 +81,13 @@ struct CollectedRows {
       chunk.slots[slot].removeAll()
     }
     chunk.order.removeAll(keepingCapacity: true)
-    chunk.toldContained.removeAll()
   }
 
   // MARK: The payload
 
   mutating func beginPayload(_ kind: PayloadKind) throws {
     self.kind = kind
+    try check(kind)
     switch kind {
     case .entity, .collection, .delta, .error: break
     case .property: throw RowCollectorError.noEntities("property")
@@ -84,14 +96,43 @@ struct CollectedRows {
     }
   }
 
+  /// Throws for a payload of another kind than what was asked for: what it leaves out is not told to be gone.
+  private func check(_ kind: PayloadKind) throws(RowCollectorError) {
+    guard let content else { return }
+    let found: String
+    switch (content, kind) {
+    case (.entity, .entity), (.collection, .collection), (.changes, .collection), (.changes, .delta): return
+    case (_, .entity): found = PageForm.Content.entity.rawValue
+    case (_, .collection): found = PageForm.Content.collection.rawValue
+    case (_, .delta): found = PageForm.Content.changes.rawValue
+    case (_, .property), (_, .reference), (_, .references), (_, .serviceDocument), (_, .error): return
+    }
+    throw .otherKind(expected: content.rawValue, found: found)
+  }
+
+  /// Throws for a context of entities that cannot be the payload's own.
+  private func check(_ context: ContextURL) throws(RowCollectorError) {
+    guard content != nil, let named = table(of: context), !isRelated(named) else { return }
+    throw .otherKind(
+      expected: "entities of \(plan.tables[rootTable].name)", found: "those of \(named.name) by their context")
+  }
+
+  /// Whether entities of a table may be the payload's own.
+  func isRelated(_ table: EntityTable) -> Bool {
+    let root = plan.tables[rootTable]
+    return root.typeNumber(table.type.name) != nil || table.typeNumber(root.type.name) != nil
+  }
+
   mutating func link(_ link: ODataDeltaLink, isDeleted: Bool) { chunk.deltaLinks.append((link, isDeleted)) }
 
-  mutating func payloadControl(_ information: ControlInformation, _ scalar: PayloadScalar) {
+  mutating func payloadControl(_ information: ControlInformation, _ scalar: PayloadScalar) throws {
     switch information {
     case .nextLink: nextLink = scalar.isNull ? nil : scalar.string
     case .deltaLink: deltaLink = scalar.isNull ? nil : scalar.string
     case .count: count = scalar.int64
-    case .context: context = scalar.string
+    case .context:
+      context = scalar.string
+      try check(ContextURL(scalar.string))
     default: break
     }
   }
@@ -171,16 +212,25 @@ struct CollectedRows {
     try close(&frame)
     frames.removeLast()
     guard frames.isEmpty else { return join(frame) }
+    try checkContent(frame)
     if let rootParent { joinRoot(frame, rootParent) }
     fillTies()
     try checkKeys()
     rootCount += 1
   }
 
+  /// Throws for an object that is asked for as an entity and says nothing.
+  private func checkContent(_ frame: EntityFrame) throws(RowCollectorError) {
+    guard content == .entity, frame.id == nil, frame.media == nil else { return }
+    guard !chunk.slots[Int(frame.place.slot)].hasAny(Int(frame.place.row)) else { return }
+    throw .otherKind(expected: PageForm.Content.entity.rawValue, found: "an object without properties")
+  }
+
   mutating func nullEntity(_ name: PayloadName) {
     let member = member(name)
     guard member.kind == .navigation, let top = frames.indices.last else { return }
     let frame = frames[top]
+    noteTold(Int(member.index), of: frame.place)
     switch frame.table.navigations[Int(member.index)].relation {
     case .links(let link, let isForward):
       chunk.told.append(RowChunk.Told(link: link, row: frame.place, isSource: isForward))
@@ -192,11 +242,21 @@ struct CollectedRows {
         // Where the payload has the column too, that one counts.
         chunk.slots[slot].mark(Int(frame.place.row), pair.source)
       }
-    case .containment:
-      chunk.toldContained.append(
-        RowChunk.ToldContained(table: frame.table.navigations[Int(member.index)].target, parent: frame.place))
-    case .container: break
+    case .containment, .container: break
     }
+  }
+
+  /// Notes that a navigation property is told completely.
+  mutating func noteTold(_ navigation: Int, of source: RowChunk.Place) {
+    if notesMembers { chunk.toldMembers.append(RowChunk.Navigation(source: source, navigation: navigation)) }
+  }
+
+  /// Notes that an entity stands behind a navigation property, or does no more.
+  mutating func noteMember(_ navigation: Int, of source: RowChunk.Place, _ target: RowChunk.Place, isAdded: Bool) {
+    guard notesMembers else { return }
+    chunk.members.append(
+      RowChunk.Member(
+        navigation: RowChunk.Navigation(source: source, navigation: navigation), target: target, isAdded: isAdded))
   }
 
   mutating func beginCollection(_ name: PayloadName, isDelta: Bool) {
@@ -217,13 +277,8 @@ struct CollectedRows {
   mutating func endCollection() { if frames.last?.isCollection == true { frames.removeLast() } }
 
   private mutating func tell(_ frame: EntityFrame) {
-    switch frame.table.navigations[frame.navigation].relation {
-    case .links(let link, let isForward):
-      chunk.told.append(RowChunk.Told(link: link, row: frame.place, isSource: isForward))
-    case .containment:
-      chunk.toldContained.append(
-        RowChunk.ToldContained(table: frame.table.navigations[frame.navigation].target, parent: frame.place))
-    case .columns, .container: break
-    }
+    noteTold(frame.navigation, of: frame.place)
+    guard case .links(let link, let isForward) = frame.table.navigations[frame.navigation].relation else { return }
+    chunk.told.append(RowChunk.Told(link: link, row: frame.place, isSource: isForward))
   }
 }

@@ -25,10 +25,18 @@ struct RowChunk: Sendable {
     let isSource: Bool
   }
 
-  /// The row whose contained entities the payload has told completely.
-  struct ToldContained: Sendable {
-    let table: Int
-    let parent: Place
+  /// A navigation property of a row of the chunk.
+  struct Navigation: Sendable, Hashable {
+    let source: Place
+    let navigation: Int
+  }
+
+  /// An entity in line behind a navigation property.
+  struct Member: Sendable {
+    let navigation: Navigation
+    let target: Place
+    /// False for one that a nested delta takes away.
+    let isAdded: Bool
   }
 
   /// A collection in line that goes on behind a link.
@@ -53,7 +61,9 @@ struct RowChunk: Sendable {
   var links: [Link] = []
   var outerLinks: [OuterLink] = []
   var told: [Told] = []
-  var toldContained: [ToldContained] = []
+  /// Of changes: the navigation properties that were told completely, and the entities in line behind any.
+  var toldMembers: [Navigation] = []
+  var members: [Member] = []
   var inlines: [Inline] = []
   /// Links of a delta, by entity-ids.
   var deltaLinks: [(link: ODataDeltaLink, isDeleted: Bool)] = []

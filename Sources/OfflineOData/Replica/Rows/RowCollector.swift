@@ -5,6 +5,8 @@ import Storage
 enum RowCollectorError: Error, Sendable, CustomStringConvertible {
   /// It holds something else than entities.
   case noEntities(String)
+  /// It is of another kind than what was asked for.
+  case otherKind(expected: String, found: String)
   /// It is the service's error.
   case service(ODataErrorPayload)
   /// An entity of a table, by name, comes without its key: it could not be told apart from others.
@@ -13,6 +15,7 @@ enum RowCollectorError: Error, Sendable, CustomStringConvertible {
   var description: String {
     switch self {
     case .noEntities(let kind): "The answer holds no entities: it is a \(kind)."
+    case .otherKind(let expected, let found): "The answer is of another kind: expected \(expected), found \(found)."
     case .noKey(let table): "An entity of \(table) comes without its key; where the query selects, select the key too."
     case .service(let error): "The service answers with an error: \(error.message) (\(error.code))"
     }
@@ -30,8 +33,17 @@ final class RowCollector: PayloadHandler {
   ///   - table: the table of the payload's own entities.
   ///   - parent: for a collection in line that goes on in this payload: the navigation property, and the entity that
   ///     has it.
-  init(plan: ReplicaPlan, table: Int, parent: (navigation: Int, table: Int, id: Int64)? = nil) {
-    rows = CollectedRows(plan: plan, table: table, parent: parent)
+  ///   - notesMembers: for changes: what stands behind navigation properties is noted.
+  init(
+    plan: ReplicaPlan, table: Int, parent: (navigation: Int, table: Int, id: Int64)? = nil, notesMembers: Bool = false
+  ) {
+    rows = CollectedRows(plan: plan, table: table, parent: parent, notesMembers: notesMembers)
+  }
+
+  /// What the payload has to hold; nil takes all that holds entities.
+  var content: PageForm.Content? {
+    get { rows.content }
+    set { rows.content = newValue }
   }
 
   /// What has been told since the last time; between rows.

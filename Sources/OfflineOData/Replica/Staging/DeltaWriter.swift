@@ -22,12 +22,34 @@ struct DeltaWriter {
   private var indexed: [Int: Set<Int>] = [:]
   /// Identities that are kept for rows to come.
   private var free: Range<Int64> = 0..<0
+  /// Where rows stand in the answers of the store's defining queries, as far as that is known.
+  var places: [Int64: QueryPlaces]
+  /// Rows that may stand nowhere any more, each once.
+  var released: [Released] = []
+  var isReleased: Set<Released> = []
+  var denied: Set<DeniedLink> = []
+  /// The query's own entities that have left it, of a table that others of its rows are in too.
+  var left: Set<Int64> = []
+  /// Whether only a whole read can tell which rows the query still has.
+  var isIncomplete: Bool {
+    get { outcome.isIncomplete }
+    set { outcome.isIncomplete = newValue }
+  }
 
-  init(_ plan: ReplicaPlan, _ query: Int64, _ root: Int, _ connection: Connection) throws(StorageError) {
+  init(
+    _ plan: ReplicaPlan, _ query: Int64, _ root: Int, _ places: [Int64: QueryPlaces] = [:], _ connection: Connection
+  ) throws(StorageError) {
     self.plan = plan
     self.query = query
     self.root = root
+    self.places = [:]
     registry = try ReplicaRegistry(plan, connection)
+    for (query, places) in places {
+      let names = try connection.rows("SELECT name FROM larder_membership WHERE query = ?1", .integer(query)) {
+        (row) throws(StorageError) in try row.text(0)
+      }
+      self.places[query] = places.bringing(Set(names.compactMap { plan.table($0)?.number }))
+    }
   }
 
   /// Applies what a part of a page told.
@@ -45,13 +67,15 @@ struct DeltaWriter {
       identities[slot][row] = try apply(&chunk.slots[slot], row, parent, connection)
       if isOwn { outcome.rows += 1 }
     }
+    try release(untoldIn: chunk, identities, connection)
     try applyLinks(chunk, identities, connection)
-    try removeUntold(chunk, identities, connection)
   }
 
   /// Applies links told apart from entities, whose ends may have come behind them.
   mutating func finish(_ connection: Connection) throws(StorageError) -> StagedOutcome {
     for (link, isDeleted) in deltaLinks { try apply(link, isDeleted, connection) }
+    try settleReleased(connection)
+    try deleteKept(connection)
     for table in outcome.changed { try registry.forgetSearch(table: table, connection) }
     if hasNewTables || !outcome.changed.isEmpty { try connection.countVersionUp() }
     try connection.logChange(outcome.changed)
@@ -79,6 +103,9 @@ struct DeltaWriter {
       ?? TableDDL.empty(plan.tables[table])
   }
 
+  /// The name of links in a statement; there may be none yet.
+  func linkName(_ link: Int) -> String { links(link) ?? TableDDL.emptyLinks }
+
   private func links(_ link: Int) -> String? {
     registry.links[link].map { TableDDL.quoted(ReplicaRegistry.name("l", $0)) }
   }
@@ -87,6 +114,7 @@ struct DeltaWriter {
   private mutating func apply(
     _ slot: inout RowSlot, _ row: Int, _ parent: Int64?, _ connection: Connection
   ) throws(StorageError) -> Int64 {
+    let around = parent
     var parent = parent
     if parent == nil, slot.table.isContained, let url = slot.ids[row] {
       parent = try finder.findContainer(of: url, connection)?.id
@@ -100,19 +128,29 @@ struct DeltaWriter {
     }
     let flags = slot.flags[row]
     if flags.contains(.reference) { return id ?? 0 }
-    if flags.contains(.deleted) {
-      if let id { try delete(slot.table.number, id, connection) }
-      return id ?? 0
-    }
-    if flags.contains(.left) {
-      if let id { try leave(slot.table.number, id, connection) }
-      return id ?? 0
+    if !flags.isDisjoint(with: [.deleted, .left]) {
+      var table = slot.table.number
+      // The id alone may say that it is of another set: then the key is none of this one's.
+      if let url = slot.ids[row], let other = named(by: url), other !== slot.table {
+        table = other.number
+        id = try finder.find(url, connection).flatMap { $0.table == table ? $0.id : nil }
+      }
+      guard let id else { return 0 }
+      if flags.contains(.deleted) { try delete(table, id, connection) } else { try leave(table, id, connection) }
+      return table == slot.table.number ? id : 0
     }
     if let id {
+      if around == nil, slot.table.number == root { left.remove(id) }
+      try release(changed: slot, row, id, connection)
       try update(slot, row, id, connection)
       return id
     }
     return try insert(&slot, row, parent, connection)
+  }
+
+  /// The entity set that an entity-id names with a key behind it; nil for an id of another form.
+  private func named(by url: String) -> EntityTable? {
+    EntityID.segments(url).last.flatMap { $0.key == nil ? nil : plan.table($0.name) }
   }
 
   private func find(
@@ -167,23 +205,49 @@ struct DeltaWriter {
   /// Identities that are taken at a time.
   private static let reserve = 100
 
-  /// Takes an entity out of the query; it goes where no other has it.
+  /// Takes an entity that the delta says has left out of the query, unless it may stand elsewhere in its answer.
   private mutating func leave(_ table: Int, _ id: Int64, _ connection: Connection) throws(StorageError) {
-    let bit = SQLValue.integer(1 << (bits[table] ?? 0))
-    try connection.run(
-      "UPDATE \(name(table)) SET \"@queries\" = \"@queries\" & ~?1 WHERE \"@id\" = ?2 AND \"@queries\" & ?1 <> 0", bit,
-      .integer(id))
-    if connection.changes > 0 { outcome.changed.insert(table) }
-    let isLeft = try connection.first(
-      "SELECT 1 FROM \(name(table)) WHERE \"@id\" = ?1 AND \"@queries\" = 0 AND \"@state\" = 0", .integer(id)
-    ) { (_) throws(StorageError) in true }
-    if isLeft == true { try delete(table, id, connection) }
+    if table == root, let places = places[query], places.places(in: table).count > 1 {
+      left.insert(id)
+      return release(Released(query: query, table: table, row: id))
+    }
+    guard let bit = try connection.bit(of: query, in: plan.tables[table].name) else { return }
+    try leave(Released(query: query, table: table, row: id), 1 << bit, connection)
   }
 
-  /// Deletes an entity with its links and all that it contains.
+  /// Takes a row out of a query, and releases what it holds there; it goes where no other query has it.
+  mutating func leave(_ row: Released, _ bit: Int64, _ connection: Connection) throws(StorageError) {
+    let (table, id) = (row.table, row.row)
+    if let other = registry.entities[table]?.reader, other != query { throw .inUse(connection.file ?? "") }
+    try release(below: table, id, of: row.query, connection)
+    try connection.run(
+      "UPDATE \(name(table)) SET \"@queries\" = \"@queries\" & ~?1 WHERE \"@id\" = ?2 AND \"@queries\" & ?1 <> 0",
+      .integer(bit), .integer(id))
+    if connection.changes > 0 { outcome.changed.insert(table) }
+    let isLeft = try connection.first(
+      "SELECT 1 FROM \(name(table)) WHERE \"@id\" = ?1 AND \"@queries\" = 0", .integer(id)
+    ) { (_) throws(StorageError) in true }
+    guard isLeft == true, try !connection.keepNamed(id) else { return }
+    try delete(table, id, connection)
+  }
+
+  /// Deletes rows that were kept for changes that are gone.
+  private mutating func deleteKept(_ connection: Connection) throws(StorageError) {
+    for id in try connection.keptInVain() {
+      for table in registry.entities.keys.sorted() {
+        let isLeft = try connection.first(
+          "SELECT 1 FROM \(name(table)) WHERE \"@id\" = ?1 AND \"@queries\" = 0 AND \"@state\" = 0", .integer(id)
+        ) { (_) throws(StorageError) in true }
+        if isLeft == true { try delete(table, id, connection) }
+      }
+    }
+  }
+
+  /// Deletes an entity with its links and all that it contains, and releases what it holds for any query.
   private mutating func delete(_ table: Int, _ id: Int64, _ connection: Connection) throws(StorageError) {
     var waiting = [(table: table, id: id)]
     while let next = waiting.popLast() {
+      try release(below: next.table, next.id, connection)
       try connection.run("DELETE FROM \(name(next.table)) WHERE \"@id\" = ?1", .integer(next.id))
       if connection.changes > 0 { outcome.changed.insert(next.table) }
       for link in plan.links where link.source == next.table || link.target == next.table {
@@ -208,9 +272,7 @@ struct DeltaWriter {
   ) throws(StorageError) {
     for told in chunk.told {
       let id = identities[Int(told.row.slot)][Int(told.row.row)]
-      guard let name = links(told.link) else { continue }
-      try connection.run("DELETE FROM \(name) WHERE \(told.isSource ? "source" : "target") = ?1", .integer(id))
-      if connection.changes > 0 { changed(told.link) }
+      try removeLinks(told.link, of: id, isSource: told.isSource, connection)
     }
     for link in chunk.links {
       let source = identities[Int(link.source.slot)][Int(link.source.row)]
@@ -218,6 +280,19 @@ struct DeltaWriter {
       guard source != 0, target != 0 else { continue }
       try set(link.link, source, target, isAdded: link.isAdded, connection)
     }
+  }
+
+  /// Removes the links of a row.
+  private mutating func removeLinks(
+    _ link: Int, of id: Int64, isSource: Bool, _ connection: Connection
+  ) throws(StorageError) {
+    guard let name = links(link) else { return }
+    let condition = "\(isSource ? "source" : "target") = ?1"
+    let others = try connection.integers(
+      "SELECT \(isSource ? "target" : "source") FROM \(name) WHERE \(condition)", .integer(id))
+    for other in others { release(endsOf: link, isSource ? id : other, isSource ? other : id) }
+    try connection.run("DELETE FROM \(name) WHERE \(condition)", .integer(id))
+    if connection.changes > 0 { changed(link) }
   }
 
   private mutating func set(
@@ -230,6 +305,7 @@ struct DeltaWriter {
       isAdded
       ? "INSERT OR IGNORE INTO \(name)(source, target) VALUES(?1, ?2)"
       : "DELETE FROM \(name) WHERE source = ?1 AND target = ?2"
+    if !isAdded { release(endsOf: link, source, target) }
     try connection.run(sql, .integer(source), .integer(target))
     if connection.changes > 0 { changed(link) }
   }
@@ -238,20 +314,16 @@ struct DeltaWriter {
     outcome.changed.formUnion([plan.links[link].source, plan.links[link].target])
   }
 
-  /// Contained entities that a whole collection in line does not have any more.
-  private mutating func removeUntold(
-    _ chunk: RowChunk, _ identities: [[Int64]], _ connection: Connection
+  /// Contained entities that a whole collection in line does not have any more. Those of other queries' stay theirs.
+  mutating func removeContained(
+    except kept: Set<Int64>, in table: Int, below parent: Int64, _ connection: Connection
   ) throws(StorageError) {
-    for told in chunk.toldContained where registry.entities[told.table] != nil {
-      let parent = identities[Int(told.parent.slot)][Int(told.parent.row)]
-      var kept: Set<Int64> = []
-      for (slot, rows) in chunk.slots.enumerated() where rows.table.number == told.table {
-        for row in 0..<rows.rowCount where rows.parents[row] == told.parent { kept.insert(identities[slot][row]) }
-      }
-      let there = try connection.integers(
-        "SELECT \"@id\" FROM \(name(told.table)) WHERE \"@parent\" = ?1", .integer(parent)
-      )
-      for id in there where !kept.contains(id) { try delete(told.table, id, connection) }
+    guard registry.entities[table] != nil else { return }
+    let bit = try connection.bit(of: query, in: plan.tables[table].name).map { Int64(1) << $0 } ?? 0
+    let there = try connection.integers(
+      "SELECT \"@id\" FROM \(name(table)) WHERE \"@parent\" = ?1", .integer(parent))
+    for id in there where !kept.contains(id) {
+      try leave(Released(query: query, table: table, row: id), bit, connection)
     }
   }
 
@@ -260,20 +332,28 @@ struct DeltaWriter {
   ) throws(StorageError) {
     guard let source = try resolve(link.source, connection) else { return }
     let path = link.relationship.split(separator: "/").filter { !$0.contains(".") }.map(String.init)
-    guard let navigation = plan.tables[source.table].navigation(path) else { return }
+    let table = plan.tables[source.table]
+    guard let number = table.navigations.firstIndex(where: { $0.path == path }) else { return }
+    let navigation = table.navigations[number]
     let target = try link.target.flatMap { (url) throws(StorageError) in try resolve(url, connection) }
     switch navigation.relation {
     case .links(let number, let isForward):
-      if target == nil || !navigation.isCollection, let name = links(number), isDeleted || !navigation.isCollection {
+      if target == nil || !navigation.isCollection, isDeleted || !navigation.isCollection {
         // Of a to-one navigation property there is one link at most.
-        try connection.run("DELETE FROM \(name) WHERE \(isForward ? "source" : "target") = ?1", .integer(source.id))
-        if connection.changes > 0 { changed(number) }
+        try removeLinks(number, of: source.id, isSource: isForward, connection)
       }
       guard let target else { return }
       try set(
         number, isForward ? source.id : target.id, isForward ? target.id : source.id, isAdded: !isDeleted, connection)
     case .containment: if isDeleted, let target { try delete(target.table, target.id, connection) }
-    case .columns, .container: break
+    case .columns:
+      guard let target else { return }
+      if isDeleted {
+        deny(table, number, source.id, target.id)
+      } else {
+        allow(table, number, source.id, target.id)
+      }
+    case .container: break
     }
   }
 

@@ -10,11 +10,27 @@ struct PageForm: Sendable, Codable, Hashable {
   /// The media type.
   var contentType: String?
   private var versionNumber: Int?
+  /// What the page has to hold; nil takes all that holds entities.
+  var content: Content?
+  private var protocolNumber: Int?
 
+  /// What a page is asked for.
+  enum Content: String, Sendable, Codable {
+    case entity = "one entity"
+    case collection = "a collection of entities"
+    /// Changes; services that have no form of their own for these tell entities.
+    case changes = "changes"
+  }
+
+  /// - Parameters:
+  ///   - version: that of the answer.
+  ///   - protocolVersion: that of the service: an answer in another protocol is none.
   init(
     isAtom: Bool = false, url: String? = nil, status: Int? = nil, contentType: String? = nil,
-    version: ODataVersion? = nil
+    version: ODataVersion? = nil, content: Content? = nil, protocolVersion: ODataVersion? = nil
   ) {
+    self.content = content
+    protocolNumber = protocolVersion?.rawValue
     self.isAtom = isAtom
     self.url = url
     self.status = status
@@ -23,6 +39,7 @@ struct PageForm: Sendable, Codable, Hashable {
   }
 
   var version: ODataVersion? { versionNumber.flatMap { ODataVersion(rawValue: $0) } }
+  var protocolVersion: ODataVersion? { protocolNumber.flatMap { ODataVersion(rawValue: $0) } }
 }
 
 /// What a page of an answer has told.
@@ -38,6 +55,8 @@ struct PageEnd: Sendable, Hashable {
   /// Rows of the query's own table that this staging has so far, each counted once; nil for changes.
   var stagedRows: Int64?
   var context: String?
+  /// How many links in line their referential constraints contradict, by table and navigation property.
+  var contradictedLinks: [String: Int64] = [:]
 }
 
 /// A collection in line that goes on behind a link.
@@ -62,6 +81,7 @@ struct PageReader {
 
   init(_ form: PageForm, _ collector: RowCollector) {
     self.collector = collector
+    collector.content = form.content
     if form.isAtom {
       var options = AtomOptions(model: collector.rows.model)
       options.expectedType = .named(collector.rows.rootTypeName)
@@ -72,6 +92,8 @@ struct PageReader {
         contentType: form.contentType)
       // Links to further pages and to changes may be of any form.
       if options.expectedType == nil { options.expectedType = .named(collector.rows.rootTypeName) }
+      if form.content == .entity { options.expected = .entity }
+      options.protocolVersion = form.protocolVersion
       reader = .json(JSONPayloadReader(options: options))
     }
   }
@@ -99,7 +121,8 @@ struct PageReader {
   var end: PageEnd {
     let told = collector.rows
     return PageEnd(
-      nextLink: told.nextLink, deltaLink: told.deltaLink, count: told.count, rows: told.rootCount, context: told.context
-    )
+      nextLink: told.nextLink, deltaLink: told.deltaLink, count: told.count, rows: told.rootCount,
+      context: told.context,
+      contradictedLinks: told.contradictedLinks)
   }
 }

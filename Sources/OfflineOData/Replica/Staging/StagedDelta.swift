@@ -11,10 +11,15 @@ final class StagedDelta: Sendable {
   let query: Int64
   /// The table of the query's own entities.
   let table: Int
+  /// Where rows stand in the answers of the store's defining queries.
+  let places: [Int64: QueryPlaces]
   let position: String?
   let pages: Int
 
-  private init(_ replica: Replica, _ query: Int64, _ table: Int, position: String?, pages: Int) {
+  private init(
+    _ replica: Replica, _ query: Int64, _ table: Int, _ places: [Int64: QueryPlaces], position: String?, pages: Int
+  ) {
+    self.places = places
     self.replica = replica
     self.query = query
     self.table = table
@@ -23,24 +28,28 @@ final class StagedDelta: Sendable {
   }
 
   /// Begins anew: what is staged for the query is dropped.
-  static func begin(_ replica: Replica, query: Int64, table: Int) async throws(StorageError) -> StagedDelta {
+  static func begin(
+    _ replica: Replica, query: Int64, table: Int, places: [Int64: QueryPlaces] = [:]
+  ) async throws(StorageError) -> StagedDelta {
     try await replica.write { (connection, _, plan) throws(StorageError) in
       try StagedTables.drop(query: query, plan, connection)
       try connection.run(
         "INSERT INTO larder_download(query, way, pages, rows, bytes) VALUES(?1, 1, 0, 0, 0)", .integer(query))
     }
-    return StagedDelta(replica, query, table, position: nil, pages: 0)
+    return StagedDelta(replica, query, table, places, position: nil, pages: 0)
   }
 
   /// Goes on with the pages that are staged; nil where there are none.
-  static func resume(_ replica: Replica, query: Int64, table: Int) async throws(StorageError) -> StagedDelta? {
+  static func resume(
+    _ replica: Replica, query: Int64, table: Int, places: [Int64: QueryPlaces] = [:]
+  ) async throws(StorageError) -> StagedDelta? {
     let found = try await replica.database.read { (connection) throws(StorageError) in
       try connection.first(
         "SELECT position, pages FROM larder_download WHERE query = ?1 AND way = 1", .integer(query)
       ) { (row) throws(StorageError) in (try row.textOrNil(0), try row.int64(1)) }
     }
     guard let found, found.1 > 0 else { return nil }
-    return StagedDelta(replica, query, table, position: found.0, pages: Int(clamping: found.1))
+    return StagedDelta(replica, query, table, places, position: found.0, pages: Int(clamping: found.1))
   }
 
   /// Begins to keep a page.
@@ -79,7 +88,7 @@ final class StagedDelta: Sendable {
       return try await replica.write { [self] (connection, state, plan) throws(StorageError) in
         var local = LocalRows(plan, state, connection)
         let unfolded = try local.unfold()
-        var writer = try DeltaWriter(plan, query, table, connection)
+        var writer = try DeltaWriter(plan, query, table, places, connection)
         do { try read(plan, connection, &writer) } catch let error as StorageError { throw error } catch {
           unreadable.withLock { $0 = error }
           throw .givenUp(connection.file ?? "")
@@ -117,7 +126,7 @@ final class StagedDelta: Sendable {
         if let rest = reader?.collector.take() { try writer.write(rest, connection) }
         guard let next else { return }
         let form = JSONSettings.decode(PageForm.self, next.form) ?? PageForm()
-        reader = PageReader(form, RowCollector(plan: plan, table: table))
+        reader = PageReader(form, RowCollector(plan: plan, table: table, notesMembers: true))
         page = next.page
       }
       guard let next else { return }

@@ -5,6 +5,8 @@ import Synchronization
 struct StagedOutcome: Sendable, Hashable {
   /// The numbers of the entity tables whose rows or links are others now.
   var changed: Set<Int> = []
+  /// Whether a delta left it open which rows the query still has: they are to be read whole.
+  var isIncomplete = false
   /// The rows of the query's own table that it now has.
   var rows: Int64 = 0
   /// Entities that the server has changed under changes of this device that wait to be sent.
@@ -39,6 +41,8 @@ extension StagedRead {
     var marked: Int64?
     /// Rows of each table that changes waited on when the others were marked. By the end these may be taken back.
     fileprivate var waiting: [Int: Set<Int64>] = [:]
+    /// Queries that may have lost rows by what the read has changed of others.
+    fileprivate var doubtful: Set<Int64> = []
 
     fileprivate init(_ work: Work) { self.work = work }
   }
@@ -53,6 +57,9 @@ extension StagedRead {
       compared.changed[table.number] = try await mark(table, marks, &compared)
     }
     for link in compared.work.links where try await hasChanged(link) { compared.changedLinks.insert(link.number) }
+    for (other, places) in places where other != query {
+      if try await moves(rowsOf: other, places, compared) { compared.doubtful.insert(other) }
+    }
     return compared
   }
 
@@ -129,10 +136,19 @@ extension StagedRead {
 
   /// Copies rows that other queries bring, in slices.
   private func copyRows(_ work: Work.Table) async throws(StorageError) {
-    guard work.isShared else { return }
     let table = plan.tables[work.number]
     let names = (SystemColumn.allCases.filter { $0 != .queries }.map(\.rawValue) + table.columns.map(\.name))
     let list = TableDDL.list(names)
+    let named = """
+      INSERT OR IGNORE INTO \(work.next)(\(list),"@queries") SELECT \(list),"@queries" & ~?1 FROM \(work.current)
+      WHERE "@id" IN (\(Connection.namedRows)) AND "@id" NOT IN (SELECT row FROM larder_base)
+      """
+    try await replica.database.stage { (connection) throws(StorageError) in
+      try connection.run(named, .integer(1 << work.bit))
+      let left = "SELECT \"@id\" FROM \(work.next) WHERE \"@id\" IN (\(Connection.namedRows)) AND \"@queries\" = 0"
+      for row in try connection.integers(left) { _ = try connection.keepNamed(row) }
+    }
+    guard work.isShared else { return }
     let copy = """
       INSERT OR IGNORE INTO \(work.next)(\(list),"@queries") SELECT \(list),"@queries" & ~?1 FROM \(work.current)
       WHERE "@id" > ?2 AND "@id" <= ?3 AND ("@queries" & ~?1 <> 0 OR "@state" <> 0)
@@ -275,6 +291,44 @@ extension StagedRead {
     }
   }
 
+  /// Whether the read has other joining columns, or fewer links, of rows of another query than were here: that one's delta
+  /// will not tell what these led to.
+  private func moves(
+    rowsOf other: Int64, _ places: QueryPlaces, _ compared: Compared
+  ) async throws(StorageError) -> Bool {
+    var questions: [(table: String?, sql: String)] = []
+    for work in compared.work.tables where work.isShared && compared.changed[work.number] != nil {
+      let table = plan.tables[work.number]
+      let columns = places.joiningColumns(of: table, plan).sorted().map { TableDDL.quoted(table.columns[$0].name) }
+      guard !columns.isEmpty else { continue }
+      let differ = columns.map { "n.\($0) IS NOT c.\($0)" }.joined(separator: " OR ")
+      let rows = "\(work.next) AS n JOIN \(work.current) AS c ON c.\"@id\" = n.\"@id\""
+      questions.append((table.name, "SELECT 1 FROM \(rows) WHERE c.\"@queries\" & ?1 <> 0 AND (\(differ)) LIMIT 1"))
+    }
+    for work in compared.work.links where compared.changedLinks.contains(work.number) {
+      guard places.isJoined(by: work.number, plan) else { continue }
+      let next = "SELECT 1 FROM \(TableDDL.quoted(work.next)) AS n WHERE n.source = c.source AND n.target = c.target"
+      questions.append((nil, "SELECT 1 FROM \(work.current) AS c WHERE NOT EXISTS(\(next)) LIMIT 1"))
+    }
+    let asked = questions
+    return try await replica.database.read { (connection) throws(StorageError) in
+      for question in asked {
+        var values: [SQLValue] = []
+        if let table = question.table {
+          guard let bit = try connection.bit(of: other, in: table) else { continue }
+          values = [.integer(1 << bit)]
+        }
+        var isFound = false
+        try connection.forEachRow(question.sql, values) { (_) throws(StorageError) in
+          isFound = true
+          return false
+        }
+        if isFound { return true }
+      }
+      return false
+    }
+  }
+
   private func hasChanged(_ work: Work.Links) async throws(StorageError) -> Bool {
     let next = TableDDL.quoted(work.next)
     let sql = """
@@ -328,6 +382,7 @@ extension StagedRead {
     outcome.changed.formUnion(local.changed)
     try ending.marks.mark(local.upserted, in: plan, connection)
     try ending.write(query, connection)
+    for other in compared.doubtful { try connection.readWhole(other) }
     try connection.run("DELETE FROM larder_inline WHERE query = ?1", .integer(query))
     try connection.logChange(outcome.changed)
     let rows = try connection.first("SELECT rows FROM larder_download WHERE query = ?1", .integer(query)) {
@@ -353,6 +408,18 @@ struct StagedEnding: Sendable {
   func write(_ query: Int64, _ connection: Connection) throws(StorageError) {
     try marks.begin(connection)
     if let marked { try marks.count(staged: marked, connection) }
+    let isNews = try connection.first(
+      """
+      SELECT 1 FROM larder_query WHERE id = ?1 AND (downloaded IS NULL
+      OR EXISTS(SELECT 1 FROM larder_setting WHERE name = 'former query ' || ?1))
+      """, .integer(query)
+    ) { (_) throws(StorageError) in true }
+    if isNews != nil {
+      try connection.forgetFormerQuery(of: query)
+      try connection.countVersionUp()
+      // Who waits for it is told, were it empty.
+      try connection.logChange(nil)
+    }
     try connection.run(
       "UPDATE larder_query SET delta_link = ?1, etag = ?2, last_modified = ?3, downloaded = ?4 WHERE id = ?5",
       .text(deltaLink), .text(etag), .text(lastModified), .real(time), .integer(query))

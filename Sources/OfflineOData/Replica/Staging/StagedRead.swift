@@ -21,6 +21,8 @@ final class StagedRead: Sendable {
   let queue: RowQueue
   /// The entity that contains the query's own rows, where one does.
   let container: Container?
+  /// Where rows stand in the answers of the store's defining queries.
+  let places: [Int64: QueryPlaces]
 
   /// An entity in the store, and its navigation property that contains rows.
   struct Container: Sendable, Hashable {
@@ -31,9 +33,10 @@ final class StagedRead: Sendable {
 
   private init(
     _ replica: Replica, _ query: Int64, _ table: Int, _ plan: ReplicaPlan, position: String?, pages: Int, rows: Int64,
-    container: Container? = nil
+    container: Container? = nil, places: [Int64: QueryPlaces] = [:]
   ) {
     self.container = container
+    self.places = places
     self.replica = replica
     self.query = query
     self.table = table
@@ -48,7 +51,7 @@ final class StagedRead: Sendable {
   ///
   /// Throws `inUse` later, when a page brings rows of a table that the whole read of another query fills.
   static func begin(
-    _ replica: Replica, query: Int64, table: Int, in container: Container? = nil
+    _ replica: Replica, query: Int64, table: Int, in container: Container? = nil, places: [Int64: QueryPlaces] = [:]
   ) async throws(StorageError) -> StagedRead {
     let plan = try await replica.write { (connection, _, plan) throws(StorageError) in
       try StagedTables.drop(query: query, plan, connection)
@@ -56,11 +59,14 @@ final class StagedRead: Sendable {
         "INSERT INTO larder_download(query, way, pages, rows, bytes) VALUES(?1, 0, 0, 0, 0)", .integer(query))
       return plan
     }
-    return StagedRead(replica, query, table, plan, position: nil, pages: 0, rows: 0, container: container)
+    return StagedRead(
+      replica, query, table, plan, position: nil, pages: 0, rows: 0, container: container, places: places)
   }
 
   /// Goes on with what is staged; nil where there is nothing.
-  static func resume(_ replica: Replica, query: Int64, table: Int) async throws(StorageError) -> StagedRead? {
+  static func resume(
+    _ replica: Replica, query: Int64, table: Int, places: [Int64: QueryPlaces] = [:]
+  ) async throws(StorageError) -> StagedRead? {
     let found = try await replica.read { (connection, _, plan) throws(StorageError) in
       try connection.first(
         "SELECT position, pages, rows FROM larder_download WHERE query = ?1 AND way = 0", .integer(query)
@@ -68,7 +74,8 @@ final class StagedRead: Sendable {
     }
     guard let found, found.0 != nil || found.1 > 0 else { return nil }
     return StagedRead(
-      replica, query, table, found.3, position: found.0, pages: Int(clamping: found.1), rows: found.2)
+      replica, query, table, found.3, position: found.0, pages: Int(clamping: found.1), rows: found.2,
+      places: places)
   }
 
   /// Begins to read a page, or one of a collection in line.

@@ -26,7 +26,8 @@ struct ConflictCourse: Sendable {
     of entry: QueueEntry, condition: String?, theirs: RequestEnd.Theirs? = nil, failure: ArchivedFailure
   ) async throws -> RequestEnd {
     let known = try await known(entry)
-    let theirs = if let theirs { theirs } else { await fetched(known.path) }
+    var theirs = if let theirs { theirs } else { await fetched(known.path) }
+    theirs = await withStream(theirs, entry, known.path)
     guard let entity = entry.request.entity, let table = store.replica.plan.table(entity.table) else {
       return .archived(failure, theirs: theirs)
     }
@@ -39,27 +40,43 @@ struct ConflictCourse: Sendable {
     }
     let policy = journal.options.conflictPolicy
     let decision = ConflictDecision.of(
-      policy, entry.request.operation, mine: known.columns, base: known.base, theirs: cells)
+      policy, entry.request.operation, mine: known.columns, base: known.base, theirs: cells,
+      mayHaveTakenEffect: failure.mayHaveTakenEffect ?? false)
     switch decision {
     case .archive: return .archived(failure, theirs: theirs)
     case .sendAgain:
-      return isRefusedAnyway(condition, theirs) ? .archived(failure, theirs: theirs) : .again(theirs, nil)
+      return isRefusedAnyway(condition, theirs, entry) ? .archived(failure, theirs: theirs) : .again(theirs, nil)
     case .giveUp: return .discarded(theirs)
     case .done: return .done(ServerAnswer())
     case .ask:
       guard case .resolver(let resolve) = policy else { return .archived(failure, theirs: theirs) }
-      let conflict = conflict(entry, known, theirs, table, plan)
+      var conflict = conflict(entry, known, theirs, table, plan)
+      conflict.mayHaveTakenEffect = failure.mayHaveTakenEffect ?? false
       let end = resolved(await resolve(conflict), entry, theirs, failure)
-      return if case .again = end, isRefusedAnyway(condition, theirs) { .archived(failure, theirs: theirs) } else {
+      return if case .again = end, isRefusedAnyway(condition, theirs, entry) { .archived(failure, theirs: theirs) } else
+      {
         end
       }
     }
   }
 
   /// Whether the service has refused its own ETag: it would again.
-  private func isRefusedAnyway(_ condition: String?, _ theirs: RequestEnd.Theirs) -> Bool {
+  private func isRefusedAnyway(_ condition: String?, _ theirs: RequestEnd.Theirs, _ entry: QueueEntry) -> Bool {
     guard let condition, case .there(let answer) = theirs else { return false }
-    return answer.etag == condition
+    return etag(answer, entry) == condition
+  }
+
+  /// The ETag of what a request changes: a stream's, else the entity's.
+  func etag(_ answer: ServerAnswer, _ entry: QueueEntry) -> String? {
+    answer.resourceETag(of: entry.request, store.replica.plan)
+  }
+
+  private func withStream(
+    _ theirs: RequestEnd.Theirs, _ entry: QueueEntry, _ path: String?
+  ) async -> RequestEnd.Theirs {
+    guard entry.request.isOfStream, case .there(let answer) = theirs else { return theirs }
+    let place = path.map { $0 + "/" + entry.request.target.path }
+    return .there(await store.withStream(answer, of: entry.request, at: place))
   }
 
   private func known(_ entry: QueueEntry) async throws(OfflineODataError) -> Known {
@@ -93,13 +110,16 @@ struct ConflictCourse: Sendable {
   func asked(for entry: QueueEntry) async throws -> RequestEnd.Theirs {
     guard let path = try await known(entry).path else { return .unknown }
     switch try await EntityLookup(store: store).entity(path) {
-    case .there(let answer): return .there(answer)
+    case .there(let answer): return await withStream(.there(answer), entry, path)
     case .gone: return .gone
     case .refused: return .unknown
     }
   }
 
-  func fetched(of entry: QueueEntry) async throws -> RequestEnd.Theirs { await fetched(try await known(entry).path) }
+  func fetched(of entry: QueueEntry) async throws -> RequestEnd.Theirs {
+    let path = try await known(entry).path
+    return await withStream(await fetched(path), entry, path)
+  }
 
   /// Whether the server's version is another one than the change was based on.
   func isAnother(_ answer: ServerAnswer, _ entry: QueueEntry) async throws -> Bool {
@@ -108,6 +128,11 @@ struct ConflictCourse: Sendable {
     guard let base = known.base, let entity = entry.request.entity, let table = plan.table(entity.table),
       let cells = answer.cells(in: table, plan)
     else { return false }
+    if let column = entry.request.streamColumn(plan) {
+      // Where one of the two is not known, nothing tells.
+      guard let old = base.streamETag(column), let new = cells.streamETag(column) else { return false }
+      return old != new
+    }
     return !ConflictDecision.changed(from: base, to: cells).isEmpty
   }
 

@@ -18,18 +18,21 @@ enum ConflictDecision: Hashable, Sendable {
   ///   - mine: the columns that the request changes.
   ///   - base: the server's version that the change was based on.
   ///   - theirs: the server's version now; nil where it has the entity no more.
+  ///   - mayHaveTakenEffect: theirs may have been made knowing mine: then mine is not applied again over it.
   static func of(
     _ policy: OfflineODataConflictPolicy, _ operation: QueuedRequest.Operation, mine: Set<String>, base: EntityCells?,
-    theirs: EntityCells?
+    theirs: EntityCells?, mayHaveTakenEffect: Bool = false
   ) -> ConflictDecision {
     if theirs == nil, operation == .delete { return .done }
     switch policy {
     case .archive: return .archive
     case .serverWins: return .giveUp
     // What is gone cannot be changed.
-    case .clientWins: return theirs == nil ? .archive : .sendAgain
+    case .clientWins: return theirs == nil || mayHaveTakenEffect ? .archive : .sendAgain
     case .mergeDisjoint:
-      guard let theirs, let base, operation == .patch || operation == .merge else { return .archive }
+      guard !mayHaveTakenEffect, let theirs, let base, operation == .patch || operation == .merge else {
+        return .archive
+      }
       return mine.isDisjoint(with: changed(from: base, to: theirs)) ? .sendAgain : .archive
     case .resolver: return .ask
     }

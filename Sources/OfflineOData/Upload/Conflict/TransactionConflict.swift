@@ -83,7 +83,8 @@ extension ConflictCourse {
 
   private func end(of member: Member) async throws -> RequestEnd {
     switch member.entry.request.operation {
-    case .create, .createMedia, .createLink, .updateLink, .deleteLink: return .queued
+    case .create, .createMedia, .createLink: return .queued
+    case .updateLink, .deleteLink: guard member.condition != nil, member.condition != "*" else { return .queued }
     case .patch, .merge, .replace, .delete, .replaceProperty, .patchProperty, .deleteProperty, .replaceValue, .action,
       .updateMedia, .deleteMedia:
       guard member.entry.request.entity != nil, member.condition != "*" else { return .queued }
@@ -92,7 +93,7 @@ extension ConflictCourse {
       return try await unconditional(member.entry, failure: member.failure)
     }
     let theirs = try await fetched(of: member.entry)
-    if case .there(let answer) = theirs, answer.etag == condition { return .queued }
+    if case .there(let answer) = theirs, etag(answer, member.entry) == condition { return .queued }
     var failure = member.failure
     (failure.kind, failure.httpStatus) = (.conflict, 412)
     return try await end(of: member.entry, condition: condition, theirs: theirs, failure: failure)
@@ -102,7 +103,7 @@ extension ConflictCourse {
 extension QueueEntry {
   /// Whether a download has noticed a conflict that the service would not: no ETag goes with the request.
   var isConflictUntold: Bool {
-    guard state == .queued, failure?.kind == .conflict, request.baseETag == nil, request.ifMatch != "*" else {
+    guard state == .queued, failure?.kind == .conflict, request.resourceETag == nil, request.ifMatch != "*" else {
       return false
     }
     switch request.operation {
@@ -130,12 +131,16 @@ extension ConflictCourse {
         "The service asks for a condition (If-Match), and the entity's ETag could not be read. \(failure.message)"
       return .archived(failure, theirs: theirs)
     case .there(let answer):
-      guard answer.etag != nil else {
+      guard etag(answer, entry) != nil else {
         failure.message =
           "The service asks for a condition (If-Match), and gives the entity no ETag. \(failure.message)"
         return .archived(failure, theirs: theirs)
       }
-      guard try await isAnother(answer, entry) else { return .again(theirs, nil) }
+      guard try await isAnother(answer, entry) else {
+        var request = entry.request
+        if request.isOfLink { request.wantsCondition = true }
+        return .again(theirs, request.isOfLink ? request : nil)
+      }
       (failure.kind, failure.httpStatus) = (.conflict, 412)
       return try await end(of: entry, condition: nil, theirs: theirs, failure: failure)
     }

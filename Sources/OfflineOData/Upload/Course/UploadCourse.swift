@@ -185,6 +185,7 @@ struct UploadCourse: Sendable {
     }
     let resolver = RequestResolver(journal: journal)
     var found: [(entry: QueueEntry, end: RequestEnd)] = []
+    var made: [RowReference: String] = [:]
     for entry in entries {
       // As it waits where nothing of it was done; in doubt for as long as the service alone can tell that.
       var waiting = entry
@@ -196,8 +197,11 @@ struct UploadCourse: Sendable {
         if isAsked, try await resolver.isRepeatable(entry, in: entries) {
           waiting.state = .sent
         } else {
-          end = try await ends.judged(resolver.end(of: entry), entry, isAlone: entries.count == 1)
+          end = try await ends.judged(resolver.end(of: entry, made: made), entry, isAlone: entries.count == 1)
         }
+      }
+      if case .done(let answer) = end, entry.request.makesEntity, let entity = entry.request.entity {
+        made[entity] = resolver.path(of: answer, entry.request)
       }
       found.append((waiting, end))
     }

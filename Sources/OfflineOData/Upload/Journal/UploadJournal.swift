@@ -46,6 +46,7 @@ struct UploadJournal: Sendable {
         units[unit] = draft
         return true
       }
+      for id in try ChangeQueue(connection).keyless() { if let unit = unitOf[id] { units[unit]?.isLeft = true } }
       for (id, earlier) in try ChangeQueue(connection).dependencies() {
         guard let unit = unitOf[id] else { continue }
         for one in earlier {
@@ -68,6 +69,17 @@ struct UploadJournal: Sendable {
       try connection.first("SELECT count(*) FROM larder_request WHERE state IN (0, 1)") {
         (row) throws(StorageError) in Int(try row.int64(0))
       } ?? 0
+    }
+  }
+
+  /// How many changes of the categories to upload are not with the service: queued, in doubt, or in the error archive.
+  func remaining() async throws(OfflineODataError) -> Int {
+    let categories = options.categories
+    return try await store.read { connection, _, _ in
+      let all = try connection.rows("SELECT json_extract(request, '$.category') FROM larder_request") {
+        (row) throws(StorageError) in try row.textOrNil(0) ?? ""
+      }
+      return categories.map { wanted in all.filter(wanted.contains).count } ?? all.count
     }
   }
 
@@ -146,6 +158,13 @@ struct UploadJournal: Sendable {
     var set = RequestRendering.ChangeSet()
     set.hasReferences = asOne && entries.count > 1
     let members = try entries.map { entry in
+      // A queue of an earlier version may have one: its values would become the bytes.
+      if entry.request.operation == .create, case .entity(let made) = entry.request.body,
+        let table = entry.request.entity.flatMap({ plan.table($0.table) }),
+        (made.typeName.flatMap { plan.model.structure($0) } ?? table.type).hasStream
+      {
+        throw RenderingError.unfitting(ChangeMaker.bytesFirst(table))
+      }
       // A name is needed where others refer to it, and answers are told apart by it.
       var request = try rendering.request(entry.request, contentID: asOne ? String(entry.id) : nil, in: &set)
       let attempt = UploadAttempt(
@@ -184,19 +203,10 @@ struct UploadJournal: Sendable {
       try queue.set(.archived, of: entry.id)
       try queue.set(failure: failure, of: entry.id)
     }
-    var count = own.count
-    var rows = Set(failures.compactMap(\.0.request.entity))
-    var behind = try queue.withDependents(own)
-    for unit in Set(failures.map(\.0.unit)) { behind += try queue.entries(inUnit: unit).map(\.id) }
-    for id in Set(behind).subtracting(own).sorted() {
-      guard let entry = try queue.entry(id), entry.state == .queued || entry.state == .sent else { continue }
-      try queue.set(.held, of: id)
-      count += 1
-      if let row = entry.request.entity { rows.insert(row) }
-    }
     var local = LocalRows(plan, state, connection)
-    for row in rows { try local.touch(row) }
+    for row in Set(failures.compactMap(\.0.request.entity)) { try local.touch(row) }
+    let held = try local.hold(behind: own)
     _ = try local.finish()
-    return count
+    return own.count + held.count
   }
 }

@@ -29,6 +29,11 @@ extension OpenStore {
     }
   }
 
+  /// Whether an entity was found to be what another creation has made.
+  func isClaimed(_ entity: String, byOtherThan creation: Int64) -> Bool {
+    upload.withLock { $0.claimed[entity].map { $0 != creation } ?? false }
+  }
+
   func forgetClaims() { upload.withLock { $0.claimed = [:] } }
   func refuseNames() { upload.withLock { $0.refusesNames = true } }
   func learnedRepeatable() { upload.withLock { $0.knowsRepeatable = true } }

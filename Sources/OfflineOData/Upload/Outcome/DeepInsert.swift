@@ -8,7 +8,12 @@ enum DeepInsert {
   /// The navigation properties to expand so that all that a request makes is read, as `Items($expand=Notes)`.
   static func expand(_ request: QueuedRequest, isV4: Bool = true) -> String {
     guard case .entity(let entity) = request.body else { return "" }
-    return isV4 ? nested(entity) : paths(entity).joined(separator: ",")
+    return expand(entity, isV4: isV4)
+  }
+
+  /// The navigation properties to expand so that all that a body makes is read.
+  static func expand(_ entity: QueuedEntity, isV4: Bool) -> String {
+    isV4 ? nested(entity) : paths(entity).joined(separator: ",")
   }
 
   private static func nested(_ entity: QueuedEntity) -> String {
@@ -28,20 +33,70 @@ enum DeepInsert {
     return all
   }
 
-  /// Each entity made inside, at any depth, with the one of the answer that it is: the one that has all the values that
-  /// were sent, in order where several have.
+  /// Each entity made inside, at any depth, with the one of the answer that it is.
   static func pairs(_ made: QueuedEntity, _ found: ODataEntity?) -> [(QueuedEntity, ODataEntity?)] {
     var all: [(QueuedEntity, ODataEntity?)] = []
     for link in made.links where !link.entities.isEmpty {
-      var candidates = found?.navigationLink(link.name).map { $0.entities ?? $0.entity.map { [$0] } ?? [] } ?? []
-      for child in link.entities {
-        let place = candidates.firstIndex { SentContent.matches(child, $0) }
-        let match = place.map { candidates.remove(at: $0) }
+      for (child, match) in zip(link.entities, matches(of: link.entities, in: found?.related(link.name) ?? [])) {
         all.append((child, match))
         all += pairs(child, match)
       }
     }
     return all
+  }
+
+  /// For each entity that was made the one that it is: the one that has all the values that were sent, in order where
+  /// several have; else one that may have come of them; else, where as many are left as were made, the next of these.
+  static func matches(of made: [QueuedEntity], in found: [ODataEntity]) -> [ODataEntity?] {
+    var left = found
+    var matches = [ODataEntity?](repeating: nil, count: made.count)
+    let ways: [(QueuedEntity, ODataEntity) -> Bool] = [
+      { SentContent.matches($0, $1) }, { SentContent.resembles($0, $1) },
+    ]
+    for isMatch in ways {
+      for (place, child) in made.enumerated() where matches[place] == nil {
+        guard let match = left.firstIndex(where: { isMatch(child, $0) }) else { continue }
+        matches[place] = left.remove(at: match)
+      }
+    }
+    let missing = matches.indices.filter { matches[$0] == nil }
+    if missing.count == left.count { for (place, match) in zip(missing, left) { matches[place] = match } }
+    return matches
+  }
+
+  /// Whether an answer shows all that was made.
+  static func isWhole(_ made: QueuedEntity, _ found: ODataEntity?) -> Bool {
+    pairs(made, found).allSatisfy { $0.1 != nil }
+  }
+
+  /// The rows of the entities made inside whose keys the service gives, in whole or in part.
+  static func keyless(_ made: QueuedEntity, _ plan: ReplicaPlan, isKeyless: Bool = false) -> Set<RowReference> {
+    var rows: Set<RowReference> = []
+    guard let table = made.row.flatMap({ plan.table($0.table) }) else { return rows }
+    for link in made.links {
+      guard let navigation = table.navigation([link.name]) else { continue }
+      let target = plan.tables[navigation.target]
+      var tied: Set<Int> = []
+      if case .columns(let pairs) = navigation.relation, !plan.isDependent(navigation, table) {
+        tied = Set(pairs.map(\.target))
+      }
+      for child in link.entities {
+        let lacks = target.key.contains { number in
+          if tied.contains(number) { return isKeyless }
+          return !child.properties.contains { [$0.name] == target.columns[number].path }
+        }
+        if lacks, let row = child.row { rows.insert(row) }
+        rows.formUnion(keyless(child, plan, isKeyless: lacks))
+      }
+    }
+    return rows
+  }
+}
+
+extension ODataEntity {
+  /// The entities behind a navigation property, as far as they are in line.
+  func related(_ name: String) -> [ODataEntity] {
+    navigationLink(name).map { $0.entities ?? $0.entity.map { [$0] } ?? [] } ?? []
   }
 }
 

@@ -7,8 +7,8 @@ import ODataService
 enum ForeignAnswer {
   /// Whether an answer is a web page.
   static func isOne(_ response: ODataSingleResponse) -> Bool {
-    guard !response.payloadBytes.isEmpty, let type = response.fields[.contentType]?.lowercased() else { return false }
-    return type.hasPrefix("text/html") || type.hasPrefix("application/xhtml")
+    guard !response.payloadBytes.isEmpty, let type = response.fields[.contentType] else { return false }
+    return WebPage.isType(type)
   }
 
   /// Whether an error is that a web page came instead of an answer.
@@ -21,5 +21,14 @@ enum ForeignAnswer {
     ODataServiceError(
       .malformedAnswer("a web page, where an answer of the service is expected"), operation: operation,
       url: response.url, response: response)
+  }
+}
+
+/// Web pages, which are never an answer of a service.
+enum WebPage {
+  /// Whether a media type is a web page's.
+  static func isType(_ type: String) -> Bool {
+    let type = type.lowercased()
+    return type.hasPrefix("text/html") || type.hasPrefix("application/xhtml")
   }
 }

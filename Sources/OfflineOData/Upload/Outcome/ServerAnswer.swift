@@ -11,6 +11,8 @@ struct ServerAnswer: Sendable {
   var etag: String?
   /// Where it is found.
   var location: String?
+  /// Of the stream that a request changes, where the service says more of it than the entity tells.
+  var stream: StreamVersion?
 
   init(entity: ODataEntity? = nil, etag: String? = nil, location: String? = nil) {
     self.entity = entity
@@ -37,6 +39,7 @@ struct ServerAnswer: Sendable {
       }
     }
     if let etag { cells[.etag] = .text(etag) }
+    if let stream { cells.take(stream) }
     return cells.isEmpty ? nil : cells
   }
 }
@@ -82,7 +85,9 @@ extension ArchivedFailure {
   /// The failure of a request that the service, or this library, refuses.
   init(_ error: ODataServiceError, kind: Kind, _ sent: SentRequest, time: Int64) {
     self.init(
-      kind: kind, message: error.payload?.message ?? error.description, method: sent.method, url: sent.url,
+      kind: kind,
+      message: error.payload?.message ?? error.description + (error.words.map { ": " + $0 } ?? ""), method: sent.method,
+      url: sent.url,
       time: Double(time))
     httpStatus = error.httpStatus
     code = error.payload?.code ?? ""

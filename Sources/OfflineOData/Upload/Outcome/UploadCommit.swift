@@ -90,7 +90,8 @@ struct UploadCommit: Sendable {
         counts.sent += 1
       case .archived(let failure, let theirs):
         if isThere { failures.append((entry, try known(failure, entry, theirs, &rows, plan))) }
-        try take(theirs, entry, &rows, plan)
+        // What was refused goes again as it was, and not on top of what is shown with it.
+        if failure.showsTheirs != true { try take(theirs, entry, &rows, plan) }
       case .queued:
         // As before this send, of which the service has taken nothing: what was in doubt then is in doubt still.
         try queue.set(entry.state, of: entry.id)
@@ -99,11 +100,12 @@ struct UploadCommit: Sendable {
       case .again(let theirs, let changed):
         try take(theirs, entry, &rows, plan)
         if isThere { try again(entry, theirs, changed, &rows, plan) }
-      case .discarded(let theirs):
-        try take(theirs, entry, &rows, plan)
-        if isThere { counts.discarded += try rows.undo([entry.id]).count }
+      case .discarded(let theirs): try take(theirs, entry, &rows, plan)
       }
     }
+    // It takes its whole transaction along: what was done of that is out of the queue before.
+    let givenUp = unit.ends.filter { if case .discarded = $0.end { true } else { false } }.map(\.entry.id)
+    counts.discarded += try rows.undo(givenUp.filter { try queue.entity(of: $0) != nil }).count
     _ = try rows.finish()
     if !failures.isEmpty { counts.failed += try journal.archive(failures, connection, state, plan) }
     return counts
@@ -124,13 +126,30 @@ struct UploadCommit: Sendable {
     // What contains others before these: a download may have brought them under another row of its.
     if let cells { try rows.replaceKey(of: entity, by: cells, after: entry.id) }
     for (row, cells) in children { if let cells { try rows.replaceKey(of: row, by: cells, after: entry.id) } }
-    // A download may have brought one under the key that it was sent with.
-    let known = try children.filter { try rows.keptBase($0.0.row).flatMap { $0 }?.isMadeHere == false }.map(\.0)
     try rows.succeed(entry.id, with: cells)
-    // One that the server's answer does not show comes with the next download, under its own key.
-    for (row, cells) in children where cells != nil || !known.contains(row) { try rows.setBase(row, to: cells) }
+    // One that the service has not shown stays as it was made, until a download brings it under its own key.
+    var keyless: Set<RowReference> = []
+    if case .entity(let made) = entry.request.body { keyless = DeepInsert.keyless(made, plan) }
+    for (row, cells) in children {
+      if let cells { try rows.setBase(row, to: cells) } else if keyless.contains(row) { try rows.markKeyless(row) }
+    }
     // Later changes of an entity go under the ETag that this one has given it: the queue never conflicts with itself.
     try rows.queue.rebase(entity.row, on: cells?.text(.etag))
+    try rebaseStream(entry.request, entity, cells, &rows, plan)
+  }
+
+  /// The same of a stream, whose bytes here are the service's now; of a media entity made, those that it was made of.
+  private func rebaseStream(
+    _ request: QueuedRequest, _ entity: RowReference, _ cells: EntityCells?, _ rows: inout LocalRows,
+    _ plan: ReplicaPlan
+  ) throws(StorageError) {
+    let isMade = request.operation == .createMedia
+    guard let column = isMade ? SystemColumn.media.rawValue : request.streamColumn(plan) else { return }
+    let etag = cells?.streamETag(column)
+    try rows.queue.rebaseStream(isMade ? "$value" : request.target.path, of: entity.row, on: etag)
+    guard request.operation == .updateMedia, let etag else { return }
+    let property = column == SystemColumn.media.rawValue ? "" : request.target.path.split(separator: "/").last ?? ""
+    try StoredStreams.set(etag, of: .init(entity: entity.row, property: String(property)), rows.connection)
   }
 
   /// The entities that were made with another, and what the server says of each.
@@ -163,9 +182,12 @@ struct UploadCommit: Sendable {
     _ plan: ReplicaPlan
   ) throws {
     let queue = rows.queue
+    // What was sent so far took no effect: the next send is the first of another request.
+    try queue.set(attempt: nil, of: entry.id)
     guard case .there(let answer) = theirs else { return try queue.set(.queued, of: entry.id) }
     var request = changed ?? entry.request
     request.baseETag = answer.etag
+    request.streamETag = request.isOfStream ? answer.resourceETag(of: request, plan) : nil
     request.ifMatch = nil
     try queue.set(failure: nil, of: entry.id)
     if changed != nil, case .entity(let body) = request.body, let entity = request.entity,
@@ -187,11 +209,13 @@ struct UploadCommit: Sendable {
     _ failure: ArchivedFailure, _ entry: QueueEntry, _ theirs: RequestEnd.Theirs, _ rows: inout LocalRows,
     _ plan: ReplicaPlan
   ) throws -> ArchivedFailure {
-    guard failure.kind == .conflict, let entity = entry.request.entity, let table = plan.table(entity.table) else {
+    guard failure.hasVersions, let entity = entry.request.entity, let table = plan.table(entity.table) else {
       return failure
     }
     var failure = failure
-    if failure.base == nil { failure.base = try entry.failure?.base ?? rows.base(of: entity) }
+    if failure.base == nil, !entry.request.makesEntity {
+      failure.base = try entry.failure?.base ?? rows.base(of: entity)
+    }
     failure.mine = try rows.effective(entity)
     switch theirs {
     case .unknown: failure.theirsIsUnknown = true

@@ -38,19 +38,26 @@ struct UploadEnds: Sendable {
     if let ends = try await conflicts(of: unit, answer) { return (UploadCommit.Unit(id: unit.id, ends: ends), nil) }
     switch answer {
     case .each(let answers):
-      let hasFailed = answers.contains { if case .failure = $0 { true } else { false } }
+      let hasFailed = answers.contains { if case .failure(let error) = $0 { !isMissing(error) } else { false } }
       for (member, answer) in zip(unit.members, answers) {
         switch answer {
         case .success(let response):
           try await learn(response.fields)
-          var end = RequestEnd.done(await completed(ServerAnswer(response, model: model), member))
+          var end = RequestEnd.done(
+            await completed(ServerAnswer(response, to: member.entry.request, store.replica.plan), member, in: unit))
           // Said to be done in a change set that failed: it should have been taken back.
-          if hasFailed, case .queued = try await lookedUp(member) {
-            end = .archived(try await failure(of: member, takenBack(unit)))
+          if hasFailed {
+            switch try await lookedUp(member) {
+            case .done: break
+            case .archived(let failure, let theirs): end = .archived(failure, theirs: theirs)
+            default: end = .archived(try await failure(of: member, takenBack(unit)))
+            }
           }
           ends.append((member.entry, end))
         case .failure(let error):
-          let (end, why) = try await self.end(of: member, error)
+          var (end, why) = try await self.end(of: member, error)
+          // Without a response, beside another that failed: services that do not take back what was done are found out.
+          if hasFailed, isMissing(error) { end = try await lookedUp(member) }
           ends.append((member.entry, end))
           stop = stop ?? why
         }
@@ -68,14 +75,19 @@ struct UploadEnds: Sendable {
     return (UploadCommit.Unit(id: unit.id, ends: UploadEnds.together(ends)), stop)
   }
 
+  private func isMissing(_ error: ODataServiceError) -> Bool {
+    UploadOutcome.of(error, isRemoval: false) == .unclear
+  }
+
   /// The requests of a unit go together: where one is in the archive, none goes on waiting.
   static func together(_ ends: [(entry: QueueEntry, end: RequestEnd)]) -> [(entry: QueueEntry, end: RequestEnd)] {
     let failure = ends.lazy.compactMap { if case .archived(let failure, _) = $0.end { failure } else { nil } }.first
     guard let failure else { return ends }
     return ends.map { entry, end in
       switch end {
-      case .queued, .again, .inDoubt: (entry, .archived(failure))
-      case .done, .archived, .discarded: (entry, end)
+      case .queued, .again, .discarded: (entry, .archived(failure))
+      // What is uncertain is held with it, and looked up when it is let go.
+      case .done, .archived, .inDoubt: (entry, end)
       }
     }
   }
@@ -92,8 +104,12 @@ struct UploadEnds: Sendable {
       return (mayHaveTakenEffect ? .inDoubt : .queued, OfflineODataError(below: UploadStop(error).cause))
     case .refused:
       if let end = try await doneBefore(member, error) { return (end, nil) }
-      return (.archived(try await failure(of: member, error)), nil)
+      if let end = try await linkEnd(member, error) { return (end, nil) }
+      return (try await refused(member, error), nil)
     case .conflict:
+      if let end = try await linkEnd(member, error) { return (end, nil) }
+      if let end = try await streamEnd(member) { return (end, nil) }
+      if let end = try await secondConflict(member, error) { return (end, nil) }
       let failure = try await failure(of: member, error, kind: .conflict)
       let course = ConflictCourse(journal: journal)
       let condition = member.request.ifMatch
@@ -103,6 +119,7 @@ struct UploadEnds: Sendable {
       }
       return (try await course.end(of: member.entry, condition: condition, failure: failure), nil)
     case .needsCondition:
+      if let end = try await linkEnd(member, error) { return (end, nil) }
       let failure = try await failure(of: member, error)
       guard member.request.ifMatch == nil, wantsCondition(member.entry.request) else {
         return (.archived(failure), nil)
@@ -112,7 +129,9 @@ struct UploadEnds: Sendable {
   }
 
   /// Whether a request is one that a condition could be asked for.
-  private func wantsCondition(_ request: QueuedRequest) -> Bool { request.entity != nil && !request.makesEntity }
+  private func wantsCondition(_ request: QueuedRequest) -> Bool {
+    request.entity != nil && !request.makesEntity && (!request.isOfLink || request.isOfSingleLink)
+  }
 
   /// A creation that was sent before, looked up too early, and is refused because its entity is there.
   private func doneBefore(_ member: PreparedRequest, _ error: ODataServiceError) async throws -> RequestEnd? {
@@ -123,12 +142,90 @@ struct UploadEnds: Sendable {
     return .done(answer)
   }
 
+  /// A link that is refused may be set already, or its source have another ETag: the link itself tells. Nil where it
+  /// does not.
+  private func linkEnd(_ member: PreparedRequest, _ error: ODataServiceError) async throws -> RequestEnd? {
+    guard member.entry.request.linkName != nil, let status = error.httpStatus, [400, 409, 412, 428].contains(status)
+    else { return nil }
+    switch try await lookedUp(member) {
+    case .done(let answer): return .done(answer)
+    case .queued where status == 412:
+      let theirs = try await ConflictCourse(journal: journal).fetched(of: member.entry)
+      guard case .there(let answer) = theirs, let etag = answer.etag, etag != member.request.ifMatch else { return nil }
+      return .again(theirs, nil)
+    default: return nil
+    }
+  }
+
+  /// Some services judge a change of a stream by its entity's ETag: where the stream still has the ETag that was refused,
+  /// the change goes again under the entity's. Nil where it has another.
+  private func streamEnd(_ member: PreparedRequest) async throws -> RequestEnd? {
+    var request = member.entry.request
+    guard request.isOfStream, request.usesEntityETag != true, let condition = member.request.ifMatch, condition != "*",
+      case .there(let answer) = try await ConflictCourse(journal: journal).fetched(of: member.entry),
+      answer.resourceETag(of: request, store.replica.plan) == condition
+    else { return nil }
+    request.usesEntityETag = true
+    return .again(.there(answer), request)
+  }
+
+  /// The conflict of a request that was sent before: its first send may have arrived behind its look-up. Nil where it did
+  /// not.
+  private func secondConflict(_ member: PreparedRequest, _ error: ODataServiceError) async throws -> RequestEnd? {
+    guard member.entry.attempt != nil, !member.entry.request.makesEntity else { return nil }
+    switch try await lookedUp(member, takesForms: false) {
+    case .done(let answer): return .done(answer)
+    case .archived(let judged, let theirs) where judged.mayHaveTakenEffect == true:
+      var failure = try await failure(of: member, error, kind: .conflict)
+      failure.mayHaveTakenEffect = true
+      return try await ConflictCourse(journal: journal).end(
+        of: member.entry, condition: member.request.ifMatch, theirs: theirs, failure: failure)
+    default: return nil
+    }
+  }
+
+  /// A refusal, with what the service has where that tells why: an entity of the key is there already, or is not.
+  private func refused(_ member: PreparedRequest, _ error: ODataServiceError) async throws -> RequestEnd {
+    var failure = try await failure(of: member, error)
+    guard let status = error.httpStatus, [404, 409, 410].contains(status),
+      let path = try await ownPath(member.entry.request), let found = try? await EntityLookup(store: store).entity(path)
+    else { return .archived(failure) }
+    switch found {
+    case .there(let answer):
+      failure.showsTheirs = true
+      return .archived(failure, theirs: .there(answer))
+    case .gone where !member.entry.request.makesEntity:
+      failure.showsTheirs = true
+      return .archived(failure, theirs: .gone)
+    case .gone, .refused: return .archived(failure)
+    }
+  }
+
+  /// Where the entity of a request is found: one that it makes under the key that the caller gave; nil where the service
+  /// gives it.
+  private func ownPath(_ request: QueuedRequest) async throws -> String? {
+    guard let entity = request.entity else { return nil }
+    return try await store.read { connection, state, plan in
+      guard request.makesEntity else {
+        return (try? RowPath(connection: connection, state: state, plan: plan).location(of: entity))?.path
+      }
+      let rows = LocalRows(plan, state, connection)
+      guard case .entity(let body) = request.body, let table = plan.table(entity.table),
+        table.key.allSatisfy({ number in body.properties.contains { [$0.name] == table.columns[number].path } }),
+        let cells = try rows.effective(entity)
+      else { return nil }
+      return try rows.path(of: entity, cells)
+    }
+  }
+
   /// What a conflict found by a look-up becomes by the policy; other ends stay.
   func judged(_ end: RequestEnd, _ entry: QueueEntry, isAlone: Bool) async throws -> RequestEnd {
+    if case .done(let answer) = end { return .done(await whole(answer, entry.request)) }
     guard case .archived(let failure, let theirs) = end, failure.kind == .conflict else { return end }
     let condition = entry.attempt.flatMap(UploadAttempt.init(json:))?.ifMatch
-    // A transaction is judged as one when it is sent again: its condition sees to it that nothing is done.
-    if !isAlone, condition != nil, condition != "*" { return .queued }
+    // A transaction is judged as one when it is sent again: its condition sees to it that nothing is done. Not where its
+    // changes may have taken effect: they would be applied a second time.
+    if !isAlone, failure.mayHaveTakenEffect != true, condition != nil, condition != "*" { return .queued }
     return try await ConflictCourse(journal: journal).end(
       of: entry, condition: condition, theirs: theirs, failure: failure)
   }
@@ -202,32 +299,57 @@ struct UploadEnds: Sendable {
 
   // MARK: Answers
 
-  /// Reads what an answer leaves out and is needed: the entity that was made, the ETag of one that has one.
-  private func completed(_ answer: ServerAnswer, _ member: PreparedRequest) async -> ServerAnswer {
+  /// Reads what an answer leaves out and is needed: the entity that was made with those made with it, the ETag of one that
+  /// has one.
+  private func completed(
+    _ answer: ServerAnswer, _ member: PreparedRequest, in unit: PreparedUnit
+  ) async -> ServerAnswer {
     let request = member.entry.request
-    let children =
-      if case .entity(let body) = request.body { DeepInsert.pairs(body, answer.entity) } else {
-        [(QueuedEntity, ODataEntity?)]()
+    let later = unit.members.drop { $0.entry.id <= member.entry.id }.map(\.entry.request)
+    if request.makesEntity {
+      guard answer.entity == nil || !hasKey(answer, request) else {
+        return await whole(answer, request, later: later)
       }
-    let isMade = request.makesEntity
-    let lacksEntity = isMade && (answer.entity == nil || children.contains { $0.1 == nil } || !hasKey(answer, request))
-    let isChanged =
+    } else {
       switch request.operation {
-      case .patch, .merge, .replace, .patchProperty, .replaceProperty, .deleteProperty, .replaceValue: true
-      default: false
+      case .patch, .merge, .replace, .patchProperty, .replaceProperty, .deleteProperty, .replaceValue: break
+      // These, too, change the entity's ETag, or may (Protocol 4.01 §11.4.1.1, §11.4.7.2).
+      case .updateMedia, .deleteMedia, .createLink, .updateLink, .deleteLink: break
+      default: return answer
       }
-    guard lacksEntity || isChanged && answer.etag == nil && request.baseETag != nil else { return answer }
-    // What cannot be read now comes with the next download.
-    let expand = isMade ? DeepInsert.expand(request, isV4: model.version >= .v4) : ""
+      guard answer.etag == nil, request.baseETag != nil || request.streamETag != nil else { return answer }
+    }
     guard let path = try? await path(answer, request) else {
-      guard isMade, !hasKey(answer, request), case .done(let found)? = try? await lookedUp(member)
-      else { return answer }
-      return found
+      guard request.makesEntity, !hasKey(answer, request), case .done(let found)? = try? await lookedUp(member) else {
+        return answer
+      }
+      return await whole(found, request, later: later)
     }
-    guard case .there(let whole)? = try? await EntityLookup(store: store).entity(path, expand: expand) else {
-      return answer
-    }
+    let made = request.makesEntity ? self.made(request, later) : nil
+    guard var whole = await DeepInsertReading(store: store).answer(at: path, made) else { return answer }
+    // What the response itself says of the bytes that were sent is of these; the entity may be another's since.
+    whole.stream = answer.stream
+    guard request.operation == .updateMedia, request.streamETag != nil else { return whole }
+    return await store.withStream(whole, of: request, at: member.request.path)
+  }
+
+  /// An answer with what was made with the entity, as far as the service shows it.
+  private func whole(
+    _ answer: ServerAnswer, _ request: QueuedRequest, later: [QueuedRequest] = []
+  ) async -> ServerAnswer {
+    guard let made = made(request, later), !DeepInsert.isWhole(made, answer.entity),
+      let path = try? await path(answer, request)
+    else { return answer }
+    var whole = answer
+    if let found = await DeepInsertReading(store: store).answer(at: path, made) { whole = found }
     return whole
+  }
+
+  /// What a request has made with others, as the later requests of its transaction leave it; nil for other requests.
+  private func made(_ request: QueuedRequest, _ later: [QueuedRequest]) -> QueuedEntity? {
+    guard DeepInsert.hasChildren(request), case .entity(let body) = request.body else { return nil }
+    if case .like(let made) = LaterChanges.of(body, later) { return made }
+    return body
   }
 
   /// Whether an answer tells the key of what was made.
@@ -242,7 +364,15 @@ struct UploadEnds: Sendable {
     if let location = answer.location, let path = store.root.relative(location) { return path }
     guard let entity = request.entity else { return nil }
     return try await store.read { connection, state, plan in
-      try RowPath(connection: connection, state: state, plan: plan).location(of: entity).path
+      let rows = LocalRows(plan, state, connection)
+      // It may say where it is by another name of its host.
+      if request.makesEntity, hasKey(answer, request), let table = plan.table(entity.table),
+        var cells = try rows.effective(entity), let told = answer.cells(in: table, plan)
+      {
+        cells.merge(told)
+        return try rows.path(of: entity, cells)
+      }
+      return try RowPath(connection: connection, state: state, plan: plan).location(of: entity).path
     }
   }
 

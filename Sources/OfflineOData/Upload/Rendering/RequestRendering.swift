@@ -29,6 +29,8 @@ struct RequestRendering {
     var made: [Int64: String] = [:]
     /// Entities that it has changed: their ETag is another since.
     var changed: Set<Int64> = []
+    /// Streams that it has changed: the entity's path and the stream's.
+    var changedStreams: Set<QueuedTarget> = []
     /// Whether requests can refer to each other: not where they are sent one by one.
     var hasReferences = true
   }
@@ -53,6 +55,7 @@ struct RequestRendering {
       if queued.makesEntity, let contentID, set.hasReferences { set.made[row] = contentID }
       set.changed.insert(row)
     }
+    if queued.isOfStream { set.changedStreams.insert(queued.target) }
     return request
   }
 
@@ -191,18 +194,25 @@ struct RequestRendering {
 
   /// The condition: the ETag that the change was based on, `*` where the caller asked for it.
   ///
+  /// A link to one is a part of its entity, and goes under the entity's ETag (Protocol 4.01 §11.4.1.1); before V4 it carries
+  /// none ([MS-ODATA] 2.2.5.5, 3.1.4.4.1), but where the service has asked for one. Links to many carry none: the ETag of a
+  /// collection may be another than the entity's.
+  ///
   /// A second change of an entity in one change set goes under `*`: the first one's ETag guards both, and the ETag
   /// between them is known to nobody.
   private func condition(_ queued: QueuedRequest, _ set: ChangeSet) -> String? {
     switch queued.operation {
-    case .create, .createMedia, .createLink, .updateLink, .deleteLink: return nil
+    case .create, .createMedia, .createLink: return nil
+    case .updateLink, .deleteLink:
+      guard queued.isOfSingleLink, version >= .v4 || queued.wantsCondition == true else { return nil }
     case .patch, .merge, .replace, .delete, .replaceProperty, .patchProperty, .deleteProperty, .replaceValue, .action,
       .updateMedia, .deleteMedia:
       break
     }
     if let row = queued.entity?.row, set.made[row] != nil { return nil }
     if queued.ifMatch == "*" { return "*" }
-    guard let etag = queued.baseETag else { return nil }
+    guard let etag = queued.resourceETag else { return nil }
+    if queued.isOfStream { return set.changedStreams.contains(queued.target) ? "*" : etag }
     if let row = queued.entity?.row, set.changed.contains(row) { return "*" }
     return etag
   }

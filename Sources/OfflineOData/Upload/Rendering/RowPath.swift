@@ -91,7 +91,7 @@ struct RowPath {
     let base = try connection.first("SELECT cells FROM larder_base WHERE row = ?1", .integer(row.row)) {
       (row) throws(StorageError) in try row.textOrNil(0)
     }
-    if let base { return base.flatMap(EntityCells.init(json:)) }
+    if let base { return base.flatMap(EntityCells.init(json:)).flatMap { $0.isKeyless ? nil : $0 } }
     var columns = table.key.map { table.columns[$0].name } + [SystemColumn.uri.rawValue]
     if table.isContained { columns.append(SystemColumn.parent.rawValue) }
     let list = columns.map { "\"\($0)\"" }.joined(separator: ", ")

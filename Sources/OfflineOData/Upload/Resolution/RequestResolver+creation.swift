@@ -2,70 +2,176 @@ import OData
 import ODataService
 import Storage
 
-// What became of a creation whose answer was lost.
+// What became of the creation of an entity.
 extension RequestResolver {
-  func creation(_ known: Case) async throws -> RequestEnd {
-    guard case .entity(let body) = known.entry.request.body else { return unknown(known) }
+  func creation(_ known: Case) async throws -> Found {
+    guard case .entity(let body) = known.entry.request.body else { return Found(.unanswered) }
     let isV4 = store.replica.model.version >= .v4
     let expand = DeepInsert.expand(known.entry.request, isV4: isV4)
     guard let path = known.path else { return try await creationWithoutKey(known, body, expand) }
     switch try await lookup.entity(path, expand: expand) {
-    case .gone: return .queued
-    case .refused: return unknown(known)
+    case .gone:
+      if known.isDeletedLater { return Found(.asSent, .gone) }
+      return Found(known.wasSeen ? .gone : .absent, known.wasSeen ? .gone : .unknown)
+    case .refused: return Found(.unanswered)
     case .there(let answer):
       // The key is the caller's own: what is under it and is a form of what was sent is that.
       let isMine = answer.entity.map { found in
-        SentContent.matches(body, found) || known.takesForms && SentContent.isForm(found, of: body)
+        known.contents.contains { SentContent.matches($0, found) }
+          || known.takesForms && known.contents.contains { SentContent.isForm(found, of: $0) }
       }
-      return end(LookupJudgement.ofCreation(answer, isMine: isMine ?? false), known, .there(answer))
+      guard isMine == true else { return Found(.different, .there(answer)) }
+      return Found(try await hasLinks(known, path) ? .asSent : .ambiguous, .there(answer))
     }
+  }
+
+  /// Whether a created entity has the links that it was sent with.
+  private func hasLinks(_ known: Case, _ path: String) async throws -> Bool {
+    let bound = known.links.filter { $0.sent != nil && !$0.isCollection }
+    guard !bound.isEmpty else { return true }
+    let names = bound.map(\.name).joined(separator: ",")
+    return LinkEnd.compare(bound, try await lookup.entity(path, expand: names).answer?.entity).isAsSent
   }
 
   /// One that the service gives its key: by its content, among the entities that the store did not know.
-  private func creationWithoutKey(_ known: Case, _ body: QueuedEntity, _ expand: String) async throws -> RequestEnd {
-    var found = try await candidates(known, body)
-    if found?.isOne != true, try await settle(known) { found = try await candidates(known, body) }
-    switch found {
-    case nil, .unclear?: return unknown(known)
-    case .none?: return .queued
-    case .one(let only)?:
-      var answer = ServerAnswer(entity: only, etag: only.etag, location: only.id ?? only.editLink)
-      if !expand.isEmpty, let path = answer.location,
-        case .there(let whole) = try await lookup.entity(path, expand: expand)
-      {
-        answer = whole
+  private func creationWithoutKey(_ known: Case, _ body: QueuedEntity, _ expand: String) async throws -> Found {
+    var candidates = try await candidates(known, body)
+    if !candidates.isOne, try await settle(known) { candidates = try await self.candidates(known, body) }
+    switch candidates {
+    case .unknown: return Found(.unanswered)
+    case .unclear: return Found(.ambiguous)
+    case .none: return Found(.absent)
+    case .one(let only):
+      let answer = ServerAnswer(entity: only, etag: only.etag, location: only.id ?? only.editLink)
+      guard let path = path(of: answer, known.entry.request) else { return Found(.asSent, .there(answer)) }
+      guard try await hasLinks(known, path) else { return Found(.ambiguous) }
+      if !expand.isEmpty, case .there(let whole) = try await lookup.entity(path, expand: expand) {
+        return Found(.asSent, .there(whole))
       }
-      return .done(answer)
+      return Found(.asSent, .there(answer))
     }
   }
 
+  /// Where the service has an entity that a request has made; nil where its answer does not tell.
+  func path(of answer: ServerAnswer, _ request: QueuedRequest) -> String? {
+    if let location = answer.location { return store.root.relative(location) ?? location }
+    let plan = store.replica.plan
+    guard let table = request.entity.flatMap({ plan.table($0.table) }),
+      case .entitySet(let set) = table.place
+    else { return nil }
+    guard let cells = answer.cells(in: table, plan),
+      table.key.allSatisfy({ (cells[table.columns[$0].name] ?? .null) != .null }),
+      let key = try? table.keyPredicate(cells, plan.model)
+    else { return nil }
+    return "\(set)(\(key))"
+  }
+
+  /// The entities that a creation may have made.
   private enum Candidates {
+    /// The service does not say.
+    case unknown
     case none
     case one(ODataEntity)
-    /// Several, or what may be it in another form.
+    /// Several, or one that agrees in part.
     case unclear
 
     var isOne: Bool { if case .one = self { true } else { false } }
   }
 
-  /// Nil where the service does not say.
-  private func candidates(_ known: Case, _ body: QueuedEntity) async throws -> Candidates? {
+  private func candidates(_ known: Case, _ body: QueuedEntity) async throws -> Candidates {
     let version = store.replica.model.version
-    guard let filter = LookupFilter.text(body, version: version) else { return nil }
-    let all = try await entities(known, filter, limit: 500)
-    guard let same = try await unknownToStore(all?.filter { SentContent.matches(body, $0) }, known) else { return nil }
+    // A later change of the transaction took effect with the creation.
+    let latest = known.contents.last ?? body
+    guard let filter = LookupFilter.text(latest, version: version) else { return .unknown }
+    let others = try await otherCreations(known)
+    let isAsSent = { @Sendable (found: ODataEntity) in known.contents.contains { SentContent.matches($0, found) } }
+    guard let all = try await entities(known, filter, limit: 500),
+      let same = try await unknownToStore(all.filter(isAsSent), known)
+    else { return .unknown }
     if !same.isEmpty {
       // Several that are alike, and not more than were sent: which of them is whose does not matter.
-      guard try await same.count <= alike(known, body) else { return .unclear }
-      guard let place = store.claim(same.map(\.key), for: known.entry.id) else { return Candidates.none }
-      return .one(same[place].entity)
+      let alike = others.filter { $0.properties == body.properties }.count
+      guard same.count <= alike + 1 else { return .unclear }
+      if let place = store.claim(same.map(\.key), for: known.entry.id) { return .one(same[place].entity) }
     }
-    for filter in LookupFilter.loose(body, version: version) {
+    let own = ownValues(latest, known)
+    for filter in try await LookupFilter.loose(own, rare: rareValues(own, known), version: version) {
       guard let all = try await entities(known, filter, limit: 1000) else { continue }
-      let similar = try await unknownToStore(all.filter { SentContent.resembles(body, $0) }, known) ?? []
-      return similar.isEmpty ? Candidates.none : .unclear
+      let agreeing = all.filter { !SentContent.agreement(own, $0).isEmpty }
+      guard let unknown = try await unknownToStore(agreeing, known) else { return .unknown }
+      let unexplained = unknown.filter { entity, key in
+        !store.isClaimed(key, byOtherThan: known.entry.id) && !others.contains { SentContent.matches($0, entity) }
+      }
+      let sets = Set(unexplained.map { SentContent.agreement(own, $0.entity) })
+      return try await areDistinctive(sets, own, known) ? .unclear : .none
     }
-    return nil
+    return .unknown
+  }
+
+  /// The properties that were sent without foreign keys, which say where an entity belongs and not which one it is.
+  private func ownValues(_ sent: QueuedEntity, _ known: Case) -> QueuedEntity {
+    let plan = store.replica.plan
+    guard let table = known.entry.request.entity.flatMap({ plan.table($0.table) }) else { return sent }
+    let foreign = Set(table.navigations.flatMap { plan.foreignKey(of: $0, in: table) })
+    var own = sent
+    own.properties.removeAll { foreign.contains($0.name) }
+    return own
+  }
+
+  /// The properties whose value alone is distinctive.
+  private func rareValues(_ sent: QueuedEntity, _ known: Case) async throws(OfflineODataError) -> Set<String> {
+    var rare: Set<String> = []
+    for property in sent.properties where SentContent.canBeRare(property.value.value) {
+      if try await areDistinctive([[property.name]], sent, known) { rare.insert(property.name) }
+    }
+    return rare
+  }
+
+  /// Whether no entity that the store has from the service has the values of one of some sets of properties: an unknown
+  /// entity that has them is then likely the one that was sent.
+  private func areDistinctive(
+    _ sets: Set<Set<String>>, _ sent: QueuedEntity, _ known: Case
+  ) async throws(OfflineODataError) -> Bool {
+    try await store.read { connection, state, plan in
+      guard let table = known.entry.request.entity.flatMap({ plan.table($0.table) }) else { return !sets.isEmpty }
+      return try sets.contains { names in
+        var (terms, values): ([String], [SQLValue]) = ([], [])
+        for property in sent.properties where names.contains(property.name) {
+          guard let column = table.column([property.name]), column.storage != .complex,
+            let value = try? column.storage.sqlValue(of: property.value.value, type: column.type, model: plan.model)
+          else { continue }
+          values.append(value)
+          terms.append("\(TableDDL.quoted(column.name)) = ?\(values.count)")
+        }
+        guard !terms.isEmpty else { return true }
+        let sql = """
+          SELECT 1 FROM \(state.tables[table.number]) WHERE \(terms.joined(separator: " AND "))
+            AND "@id" < ?\(values.count + 1) AND "@id" NOT IN (SELECT row FROM larder_effect WHERE kind = 0) LIMIT 1
+          """
+        // What came since the first send may be the entity itself.
+        values.append(.integer(known.attempt.newcomers ?? .max))
+        var isKnown = false
+        try connection.forEachRow(sql, values) { (_) throws(StorageError) in
+          isKnown = true
+          return false
+        }
+        return !isKnown
+      }
+    }
+  }
+
+  /// What other uncertain creations in the same place have sent: what has their values is theirs.
+  private func otherCreations(_ known: Case) async throws(OfflineODataError) -> [QueuedEntity] {
+    try await store.read { connection, state, plan in
+      let paths = RowPath(connection: connection, state: state, plan: plan)
+      return try ChangeQueue(connection).entries(.sent).compactMap { entry in
+        guard entry.id != known.entry.id, entry.request.operation == .create, let entity = entry.request.entity,
+          entity.table == known.entry.request.entity?.table,
+          case .entity(let body) = paths.asSent(entry.request.body, of: entity)
+        else { return nil }
+        return body
+      }
+    }
   }
 
   /// Entities where the creation was sent to; where the service does not answer that, in the entity's set.
@@ -75,18 +181,6 @@ extension RequestResolver {
       case .entitySet(let set) = table.place, set != known.collection
     else { return nil }
     return try await lookup.entities(set, filter: filter, limit: limit)
-  }
-
-  /// How many creations wait whose answers were lost and that sent the same, this one among them.
-  private func alike(_ known: Case, _ body: QueuedEntity) async throws(OfflineODataError) -> Int {
-    try await store.read { connection, _, _ in
-      try ChangeQueue(connection).entries(.sent).filter { entry in
-        guard entry.request.operation == .create, entry.request.target == known.entry.request.target,
-          case .entity(let other) = entry.request.body
-        else { return false }
-        return other.properties == body.properties
-      }.count
-    }
   }
 
   /// Waits where the service may still be at what it was sent; answers whether it has waited.

@@ -3,21 +3,19 @@ import OData
 import ODataService
 import Storage
 
-// What became of changes of an entity's parts whose answers were lost: under a condition, a second time would be refused
-// where the first was done; what a download has noticed may be the change itself. Else a second time has the effect of the
-// first.
+// What became of changes of an entity's parts: a property, a stream.
 extension RequestResolver {
   // MARK: Properties
 
-  func property(_ known: Case) async throws -> RequestEnd {
-    guard let path = known.path, known.attempt.ifMatch != nil || known.isNoticed else { return .queued }
-    let found = try await lookup.entity(path)
-    guard let theirs = theirs(found) else { return .queued }
-    let sent = sentProperty(known.entry.request).map { QueuedEntity(properties: [$0]) }
-    let judgement = LookupJudgement.ofUpdate(
-      found.answer, ifMatch: known.attempt.ifMatch,
-      isMine: sent.map { isMine($0, found.answer?.entity, known) } ?? false, isBase: nil)
-    return end(judgement, known, theirs)
+  func property(_ known: Case) async throws -> Found {
+    guard let path = known.path, let property = sentProperty(known.entry.request) else { return Found(.unanswered) }
+    let looked = try await lookup.entity(path)
+    guard case .there(let answer) = looked, let entity = answer.entity else { return missing(looked, known) }
+    let sent = QueuedEntity(properties: [property])
+    return Found(
+      .init(
+        etag: answer.etag, condition: known.condition, isAsSent: isMine(sent, entity, known),
+        isAsBefore: isAsBefore([property.name], entity, known)), .there(answer))
   }
 
   /// The property that a request sets, in the complex values that it stands in; nil where that cannot be told.
@@ -47,39 +45,72 @@ extension RequestResolver {
 
   // MARK: Media
 
-  func media(_ known: Case) async throws -> RequestEnd {
-    let condition = known.attempt.ifMatch
-    guard let path = known.path, condition != "*", condition != nil || known.isNoticed else { return .queued }
-    let found = try await lookup.entity(path)
-    guard let theirs = theirs(found), let answer = found.answer, condition == nil || answer.etag != condition else {
-      return .queued
+  /// A stream has an ETag of its own (OData JSON Format 4.01 §4.6.9, `mediaEtag`): the entity's says nothing of its bytes.
+  func media(_ known: Case) async throws -> Found {
+    let isDeletion = known.entry.request.operation == .deleteMedia
+    guard let stream = try await read(known) else { return Found(.unanswered) }
+    // What is not there cannot be another client's.
+    guard let body = stream.body else { return Found(isDeletion ? .asSent : .asBefore) }
+    var found = Found(.sameVersion)
+    found.hasETag = stream.etag != nil
+    if stream.etag != nil, stream.etag == known.condition {
+      body.cancel()
+    } else {
+      found.evidence = try await evidence(body, known, hasCondition: found.hasETag && known.condition != nil)
     }
-    if try await hasMedia(known) { return end(.done, known, theirs) }
-    return condition == nil ? .queued : end(.conflict, known, theirs)
+    return found
   }
 
-  /// Whether the service has the bytes that were sent; none where they were to be deleted.
-  private func hasMedia(_ known: Case) async throws -> Bool {
-    let isDeletion = known.entry.request.operation == .deleteMedia
-    let response: ODataMediaResponse
+  /// What the bytes of a stream show: are they those that were sent, or those before?
+  private func evidence(
+    _ body: HTTPBodyStream, _ known: Case, hasCondition: Bool
+  ) async throws -> UncertainOutcome.Evidence {
+    if case .media(let number, let byteCount, _) = known.entry.request.body {
+      if try await isSame(body, number, byteCount) { return .asSent }
+    } else {
+      body.cancel()
+    }
+    guard let earlier = try await earlierStream(known), let again = try await read(known)?.body else {
+      if hasCondition { return .different }
+      // Neither an ETag nor the earlier bytes are known; nobody has changed the entity.
+      guard let path = known.path, let entity = try await lookup.entity(path).answer?.entity else { return .ambiguous }
+      return isUnchanged(entity, known) ? .asBefore : .ambiguous
+    }
+    return try await isSame(again, earlier.generation, earlier.byteCount) ? .asBefore : .different
+  }
+
+  /// Reads the stream; nil where the service does not say, without a body where there is none.
+  private func read(_ known: Case) async throws -> (body: HTTPBodyStream?, etag: String?)? {
     do throws(ODataServiceError) {
-      response = try await store.conversation.streamAnswer(
+      let response = try await store.conversation.streamAnswer(
         to: ODataSingleRequest(.readMedia, known.attempt.url, useCache: false))
+      guard response.httpStatus != 204 else {
+        response.body.cancel()
+        return (nil, nil)
+      }
+      return (response.body, response.etag)
     } catch {
       switch UploadOutcome.of(error, isRemoval: true) {
-      case .doneBefore: return isDeletion
+      case .doneBefore: return (nil, nil)
       case .stop: throw UploadStop(error)
-      default: return false
+      default: return nil
       }
     }
-    guard response.httpStatus != 204, !isDeletion,
-      case .media(let number, let byteCount, _) = known.entry.request.body
-    else {
-      response.body.cancel()
-      return isDeletion && response.httpStatus == 204
+  }
+
+  /// The stream's bytes before the change, where a download has brought them.
+  private func earlierStream(_ known: Case) async throws(OfflineODataError) -> StoredStreams.Head? {
+    guard let entity = known.entry.request.entity else { return nil }
+    let last = known.entry.request.target.path.split(separator: "/").last.map(String.init)
+    let property = last == nil || last == "$value" ? "" : last ?? ""
+    return try await store.read { connection, _, _ in
+      try StoredStreams.brought(StoredStreams.Name(entity: entity.row, property: property), connection)
     }
-    let head = StoredStreams.Head(contentType: nil, etag: nil, byteCount: byteCount, generation: number)
-    do { return try await Self.isSame(response.body, StoredStreams.body(head, store)) } catch {
+  }
+
+  private func isSame(_ body: HTTPBodyStream, _ generation: Int64, _ byteCount: Int64) async throws -> Bool {
+    let head = StoredStreams.Head(contentType: nil, etag: nil, byteCount: byteCount, generation: generation)
+    do { return try await Self.isSame(body, StoredStreams.body(head, store)) } catch {
       throw OfflineODataError(below: error)
     }
   }

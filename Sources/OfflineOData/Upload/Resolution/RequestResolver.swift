@@ -3,7 +3,8 @@ import OData
 import ODataService
 import Storage
 
-/// Finds out what became of a request that was sent and whose answer was lost.
+/// Finds out what became of an uncertain request: looks up what the service has now, and asks ``UncertainOutcome`` what that
+/// means.
 struct RequestResolver: Sendable {
   let journal: UploadJournal
 
@@ -20,16 +21,34 @@ struct RequestResolver: Sendable {
     var collection = ""
     /// The entity's server image before the change.
     var base: EntityCells?
-    /// The names of the links that an update sets, and the keys of their entities, empty for none; nil where these
-    /// cannot be told.
-    var ends: [(name: String, key: [String: ODataValue])]?
+    /// A download has brought the entity that a creation makes.
+    var wasSeen = false
+    /// What the request's body may have become: as it was sent, and with the later changes of its transaction over it.
+    var contents: [QueuedEntity] = []
+    /// A later request of its transaction deletes the entity.
+    var isDeletedLater = false
+    /// The single links that an update or a creation sets.
+    var links: [LinkEnd] = []
     /// Whether something was answered.
     var isAnswered = false
     /// Whether a form of the service's own counts as what was sent.
     var takesForms = true
 
-    /// Whether a download has noticed that the entity is another one: this change may have made it so.
-    var isNoticed: Bool { entry.failure?.kind == .conflict }
+    /// The ETag that the request was sent under; nil for none and for `*`.
+    var condition: String? { attempt.ifMatch == "*" ? nil : attempt.ifMatch }
+  }
+
+  /// What a look-up found.
+  struct Found: Sendable {
+    var evidence: UncertainOutcome.Evidence
+    var theirs = RequestEnd.Theirs.unknown
+    /// The service gives what it found an ETag.
+    var hasETag = false
+
+    init(_ evidence: UncertainOutcome.Evidence, _ theirs: RequestEnd.Theirs = .unknown) {
+      (self.evidence, self.theirs) = (evidence, theirs)
+      if case .there(let answer) = theirs { hasETag = answer.etag != nil }
+    }
   }
 
   /// Looks a request up. Throws ``UploadStop`` where the service cannot be asked.
@@ -37,166 +56,149 @@ struct RequestResolver: Sendable {
   /// - Parameters:
   ///   - isAnswered: the service has ended with it, for it has answered something: it need not be waited for.
   ///   - takesForms: what it may have made of the values that were sent counts as these.
-  func end(of entry: QueueEntry, isAnswered: Bool = false, takesForms: Bool = true) async throws -> RequestEnd {
+  ///   - made: where the service has entities that earlier requests of the same transaction were found to have made.
+  func end(
+    of entry: QueueEntry, isAnswered: Bool = false, takesForms: Bool = true, made: [RowReference: String] = [:]
+  ) async throws -> RequestEnd {
     guard let attempt = entry.attempt.flatMap(UploadAttempt.init(json:)) else { return .queued }
     var known = try await prepare(entry, attempt)
     (known.isAnswered, known.takesForms) = (isAnswered, takesForms)
-    switch entry.request.operation {
-    case .create: return try await creation(known)
-    case .patch, .merge, .replace: return try await update(known)
-    case .patchProperty, .replaceProperty, .deleteProperty, .replaceValue: return try await property(known)
-    case .delete: return try await deletion(known)
-    case .updateMedia, .deleteMedia: return try await media(known)
-    // A second time has the effect of the first (OData Protocol 4.01 §11.4.6); what is gone counts as removed.
-    case .createLink, .updateLink, .deleteLink: return .queued
-    case .action, .createMedia: return unknown(known)
+    if let entity = entry.request.entity, !entry.request.makesEntity, known.path == nil {
+      // The entity was not created: nor was it changed.
+      guard let path = made[entity] else { return .queued }
+      known.path = path
+    }
+    let found = try await find(known)
+    return end(kind(known), found, known)
+  }
+
+  private func kind(_ known: Case) -> UncertainOutcome.Kind {
+    switch known.entry.request.operation {
+    case .create: known.path == nil ? .creationWithoutKey : .creation
+    case .patch, .merge, .replace, .patchProperty, .replaceProperty, .deleteProperty, .replaceValue, .updateMedia,
+      .deleteMedia, .createLink, .updateLink, .deleteLink:
+      .change
+    case .delete: .deletion
+    case .action, .createMedia: .call
     }
   }
 
-  private func prepare(_ entry: QueueEntry, _ attempt: UploadAttempt) async throws(OfflineODataError) -> Case {
-    try await store.read { connection, state, plan in
-      var known = Case(entry: entry, attempt: attempt)
-      let paths = RowPath(connection: connection, state: state, plan: plan)
-      if let entity = entry.request.entity {
-        known.path = (try? paths.location(of: entity))?.path
-        // A download may have brought what this has made of it.
-        known.base = try entry.failure?.base ?? LocalRows(plan, state, connection).base(of: entity)
-        if entry.request.operation == .create {
-          known.collection = attempt.url.prefix { $0 != "?" }.description
-          known.path = try clientKey(entry, entity, plan, paths).map { "\(known.collection)(\($0))" }
-        } else {
-          known.entry.request.body = paths.asSent(entry.request.body, of: entity)
-          if case .entity(let body) = known.entry.request.body { known.ends = paths.ends(of: body.links) }
-        }
-      } else if let row = entry.request.target.row {
-        known.path = (try? paths.location(of: row))?.path
-      }
-      return known
+  private func find(_ known: Case) async throws -> Found {
+    switch known.entry.request.operation {
+    case .create: try await creation(known)
+    case .patch, .merge, .replace: try await update(known)
+    case .patchProperty, .replaceProperty, .deleteProperty, .replaceValue: try await property(known)
+    case .delete: try await deletion(known)
+    case .updateMedia, .deleteMedia: try await media(known)
+    case .createLink, .updateLink, .deleteLink: try await link(known)
+    case .action, .createMedia: Found(.ambiguous)
     }
   }
 
-  /// The key of a creation, where the caller gave it whole.
-  private func clientKey(
-    _ entry: QueueEntry, _ entity: RowReference, _ plan: ReplicaPlan, _ paths: RowPath
-  ) throws -> String? {
-    guard case .entity(let body) = entry.request.body, let table = plan.table(entity.table) else { return nil }
-    let names = table.type.key.map(\.name)
-    var parts: [String] = []
-    for name in names {
-      guard let property = body.properties.first(where: { $0.name == name }) else { return nil }
-      var value = property.value.value
-      if let key = property.key {
-        guard let given = paths.given(key) else { return nil }
-        value = given
-      }
-      let type = table.column([name])?.type.name
-      let literal = try value.urlLiteral(dialect: plan.model.version.dialect, enumerationType: type)
-      parts.append(names.count > 1 ? "\(name)=\(literal)" : literal)
+  // MARK: Entities
+
+  private func update(_ known: Case) async throws -> Found {
+    guard let path = known.path, let body = known.contents.first else { return Found(.unanswered) }
+    let looked = try await lookup.entity(path)
+    guard case .there(let answer) = looked, let entity = answer.entity else { return missing(looked, known) }
+    var isAsSent = known.contents.contains { isMine($0, entity, known) }
+    var isAsBefore = isAsBefore(body.properties.map(\.name), entity, known)
+    if !body.links.isEmpty, isAsSent || isAsBefore != false {
+      // An update is done as a whole: its links tell where its properties do not.
+      let links = try await links(known, path)
+      isAsSent = isAsSent && links.isAsSent
+      if isAsBefore == true { isAsBefore = links.isAsBefore ?? (isUnchanged(entity, known) ? true : nil) }
     }
-    return parts.isEmpty ? nil : parts.joined(separator: ",")
+    return Found(
+      .init(etag: answer.etag, condition: known.condition, isAsSent: isAsSent, isAsBefore: isAsBefore), .there(answer))
   }
 
-  // MARK: Each operation
-
-  private func update(_ known: Case) async throws -> RequestEnd {
-    guard let path = known.path, case .entity(let body) = known.entry.request.body else { return .queued }
-    let found = try await lookup.entity(path)
-    guard let theirs = theirs(found) else { return unknown(known) }
-    let entity = found.answer?.entity
-    let isBase = isBase(body.properties, entity, known)
-    var isMine = isMine(body, entity, known)
-    // An update is done as a whole: properties that are others now tell of the links, too.
-    if isMine, !body.links.isEmpty, isBase != false { isMine = try await hasLinks(known, path) }
-    let judgement = LookupJudgement.ofUpdate(
-      found.answer, ifMatch: known.attempt.ifMatch, isMine: isMine, isBase: isBase)
-    return end(judgement, known, theirs)
+  private func deletion(_ known: Case) async throws -> Found {
+    guard let path = known.path else { return Found(.unanswered) }
+    let looked = try await lookup.entity(path)
+    guard case .there(let answer) = looked, let entity = answer.entity else { return missing(looked, known) }
+    return Found(
+      .init(
+        etag: answer.etag, condition: known.condition, isAsSent: false,
+        isAsBefore: isUnchanged(entity, known)), .there(answer))
   }
 
-  /// Whether the entity has the links that were sent; false where the service does not show them.
-  private func hasLinks(_ known: Case, _ path: String) async throws -> Bool {
-    guard let ends = known.ends,
-      let found = try await lookup.entity(path, expand: ends.map(\.name).joined(separator: ",")).answer?.entity
-    else { return false }
-    return ends.allSatisfy { name, key in
-      switch found.navigationLink(name)?.content {
-      case .entity(let end)?:
-        !key.isEmpty && key.allSatisfy { name, value in end[name].map { SentContent.equal(value, $0) } ?? false }
-      case .null?: key.isEmpty
-      default: false
-      }
+  /// Whether an entity has all the values that the store knew before the change.
+  func isUnchanged(_ entity: ODataEntity, _ known: Case) -> Bool {
+    if let before = known.base?.text(.etag), let etag = entity.etag, before != etag { return false }
+    // What a query leaves out is null in the store.
+    let before = known.base.flatMap { baseEntity($0, known) }?.properties.filter { $0.value != .null } ?? []
+    return !before.isEmpty && isAsBefore(before.map(\.name), entity, known) == true
+  }
+
+  /// The evidence where no entity was found.
+  func missing(_ looked: EntityLookup.Found, _ known: Case) -> Found {
+    switch looked {
+    case .gone: Found(known.isDeletedLater ? .asSent : .gone, .gone)
+    case .there, .refused: Found(.unanswered)
     }
   }
 
-  private func deletion(_ known: Case) async throws -> RequestEnd {
-    guard let path = known.path else { return .queued }
-    let found = try await lookup.entity(path)
-    guard let theirs = theirs(found) else { return .queued }
-    return end(LookupJudgement.ofDeletion(found.answer, ifMatch: known.attempt.ifMatch), known, theirs)
-  }
-
-  func theirs(_ found: EntityLookup.Found) -> RequestEnd.Theirs? {
-    switch found {
-    case .there(let answer): .there(answer)
-    case .gone: .gone
-    case .refused: nil
-    }
-  }
+  // MARK: Values
 
   /// Whether the entity has what was sent, also in a form of the service's own; what it had before is not that, nor what
   /// another has made of it.
-  func isMine(_ sent: QueuedEntity, _ found: ODataEntity?, _ known: Case) -> Bool {
-    guard let found else { return false }
+  func isMine(_ sent: QueuedEntity, _ found: ODataEntity, _ known: Case) -> Bool {
     if SentContent.matches(sent, found) { return true }
-    let plan = store.replica.plan
-    guard known.takesForms, let base = known.base,
-      let table = known.entry.request.entity.flatMap({ plan.table($0.table) })
-    else { return false }
+    guard known.takesForms, let base = known.base.flatMap({ baseEntity($0, known) }) else { return false }
     return sent.properties.allSatisfy { property in
       guard let value = found[property.name] else { return property.value.value == .null }
       if SentContent.equal(property.value.value, value) { return true }
-      guard SentContent.isForm(value, of: property.value.value),
-        let column = table.column([property.name]), column.storage != .complex,
-        let before = try? column.value(of: base[column.name] ?? .null, model: plan.model)
-      else { return false }
+      guard SentContent.isForm(value, of: property.value.value), let before = base[property.name] else { return false }
       return !SentContent.isForm(value, of: before)
     }
   }
 
-  /// Whether the entity still has the values that it had before, of those that were sent.
-  private func isBase(_ sent: [QueuedProperty], _ found: ODataEntity?, _ known: Case) -> Bool? {
-    let plan = store.replica.plan
-    guard let found, let base = known.base, let entity = known.entry.request.entity,
-      let table = plan.table(entity.table),
-      let cells = try? EntityCells(entity: found, in: table, plan: plan)
-    else { return nil }
-    return sent.allSatisfy { property in
-      table.column([property.name]).map { (base[$0.name] ?? .null) == (cells[$0.name] ?? .null) } ?? true
+  /// Whether some properties of an entity have the values that they had before; nil where those are not known.
+  func isAsBefore(_ names: [String], _ found: ODataEntity, _ known: Case) -> Bool? {
+    guard let base = known.base.flatMap({ baseEntity($0, known) }) else { return nil }
+    for name in names {
+      guard let before = base[name] else { return nil }
+      if let value = found[name] {
+        guard SentContent.equal(before, value) else { return false }
+      } else if before != .null {
+        // What the service does not show tells nothing.
+        return nil
+      }
     }
+    return true
+  }
+
+  private func baseEntity(_ cells: EntityCells, _ known: Case) -> ODataEntity? {
+    let plan = store.replica.plan
+    return known.entry.request.entity.flatMap { plan.table($0.table) }.map { cells.entity(in: $0, plan) }
   }
 
   // MARK: Ends
 
-  func end(_ judgement: LookupJudgement, _ known: Case, _ theirs: RequestEnd.Theirs) -> RequestEnd {
-    switch judgement {
+  private func end(_ kind: UncertainOutcome.Kind, _ found: Found, _ known: Case) -> RequestEnd {
+    let isConditional = known.condition != nil && (found.hasETag || found.evidence == .unanswered)
+    switch UncertainOutcome.of(kind, found.evidence, isConditional: isConditional) {
     case .done:
-      if case .there(let answer) = theirs { return .done(answer) }
+      if case .there(let answer) = found.theirs { return .done(answer) }
       return .done(ServerAnswer())
     case .notDone: return .queued
-    case .conflict:
+    case .conflict(let mayHaveTakenEffect):
       var failure = failure(
-        .conflict, "The entity has changed at the service, and the answer to this change was lost.", known)
+        .conflict,
+        mayHaveTakenEffect
+          ? "The response was lost, and another client has changed the entity: the change may have taken effect before that."
+          : "The response was lost. The change did not take effect, and another client has changed the entity.", known)
       failure.httpStatus = 412
-      return .archived(failure, theirs: theirs)
-    case .unknown: return unknown(known)
+      failure.mayHaveTakenEffect = mayHaveTakenEffect
+      return .archived(failure, theirs: found.theirs)
+    case .unclear:
+      return .archived(
+        failure(
+          .unknownOutcome,
+          "The response was lost, and a look-up could not tell whether the request took effect. Look at the service, then retry or discard the request.",
+          known))
     }
-  }
-
-  func unknown(_ known: Case) -> RequestEnd {
-    .archived(
-      failure(
-        .unknownOutcome,
-        "The answer was lost, and whether the service has done it cannot be told. Look it up there, then requeue or discard it.",
-        known))
   }
 
   private func failure(_ kind: ArchivedFailure.Kind, _ message: String, _ known: Case) -> ArchivedFailure {
@@ -204,11 +206,6 @@ struct RequestResolver: Sendable {
       kind: kind, message: message, method: known.attempt.method, url: known.attempt.url,
       time: Double(store.conversation.options.clock.unixTime()))
   }
-}
-
-extension EntityLookup.Found {
-  /// What was found; nil for nothing.
-  var answer: ServerAnswer? { if case .there(let answer) = self { answer } else { nil } }
 }
 
 extension RequestResolver {

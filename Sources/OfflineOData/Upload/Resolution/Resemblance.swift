@@ -9,16 +9,32 @@ import OData
 // Services keep what they are sent in forms of their own: in capitals, trimmed, filled up, cut off, rounded. What may be
 // the same is not the same for sure: it keeps a request from being sent twice, and is looked at by a person.
 extension SentContent {
+  /// The properties of an entity that was sent whose values another one has, in forms of the service's own too; empty where
+  /// none of them can tell entities apart.
+  static func agreement(_ sent: QueuedEntity, _ found: ODataEntity) -> Set<String> {
+    let agreeing = sent.properties.filter { property in
+      guard property.key == nil, property.value.value != .null, let value = found[property.name] else { return false }
+      return resembles(property.value.value, value)
+    }
+    return agreeing.contains { canBeRare($0.value.value) } ? Set(agreeing.map(\.name)) : []
+  }
+
   /// Whether an entity may be what became of one that was sent: each value that it shows resembles the one sent, one at
   /// least does.
   static func resembles(_ sent: QueuedEntity, _ found: ODataEntity) -> Bool {
-    var hasAny = false
-    for property in sent.properties where property.key == nil && property.value.value != .null {
-      guard let value = found[property.name], value != .null else { continue }
-      guard resembles(property.value.value, value) else { return false }
-      hasAny = true
+    let shown = sent.properties.filter { property in
+      property.key == nil && property.value.value != .null && found[property.name].map { $0 != .null } ?? false
     }
-    return hasAny
+    return !shown.isEmpty && shown.allSatisfy { resembles($0.value.value, found[$0.name] ?? .null) }
+  }
+
+  /// Whether a value can tell one entity from others at all.
+  static func canBeRare(_ value: ODataValue) -> Bool {
+    switch value {
+    case .null, .boolean, .enumeration, .complex, .collection: false
+    case .string(let text): !text.isEmpty
+    default: value.exactNumber.map { $0 != 0 } ?? true
+    }
   }
 
   /// Whether a value may be what a service has made of another.
@@ -107,45 +123,70 @@ extension SentContent {
   }
 }
 
-/// Filters by which a service is asked for what became of an entity that was sent.
+/// Filters that ask a service for what became of an entity that was sent.
 enum LookupFilter {
-  /// Holds for an entity that has the values that were sent; nil where nothing of it can be asked for.
+  /// So many conditions go into one filter.
+  private static let mostTerms = 12
+
+  /// Holds for an entity that has the values that were sent; nil where none of them can be asked for.
   static func text(_ sent: QueuedEntity, version: ODataVersion) -> String? {
-    var parts: [String] = []
-    for property in sent.properties where property.key == nil && parts.count < 12 {
-      switch property.value.value {
-      case .null, .double, .single, .binary, .complex, .collection, .geo, .enumeration, .untypedNumber: continue
+    var terms: [String] = []
+    for (path, value) in leaves(sent) {
+      switch value {
+      case .double, .single, .binary, .geo, .enumeration, .untypedNumber: continue
       // Services keep fewer digits of a moment than they are sent, and have their own ways with long texts.
       case .dateTimeOffset, .dateTime, .timeOfDay, .duration: continue
       case .string(let text) where text.utf8.count > 200: continue
       default: break
       }
-      guard let literal = try? property.value.value.literal(dialect: version.dialect) else { continue }
-      parts.append("\(property.name) eq \(literal)")
+      guard let literal = try? value.literal(dialect: version.dialect) else { continue }
+      terms.append("\(path) eq \(literal)")
     }
-    return parts.isEmpty ? nil : parts.joined(separator: " and ")
+    return terms.isEmpty ? nil : terms.prefix(mostTerms).joined(separator: " and ")
   }
 
-  /// Filters that hold for what may have become of an entity, the narrowest first; the last asks for everything.
-  static func loose(_ sent: QueuedEntity, version: ODataVersion) -> [String?] {
-    var fixed: [String] = []
-    var texts: [String] = []
-    for property in sent.properties where property.key == nil {
-      switch property.value.value {
-      case .boolean, .byte, .sbyte, .int16, .int32, .int64, .guid:
-        guard fixed.count < 12, let literal = try? property.value.value.literal(dialect: version.dialect) else { break }
-        fixed.append("\(property.name) eq \(literal)")
+  /// Filters that hold for an entity of which some values are those that were sent, or forms of these. Where the service
+  /// does not answer the first, or with too many, the next is asked: for fewer values, and for everything (nil).
+  static func loose(_ sent: QueuedEntity, rare: Set<String>, version: ODataVersion) -> [String?] {
+    let all = leaves(sent)
+    let few = all.filter { rare.contains($0.path) }
+    var filters: [String?] = [any(all, version)]
+    if !few.isEmpty, few.count < all.count { filters.append(any(few, version)) }
+    return filters.filter { $0 != nil } + [nil]
+  }
+
+  private static func any(_ leaves: [(path: String, value: ODataValue)], _ version: ODataVersion) -> String? {
+    var terms: [String] = []
+    for (path, value) in leaves {
+      switch value {
+      case .byte, .sbyte, .int16, .int32, .int64, .guid, .decimal, .date:
+        guard let literal = try? value.literal(dialect: version.dialect) else { continue }
+        terms.append("\(path) eq \(literal)")
       case .string(let text):
         let folded = SentContent.folded(text)
-        guard texts.count < 4, (1...100).contains(folded.utf8.count) else { break }
-        guard let literal = try? ODataValue.string(folded).literal(dialect: version.dialect) else { break }
-        texts.append("endswith(toupper(trim(\(property.name))),\(literal))")
-      default: break
+        guard (1...100).contains(folded.utf8.count) else { continue }
+        for (function, part) in [("endswith", folded), ("startswith", String(folded.prefix(4)))] {
+          guard function == "endswith" || part.count == 4,
+            let literal = try? ODataValue.string(part).literal(dialect: version.dialect)
+          else { continue }
+          terms.append("\(function)(toupper(trim(\(path))),\(literal))")
+        }
+      default: continue
       }
     }
-    var all: [String?] = []
-    if !texts.isEmpty { all.append((fixed + texts).joined(separator: " and ")) }
-    if !fixed.isEmpty { all.append(fixed.joined(separator: " and ")) }
-    return all + [nil]
+    return terms.isEmpty ? nil : terms.prefix(mostTerms).joined(separator: " or ")
+  }
+
+  /// The primitive values that were sent, those inside complex values by their paths.
+  private static func leaves(_ sent: QueuedEntity) -> [(path: String, value: ODataValue)] {
+    sent.properties.filter { $0.key == nil }.flatMap { leaves($0.name, $0.value.value) }
+  }
+
+  private static func leaves(_ path: String, _ value: ODataValue) -> [(path: String, value: ODataValue)] {
+    switch value {
+    case .null, .collection: []
+    case .complex(let complex): complex.properties.flatMap { leaves("\(path)/\($0.name)", $0.value) }
+    default: [(path, value)]
+    }
   }
 }

@@ -34,6 +34,8 @@ struct BuildingFilterTests {
       try text(Filter<Product> { $0.category == nil || $0.address != nil }) == "Category eq null or Address ne null")
     #expect(try text(Filter<Product> { $0.name.in(["a", "it's"]) }) == "Name in ('a','it''s')")
     #expect(try text(Filter<Product> { $0.name.in([]) }) == "Name in ()")
+    #expect(try text(Filter<Product> { !$0.name.in(["a", "b"]) }) == "not Name in ('a','b')")
+    #expect(try text(Filter<Product> { product in (product.stock + 1).in([1, 2]) }) == "(Stock add 1) in (1,2)")
     #expect(try text(Filter<Product> { $0.name.in($0.tags) }) == "Name in Tags")
     #expect(
       try text(
@@ -168,6 +170,8 @@ struct BuildingFilterTests {
       try text(Filter<Product> { $0.isActive && $0.name.in(["a", "b"]) }, .v2)
         == "Active and (Name eq 'a' or Name eq 'b')")
     #expect(try text(Filter<Product> { $0.name.in([]) }, .v2) == "false")
+    #expect(
+      try text(Filter<Product> { !$0.name.in(["a", "b"]) }, .v2) == "not (Name eq 'a' or Name eq 'b')")
     let moment = try #require(ODataDateTime("2012-09-03T10:00:00"))
     let guid = try #require(ODataGuid("01234567-89AB-CDEF-0123-456789ABCDEF"))
     #expect(

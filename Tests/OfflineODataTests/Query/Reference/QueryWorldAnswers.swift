@@ -74,6 +74,8 @@ struct QueryWorldAnswers {
       guard let a = Int64(one), let b = Int64(other) else { return nil }
       return a & b == b
     default:
+      // Null equals itself, so it is le and ge itself (4.0 and 4.01 §5.1.1.1.4, §5.1.1.1.6).
+      if case .value(.null) = one, case .value(.null) = other { return name == .lessOrEqual || name == .greaterOrEqual }
       guard case .value(let one) = one, case .value(let other) = other,
         let order = QueryWorldAnswers.order(one, other, left.type, right.type)
       else { return false }

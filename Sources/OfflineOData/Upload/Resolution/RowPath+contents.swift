@@ -25,31 +25,13 @@ extension RowPath {
   /// The service's key of an entity of the store; nil where it has given none yet.
   func given(_ key: QueuedKey) -> ODataValue? { (try? location(of: key.row))?.key[key.property] }
 
-  /// Single links and the service's keys of the entities that they lead to, empty for none; nil where one of them cannot
-  /// be told.
-  func ends(of links: [QueuedLink]) -> [(name: String, key: [String: ODataValue])]? {
-    var all: [(name: String, key: [String: ODataValue])] = []
-    for link in links {
-      guard !link.isCollection, link.entities.isEmpty else { return nil }
-      if case .row(let row)? = link.bindings.first {
-        guard let key = try? location(of: row).key, !key.isEmpty else { return nil }
-        all.append((link.name, key))
-      } else if link.isNull {
-        all.append((link.name, [:]))
-      } else {
-        return nil
-      }
-    }
-    return all
-  }
-
   private func asSent(_ property: QueuedProperty) -> QueuedProperty {
     guard let key = property.key, let given = given(key) else { return property }
     return QueuedProperty(name: property.name, value: QueuedValue(given))
   }
 
   /// What a link says of the entity's own properties; nil where it says nothing of them.
-  private func foreignKey(_ link: QueuedLink, of row: RowReference) -> [QueuedProperty]? {
+  func foreignKey(_ link: QueuedLink, of row: RowReference) -> [QueuedProperty]? {
     guard let table = plan.table(row.table), let navigation = table.navigation([link.name]), !link.isCollection,
       case .columns(let pairs) = navigation.relation, plan.isDependent(navigation, table)
     else { return nil }

@@ -1,0 +1,141 @@
+/// Finds the responses to the parts of a `$batch`.
+///
+/// Ids decide: a response belongs to the request whose Content-ID (multipart) or `id` (JSON) it carries. Services must echo
+/// these in change sets ([MS-ODATA] 2.2.7.6.6, Protocol 4.0 §11.7.4), from 4.01 on in all parts that were given one
+/// (Protocol 4.01 §11.7.7.5), and in JSON always (JSON Format 4.01 §19.3). A response without an id belongs to the request
+/// in its place only where the multipart response is as long as the request and no id contradicts the order, for then it
+/// matches the request part by part (Protocol 4.01 §11.7.7.6). Everything else stays without a response: such a request may
+/// have been executed.
+struct BatchMatch {
+  let requests: [BatchRequestPart]
+  /// Nothing was cut off: the response has its end.
+  var isWhole = true
+  /// The service stops at the first error and says nothing of what follows (Protocol 4.01 §8.2.8.3, §11.7.7.5): not before V4,
+  /// and not where it was asked to go on.
+  var stopsAtError = false
+
+  /// The numbers of the parts in which each request id stands: of more than one where change sets number anew.
+  private let places: [String: Set<Int>]
+
+  init(_ requests: [BatchRequestPart]) {
+    self.requests = requests
+    var places: [String: Set<Int>] = [:]
+    for (place, request) in requests.enumerated() {
+      for id in request.requests.compactMap({ BatchMatch.id($0.id) }) { places[id, default: []].insert(place) }
+    }
+    self.places = places
+  }
+
+  /// The responses of a multipart batch: one slot a request part, nil where there is none, or none for sure.
+  func slots(of parts: [BatchResponsePart]) -> [BatchAnswer?] {
+    guard isInOrder(parts) else { return slots(of: parts.flatMap(\.responses)) }
+    return requests.enumerated().map { place, request in
+      guard place < parts.count else { return .notProcessed }
+      let found = parts[place].responses
+      return slot(found, to: request, without: repeatedIDs(found), takesOrder: true)
+    }
+  }
+
+  /// The responses by their ids alone, in whatever order they come.
+  func slots(of responses: [BatchResponse]) -> [BatchAnswer?] {
+    let unclear = repeatedIDs(responses)
+    var found: [Int: [BatchResponse]] = [:]
+    for response in responses {
+      guard let named = BatchMatch.id(response.id).flatMap({ places[$0] }), named.count == 1, let place = named.first
+      else { continue }
+      found[place, default: []].append(response)
+    }
+    var slots = requests.enumerated().map { place, request in
+      slot(found[place] ?? [], to: request, without: unclear, takesOrder: false)
+    }
+    // Exactly the parts up to the first error have responses: the service stopped there.
+    let answered = slots.prefix { $0 != nil && $0?.isPartly == false }.count
+    let isProven = isWhole && stopsAtError && found.values.reduce(0) { $0 + $1.count } == responses.count
+    if isProven, unclear.isEmpty, answered > 0, slots[answered...].allSatisfy({ $0 == nil }),
+      slots.prefix(answered).firstIndex(where: { $0?.isError == true }) == answered - 1
+    {
+      for place in answered..<slots.count { slots[place] = .notProcessed }
+    }
+    return slots
+  }
+
+  /// Whether each part stands where its request does: all of them, or those up to the error at which the service stopped.
+  private func isInOrder(_ parts: [BatchResponsePart]) -> Bool {
+    if parts.count < requests.count {
+      let firstError = parts.firstIndex { $0.responses.contains(where: \.isError) }
+      guard isWhole, stopsAtError, firstError != nil, firstError == parts.count - 1 else { return false }
+    }
+    guard parts.count <= requests.count, isWhole || parts.count == requests.count else { return false }
+    return parts.enumerated().allSatisfy { place, part in
+      let hasIDs = requests[place].requests.contains { $0.id != nil }
+      let fits = part.responses.allSatisfy { response in
+        guard let id = BatchMatch.id(response.id) else { return true }
+        return places[id].map { $0.contains(place) } ?? !hasIDs
+      }
+      if case .single = requests[place] { return fits && part.responses.count == 1 }
+      return fits
+    }
+  }
+
+  private func slot(
+    _ found: [BatchResponse], to request: BatchRequestPart, without unclear: Set<String>, takesOrder: Bool
+  ) -> BatchAnswer? {
+    let clear = found.filter { BatchMatch.id($0.id).map { !unclear.contains($0) } ?? true }
+    switch request {
+    case .single: return clear.first.map(BatchAnswer.single)
+    case .changeSet(let members):
+      // A change set that failed has one response: instead of the multipart, or alone inside it.
+      if isWhole || takesOrder, found.count == 1, let only = clear.first, only.isError { return .changeSetFailed(only) }
+      if takesOrder, clear.count == members.count, clear.allSatisfy({ $0.id == nil }) { return .changeSet(clear) }
+      var byID: [String: BatchResponse] = [:]
+      for response in clear { if let id = BatchMatch.id(response.id) { byID[id] = response } }
+      let ordered = members.map { member in BatchMatch.id(member.id).flatMap { byID[$0] } }
+      let whole = ordered.compactMap { $0 }
+      if whole.isEmpty { return nil }
+      return whole.count == members.count ? .changeSet(whole) : .changeSetPartly(ordered)
+    }
+  }
+
+  private func repeatedIDs(_ responses: [BatchResponse]) -> Set<String> {
+    var seen: Set<String> = []
+    return Set(responses.compactMap { BatchMatch.id($0.id) }.filter { !seen.insert($0).inserted })
+  }
+
+  /// An id as it is compared: some services write it in the angle brackets of mail (RFC 2045 §7).
+  private static func id(_ text: String?) -> String? {
+    guard let text, text.count > 2, text.hasPrefix("<"), text.hasSuffix(">") else { return text }
+    return String(text.dropFirst().dropLast())
+  }
+}
+
+extension BatchMatch {
+  /// What is wrong with responses that leave requests without one: the first such request, or an id that is nobody's.
+  func problem(_ slots: [BatchAnswer?], _ responses: [BatchResponse]) -> BatchError? {
+    guard let place = slots.firstIndex(where: { $0 == nil || $0?.isPartly == true }) else { return nil }
+    let unclear = repeatedIDs(responses)
+    let stranger = responses.lazy.compactMap { BatchMatch.id($0.id) }.first {
+      places[$0] == nil || unclear.contains($0)
+    }
+    if let stranger { return BatchError(.unknownID(stranger), part: "\(place + 1)") }
+    let expected = requests.reduce(0) { $0 + $1.requests.count }
+    var part = "\(place + 1)"
+    if case .changeSetPartly(let members)? = slots[place], let member = members.firstIndex(of: nil) {
+      part += ".\(member + 1)"
+    }
+    return BatchError(.countMismatch(expected: expected, found: responses.count), part: part)
+  }
+}
+
+extension BatchAnswer {
+  /// Whether members of a change set are without a response.
+  fileprivate var isPartly: Bool { if case .changeSetPartly = self { true } else { false } }
+
+  fileprivate var isError: Bool {
+    switch self {
+    case .single(let response), .changeSetFailed(let response): response.isError
+    case .changeSet(let responses): responses.contains(where: \.isError)
+    case .changeSetPartly(let responses): responses.contains { $0?.isError == true }
+    case .notProcessed: false
+    }
+  }
+}

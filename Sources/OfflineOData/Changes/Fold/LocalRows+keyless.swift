@@ -1,0 +1,176 @@
+import OData
+import Storage
+
+// Rows that were made with another, and that no answer of the service has shown: it has given them keys that only a
+// download tells. Until then they stay as they were made, and no change of theirs is sent.
+extension LocalRows {
+  /// Notes that the service has a row under a key that is not known, unless a download has brought it.
+  mutating func markKeyless(_ reference: RowReference) throws(StorageError) {
+    guard let table = plan.table(reference.table), var base = try keptBase(reference.row) ?? nil, base.isMadeHere else {
+      return
+    }
+    base.isKeyless = true
+    try keep(base, as: reference)
+    try remember(base, of: reference, table)
+  }
+
+  /// What a download tells of a keyless row.
+  enum Keyless {
+    /// It has brought the row: the server's image.
+    case found(EntityCells)
+    /// It has brought others of the same entity, and not this one.
+    case missing
+    /// It tells nothing of it: the base that is kept.
+    case unknown(EntityCells)
+
+    /// The base of the row from now on; nil where it is gone.
+    var image: EntityCells? {
+      switch self {
+      case .found(let cells), .unknown(let cells): cells
+      case .missing: nil
+      }
+    }
+  }
+
+  /// Finds keyless rows among those that downloads have brought, and gives these their identities.
+  mutating func findKeyless() throws(StorageError) -> [RowReference: Keyless] {
+    var found: [RowReference: Keyless] = [:]
+    let isAny = try connection.first("SELECT 1 FROM larder_base WHERE \(ChangeQueue.isKeyless) LIMIT 1") {
+      (_) throws(StorageError) in true
+    }
+    guard isAny == true else { return found }
+    // What contains others was made before these: their foreign keys are the service's then.
+    while let (table, group) = try keylessGroup(but: Set(found.keys)) {
+      let candidates = try newcomers(table, beside: group)
+      let matches = KeylessMatch.matches(of: group.map(\.cells), in: candidates.map(\.cells), table, plan)
+      for (place, row) in group.enumerated() {
+        if let match = matches[place] {
+          found[row.reference] = .found(try adopt(candidates[match], as: row, table))
+        } else {
+          found[row.reference] = candidates.isEmpty ? .unknown(row.cells) : .missing
+        }
+      }
+    }
+    return found
+  }
+
+  typealias Row = (reference: RowReference, cells: EntityCells)
+
+  /// The first keyless rows that are left of one entity, in the order in which they were made.
+  private func keylessGroup(
+    but done: Set<RowReference>
+  ) throws(StorageError) -> (EntityTable, [Row])? {
+    var left: [Row] = []
+    for (reference, base) in try keptBases() where !done.contains(reference) && plan.table(reference.table) != nil {
+      if let base, base.isKeyless, !base.isGone { left.append((reference, base)) }
+    }
+    guard let first = left.first, let table = plan.table(first.reference.table) else { return nil }
+    let ties = plan.ties(of: table)
+    let group = left.filter { row in
+      row.reference.table == table.name
+        && ties.allSatisfy { row.cells[$0] ?? .null == first.cells[$0] ?? .null }
+    }
+    return (table, group)
+  }
+
+  /// The rows of a table that came after some were made, tied to what these are tied to, and that nothing waits on.
+  private func newcomers(_ table: EntityTable, beside group: [Row]) throws(StorageError) -> [Row] {
+    guard let first = group.first, !state.tables[table.number].hasPrefix("(") else { return [] }
+    let ties = plan.ties(of: table)
+    let conditions = ties.indices.map { "\(TableDDL.quoted(ties[$0])) IS ?\($0 + 2)" }
+    let sql = """
+      SELECT "@id" FROM \(state.tables[table.number]) WHERE "@id" > ?1 AND "@queries" <> 0
+      AND NOT EXISTS(SELECT 1 FROM larder_base WHERE row = "@id")
+      \(conditions.map { "AND \($0)" }.joined(separator: " ")) ORDER BY 1
+      """
+    var ids: [Int64] = []
+    let values = ties.map { first.cells[$0] ?? .null }
+    try connection.forEachRow(sql, [.integer(first.reference.row)] + values) { (row) throws(StorageError) in
+      ids.append(row.integer(0))
+      return true
+    }
+    var rows: [Row] = []
+    for id in ids {
+      let reference = RowReference(table.name, id)
+      if let cells = try effective(reference) { rows.append((reference, cells)) }
+    }
+    return rows
+  }
+
+  /// Gives the server's row the identity of the one made here; answers its image.
+  private mutating func adopt(
+    _ candidate: Row, as row: Row, _ table: EntityTable
+  ) throws(StorageError) -> EntityCells {
+    try show(nil, as: row.reference)
+    try connection.run(
+      "UPDATE \(state.tables[table.number]) SET \"@id\" = ?1 WHERE \"@id\" = ?2", .integer(row.reference.row),
+      .integer(candidate.reference.row))
+    try DownloadMarks.forget(candidate.reference.row, of: table, connection)
+    try moveTies(of: table, from: candidate.reference.row, to: row.reference.row)
+    try keep(candidate.cells, as: row.reference)
+    try touch(row.reference)
+    try replaceKey(of: row, by: candidate.cells, table)
+    return candidate.cells
+  }
+
+  /// Puts the key that the service has given a row into foreign keys: of other keyless rows, and of what waits.
+  private mutating func replaceKey(of row: Row, by new: EntityCells, _ table: EntityTable) throws(StorageError) {
+    let replacement = { (column: String, value: SQLValue) -> SQLValue? in
+      value == row.cells[column] ? new[column] : nil
+    }
+    for (reference, base) in try keptBases() {
+      guard var cells = base, cells.isKeyless, let other = plan.table(reference.table) else { continue }
+      for (foreign, key) in plan.foreignKeys(of: other, to: table) {
+        if let value = cells[foreign], let new = replacement(key, value) { cells[foreign] = new }
+      }
+      guard cells != base else { continue }
+      try keep(cells, as: reference)
+      try touch(reference)
+    }
+    let requests = try connection.integers(
+      "SELECT request FROM larder_reference WHERE row = ?1", .integer(row.reference.row)
+    )
+    for request in requests { try replaceForeignKeys(of: request, to: table, replacement) }
+  }
+}
+
+/// Which of the rows that a download has brought are those that were made here. Pure.
+enum KeylessMatch {
+  /// For each row made here, tied to the same as the others, the place of the one that it is; nil for none.
+  static func matches(
+    of made: [EntityCells], in found: [EntityCells], _ table: EntityTable, _ plan: ReplicaPlan
+  ) -> [Int?] {
+    let columns = table.columns.filter { !table.key.contains($0.number) && $0.storage != .stream }
+    func values(_ cells: EntityCells) -> [(name: String, value: ODataValue)] {
+      columns.compactMap { column in
+        guard let cell = cells[column.name], cell != .null,
+          let value = try? column.value(of: cell, model: plan.model)
+        else { return nil }
+        return (column.name, value)
+      }
+    }
+    let sent = made.map { cells in
+      QueuedEntity(properties: values(cells).map { QueuedProperty(name: $0.name, value: QueuedValue($0.value)) })
+    }
+    let entities = found.enumerated().map { place, cells in
+      ODataEntity(id: "\(place)", properties: values(cells).map { ODataProperty($0.name, $0.value) })
+    }
+    let isTied = plan.ties(of: table).contains { name in made.first?[name].map { $0 != .null } ?? false }
+    guard !isTied else { return DeepInsert.matches(of: sent, in: entities).map { $0?.id.flatMap { Int($0) } } }
+    // Nothing says to what they belong: only one that is like no other is known.
+    return sent.map { one in
+      let places = entities.indices.filter { SentContent.matches(one, entities[$0]) }
+      guard places.count == 1, !one.properties.isEmpty else { return nil }
+      return sent.count { SentContent.matches($0, entities[places[0]]) } == 1 ? places[0] : nil
+    }
+  }
+}
+
+extension ReplicaPlan {
+  /// The columns of a table that say to which entities its own belong.
+  fileprivate func ties(of table: EntityTable) -> [String] {
+    var names: Set<String> = table.isContained ? [SystemColumn.parent.rawValue] : []
+    for other in tables { names.formUnion(foreignKeys(of: table, to: other).map(\.foreign)) }
+    return names.sorted()
+  }
+}

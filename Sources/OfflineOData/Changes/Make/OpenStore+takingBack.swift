@@ -1,0 +1,69 @@
+import Storage
+
+// Pending changes are taken back. An uncertain one may be at the service: it is looked up first.
+extension OpenStore {
+  /// Takes requests back, with all that depend on them; answers how many.
+  ///
+  /// Throws `outcomeUncertain` where the outcome of one of them cannot be found out now, and `changeTookEffect` where one has
+  /// taken effect; nothing is taken back then.
+  ///
+  /// - Parameter choose: the requests.
+  func takeBack(
+    _ choose: @escaping @Sendable (LocalRows) throws -> Set<Int64>
+  ) async throws(OfflineODataError) -> Int {
+    let uncertain = try await read { connection, state, plan in
+      let rows = LocalRows(plan, state, connection)
+      return try rows.queue.withDependents(choose(rows)).compactMap { id in
+        try rows.queue.entry(id).flatMap { $0.state == .sent ? $0 : nil }
+      }
+    }
+    if !uncertain.isEmpty { try await resolve(uncertain) }
+    return try await write { connection, state, plan in
+      var rows = LocalRows(plan, state, connection)
+      let ids = try choose(rows)
+      for id in try rows.queue.withDependents(ids) where try rows.queue.entry(id)?.state == .sent {
+        throw OfflineODataError(.changesPending, "request \(id) is being sent")
+      }
+      let undone = try rows.undo(ids)
+      try rows.release()
+      try rows.finish()
+      return undone.count
+    }
+  }
+
+  /// Looks up uncertain requests. Returns where none of them took effect.
+  private func resolve(_ entries: [QueueEntry]) async throws(OfflineODataError) {
+    let lock: FileLock
+    do throws(StorageError) { lock = try FileLock(replica.database.path + "-upload") } catch {
+      throw error.category == .inUse
+        ? OfflineODataError(.changesPending, "request \(entries[0].id) is being sent") : OfflineODataError(error)
+    }
+    defer { lock.release() }
+    do { try await useModel() } catch { throw OfflineODataError(below: error) }
+    forgetClaims()
+    let course = UploadCourse(journal: UploadJournal(store: self, options: OfflineODataUploadOptions()))
+    for unit in Set(entries.map(\.unit)).sorted() {
+      let step = await course.perform(.resolve(unit), refusal: nil)
+      if let stop = step.stop {
+        throw OfflineODataError(
+          .outcomeUncertain, "request \(unit) cannot be looked up now: \(stop.errorMessage)", cause: stop)
+      }
+    }
+    let ids = entries.map(\.id)
+    let states = try await read { connection, _, _ in
+      let queue = ChangeQueue(connection)
+      return try ids.map { id in (id, try queue.entry(id)?.state) }
+    }
+    for (id, state) in states {
+      switch state {
+      case nil: throw OfflineODataError(.changeTookEffect, "request \(id)")
+      case .sent: throw OfflineODataError(.outcomeUncertain, "request \(id)")
+      case .archived, .held:
+        throw OfflineODataError(
+          .outcomeUncertain,
+          "request \(id) is in the error archive now: discard it there once you have looked at the service")
+      case .queued: break
+      }
+    }
+  }
+}

@@ -1,0 +1,178 @@
+import OData
+
+/// What the defining queries have brought: rows of which tables, with which properties and links.
+///
+/// Made from the texts of the queries alone. Which queries brought a row is said by the row (``SystemColumn/queries``).
+struct Coverage: Sendable {
+  /// By number.
+  private let tables: [Table]
+  private let plan: ReplicaPlan
+
+  /// What is known of one table.
+  struct Table: Sendable {
+    /// The downloaded queries that bring rows of it.
+    var queries: [Query] = []
+    /// The name of a query that is to bring rows of it and was never downloaded.
+    var awaited: String?
+    /// The bits of all queries that have brought rows.
+    var bits: Int64 = 0
+    /// By the number of a navigation property, the rows whose contained entities have a defining query of their own.
+    var contained: [Int: [Rows]] = [:]
+  }
+
+  /// What a query brings of one table.
+  struct Query: Sendable {
+    let name: String
+    /// Its bit in the rows; nil where it has brought none.
+    let bit: Int64?
+    /// As its own rows, and behind each `$expand` that leads to the table.
+    var ways: [Way]
+  }
+
+  struct Way: Sendable {
+    /// The numbers of the columns that come along; nil for all.
+    var columns: Set<Int>?
+    /// The numbers of the navigation properties that are expanded.
+    var navigations: Set<Int>
+    /// Which rows come this way, where that can be told without the service.
+    var rows: Rows?
+    /// Whether all rows of the table come this way.
+    var isWhole = false
+  }
+
+  /// The rows that a path identifies in the copy, or those of them that a condition holds for.
+  struct Rows: Sendable {
+    let path: ODataBoundPath
+    let filter: ODataBoundExpression?
+  }
+
+  /// The rows that have a property or a link, where not all have it. Entities that were created here have it besides.
+  struct Partial: Sendable {
+    /// The bits of the queries that bring it with each row.
+    var bits: Int64 = 0
+    var rows: [Rows] = []
+    /// The names of the queries that bring rows without it.
+    var lacking: [String] = []
+    /// Where these are all rows of the other end, the link is known from there.
+    var inverse: Inverse?
+  }
+
+  /// The rows of the table at the other end of a link that have it.
+  struct Inverse: Sendable {
+    let table: Int
+    let bits: Int64
+    let rows: [Rows]
+  }
+
+  init(_ plan: ReplicaPlan, _ tables: [Table]) {
+    self.plan = plan
+    self.tables = tables
+  }
+
+  // MARK: Sets
+
+  /// What there is of the rows of a table.
+  func content(of table: EntityTable) -> ReadOutcome.Content {
+    let known = tables[table.number]
+    if !known.queries.isEmpty || known.bits != 0 { return .downloaded }
+    return known.awaited == nil ? .notCovered : .awaited
+  }
+
+  /// The error of a table without rows.
+  func failure(_ name: OfflineODataErrorName, of table: EntityTable) -> OfflineODataError {
+    if name == .neverDownloaded, let query = tables[table.number].awaited {
+      return OfflineODataError(name, "'\(table.name)' waits for the defining query '\(query)'")
+    }
+    return OfflineODataError(name, "no defining query brings '\(table.name)'; '\(self.query(of: table))' would")
+  }
+
+  // MARK: Properties
+
+  /// Which rows have a property; nil where all have.
+  func column(_ column: ReplicaColumn, in table: EntityTable) -> Partial? {
+    partial(tables[table.number]) { way in way.columns?.contains(column.number) ?? true }
+  }
+
+  func failure(_ name: OfflineODataErrorName, of column: ReplicaColumn, in table: EntityTable, _ partial: Partial)
+    -> OfflineODataError
+  {
+    let path = column.path.last == TableColumns.dynamicName ? column.path.dropLast() : column.path[...]
+    let what =
+      path.isEmpty ? "the undeclared properties of '\(table.name)'" : "'\(table.name)/\(path.joined(separator: "/"))'"
+    guard let query = partial.lacking.min() else {
+      return OfflineODataError(name, "\(what); '\(self.query(of: table))' would bring it")
+    }
+    return OfflineODataError(
+      name,
+      "\(what) is not in the $select of the defining query '\(query)'; '\(path.joined(separator: "/"))' there would bring it"
+    )
+  }
+
+  // MARK: Links
+
+  /// Which rows have the links of a navigation property; nil where all have, or a referential constraint gives them.
+  func navigation(_ number: Int, in table: EntityTable) -> Partial? {
+    let known = tables[table.number]
+    switch table.navigations[number].relation {
+    case .columns, .container: return nil
+    case .containment:
+      var partial = self.partial(known) { $0.navigations.contains(number) }
+      partial?.rows += known.contained[number] ?? []
+      return partial
+    case .links(let links, let isForward):
+      var partial = self.partial(known) { $0.navigations.contains(number) }
+      guard partial != nil else { return nil }
+      let target = plan.tables[table.navigations[number].target]
+      let back = target.navigations.indices.filter {
+        target.navigations[$0].relation == .links(links, isForward: !isForward)
+      }
+      let other = tables[target.number]
+      let tells = { (way: Way) in back.contains { way.navigations.contains($0) } }
+      guard other.queries.contains(where: { $0.ways.contains(where: tells) }) else { return partial }
+      guard let unknown = self.partial(other, tells) else { return nil }
+      partial?.inverse = Inverse(table: target.number, bits: unknown.bits, rows: unknown.rows)
+      return partial
+    }
+  }
+
+  func failure(_ name: OfflineODataErrorName, of navigation: ReplicaNavigation, in table: EntityTable)
+    -> OfflineODataError
+  {
+    let path = navigation.path.joined(separator: "/")
+    return OfflineODataError(
+      name, "'\(table.name)/\(path)'; '\(query(of: table, expanding: navigation))' would bring it")
+  }
+
+  private func partial(_ table: Table, _ has: (Way) -> Bool) -> Partial? {
+    var partial = Partial()
+    for query in table.queries {
+      guard let bit = query.bit else { continue }
+      if query.ways.allSatisfy(has) || query.ways.contains(where: { $0.isWhole && has($0) }) {
+        partial.bits |= 1 << bit
+      } else {
+        partial.rows += query.ways.filter(has).compactMap(\.rows)
+        partial.lacking.append(query.name)
+      }
+    }
+    return table.bits & ~partial.bits == 0 && !table.queries.isEmpty ? nil : partial
+  }
+
+  // MARK: Queries that would bring it
+
+  private func query(of table: EntityTable, expanding navigation: ReplicaNavigation? = nil) -> String {
+    var steps: [String] = []
+    if let navigation {
+      let cast = table.type.isOrDerives(from: navigation.declaringType) ? [] : [navigation.declaringType.name]
+      steps = [(cast + navigation.path).joined(separator: "/")]
+    }
+    var root = table
+    while case .containment(let parent, let path) = root.place, steps.count < 32 {
+      steps.insert(path.joined(separator: "/"), at: 0)
+      root = plan.tables[parent]
+    }
+    guard let first = steps.first else { return root.name }
+    if plan.model.version < .v4 { return "\(root.name)?$expand=\(steps.joined(separator: "/"))" }
+    let opening = steps.dropFirst().map { "($expand=\($0)" }.joined()
+    return "\(root.name)?$expand=\(first)\(opening)\(String(repeating: ")", count: steps.count - 1))"
+  }
+}

@@ -1,0 +1,192 @@
+import OData
+
+/// A defining query, as far as it tells what the rows of its last download have.
+struct KnownQuery: Sendable, Hashable {
+  let name: String
+  /// The text of the last finished download; before the first one, of that which is to come.
+  let url: String
+  let isDownloaded: Bool
+  /// Its bit in ``SystemColumn/queries``, by the number of the table.
+  let bits: [Int: Int64]
+}
+
+extension Coverage {
+  /// What queries have brought. One that does not fit the model any more says nothing.
+  init(_ queries: [KnownQuery], plan: ReplicaPlan, binder: ODataBinder) {
+    var builder = CoverageBuilder(plan)
+    for query in queries {
+      for (table, bit) in query.bits { builder.tables[table].bits |= 1 << bit }
+      let bound = try? BoundDefiningQuery(
+        query.url, plan: plan, binder: binder, pageSize: nil, tracksChanges: false)
+      if let bound { builder.add(query, bound) }
+    }
+    self.init(plan, builder.tables)
+  }
+}
+
+/// Follows the options of defining queries from table to table.
+private struct CoverageBuilder {
+  let plan: ReplicaPlan
+  var tables: [Coverage.Table]
+  /// Of the query that is followed, by table.
+  private var ways: [Int: [Coverage.Way]] = [:]
+  /// Items of `$levels` that were followed.
+  private var followed: Set<Level> = []
+
+  private struct Level: Hashable {
+    let item: ODataBoundExpandItem
+    let table: Int
+  }
+
+  init(_ plan: ReplicaPlan) {
+    self.plan = plan
+    tables = plan.tables.map { _ in Coverage.Table() }
+  }
+
+  private var isV2: Bool { plan.model.version < .v4 }
+
+  mutating func add(_ query: KnownQuery, _ bound: BoundDefiningQuery) {
+    guard case .path(var path) = bound.url.resource else { return }
+    if case .operation? = path.segments.last?.kind { path.segments.removeLast() }
+    (ways, followed) = ([:], [])
+    add(way(bound.url.options, bound.table), to: bound.table.number)
+    note(path, bound.url.options, bound.table.number)
+    for (table, ways) in ways {
+      guard query.isDownloaded else {
+        tables[table].awaited = min(query.name, tables[table].awaited ?? query.name)
+        continue
+      }
+      tables[table].queries.append(Coverage.Query(name: query.name, bit: query.bits[table], ways: ways))
+    }
+    if query.isDownloaded, let container = bound.container {
+      tables[container.table].contained[container.navigation, default: []]
+        .append(Coverage.Rows(path: container.path, filter: nil))
+    }
+  }
+
+  private mutating func add(_ way: Coverage.Way, to table: Int) { ways[table, default: []].append(way) }
+
+  /// Which rows are the query's own: those of the way that was added last.
+  private mutating func note(_ path: ODataBoundPath, _ options: ODataBoundOptions, _ table: Int) {
+    let isWindow = options.search != nil || options.top != nil || options.skip != nil || !options.custom.isEmpty
+    guard !isWindow, let all = ways[table], let own = all.indices.last else { return }
+    ways[table]?[own].isWhole = path.segments.count == 1 && options.filter == nil
+    // The condition is asked of all rows: each has to have what it names.
+    guard options.filter == nil || all.allSatisfy({ $0.columns == nil }) else { return }
+    ways[table]?[own].rows = Coverage.Rows(path: path, filter: options.filter)
+  }
+
+  private mutating func way(_ options: ODataBoundOptions, _ table: EntityTable) -> Coverage.Way {
+    var navigations: Set<Int> = []
+    for item in options.expand where isShown(item, options) { navigations.formUnion(follow(item, from: table)) }
+    return Coverage.Way(columns: columns(options, of: table), navigations: navigations)
+  }
+
+  // MARK: $expand
+
+  /// The navigation properties that an item brings the links of; their entities come with it.
+  private mutating func follow(_ item: ODataBoundExpandItem, from table: EntityTable) -> Set<Int> {
+    guard item.content == .entities || item.content == .references else { return [] }
+    var path: [String] = []
+    var type: EdmStructure?
+    for segment in item.path.segments {
+      switch segment.kind {
+      case .cast(let cast) where path.isEmpty: type = cast
+      case .property(let property): path.append(property.name)
+      case .navigation(let navigation): path.append(navigation.name)
+      default: break
+      }
+    }
+    let isAll = if case .star? = item.path.segments.last?.kind { true } else { false }
+    let found = table.navigations.indices.filter { number in
+      let navigation = table.navigations[number]
+      guard !isAll else { return navigation.path.count == 1 && table.type.isOrDerives(from: navigation.declaringType) }
+      return navigation.path == path
+        && (type.map {
+          $0.isOrDerives(from: navigation.declaringType) || navigation.declaringType.isOrDerives(from: $0)
+        }
+          ?? true)
+    }
+    guard item.content == .entities else { return Set(found) }
+    for number in found { descend(item, to: plan.tables[table.navigations[number].target]) }
+    return Set(found)
+  }
+
+  /// The entities that an item brings; with `$levels` the item is followed from these again.
+  private mutating func descend(_ item: ODataBoundExpandItem, to table: EntityTable) {
+    var options = item.options ?? ODataBoundOptions()
+    if let levels = options.levels {
+      guard followed.insert(Level(item: item, table: table.number)).inserted else { return }
+      options.levels = nil
+      switch levels {
+      case .max: options.expand.append(item)
+      case .count(let count) where count > 1:
+        var next = item
+        next.options?.levels = .count(count - 1)
+        options.expand.append(next)
+      case .count: break
+      }
+    }
+    let way = way(options, table)
+    add(way, to: table.number)
+  }
+
+  /// Before V4 what is expanded comes only where `$select` is not given, or names it (OData V2 URI Conventions §4.8).
+  private func isShown(_ item: ODataBoundExpandItem, _ options: ODataBoundOptions) -> Bool {
+    guard isV2, isSelecting(options) else { return true }
+    if item.options.map(isSelecting) == true { return true }
+    return options.select.contains { selected in
+      switch selected.path.segments.last?.kind {
+      case .star: true
+      case .navigation(let navigation):
+        item.path.segments.contains { segment in
+          if case .navigation(let own) = segment.kind { own.name == navigation.name } else { false }
+        }
+      default: false
+      }
+    }
+  }
+
+  /// Whether `$select` was given, for what is here or what is expanded below: the binder takes paths apart.
+  private func isSelecting(_ options: ODataBoundOptions) -> Bool {
+    !options.select.isEmpty || isV2 && options.expand.contains { $0.options.map(isSelecting) == true }
+  }
+
+  // MARK: $select
+
+  /// The columns that come along; nil for all.
+  private func columns(_ options: ODataBoundOptions, of table: EntityTable) -> Set<Int>? {
+    guard isSelecting(options) else { return nil }
+    var paths: [[String]] = table.key.map { table.columns[$0].path }
+    guard collect(options.select, below: [], &paths) else { return nil }
+    let all = table.columns.filter { column in
+      paths.contains { path in
+        column.path.starts(with: path) || column.storage == .complex && path.starts(with: column.path)
+      }
+    }
+    return Set(all.map(\.number))
+  }
+
+  /// The paths of the selected properties; false where all are.
+  private func collect(_ select: [ODataBoundSelectItem], below prefix: [String], _ paths: inout [[String]]) -> Bool {
+    for item in select {
+      var path = prefix
+      for segment in item.path.segments {
+        switch segment.kind {
+        case .property(let property): path.append(property.name)
+        case .star where path.isEmpty: return false
+        case .dynamic(let name), .computed(let name): path.append(name)
+        default: break
+        }
+      }
+      guard path.count > prefix.count else {
+        // A navigation property or an operation; `*` of a complex value is all of it.
+        if case .star? = item.path.segments.last?.kind { paths.append(prefix) }
+        continue
+      }
+      let inner = item.options?.select ?? []
+      if inner.isEmpty || !collect(inner, below: path, &paths) { paths.append(path) }
+    }
+    return true
+  }
+}

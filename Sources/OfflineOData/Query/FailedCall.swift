@@ -1,0 +1,139 @@
+import OData
+import Storage
+
+// A function without a value for one row fails the whole query: by the standard (`div` and `mod` by zero, URL Conventions 4.01
+// §5.1.1.2.5, §5.1.1.2.6), or because the standard gives no value either (a sum beyond 64 bits). Where that happens, the query
+// is asked once more in a form whose calls say what they calculate and for which rows. The usual form pays nothing for it.
+
+/// What a failing call says: the expression, the rows that it was calculated for, and the reason.
+struct FailedCall {
+  let expression: String
+  /// Those of the expression's instance (a variable without a name), and of the variables of lambdas around it.
+  let rows: [(variable: String, row: RowReference)]
+  let reason: String
+
+  // Neither expressions nor names of tables and variables hold such characters.
+  private static let end: Character = "\u{1}"
+  private static let separator: Character = "\u{2}"
+
+  /// Reads the message of an error; nil for one that says nothing of rows.
+  init?(_ message: String) {
+    guard let end = message.firstIndex(of: Self.end) else { return nil }
+    let parts = message[..<end].split(separator: Self.separator, omittingEmptySubsequences: false).map(String.init)
+    expression = parts[0]
+    rows = stride(from: 1, to: parts.count - 2, by: 3).compactMap { place in
+      Int64(parts[place + 2]).map { (parts[place], RowReference(parts[place + 1], $0)) }
+    }
+    reason = String(message[message.index(after: end)...])
+  }
+
+  /// The argument of a call that says so, as SQL.
+  static func argument(_ expression: String, _ rows: [(variable: String, table: String, id: SQLText)]) -> SQLText {
+    var text: SQLText = "\(value: .text(expression))"
+    for row in rows {
+      let place = "\(separator)\(row.variable)\(separator)\(row.table)\(separator)"
+      text.append(" || \(value: .text(place)) || ifnull(\(row.id), '')")
+    }
+    text.append(" || \(value: .text(String(end)))")
+    return text
+  }
+}
+
+extension ExpressionWriter {
+  /// A call of a function that has no value for some rows.
+  ///
+  /// - Parameter expression: what the call calculates.
+  func fallible(
+    _ function: SQLText, _ arguments: [SQLText], of expression: ODataBoundExpression
+  ) throws -> SQLText {
+    statement.question.mayFail = true
+    var arguments = arguments
+    if statement.question.options.namesRows {
+      arguments.append(FailedCall.argument(text(expression), try rows()))
+    }
+    return .atom("\(function)(\(SQLText.joined(arguments, ", ")))")
+  }
+
+  /// An expression as it is written in URLs.
+  private func text(_ expression: ODataBoundExpression) -> String {
+    let version = statement.question.plan.model.version
+    var tree = expression.syntax(version.dialect)
+    // Variables stand in lambdas alone.
+    var (before, after) = ("", "")
+    for variable in environment.variables.keys.sorted() {
+      let lambda = ODataPathSegment(.any(ODataLambda(variable: variable, predicate: tree)))
+      tree = ODataExpression(.path(ODataPath([ODataPathSegment(.name("x")), lambda])))
+      (before, after) = ("x/any(\(variable):" + before, after + ")")
+    }
+    let printed = try? ODataPrinter(version: version, isPercentEncoded: false).print(tree)
+    guard let printed, printed.hasPrefix(before) else { return "an expression" }
+    return String(printed.dropFirst(before.count).dropLast(after.count))
+  }
+
+  /// The rows that an expression is calculated for.
+  private func rows() throws -> [(variable: String, table: String, id: SQLText)] {
+    let variables = environment.variables.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+    return try ((environment.current.map { [("", $0)] } ?? []) + variables).compactMap { variable, scope in
+      var owner: EntityScope?
+      if case .entity(let entity) = scope { owner = entity }
+      if case .complex(let complex) = scope { owner = complex.owner }
+      guard let owner else { return nil }
+      return (variable, owner.table.name, try system(.id, of: owner))
+    }
+  }
+}
+
+/// Asks a query once more, so that it says where it fails.
+struct RowNaming: Sendable {
+  let writer: QueryWriter
+  let url: ODataBoundURL
+
+  /// The plan whose statements say so.
+  func plan() throws -> ReadPlan {
+    var naming = writer
+    naming.options.namesRows = true
+    return try naming.plan(url)
+  }
+
+  /// The error for a call that has failed.
+  func error(_ call: FailedCall, _ connection: Connection) -> OfflineODataError {
+    let rows = call.rows.map { row in
+      (row.variable.isEmpty ? "" : row.variable + " = ") + path(row.row, connection)
+    }
+    let place = rows.isEmpty ? "" : " for " + rows.joined(separator: ", ")
+    return OfflineODataError(.invalidQuestion, "\(call.expression)\(place): \(call.reason)")
+  }
+
+  private func path(_ row: RowReference, _ connection: Connection) -> String {
+    let found = "\(row.table)#\(row.row)"
+    // Rows of the store's own sets are in no table of the file.
+    guard let table = writer.plan.table(row.table), writer.sources.tables.isEmpty,
+      writer.state.tables.indices.contains(table.number)
+    else { return found }
+    let rows = LocalRows(writer.plan, writer.state, connection)
+    guard let cells = try? rows.effective(row), let path = try? rows.path(of: row, cells) else { return found }
+    return path
+  }
+}
+
+extension AnswerRun {
+  /// Makes a part of the answer. Where a function has no value for a row, the error names the row and the expression.
+  func namingRows<Value>(_ connection: Connection, _ body: () throws -> Value) throws -> Value {
+    do { return try body() } catch let error as StorageError where error.isOfFunction {
+      guard let naming = plan.naming else { throw error }
+      do {
+        // The same rows in the same order, up to the one that fails.
+        _ = try AnswerRun(plan: try naming.plan(), url: url, form: form, model: model).json(connection) { _ in }
+      } catch let named as StorageError {
+        if named.category == .interrupted { throw named }
+        if let call = FailedCall(named.message) { throw naming.error(call, connection) }
+      }
+      throw error
+    }
+  }
+}
+
+extension StorageError {
+  /// Whether a function of the store's own had no value for its arguments: a row is read without the engine's code.
+  var isOfFunction: Bool { category == .unexpectedValue && code != 0 }
+}

@@ -1,0 +1,277 @@
+import OData
+import Storage
+
+// Rows that a delta may have taken the last hold from: judged at the end, when all of it is applied.
+extension DeltaWriter {
+  /// A row that may stand nowhere in a query's answer any more.
+  struct Released: Hashable {
+    let query: Int64
+    let table: Int
+    let row: Int64
+  }
+
+  /// A link that columns show and the delta denies: of two rows, by a navigation property of the first one's table.
+  struct DeniedLink: Hashable {
+    let table: Int
+    let navigation: Int
+    let source: Int64
+    let target: Int64
+  }
+
+  /// Whether a query still has a row.
+  private enum Hold { case held, lost, unknown }
+
+  // MARK: Releasing
+
+  mutating func release(_ row: Released) {
+    guard places[row.query] != nil, isReleased.insert(row).inserted else { return }
+    released.append(row)
+  }
+
+  /// Releases what a row holds by its navigation properties, or by one of them.
+  ///
+  /// - Parameter own: a query; nil for all, where the row goes, or changes what it leads to, for all of them.
+  mutating func release(
+    below table: Int, _ id: Int64, of own: Int64? = nil, along navigation: Int? = nil, _ connection: Connection
+  ) throws(StorageError) {
+    for (query, places) in places where own == nil || own == query {
+      let navigations = places.navigations(from: plan.tables[table])
+      // Which rows those links lead to is not in the store.
+      if places.isContradicted, !navigations.isEmpty { try doubt(query, connection) }
+      for number in navigations where navigation == nil || navigation == number {
+        let target = plan.tables[table].navigations[number].target
+        for row in try held(by: id, of: table, number, query, connection) {
+          release(Released(query: query, table: target, row: row))
+        }
+      }
+    }
+  }
+
+  /// Releases the ends of a link that goes.
+  mutating func release(endsOf link: Int, _ source: Int64, _ target: Int64) {
+    for (query, places) in places {
+      for place in places.all {
+        guard let around = place.around,
+          case .links(link, let isForward) = plan.tables[places.all[around.place].table].navigations[around.navigation]
+            .relation
+        else { continue }
+        release(Released(query: query, table: place.table, row: isForward ? target : source))
+      }
+    }
+  }
+
+  /// Releases what a row no longer leads to once its columns change; and the row itself, of queries whose delta this is not:
+  /// theirs tells it only by leaving it out.
+  mutating func release(changed slot: RowSlot, _ row: Int, _ id: Int64, _ connection: Connection) throws(StorageError) {
+    for (query, places) in places where places.all.count > 1 {
+      let columns = places.joiningColumns(of: slot.table, plan).filter { slot.isPresent(row, $0) }.sorted()
+      guard !columns.isEmpty, try differs(slot, row, id, columns, connection) else { continue }
+      try release(below: slot.table.number, id, of: query, connection)
+      if query != self.query { release(Released(query: query, table: slot.table.number, row: id)) }
+    }
+  }
+
+  /// Whether a row of the store has other values in some columns.
+  private func differs(
+    _ slot: RowSlot, _ row: Int, _ id: Int64, _ columns: [Int], _ connection: Connection
+  ) throws(StorageError) -> Bool {
+    let terms = columns.indices.map { "\(TableDDL.quoted(slot.table.columns[columns[$0]].name)) IS NOT ?\($0 + 2)" }
+    let values = columns.map { slot.batch.value(row, RowSlot.systemCount + $0) }
+    var isOther = false
+    let sql = "SELECT 1 FROM \(name(slot.table.number)) WHERE \"@id\" = ?1 AND (\(terms.joined(separator: " OR ")))"
+    try connection.forEachRow(sql, [.integer(id)] + values) { (_) throws(StorageError) in
+      isOther = true
+      return false
+    }
+    return isOther
+  }
+
+  /// What a navigation property in line has told: rows that are not in it are released.
+  mutating func release(untoldIn chunk: RowChunk, _ identities: [[Int64]], _ connection: Connection)
+    throws(StorageError)
+  {
+    func identity(_ place: RowChunk.Place) -> Int64 { identities[Int(place.slot)][Int(place.row)] }
+    let members = Dictionary(grouping: chunk.members) { $0.navigation }
+    for told in chunk.toldMembers {
+      let table = chunk.slots[Int(told.source.slot)].table
+      let source = identity(told.source)
+      guard source != 0 else { continue }
+      // The rest is behind a link.
+      if chunk.inlines.contains(where: { $0.parent == told.source && $0.navigation == told.navigation }) {
+        try doubt(query, connection)
+        continue
+      }
+      let kept = Set((members[told] ?? []).filter(\.isAdded).map { identity($0.target) })
+      try release(untold: kept, of: table, told.navigation, source, connection)
+    }
+    for member in chunk.members {
+      let (source, target) = (identity(member.navigation.source), identity(member.target))
+      let table = chunk.slots[Int(member.navigation.source.slot)].table
+      if member.isAdded {
+        allow(table, member.navigation.navigation, source, target)
+      } else {
+        deny(table, member.navigation.navigation, source, target)
+      }
+    }
+  }
+
+  private mutating func release(
+    untold kept: Set<Int64>, of table: EntityTable, _ navigation: Int, _ source: Int64, _ connection: Connection
+  ) throws(StorageError) {
+    if places[query]?.isContradicted == true { try doubt(query, connection) }
+    let target = table.navigations[navigation].target
+    if table.navigations[navigation].relation == .containment {
+      return try removeContained(except: kept, in: target, below: source, connection)
+    }
+    for row in try held(by: source, of: table.number, navigation, query, connection) where !kept.contains(row) {
+      deny(table, navigation, source, row)
+    }
+  }
+
+  /// Notes that two rows are not linked, whatever their columns say.
+  mutating func deny(_ table: EntityTable, _ navigation: Int, _ source: Int64, _ target: Int64) {
+    for link in both(table, navigation, source, target) {
+      denied.insert(link)
+      release(
+        Released(query: query, table: plan.tables[link.table].navigations[link.navigation].target, row: link.target))
+    }
+  }
+
+  mutating func allow(_ table: EntityTable, _ navigation: Int, _ source: Int64, _ target: Int64) {
+    guard !denied.isEmpty else { return }
+    for link in both(table, navigation, source, target) { denied.remove(link) }
+  }
+
+  /// A link, seen from both ends where the columns are a navigation property's at each; nothing where rows of their own tell
+  /// links, which come and go with them.
+  private func both(_ table: EntityTable, _ navigation: Int, _ source: Int64, _ target: Int64) -> [DeniedLink] {
+    guard case .columns(let pairs) = table.navigations[navigation].relation else { return [] }
+    let back = pairs.map { ReplicaRelation.Pair(source: $0.target, target: $0.source) }
+    let other = plan.tables[table.navigations[navigation].target]
+    var links = [DeniedLink(table: table.number, navigation: navigation, source: source, target: target)]
+    for (number, partner) in other.navigations.enumerated()
+    where partner.target == table.number && partner.relation == .columns(back) {
+      links.append(DeniedLink(table: other.number, navigation: number, source: target, target: source))
+    }
+    return links
+  }
+
+  // MARK: Judging
+
+  /// Takes the released rows that stand nowhere any more out of their queries; those that no query has go.
+  mutating func settleReleased(_ connection: Connection) throws(StorageError) {
+    var held: Set<Released> = []
+    while let row = released.popLast() {
+      isReleased.remove(row)
+      guard let bit = try bit(row.query, row.table, connection), try isMember(row, bit, connection) else { continue }
+      switch try hold(row, connection) {
+      case .held:
+        // At one place still; what it holds at another it may hold no more.
+        guard (places[row.query]?.places(in: row.table).count ?? 0) > 1, held.insert(row).inserted else { continue }
+        try release(below: row.table, row.row, of: row.query, connection)
+      case .unknown: try doubt(row.query, connection)
+      case .lost: try leave(row, bit, connection)
+      }
+    }
+  }
+
+  private func isMember(_ row: Released, _ bit: Int64, _ connection: Connection) throws(StorageError) -> Bool {
+    try connection.first(
+      "SELECT 1 FROM \(name(row.table)) AS f WHERE \"@id\" = ?1 AND \(isHeld(row.query, row.table))",
+      .integer(row.row), .integer(bit)
+    ) { (_) throws(StorageError) in true } ?? false
+  }
+
+  /// The condition for a row `f` of a query. One that was made here, and that only this query brings, is its own too.
+  private func isHeld(_ query: Int64, _ table: Int) -> String {
+    let isMine = query == self.query && !places.contains { $0.key != query && $0.value.tables.contains(table) }
+    return isMine ? "(f.\"@queries\" & ?2 <> 0 OR f.\"@queries\" = 0)" : "f.\"@queries\" & ?2 <> 0"
+  }
+
+  private func hold(_ row: Released, _ connection: Connection) throws(StorageError) -> Hold {
+    guard let places = places[row.query] else { return .held }
+    guard places.isComplete else { return .unknown }
+    var isUnknown = false
+    for place in places.places(in: row.table) {
+      switch try hold(row.row, at: place, places, row.query, connection) {
+      case .held: return .held
+      case .unknown: isUnknown = true
+      case .lost: continue
+      }
+    }
+    return isUnknown ? .unknown : .lost
+  }
+
+  private func hold(
+    _ id: Int64, at number: Int, _ places: QueryPlaces, _ query: Int64, _ connection: Connection
+  ) throws(StorageError) -> Hold {
+    let place = places.all[number]
+    guard let around = place.around else {
+      if query == self.query, left.contains(id) { return .lost }
+      // Where rows of the table stand at one place only, their bit says it.
+      return places.hasAll || places.places(in: place.table).count == 1 ? .held : .unknown
+    }
+    let source = places.all[around.place].table
+    let isOnlyPlace = places.places(in: source).count == 1
+    guard let bit = try bit(query, source, connection) else { return .lost }
+    var result = Hold.lost
+    let sql = related(source, around.navigation, isForward: false, "f.\"@queries\" & ?2 <> 0")
+    let ids = try connection.integers(sql, .integer(id), .integer(bit))
+    for other in ids {
+      let link = DeniedLink(table: source, navigation: around.navigation, source: other, target: id)
+      if query == self.query, denied.contains(link) { continue }
+      let hold = isOnlyPlace ? .held : try hold(other, at: around.place, places, query, connection)
+      if hold == .held { return place.isExact ? .held : .unknown }
+      if hold == .unknown { result = .unknown }
+    }
+    return result
+  }
+
+  /// The rows of a query that a row leads to.
+  private func held(
+    by id: Int64, of table: Int, _ navigation: Int, _ query: Int64, _ connection: Connection
+  ) throws(StorageError) -> [Int64] {
+    let target = plan.tables[table].navigations[navigation].target
+    guard let bit = try bit(query, target, connection) else { return [] }
+    let sql = related(table, navigation, isForward: true, isHeld(query, target))
+    return try connection.integers(sql, .integer(id), .integer(bit))
+  }
+
+  /// Selects rows `f` at the other end of a navigation property: what a row leads to, or what leads to it.
+  private func related(_ table: Int, _ navigation: Int, isForward: Bool, _ isHeld: String) -> String {
+    let property = plan.tables[table].navigations[navigation]
+    let (source, target) = (name(table), name(property.target))
+    let (near, far) = isForward ? (source, target) : (target, source)
+    func joined(_ on: String) -> String {
+      "SELECT f.\"@id\" FROM \(near) AS n CROSS JOIN \(far) AS f ON \(on) WHERE n.\"@id\" = ?1 AND \(isHeld)"
+    }
+    switch property.relation {
+    case .columns(let pairs):
+      let equal = pairs.map { pair in
+        let left = TableDDL.quoted(plan.tables[table].columns[pair.source].name)
+        let right = TableDDL.quoted(plan.tables[property.target].columns[pair.target].name)
+        return isForward ? "f.\(right) = n.\(left)" : "f.\(left) = n.\(right)"
+      }
+      return joined(equal.joined(separator: " AND "))
+    case .containment: return joined(isForward ? "f.\"@parent\" = n.\"@id\"" : "f.\"@id\" = n.\"@parent\"")
+    case .container: return joined(isForward ? "f.\"@id\" = n.\"@parent\"" : "f.\"@parent\" = n.\"@id\"")
+    case .links(let link, let isFromSource):
+      let (here, there) = isForward == isFromSource ? ("source", "target") : ("target", "source")
+      return """
+        SELECT f."@id" FROM \(linkName(link)) AS l CROSS JOIN \(far) AS f ON f."@id" = l.\(there)
+        WHERE l.\(here) = ?1 AND \(isHeld)
+        """
+    }
+  }
+
+  /// The bit of a query in a table, as a number; nil where it has none.
+  private func bit(_ query: Int64, _ table: Int, _ connection: Connection) throws(StorageError) -> Int64? {
+    try connection.bit(of: query, in: plan.tables[table].name).map { 1 << $0 }
+  }
+
+  /// Nobody knows which rows a query has left: it is read whole, at once or the next time.
+  private mutating func doubt(_ query: Int64, _ connection: Connection) throws(StorageError) {
+    guard query != self.query else { return isIncomplete = true }
+    try connection.readWhole(query)
+  }
+}

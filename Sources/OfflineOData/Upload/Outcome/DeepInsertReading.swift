@@ -1,0 +1,87 @@
+import OData
+import ODataService
+
+/// Reads an entity that was made, with those that were made with it: expanded, else behind its navigation properties.
+struct DeepInsertReading: Sendable {
+  let store: OpenStore
+
+  private var lookup: EntityLookup { EntityLookup(store: store) }
+  private var plan: ReplicaPlan { store.replica.plan }
+
+  /// More are not looked through.
+  private static let most = 1000
+
+  /// What the service shows of an entity at a path; nil where it shows nothing. What cannot be read now comes with the
+  /// next download.
+  ///
+  /// - Parameter made: what it was made of; nil where nothing was made with it.
+  func answer(at path: String, _ made: QueuedEntity?) async -> ServerAnswer? {
+    let expand = made.map { DeepInsert.expand($0, isV4: plan.model.version >= .v4) } ?? ""
+    var answer = await entity(path, expand)
+    if answer == nil, !expand.isEmpty { answer = await entity(path) }
+    if let made, let entity = answer?.entity { answer?.entity = await whole(entity, made, path) }
+    return answer
+  }
+
+  /// An entity with what was made with it, as far as that can be read.
+  func whole(_ entity: ODataEntity, _ made: QueuedEntity, _ path: String) async -> ODataEntity {
+    var entity = entity
+    guard !DeepInsert.isWhole(made, entity), let table = made.row.flatMap({ plan.table($0.table) }) else {
+      return entity
+    }
+    for link in made.links where !link.entities.isEmpty {
+      guard let navigation = table.navigation([link.name]) else { continue }
+      let target = plan.tables[navigation.target]
+      let inner = path + "/" + link.name
+      var found = entity.related(link.name)
+      if found.isEmpty { found = await related(inner, link) }
+      let matches = DeepInsert.matches(of: link.entities, in: found)
+      for (child, match) in zip(link.entities, matches) {
+        guard let match, let place = found.firstIndex(of: match),
+          let path = self.path(of: match, in: target, inner, link)
+        else { continue }
+        found[place] = await whole(match, child, path)
+      }
+      entity.navigationLinks.removeAll { $0.name == link.name }
+      let content: ODataNavigationLink.Content? =
+        link.isCollection
+        ? .collection(ODataEntityCollection(entities: found)) : found.first.map { .entity($0) }
+      entity.navigationLinks.append(ODataNavigationLink(name: link.name, content: content))
+    }
+    return entity
+  }
+
+  private func entity(_ path: String, _ expand: String = "") async -> ServerAnswer? {
+    guard case .there(let answer)? = try? await lookup.entity(path, expand: expand) else { return nil }
+    return answer
+  }
+
+  private func related(_ path: String, _ link: QueuedLink) async -> [ODataEntity] {
+    guard link.isCollection else { return await entity(path)?.entity.map { [$0] } ?? [] }
+    return (try? await lookup.entities(path, filter: nil, limit: Self.most)) ?? []
+  }
+
+  /// Where an entity behind a navigation property is found.
+  private func path(
+    of entity: ODataEntity, in table: EntityTable, _ inner: String, _ link: QueuedLink
+  ) -> String? {
+    if let id = entity.id ?? entity.editLink, let path = store.root.relative(id) { return path }
+    guard let cells = try? EntityCells(entity: entity, in: table, plan: plan),
+      let key = try? table.keyPredicate(cells, plan.model)
+    else { return nil }
+    if case .entitySet(let name) = table.place { return "\(name)(\(key))" }
+    return link.isCollection ? "\(inner)(\(key))" : inner
+  }
+}
+
+extension EntityTable {
+  /// A key as it stands in parentheses; that of null for a part that is not told.
+  func keyPredicate(_ cells: EntityCells, _ model: EdmModel) throws -> String {
+    try key.enumerated().map { place, number in
+      let column = columns[number]
+      let value = try column.value(of: cells[column.name] ?? .null, model: model)
+      let literal = try value.urlLiteral(dialect: model.version.dialect, enumerationType: column.type.name)
+      return key.count > 1 ? "\(type.key[place].name)=\(literal)" : literal
+    }.joined(separator: ",")
+  }
+}

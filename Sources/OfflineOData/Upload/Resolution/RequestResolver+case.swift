@@ -1,0 +1,74 @@
+import OData
+import Storage
+
+// What the store knows of an uncertain request, read before the service is asked.
+extension RequestResolver {
+  func prepare(_ entry: QueueEntry, _ attempt: UploadAttempt) async throws(OfflineODataError) -> Case {
+    try await store.read { connection, state, plan in
+      var known = Case(entry: entry, attempt: attempt)
+      let paths = RowPath(connection: connection, state: state, plan: plan)
+      guard let entity = entry.request.entity else {
+        known.path = entry.request.target.row.flatMap { try? paths.location(of: $0) }?.path
+        return known
+      }
+      let rows = LocalRows(plan, state, connection)
+      known.path = (try? paths.location(of: entity))?.path
+      // A download may have brought what the service has made of it.
+      known.base = try entry.failure?.base ?? rows.base(of: entity)
+      if entry.request.operation == .create {
+        known.collection = attempt.url.prefix { $0 != "?" }.description
+        known.path = try clientKey(entry, entity, plan, paths).map { "\(known.collection)(\($0))" }
+        known.wasSeen = try rows.keptBase(entity.row).flatMap { $0 }?.isMadeHere == false
+      }
+      known.entry.request.body = paths.asSent(entry.request.body, of: entity)
+      if case .entity(let body) = known.entry.request.body {
+        known.contents = [body]
+        known.links = try paths.ends(of: body.links, at: entity, known.base)
+      }
+      if let name = entry.request.linkName, let end = try paths.end(of: entry.request, name, known.base) {
+        known.links = [end]
+        if let keys = paths.foreignKey(entry.request.asBodyLink(name, end), of: entity) {
+          known.contents = [QueuedEntity(properties: keys)]
+        }
+      }
+      takeLater(&known, entry.request.body, entity, try ChangeQueue(connection).entries(inUnit: entry.unit), paths)
+      return known
+    }
+  }
+
+  /// Notes what later requests of the transaction make of the entity: the service has done all of them, or none.
+  private func takeLater(
+    _ known: inout Case, _ sent: QueuedBody, _ entity: RowReference, _ unit: [QueueEntry], _ paths: RowPath
+  ) {
+    guard case .entity(let body) = sent else { return }
+    switch LaterChanges.of(body, unit.filter { $0.id > known.entry.id }.map(\.request)) {
+    case .gone: known.isDeletedLater = true
+    case .unclear: break
+    case .like(let latest):
+      if latest != body, case .entity(let latest) = paths.asSent(.entity(latest), of: entity) {
+        known.contents.append(latest)
+      }
+    }
+  }
+
+  /// The key of a creation, where the caller gave it whole.
+  private func clientKey(
+    _ entry: QueueEntry, _ entity: RowReference, _ plan: ReplicaPlan, _ paths: RowPath
+  ) throws -> String? {
+    guard case .entity(let body) = entry.request.body, let table = plan.table(entity.table) else { return nil }
+    let names = table.type.key.map(\.name)
+    var parts: [String] = []
+    for name in names {
+      guard let property = body.properties.first(where: { $0.name == name }) else { return nil }
+      var value = property.value.value
+      if let key = property.key {
+        guard let given = paths.given(key) else { return nil }
+        value = given
+      }
+      let type = table.column([name])?.type.name
+      let literal = try value.urlLiteral(dialect: plan.model.version.dialect, enumerationType: type)
+      parts.append(names.count > 1 ? "\(name)=\(literal)" : literal)
+    }
+    return parts.isEmpty ? nil : parts.joined(separator: ",")
+  }
+}

@@ -1,0 +1,115 @@
+package import TestSupport
+
+/// What goes wrong between a store and its service.
+package enum Fault: Sendable, Hashable {
+  /// The request does not come to the service.
+  case requestLost
+  /// The service acts, and the response does not come back.
+  case responseLost
+  /// The response does not come back, and the service acts later: before it sees another request of anyone.
+  case delayed
+  /// A response with this status, and the service does not act.
+  case status(Int)
+  /// A gateway's response with this status, and the service acts.
+  case gateway(Int)
+  /// The response ends in its middle; `isSilent` where the connection does not tell.
+  case truncated(isSilent: Bool)
+  /// A web page instead of the response; the service acts.
+  case page
+  /// A response that means an empty collection in another protocol.
+  case foreign(Foreign)
+  /// One part of a batch is refused with this status.
+  case part(Int, status: Int)
+  /// The response to one part of a batch is missing; another part may be refused besides.
+  case partMissing(Int, refused: Int?)
+  /// Two parts of a batch response change places.
+  case partsSwapped
+  /// One part of a batch response comes twice.
+  case partTwice(Int)
+  /// The store's process ends before the request leaves, or when the service has acted.
+  case crash(isAfter: Bool)
+
+  package enum Foreign: String, Sendable, CaseIterable {
+    case nothing, array, envelope, feed, valueTwice
+  }
+
+  /// Whether it is for requests that read; all others are for changes.
+  package var isForReads: Bool { if case .foreign = self { true } else { false } }
+
+  /// A fault by chance of those that downloads meet.
+  package static func ofDownload(using random: inout PrintedSeed) -> Fault {
+    func one<Value>(_ values: [Value]) -> Value { values[Int(random.next() % UInt64(values.count))] }
+    return switch random.next() % 6 {
+    case 0: .responseLost
+    case 1: .truncated(isSilent: random.next() % 2 == 0)
+    case 2: .status(one([401, 403, 429, 500, 503]))
+    default: ofForeignResponse(using: &random)
+    }
+  }
+
+  /// A response by chance that means an empty collection in another protocol.
+  package static func ofForeignResponse(using random: inout PrintedSeed) -> Fault {
+    .foreign(Foreign.allCases[Int(random.next() % UInt64(Foreign.allCases.count))])
+  }
+
+  /// A fault by chance of those that uploads meet.
+  package static func ofUpload(using random: inout PrintedSeed) -> Fault {
+    switch random.next() % 20 {
+    case 0: .requestLost
+    case 1: .status([401, 403, 429, 500, 503][Int(random.next() % 5)])
+    case 2...11: ofLostResponse(using: &random)
+    default: ofBatch(using: &random)
+    }
+  }
+
+  /// A fault by chance that leaves open what the service did.
+  package static func ofLostResponse(using random: inout PrintedSeed) -> Fault {
+    switch random.next() % 12 {
+    case 0...4: .responseLost
+    case 5, 6: .delayed
+    case 7: .gateway([502, 503, 504][Int(random.next() % 3)])
+    case 8: .truncated(isSilent: random.next() % 2 == 0)
+    case 9: .page
+    case 10: .crash(isAfter: false)
+    default: .crash(isAfter: true)
+    }
+  }
+
+  /// A fault by chance: a part was done, its response is missing, and another part was refused.
+  package static func ofMissingPart(using random: inout PrintedSeed) -> Fault {
+    let part = Int(random.next() % 4)
+    return .partMissing(part, refused: part + 1 + Int(random.next() % 2))
+  }
+
+  /// A fault by chance in the response to a batch.
+  package static func ofBatch(using random: inout PrintedSeed) -> Fault {
+    let part = Int(random.next() % 4)
+    return switch random.next() % 8 {
+    case 0, 1: .part(part, status: [400, 403, 409, 412, 428, 429, 500][Int(random.next() % 7)])
+    case 2: .partMissing(part, refused: nil)
+    case 3...5: .partMissing(part, refused: Int(random.next() % 4))
+    case 6: .partsSwapped
+    default: .partTwice(part)
+    }
+  }
+}
+
+extension Fault: CustomStringConvertible {
+  package var description: String {
+    switch self {
+    case .requestLost: "request lost"
+    case .responseLost: "response lost"
+    case .delayed: "response lost, the service acts later"
+    case .status(let status): "answered \(status)"
+    case .gateway(let status): "done, answered \(status)"
+    case .truncated(let isSilent): isSilent ? "cut short without a word" : "cut short"
+    case .page: "done, answered by a web page"
+    case .foreign(let form): "an empty collection as \(form)"
+    case .part(let part, let status): "part \(part) refused with \(status)"
+    case .partMissing(let part, let refused): "part \(part) missing" + (refused.map { ", part \($0) refused" } ?? "")
+    case .partsSwapped: "parts swapped"
+    case .partTwice(let part): "part \(part) twice"
+    case .crash(let isAfter): isAfter ? "crash when the service has acted" : "crash before the request leaves"
+    }
+  }
+}

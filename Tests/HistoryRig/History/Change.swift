@@ -1,0 +1,65 @@
+/// A change that a store has acknowledged, and what has become of it so far.
+package struct Change: Sendable {
+  package enum Operation: String, Sendable {
+    case create, createDeep, update, delete, link, unlink, media, createMedia, action
+  }
+
+  package enum Target: Sendable, Hashable {
+    case there(ModelService.Name)
+    /// What another change makes, by its number.
+    case made(Int)
+  }
+
+  package enum Fate: Sendable, Hashable {
+    case pending
+    case archived(reason: String, status: Int?, isHeld: Bool)
+    /// It left the queue by an upload.
+    case sent
+    case undone
+    /// A person took it back from the archive.
+    case discarded
+    /// It left the queue and the archive, and nobody asked for that.
+    case vanished(String)
+  }
+
+  package let number: Int
+  package let store: String
+  package let operation: Operation
+  package var set: String
+  package var target: Target?
+  /// The first change of the same transaction.
+  package var transaction: Int?
+  /// What the store had, when the change was made, where the change writes.
+  package var seen: [String: String] = [:]
+  /// The entities that the client itself gives a key.
+  package var keys: [ModelService.Name] = []
+  /// The texts that no other change sends.
+  package var texts: [String] = []
+  package var fate = Fate.pending
+  /// The conflict policies of the uploads while it was pending.
+  package var policies: Set<String> = []
+  /// The faults that touched requests with it.
+  package var faults: [Fault] = []
+  /// The change of the archive that is sent as this one, which mends it.
+  package var mends: Int?
+  /// Whether a person has sent it again from the archive.
+  package var isRetried = false
+
+  package var isLink: Bool { operation == .link || operation == .unlink }
+
+  /// Whether it is in the queue or in the archive, as far as one has looked.
+  var isWaiting: Bool {
+    switch fate {
+    case .pending, .archived: true
+    default: false
+    }
+  }
+
+  /// Whether a change that was in the archive is sent as another one, which mends it.
+  func isMended(by other: Change) -> Bool {
+    guard case .archived = fate, other.store == store, other.number > number else { return false }
+    return other.target == target || other.target == .made(number)
+  }
+
+  package var mark: String { "m\(number)" }
+}

@@ -1,0 +1,68 @@
+/// Many histories from consecutive seeds, a few at a time.
+package struct HistoryBatch: Sendable {
+  package let first: UInt64
+  /// How many; nil goes by the time.
+  package let count: Int?
+  /// How long new ones are begun; nil goes by the number.
+  package let limit: Duration?
+  /// How many are carried out at once.
+  package let width: Int
+
+  package init(first: UInt64, count: Int? = nil, limit: Duration? = nil, width: Int = 3) {
+    (self.first, self.count, self.limit, self.width) = (first, count, limit, max(1, width))
+  }
+
+  /// What came of one history.
+  package struct Outcome: Sendable {
+    package let seed: UInt64
+    package let findings: [Finding]
+    package let trace: String
+  }
+
+  /// What was found.
+  package struct Result: Sendable, CustomStringConvertible {
+    package var histories = 0
+    /// The seeds that show a kind of finding, by its name.
+    package var seeds: [String: [UInt64]] = [:]
+
+    package var description: String {
+      let lines = seeds.sorted { $0.key < $1.key }.map { name, seeds in
+        "\(name): \(seeds.count) histories, seeds \(seeds.sorted().prefix(6).map(String.init).joined(separator: " "))"
+      }
+      return (["\(histories) histories"] + lines).joined(separator: "\n")
+    }
+
+    mutating func take(_ outcome: Outcome) {
+      histories += 1
+      for name in Set(outcome.findings.map(\.name)) { seeds[name, default: []].append(outcome.seed) }
+    }
+  }
+
+  /// Carries them out; `report` hears of each.
+  package func run(_ report: (Outcome) -> Void = { _ in }) async throws -> Result {
+    var result = Result()
+    let begin = ContinuousClock.now
+    try await withThrowingTaskGroup(of: Outcome.self) { group in
+      var seed = first
+      func isDue() -> Bool {
+        count.map { seed &- first < UInt64($0) } ?? true
+          && limit.map { begin.duration(to: .now) < $0 } ?? (count != nil)
+      }
+      func add(to group: inout ThrowingTaskGroup<Outcome, any Error>) {
+        let next = seed
+        seed &+= 1
+        group.addTask {
+          let run = try HistoryRun(HistoryPlan(seed: next))
+          return Outcome(seed: next, findings: await run.carryOut(), trace: run.trace)
+        }
+      }
+      for _ in 0..<width where isDue() { add(to: &group) }
+      while let outcome = try await group.next() {
+        result.take(outcome)
+        report(outcome)
+        if isDue() { add(to: &group) }
+      }
+    }
+    return result
+  }
+}

@@ -1,0 +1,225 @@
+import OData
+
+// What became of each change, judged by the service's own list of effects.
+extension HistoryRun {
+  // MARK: When it happens
+
+  /// A change that goes to the archive because it was rejected has not taken effect.
+  func judgeArchived(_ change: Change, _ entry: StoreHand.Waiting) {
+    let service = model.service
+    let done = service.effects.filter { $0.mark == change.mark }
+    let makesByServiceKey = [.create, .createDeep].contains(change.operation) && plan.kind.givesKeys
+    let isNeverConflict = makesByServiceKey || change.operation == .action || change.operation == .createMedia
+    let isRejected = entry.isHeld || entry.reason == "Refused" || entry.reason == "Conflict" && isNeverConflict
+    if isRejected, !done.isEmpty, plan.kind.rollsBack || change.transaction == nil {
+      find(
+        .rejectedThoughDone, item: itemOfRepetition(change),
+        "\(change.mark) (\(change.operation)) is in the archive as \(entry.reason ?? "") \(entry.status ?? 0)")
+    }
+    guard let name = name(of: change.target, service), let entity = service.entities[name] else { return }
+    if change.operation == .media, service.kind.streamETags != .none, change.seen["$value"] == entity.bytesETag,
+      entry.status == 428 || entry.reason == "Conflict"
+    {
+      find(
+        .conditionMissing, item: 6, "\(change.mark): the stream's ETag \(entity.bytesETag) is known and was not sent")
+    }
+    let isSingleLink = change.seen["Buyer"] != nil
+    if entry.status == 428, service.kind.hasETags, change.operation != .media {
+      find(.conditionMissing, item: isSingleLink ? 7 : nil, "\(change.mark) (\(change.operation)): 428")
+    }
+  }
+
+  /// Whether a response to a batch with the change lacked parts, or had them elsewhere.
+  private func hasPartFault(_ change: Change) -> Bool {
+    change.faults.contains { fault in
+      switch fault {
+      case .part, .partMissing, .partsSwapped, .partTwice: true
+      default: false
+      }
+    }
+  }
+
+  /// The changes of a transaction are all in the queue, all in the archive, or in neither.
+  func judgeTransactions(_ store: StoreHand, _ queue: Set<String>, _ archive: Set<String>) {
+    let own = changes.filter { $0.store == store.name && $0.transaction != nil }
+    for (first, members) in Dictionary(grouping: own, by: \.transaction).sorted(by: { ($0.key ?? 0) < ($1.key ?? 0) }) {
+      let queued = members.filter { queue.contains($0.mark) }.map(\.mark)
+      let archived = members.filter { archive.contains($0.mark) }.map(\.mark)
+      let isTorn = !queued.isEmpty && !archived.isEmpty || !queued.isEmpty && queued.count < members.count
+      let isPartlyArchived = !archived.isEmpty && archived.count < members.count && plan.kind.rollsBack
+      guard isTorn || isPartlyArchived else { continue }
+      find(
+        .torn, item: 10,
+        "the transaction of \(members.map(\.mark)) at \(store.name), begun by m\(first ?? 0): queued \(queued), archived \(archived)"
+      )
+    }
+  }
+
+  // MARK: At the end
+
+  func judgeEffects() {
+    let service = model.service
+    let byMark = Dictionary(grouping: service.effects.filter { $0.actor != SecondWriter.name }) { $0.mark ?? "" }
+    for effect in byMark[""] ?? [] {
+      find(.unasked, item: nil, "\(effect.actor) did \(effect.kind) of \(effect.entity) without a change")
+    }
+    for change in changes {
+      let effects = byMark[change.mark] ?? []
+      judgeKinds(change, effects)
+      judgeCount(change, effects)
+      judgeTarget(change, effects, service)
+      judgeFate(change, effects, service)
+      judgeOverwriting(change, effects)
+      judgeValues(change, effects, service)
+    }
+    judgeOrder(byMark, service)
+  }
+
+  private func judgeKinds(_ change: Change, _ effects: [ModelService.Effect]) {
+    var allowed = kinds(of: change)
+    if let mended = change.mends { allowed.formUnion(kinds(of: changes[mended])) }
+    for effect in effects where !allowed.contains(effect.kind) {
+      find(.unasked, item: nil, "\(change.mark) (\(change.operation)) did \(effect.kind) of \(effect.entity)")
+    }
+  }
+
+  private func kinds(of change: Change) -> Set<ModelService.Effect.Kind> {
+    switch change.operation {
+    case .create, .createDeep: change.set == "Photos" ? [.create, .update, .media] : [.create]
+    case .createMedia: [.create]
+    case .update: [.update]
+    case .delete: [.delete]
+    case .link: [.link, .update]
+    case .unlink: [.unlink, .update]
+    case .media: [.media]
+    case .action: [.action]
+    }
+  }
+
+  private func judgeCount(_ change: Change, _ effects: [ModelService.Effect]) {
+    let changed = effects.filter { $0.isChange && isDetectable($0, change) }
+    for (kind, all) in Dictionary(grouping: changed, by: \.kind) where all.count > 1 {
+      find(
+        .twice, item: itemOfRepetition(change),
+        "\(change.mark) (\(change.operation) at \(change.store)): \(all.count) times \(kind) of \(all.map(\.entity))")
+    }
+  }
+
+  /// Whether a look at the service could have shown that the change is done. An entity under a key of the service's is
+  /// known by its texts alone: where others have replaced all of them, or deleted it, nobody can tell.
+  private func isDetectable(_ effect: ModelService.Effect, _ change: Change) -> Bool {
+    guard effect.kind == .create, plan.kind.givesKeys, !change.texts.isEmpty, let remnant = effect.remnant else {
+      return true
+    }
+    return change.texts.contains { remnant.uppercased().contains($0.prefix(6).uppercased()) }
+  }
+
+  /// The fault that the repetition, or the loss, of a change shows.
+  private func itemOfRepetition(_ change: Change) -> Int? {
+    switch change.operation {
+    case .media: return 6
+    case .link, .unlink: return 7
+    default: break
+    }
+    if hasPartFault(change) { return 2 }
+    return change.operation == .update && change.policies.contains("client") ? 9 : 1
+  }
+
+  private func judgeTarget(_ change: Change, _ effects: [ModelService.Effect], _ service: ModelService) {
+    guard let target = name(of: change.target, service) else { return }
+    for effect in effects where effect.entity != target {
+      find(.unasked, item: 1, "\(change.mark) (\(change.operation) of \(target)) changed \(effect.entity)")
+    }
+  }
+
+  private func judgeFate(_ change: Change, _ effects: [ModelService.Effect], _ service: ModelService) {
+    switch change.fate {
+    case .vanished(let when):
+      find(.vanished, item: nil, "\(change.mark) (\(change.operation) at \(change.store)) \(when)")
+    case .undone where !effects.isEmpty:
+      find(
+        .undoneThoughDone, item: 8,
+        "\(change.mark) (\(change.operation) at \(change.store)) was taken back, and is done")
+    case .sent where effects.isEmpty && !isSettledByOthers(change, service):
+      let isMoved = scheduled.contains(change.number)
+      find(
+        .lost, item: isMoved ? 4 : itemOfRepetition(change), "\(change.mark) (\(change.operation) at \(change.store))")
+    default: break
+    }
+  }
+
+  /// Whether what a change wanted is so without it, or it was given up by a conflict's policy.
+  private func isSettledByOthers(_ change: Change, _ service: ModelService) -> Bool {
+    if change.policies.contains("server") { return true }
+    let isThere = name(of: change.target, service).map { service.everKnown.contains($0) && service.entities[$0] != nil }
+    switch change.operation {
+    case .delete, .unlink:
+      return isThere != true
+        || service.effects.contains { $0.kind == .delete && $0.entity == name(of: change.target, service) }
+    // The link may have been there before.
+    case .link: return isLinkedByOthers(change, service)
+    default: return false
+    }
+  }
+
+  private func isLinkedByOthers(_ change: Change, _ service: ModelService) -> Bool {
+    guard let name = name(of: change.target, service) else { return false }
+    return service.effects.contains {
+      $0.entity == name && ($0.kind == .link || $0.kind == .update) && $0.mark != change.mark
+    }
+  }
+
+  /// Under ETags no store overwrites what it has not seen, unless it was told to.
+  private func judgeOverwriting(_ change: Change, _ effects: [ModelService.Effect]) {
+    let isGuarded = change.operation == .media ? plan.kind.streamETags != .none : plan.kind.hasETags
+    // A person who sends a change again wants what is behind it, too.
+    let isWanted = changes.contains { other in
+      other.store == change.store && other.isRetried
+        && (other.target == change.target || other.transaction != nil && other.transaction == change.transaction)
+    }
+    guard isGuarded, !change.policies.contains("client"), !isWanted else { return }
+    for effect in effects {
+      for (slot, old) in effect.overwritten.sorted(by: { $0.key < $1.key }) {
+        guard old.writer != "", old.writer != effect.actor, let seen = change.seen[slot], seen != old.value else {
+          continue
+        }
+        var item: Int? = change.transaction != nil ? 10 : change.faults.isEmpty ? nil : 1
+        if slot == "$value" { item = 6 } else if slot == "Buyer" { item = 7 }
+        let before = changes.last { earlier in
+          earlier.number < change.number && earlier.store == change.store && earlier.target == change.target
+            && model.service.effects.contains { $0.mark == earlier.mark }
+        }
+        let place = before.map { ", behind \($0.mark)" } ?? ""
+        find(
+          .overwritten, item: item,
+          "\(change.mark): \(slot) of \(effect.entity), '\(old.value)' of \(old.writer), under \(effect.condition ?? "no condition"); the store had '\(seen)'\(place)"
+        )
+      }
+    }
+  }
+
+  /// Values of a media entity that was made from values alone.
+  private func judgeValues(_ change: Change, _ effects: [ModelService.Effect], _ service: ModelService) {
+    guard change.operation == .create, change.set == "Photos", change.fate == .sent,
+      let made = effects.first(where: { $0.kind == .create })
+    else { return }
+    if !effects.contains(where: { $0.kind == .update && $0.entity == made.entity }) {
+      find(.valuesLost, item: 5, "\(change.mark): \(made.entity) was made of JSON as if that were its picture")
+    }
+  }
+
+  /// The changes that one store made of one entity take effect in their order.
+  private func judgeOrder(_ effects: [String: [ModelService.Effect]], _ service: ModelService) {
+    var last: [String: (number: Int, effect: Int)] = [:]
+    for change in changes where !change.isRetried {
+      guard let target = name(of: change.target, service), let effect = effects[change.mark]?.first else { continue }
+      let place = "\(change.store) \(target)"
+      if let before = last[place], before.effect > effect.number {
+        find(
+          .order, item: scheduled.contains(change.number) ? 4 : nil,
+          "\(change.mark) took effect before m\(before.number), which \(change.store) made of \(target) before")
+      }
+      last[place] = (change.number, effect.number)
+    }
+  }
+}

@@ -1,0 +1,291 @@
+import Foundation
+import HTTPCore
+import OData
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import LarderCommands
+
+@Suite("A clone of which a query fails", .timeLimit(.minutes(3)))
+struct CloneQueryTests {
+  private let folder: TemporaryFolder
+  private let things = Things()
+  private let server: ScriptedServer
+
+  init() throws {
+    folder = try TemporaryFolder()
+    server = try things.serve()
+  }
+
+  private var rig: Rig { Rig(directory: folder.path) }
+
+  private func inside(_ arguments: String...) async -> Outcome { await rig.run(["-C", "copy"] + arguments) }
+
+  private func clone(_ queries: String...) async -> Outcome {
+    await rig.run(["clone", server.text("/s/"), "copy"] + queries.flatMap { ["--query", $0] })
+  }
+
+  private static let failures: [(query: String, answer: ScriptedServer.Answer, words: String)] = [
+    ("b=Nothings", .response(404), "did you mean"),
+    ("b=Others", .response(404), "404"),
+    (
+      "b=Others",
+      .response(
+        403, fields: ["Content-Type": "application/json"], body: #"{"error":{"code":"no","message":"not yours"}}"#),
+      "not yours"
+    ),
+    (
+      "b=Others", .response(500, fields: ["Content-Type": "text/plain"], body: "the table is locked"),
+      "the table is locked"
+    ),
+    ("b=Others", .response(200, fields: ["Content-Type": "application/json"], body: "{"), "malformed"),
+  ]
+
+  @Test("the others are downloaded; which is missing, why, and what to do is told", arguments: failures.indices)
+  func others(_ place: Int) async throws {
+    defer { server.stop() }
+    let failure = Self.failures[place]
+    things.state.withLock { $0.failing["Others"] = failure.answer }
+    let made = await clone("a=Things", failure.query, "c=Odds")
+    #expect(made.status != .done && made.status != .storage, "\(made.diagnostics)")
+    #expect(made.output.contains("a  whole") && made.output.contains("c  whole") && made.output.contains("b  failed"))
+    #expect(made.diagnostics.contains("larder: b: "), "\(made.diagnostics)")
+    if failure.words != "malformed" { #expect(made.diagnostics.contains(failure.words), "\(made.diagnostics)") }
+    #expect(made.diagnostics.contains("'larder -C copy download' goes on"), "\(made.diagnostics)")
+    #expect(made.diagnostics.contains("'larder -C copy download --remove b'"), "\(made.diagnostics)")
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["copy"])
+    for set in ["Things", "Odds"] { #expect((await inside("query", "\(set)/$count")).output == "6") }
+    if failure.query == "b=Others" { #expect((await inside("query", "Others/$count")).status == .negative) }
+
+    // It is tried again, with the same words, until it works or is taken out.
+    let again = await inside("download")
+    #expect(again.status == made.status && again.diagnostics.contains("larder: b: "), "\(again.diagnostics)")
+    #expect(again.diagnostics.contains("download --remove b'"), "\(again.diagnostics)")
+    things.state.withLock { $0.failing = [:] }
+    if failure.query == "b=Others" {
+      #expect((await inside("download")).status == .done)
+    } else {
+      #expect((await inside("download", "--remove", "b", "--query", "b=Others")).status == .done)
+    }
+    #expect((await inside("query", "Others/$count")).output == "6")
+    #expect((await inside("download", "--remove", "b")).status == .done)
+  }
+
+  @Test("a service that goes away in the middle: what has come is there, and the rest comes later")
+  func away() async throws {
+    defer { server.stop() }
+    things.state.withLock { $0.failing["Odds"] = .close }
+    let made = await clone("a=Things", "c=Odds")
+    #expect(made.status == .network, "\(made.diagnostics)")
+    #expect(made.diagnostics.contains("'larder -C copy download' goes on"), "\(made.diagnostics)")
+    #expect(!made.diagnostics.contains("--remove"), "\(made.diagnostics)")
+    #expect((await inside("query", "Things/$count")).output == "6")
+    things.state.withLock { $0.failing = [:] }
+    #expect((await inside("download")).status == .done)
+    #expect((await inside("query", "Odds/$count")).output == "6")
+  }
+
+  @Test("a download without a query fails with the way to one; taking out the last one warns")
+  func none() async throws {
+    defer { server.stop() }
+    #expect(await clone("a=Things").status == .done)
+    let removed = await inside("download", "--remove", "a")
+    #expect(removed.status == .done && removed.diagnostics.contains("no defining query"), "\(removed.diagnostics)")
+    for verb in ["download", "sync"] {
+      let refused = await inside(verb)
+      #expect(refused.status == .negative, "\(verb): \(refused.diagnostics)")
+      #expect(refused.diagnostics.contains("no defining query"), "\(verb): \(refused.diagnostics)")
+      #expect(refused.diagnostics.contains("/copy download --query NAME=PATH'"), "\(refused.diagnostics)")
+    }
+    #expect((await inside("download", "--query", "a=Things")).status == .done)
+    #expect((await inside("query", "Things/$count")).output == "6")
+  }
+}
+
+@Suite("The folder of a clone", .timeLimit(.minutes(3)))
+struct CloneTargetTests {
+  private let folder: TemporaryFolder
+  private let things = Things()
+  private let server: ScriptedServer
+  private let manager = FileManager.default
+
+  init() throws {
+    folder = try TemporaryFolder()
+    server = try things.serve()
+  }
+
+  private var names: [String] { ((try? manager.contentsOfDirectory(atPath: folder.path)) ?? []).sorted() }
+
+  private func clone(_ target: String = "copy", in place: String = "", _ queries: [String] = ["a=Things"]) async
+    -> Outcome
+  {
+    await Rig(directory: place.isEmpty ? folder.path : folder.file(place)).run(
+      ["clone", server.text("/s/"), target] + queries.flatMap { ["--query", $0] })
+  }
+
+  private func run(_ target: String, _ arguments: String...) async -> Outcome {
+    await Rig(directory: folder.path).run(["-C", target] + arguments)
+  }
+
+  /// Leaves a clone that was killed: its metadata and some rows have come.
+  private func interrupt(at request: Int = 4) async throws {
+    things.arm(SIGKILL, at: request)
+    _ = try await things.larder(
+      ["-C", folder.path, "clone", server.text("/s/"), "copy", "--query", "a=Things", "--query", "b=Others"])
+    try #require(names == ["copy.cloning"])
+  }
+
+  @Test("an empty folder is taken with its rights, by any of its names")
+  func forms() async throws {
+    defer { server.stop() }
+    for target in ["copy", "copy/", "./copy", "link", "link/"] {
+      try manager.createDirectory(
+        atPath: folder.file("copy"), withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+      try manager.createSymbolicLink(atPath: folder.file("link"), withDestinationPath: "copy")
+      let made = await clone(target)
+      #expect(made.status == .done, "\(target): \(made.diagnostics)")
+      #expect((await run("copy", "query", "Things/$count")).output == "6")
+      let rights = try manager.attributesOfItem(atPath: folder.file("copy"))[.posixPermissions] as? Int
+      #expect(rights == 0o700, "\(target)")
+      #expect(names == ["copy", "link"], "\(target)")
+      for name in names { try manager.removeItem(atPath: folder.file(name)) }
+    }
+    try manager.createDirectory(atPath: folder.file("copy"), withIntermediateDirectories: false)
+    #expect((await clone(".", in: "copy")).status == .done)
+    #expect((await run("copy", "query", "Things/$count")).output == "6")
+    #expect((await clone("a/b/copy")).status == .done)
+    #expect((await run("a/b/copy", "query", "Things/$count")).output == "6")
+    #expect(try manager.contentsOfDirectory(atPath: folder.file("a/b")) == ["copy"])
+  }
+
+  @Test("what is there already stays as it is, and the message says what to do")
+  func taken() async throws {
+    defer { server.stop() }
+    try folder.write([1], to: "file")
+    try manager.createSymbolicLink(atPath: folder.file("nowhere"), withDestinationPath: "missing")
+    for name in ["full", "wait.cloning"] {
+      try manager.createDirectory(atPath: folder.file(name), withIntermediateDirectories: false)
+      try folder.write([1], to: "\(name)/own")
+    }
+    try manager.createDirectory(atPath: folder.file("bare"), withIntermediateDirectories: false)
+    try folder.write(Array(#"{"service":"http://h/"}"#.utf8), to: "bare/larder.json")
+    let before = names
+    for (target, words) in [
+      ("file", "no folder"), ("nowhere", "no folder"), ("full", "not empty"), ("wait", "in the way"),
+      ("bare", "delete the folder"), ("file/copy", "cannot be written"),
+    ] {
+      let refused = await clone(target)
+      #expect(refused.status == .storage, "\(target): \(refused.diagnostics)")
+      #expect(refused.diagnostics.contains(words), "\(target): \(refused.diagnostics)")
+    }
+    #expect(names == before)
+    #expect(try manager.contentsOfDirectory(atPath: folder.file("wait.cloning")) == ["own"])
+    // Empty folders of these names are no hindrance.
+    for name in ["copy", "copy.cloning"] {
+      try manager.createDirectory(atPath: folder.file(name), withIntermediateDirectories: false)
+    }
+    #expect(await clone().status == .done)
+    #expect(!names.contains("copy.cloning"))
+  }
+
+  @Test("an interrupted clone is resumed with other queries: it has those of the last command")
+  func otherQueries() async throws {
+    for request in [1, 3, 6] {
+      try await interrupt(at: request)
+      #expect((await clone(queries: ["b=Others?$top=2", "c=Odds"])).status == .done)
+      let status = try JSONNode((await run("copy", "status", "--json")).outputBytes)["queries"]?.items ?? []
+      #expect(status.map { $0["name"]?.string } == ["b", "c"], "at \(request)")
+      #expect(status.map { $0["query"]?.string } == ["Others?$top=2", "Odds"], "at \(request)")
+      #expect((await run("copy", "query", "Odds/$count")).output == "6")
+      #expect((await run("copy", "query", "Things/$count")).output != "6", "at \(request)")
+      #expect(names == ["copy"])
+      try manager.removeItem(atPath: folder.file("copy"))
+    }
+    server.stop()
+  }
+
+  private func clone(queries: [String]) async -> Outcome { await clone("copy", queries) }
+
+  @Test("an interrupted clone of another service is not mixed with this one")
+  func otherService() async throws {
+    defer { server.stop() }
+    try await interrupt()
+    let other = try things.serve()
+    defer { other.stop() }
+    let line = ["clone", other.text("/s/"), "copy", "--query", "a=Things"]
+    let refused = await Rig(directory: folder.path).run(line)
+    #expect(refused.status == .storage && refused.diagnostics.contains(server.text("/s/")), "\(refused.diagnostics)")
+    #expect(refused.diagnostics.contains("delete ") && names == ["copy.cloning"], "\(refused.diagnostics)")
+    try manager.removeItem(atPath: folder.file("copy.cloning"))
+    #expect(await Rig(directory: folder.path).run(line).status == .done)
+  }
+
+  @Test("an interrupted clone with a key is resumed with that key alone")
+  func otherKey() async throws {
+    defer { server.stop() }
+    things.arm(SIGKILL, at: 4)
+    let line = ["clone", server.text("/s/"), "copy", "--query", "a=Things"]
+    _ = try await things.larder(["-C", folder.path] + line, environment: ["LARDER_KEY": "mine"])
+    for key in ["another", nil] {
+      let rig = Rig(environment: key.map { ["LARDER_KEY": $0] } ?? [:], directory: folder.path)
+      let refused = await rig.run(line)
+      #expect(refused.status == .storage && refused.diagnostics.contains(KeyAccess.hint), "\(refused.diagnostics)")
+      #expect(refused.diagnostics.contains("delete that folder"), "\(refused.diagnostics)")
+      #expect(names == ["copy.cloning"])
+    }
+    var search = MarkerSearch(for: ["Things", "CREATE TABLE"])
+    search.look(in: folder.path)
+    #expect(search.found == [])
+    let rig = Rig(environment: ["LARDER_KEY": "mine"], directory: folder.path)
+    #expect(await rig.run(line).status == .done)
+    #expect(await rig.run("-C", "copy", "query", "Things/$count").output == "6")
+  }
+
+  @Test("of two clones into one folder the second one says so, and leaves the first one alone")
+  func twice() async throws {
+    defer { server.stop() }
+    // Nobody gets the signal: the answer is kept back.
+    things.arm(SIGKILL, at: 4)
+    let first = Task { await clone() }
+    try await server.waitForRequests(4)
+    let second = await clone()
+    #expect(second.status == .storage && second.diagnostics.contains("another process"), "\(second.diagnostics)")
+    #expect((await run("copy", "status")).status == .done)
+    first.cancel()
+    let interrupted = await first.value
+    #expect(interrupted.status == .interrupted && names == ["copy.cloning"], "\(interrupted.diagnostics)")
+    #expect(await clone().status == .done)
+    #expect((await run("copy", "query", "Things/$count")).output == "6" && names == ["copy"])
+  }
+
+  @Test("status tells of an unfinished clone, by the name that it will have and the one that it has")
+  func status() async throws {
+    defer { server.stop() }
+    try await interrupt()
+    for place in ["copy", "copy.cloning"] {
+      let text = await run(place, "status")
+      #expect(text.status == .done && text.diagnostics.isEmpty, "\(text.diagnostics)")
+      for words in [server.text("/s/"), "not finished", "'larder clone \(server.text("/s/")) ", "delete "] {
+        #expect(text.output.contains(words), "\(place): \(words) in \(text.output)")
+      }
+      let json = try JSONNode((await run(place, "status", "--json")).outputBytes)
+      #expect(json["isFinished"] == .boolean(false) && json["folder"]?.string?.hasSuffix("copy.cloning") == true)
+      let refused = await run(place, "update", "Things(1)", "{}")
+      #expect(refused.status == .negative && refused.diagnostics.contains("not cloned yet"), "\(refused.diagnostics)")
+    }
+    #expect((await run("other", "status")).status == .usage)
+    #expect((await run("copy", "metadata", "--file", "x")).status == .negative)
+  }
+
+  @Test("a process that was killed just behind its work leaves nothing that a later one does not take away")
+  func leftover() async throws {
+    defer { server.stop() }
+    #expect(await clone().status == .done)
+    try manager.createDirectory(atPath: folder.file("copy.cloning"), withIntermediateDirectories: false)
+    try folder.write(Array(#"{"service":"\#(server.text("/s/"))"}"#.utf8), to: "copy.cloning/clone.json")
+    #expect((await run("copy", "query", "Things/$count")).output == "6")
+    #expect(await clone().status == .storage)
+    #expect(names == ["copy"])
+  }
+}
