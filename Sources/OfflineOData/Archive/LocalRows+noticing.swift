@@ -35,6 +35,35 @@ extension LocalRows {
     }
   }
 
+  /// Notes a conflict of the first later change of an entity that changes a property which another client has changed, as a
+  /// look-up shows: that change was made without knowing this version, and does not go under its ETag.
+  ///
+  /// - Parameters:
+  ///   - request: the change that was looked up; what it changes itself may have any form at the service.
+  ///   - old: the service's image as it was known before.
+  func notice(
+    behind request: Int64, _ reference: RowReference, from old: EntityCells, to now: EntityCells
+  ) throws(StorageError) {
+    var changed = ConflictDecision.changed(from: old, to: now)
+    if !changed.isEmpty { changed.subtract(try columns(of: request, reference)) }
+    guard !changed.isEmpty, try !queue.hasNoticed(reference.row) else { return }
+    for later in try queue.entries(of: reference.row) where later.id > request && later.state == .queued {
+      guard !later.request.makesEntity, try !columns(of: later.id, reference).isDisjoint(with: changed) else {
+        continue
+      }
+      return try queue.set(failure: try conflict(of: later, base: old, theirs: now), of: later.id)
+    }
+  }
+
+  /// The columns of an entity that a request changes.
+  private func columns(of request: Int64, _ reference: RowReference) throws(StorageError) -> Set<String> {
+    var columns: Set<String> = []
+    for effect in try queue.effects(of: request) where effect.reference == reference {
+      columns.formUnion(effect.cells.values.keys)
+    }
+    return columns
+  }
+
   /// Takes a conflict that a download has noticed as resolved: the change, and what waits behind it, goes under the ETag of
   /// the server's version. One whose entity the server has no more stays in conflict.
   mutating func settle(_ entry: QueueEntry) throws(StorageError) {
@@ -51,11 +80,7 @@ extension LocalRows {
     guard let entity = new.entity, try queue.hasNoticed(entity.row) else { return }
     for entry in try queue.entries(of: entity.row) where entry.isNoticed {
       guard let base = entry.failure?.base, let theirs = entry.failure?.theirs else { continue }
-      var mine: Set<String> = []
-      for effect in try queue.effects(of: entry.id) where effect.reference == entity {
-        mine.formUnion(effect.cells.values.keys)
-      }
-      let contested = mine.intersection(ConflictDecision.changed(from: base, to: theirs))
+      let contested = try columns(of: entry.id, entity).intersection(ConflictDecision.changed(from: base, to: theirs))
       let isSet = effects.contains { effect in
         effect.reference == entity && !contested.isEmpty && contested.isSubset(of: effect.cells.values.keys)
       }
@@ -69,7 +94,7 @@ extension LocalRows {
   ) throws(StorageError) -> ArchivedFailure {
     let seconds = try connection.first("SELECT unixepoch()") { (row) throws(StorageError) in try row.int64(0) } ?? 0
     var failure = ArchivedFailure(
-      kind: .conflict, message: "A download has noticed that the service's version is another one now.",
+      kind: .conflict, message: "Another client has changed the entity at the service.",
       method: entry.request.operation.rawValue, url: entry.request.target.path, time: Double(seconds))
     (failure.base, failure.theirs) = (base, theirs)
     return failure

@@ -183,7 +183,10 @@ extension HistoryRun {
         switch cause {
         case .upload: changes[place].fate = .sent
         case .discard: changes[place].fate = .discarded
-        case .undo: changes[place].fate = .undone
+        case .undo:
+          // Of one that nobody can tell, taking it back is a person's decision.
+          let isUnclear = if case .archived("UnknownOutcome", _, _) = changes[place].fate { true } else { false }
+          changes[place].fate = isUnclear ? .discarded : .undone
         case .nothing:
           // A new change of an entity mends one of the archive: it is sent in its place.
           if let index = changes.indices.first(where: { $0 >= stepBegin && changes[place].isMended(by: changes[$0]) }) {
@@ -195,7 +198,8 @@ extension HistoryRun {
         }
       }
     }
-    judgeTransactions(store, queue, Set(archive.map(\.mark)))
+    let unclear = archive.filter { $0.reason == "UnknownOutcome" }
+    judgeTransactions(store, queue, Set(archive.map(\.mark)), unclear: Set(unclear.map(\.mark)))
   }
 
   // MARK: Rest
@@ -211,6 +215,8 @@ extension HistoryRun {
     }
     for store in stores {
       do {
+        // One that was interrupted is resumed: what it read before is as old as that.
+        if try await store.provider.hasPendingDownload() { _ = try await store.provider.download() }
         _ = try await store.provider.download()
         await checkRows(store, nil)
       } catch { judgeHealthy(error, "\(store.name): the last download") }

@@ -8,10 +8,12 @@ extension HistoryRun {
   func judgeArchived(_ change: Change, _ entry: StoreHand.Waiting) {
     let service = model.service
     let done = service.effects.filter { $0.mark == change.mark }
-    let makesByServiceKey = [.create, .createDeep].contains(change.operation) && plan.kind.givesKeys
+    let makesByServiceKey =
+      [.create, .createDeep].contains(change.operation) && plan.kind.givesKeys && change.set != "Tags"
     let isNeverConflict = makesByServiceKey || change.operation == .action || change.operation == .createMedia
     let isRejected = entry.isHeld || entry.reason == "Refused" || entry.reason == "Conflict" && isNeverConflict
-    if isRejected, !done.isEmpty, plan.kind.rollsBack || change.transaction == nil {
+    // A change that mends another one may come once more behind it.
+    if isRejected, !done.isEmpty, change.mends == nil, plan.kind.rollsBack || change.transaction == nil {
       find(
         .rejectedThoughDone, item: itemOfRepetition(change),
         "\(change.mark) (\(change.operation)) is in the archive as \(entry.reason ?? "") \(entry.status ?? 0)")
@@ -40,11 +42,15 @@ extension HistoryRun {
   }
 
   /// The changes of a transaction are all in the queue, all in the archive, or in neither.
-  func judgeTransactions(_ store: StoreHand, _ queue: Set<String>, _ archive: Set<String>) {
+  func judgeTransactions(
+    _ store: StoreHand, _ queue: Set<String>, _ archive: Set<String>, unclear: Set<String>
+  ) {
     let own = changes.filter { $0.store == store.name && $0.transaction != nil }
     for (first, members) in Dictionary(grouping: own, by: \.transaction).sorted(by: { ($0.key ?? 0) < ($1.key ?? 0) }) {
-      let queued = members.filter { queue.contains($0.mark) }.map(\.mark)
-      let archived = members.filter { archive.contains($0.mark) }.map(\.mark)
+      // One whose outcome nobody can tell stands in the archive beside others that took effect.
+      let members = members.filter { !unclear.contains(sentMark(of: $0)) }
+      let queued = members.filter { queue.contains(sentMark(of: $0)) }.map(\.mark)
+      let archived = members.filter { archive.contains(sentMark(of: $0)) }.map(\.mark)
       let isTorn = !queued.isEmpty && !archived.isEmpty || !queued.isEmpty && queued.count < members.count
       let isPartlyArchived = !archived.isEmpty && archived.count < members.count && plan.kind.rollsBack
       guard isTorn || isPartlyArchived else { continue }
@@ -53,6 +59,11 @@ extension HistoryRun {
         "the transaction of \(members.map(\.mark)) at \(store.name), begun by m\(first ?? 0): queued \(queued), archived \(archived)"
       )
     }
+  }
+
+  /// The mark of the change that is sent in place of another one of the archive, and mends it; else its own.
+  private func sentMark(of change: Change) -> String {
+    changes.last { $0.mends == change.number }.map(sentMark) ?? change.mark
   }
 
   // MARK: At the end
@@ -98,10 +109,28 @@ extension HistoryRun {
 
   private func judgeCount(_ change: Change, _ effects: [ModelService.Effect]) {
     let changed = effects.filter { $0.isChange && isDetectable($0, change) }
-    for (kind, all) in Dictionary(grouping: changed, by: \.kind) where all.count > 1 {
+    for (kind, all) in Dictionary(grouping: changed, by: \.kind) where all.count > 1 && !isMadeAgain(all, change) {
       find(
         .twice, item: itemOfRepetition(change),
         "\(change.mark) (\(change.operation) at \(change.store)): \(all.count) times \(kind) of \(all.map(\.entity))")
+    }
+  }
+
+  /// Whether another client has deleted or created the entity between two effects, or has set its link as it was before.
+  private func isMadeAgain(_ effects: [ModelService.Effect], _ change: Change) -> Bool {
+    let isCreation = change.operation == .create || change.operation == .createDeep
+    guard effects.count == 2, change.isLink || change.operation == .media || isCreation, let first = effects.first
+    else {
+      return false
+    }
+    let between = model.service.effects.filter {
+      $0.entity == first.entity && $0.number > first.number && $0.number < effects[1].number && $0.actor != first.actor
+    }
+    // A link that neither an ETag nor a property of its source tells of.
+    if change.isLink, !plan.kind.hasETags { return true }
+    return between.contains {
+      $0.kind == .create || $0.kind == .delete && isCreation
+        || change.isLink && ($0.kind == .link || $0.kind == .update)
     }
   }
 
@@ -127,7 +156,12 @@ extension HistoryRun {
 
   private func judgeTarget(_ change: Change, _ effects: [ModelService.Effect], _ service: ModelService) {
     guard let target = name(of: change.target, service) else { return }
-    for effect in effects where effect.entity != target {
+    // Where a creation was rightly done twice, the later entity is the store's.
+    let made = changes.filter { $0.operation == .create || $0.operation == .createDeep }.map { creation in
+      service.effects.filter { $0.kind == .create && $0.mark == creation.mark }.map(\.entity)
+    }
+    let own = made.first { $0.contains(target) } ?? []
+    for effect in effects where effect.entity != target && !own.contains(effect.entity) {
       find(.unasked, item: 1, "\(change.mark) (\(change.operation) of \(target)) changed \(effect.entity)")
     }
   }
@@ -153,6 +187,11 @@ extension HistoryRun {
     if change.policies.contains("server") { return true }
     let isThere = name(of: change.target, service).map { service.everKnown.contains($0) && service.entities[$0] != nil }
     switch change.operation {
+    // It may have led nowhere all the time, or others have set it since.
+    case .unlink where isLinkedByOthers(change, service): return true
+    case .unlink
+    where name(of: change.target, service).map { service.entities[$0]?.links["Buyer"]?.isEmpty ?? true } == true:
+      return true
     case .delete, .unlink:
       return isThere != true
         || service.effects.contains { $0.kind == .delete && $0.entity == name(of: change.target, service) }
@@ -183,6 +222,10 @@ extension HistoryRun {
         guard old.writer != "", old.writer != effect.actor, let seen = change.seen[slot], seen != old.value else {
           continue
         }
+        // A V2 service takes no ETag for a link ([MS-ODATA] 3.1.4.4.1).
+        if slot == "Buyer", plan.kind.isV2 { continue }
+        // A value that its creation left out may be the service's own.
+        if seen == "null", isOfLostCreation(effect.entity) { continue }
         var item: Int? = change.transaction != nil ? 10 : change.faults.isEmpty ? nil : 1
         if slot == "$value" { item = 6 } else if slot == "Buyer" { item = 7 }
         let before = changes.last { earlier in
@@ -195,6 +238,14 @@ extension HistoryRun {
           "\(change.mark): \(slot) of \(effect.entity), '\(old.value)' of \(old.writer), under \(effect.condition ?? "no condition"); the store had '\(seen)'\(place)"
         )
       }
+    }
+  }
+
+  /// Whether the response to the creation of an entity was lost.
+  private func isOfLostCreation(_ entity: ModelService.Name) -> Bool {
+    changes.contains { creation in
+      (creation.operation == .create || creation.operation == .createDeep) && !creation.faults.isEmpty
+        && model.service.effects.contains { $0.kind == .create && $0.mark == creation.mark && $0.entity == entity }
     }
   }
 

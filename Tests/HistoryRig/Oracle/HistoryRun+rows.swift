@@ -197,6 +197,8 @@ extension HistoryRun {
     let hasDeletions = changes.contains { $0.store == store.name && $0.operation == .delete && $0.fate != .discarded }
     guard !hasDeletions else { return }
     for change in changes where change.store == store.name && change.operation == .createDeep && change.fate == .sent {
+      // Given up for the service's version, which the next download brings whole.
+      if change.policies.contains("server") { continue }
       guard let effect = service.effects.first(where: { $0.mark == change.mark && $0.kind == .create }),
         service.entities[effect.entity] != nil
       else { continue }

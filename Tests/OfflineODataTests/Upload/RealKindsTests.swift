@@ -64,6 +64,8 @@ struct RealKindsTests {
     let text = "text/plain"
     try await store.createMedia(.bytes(Array("new list".utf8), contentType: text), in: "Documents")
     try await store.updateMedia("Documents(1)/$value", to: .bytes(Array("other list".utf8), contentType: text))
+    // Its service gives it no ETag: what it was before tells whether the change arrived.
+    try await store.downloadMedia("Products(1)/Photo")
     try await store.updateMedia("Products(1)/Photo", to: .bytes([1, 2, 3], contentType: "image/png"))
     try await store.updateLink("Products(2)/Category/$ref", to: "Categories(3)")
     let free = try await shelf(store, of: 3, isThere: false)
@@ -90,7 +92,7 @@ struct RealKindsTests {
     let (rig, transport) = (try StoreRig(try ODataPyService.ofSuite.root), try CutTransport())
     let store = try await open(rig, transport)
     try await change(store)
-    #expect(transport.heard.isEmpty)
+    #expect(transport.heard.allSatisfy { $0.hasSuffix("Photo") })
     transport.arm(course.cut)
     let options = OfflineODataUploadOptions(changesPerBatch: course.batch, lanes: 1, settlingTime: .zero)
     var report = OfflineODataUploadReport()

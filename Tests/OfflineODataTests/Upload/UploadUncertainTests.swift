@@ -209,6 +209,73 @@ struct UploadUncertainTests {
     #expect(rig.service.log == ["PATCH Orders(1)", "PATCH Orders(2)"])
   }
 
+  @Test("A change set has one outcome: where one of its changes is seen done, those that others have overwritten are")
+  func carriedOut() async throws {
+    let rig = try await UploadRig()
+    let first = try await rig.update(try await rig.row("Orders", 1), ["Name": .string("mine")])
+    try await rig.update(try await rig.row("Orders", 2), ["Name": .string("mine")], unit: first)
+    try await lose(rig)
+    edit(rig, "Orders", 1, ["Name": "\"theirs\""])
+    let report = try await rig.store.upload()
+    #expect(report.sent == 2 && report.failed == 0, "\(report)")
+    #expect(rig.service.log == ["PATCH Orders(1)", "PATCH Orders(2)"])
+    #expect(try await rig.rows("SELECT Name FROM {Orders} WHERE ID < 3 ORDER BY ID") == ["theirs", "mine"])
+    #expect(try await rig.isClean())
+  }
+
+  @Test(
+    "A look-up's ETag is not that of a later change of a property that another client has changed: that is a conflict",
+    arguments: ["Note", "Total"], [false, true])
+  func laterChange(property: String, isTransaction: Bool) async throws {
+    let rig = try await UploadRig()
+    let row = try await rig.row("Orders", 1)
+    try await rig.update(row, ["Name": .string("mine")])
+    try await lose(rig)
+    edit(rig, "Orders", 1, ["Note": "\"theirs\""])
+    let mine: ODataValue = property == "Note" ? .string("mine") : .int32(77)
+    let unit = isTransaction ? try await rig.update(row, ["Name": .string("again")]) : nil
+    try await rig.update(row, [property: mine], unit: unit)
+    let report = try await rig.store.upload(OfflineODataUploadOptions(conflictPolicy: .mergeDisjoint))
+    let entity = rig.service.entities("Orders")[1]?.values
+    #expect(entity?["Note"] == "\"theirs\"")
+    #expect(entity?["Total"] == (property == "Total" ? "77" : "1"))
+    #expect(report.failed == (property == "Total" ? 0 : isTransaction ? 2 : 1), "\(report)")
+    #expect(try await failures(rig).contains(.conflict) == (property == "Note"))
+  }
+
+  @Test("A new change of one entity does not send the conflict of another one again that stands in its transaction")
+  func conflictOfAnother() async throws {
+    let rig = try await UploadRig()
+    let rows = [try await rig.row("Orders", 1), try await rig.row("Orders", 2)]
+    let first = try await rig.update(rows[0], ["Name": .string("mine")])
+    try await rig.update(rows[1], ["Name": .string("mine")], unit: first)
+    edit(rig, "Orders", 2, ["Name": "\"theirs\""])
+    let report = try await rig.store.upload()
+    #expect(report.failed == 2, "\(report)")
+    try await rig.store.update("Orders(1)", to: ODataEntity(properties: [ODataProperty("Name", .string("new"))]))
+    _ = try await rig.store.upload()
+    #expect(rig.service.entities("Orders")[2]?.values["Name"] == "\"theirs\"")
+    #expect(rig.service.log.isEmpty)
+  }
+
+  @Test(
+    "A deep insert is known by what it was made with where another client has changed all that tells the rest apart")
+  func childOfDeepInsert() async throws {
+    let rig = try await UploadRig()
+    var items = ODataNavigationLink(name: "Items")
+    items.content = .collection(
+      ODataEntityCollection(entities: [ODataEntity(properties: [ODataProperty("Text", .string("child"))])]))
+    try await rig.store.create(
+      ODataEntity(
+        properties: [ODataProperty("Name", .string("made here")), ODataProperty("Total", .int32(1))],
+        navigationLinks: [items]), in: "Orders")
+    try await lose(rig)
+    edit(rig, "Orders", try #require(rig.service.entities("Orders").keys.max()), ["Name": "\"theirs\""])
+    _ = try await rig.store.upload()
+    #expect(rig.service.entities("Items").count == 1)
+    #expect(try await failures(rig) == [.unknownOutcome])
+  }
+
   // MARK: Taking back
 
   @Test("An uncertain change that took effect cannot be taken back: it is looked up, and the error says so")

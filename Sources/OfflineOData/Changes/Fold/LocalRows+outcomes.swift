@@ -25,7 +25,11 @@ extension LocalRows {
         image?.isMadeHere = base == nil
       }
       try keep(image, as: reference)
-      if image == nil { try forget(reference) }
+      let uploaded = UploadedRows(connection)
+      if image?.isMadeHere == true { try uploaded.note(created: reference) }
+      guard image == nil else { continue }
+      try forget(reference)
+      if let base, !base.isGone { try uploaded.note(deleted: reference, base) }
     }
     if let entity, var image = try keptBase(entity.row) ?? nil {
       if effects.contains(where: { $0.reference == entity }) { image[.etag] = nil }
@@ -73,6 +77,7 @@ extension LocalRows {
     let old = try keptBase(reference.row) ?? nil
     guard let cells else {
       if var old {
+        if !old.isGone, !old.isMadeHere { try UploadedRows(connection).note(deleted: reference, old) }
         old.isGone = true
         try keep(old, as: reference)
       }

@@ -15,7 +15,7 @@ extension ChangeMaker {
     else { return nil }
     let waiting = try rows.queue.entries(of: entity.row)
     guard let failed = waiting.first(where: { $0.state == .archived }), !failed.request.isUnmodifiable,
-      try !goesWithUnknown(failed)
+      try !goesWithUndecided(failed)
     else { return nil }
     if new.operation == .delete { return try delete(entity, failed, waiting) }
     let later = waiting.filter { $0.id > failed.id }
@@ -68,10 +68,15 @@ extension ChangeMaker {
     return true
   }
 
-  /// Whether the outcome of a request, or of one that would be sent again with it, is not known: only a person does that.
-  private func goesWithUnknown(_ failed: QueueEntry) throws(StorageError) -> Bool {
+  /// Whether the outcome of a request, or of one that would be sent again with it, is not known, or one of another entity
+  /// that would be sent again has a conflict: only a person decides that.
+  private func goesWithUndecided(_ failed: QueueEntry) throws(StorageError) -> Bool {
     let archive = try ArchivedRequests(rows.queue)
-    return archive.failures([failed.id]).contains { archive.entries[$0]?.failure?.kind == .unknownOutcome }
+    return archive.failures([failed.id]).contains { id in
+      let entry = archive.entries[id]
+      let isOther = entry?.request.entity != failed.request.entity
+      return entry?.failure?.kind == .unknownOutcome || isOther && entry?.failure?.kind == .conflict
+    }
   }
 
   /// Whether a request is of no transaction: one of those is neither merged with another nor dropped.

@@ -219,8 +219,10 @@ struct ChangeQueue {
       "UPDATE larder_request SET request = ?1 WHERE id = ?2", .text(JSONSettings.encode(request)), .integer(id))
   }
 
-  /// Puts the requests that wait on a row, but for failed ones, on another ETag of the server's.
+  /// Puts the pending requests of a row on another ETag of the service's, unless one of them has a conflict that was noticed:
+  /// they keep the ETag of the version that they know.
   func rebase(_ row: Int64, on etag: String?) throws(StorageError) {
+    guard try !hasNoticed(row) else { return }
     try connection.run(
       """
       UPDATE larder_request SET request = CASE WHEN ?2 IS NULL THEN json_remove(request, '$.baseETag')

@@ -153,7 +153,9 @@ extension Replica {
     try await write { (connection, _, plan) throws(StorageError) in
       var registry = try ReplicaRegistry(plan, connection)
       try registry.dropAll(connection)
-      for table in ["larder_download", "larder_inline", "larder_stage", "larder_membership"] + ReplicaSchema.changes {
+      for table in ["larder_download", "larder_inline", "larder_stage", "larder_membership", "larder_uploaded"]
+        + ReplicaSchema.changes
+      {
         try connection.run("DELETE FROM \(table)")
       }
       try DownloadMarks.forget(connection)

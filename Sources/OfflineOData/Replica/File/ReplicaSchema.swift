@@ -6,7 +6,10 @@ enum ReplicaSchema {
   static let applicationID: Int32 = 0x4C72_6472
 
   static let schema = Schema(
-    applicationID: applicationID, steps: [First(), Second(), Third(), Fourth(), Fifth(), Sixth(), Seventh(), Eighth()])
+    applicationID: applicationID,
+    steps: [
+      First(), Second(), Third(), Fourth(), Fifth(), Sixth(), Seventh(), Eighth(), Ninth(),
+    ])
 
   /// The tables of changes that wait to be sent.
   static let changes = [
@@ -152,6 +155,14 @@ enum ReplicaSchema {
     func run(on connection: Connection) throws(StorageError) {
       try connection.run("CREATE INDEX larder_inline_query ON larder_inline(query)")
       try connection.run("CREATE INDEX larder_inline_link ON larder_inline(query, link)")
+    }
+  }
+
+  /// See ``UploadedRows``; `cells` is the service's image of a deleted entity, NULL for a created one.
+  private struct Ninth: SchemaStep {
+    func run(on connection: Connection) throws(StorageError) {
+      try connection.run(
+        "CREATE TABLE larder_uploaded(row INTEGER PRIMARY KEY, name TEXT NOT NULL, cells TEXT) STRICT")
     }
   }
 

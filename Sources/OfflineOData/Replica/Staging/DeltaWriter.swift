@@ -243,6 +243,12 @@ struct DeltaWriter {
     }
   }
 
+  /// Deletes an entity whose deletion this store has uploaded: the delta need not mention it.
+  mutating func delete(_ reference: RowReference, _ connection: Connection) throws(StorageError) {
+    guard let table = plan.table(reference.table) else { return }
+    try delete(table.number, reference.row, connection)
+  }
+
   /// Deletes an entity with its links and all that it contains, and releases what it holds for any query.
   private mutating func delete(_ table: Int, _ id: Int64, _ connection: Connection) throws(StorageError) {
     var waiting = [(table: table, id: id)]

@@ -88,7 +88,9 @@ final class StagedDelta: Sendable {
       return try await replica.write { [self] (connection, state, plan) throws(StorageError) in
         var local = LocalRows(plan, state, connection)
         let unfolded = try local.unfold()
+        let deleted = try local.showDeleted()
         var writer = try DeltaWriter(plan, query, table, places, connection)
+        for reference in deleted { try writer.delete(reference, connection) }
         do { try read(plan, connection, &writer) } catch let error as StorageError { throw error } catch {
           unreadable.withLock { $0 = error }
           throw .givenUp(connection.file ?? "")

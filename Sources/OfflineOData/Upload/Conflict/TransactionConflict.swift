@@ -36,7 +36,9 @@ extension ConflictCourse {
     for (place, (entry, end)) in found.enumerated() {
       let failure = entry.failure ?? ArchivedFailure(kind: .refused, message: "", method: "", url: "", time: 0)
       members.append(Member(entry: entry, condition: nil, failure: failure))
-      if case .queued = end, entry.isConflictUntold { ends[place].end = try await noticed(entry, failure) }
+      if case .queued = end, entry.isConflictUntold(in: found.map(\.entry)) {
+        ends[place].end = try await noticed(entry, failure)
+      }
     }
     return together(members, ends)
   }
@@ -101,11 +103,12 @@ extension ConflictCourse {
 }
 
 extension QueueEntry {
-  /// Whether a download has noticed a conflict that the service would not: no ETag goes with the request.
-  var isConflictUntold: Bool {
-    guard state == .queued, failure?.kind == .conflict, request.resourceETag == nil, request.ifMatch != "*" else {
-      return false
-    }
+  /// Whether a conflict was noticed that the service would not: no ETag goes with the request, or one that stands for any
+  /// version, behind an earlier change of the entity in its transaction.
+  func isConflictUntold(in unit: [QueueEntry]) -> Bool {
+    guard state == .queued, failure?.kind == .conflict, request.ifMatch != "*" else { return false }
+    let isBehind = unit.contains { $0.id < id && $0.request.entity == request.entity }
+    guard request.resourceETag == nil || isBehind else { return false }
     switch request.operation {
     case .create, .createMedia, .createLink, .updateLink, .deleteLink: return false
     case .patch, .merge, .replace, .delete, .replaceProperty, .patchProperty, .deleteProperty, .replaceValue, .action,

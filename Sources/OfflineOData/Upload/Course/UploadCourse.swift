@@ -53,8 +53,10 @@ struct UploadCourse: Sendable {
 
   private func sendBatch(_ ids: [Int64]) async throws -> Step {
     try Task.checkCancellation()
+    var step = Step(inputs: [])
+    try await decideNoticed(ids, &step.counts)
     let prepared = try await journal.prepare(ids, asOne: true)
-    var step = Step(inputs: [], counts: UploadCounts(failed: prepared.failed))
+    step.counts.failed += prepared.failed
     guard !prepared.units.isEmpty else {
       step.inputs = [.sent(prepared.fates)]
       return step
@@ -161,8 +163,7 @@ struct UploadCourse: Sendable {
 
   // MARK: Conflicts
 
-  /// Decides, before anything is sent, conflicts that a download has noticed and the service would not: no ETag goes with
-  /// them.
+  /// Decides, before anything is sent, conflicts that were noticed and the service would not: no ETag goes with them.
   func decideNoticed(_ ids: [Int64], _ counts: inout UploadCounts) async throws {
     for (id, entries) in try await journal.conflicts(in: ids) {
       try Task.checkCancellation()
@@ -193,17 +194,21 @@ struct UploadCourse: Sendable {
       var end = RequestEnd.queued
       if entry.state == .sent {
         // The service knows the name, and not what another has done since; of an action it alone knows what became.
-        let isAsked = !waiting.isConflictUntold || entry.request.operation == .action
+        let isAsked = !waiting.isConflictUntold(in: entries) || entry.request.operation == .action
         if isAsked, try await resolver.isRepeatable(entry, in: entries) {
           waiting.state = .sent
         } else {
-          end = try await ends.judged(resolver.end(of: entry, made: made), entry, isAlone: entries.count == 1)
+          end = try await resolver.end(of: entry, made: made)
         }
       }
       if case .done(let answer) = end, entry.request.makesEntity, let entity = entry.request.entity {
         made[entity] = resolver.path(of: answer, entry.request)
       }
       found.append((waiting, end))
+    }
+    found = UploadEnds.carriedOut(found)
+    for (place, entry) in entries.enumerated() where entry.state == .sent {
+      found[place].end = try await ends.judged(found[place].end, entry, isAlone: entries.count == 1)
     }
     let decided = try await ConflictCourse(journal: journal).noticed(UploadEnds.together(found))
     let committed = try await commit.commit([UploadCommit.Unit(id: id, ends: decided)])

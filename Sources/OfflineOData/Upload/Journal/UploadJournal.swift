@@ -88,14 +88,18 @@ struct UploadJournal: Sendable {
   func conflicts(in ids: [Int64]) async throws(OfflineODataError) -> [(id: Int64, entries: [QueueEntry])] {
     try await store.read { connection, _, _ in
       let queue = ChangeQueue(connection)
-      let noted = try connection.rows(
-        "SELECT DISTINCT unit FROM larder_request WHERE state = 0 AND failure IS NOT NULL"
-      ) { (row) throws(StorageError) in try row.int64(0) }
-      guard !noted.isEmpty else { return [] }
-      return try Set(noted).intersection(ids).sorted().compactMap { id in
+      let isNoted = "state = 0 AND failure IS NOT NULL"
+      let sql = """
+        WITH asked(id) AS MATERIALIZED (SELECT value FROM json_each(?1))
+        SELECT unit FROM asked CROSS JOIN larder_request USING(id) WHERE \(isNoted)
+        UNION SELECT unit FROM asked CROSS JOIN larder_request AS r ON r.unit = asked.id
+          WHERE r.unit <> r.id AND r.unit <> 0 AND \(isNoted) ORDER BY unit
+        """
+      let noted = try connection.integers(sql, .text("[\(ids.map(String.init).joined(separator: ","))]"))
+      return try noted.compactMap { id in
         let entries = try queue.entries(inUnit: id)
         guard !entries.contains(where: { $0.state == .sent }) else { return nil }
-        return entries.contains(where: \.isConflictUntold) ? (id, entries) : nil
+        return entries.contains { $0.isConflictUntold(in: entries) } ? (id, entries) : nil
       }
     }
   }

@@ -11,6 +11,8 @@ struct ServerAnswer: Sendable {
   var etag: String?
   /// Where it is found.
   var location: String?
+  /// Whether it was read behind the change: it may hold what other clients have changed since.
+  var isLookedUp = false
   /// Of the stream that a request changes, where the service says more of it than the entity tells.
   var stream: StreamVersion?
 

@@ -98,7 +98,11 @@ struct UploadCommit: Sendable {
         if entry.attempt == nil, unit.ends.count == 1 { try queue.set(attempt: nil, of: entry.id) }
       case .inDoubt: break
       case .again(let theirs, let changed):
+        let base =
+          try entry.failure?.base
+          ?? entry.request.entity.flatMap { (entity) throws(StorageError) in try rows.base(of: entity) }
         try take(theirs, entry, &rows, plan)
+        if isThere, let base, case .there(let answer) = theirs { try notice(entry, base, answer, rows, plan) }
         if isThere { try again(entry, theirs, changed, &rows, plan) }
       case .discarded(let theirs): try take(theirs, entry, &rows, plan)
       }
@@ -122,6 +126,9 @@ struct UploadCommit: Sendable {
     }
     let cells = answer.cells(in: table, plan)
     guard isThere else { return try rows.setBase(entity, to: cells) }
+    if answer.isLookedUp, !entry.request.makesEntity, let base = try rows.base(of: entity) {
+      try notice(entry, base, answer, rows, plan)
+    }
     let children = try self.children(entry.request, answer, plan)
     // What contains others before these: a download may have brought them under another row of its.
     if let cells { try rows.replaceKey(of: entity, by: cells, after: entry.id) }
@@ -136,6 +143,16 @@ struct UploadCommit: Sendable {
     // Later changes of an entity go under the ETag that this one has given it: the queue never conflicts with itself.
     try rows.queue.rebase(entity.row, on: cells?.text(.etag))
     try rebaseStream(entry.request, entity, cells, &rows, plan)
+  }
+
+  /// Notes conflicts of later changes of an entity with what a look-up has found of it.
+  private func notice(
+    _ entry: QueueEntry, _ base: EntityCells, _ answer: ServerAnswer, _ rows: LocalRows, _ plan: ReplicaPlan
+  ) throws(StorageError) {
+    guard let entity = entry.request.entity, let table = plan.table(entity.table),
+      let cells = answer.cells(in: table, plan)
+    else { return }
+    try rows.notice(behind: entry.id, entity, from: base, to: cells)
   }
 
   /// The same of a stream, whose bytes here are the service's now; of a media entity made, those that it was made of.

@@ -57,7 +57,7 @@ struct UploadEnds: Sendable {
         case .failure(let error):
           var (end, why) = try await self.end(of: member, error)
           // Without a response, beside another that failed: services that do not take back what was done are found out.
-          if hasFailed, isMissing(error) { end = try await lookedUp(member) }
+          if hasFailed { end = isMissing(error) ? try await lookedUp(member) : try await checked(end, member, unit) }
           ends.append((member.entry, end))
           stop = stop ?? why
         }
@@ -72,7 +72,7 @@ struct UploadEnds: Sendable {
         ends.append((member.entry, try await checked(end, member, unit)))
       }
     }
-    return (UploadCommit.Unit(id: unit.id, ends: UploadEnds.together(ends)), stop)
+    return (UploadCommit.Unit(id: unit.id, ends: UploadEnds.together(UploadEnds.carriedOut(ends))), stop)
   }
 
   private func isMissing(_ error: ODataServiceError) -> Bool {
@@ -88,6 +88,23 @@ struct UploadEnds: Sendable {
       case .queued, .again, .discarded: (entry, .archived(failure))
       // What is uncertain is held with it, and looked up when it is let go.
       case .done, .archived, .inDoubt: (entry, end)
+      }
+    }
+  }
+
+  /// A change set takes effect as a whole (Protocol §11.7.4): where a look-up shows that one of its requests has, so have
+  /// those whose look-up could not tell, or found a later version. An entity whose key is not found stays unclear.
+  static func carriedOut(_ ends: [(entry: QueueEntry, end: RequestEnd)]) -> [(entry: QueueEntry, end: RequestEnd)] {
+    let isProven = ends.contains { if case .done(let answer) = $0.end { answer.entity != nil } else { false } }
+    guard isProven else { return ends }
+    return ends.map { entry, end in
+      guard case .archived(let failure, let theirs) = end,
+        failure.kind == .unknownOutcome || failure.mayHaveTakenEffect == true
+      else { return (entry, end) }
+      switch theirs {
+      case .there(let answer): return (entry, .done(answer))
+      case .unknown where !entry.request.makesEntity: return (entry, .done(ServerAnswer()))
+      case .unknown, .gone: return (entry, end)
       }
     }
   }

@@ -26,7 +26,8 @@ struct EntityLookup: Sendable {
     let response: ODataSingleResponse
     do throws(ODataServiceError) { response = try await conversation.send(request) } catch { return try found(error) }
     guard !ForeignAnswer.isOne(response) else { throw UploadStop(ForeignAnswer.error(response, of: "read")) }
-    let answer = ServerAnswer(response, model: model)
+    var answer = ServerAnswer(response, model: model)
+    answer.isLookedUp = true
     // A single-valued path that leads nowhere is answered without content.
     return answer.entity == nil ? (response.httpStatus == 204 ? .gone : .refused) : .there(answer)
   }

@@ -103,9 +103,33 @@ extension RequestResolver {
         !store.isClaimed(key, byOtherThan: known.entry.id) && !others.contains { SentContent.matches($0, entity) }
       }
       let sets = Set(unexplained.map { SentContent.agreement(own, $0.entity) })
-      return try await areDistinctive(sets, own, known) ? .unclear : .none
+      if try await areDistinctive(sets, own, known) { return .unclear }
+      return try await haveChildren(of: latest, unexplained.map(\.entity), known) ? .unclear : .none
     }
     return .unknown
+  }
+
+  /// So many entities are read with what they are expanded to.
+  private static let mostExpanded = 20
+
+  /// Whether one of some entities leads to an entity that was sent with the creation (deep insert).
+  private func haveChildren(
+    of sent: QueuedEntity, _ candidates: [ODataEntity], _ known: Case
+  ) async throws -> Bool {
+    let links = sent.links.filter { !$0.entities.isEmpty }
+    guard !links.isEmpty else { return false }
+    for candidate in candidates.prefix(Self.mostExpanded) {
+      let answer = ServerAnswer(entity: candidate, location: candidate.id ?? candidate.editLink)
+      guard let path = path(of: answer, known.entry.request),
+        let whole = try await lookup.entity(path, expand: links.map(\.name).joined(separator: ",")).answer?.entity
+      else { continue }
+      let hasOne = links.contains { link in
+        let found = whole.navigationLink(link.name)?.entities ?? []
+        return link.entities.contains { child in found.contains { SentContent.resembles(child, $0) } }
+      }
+      if hasOne { return true }
+    }
+    return false
   }
 
   /// The properties that were sent without foreign keys, which say where an entity belongs and not which one it is.

@@ -34,7 +34,7 @@ extension RequestResolver {
     if let before = end.before {
       found.evidence = LinkEnd.isEntity(linked, before) ? .asBefore : .different
     } else if let entity = answer.entity, isUnchanged(entity, known) {
-      // Where the link led before is not known; nobody has changed its source.
+      // Where the link led before is not known; nobody has changed its source, which often has the other end's key.
       found.evidence = .asBefore
     }
     // Another property of the source may have changed: it is the link that counts.

@@ -71,10 +71,7 @@ extension RequestResolver {
       body.cancel()
     }
     guard let earlier = try await earlierStream(known), let again = try await read(known)?.body else {
-      if hasCondition { return .different }
-      // Neither an ETag nor the earlier bytes are known; nobody has changed the entity.
-      guard let path = known.path, let entity = try await lookup.entity(path).answer?.entity else { return .ambiguous }
-      return isUnchanged(entity, known) ? .asBefore : .ambiguous
+      return hasCondition ? .different : .ambiguous
     }
     return try await isSame(again, earlier.generation, earlier.byteCount) ? .asBefore : .different
   }

@@ -31,7 +31,8 @@ extension SentContent {
   /// Whether a value can tell one entity from others at all.
   static func canBeRare(_ value: ODataValue) -> Bool {
     switch value {
-    case .null, .boolean, .enumeration, .complex, .collection: false
+    case .null, .boolean, .enumeration, .collection: false
+    case .complex(let complex): complex.properties.contains { canBeRare($0.value) }
     case .string(let text): !text.isEmpty
     default: value.exactNumber.map { $0 != 0 } ?? true
     }

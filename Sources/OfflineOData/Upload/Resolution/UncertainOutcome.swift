@@ -21,8 +21,9 @@
 /// What cannot be detected: an entity that was created and deleted by another client before any look-up or download saw it
 /// (`absent`); a value that another client has set back to what it was before (`asBefore`); an entity that was deleted and
 /// created again with the same values; a link that was added or removed, and then removed or added again by another client;
-/// a link or a stream that another client has changed alone, where the service gives it no ETag and its earlier state is
-/// not in the store.
+/// a link that another client has changed alone, where neither an ETag nor a property of its source tells and its earlier
+/// state is not in the store; a value that another client has given a property of an entity whose creation left it out (it may be the service's
+/// default).
 enum UncertainOutcome: Hashable, Sendable {
   /// The service has done it.
   case done

@@ -1,0 +1,103 @@
+import OData
+import Storage
+
+/// Rows whose creation or deletion an upload has carried out, until a download shows what the defining queries have of them.
+///
+/// A download need not mention them again: a deleted entity's expanded entities are no longer the query's, and an entity
+/// that another client has deleted in between was never one.
+struct UploadedRows {
+  let connection: Connection
+
+  init(_ connection: Connection) { self.connection = connection }
+
+  /// Notes an entity that the service has created. Of a table that no query reads there is nothing to wait for.
+  func note(created reference: RowReference) throws(StorageError) {
+    guard try connection.bits(in: reference.table) != 0 else { return }
+    try note(reference, nil)
+  }
+
+  /// Notes an entity that the service has deleted, where a delta may have to release what it led to.
+  ///
+  /// - Parameter cells: the service's image of it.
+  func note(deleted reference: RowReference, _ cells: EntityCells) throws(StorageError) {
+    let tracks = try connection.first("SELECT 1 FROM larder_query WHERE delta_link IS NOT NULL LIMIT 1") {
+      (_) throws(StorageError) in true
+    }
+    if tracks == true { try note(reference, cells) } else { try forget(reference.row) }
+  }
+
+  private func note(_ reference: RowReference, _ cells: EntityCells?) throws(StorageError) {
+    try connection.run(
+      "INSERT OR REPLACE INTO larder_uploaded(row, name, cells) VALUES(?1, ?2, ?3)", .integer(reference.row),
+      .text(reference.table), .text(cells?.json))
+  }
+
+  private func forget(_ row: Int64) throws(StorageError) {
+    try connection.run("DELETE FROM larder_uploaded WHERE row = ?1", .integer(row))
+  }
+
+  /// The entities that were created.
+  func created() throws(StorageError) -> [RowReference] {
+    try connection.rows("SELECT name, row FROM larder_uploaded WHERE cells IS NULL ORDER BY row") {
+      (row) throws(StorageError) in RowReference(try row.text(0), try row.int64(1))
+    }
+  }
+
+  /// Takes out the entities that were deleted.
+  func takeDeleted() throws(StorageError) -> [(reference: RowReference, cells: EntityCells)] {
+    let deleted = try connection.rows(
+      "SELECT name, row, cells FROM larder_uploaded WHERE cells IS NOT NULL ORDER BY row"
+    ) { (row) throws(StorageError) in
+      (RowReference(try row.text(0), try row.int64(1)), EntityCells(json: try row.text(2)) ?? EntityCells())
+    }
+    if !deleted.isEmpty { try connection.run("DELETE FROM larder_uploaded WHERE cells IS NOT NULL") }
+    return deleted
+  }
+
+  /// Removes created entities that no query has returned; those with pending changes are judged by a later download.
+  ///
+  /// - Parameter rows: those created before a download of all queries, which has succeeded.
+  static func settle(_ rows: [RowReference], _ local: inout LocalRows) throws(StorageError) {
+    for reference in rows {
+      if let row = try local.effective(reference), row.integer(.queries) ?? 0 == 0 {
+        guard row.integer(.state) == LocalState.made, try local.keptBase(reference.row) == nil else { continue }
+        try local.setBase(reference, to: nil)
+        try local.forget(reference)
+      }
+      try UploadedRows(local.connection).forget(reference.row)
+    }
+    try local.finish()
+  }
+}
+
+extension LocalRows {
+  /// Shows the service's former images of deleted entities for the rest of a delta's transaction, which deletes them again;
+  /// answers which. One that is there again, or whose key another row has, stays as it is.
+  mutating func showDeleted() throws(StorageError) -> [RowReference] {
+    var shown: [RowReference] = []
+    for (reference, cells) in try UploadedRows(connection).takeDeleted() {
+      guard let table = plan.table(reference.table), try effective(reference) == nil else { continue }
+      let key = TableDDL.identity(of: table).map { cells[$0] ?? .null }
+      if !key.isEmpty, try row(table, TableTarget.condition(table), key) != nil { continue }
+      try show(cells, as: reference)
+      shown.append(reference)
+    }
+    return shown
+  }
+}
+
+extension Replica {
+  /// The entities that uploads have created and no download of all queries has settled.
+  func createdRows() async throws(StorageError) -> [RowReference] {
+    try await read { (connection, _, _) throws(StorageError) in try UploadedRows(connection).created() }
+  }
+
+  /// Removes those that no query has returned, after a download of all queries that began behind their creation.
+  func settle(_ created: [RowReference]) async throws(StorageError) {
+    guard !created.isEmpty else { return }
+    try await write { (connection, state, plan) throws(StorageError) in
+      var local = LocalRows(plan, state, connection)
+      try UploadedRows.settle(created, &local)
+    }
+  }
+}
