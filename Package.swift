@@ -52,39 +52,42 @@ let package = Package(
     .systemLibrary(
       name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"]), .brew(["openssl"])]),
 
+    // The lock of all targets.
+    .target(name: "Locking", swiftSettings: common),
+
     // The language and the wire.
-    .target(name: "HTTPCore", swiftSettings: common),
+    .target(name: "HTTPCore", dependencies: ["Locking"], swiftSettings: common),
     .target(name: "OData", dependencies: ["HTTPCore"], swiftSettings: common),
     .target(name: "ODataXML", dependencies: ["OData", "CXML2"], swiftSettings: touchingC),
-    .target(name: "CurlTransport", dependencies: ["HTTPCore", "CCurl", "CZlib"], swiftSettings: touchingC),
-    .target(name: "URLSessionTransport", dependencies: ["HTTPCore"], swiftSettings: common),
+    .target(name: "CurlTransport", dependencies: ["HTTPCore", "Locking", "CCurl", "CZlib"], swiftSettings: touchingC),
+    .target(name: "URLSessionTransport", dependencies: ["HTTPCore", "Locking"], swiftSettings: common),
     .target(
       name: "Storage",
       dependencies: [
-        "CSQLite", .target(name: "CCrypto", condition: .when(platforms: [.linux])),
+        "Locking", "CSQLite", .target(name: "CCrypto", condition: .when(platforms: [.linux])),
       ],
       swiftSettings: touchingC),
 
     // One conversation with a service, and the store on it.
     .target(
-      name: "ODataService", dependencies: ["OData", "ODataXML", "HTTPCore"], swiftSettings: common),
+      name: "ODataService", dependencies: ["OData", "ODataXML", "HTTPCore", "Locking"], swiftSettings: common),
     .target(
-      name: "OnlineOData", dependencies: ["ODataService", "OData", "ODataXML", "HTTPCore", "Storage"],
+      name: "OnlineOData", dependencies: ["ODataService", "OData", "ODataXML", "HTTPCore", "Locking", "Storage"],
       swiftSettings: common),
     .target(
-      name: "OfflineOData", dependencies: ["ODataService", "OData", "ODataXML", "HTTPCore", "Storage"],
+      name: "OfflineOData", dependencies: ["ODataService", "OData", "ODataXML", "HTTPCore", "Locking", "Storage"],
       swiftSettings: touchingC),
 
     // Resources of any kind.
-    .target(name: "ContentCache", dependencies: ["HTTPCore", "Storage"], swiftSettings: touchingC),
+    .target(name: "ContentCache", dependencies: ["HTTPCore", "Locking", "Storage"], swiftSettings: touchingC),
     // Values by key and label; knows no network.
-    .target(name: "ObjectStore", dependencies: ["Storage"], swiftSettings: touchingC),
+    .target(name: "ObjectStore", dependencies: ["Locking", "Storage"], swiftSettings: touchingC),
 
     // The command line.
     .target(
       name: "LarderCommands",
       dependencies: [
-        "OnlineOData", "OfflineOData", "ODataService", "OData", "ODataXML", "HTTPCore", "CurlTransport",
+        "OnlineOData", "OfflineOData", "ODataService", "OData", "ODataXML", "HTTPCore", "Locking", "CurlTransport",
         "ContentCache", "ObjectStore", "Storage", onLinux("Gateway"),
       ].compactMap { $0 },
       exclude: notHere, swiftSettings: common),
@@ -123,8 +126,8 @@ let package = Package(
     .testTarget(
       name: "OfflineODataTests",
       dependencies: [
-        "OfflineOData", "ODataService", "OData", "ODataXML", "HTTPCore", "Storage", "CurlTransport", "TestSupport",
-        "CrashRig",
+        "OfflineOData", "ODataService", "OData", "ODataXML", "HTTPCore", "Locking", "Storage", "CurlTransport",
+        "TestSupport", "CrashRig",
       ], swiftSettings: touchingC),
     .executableTarget(
       name: "CrashRig",
@@ -159,7 +162,7 @@ let package = Package(
   package.targets += [
     .systemLibrary(name: "CMicroHTTPD", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
     .target(
-      name: "Gateway", dependencies: ["ContentCache", "HTTPCore", "CMicroHTTPD"], swiftSettings: touchingC),
+      name: "Gateway", dependencies: ["ContentCache", "HTTPCore", "Locking", "CMicroHTTPD"], swiftSettings: touchingC),
     .testTarget(
       name: "GatewayTests",
       dependencies: ["Gateway", "ContentCache", "HTTPCore", "CurlTransport", "TestSupport"], swiftSettings: common),

@@ -1,5 +1,5 @@
 import HTTPCore
-import Synchronization
+import Locking
 
 /// Undoes the codings of one answer, the last applied first.
 struct ContentDecoder {
@@ -36,11 +36,11 @@ struct ContentDecoder {
 /// small answer that would become a huge one takes no more memory than any other.
 final class ContentDecoding: Sendable {
   private let exchange: Exchange
-  private let decoder: Mutex<ContentDecoder>
+  private let decoder: Locked<ContentDecoder>
 
   init(_ exchange: Exchange, _ codings: [ContentCoding]) {
     self.exchange = exchange
-    decoder = Mutex(ContentDecoder(codings))
+    decoder = Locked(ContentDecoder(codings))
   }
 
   /// The next content, or `nil` at its end. One caller at a time. An error ends the exchange.

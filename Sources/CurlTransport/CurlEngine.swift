@@ -1,6 +1,6 @@
 import CCurl
 import HTTPCore
-import Synchronization
+import Locking
 
 #if canImport(Glibc)
   import Glibc
@@ -38,7 +38,7 @@ final class CurlEngine: Sendable {
   private static let isReady = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
 
   private let settings: TransportSettings
-  private let inbox = Mutex(Inbox())
+  private let inbox = Locked(Inbox())
 
   init(_ settings: TransportSettings) throws(HTTPTransportError) {
     self.settings = settings

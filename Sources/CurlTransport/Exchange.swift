@@ -1,5 +1,5 @@
 import HTTPCore
-import Synchronization
+import Locking
 
 /// What the calling task and the engine's thread share of one request and its answer.
 ///
@@ -30,7 +30,7 @@ final class Exchange: Sendable {
   private let engine: CurlEngine
   /// Keeps the transport, whose end would be the engine's, until the content has been read or dropped.
   private let owner: CurlTransport
-  private let state = Mutex(State())
+  private let state = Locked(State())
 
   init(_ prepared: PreparedRequest, content: HTTPBody, engine: CurlEngine, owner: CurlTransport) {
     self.prepared = prepared

@@ -1,5 +1,5 @@
 import HTTPCore
-import Synchronization
+import Locking
 
 /// The content of a request on its way: one chunk at a time goes from the producer's task to the engine's thread.
 ///
@@ -30,7 +30,7 @@ final class Upload: Sendable {
 
   private let content: HTTPBody
   private let length: Int?
-  private let state = Mutex(State())
+  private let state = Locked(State())
 
   init(_ content: HTTPBody, length: Int?) {
     self.content = content

@@ -1,4 +1,4 @@
-import Synchronization
+import Locking
 
 /// The content of a response (or of a streamed request): chunks, pulled at the reader's pace.
 ///
@@ -48,7 +48,7 @@ public struct HTTPBodyStream: AsyncSequence, Sendable {
 
   /// A stream of content that is in memory already.
   public init(_ bytes: [UInt8]) {
-    let rest = Mutex(bytes.isEmpty ? nil : bytes)
+    let rest = Locked(bytes.isEmpty ? nil : bytes)
     self.init(length: bytes.count, next: { rest.withLock { $0.take() } })
     self.bytes = bytes
   }
@@ -140,7 +140,7 @@ private final class Source: Sendable {
   private let produce: @Sendable () async throws -> [UInt8]?
   private let produceWhole: (@Sendable () async throws -> [UInt8])?
   private let abandon: @Sendable () -> Void
-  private let state = Mutex(State())
+  private let state = Locked(State())
 
   init(
     next: @escaping @Sendable () async throws -> [UInt8]?, whole: (@Sendable () async throws -> [UInt8])? = nil,

@@ -17,8 +17,8 @@
 // Beside it: +metadata, the model and version, read once. Session/SharedFetch is the one fetch for many who wait.
 
 public import HTTPCore
+import Locking
 import OData
-import Synchronization
 
 #if canImport(FoundationEssentials)
   public import FoundationEssentials
@@ -37,7 +37,7 @@ public final class ODataConversation: Sendable {
 
   let transport: any HTTPTransport
   let authentication: (any Authentication)?
-  let state: Mutex<SessionState>
+  let state: Locked<SessionState>
   let csrfFetch: SharedFetch<String, ODataServiceError>
   let metadataFetch: SharedFetch<EdmModel, ODataServiceError>
 
@@ -52,7 +52,7 @@ public final class ODataConversation: Sendable {
     self.transport = transport
     self.authentication = authentication
     self.options = options
-    state = Mutex(SessionState(host: self.root.origin.host, csrf: options.csrf))
+    state = Locked(SessionState(host: self.root.origin.host, csrf: options.csrf))
     csrfFetch = SharedFetch(cancelled: ODataServiceError(.cancelled, operation: "csrf"))
     metadataFetch = SharedFetch(cancelled: ODataServiceError(.cancelled, operation: "metadata"))
   }

@@ -17,11 +17,11 @@
 // cache where it is kept.
 
 public import HTTPCore
+import Locking
 public import OData
 public import ODataService
 // Who imports this module names `StorageKey` and `StorageError` without another import.
 @_exported public import Storage
-import Synchronization
 
 #if canImport(FoundationEssentials)
   public import FoundationEssentials
@@ -45,7 +45,7 @@ public final class OnlineODataStore: ODataStore {
 
   let transport: any HTTPTransport
   let authentication: (any Authentication)?
-  let state: Mutex<State>
+  let state: Locked<State>
   let running = RunningRequests()
   let turns = RequestTurns()
 
@@ -92,7 +92,7 @@ public final class OnlineODataStore: ODataStore {
     root = conversation.root
     self.transport = transport
     self.authentication = authentication
-    state = Mutex(State(options: options, conversation: conversation))
+    state = Locked(State(options: options, conversation: conversation))
   }
 
   /// How the store works.

@@ -17,6 +17,7 @@
 // 8. Recency/     what was used last, for the tiers in memory of the stores above.
 
 import Dispatch
+import Locking
 import Synchronization
 
 /// One database file in use: a writer and a pool of readers in WAL mode.
@@ -36,7 +37,7 @@ package final class Database: Sendable {
   private let writer: Connection
   private let writing = DispatchQueue(label: "larder.storage.writer", qos: .userInitiated)
   /// Held by who writes: the queue's work, or a caller that found the writer free.
-  private let inTurn = Mutex<Void>(())
+  private let inTurn = Locked<Void>(())
   let readers: ReaderPool
   private let mover: LogMover
   /// Set under its lock by `close`; work that has begun goes on.

@@ -1,6 +1,6 @@
 import Foundation
 import HTTPCore
-import Synchronization
+import Locking
 
 #if canImport(FoundationNetworking)
   import FoundationNetworking
@@ -9,7 +9,7 @@ import Synchronization
 /// Hands what the session tells about its tasks to their exchanges.
 final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
   /// `nil` after the end.
-  private let exchanges = Mutex<[Int: SessionExchange]?>([:])
+  private let exchanges = Locked<[Int: SessionExchange]?>([:])
 
   /// Enters a task; false where the transport has been shut down.
   func add(_ exchange: SessionExchange, for task: URLSessionTask) -> Bool {

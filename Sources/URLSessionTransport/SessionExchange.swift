@@ -1,6 +1,6 @@
 import Foundation
 import HTTPCore
-import Synchronization
+import Locking
 
 #if canImport(FoundationNetworking)
   import FoundationNetworking
@@ -57,7 +57,7 @@ final class SessionExchange: Sendable {
   /// Keeps the transport, whose end would be the session's, until the content has been read or dropped.
   private let owner: URLSessionTransport
   private let started = ContinuousClock.now
-  private let state = Mutex(State())
+  private let state = Locked(State())
 
   init(_ request: HTTPRequest, task: URLSessionTask, spool: Spool?, owner: URLSessionTransport) {
     self.request = request

@@ -41,6 +41,12 @@ struct ArchitectureTests {
     #expect(found.isEmpty, "\(found.joined(separator: "\n"))")
   }
 
+  @Test("no source uses a lock other than Locked")
+  func rawLocks() {
+    let found = SourceFile.sources.flatMap(Traps.rawLocks)
+    #expect(found.isEmpty, "\(found.joined(separator: "\n"))")
+  }
+
   @Test("each claim that the compiler cannot check has its reason above it")
   func claims() {
     let found = (SourceFile.sources + SourceFile.tests).flatMap(Traps.unreasoned)

@@ -121,6 +121,18 @@ struct GateTests {
     #expect(Traps.violations(in: file(line)).isEmpty)
   }
 
+  @Test(
+    "a lock other than Locked is refused",
+    arguments: [
+      "let a = Mutex(1)", "let a: Mutex<Int>", "let a = NSLock()", "var a = os_unfair_lock()",
+      "pthread_mutex_lock(&a)",
+    ])
+  func rawLocks(line: String) {
+    #expect(!Traps.rawLocks(in: file(line)).isEmpty)
+    #expect(Traps.rawLocks(in: file(line, path: "Sources/Locking/Locking.swift")).isEmpty)
+    #expect(Traps.rawLocks(in: file("let a = Locked(1)  // \(line)")).isEmpty)
+  }
+
   @Test("a claim without a reason is refused, with one it passes")
   func claims() {
     #expect(Traps.unreasoned(in: file("final class A: @unchecked Sendable {}")).count == 1)

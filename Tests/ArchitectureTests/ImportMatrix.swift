@@ -13,26 +13,28 @@ enum ImportMatrix {
 
   /// `FoundationEssentials` is open to all; all of Foundation only where it is named here.
   static let rows: [String: Row] = [
-    "HTTPCore": Row(targets: [], system: ["Synchronization"]),
+    "Locking": Row(targets: [], system: ["Synchronization"]),
+    "HTTPCore": Row(targets: ["Locking"], system: ["Synchronization"]),
     // The C library alone knows how large a thread's stack is.
     "OData": Row(targets: ["HTTPCore"], system: libc.union(["Synchronization"])),
     "ODataXML": Row(targets: ["OData", "CXML2"], system: threads.union(libc)),
-    "CurlTransport": Row(targets: ["HTTPCore", "CCurl", "CZlib"], system: threads.union(libc)),
+    "CurlTransport": Row(targets: ["HTTPCore", "Locking", "CCurl", "CZlib"], system: threads.union(libc)),
     "URLSessionTransport": Row(
-      targets: ["HTTPCore"], system: threads.union(["Foundation", "FoundationNetworking"])),
+      targets: ["HTTPCore", "Locking"], system: threads.union(["Foundation", "FoundationNetworking"])),
     "Storage": Row(
-      targets: ["CSQLite", "CCrypto"], system: threads.union(libc).union(["CryptoKit", "CommonCrypto"])),
-    "ODataService": Row(targets: ["OData", "ODataXML", "HTTPCore"], system: threads),
-    "OnlineOData": Row(targets: ["ODataService", "OData", "ODataXML", "HTTPCore", "Storage"], system: threads),
+      targets: ["Locking", "CSQLite", "CCrypto"], system: threads.union(libc).union(["CryptoKit", "CommonCrypto"])),
+    "ODataService": Row(targets: ["OData", "ODataXML", "HTTPCore", "Locking"], system: threads),
+    "OnlineOData": Row(
+      targets: ["ODataService", "OData", "ODataXML", "HTTPCore", "Locking", "Storage"], system: threads),
     "OfflineOData": Row(
-      targets: ["ODataService", "OData", "ODataXML", "HTTPCore", "Storage"],
+      targets: ["ODataService", "OData", "ODataXML", "HTTPCore", "Locking", "Storage"],
       system: threads.union(libc).union(["Observation"])),
-    "ContentCache": Row(targets: ["HTTPCore", "Storage"], system: threads.union(libc)),
-    "ObjectStore": Row(targets: ["Storage"], system: threads),
-    "Gateway": Row(targets: ["ContentCache", "HTTPCore", "CMicroHTTPD"], system: threads.union(libc)),
+    "ContentCache": Row(targets: ["HTTPCore", "Locking", "Storage"], system: threads.union(libc)),
+    "ObjectStore": Row(targets: ["Locking", "Storage"], system: threads),
+    "Gateway": Row(targets: ["ContentCache", "HTTPCore", "Locking", "CMicroHTTPD"], system: threads.union(libc)),
     "LarderCommands": Row(
       targets: [
-        "OnlineOData", "OfflineOData", "ODataService", "OData", "ODataXML", "HTTPCore", "CurlTransport",
+        "OnlineOData", "OfflineOData", "ODataService", "OData", "ODataXML", "HTTPCore", "Locking", "CurlTransport",
         "ContentCache", "ObjectStore", "Storage", "Gateway",
       ],
       system: threads.union(libc)),

@@ -15,6 +15,18 @@ enum Traps {
     return found
   }
 
+  /// Locks other than `Locked`, outside of the target that provides it.
+  static func rawLocks(in file: SourceFile) -> [String] {
+    if file.target == "Locking" { return [] }
+    let locks = [
+      "Mutex<", "Mutex(", "NSLock", "NSRecursiveLock", "NSCondition", "os_unfair_lock", "OSAllocatedUnfairLock",
+      "pthread_mutex", "pthread_rwlock", "pthread_spin",
+    ]
+    return file.codeLines.enumerated().flatMap { index, line in
+      locks.filter { line.contains($0) }.map { "\(file.path):\(index + 1): \($0): use Locked of the target Locking" }
+    }
+  }
+
   /// True where a `!` stands behind a name or a closing bracket, and is not the first half of `!=`.
   private static func unwraps(_ line: Substring) -> Bool {
     func isName(_ byte: UInt8) -> Bool {

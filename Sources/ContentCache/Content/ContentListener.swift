@@ -1,4 +1,4 @@
-import Synchronization
+import Locking
 
 /// Hears of a query's responses: at most one intermediate, then either the final one or an error.
 ///
@@ -27,7 +27,7 @@ public final class ContentExecution: Sendable {
     var task: Task<Void, Never>?
   }
 
-  private let state = Mutex(State())
+  private let state = Locked(State())
 
   init() {}
 

@@ -1,6 +1,6 @@
 import HTTPCore
+import Locking
 import Storage
-import Synchronization
 
 /// Tells callers apart in keys without writing what they are known by: a digest under a salt that lies in the cache.
 ///
@@ -34,7 +34,7 @@ final class CallerDigest: Sendable {
   private let names: [HTTPFieldName]
   /// A bit for each length that a name has, up to 63.
   private let lengths: UInt64
-  private let state = Mutex(State())
+  private let state = Locked(State())
 
   init(names: [HTTPFieldName]) {
     self.names = names

@@ -1,5 +1,5 @@
 import HTTPCore
-import Synchronization
+import Locking
 
 /// Stored and received bytes of one representation, in the order of the whole (RFC 9111 §3.4).
 final class CombinedContent: Sendable {
@@ -26,7 +26,7 @@ final class CombinedContent: Sendable {
   private let receive: @Sendable () async throws -> [UInt8]?
   /// Gives up what comes beyond that.
   private let giveUp: @Sendable () -> Void
-  private let place = Mutex(Place())
+  private let place = Locked(Place())
 
   /// With received content that is still on its way.
   convenience init(_ combination: Combination, stored: CacheEntry, received: HTTPBodyStream) {

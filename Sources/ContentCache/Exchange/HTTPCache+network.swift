@@ -1,5 +1,5 @@
 import HTTPCore
-import Synchronization
+import Locking
 
 extension HTTPCache {
   /// Gets the answer from the network, in a transfer that others may share.
@@ -220,7 +220,7 @@ extension HTTPCache {
       throw .other("what was received could not be read back, and the server has something else by now")
     }
     let source = Puller(response.body)
-    let skipping = Mutex(position)
+    let skipping = Locked(position)
     return HTTPBodyStream(next: {
       while let bytes = try await source.next() {
         let skipped = skipping.withLock { left in

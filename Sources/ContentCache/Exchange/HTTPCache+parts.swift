@@ -1,5 +1,5 @@
 import HTTPCore
-import Synchronization
+import Locking
 
 extension HTTPCache {
   /// Content that is copied to combine it may be this many times as long as what came new, or as long as
@@ -70,7 +70,7 @@ extension HTTPCache {
 
   /// Reads what a writer has taken in, from the beginning.
   private static func reader(_ writer: any CacheWriter, _ count: Int) -> @Sendable () async throws -> [UInt8]? {
-    let offset = Mutex(0)
+    let offset = Locked(0)
     return {
       let range = offset.withLock { offset in
         let start = offset

@@ -1,11 +1,11 @@
-import Synchronization
+import Locking
 
 /// Lets one task at a time work on what lies under a key; others wait in their order, without blocking a thread.
 final class KeyedLock: Sendable {
   private typealias Waiting = CheckedContinuation<Void, Never>
 
   /// Keys that are held, with those who wait for each.
-  private let queues = Mutex<[String: [Waiting]]>([:])
+  private let queues = Locked<[String: [Waiting]]>([:])
 
   /// Runs a function while no other one runs under the same key.
   ///

@@ -1,5 +1,5 @@
 import HTTPCore
-import Synchronization
+import Locking
 
 /// The callers that something is stored for, so that what one of them changes can be made invalid for all.
 ///
@@ -28,7 +28,7 @@ final class KnownCallers: Sendable {
     }
   }
 
-  private let state = Mutex(State())
+  private let state = Locked(State())
   /// Held while the record is read, changed and written back.
   private let lock = KeyedLock()
 

@@ -1,5 +1,5 @@
 import HTTPCore
-import Synchronization
+import Locking
 
 /// Reads pieces of an entry's content one after another, some bytes at a time.
 final class StoredContent: Sendable {
@@ -24,7 +24,7 @@ final class StoredContent: Sendable {
   let isFile: Bool
   private let entry: CacheEntry
   private let pieces: [PartialAnswer.Piece]
-  private let place = Mutex(Place())
+  private let place = Locked(Place())
 
   /// All of the content.
   convenience init(_ entry: CacheEntry) {

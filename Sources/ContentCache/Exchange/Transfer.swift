@@ -1,4 +1,5 @@
 import HTTPCore
+import Locking
 import Synchronization
 
 /// What the network's answer turned out to be, for all who wait for it.
@@ -48,9 +49,9 @@ final class Transfer: Sendable {
     case entry(CacheEntry)
   }
 
-  private let state: Mutex<TransferState>
-  private let source = Mutex(Source.none)
-  private let task = Mutex<Task<Void, Never>?>(nil)
+  private let state: Locked<TransferState>
+  private let source = Locked(Source.none)
+  private let task = Locked<Task<Void, Never>?>(nil)
   private let finishing: Int
   /// True where something happened that the answer under way may not know of, such as a change of the resource.
   private let outdated = Atomic(false)
@@ -59,7 +60,7 @@ final class Transfer: Sendable {
   private let onUnreadable: @Sendable (CacheError) -> Void
 
   init(window: Int, finishing: Int, onUnreadable: @escaping @Sendable (CacheError) -> Void) {
-    state = Mutex(TransferState(window: window))
+    state = Locked(TransferState(window: window))
     self.onUnreadable = onUnreadable
     self.finishing = finishing
   }
@@ -97,7 +98,7 @@ final class Transfer: Sendable {
   func body(
     for id: Int, length: Int?, recover: @escaping @Sendable (Int) async throws -> HTTPBodyStream
   ) -> HTTPBodyStream {
-    let detour = Mutex<Puller?>(nil)
+    let detour = Locked<Puller?>(nil)
     return HTTPBodyStream(
       length: length,
       next: {
@@ -124,7 +125,7 @@ final class Transfer: Sendable {
   /// Some of the content, for a member that has not read yet.
   func body(for id: Int, range: Range<Int>) -> HTTPBodyStream {
     advance(id, by: range.lowerBound)
-    let left = Mutex(range.count)
+    let left = Locked(range.count)
     return HTTPBodyStream(
       length: range.count,
       next: { [self] in

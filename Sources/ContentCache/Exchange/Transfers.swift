@@ -1,4 +1,5 @@
 import HTTPCore
+import Locking
 import Synchronization
 
 /// The transfers under way: which of them a request may join, and all of them, for the end.
@@ -49,7 +50,7 @@ final class Transfers: Sendable {
 
   private let window: Int
   private let finishing: Int
-  private let state = Mutex(State())
+  private let state = Locked(State())
   private let ended = Atomic(0)
 
   private let onUnreadable: @Sendable (CacheError) -> Void

@@ -1,4 +1,5 @@
 import CMicroHTTPD
+import Locking
 import Synchronization
 
 #if canImport(Glibc)
@@ -28,7 +29,7 @@ final class ClientConnection: Sendable {
   private let hasShutReceiving = Atomic(false)
   /// It was the client who ended its side.
   private let hasLeft = Atomic(false)
-  private let current = Mutex<Exchange?>(nil)
+  private let current = Locked<Exchange?>(nil)
 
   init(descriptor: Int32, client: String, thread: Int, now: Int64) {
     self.descriptor = descriptor
@@ -116,9 +117,9 @@ final class ConnectionTable: Sendable {
     var whenEmpty: (@Sendable () -> Void)?
   }
 
-  private let state: Mutex<State>
+  private let state: Locked<State>
 
-  init(threads: Int) { state = Mutex(State(perThread: Array(repeating: 0, count: threads))) }
+  init(threads: Int) { state = Locked(State(perThread: Array(repeating: 0, count: threads))) }
 
   var count: Int { state.withLock { $0.open.count } }
 

@@ -1,5 +1,5 @@
 import CMicroHTTPD
-import Synchronization
+import Locking
 
 // Requests that libmicrohttpd refuses by itself.
 extension Exchange {

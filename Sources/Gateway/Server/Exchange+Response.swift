@@ -1,6 +1,6 @@
 import CMicroHTTPD
 import HTTPCore
-import Synchronization
+import Locking
 
 #if canImport(Glibc)
   import Glibc

@@ -1,6 +1,6 @@
 import CMicroHTTPD
 import HTTPCore
-import Synchronization
+import Locking
 
 /// One request and its response, between libmicrohttpd's thread and the responder's task.
 ///
@@ -50,7 +50,7 @@ final class Exchange: Sendable {
   let connection: ClientConnection
   let engine: ServerEngine
   let handle: ConnectionHandle
-  let state = Mutex(State())
+  let state = Locked(State())
 
   init(target: String, connection: ClientConnection, engine: ServerEngine, handle: ConnectionHandle) {
     self.target = target

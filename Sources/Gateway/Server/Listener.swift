@@ -1,4 +1,5 @@
 import CMicroHTTPD
+import Locking
 import Synchronization
 
 #if canImport(Glibc)
@@ -25,7 +26,7 @@ final class Listener: Sendable {
 
   private let poller: Int32
   private let waker: Int32
-  private let state = Mutex(State())
+  private let state = Locked(State())
   /// Too many connections: nothing is accepted until one goes.
   private let isFull = Atomic(false)
 

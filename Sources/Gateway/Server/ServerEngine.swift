@@ -1,5 +1,6 @@
 import CMicroHTTPD
 import HTTPCore
+import Locking
 import Synchronization
 
 #if canImport(Glibc)
@@ -28,7 +29,7 @@ final class ServerEngine: Sendable {
   let listener: Listener
   private let threadCount: Int
   private let phase = Atomic(Phase.serving)
-  private let daemons = Mutex<[Daemon]>([])
+  private let daemons = Locked<[Daemon]>([])
 
   init(
     _ options: HTTPServer.Options, atOnce: HTTPServer.ImmediateResponder?, responder: @escaping HTTPServer.Responder

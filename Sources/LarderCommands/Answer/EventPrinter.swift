@@ -1,10 +1,11 @@
+internal import Locking
 internal import ODataService
 internal import Synchronization
 
 /// Prints each step of a request as one line of JSON, in the moment that it happens.
 final class EventPrinter: ODataRequestListener {
   private let port: OutputPort
-  private let failure = Mutex<OutputError?>(nil)
+  private let failure = Locked<OutputError?>(nil)
   private let found = Atomic(false)
 
   init(_ port: OutputPort) { self.port = port }

@@ -1,6 +1,6 @@
+internal import Locking
 internal import ODataService
 internal import OnlineOData
-internal import Synchronization
 
 /// One resource that the demonstration reads.
 struct DemoResource {
@@ -50,7 +50,7 @@ struct DemoTimes: Sendable {
 
 private final class DemoListener: ODataRequestListener {
   private let start = ContinuousClock.now
-  private let held = Mutex(DemoTimes())
+  private let held = Locked(DemoTimes())
 
   var times: DemoTimes { held.withLock { $0 } }
 

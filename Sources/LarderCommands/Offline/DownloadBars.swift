@@ -1,4 +1,4 @@
-internal import Synchronization
+internal import Locking
 
 /// How far the downloads of several defining queries have come, a line each, drawn again a few times a second.
 ///
@@ -23,7 +23,7 @@ final class DownloadBars: Sendable {
 
   private let port: OutputPort
   private let unit: String
-  private let state = Mutex(State())
+  private let state = Locked(State())
   /// The least time between two drawings.
   private static let pause = Duration.milliseconds(100)
 

@@ -1,5 +1,5 @@
+internal import Locking
 internal import OfflineOData
-internal import Synchronization
 
 /// What a download tells: progress on a terminal while it runs, a line a defining query at its end.
 final class DownloadReport: Sendable {
@@ -10,7 +10,7 @@ final class DownloadReport: Sendable {
 
   private let context: CommandContext
   private let asJSON: Bool
-  private let state = Mutex(State())
+  private let state = Locked(State())
 
   init(_ arguments: ParsedArguments, _ context: CommandContext) {
     self.context = context

@@ -1,13 +1,13 @@
+internal import Locking
 internal import OData
 internal import OfflineOData
-internal import Synchronization
 
 /// What an upload tells: progress on a terminal while it runs, the numbers and what was refused at its end.
 final class UploadReport: Sendable {
   private let context: CommandContext
-  private let state = Mutex(OfflineODataUploadReport())
+  private let state = Locked(OfflineODataUploadReport())
   /// The changes that the upload was about and that are not with the service.
-  private let left = Mutex(0)
+  private let left = Locked(0)
 
   init(_ context: CommandContext) { self.context = context }
 

@@ -1,8 +1,8 @@
-internal import Synchronization
+internal import Locking
 
 /// Output that stays in memory.
 package final class Collector: Sendable {
-  private let held = Mutex<[UInt8]>([])
+  private let held = Locked<[UInt8]>([])
 
   /// Collects nothing yet.
   package init() {}

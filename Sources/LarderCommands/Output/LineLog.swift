@@ -1,5 +1,5 @@
 internal import Dispatch
-internal import Synchronization
+internal import Locking
 
 /// Lines that gather for a moment and go out together: who writes one never waits for the output.
 ///
@@ -23,7 +23,7 @@ final class LineLog: Sendable {
   private let leftOut: @Sendable (Int) -> String
   private let onFailure: @Sendable (OutputError) -> Void
   private let milliseconds: Int
-  private let state = Mutex(State())
+  private let state = Locked(State())
   private let queue = DispatchQueue(label: "larder.lines")
 
   /// - Parameters:
@@ -98,7 +98,7 @@ final class LineLog: Sendable {
 
   /// Lets everything out; comes back after two seconds where a reader holds it up.
   func flush() async {
-    let waiting = Mutex<CheckedContinuation<Void, Never>?>(nil)
+    let waiting = Locked<CheckedContinuation<Void, Never>?>(nil)
     let end: @Sendable () -> Void = { waiting.withLock { $0.take() }?.resume() }
     await withCheckedContinuation { continuation in
       waiting.withLock { $0 = continuation }

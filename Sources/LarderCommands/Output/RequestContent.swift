@@ -1,4 +1,5 @@
 internal import HTTPCore
+internal import Locking
 internal import Synchronization
 
 /// Content for a request, from a file or from standard input, however long it is.
@@ -117,7 +118,7 @@ struct RequestContent: Sendable {
   ) throws(FileError.Reason) -> RequestContent {
     let beginning = try input.read(at: start, count: step)
     let open: @Sendable () -> HTTPBodyStream = {
-      let position = Mutex(start)
+      let position = Locked(start)
       return HTTPBodyStream(length: count) {
         let (here, left) = position.withLock { ($0, start + count - $0) }
         if left <= 0 { return nil }

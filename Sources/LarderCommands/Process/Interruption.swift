@@ -1,5 +1,5 @@
 internal import Dispatch
-internal import Synchronization
+internal import Locking
 
 #if canImport(Glibc)
   internal import Glibc
@@ -15,7 +15,7 @@ internal import Synchronization
 /// The first is told to ``onFirst(_:)``, so that work can end in order; the second ends the process at once. Signals
 /// that the process was started with as ignored stay so (`nohup`, background jobs).
 final class Interruption: Sendable {
-  private let sources: Mutex<[any DispatchSourceSignal]>
+  private let sources: Locked<[any DispatchSourceSignal]>
   private let heard = FirstSignal()
 
   /// Begins to hear.
@@ -30,7 +30,7 @@ final class Interruption: Sendable {
       source.activate()
       sources.append(source)
     }
-    self.sources = Mutex(sources)
+    self.sources = Locked(sources)
   }
 
   /// Calls a closure at the first signal; at once where it has come already.
@@ -49,7 +49,7 @@ private final class FirstSignal: Sendable {
     var handler: (@Sendable () -> Void)?
   }
 
-  private let state = Mutex(State())
+  private let state = Locked(State())
 
   var number: Int32? { state.withLock { $0.number } }
 

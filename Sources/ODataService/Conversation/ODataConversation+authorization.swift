@@ -1,5 +1,5 @@
 import HTTPCore
-import Synchronization
+import Locking
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials

@@ -1,6 +1,6 @@
 import HTTPCore
+import Locking
 import OData
-import Synchronization
 
 extension ODataConversation {
   /// Sends several requests as one and reads the answers to all of them into memory.

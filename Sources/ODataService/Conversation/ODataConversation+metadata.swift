@@ -1,7 +1,7 @@
 import HTTPCore
+import Locking
 public import OData
 import ODataXML
-import Synchronization
 
 extension ODataConversation {
   /// The service's model: read once, for however many callers, and kept with the conversation.

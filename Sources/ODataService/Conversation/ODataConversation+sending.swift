@@ -1,5 +1,5 @@
 import HTTPCore
-import Synchronization
+import Locking
 
 // The layers of one exchange, outermost first. Each repeats the one below it at most once, but for retry.
 extension ODataConversation {

@@ -1,6 +1,6 @@
 import HTTPCore
+import Locking
 import OData
-import Synchronization
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials

@@ -1,4 +1,4 @@
-import Synchronization
+import Locking
 
 /// One fetch for many waiting callers: whoever comes while it runs gets its result, success and failure alike.
 ///
@@ -12,7 +12,7 @@ final class SharedFetch<Value: Sendable, Failure: Error>: Sendable {
     var task: Task<Void, Never>?
   }
 
-  private let state = Mutex(State())
+  private let state = Locked(State())
   private let cancelled: Failure
   private let isCutOff: Bool
 

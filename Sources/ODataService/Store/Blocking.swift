@@ -1,5 +1,5 @@
 import Dispatch
-import Synchronization
+import Locking
 
 /// Runs asynchronous work and blocks the calling thread until it is done.
 ///
@@ -17,7 +17,7 @@ package func blocking<Value: Sendable>(_ work: @escaping @Sendable () async thro
 }
 
 private final class ResultBox<Value: Sendable>: Sendable {
-  private let result = Mutex<Result<Value, any Error>?>(nil)
+  private let result = Locked<Result<Value, any Error>?>(nil)
 
   func set(_ value: Result<Value, any Error>) { result.withLock { $0 = value } }
 

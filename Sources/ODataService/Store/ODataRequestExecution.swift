@@ -1,4 +1,4 @@
-import Synchronization
+import Locking
 
 /// One request on its way through a store.
 ///
@@ -8,7 +8,7 @@ public final class ODataRequestExecution: Sendable {
   /// What was asked.
   public let request: ODataRequest
 
-  private let state: Mutex<State>
+  private let state: Locked<State>
 
   fileprivate struct State {
     var machine = StateMachine()
@@ -28,7 +28,7 @@ public final class ODataRequestExecution: Sendable {
   /// An execution that has not started.
   package init(request: ODataRequest, listener: (any ODataRequestListener)? = nil) {
     self.request = request
-    state = Mutex(State(listener: listener))
+    state = Locked(State(listener: listener))
   }
 
   /// Where the request stands; inside a listener's call, where it stood at that step.

@@ -1,4 +1,4 @@
-import Synchronization
+import Locking
 
 /// Lets requests take effect in the order in which they entered, where they claim the same resources: a shell around
 /// ``RequestOrder``.
@@ -17,7 +17,7 @@ package final class RequestTurns: Sendable {
     }
   }
 
-  private let state = Mutex(State())
+  private let state = Locked(State())
 
   package init() {}
 

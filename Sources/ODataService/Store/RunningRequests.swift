@@ -1,8 +1,8 @@
-import Synchronization
+import Locking
 
 /// The requests on their way through a store: who closes it ends them and waits for their end.
 package final class RunningRequests: Sendable {
-  private let state = Mutex(State())
+  private let state = Locked(State())
 
   private struct State {
     var executions: [ObjectIdentifier: ODataRequestExecution] = [:]

@@ -1,3 +1,4 @@
+import Locking
 import Synchronization
 
 /// What an observer wants to be told of.
@@ -30,7 +31,7 @@ final class Observers: Sendable {
     let observed: Observed
   }
 
-  private let state = Mutex(State())
+  private let state = Locked(State())
   /// How many there are, to be asked without a lock.
   private let count = Atomic(0)
 
@@ -91,7 +92,7 @@ final class ChangeObserver: Sendable {
     var number: Int?
   }
 
-  private let state = Mutex(State())
+  private let state = Locked(State())
   private let observers: Observers
 
   init(_ observers: Observers) { self.observers = observers }

@@ -1,5 +1,5 @@
+import Locking
 import Storage
-import Synchronization
 
 /// Changes that wait for the writer.
 struct WaitingChange: Sendable {
@@ -20,7 +20,7 @@ final class ObjectWriter: Sendable {
   let memory: Memory
   let observers: Observers
   let limits: ObjectStoreOptions
-  private let waiting = Mutex(WaitingChanges())
+  private let waiting = Locked(WaitingChanges())
   private let diagnose: @Sendable (ObjectStoreError) -> Void
 
   /// How many bytes one shared transaction writes: the lock is never held for long.

@@ -1,16 +1,17 @@
+import Locking
 import Storage
 import Synchronization
 
 /// The memory tier of an open store, with the number of changes that its file shares with other processes.
 final class Memory: Sendable {
-  private let tier: Mutex<MemoryTier>
+  private let tier: Locked<MemoryTier>
   /// Nil where the file system has no shared memory: nothing is held then.
   private let counter: SharedCounter?
   /// Stands in for it then.
   private let ownNumber = Atomic<UInt64>(0)
   private let limit: ObjectStoreOptions.MemoryLimit
   let now: @Sendable () -> Int64
-  private let onErrands: Mutex<(@Sendable (MemoryTier.Errands) -> Void)?> = Mutex(nil)
+  private let onErrands: Locked<(@Sendable (MemoryTier.Errands) -> Void)?> = Locked(nil)
 
   init(
     limit: ObjectStoreOptions.MemoryLimit, evicts: Bool = false, counter: SharedCounter?, lastRequest: Int64,
@@ -19,7 +20,7 @@ final class Memory: Sendable {
     self.counter = counter
     self.now = now
     self.limit = counter == nil ? .none : limit
-    tier = Mutex(MemoryTier(limit: self.limit, number: counter?.number ?? 0, last: lastRequest, evicts: evicts))
+    tier = Locked(MemoryTier(limit: self.limit, number: counter?.number ?? 0, last: lastRequest, evicts: evicts))
   }
 
   /// Who does what comes up beside; set once, before the first use.

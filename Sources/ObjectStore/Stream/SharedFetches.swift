@@ -1,4 +1,4 @@
-import Synchronization
+import Locking
 
 /// The fetches under way: one a key and type, for all who want it.
 final class SharedFetches: Sendable {
@@ -7,7 +7,7 @@ final class SharedFetches: Sendable {
     let type: ObjectIdentifier
   }
 
-  private let fetches = Mutex<[Place: any CancellableFetch]>([:])
+  private let fetches = Locked<[Place: any CancellableFetch]>([:])
 
   /// Joins the fetch of a key that is under way, or begins one by `work`, which can ask whether anybody wants it still.
   func join<Value: Sendable>(
@@ -73,7 +73,7 @@ final class SharedFetch<Value: Sendable>: CancellableFetch {
     var isCancelled = false
   }
 
-  private let state = Mutex(State())
+  private let state = Locked(State())
 
   func join() -> Int? { state.withLock { $0.fetch.join() } }
 

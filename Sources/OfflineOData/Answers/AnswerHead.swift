@@ -1,5 +1,5 @@
+import Locking
 import OData
-import Synchronization
 
 /// What all answers of a question in one form have in common, whatever the rows are.
 final class AnswerHead: Sendable {
@@ -21,7 +21,7 @@ final class AnswerHead: Sendable {
 
 /// Keeps the head of a question's last form: a question that is asked again is mostly asked in the same one.
 final class AnswerHeads: Sendable {
-  private let kept = Mutex<AnswerHead?>(nil)
+  private let kept = Locked<AnswerHead?>(nil)
 
   func head(_ run: AnswerRun) -> AnswerHead {
     if let known = kept.withLock({ $0 }), known.form == run.form { return known }

@@ -1,4 +1,4 @@
-import Synchronization
+import Locking
 
 /// Tells events to those who listen: streams, and one delegate.
 final class EventTelling: Sendable {
@@ -10,15 +10,15 @@ final class EventTelling: Sendable {
 
   /// A delegate that is not held.
   private final class WeakDelegate: Sendable {
-    private let reference: Mutex<Reference>
+    private let reference: Locked<Reference>
     private struct Reference { weak var delegate: (any OfflineODataDelegate)? }
-    init(_ delegate: any OfflineODataDelegate) { reference = Mutex(Reference(delegate: delegate)) }
+    init(_ delegate: any OfflineODataDelegate) { reference = Locked(Reference(delegate: delegate)) }
     var delegate: (any OfflineODataDelegate)? { reference.withLock { $0.delegate } }
   }
 
-  private let state = Mutex(State())
+  private let state = Locked(State())
   /// Calls to the delegate come one after another.
-  private let calling = Mutex<Void>(())
+  private let calling = Locked<Void>(())
 
   var delegate: (any OfflineODataDelegate)? {
     get { state.withLock { $0.delegate }?.delegate }

@@ -1,6 +1,6 @@
+import Locking
 import OData
 package import ODataService
-import Synchronization
 
 /// Changes that go together, read one after another: later ones name the entities of earlier ones by `$` and a name.
 package struct ChangeSetDraft: Sendable {
@@ -88,7 +88,7 @@ extension OfflineODataProvider {
       throw ChangeSetError(
         place: place, error: OfflineODataError(.unsupportedChange, "\(set.rawValue) in a change set"))
     }
-    let reached = Mutex<Int?>(nil)
+    let reached = Locked<Int?>(nil)
     do throws(OfflineODataError) {
       return try await store.change(draft.requests, isChangeSet: true) { place in reached.withLock { $0 = place } }
     } catch {

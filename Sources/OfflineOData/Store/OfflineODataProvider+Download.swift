@@ -1,4 +1,4 @@
-import Synchronization
+import Locking
 
 // Bringing the copy up to date.
 extension OfflineODataProvider {

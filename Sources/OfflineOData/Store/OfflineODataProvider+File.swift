@@ -1,5 +1,5 @@
+import Locking
 public import Storage
-import Synchronization
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials

@@ -1,7 +1,7 @@
 import HTTPCore
+import Locking
 import ODataService
 import Storage
-import Synchronization
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials

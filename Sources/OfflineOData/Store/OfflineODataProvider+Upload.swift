@@ -1,4 +1,4 @@
-import Synchronization
+import Locking
 
 // Bringing changes to the service.
 extension OfflineODataProvider {

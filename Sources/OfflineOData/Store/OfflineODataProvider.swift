@@ -1,8 +1,8 @@
 public import HTTPCore
+import Locking
 public import OData
 public import ODataService
 import Storage
-import Synchronization
 
 #if canImport(FoundationEssentials)
   public import FoundationEssentials
@@ -33,7 +33,7 @@ public final class OfflineODataProvider: ODataStore {
   let telling = EventTelling()
   let running = RunningRequests()
   let turns = RequestTurns()
-  let state = Mutex(State())
+  let state = Locked(State())
 
   struct State {
     enum Phase {

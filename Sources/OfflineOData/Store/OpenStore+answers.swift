@@ -1,8 +1,8 @@
 import HTTPCore
+import Locking
 import OData
 import ODataService
 import Storage
-import Synchronization
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials

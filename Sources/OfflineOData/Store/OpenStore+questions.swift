@@ -1,6 +1,6 @@
+import Locking
 import OData
 import Storage
-import Synchronization
 
 // Questions from their text to the thread that answers them.
 extension OpenStore {

@@ -1,3 +1,4 @@
+import Locking
 import OData
 import ODataService
 import Storage
@@ -18,18 +19,18 @@ final class OpenStore: Sendable {
   /// What links begin with.
   let rootText: String
 
-  private let binding = Mutex<Binding?>(nil)
-  private let context = Mutex<ChangeContext?>(nil)
-  private let covered = Mutex<Covered?>(nil)
-  let prepared = Mutex(PreparedQuestions())
+  private let binding = Locked<Binding?>(nil)
+  private let context = Locked<ChangeContext?>(nil)
+  private let covered = Locked<Covered?>(nil)
+  let prepared = Locked(PreparedQuestions())
   /// The service's model and the store's own in one, with the table that tells which.
-  let whole = Mutex<(first: EntityTable?, model: EdmModel)?>(nil)
+  let whole = Locked<(first: EntityTable?, model: EdmModel)?>(nil)
   /// What uploads have found out about the service.
-  let upload = Mutex(UploadMemory())
+  let upload = Locked(UploadMemory())
   /// Whether all defining queries are known to have brought their rows.
   let isComplete = Atomic(false)
   /// Removes in slices what is read no more, after opening.
-  let sweeping = Mutex<Task<Void, Never>?>(nil)
+  let sweeping = Locked<Task<Void, Never>?>(nil)
 
   /// A binder, and the model that it binds to.
   private struct Binding {

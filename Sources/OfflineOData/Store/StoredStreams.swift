@@ -1,7 +1,7 @@
 public import HTTPCore
+import Locking
 import OData
 import Storage
-import Synchronization
 
 /// The bytes of media entities and stream properties in the store's file, in chunks.
 enum StoredStreams {
@@ -63,7 +63,7 @@ enum StoredStreams {
 
   /// The bytes of a stream, read as they are pulled: all of the state in which it was opened.
   static func body(_ head: Head, _ store: OpenStore) -> HTTPBodyStream {
-    let next = Mutex<Int64>(0)
+    let next = Locked<Int64>(0)
     let count = (head.byteCount + Int64(chunk) - 1) / Int64(chunk)
     return HTTPBodyStream(length: Int(clamping: head.byteCount)) {
       let number = next.withLock { number in

@@ -1,7 +1,7 @@
 import HTTPCore
+import Locking
 import ODataService
 import Storage
-import Synchronization
 
 // What downloads that were cut have left, and nobody goes on with.
 extension OpenStore {

@@ -1,6 +1,6 @@
 import HTTPCore
+import Locking
 import Storage
-import Synchronization
 
 /// Under what an answer is kept: the literal URL, whose answer it is, and which representation was asked for.
 struct CacheKey: Hashable, Sendable {
@@ -16,7 +16,7 @@ struct CacheKey: Hashable, Sendable {
 final class CacheKeyMaker: Sendable {
   private let salt: [UInt8]
   private let common: HTTPFields
-  private let known = Mutex<[Asker: Digests]>([:])
+  private let known = Locked<[Asker: Digests]>([:])
 
   private struct Asker: Hashable {
     var identity: String

@@ -1,6 +1,6 @@
 import HTTPCore
+import Locking
 import Storage
-import Synchronization
 
 // Changes, and the room they need.
 extension TechnicalCache {

@@ -1,4 +1,5 @@
 import HTTPCore
+import Locking
 import ODataService
 import Storage
 import Synchronization
@@ -19,8 +20,8 @@ final class TechnicalCache: Sendable {
   let limits: CacheLimits
   let database: Database
   let clock: UseClock
-  let uses = Mutex<[Int64: Int64]>([:])
-  let waiting = Mutex<[WaitingChange]>([])
+  let uses = Locked<[Int64: Int64]>([:])
+  let waiting = Locked<[WaitingChange]>([])
   let report: @Sendable (OnlineStoreDiagnostic) -> Void
 
   /// Changes that wait for the writer.

@@ -1,9 +1,10 @@
+import Locking
 import Storage
 import Synchronization
 
 /// The right of one store to the cache of one service: in this process by a list, against others by a lock on a file.
 final class CacheClaim: Sendable {
-  private static let roots = Mutex<Set<String>>([])
+  private static let roots = Locked<Set<String>>([])
 
   private let root: String
   private let lock: FileLock

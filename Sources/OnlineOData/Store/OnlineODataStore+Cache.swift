@@ -1,6 +1,6 @@
+import Locking
 import ODataService
 public import Storage
-import Synchronization
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials

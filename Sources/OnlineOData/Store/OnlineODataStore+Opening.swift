@@ -1,6 +1,6 @@
+import Locking
 import ODataService
 import Storage
-import Synchronization
 
 // Opening and closing the store.
 extension OnlineODataStore {

@@ -1,6 +1,6 @@
+import Locking
 public import ODataService
 import Storage
-import Synchronization
 
 // Requests: scheduled, awaited, blocking, streamed.
 extension OnlineODataStore {

@@ -1,8 +1,8 @@
 import HTTPCore
+import Locking
 import OData
 import ODataService
 import Storage
-import Synchronization
 
 /// What the requests of an open store stand on: the conversation and the cache as they are at that time.
 final class OpenSession: Sendable {
@@ -94,7 +94,7 @@ final class OpenSession: Sendable {
 
 /// What a store learns between its opening and its closing.
 final class SessionMemory: Sendable {
-  private let state = Mutex(State())
+  private let state = Locked(State())
 
   private struct State {
     var batchesTakeConditions = true

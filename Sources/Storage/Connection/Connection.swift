@@ -1,5 +1,5 @@
 import CSQLite
-import Synchronization
+import Locking
 
 /// One connection to one database file.
 ///
@@ -20,7 +20,7 @@ import Synchronization
   private let length = UnsafeMutablePointer<Int32>.allocate(capacity: 1)
   private let patience = UnsafeMutablePointer<Patience>.allocate(capacity: 1)
   /// Given back after the handle is closed. Others than who has the connection ask it, too.
-  private let use: Mutex<FilesInUse.Token?>
+  private let use: Locked<FilesInUse.Token?>
   /// Nil of a plain file.
   private var cipher: CipherRegistry.Registration?
 
@@ -42,7 +42,7 @@ import Synchronization
     self.cipher = cipher
     unsafe length.initialize(to: 0)
     unsafe patience.initialize(to: Patience())
-    use = Mutex(file == nil ? nil : FilesInUse.enter(path, makes: access == .readWriteCreate))
+    use = Locked(file == nil ? nil : FilesInUse.enter(path, makes: access == .readWriteCreate))
     let mode =
       switch access {
       case .readWriteCreate: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE

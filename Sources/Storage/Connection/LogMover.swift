@@ -1,5 +1,5 @@
 import Dispatch
-import Synchronization
+import Locking
 
 /// Moves a file's write-ahead log into it on a thread of its own, while the writer goes on: it is the disk that takes the time.
 ///
@@ -17,11 +17,11 @@ final class LogMover: Sendable {
     var open: (@Sendable () throws(StorageError) -> Connection)?
   }
 
-  private let state: Mutex<State>
+  private let state: Locked<State>
   private let queue = DispatchQueue(label: "larder.storage.log", qos: .userInitiated)
 
   /// - Parameter open: opens a connection to the file that may write.
-  init(open: @escaping @Sendable () throws(StorageError) -> Connection) { state = Mutex(State(open: open)) }
+  init(open: @escaping @Sendable () throws(StorageError) -> Connection) { state = Locked(State(open: open)) }
 
   /// Looks how long the log is, between transactions of the writer's thread: so many pages are moved at once.
   ///

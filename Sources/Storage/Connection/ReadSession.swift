@@ -1,5 +1,5 @@
 import Dispatch
-import Synchronization
+import Locking
 
 /// A transaction that reads, kept between calls: who takes rows slowly sees one state of the file from beginning to end and
 /// holds no thread between two calls.
@@ -49,7 +49,7 @@ package final class ReadSession<State>: Sendable {
 //
 // @unchecked Sendable: everything that changes is touched under `inTurn` alone, and the state never leaves it.
 final class LentReader: @unchecked Sendable {
-  private let inTurn = Mutex<Void>(())
+  private let inTurn = Locked<Void>(())
   private let pool: ReaderPool
   private let path: String
   private var connection: Connection?

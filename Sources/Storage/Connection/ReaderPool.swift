@@ -1,5 +1,5 @@
 import Dispatch
-import Synchronization
+import Locking
 
 /// The connections that read: lent out one closure at a time, opened as they are first needed.
 ///
@@ -13,11 +13,11 @@ final class ReaderPool: Sendable {
   private let access: Connection.Access
   /// What the file was, where it is taken for one that does not change.
   private let stamp: FileStamp?
-  private let opening: Mutex<Opening>
-  private let free: Mutex<[Connection]>
+  private let opening: Locked<Opening>
+  private let free: Locked<[Connection]>
   private let places: DispatchSemaphore
   private let pointPlaces: DispatchSemaphore
-  private let lent = Mutex<[ObjectIdentifier: LentReader]>([:])
+  private let lent = Locked<[ObjectIdentifier: LentReader]>([:])
 
   /// What new connections need.
   private struct Opening {
@@ -30,11 +30,11 @@ final class ReaderPool: Sendable {
   init(_ path: String, options: DatabaseOptions, cipher: CipherRegistry.Registration?, stamp: FileStamp? = nil) {
     self.path = path
     self.options = options
-    opening = Mutex(Opening(cipher: cipher))
+    opening = Locked(Opening(cipher: cipher))
     self.stamp = stamp
     access = stamp == nil ? .readOnly : .immutable
     queue = DispatchQueue(label: "larder.storage.readers", qos: .userInitiated, attributes: .concurrent)
-    free = Mutex([])
+    free = Locked([])
     places = DispatchSemaphore(value: options.readers)
     pointPlaces = DispatchSemaphore(value: options.readers)
   }

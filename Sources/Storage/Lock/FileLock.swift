@@ -1,4 +1,4 @@
-import Synchronization
+import Locking
 
 #if canImport(Glibc)
   import Glibc
@@ -16,7 +16,7 @@ package final class FileLock: Sendable {
   /// Whether what is in the file may be changed.
   package let isWritable: Bool
   private let path: String
-  private let descriptor: Mutex<Int32?>
+  private let descriptor: Locked<Int32?>
 
   /// Takes the lock; throws `inUse` at once where another holds it.
   ///
@@ -48,7 +48,7 @@ package final class FileLock: Sendable {
     }
     self.path = path
     self.isWritable = isWritable
-    descriptor = Mutex(opened)
+    descriptor = Locked(opened)
   }
 
   private static func isSame(_ descriptor: Int32, _ path: String) -> Bool {

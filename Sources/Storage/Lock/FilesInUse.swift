@@ -1,4 +1,4 @@
-import Synchronization
+import Locking
 
 #if canImport(Glibc)
   import Glibc
@@ -31,7 +31,7 @@ enum FilesInUse {
     var descriptors: [Int32] = []
   }
 
-  private static let uses = Mutex<[Identity: Use]>([:])
+  private static let uses = Locked<[Identity: Use]>([:])
 
   /// One connection's use of a file, from before it opens to after it has closed.
   final class Token: Sendable {

@@ -1,7 +1,7 @@
 import OData
 import ODataService
 import Storage
-import Synchronization
+import Locking
 import TestSupport
 import Testing
 

@@ -1,7 +1,7 @@
 import Foundation
 import ODataService
 import Storage
-import Synchronization
+import Locking
 import TestSupport
 import Testing
 

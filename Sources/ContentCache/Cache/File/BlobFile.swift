@@ -1,5 +1,5 @@
+import Locking
 import Storage
-import Synchronization
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials
@@ -22,7 +22,7 @@ final class BlobFile: Sendable {
   /// Called once a block is found damaged.
   private let onDamage: @Sendable () -> Void
   /// The block that the last read ended in the midst of: where pieces are smaller than blocks, the next begins there.
-  private let last = Mutex<(place: Int, bytes: [UInt8])?>(nil)
+  private let last = Locked<(place: Int, bytes: [UInt8])?>(nil)
 
   /// Blocks read at once: few calls, and the bytes are still near the processor when they are checked.
   private static let run = 2

@@ -1,3 +1,4 @@
+import Locking
 import Storage
 import Synchronization
 
@@ -37,7 +38,7 @@ final class CacheFolder: Sendable {
   let isStopped = Atomic(false)
   /// True while one thread evicts: others need not.
   let isEvicting = Atomic(false)
-  private let exclusive = Mutex(())
+  private let exclusive = Locked(())
 
   /// What a folder is opened with.
   struct Options: Sendable {

@@ -1,4 +1,5 @@
 import Dispatch
+import Locking
 public import Storage
 import Synchronization
 
@@ -21,7 +22,7 @@ public final class FileCache: Cache {
   /// The most bytes that the files take.
   public let limit: Int
 
-  private let folder: Mutex<CacheFolder?>
+  private let folder: Locked<CacheFolder?>
   /// Where what is not urgent is done: clearing up, deleting.
   private let background = DispatchQueue(label: "larder.file-cache", qos: .utility)
 
@@ -63,7 +64,7 @@ public final class FileCache: Cache {
     let opened = try CacheFolder(path, options)
     self.path = path
     limit = options.limit
-    folder = Mutex(opened)
+    folder = Locked(opened)
     background.async {
       do throws(CacheError) { try opened.sweep() } catch {
         if !opened.isStopped.load(ordering: .relaxed) { opened.diagnose(error) }

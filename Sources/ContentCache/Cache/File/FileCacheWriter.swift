@@ -1,3 +1,4 @@
+import Locking
 import Storage
 import Synchronization
 
@@ -5,7 +6,7 @@ import Synchronization
 final class FileCacheWriter: CacheWriter {
   private let folder: CacheFolder
   private let session: FolderSession
-  private let state: Mutex<State>
+  private let state: Locked<State>
 
   /// Bytes that are sealed, then written.
   private static let sealedAtOnce = 16 * EntryFile.blockLength
@@ -32,7 +33,7 @@ final class FileCacheWriter: CacheWriter {
   init(_ folder: CacheFolder) throws(CacheError) {
     self.folder = folder
     session = try folder.writable()
-    state = Mutex(State(marks: BlockMarks(isSealed: folder.keys != nil)))
+    state = Locked(State(marks: BlockMarks(isSealed: folder.keys != nil)))
   }
 
   deinit {

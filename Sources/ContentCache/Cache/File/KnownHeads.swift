@@ -1,4 +1,4 @@
-import Synchronization
+import Locking
 
 /// The head of an entry's file as it was read before, and what was parsed of it.
 ///
@@ -29,7 +29,7 @@ struct KnownHeads: ~Copyable, Sendable {
   /// Longer heads are parsed each time.
   static let longest = 2048
   // What is at a place was noted last of all that have it.
-  private let table = Mutex([KnownHead?](repeating: nil, count: KnownHeads.count))
+  private let table = Locked([KnownHead?](repeating: nil, count: KnownHeads.count))
 
   /// The head of a key's entry as it was when it was read last, where that is known.
   func head(_ name: EntryName, _ key: String) -> KnownHead? {

@@ -1,4 +1,4 @@
-import Synchronization
+import Locking
 
 /// What the files of some thousand entries say of their last use, so that a hit of one of them need not ask.
 struct RecordedUses: ~Copyable, Sendable {
@@ -9,7 +9,7 @@ struct RecordedUses: ~Copyable, Sendable {
 
   private static let count = 8192
   // What is at a place was noted last of all that have it.
-  private let table = Mutex([Use](repeating: Use(), count: RecordedUses.count))
+  private let table = Locked([Use](repeating: Use(), count: RecordedUses.count))
 
   /// When an entry's use was recorded last, where that is known.
   func recorded(_ name: EntryName) -> Int64? {

@@ -1,5 +1,5 @@
+import Locking
 @_spi(Stores) import Storage
-import Synchronization
 
 /// Keeps responses in memory, those used last, up to a number of bytes.
 ///
@@ -10,7 +10,7 @@ public final class MemoryCache: Cache {
   /// The most bytes of content that one entry may have.
   public let entryLimit: Int
 
-  private let entries = Mutex(RecentlyUsed<String, CacheEntry>())
+  private let entries = Locked(RecentlyUsed<String, CacheEntry>())
 
   /// An empty cache.
   ///

@@ -1,4 +1,4 @@
-import Synchronization
+import Locking
 
 /// The bodies that entries or writers of this process are reading, so that no chunk goes away under them.
 final class BodyHolds: Sendable {
@@ -11,7 +11,7 @@ final class BodyHolds: Sendable {
     var isDeleting = false
   }
 
-  private let state = Mutex(State())
+  private let state = Locked(State())
 
   /// True where no deletion is under way.
   var isIdle: Bool { state.withLock { !$0.isDeleting } }

@@ -1,5 +1,5 @@
 import Dispatch
-import Synchronization
+import Locking
 
 #if canImport(Glibc)
   import Glibc
@@ -16,7 +16,7 @@ import Synchronization
 final class FileClaim: Sendable {
   /// True where nothing else had the file open when the claim was made.
   let isAlone: Bool
-  private let descriptor: Mutex<Int32?>
+  private let descriptor: Locked<Int32?>
 
   /// Waits, off the caller's thread, while another one that is alone is still opening.
   static func make(_ path: String) async throws(CacheError) -> FileClaim {
@@ -42,7 +42,7 @@ final class FileClaim: Sendable {
         throw CacheError(errno: reason, path: path)
       }
     }
-    descriptor = Mutex(opened)
+    descriptor = Locked(opened)
   }
 
   /// Lets others in; called when the file is in order.

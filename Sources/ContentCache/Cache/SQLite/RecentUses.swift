@@ -1,4 +1,4 @@
-import Synchronization
+import Locking
 
 /// When rows were used, as far as the file does not know it yet: a look-up writes nothing to the disk.
 ///
@@ -15,9 +15,9 @@ final class RecentUses: Sendable {
   /// Uses written by one such transaction.
   static let slice = 2048
 
-  private let state: Mutex<State>
+  private let state: Locked<State>
 
-  init(after last: Int64) { state = Mutex(State(last: last)) }
+  init(after last: Int64) { state = Locked(State(last: last)) }
 
   /// Notes a use; true where it is time to write some.
   func note(_ row: Int64) -> Bool {

@@ -1,4 +1,4 @@
-import Synchronization
+import Locking
 
 /// Takes content into a cache file: small content waits in memory, larger content goes into chunks that nobody sees yet.
 final class SQLiteCacheWriter: CacheWriter {
@@ -20,7 +20,7 @@ final class SQLiteCacheWriter: CacheWriter {
 
   private let store: SQLiteStore
   private let limit: Int
-  private let state = Mutex(State())
+  private let state = Locked(State())
 
   init(_ store: SQLiteStore, limit: Int) {
     self.store = store

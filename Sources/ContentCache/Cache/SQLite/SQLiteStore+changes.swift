@@ -1,5 +1,5 @@
+import Locking
 import Storage
-import Synchronization
 
 /// A change that waits for the writer.
 struct WaitingChange {

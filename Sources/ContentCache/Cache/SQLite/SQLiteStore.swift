@@ -1,5 +1,5 @@
+import Locking
 import Storage
-import Synchronization
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials
@@ -18,7 +18,7 @@ final class SQLiteStore: Sendable {
   let claim: FileClaim
   let holds = BodyHolds()
   let uses: RecentUses
-  let waiting = Mutex<[WaitingChange]>([])
+  let waiting = Locked<[WaitingChange]>([])
   private let onDiagnostic: (@Sendable (CacheError) -> Void)?
 
   init(

@@ -1,4 +1,4 @@
-import Synchronization
+import Locking
 
 /// Content that grows: in memory at first, past a limit in a temporary file, all but the last part of a chunk.
 ///
@@ -18,9 +18,9 @@ final class Spool: Sendable {
 
   private let memoryLimit: Int
   private let makeFile: @Sendable () throws(CacheError) -> SpoolFile
-  private let state = Mutex(State())
+  private let state = Locked(State())
   /// Held while bytes go into the file, so that two that append never write to one place.
-  private let appending = Mutex(())
+  private let appending = Locked(())
 
   init(
     memoryLimit: Int = Spool.memoryLimit,

@@ -1,11 +1,11 @@
-import Synchronization
+import Locking
 
 /// The writer of a cache that has none of its own: gathers the content and stores it at the end.
 final class SpoolWriter: CacheWriter {
   private let cache: any Cache
   private let limit: Int
   private let spool: Spool
-  private let phase = Mutex(WriterPhase.open)
+  private let phase = Locked(WriterPhase.open)
 
   /// - Parameter limit: the most bytes that it takes in.
   init(for cache: any Cache, limit: Int = .max, spool: Spool = Spool()) {

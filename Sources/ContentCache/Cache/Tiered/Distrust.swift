@@ -1,3 +1,4 @@
+import Locking
 import Synchronization
 
 /// Keys under which a tier may hold what should have been replaced or removed, because a change of it failed.
@@ -12,7 +13,7 @@ final class Distrust: Sendable {
   private static let limit = 10_000
   /// Read at every miss, nearly always false.
   private let isAny = Atomic(false)
-  private let state = Mutex(State.some([]))
+  private let state = Locked(State.some([]))
 
   /// True where what is under the key must not be used.
   func contains(_ key: String) -> Bool {

@@ -1,4 +1,4 @@
-import Synchronization
+import Locking
 
 /// Lets one change at a time be made under a key, and tells readers whether one was made meanwhile.
 ///
@@ -20,7 +20,7 @@ final class KeyStripes: Sendable {
   }
 
   private static let count = 64
-  private let stripes: Mutex<[Stripe]> = Mutex(Array(repeating: Stripe(), count: KeyStripes.count))
+  private let stripes: Locked<[Stripe]> = Locked(Array(repeating: Stripe(), count: KeyStripes.count))
 
   private func index(_ key: String) -> Int { Int(UInt(bitPattern: key.hashValue) % UInt(KeyStripes.count)) }
 

@@ -1,4 +1,4 @@
-import Synchronization
+import Locking
 
 /// Writes into the second of two caches, and holds what is small for the first.
 ///
@@ -15,16 +15,16 @@ final class TieredWriter: CacheWriter {
   }
 
   private let cache: TieredCache
-  private let state: Mutex<State>
+  private let state: Locked<State>
 
   init(for cache: TieredCache, disk: any CacheWriter) {
     self.cache = cache
-    state = Mutex(State(disk: disk))
+    state = Locked(State(disk: disk))
   }
 
   init(for cache: TieredCache, failed failure: CacheError) {
     self.cache = cache
-    state = Mutex(State(failure: failure))
+    state = Locked(State(failure: failure))
   }
 
   func append(_ new: [UInt8]) async throws(CacheError) {

@@ -1,5 +1,5 @@
 public import HTTPCore
-import Synchronization
+import Locking
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials
@@ -18,7 +18,7 @@ public final class OAuth2Authentication: Authentication {
   private let transport: any HTTPTransport
   private let clock: ServiceClock
   private let onRefreshToken: @Sendable (String) -> Void
-  private let state: Mutex<StateMachine>
+  private let state: Locked<StateMachine>
   private let fetch: SharedFetch<String, AuthenticationFailure>
 
   /// The application's own access: client credentials (RFC 6749 §4.4).
@@ -68,7 +68,7 @@ public final class OAuth2Authentication: Authentication {
     self.transport = transport
     self.clock = clock
     self.onRefreshToken = onRefreshToken
-    state = Mutex(machine)
+    state = Locked(machine)
     fetch = SharedFetch(cancelled: .unreachable(.cancelled), isCutOff: false)
   }
 

@@ -1,7 +1,7 @@
+import Locking
 import OData
 import ODataService
 import Storage
-import Synchronization
 
 /// What the making of changes needs to know of the service, made once for each model.
 final class ChangeContext: Sendable {
@@ -9,7 +9,7 @@ final class ChangeContext: Sendable {
   let binder: ODataBinder
   let root: ODataServiceRoot
   private let parser: ODataParser
-  private let known = Mutex<[Int: ChangeRules]>([:])
+  private let known = Locked<[Int: ChangeRules]>([:])
 
   init(_ plan: ReplicaPlan, _ binder: ODataBinder, _ root: ODataServiceRoot) {
     self.plan = plan

@@ -1,8 +1,8 @@
 import HTTPCore
+import Locking
 import OData
 import ODataService
 import Storage
-import Synchronization
 
 // Changes: made in the file, queued, and answered as the service would answer.
 extension OpenStore {
@@ -182,7 +182,7 @@ extension OpenStore {
   func write<Value: Sendable>(
     isShort: Bool = false, _ body: @escaping @Sendable (Connection, ReplicaState, ReplicaPlan) throws -> Value
   ) async throws(OfflineODataError) -> Value {
-    let failure = Mutex<(any Error)?>(nil)
+    let failure = Locked<(any Error)?>(nil)
     let work = {
       @Sendable (connection: Connection, state: ReplicaState, plan: ReplicaPlan) throws(StorageError) -> Value in
       do { return try body(connection, state, plan) } catch let error as StorageError { throw error } catch {

@@ -1,12 +1,12 @@
+import Locking
 import Storage
-import Synchronization
 
 /// Tells who waits that the store has changed: in this process at once, in others within a fifth of a second; within two
 /// seconds where the process that made the change ended before it told, or the file system cannot share memory.
 final class ChangeFeed: Sendable {
   /// Grows with every change, by whatever process; nil where the file system cannot share memory, or may not be written to.
   private let counter: SharedCounter?
-  private let state = Mutex(State())
+  private let state = Locked(State())
 
   private struct State {
     var last: Int64 = 0

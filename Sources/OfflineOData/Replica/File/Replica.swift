@@ -1,7 +1,7 @@
+import Locking
 import OData
 import ODataXML
 import Storage
-import Synchronization
 
 /// The copy of a service in one file: its tables by the service's model, and what downloads need to know.
 ///
@@ -11,8 +11,8 @@ final class Replica: Sendable {
   let database: Database
   let changes: ChangeFeed
   /// How quick short transactions were of late.
-  let pace = Mutex(WritingPace())
-  private let cache: Mutex<Cache>
+  let pace = Locked(WritingPace())
+  private let cache: Locked<Cache>
 
   private struct Cache {
     var model: Int64 = -1
@@ -25,7 +25,7 @@ final class Replica: Sendable {
     self.database = database
     self.changes = changes
     let plan = ReplicaPlan(model: EdmModel(version: .v4, schemas: []))
-    cache = Mutex(Cache(plan: plan, state: ReplicaState(version: -1, tables: [], links: [], search: [])))
+    cache = Locked(Cache(plan: plan, state: ReplicaState(version: -1, tables: [], links: [], search: [])))
   }
 
   /// Opens a store's file, makes it where it is missing, and throws away what a crash has left.

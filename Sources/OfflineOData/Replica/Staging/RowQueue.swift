@@ -1,13 +1,13 @@
+import Locking
 import Storage
-import Synchronization
 
 /// Chunks on their way from the reader of a payload to the thread that writes: few at a time, written in the order in
 /// which they came, in transactions of one slice each. The ends of pages stand among them: what a page leaves is kept in
 /// the transaction that has its last rows, or behind it.
 final class RowQueue: Sendable {
   private let replica: Replica
-  private let writing: Mutex<Writing>
-  private let state = Mutex(State())
+  private let writing: Locked<Writing>
+  private let state = Locked(State())
 
   /// Held by who writes.
   private struct Writing {
@@ -68,7 +68,7 @@ final class RowQueue: Sendable {
 
   init(_ replica: Replica, _ writer: GenerationWriter) {
     self.replica = replica
-    writing = Mutex(Writing(writer: writer))
+    writing = Locked(Writing(writer: writer))
   }
 
   /// An empty run for rows of a table.

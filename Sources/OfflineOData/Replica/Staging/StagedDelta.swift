@@ -1,6 +1,6 @@
+import Locking
 import OData
 import Storage
-import Synchronization
 
 /// The changes of one defining query since its delta link: pages are kept as they came, then applied in one transaction
 /// with the next link.
@@ -83,7 +83,7 @@ final class StagedDelta: Sendable {
     let marks = if let marks { marks } else { try await DownloadMarks.next(replica) }
     let ending = StagedEnding(
       deltaLink: deltaLink, etag: etag, lastModified: lastModified, time: time, marks: marks)
-    let unreadable = Mutex<(any Error & Sendable)?>(nil)
+    let unreadable = Locked<(any Error & Sendable)?>(nil)
     do {
       return try await replica.write { [self] (connection, state, plan) throws(StorageError) in
         var local = LocalRows(plan, state, connection)
@@ -145,7 +145,7 @@ final class StagedDelta: Sendable {
 final class StagedDeltaPage: Sendable {
   private let delta: StagedDelta
   private let form: PageForm
-  private let state: Mutex<Reading>
+  private let state: Locked<Reading>
 
   private struct Reading: ~Copyable {
     /// Reads along, so that a page that cannot be read is known before anything is applied.
@@ -162,7 +162,7 @@ final class StagedDeltaPage: Sendable {
     self.delta = delta
     self.form = form
     let collector = RowCollector(plan: delta.replica.plan, table: delta.table)
-    state = Mutex(Reading(reader: PageReader(form, collector)))
+    state = Locked(Reading(reader: PageReader(form, collector)))
   }
 
   /// Keeps the next bytes; answers how many changes the page has told so far. Throws what is no changes.

@@ -1,5 +1,5 @@
+import Locking
 import Storage
-import Synchronization
 
 /// What a download has changed.
 struct StagedOutcome: Sendable, Hashable {
@@ -251,7 +251,7 @@ extension StagedRead {
       \(differing(work, without: [.id, .queries])) AND n."@id" > ?3 AND n."@id" <= ?4
       AND NOT EXISTS(SELECT 1 FROM larder_base WHERE row = n."@id")
       """
-    let waiting = Mutex<Set<Int64>>([])
+    let waiting = Locked<Set<Int64>>([])
     try await inSlices(of: work.next) { (connection, from, to) throws(StorageError) in
       try connection.run(sql, .integer(number), .text(name), .integer(from), .integer(to))
       let rows = try connection.integers(

@@ -1,6 +1,6 @@
+import Locking
 import OData
 import Storage
-import Synchronization
 
 /// A whole read of one defining query: rows go to the next generation of their tables, page by page, and nobody sees
 /// them before ``finish(deltaLink:etag:lastModified:at:marks:)``.
@@ -124,7 +124,7 @@ final class StagedRead: Sendable {
 final class StagedPage: Sendable {
   private let read: StagedRead
   private let inline: InlinePage?
-  private let state: Mutex<Reading>
+  private let state: Locked<Reading>
 
   private struct Reading: ~Copyable {
     var reader: PageReader
@@ -151,7 +151,7 @@ final class StagedPage: Sendable {
     let parent = inline == nil ? container : around
     let table = parent.map { read.plan.tables[$0.table].navigations[$0.navigation].target } ?? read.table
     let collector = RowCollector(plan: read.plan, table: table, parent: parent)
-    state = Mutex(Reading(reader: PageReader(form, collector)))
+    state = Locked(Reading(reader: PageReader(form, collector)))
   }
 
   /// Reads the next bytes; answers how many rows of its own the page has told so far. Throws `PayloadError`, `AtomError`, ``RowCollectorError``, ``ColumnValueError`` where they are

@@ -1,5 +1,5 @@
+import Locking
 import OData
-import Synchronization
 
 /// What uploads have found out about a service while the store is open.
 struct UploadMemory: Sendable, Hashable {

@@ -1,4 +1,4 @@
-import Synchronization
+import Locking
 
 /// A key that bytes in memory are sealed with where they lie (AES-256-GCM), by any number of threads at once.
 package final class SealingKey: Sendable {
@@ -8,7 +8,7 @@ package final class SealingKey: Sendable {
   private let secret: SecretBytes
   private let start: Int
   /// Ciphers that no thread uses at this moment.
-  private let idle = Mutex<[Turn]>([])
+  private let idle = Locked<[Turn]>([])
   private static let idleLimit = 16
 
   /// A cipher that waits for the next thread.

@@ -1,4 +1,4 @@
-import Synchronization
+import Locking
 
 /// The keys of one file, made of the owner's key and the file's salt: what is encrypted for one file means nothing in
 /// another.
@@ -25,7 +25,7 @@ final class FileKeys: Sendable {
   }
 
   /// What was found wrong last, for the error that follows.
-  private let finding = Mutex<String?>(nil)
+  private let finding = Locked<String?>(nil)
 
   /// Notes what was found wrong: no error code can say it.
   func note(_ finding: String) { self.finding.withLock { $0 = finding } }

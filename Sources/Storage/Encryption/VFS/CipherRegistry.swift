@@ -1,4 +1,4 @@
-import Synchronization
+import Locking
 
 /// Which files of this process are encrypted, and with which keys: a file's URI never has them.
 enum CipherRegistry {
@@ -41,7 +41,7 @@ enum CipherRegistry {
     var byPath: [String: [(number: UInt64, content: Content)]] = [:]
   }
 
-  private static let entries = Mutex(Entries())
+  private static let entries = Locked(Entries())
 
   /// Makes a path known; throws `other` where the engine does not take the VFS.
   ///

@@ -1,4 +1,4 @@
-import Synchronization
+import Locking
 
 /// Pages of a file, or frames of its log, that were sealed or opened last, in plain text, for all connections of the
 /// process: SQLite lets its own go whenever another connection has committed, and would have the same ones opened again.
@@ -10,12 +10,12 @@ import Synchronization
   private static let slotLength = FileContent.pageLength
 
   private let slots: Int
-  private let state: Mutex<Room?>
+  private let state: Locked<Room?>
 
   /// Room for so many pages, which is taken when the first is kept.
   init(slots: Int) {
     self.slots = slots
-    state = Mutex(nil)
+    state = Locked(nil)
   }
 
   /// Whether a page may be here; numbers are from 1 on.

@@ -1,0 +1,44 @@
+// The one lock of the project. No source outside this target uses `Mutex` or another lock: a test holds it.
+//
+// The way of one change:
+// 1. `Locked.withLock` lends the state to a closure, on this thread alone.
+// 2. The closure changes the state and returns what left it; it calls nothing, resumes nothing and releases nothing.
+// 3. The caller, outside of the lock, calls, resumes, cancels and releases what was returned.
+
+package import Synchronization
+
+/// State that one thread at a time reads and changes.
+///
+/// The lock is not recursive: a thread that enters it twice ends the process. So nothing that can run code of others may be
+/// called or released in a closure of ``withLock(_:)``: a closure, a continuation, a task, the stream of a content, an
+/// object that others hold too. Each can end in a `deinit` or a callback that enters the same lock again, or waits for
+/// another thread that does. Return such a value from the closure: it is then called or released after the lock is free.
+/// An optional leaves the state with `take()`, another value with `exchange(_:with:)`; both return what was there.
+///
+///     let task = state.withLock { $0.task.take() }
+///     task?.cancel()
+package struct Locked<State: ~Copyable>: ~Copyable, Sendable {
+  @usableFromInline let mutex: Mutex<State>
+
+  @inlinable
+  package init(_ state: consuming sending State) { mutex = Mutex(state) }
+
+  /// Lends the state to a closure while no other thread has it.
+  ///
+  /// - Parameter body: Reads and changes the state. It returns what left it and calls no code of others.
+  /// - Returns: What `body` returns; it is released outside of the lock.
+  @inlinable
+  package borrowing func withLock<Result: ~Copyable, Failure: Error>(
+    _ body: (inout sending State) throws(Failure) -> sending Result
+  ) throws(Failure) -> sending Result {
+    try mutex.withLock(body)
+  }
+
+  /// Lends the state as ``withLock(_:)`` does; `nil` without waiting if another thread has it.
+  @inlinable
+  package borrowing func withLockIfAvailable<Result: ~Copyable, Failure: Error>(
+    _ body: (inout sending State) throws(Failure) -> sending Result
+  ) throws(Failure) -> sending Result? {
+    try mutex.withLockIfAvailable(body)
+  }
+}
