@@ -1,7 +1,7 @@
+import Locking
 import OData
 import ODataService
 import Storage
-import Locking
 import TestSupport
 import Testing
 

@@ -1,7 +1,7 @@
 import Foundation
+import Locking
 import ODataService
 import Storage
-import Locking
 import TestSupport
 import Testing
 
