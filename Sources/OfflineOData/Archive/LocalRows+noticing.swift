@@ -39,19 +39,27 @@ extension LocalRows {
   /// look-up shows: that change was made without knowing this version, and does not go under its ETag.
   ///
   /// - Parameters:
-  ///   - request: the change that was looked up; what it changes itself may have any form at the service.
+  ///   - request: the change that was looked up.
+  ///   - reference: the entity.
   ///   - old: the service's image as it was known before.
+  ///   - now: what the look-up found.
+  ///   - isLaterVersion: whether others have set what the request itself sets; else the service may have given that
+  ///     another form.
   func notice(
-    behind request: Int64, _ reference: RowReference, from old: EntityCells, to now: EntityCells
+    behind request: Int64, _ reference: RowReference, from old: EntityCells, to now: EntityCells, isLaterVersion: Bool
   ) throws(StorageError) {
-    var changed = ConflictDecision.changed(from: old, to: now)
-    if !changed.isEmpty { changed.subtract(try columns(of: request, reference)) }
+    var base = old
+    if isLaterVersion {
+      for effect in try queue.effects(of: request) where effect.reference == reference { base.merge(effect.cells) }
+    }
+    var changed = ConflictDecision.changed(from: base, to: now)
+    if !changed.isEmpty, !isLaterVersion { changed.subtract(try columns(of: request, reference)) }
     guard !changed.isEmpty, try !queue.hasNoticed(reference.row) else { return }
     for later in try queue.entries(of: reference.row) where later.id > request && later.state == .queued {
       guard !later.request.makesEntity, try !columns(of: later.id, reference).isDisjoint(with: changed) else {
         continue
       }
-      return try queue.set(failure: try conflict(of: later, base: old, theirs: now), of: later.id)
+      return try queue.set(failure: try conflict(of: later, base: base, theirs: now), of: later.id)
     }
   }
 

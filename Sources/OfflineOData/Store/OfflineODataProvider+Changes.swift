@@ -6,13 +6,16 @@ extension OfflineODataProvider {
     return try await openStore().hasPendingChanges()
   }
 
-  /// Takes back the changes of entities that were not sent yet, with the whole transactions that these are of and all changes
-  /// that depend on them; the entities are what the service has. One that was sent and whose answer was lost is not sent again; what came of it at the service,
-  /// the next download tells.
+  /// Takes back the changes of entities that wait to be sent or were refused, with the whole transactions that these are of
+  /// and all changes that depend on them; the entities are what the service has.
+  ///
+  /// A change whose response was lost is looked up at the service first.
   ///
   /// - Parameter paths: the entities, such as `Orders(5)`, by the keys that they have here, deleted ones too.
   /// - Returns: how many requests were taken back.
-  /// - Throws: `notFound` for an entity that is not in the store, `preconditionFailed` while one of them is being sent.
+  /// - Throws: `entityNotFound` for an entity that is not in the store; `changesPending` while one of the changes is being
+  ///   sent; `changeTookEffect` if one has taken effect at the service; `outcomeUncertain` if that cannot be found out, also
+  ///   for what is in the error archive for that reason: ``discard(_:)`` takes it out. Nothing is taken back then.
   @discardableResult
   public func undoPendingChanges(of paths: [String]) async throws -> Int {
     await afterScheduledChanges()
@@ -23,7 +26,9 @@ extension OfflineODataProvider {
   @discardableResult
   public func undoPendingChanges(of path: String) async throws -> Int { try await undoPendingChanges(of: [path]) }
 
-  /// Takes back all changes that were not sent yet.
+  /// Takes back all changes that wait to be sent or were refused; see ``undoPendingChanges(of:)``.
+  ///
+  /// Requests of the error archive whose outcome is not known stay there.
   @discardableResult
   public func undoAllPendingChanges() async throws -> Int {
     await afterScheduledChanges()

@@ -89,10 +89,12 @@ extension HistoryRun {
     let (fault, percent) = plan.theme.downloadFault(using: &random)
     if chance(percent) { store.transport.arm(fault, after: roll(3), takesReads: true, crash: store.crash) }
     do {
+      // One that was interrupted is resumed: what it read before is as old as that.
+      let isResumed = try await store.provider.hasPendingDownload()
       _ = try await store.provider.download()
       let fault = disarm(store)
       note("    downloaded")
-      await checkRows(store, fault)
+      if !isResumed { await checkRows(store, fault) }
     } catch {
       note("    stopped: \(error)")
       if disarm(store) == nil { judgeHealthy(error, "download") }
@@ -183,10 +185,7 @@ extension HistoryRun {
         switch cause {
         case .upload: changes[place].fate = .sent
         case .discard: changes[place].fate = .discarded
-        case .undo:
-          // Of one that nobody can tell, taking it back is a person's decision.
-          let isUnclear = if case .archived("UnknownOutcome", _, _) = changes[place].fate { true } else { false }
-          changes[place].fate = isUnclear ? .discarded : .undone
+        case .undo: changes[place].fate = .undone
         case .nothing:
           // A new change of an entity mends one of the archive: it is sent in its place.
           if let index = changes.indices.first(where: { $0 >= stepBegin && changes[place].isMended(by: changes[$0]) }) {

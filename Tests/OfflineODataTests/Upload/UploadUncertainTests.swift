@@ -276,7 +276,47 @@ struct UploadUncertainTests {
     #expect(try await failures(rig) == [.unknownOutcome])
   }
 
+  @Test(
+    "A later change does not overwrite what another client has set since a change set that its other entity shows as done"
+  )
+  func laterVersion() async throws {
+    let rig = try await UploadRig()
+    let rows = [try await rig.row("Orders", 1), try await rig.row("Orders", 2)]
+    let first = try await rig.update(rows[0], ["Name": .string("mine")])
+    try await rig.update(rows[1], ["Name": .string("mine")], unit: first)
+    try await lose(rig)
+    edit(rig, "Orders", 2, ["Name": "\"theirs\""])
+    try await rig.update(rows[1], ["Name": .string("again")])
+    let report = try await rig.store.upload()
+    #expect(report.failed == 1, "\(report)")
+    #expect(rig.service.entities("Orders")[2]?.values["Name"] == "\"theirs\"")
+    #expect(try await failures(rig) == [.conflict])
+  }
+
   // MARK: Taking back
+
+  @Test("An unclear change of the archive is not taken back but discarded, and the others are taken back without it")
+  func undoOfUnclear() async throws {
+    let rig = try await UploadRig()
+    try await rig.store.create(
+      ODataEntity(properties: [ODataProperty("Name", .string("made here")), ODataProperty("Total", .int32(77))]),
+      in: "Orders")
+    try await lose(rig)
+    edit(rig, "Orders", try #require(rig.service.entities("Orders").keys.max()), ["Total": "78"])
+    _ = try await rig.store.upload()
+    #expect(try await failures(rig) == [.unknownOutcome])
+    let archive = try await rig.store.readEntitySet("ErrorArchive")
+    let path = try #require(
+      archive.entities.first?["EntityPath"].flatMap { if case .string(let text) = $0 { text } else { nil } })
+    try await rig.store.update("Orders(1)", to: ODataEntity(properties: [ODataProperty("Name", .string("mine"))]))
+    await #expect { try await rig.store.undoPendingChanges(of: path) } throws: {
+      ($0 as? OfflineODataError)?.name == .outcomeUncertain
+    }
+    #expect(try await rig.store.undoAllPendingChanges() == 1)
+    #expect(try await failures(rig) == [.unknownOutcome])
+    #expect(try await rig.store.discardAll() == 1)
+    #expect(try await rig.isClean())
+  }
 
   @Test("An uncertain change that took effect cannot be taken back: it is looked up, and the error says so")
   func undoOfDone() async throws {

@@ -43,13 +43,25 @@ extension OpenStore {
 
   /// Takes back the changes of entities that wait to be sent, with their transactions and all that depends on them.
   ///
+  /// An unclear request of the archive may have taken effect, so only a person discards it: all others are taken back without
+  /// paths, and a path that leads to one is `outcomeUncertain`.
+  ///
   /// - Parameter paths: the entities, by the keys that they have here; nil takes back all.
   /// - Returns: how many requests were taken back.
   func undoPendingChanges(_ paths: [String]?) async throws(OfflineODataError) -> Int {
     try await takeBack { [self] rows in
-      guard let paths else { return Set(try rows.queue.entries().map(\.id)) }
+      let entries = try rows.queue.entries()
+      let unclear = Set(entries.filter { $0.failure?.kind == .unknownOutcome }.map(\.id))
+      func reached(by ids: Set<Int64>) throws(StorageError) -> Int64? {
+        unclear.isEmpty ? nil : try rows.queue.withDependents(ids).first(where: unclear.contains)
+      }
+      guard let paths else {
+        return Set(try entries.map(\.id).filter { (id) throws(StorageError) in try reached(by: [id]) == nil })
+      }
       let context = changing(rows.plan)
-      return Set(try paths.flatMap { try requests(on: $0, context, rows) })
+      let ids = Set(try paths.flatMap { try requests(on: $0, context, rows) })
+      if let id = try reached(by: ids) { throw OfflineODataError.unclear(id) }
+      return ids
     }
   }
 

@@ -58,12 +58,18 @@ extension OpenStore {
       switch state {
       case nil: throw OfflineODataError(.changeTookEffect, "request \(id)")
       case .sent: throw OfflineODataError(.outcomeUncertain, "request \(id)")
-      case .archived, .held:
-        throw OfflineODataError(
-          .outcomeUncertain,
-          "request \(id) is in the error archive now: discard it there once you have looked at the service")
+      case .archived, .held: throw .unclear(id)
       case .queued: break
       }
     }
+  }
+}
+
+extension OfflineODataError {
+  /// A request that nobody can tell the outcome of is not taken back.
+  static func unclear(_ id: Int64) -> OfflineODataError {
+    OfflineODataError(
+      .outcomeUncertain,
+      "request \(id) is in the error archive: discard it there once you have looked at the service")
   }
 }

@@ -13,6 +13,8 @@ struct ServerAnswer: Sendable {
   var location: String?
   /// Whether it was read behind the change: it may hold what other clients have changed since.
   var isLookedUp = false
+  /// Of one that was looked up: it has other values than were sent, which another client has set since.
+  var isLaterVersion = false
   /// Of the stream that a request changes, where the service says more of it than the entity tells.
   var stream: StreamVersion?
 

@@ -152,7 +152,7 @@ struct UploadCommit: Sendable {
     guard let entity = entry.request.entity, let table = plan.table(entity.table),
       let cells = answer.cells(in: table, plan)
     else { return }
-    try rows.notice(behind: entry.id, entity, from: base, to: cells)
+    try rows.notice(behind: entry.id, entity, from: base, to: cells, isLaterVersion: answer.isLaterVersion)
   }
 
   /// The same of a stream, whose bytes here are the service's now; of a media entity made, those that it was made of.

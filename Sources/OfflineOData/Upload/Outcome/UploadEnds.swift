@@ -102,7 +102,9 @@ struct UploadEnds: Sendable {
         failure.kind == .unknownOutcome || failure.mayHaveTakenEffect == true
       else { return (entry, end) }
       switch theirs {
-      case .there(let answer): return (entry, .done(answer))
+      case .there(var answer):
+        answer.isLaterVersion = true
+        return (entry, .done(answer))
       case .unknown where !entry.request.makesEntity: return (entry, .done(ServerAnswer()))
       case .unknown, .gone: return (entry, end)
       }
