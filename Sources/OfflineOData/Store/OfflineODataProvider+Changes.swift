@@ -22,11 +22,11 @@ extension OfflineODataProvider {
     return try await openStore().undoPendingChanges(paths)
   }
 
-  /// Takes back the changes of one entity; see ``undoPendingChanges(of:)``.
+  /// Takes back the changes of one entity; see ``undoPendingChanges(of:)-([String])``.
   @discardableResult
   public func undoPendingChanges(of path: String) async throws -> Int { try await undoPendingChanges(of: [path]) }
 
-  /// Takes back all changes that wait to be sent or were refused; see ``undoPendingChanges(of:)``.
+  /// Takes back all changes that wait to be sent or were refused; see ``undoPendingChanges(of:)-([String])``.
   ///
   /// Requests of the error archive whose outcome is not known stay there.
   @discardableResult
