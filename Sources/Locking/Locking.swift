@@ -5,7 +5,7 @@
 // 2. The closure changes the state and returns what left it; it calls nothing, resumes nothing and releases nothing.
 // 3. The caller, outside of the lock, calls, resumes, cancels and releases what was returned.
 
-package import Synchronization
+public import Synchronization
 
 /// State that one thread at a time reads and changes.
 ///
@@ -17,18 +17,21 @@ package import Synchronization
 ///
 ///     let task = state.withLock { $0.task.take() }
 ///     task?.cancel()
-package struct Locked<State: ~Copyable>: ~Copyable, Sendable {
+///
+/// Public, though no product has it: what is `package` is not compiled into the modules that use it, and a call takes several
+/// times as long.
+public struct Locked<State: ~Copyable>: ~Copyable, Sendable {
   @usableFromInline let mutex: Mutex<State>
 
   @inlinable
-  package init(_ state: consuming sending State) { mutex = Mutex(state) }
+  public init(_ state: consuming sending State) { mutex = Mutex(state) }
 
   /// Lends the state to a closure while no other thread has it.
   ///
   /// - Parameter body: Reads and changes the state. It returns what left it and calls no code of others.
   /// - Returns: What `body` returns; it is released outside of the lock.
   @inlinable
-  package borrowing func withLock<Result: ~Copyable, Failure: Error>(
+  public borrowing func withLock<Result: ~Copyable, Failure: Error>(
     _ body: (inout sending State) throws(Failure) -> sending Result
   ) throws(Failure) -> sending Result {
     try mutex.withLock(body)
@@ -36,7 +39,7 @@ package struct Locked<State: ~Copyable>: ~Copyable, Sendable {
 
   /// Lends the state as ``withLock(_:)`` does; `nil` without waiting if another thread has it.
   @inlinable
-  package borrowing func withLockIfAvailable<Result: ~Copyable, Failure: Error>(
+  public borrowing func withLockIfAvailable<Result: ~Copyable, Failure: Error>(
     _ body: (inout sending State) throws(Failure) -> sending Result
   ) throws(Failure) -> sending Result? {
     try mutex.withLockIfAvailable(body)

@@ -161,6 +161,11 @@ enum UndoCommand {
       } else {
         try context.output.line("\(Counted.text(count, "change")) undone")
       }
+      if paths.isEmpty, try await provider.hasPendingChanges() {
+        context.warn(
+          "changes whose outcome is not known stay: 'larder errors list' shows them, 'larder errors discard' takes them out"
+        )
+      }
       return .done
     }
   }

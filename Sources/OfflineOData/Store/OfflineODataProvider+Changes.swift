@@ -6,9 +6,9 @@ extension OfflineODataProvider {
     return try await openStore().hasPendingChanges()
   }
 
-  /// Takes back the changes of entities that wait to be sent or were refused, with the whole transactions that these are of
-  /// and all changes that depend on them; the entities are what the service has.
+  /// Takes back the changes of entities that wait to be sent or were refused. The entities are then as the service has them.
   ///
+  /// The other changes of their transactions, and changes that depend on them, are taken back with them.
   /// A change whose response was lost is looked up at the service first.
   ///
   /// - Parameter paths: the entities, such as `Orders(5)`, by the keys that they have here, deleted ones too.
@@ -26,9 +26,10 @@ extension OfflineODataProvider {
   @discardableResult
   public func undoPendingChanges(of path: String) async throws -> Int { try await undoPendingChanges(of: [path]) }
 
-  /// Takes back all changes that wait to be sent or were refused; see ``undoPendingChanges(of:)-([String])``.
+  /// Takes back all changes that wait to be sent or were refused, as ``undoPendingChanges(of:)-([String])`` does.
   ///
-  /// Requests of the error archive whose outcome is not known stay there.
+  /// Changes whose outcome nobody can tell stay in the error archive, with those of their transactions:
+  /// ``hasPendingChanges()`` is true then.
   @discardableResult
   public func undoAllPendingChanges() async throws -> Int {
     await afterScheduledChanges()

@@ -47,7 +47,7 @@ extension HistoryRun {
   ) {
     let own = changes.filter { $0.store == store.name && $0.transaction != nil }
     for (first, members) in Dictionary(grouping: own, by: \.transaction).sorted(by: { ($0.key ?? 0) < ($1.key ?? 0) }) {
-      // One whose outcome nobody can tell stands in the archive beside others that took effect.
+      // A change of unknown outcome is in the archive, though others of its transaction took effect.
       let members = members.filter { !unclear.contains(sentMark(of: $0)) }
       let queued = members.filter { queue.contains(sentMark(of: $0)) }.map(\.mark)
       let archived = members.filter { archive.contains(sentMark(of: $0)) }.map(\.mark)
@@ -126,7 +126,7 @@ extension HistoryRun {
     let between = model.service.effects.filter {
       $0.entity == first.entity && $0.number > first.number && $0.number < effects[1].number && $0.actor != first.actor
     }
-    // A link that neither an ETag nor a property of its source tells of.
+    // Without ETags nothing shows that another client has changed the link.
     if change.isLink, !plan.kind.hasETags { return true }
     return between.contains {
       $0.kind == .create || $0.kind == .delete && isCreation

@@ -21,6 +21,17 @@ struct UploadUncertainTests {
     try await rig.open.read { connection, _, _ in try ChangeQueue(connection).entries().compactMap(\.failure?.kind) }
   }
 
+  /// Creates an order with an item (deep insert).
+  private func createOrder(_ rig: UploadRig, total: Int32) async throws {
+    var items = ODataNavigationLink(name: "Items")
+    items.content = .collection(
+      ODataEntityCollection(entities: [ODataEntity(properties: [ODataProperty("Text", .string("child"))])]))
+    try await rig.store.create(
+      ODataEntity(
+        properties: [ODataProperty("Name", .string("made here")), ODataProperty("Total", .int32(total))],
+        navigationLinks: [items]), in: "Orders")
+  }
+
   private func edit(_ rig: UploadRig, _ set: String, _ key: Int, _ values: [String: String]) {
     rig.service.change { state in
       state.sets[set]?[key]?.values.merge(values) { _, new in new }
@@ -60,13 +71,7 @@ struct UploadUncertainTests {
   @Test("A deep insert that another client has edited since is not sent twice", arguments: [false, true])
   func editedDeepInsert(isV2: Bool) async throws {
     let rig = try await UploadRig(.init(isV2: isV2))
-    var items = ODataNavigationLink(name: "Items")
-    items.content = .collection(
-      ODataEntityCollection(entities: [ODataEntity(properties: [ODataProperty("Text", .string("child"))])]))
-    try await rig.store.create(
-      ODataEntity(
-        properties: [ODataProperty("Name", .string("made here")), ODataProperty("Total", .int32(512))],
-        navigationLinks: [items]), in: "Orders")
+    try await createOrder(rig, total: 512)
     try await lose(rig)
     let created = try #require(rig.service.entities("Orders").keys.max())
     edit(rig, "Orders", created, ["Name": "\"theirs\""])
@@ -243,7 +248,7 @@ struct UploadUncertainTests {
     #expect(try await failures(rig).contains(.conflict) == (property == "Note"))
   }
 
-  @Test("A new change of one entity does not send the conflict of another one again that stands in its transaction")
+  @Test("A new change of an entity does not resend another entity's conflict of the same transaction")
   func conflictOfAnother() async throws {
     let rig = try await UploadRig()
     let rows = [try await rig.row("Orders", 1), try await rig.row("Orders", 2)]
@@ -262,13 +267,7 @@ struct UploadUncertainTests {
     "A deep insert is known by what it was made with where another client has changed all that tells the rest apart")
   func childOfDeepInsert() async throws {
     let rig = try await UploadRig()
-    var items = ODataNavigationLink(name: "Items")
-    items.content = .collection(
-      ODataEntityCollection(entities: [ODataEntity(properties: [ODataProperty("Text", .string("child"))])]))
-    try await rig.store.create(
-      ODataEntity(
-        properties: [ODataProperty("Name", .string("made here")), ODataProperty("Total", .int32(1))],
-        navigationLinks: [items]), in: "Orders")
+    try await createOrder(rig, total: 1)
     try await lose(rig)
     edit(rig, "Orders", try #require(rig.service.entities("Orders").keys.max()), ["Name": "\"theirs\""])
     _ = try await rig.store.upload()
@@ -316,6 +315,19 @@ struct UploadUncertainTests {
     #expect(try await failures(rig) == [.unknownOutcome])
     #expect(try await rig.store.discardAll() == 1)
     #expect(try await rig.isClean())
+  }
+
+  @Test("A change that was uncertain when it was held is not taken back")
+  func undoOfHeld() async throws {
+    let rig = try await UploadRig()
+    try await rig.update(try await rig.row("Orders", 1), ["Name": .string("mine")])
+    try await lose(rig)
+    try await rig.open.write { connection, _, _ in try ChangeQueue(connection).hold(1) }
+    await #expect { try await rig.store.undoPendingChanges(of: "Orders(1)") } throws: {
+      ($0 as? OfflineODataError)?.name == .outcomeUncertain
+    }
+    #expect(try await rig.store.undoAllPendingChanges() == 0)
+    #expect(try await rig.queue == ["1|3"])
   }
 
   @Test("An uncertain change that took effect cannot be taken back: it is looked up, and the error says so")

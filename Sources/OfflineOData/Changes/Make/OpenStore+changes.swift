@@ -43,24 +43,22 @@ extension OpenStore {
 
   /// Takes back the changes of entities that wait to be sent, with their transactions and all that depends on them.
   ///
-  /// An unclear request of the archive may have taken effect, so only a person discards it: all others are taken back without
-  /// paths, and a path that leads to one is `outcomeUncertain`.
+  /// A request of the archive that may have taken effect is discarded by a person alone. Without paths it stays, with what
+  /// could not be taken back without it; a path that leads to it is `outcomeUncertain`.
   ///
   /// - Parameter paths: the entities, by the keys that they have here; nil takes back all.
   /// - Returns: how many requests were taken back.
   func undoPendingChanges(_ paths: [String]?) async throws(OfflineODataError) -> Int {
     try await takeBack { [self] rows in
-      let entries = try rows.queue.entries()
-      let unclear = Set(entries.filter { $0.failure?.kind == .unknownOutcome }.map(\.id))
-      func reached(by ids: Set<Int64>) throws(StorageError) -> Int64? {
-        unclear.isEmpty ? nil : try rows.queue.withDependents(ids).first(where: unclear.contains)
-      }
+      let undecided = try rows.queue.undecided()
       guard let paths else {
-        return Set(try entries.map(\.id).filter { (id) throws(StorageError) in try reached(by: [id]) == nil })
+        return Set(try rows.queue.entries().map(\.id)).subtracting(try rows.queue.withEarlier(undecided))
       }
       let context = changing(rows.plan)
       let ids = Set(try paths.flatMap { try requests(on: $0, context, rows) })
-      if let id = try reached(by: ids) { throw OfflineODataError.unclear(id) }
+      if !undecided.isEmpty, let id = try rows.queue.withDependents(ids).first(where: undecided.contains) {
+        throw OfflineODataError.unclear(id)
+      }
       return ids
     }
   }

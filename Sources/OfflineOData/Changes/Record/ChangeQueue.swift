@@ -133,11 +133,31 @@ struct ChangeQueue {
   /// Requests with their transactions, and with all that depends on any of these, directly or not, and the transactions
   /// of that; in their order.
   func withDependents(_ ids: Set<Int64>) throws(StorageError) -> [Int64] {
+    try reached(from: ids, by: "SELECT request FROM larder_dependency WHERE earlier = ?1")
+  }
+
+  /// Requests with all that have them among their dependents, see ``withDependents(_:)``; in their order.
+  func withEarlier(_ ids: Set<Int64>) throws(StorageError) -> [Int64] {
+    try reached(from: ids, by: "SELECT earlier FROM larder_dependency WHERE request = ?1")
+  }
+
+  /// The requests of the archive that may have taken effect, though nobody can tell: those that are unclear, and those that
+  /// were uncertain when they were held.
+  func undecided() throws(StorageError) -> Set<Int64> {
+    Set(
+      try connection.integers(
+        """
+        SELECT id FROM larder_request WHERE state = 2 AND json_extract(failure, '$.kind') = ?1
+          OR state = 3 AND json_extract(attempt, '$.wasUncertain')
+        """, .text(ArchivedFailure.Kind.unknownOutcome.rawValue)))
+  }
+
+  private func reached(from ids: Set<Int64>, by step: String) throws(StorageError) -> [Int64] {
     var found = ids
     var units: Set<Int64> = []
     var waiting = Array(ids)
     while let next = waiting.popLast() {
-      var more = try connection.integers("SELECT request FROM larder_dependency WHERE earlier = ?1", .integer(next))
+      var more = try connection.integers(step, .integer(next))
       let unit = try connection.integers("SELECT unit FROM larder_request WHERE id = ?1", .integer(next)).first
       if let unit, units.insert(unit).inserted { more += try members(ofUnit: unit) }
       for id in more where found.insert(id).inserted { waiting.append(id) }

@@ -94,10 +94,13 @@ extension Replica {
 
   /// Removes those that no query has returned, after a download of all queries that began behind their creation.
   func settle(_ created: [RowReference]) async throws(StorageError) {
-    guard !created.isEmpty else { return }
-    try await write { (connection, state, plan) throws(StorageError) in
-      var local = LocalRows(plan, state, connection)
-      try UploadedRows.settle(created, &local)
+    // In short transactions, for others wait to write; what a crash leaves is settled by the next download.
+    for begin in stride(from: 0, to: created.count, by: 200) {
+      let some = Array(created[begin..<min(created.count, begin + 200)])
+      try await write { (connection, state, plan) throws(StorageError) in
+        var local = LocalRows(plan, state, connection)
+        try UploadedRows.settle(some, &local)
+      }
     }
   }
 }

@@ -103,8 +103,8 @@ extension ConflictCourse {
 }
 
 extension QueueEntry {
-  /// Whether a conflict was noticed that the service would not: no ETag goes with the request, or one that stands for any
-  /// version, behind an earlier change of the entity in its transaction.
+  /// Whether it has a noticed conflict that the service could not notice. That is so where the request has no ETag, and
+  /// where it goes under `*` because its transaction has an earlier change of the same entity.
   func isConflictUntold(in unit: [QueueEntry]) -> Bool {
     guard state == .queued, failure?.kind == .conflict, request.ifMatch != "*" else { return false }
     let isBehind = unit.contains { $0.id < id && $0.request.entity == request.entity }

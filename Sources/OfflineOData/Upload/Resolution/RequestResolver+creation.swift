@@ -109,7 +109,7 @@ extension RequestResolver {
     return .unknown
   }
 
-  /// So many entities are read with what they are expanded to.
+  /// The entities that are read with their children at most, each with a request of its own.
   private static let mostExpanded = 20
 
   /// Whether one of some entities leads to an entity that was sent with the creation (deep insert).

@@ -22,8 +22,8 @@
 /// (`absent`); a value that another client has set back to what it was before (`asBefore`); an entity that was deleted and
 /// created again with the same values; a link that was added or removed, and then removed or added again by another client;
 /// a link that another client has changed alone, where neither an ETag nor a property of its source tells and its earlier
-/// state is not in the store; a value that another client has given a property of an entity whose creation left it out (it may be the service's
-/// default).
+/// state is not in the store; a value that another client has given a property which the creation left out (it may be the
+/// service's default).
 enum UncertainOutcome: Hashable, Sendable {
   /// The service has done it.
   case done
