@@ -2,7 +2,7 @@
 SHELL := /usr/bin/env bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: demo bench fuzz help setup build test tsan lint docs check clean
+.PHONY: demo bench fuzz soak help setup build test tsan lint docs check clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -39,8 +39,12 @@ fuzz: ## fuzz the OData language for SECONDS=60, from SEED where one is given; t
 	@Fuzzing/.build/release/LanguageFuzzer $(or $(SECONDS),60) $(SEED) \
 	  || { status=$$?; [ $$status -lt 128 ] || { echo "ended by a signal while it read:"; cat Fuzzing/.build/reading.txt; }; exit $$status; }
 
+soak: ## random raw HTTP responses for MINUTES=10, under the address sanitizer
+	@Scripts/setup build
+	@Scripts/soak $(or $(MINUTES),10)
+
 check: ## every gate in order: format, clean build, tests of the architecture, documentation
 	@Scripts/check
 
 clean: ## remove what was built and the .venv
-	@rm -rf .build .build-tsan .venv Fuzzing/.build
+	@rm -rf .build .build-tsan .build-asan .venv Fuzzing/.build

@@ -103,7 +103,7 @@ let package = Package(
     .testTarget(
       name: "HistoryRigTests", dependencies: ["HistoryRig", "OData", "HTTPCore", "TestSupport"],
       swiftSettings: common),
-    .testTarget(name: "HTTPCoreTests", dependencies: ["HTTPCore"], swiftSettings: common),
+    .testTarget(name: "HTTPCoreTests", dependencies: ["HTTPCore", "Locking"], swiftSettings: common),
     .testTarget(name: "ODataTests", dependencies: ["OData", "HTTPCore", "TestSupport"], swiftSettings: common),
     .testTarget(
       name: "ODataXMLTests", dependencies: ["ODataXML", "OData", "TestSupport"], swiftSettings: common),
@@ -151,7 +151,8 @@ let package = Package(
     .testTarget(
       name: "IntegrationTests",
       dependencies: [
-        "OnlineOData", "OfflineOData", "ODataService", "OData", "ODataXML", "HTTPCore", "CurlTransport", "TestSupport",
+        "OnlineOData", "OfflineOData", "ContentCache", "ObjectStore", "ODataService", "OData", "ODataXML", "HTTPCore",
+        "CurlTransport", "TestSupport",
       ], swiftSettings: common),
     .testTarget(name: "ArchitectureTests", dependencies: ["TestSupport"], swiftSettings: common),
   ]

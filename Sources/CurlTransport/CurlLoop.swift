@@ -4,7 +4,14 @@ import HTTPCore
 /// The transfers of one engine. Lives on its thread alone.
 final class CurlLoop {
   /// Easy handles kept for later requests; each holds what libcurl remembers of TLS sessions.
-  private static let spareLimit = 32
+  ///
+  /// None before libcurl 8.1.0: a handle keeps a pointer there to the last field of the response before, also over
+  /// `curl_easy_reset`, and a response whose first field line begins with white space makes libcurl write behind it
+  /// (https://github.com/curl/curl/issues/11101). Connections belong to the multi handle and are kept all the same.
+  private static let spareLimit: Int = {
+    guard let version = unsafe larder_curl_version() else { return 0 }
+    return unsafe version.pointee.version_num >= 0x080100 ? 32 : 0
+  }()
   /// The longest sleep without anything to do.
   private static let longestWait = Duration.seconds(60)
 

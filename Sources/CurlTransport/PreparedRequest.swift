@@ -23,6 +23,7 @@ struct PreparedRequest: Sendable {
   let decodes: Bool
   let proxy: String
   let timeouts: HTTPTimeouts
+  let onInterim: (@Sendable (HTTPInterimResponse) -> Void)?
 
   init(_ request: HTTPRequest, _ settings: TransportSettings) throws(HTTPTransportError) {
     var url = request.url.absoluteString
@@ -35,6 +36,7 @@ struct PreparedRequest: Sendable {
     isSecure = request.url.scheme?.lowercased() == "https"
     method = request.method
     timeouts = request.timeouts
+    onInterim = request.onInterim
     decodes = settings.options.decodesContent && !request.fields.contains("Accept-Encoding")
     proxy = settings.proxies.proxy(forScheme: request.url.scheme)
     if proxy.utf8.contains(0) { throw .invalidRequest("the proxy's URL holds NUL") }

@@ -65,9 +65,13 @@ import HTTPCore
   func received(line: UnsafeRawBufferPointer) -> Bool {
     lastActivity = .now
     do throws(HTTPTransportError) {
-      guard let head = try unsafe parser.take(line) else { return true }
-      isInHead = false
-      if head.isBodiless { heldHead = head } else { exchange.deliver(head) }
+      switch try unsafe parser.take(line) {
+      case nil: break
+      case .interim(let response): exchange.prepared.onInterim?(response)
+      case .final(let head):
+        isInHead = false
+        if head.isBodiless { heldHead = head } else { exchange.deliver(head) }
+      }
       return true
     } catch {
       failure = error

@@ -18,6 +18,9 @@ public struct HTTPRequest: Sendable {
   public var timeouts: HTTPTimeouts
   /// Whether redirects (301, 302, 303, 307, 308) are followed. Credentials stay with the origin they were meant for.
   public var followsRedirects: Bool
+  /// Receives the interim responses (RFC 9110 §15.2) other than 100 and 101, before the response. It is called on a thread of
+  /// the transport's and must not block. Only the transport on libcurl has them.
+  public var onInterim: (@Sendable (HTTPInterimResponse) -> Void)?
 
   /// Makes a request.
   public init(
@@ -30,6 +33,20 @@ public struct HTTPRequest: Sendable {
     self.body = body
     self.timeouts = timeouts
     self.followsRedirects = followsRedirects
+  }
+}
+
+/// A response before the final one, such as 103 (Early Hints, RFC 8297): a head without content.
+public struct HTTPInterimResponse: Sendable, Hashable {
+  /// The status code, 102 to 199.
+  public var status: Int
+  /// The header fields.
+  public var fields: HTTPFields
+
+  /// Makes an interim response.
+  public init(status: Int, fields: HTTPFields = [:]) {
+    self.status = status
+    self.fields = fields
   }
 }
 
@@ -52,7 +69,7 @@ public struct HTTPTimeouts: Hashable, Sendable {
 
 /// The head of an answer and the stream of its content.
 public struct HTTPResponse: Sendable {
-  /// The status code (RFC 9110 §15). Interim (1xx) answers are not delivered.
+  /// The status code (RFC 9110 §15) of the final response; ``HTTPRequest/onInterim`` receives those before it.
   public var status: Int
   /// The header fields. `Content-Encoding` that the transport has undone is not in them.
   public var fields: HTTPFields

@@ -1,9 +1,14 @@
-// The one lock of the project. No source outside this target uses `Mutex` or another lock: a test holds it.
+// The locks of the project. No source outside this target uses `Mutex` or another lock: a test holds it.
 //
 // The way of one change:
 // 1. `Locked.withLock` lends the state to a closure, on this thread alone.
 // 2. The closure changes the state and returns what left it; it calls nothing, resumes nothing and releases nothing.
 // 3. The caller, outside of the lock, calls, resumes, cancels and releases what was returned.
+//
+// In debug builds a closure that enters another `Locked` ends the process and says so (`LockNesting`): without that, code
+// that runs under a lock can neither enter it again nor wait for who does.
+//
+// `Exclusive` is for work in place of a state: one thread at a time writes to a file.
 
 public import Synchronization
 
@@ -17,6 +22,8 @@ public import Synchronization
 ///
 ///     let task = state.withLock { $0.task.take() }
 ///     task?.cancel()
+///
+///     _ = state.withLock { exchange(&$0.handler, with: handler) }
 ///
 /// Public, though no product has it: what is `package` is not compiled into the modules that use it, and a call takes several
 /// times as long.
@@ -34,7 +41,11 @@ public struct Locked<State: ~Copyable>: ~Copyable, Sendable {
   public borrowing func withLock<Result: ~Copyable, Failure: Error>(
     _ body: (inout sending State) throws(Failure) -> sending Result
   ) throws(Failure) -> sending Result {
-    try mutex.withLock(body)
+    #if DEBUG
+      LockNesting.enter()
+      defer { LockNesting.leave() }
+    #endif
+    return try mutex.withLock(body)
   }
 
   /// Lends the state as ``withLock(_:)`` does; `nil` without waiting if another thread has it.
@@ -42,6 +53,43 @@ public struct Locked<State: ~Copyable>: ~Copyable, Sendable {
   public borrowing func withLockIfAvailable<Result: ~Copyable, Failure: Error>(
     _ body: (inout sending State) throws(Failure) -> sending Result
   ) throws(Failure) -> sending Result? {
-    try mutex.withLockIfAvailable(body)
+    #if DEBUG
+      LockNesting.enter()
+      defer { LockNesting.leave() }
+    #endif
+    return try mutex.withLockIfAvailable(body)
+  }
+}
+
+/// Work that one thread at a time does, such as writing to a file: the others wait until it is done.
+///
+/// The work may take long, call others and enter ``Locked`` state. It must not begin this work again, which ends the process,
+/// nor wait for a thread that does. So it is for work inside of one type, never for the calls of a user's code.
+public struct Exclusive<State: ~Copyable>: ~Copyable, Sendable {
+  @usableFromInline let mutex: Mutex<State>
+
+  @inlinable
+  public init(_ state: consuming sending State) { mutex = Mutex(state) }
+
+  /// Does the work when no other thread does any; the state is the work's own.
+  @inlinable
+  public borrowing func run<Result: ~Copyable, Failure: Error>(
+    _ work: (inout sending State) throws(Failure) -> sending Result
+  ) throws(Failure) -> sending Result {
+    #if DEBUG
+      LockNesting.check()
+    #endif
+    return try mutex.withLock(work)
+  }
+
+  /// Does the work as ``run(_:)`` does; `nil` without waiting where another thread does some.
+  @inlinable
+  public borrowing func runIfFree<Result: ~Copyable, Failure: Error>(
+    _ work: (inout sending State) throws(Failure) -> sending Result
+  ) throws(Failure) -> sending Result? {
+    #if DEBUG
+      LockNesting.check()
+    #endif
+    return try mutex.withLockIfAvailable(work)
   }
 }

@@ -102,11 +102,10 @@ public final class OnlineODataStore: ODataStore {
   public func initialize(_ options: OnlineStoreOptions) throws {
     let conversation = try ODataConversation(
       root: serviceRoot, transport: transport, authentication: authentication, options: options.conversation)
-    try state.withLock { state in
+    _ = try state.withLock { state in
       guard case .closed = state.phase, !state.cacheIsBusy else { throw OnlineStoreError.alreadyOpen }
-      state.options = options
-      state.conversation = conversation
       if !options.useCache { state.isPassive = false }
+      return (exchange(&state.options, with: options), exchange(&state.conversation, with: conversation))
     }
   }
 

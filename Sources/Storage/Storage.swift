@@ -37,7 +37,7 @@ package final class Database: Sendable {
   private let writer: Connection
   private let writing = DispatchQueue(label: "larder.storage.writer", qos: .userInitiated)
   /// Held by who writes: the queue's work, or a caller that found the writer free.
-  private let inTurn = Locked<Void>(())
+  private let inTurn = Exclusive<Void>(())
   let readers: ReaderPool
   private let mover: LogMover
   /// Set under its lock by `close`; work that has begun goes on.
@@ -206,7 +206,7 @@ package final class Database: Sendable {
 
   /// Runs `work` soon on the writer's thread, in turn: there ``WriterTurn/write(_:)`` may be called.
   package func whereWriting(_ work: @escaping @Sendable (WriterTurn) -> Void) {
-    writing.async { [self] in inTurn.withLock { _ in work(WriterTurn(database: self, waits: true)) } }
+    writing.async { [self] in inTurn.run { _ in work(WriterTurn(database: self, waits: true)) } }
   }
 
   /// Runs `work` on the caller's thread, blocking, where nobody of this process writes; nil where somebody does.
@@ -215,7 +215,7 @@ package final class Database: Sendable {
   @available(*, noasync)
   package func writeHere<Value>(_ work: (WriterTurn) -> Value) -> Value? {
     var value: Value?
-    _ = inTurn.withLockIfAvailable { _ in value = work(WriterTurn(database: self, waits: false)) }
+    _ = inTurn.runIfFree { _ in value = work(WriterTurn(database: self, waits: false)) }
     return value
   }
 
@@ -328,7 +328,7 @@ package final class Database: Sendable {
     _ work: @escaping @Sendable () throws(StorageError) -> Value
   ) async throws(StorageError) -> Value {
     try await Database.result(on: writing) { [self] () throws(StorageError) in
-      try inTurn.withLock { (_) throws(StorageError) in try work() }
+      try inTurn.run { (_) throws(StorageError) in try work() }
     }
   }
 

@@ -38,9 +38,9 @@ final class ProxyRig: Sendable {
 
   init(
     base: String = "", options: CachingProxy.Options = CachingProxy.Options(),
-    handler: @escaping ScriptedServer.Handler
+    upstreamOptions: ScriptedServer.Options = ScriptedServer.Options(), handler: @escaping ScriptedServer.Handler
   ) throws {
-    upstream = try ScriptedServer(handler: handler)
+    upstream = try ScriptedServer(upstreamOptions, handler: handler)
     var transportOptions = CurlTransport.Options()
     transportOptions.decodesContent = false
     transportOptions.userAgent = nil

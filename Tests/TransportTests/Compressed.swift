@@ -32,6 +32,12 @@ enum Compressed {
     [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3] + data + little(crc32(content)) + little(UInt32(content.count))
   }
 
+  /// A member that holds content as it is (RFC 1951 §3.2.4), at most 65535 bytes.
+  static func stored(_ content: [UInt8]) -> [UInt8] {
+    let count = [UInt8(truncatingIfNeeded: content.count), UInt8(truncatingIfNeeded: content.count >> 8)]
+    return member([1] + count + count.map { ~$0 } + content, of: content)
+  }
+
   private static func little(_ value: UInt32) -> [UInt8] {
     [0, 8, 16, 24].map { UInt8(truncatingIfNeeded: value >> UInt32($0)) }
   }

@@ -1,5 +1,6 @@
 import Foundation
 import HTTPCore
+import Synchronization
 import TestSupport
 import Testing
 
@@ -192,6 +193,21 @@ struct ExchangeTests {
           #expect(name(await failure(of: transport, request)) == "invalidRequest")
         }
         #expect(server.connectionCount == 0)
+      }
+    }
+  }
+
+  @Test("Interim responses but 100 are told in their order, before the response (RFC 9110 §15.2)")
+  func interim() async throws {
+    let answer = ScriptedServer.Answer.response(200, body: "x").after(interim: 103, fields: ["Link": "</a>"])
+      .after(interim: 100).after(interim: 102)
+    try await withServer({ _ in answer }) { server async throws in
+      try await Rig.curl.run { transport async throws in
+        let told = Mutex<[HTTPInterimResponse]>([])
+        var request = HTTPRequest(url: server.url)
+        request.onInterim = { response in told.withLock { $0.append(response) } }
+        #expect(try await transport.exchange(request).content == "x")
+        #expect(told.withLock { $0 } == [.init(status: 103, fields: ["Link": "</a>"]), .init(status: 102)])
       }
     }
   }

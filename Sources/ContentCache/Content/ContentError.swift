@@ -69,10 +69,15 @@ public struct ContentError: Error, Sendable, CustomStringConvertible {
     if case .transport(let error) = kind { error.isOfNetwork } else { false }
   }
 
-  /// True where no connection to the server could be made.
+  /// True where there is no connection to the server: an application shows that it is offline, and tries again later.
+  ///
+  /// Its name is not known, no connection could be made (in time), or the connection was lost during the transfer. Of the
+  /// time-outs only the one for connecting counts; ``isTimeoutError`` has the others too.
   public var isNoConnectionError: Bool {
     switch kind {
-    case .transport(.hostNotFound), .transport(.cannotConnect): true
+    case .transport(.hostNotFound), .transport(.cannotConnect), .transport(.connectionLost),
+      .transport(.timeout(phase: "connect")):
+      true
     default: false
     }
   }

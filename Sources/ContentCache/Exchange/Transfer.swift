@@ -49,9 +49,14 @@ final class Transfer: Sendable {
     case entry(CacheEntry)
   }
 
+  private struct Run {
+    var task: Task<Void, Never>?
+    var isCancelled = false
+  }
+
   private let state: Locked<TransferState>
   private let source = Locked(Source.none)
-  private let task = Locked<Task<Void, Never>?>(nil)
+  private let run = Locked(Run())
   private let finishing: Int
   /// True where something happened that the answer under way may not know of, such as a change of the resource.
   private let outdated = Atomic(false)
@@ -202,16 +207,25 @@ final class Transfer: Sendable {
 
   // MARK: The pump's side
 
-  /// Begins; called once, by ``Transfers``.
-  func start(_ course: @escaping @Sendable (Transfer) async -> Void) {
-    task.withLock { $0 = Task { await course(self) } }
+  /// Begins, unless it was cancelled before; false then. Called once, by ``Transfers``.
+  func start(_ course: @escaping @Sendable (Transfer) async -> Void) -> Bool {
+    run.withLock { run in
+      if !run.isCancelled { run.task = Task { await course(self) } }
+      return !run.isCancelled
+    }
   }
 
   /// Ends the exchange; who still waits is told so.
-  func cancel() { task.withLock { $0 }?.cancel() }
+  func cancel() {
+    let task = run.withLock { run in
+      run.isCancelled = true
+      return run.task
+    }
+    task?.cancel()
+  }
 
   /// Waits until its task has ended.
-  func finished() async { await task.withLock { $0 }?.value }
+  func finished() async { await run.withLock { $0.task }?.value }
 
   /// From here on its answer is not kept as good for later requests.
   func markOutdated() { outdated.store(true, ordering: .releasing) }
@@ -228,10 +242,10 @@ final class Transfer: Sendable {
   }
 
   /// From here on spooled content is read from this writer.
-  func spool(to writer: any CacheWriter) { source.withLock { $0 = .writer(writer) } }
+  func spool(to writer: any CacheWriter) { _ = source.withLock { exchange(&$0, with: .writer(writer)) } }
 
   /// The spool has become an entry: what is still to be read comes from there.
-  func spool(is entry: CacheEntry) { source.withLock { $0 = .entry(entry) } }
+  func spool(is entry: CacheEntry) { _ = source.withLock { exchange(&$0, with: .entry(entry)) } }
 
   func stopSpooling() { state.withLock { $0.stopSpooling() } }
 

@@ -25,6 +25,19 @@ final class Transfers: Sendable {
     var lastTask = 0
     var tasks: [Int: Task<Void, Never>] = [:]
 
+    /// What can be joined under a name.
+    func running(_ shareKey: String?, _ timeouts: HTTPTimeouts) -> Transfer? {
+      guard let shareKey, let id = shared[shareKey], let running = running[id] else { return nil }
+      return running.timeouts == timeouts ? running.transfer : nil
+    }
+
+    mutating func begin(_ transfer: Transfer, key: String, shareKey name: String?, _ timeouts: HTTPTimeouts) {
+      let id = ObjectIdentifier(transfer)
+      let shareKey = name.flatMap { unshareable.contains($0) ? nil : $0 }
+      running[id] = Running(transfer: transfer, key: key, name: name, shareKey: shareKey, timeouts: timeouts)
+      if let shareKey { shared[shareKey] = id }
+    }
+
     mutating func note(_ name: String, _ isShareable: Bool) {
       if isShareable {
         unshareable.remove(name)
@@ -68,34 +81,28 @@ final class Transfers: Sendable {
   ///
   /// - Parameter seen: ``endedCount`` before the cache was asked; nil where it need not be asked again.
   func place(key: String, shareKey: String?, timeouts: HTTPTimeouts, asReader: Bool, seen: Int? = nil) -> Place {
-    state.withLock { state in
-      if state.isClosed { return .closed }
-      let name = shareKey
-      var shareKey = shareKey
-      if let wanted = shareKey {
-        if let id = state.shared[wanted], let running = state.running[id] {
-          if running.timeouts == timeouts, let member = running.transfer.join(asReader: asReader) {
-            return .joined(running.transfer, member: member)
-          }
-        }
-        if let seen, seen != endedCount { return .late }
-        if state.unshareable.contains(wanted) { shareKey = nil }
+    // Others find it with its first member in it.
+    let transfer = Transfer(window: window, finishing: finishing, onUnreadable: onUnreadable)
+    guard let member = transfer.join(asReader: asReader) else { return .closed }
+    var full: Transfer?
+    while true {
+      let (running, place) = state.withLock { state -> (Transfer?, Place) in
+        if state.isClosed { return (nil, .closed) }
+        if let running = state.running(shareKey, timeouts), running !== full { return (running, .late) }
+        if shareKey != nil, let seen, seen != endedCount { return (nil, .late) }
+        state.begin(transfer, key: key, shareKey: shareKey, timeouts)
+        return (nil, .begun(transfer, member: member))
       }
-      let transfer = Transfer(window: window, finishing: finishing, onUnreadable: onUnreadable)
-      guard let member = transfer.join(asReader: asReader) else { return .closed }
-      let id = ObjectIdentifier(transfer)
-      state.running[id] = Running(transfer: transfer, key: key, name: name, shareKey: shareKey, timeouts: timeouts)
-      if let shareKey { state.shared[shareKey] = id }
-      return .begun(transfer, member: member)
+      guard let running else { return place }
+      if let member = running.join(asReader: asReader) { return .joined(running, member: member) }
+      full = running
     }
   }
 
   /// Begins a transfer of one's own; false where the end has come in between, so that nothing begins.
   func start(_ transfer: Transfer, _ course: @escaping @Sendable (Transfer) async -> Void) -> Bool {
-    let begins = state.withLock { state in
-      if !state.isClosed { transfer.start(course) }
-      return !state.isClosed
-    }
+    // The end cancels all that have a place, begun or not.
+    let begins = transfer.start(course)
     if !begins { remove(transfer) }
     return begins
   }

@@ -23,7 +23,7 @@ public import HTTPCore
 ///   every client for a local one.
 /// - Ranges, conditions and codings are the client's own and are answered by the cache's rules; content is never recoded.
 /// - `Location` and `Content-Location` that lead to upstream lead to the proxy. Cookies pass as they are.
-/// - Redirects are answers. Interim responses (1xx) of upstream stay here.
+/// - Redirects are answers. Interim responses (1xx) of upstream are passed on to the client whose request they are for.
 /// - 502: upstream cannot be reached or does not speak HTTP; 504: it took too long, or `only-if-cached` was not;
 ///   a stored response takes their place where the rules allow it. Content that breaks off breaks off at the client too.
 /// - 405: `CONNECT` and `TRACE`. 421: a target of another host, or a `Host` that is not this proxy's. `OPTIONS *` is
@@ -140,9 +140,15 @@ public final class CachingProxy: Sendable {
   private func forward(_ request: HTTPServerRequest) async throws(Refusal) -> HTTPRequest {
     let head = try forwardedHead(request)
     guard let url = URL(string: head.url) else { throw CachingProxy.noPath }
-    return HTTPRequest(
+    var forwarded = HTTPRequest(
       method: request.method, url: url, fields: head.fields, body: try await body(request), timeouts: options.timeouts,
       followsRedirects: false)
+    forwarded.onInterim = { [sendInterim = request.sendInterim] response in
+      var response = response
+      ForwardedFields.dropConnection(&response.fields)
+      sendInterim(response)
+    }
+    return forwarded
   }
 
   /// A request's head as upstream gets it: the text of the URL, and the fields.

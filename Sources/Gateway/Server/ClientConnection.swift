@@ -42,14 +42,14 @@ final class ClientConnection: Sendable {
   var exchange: Exchange? { current.withLock { $0 } }
 
   /// The first line of a request is there.
-  func begin(_ exchange: Exchange) { current.withLock { $0 = exchange } }
+  func begin(_ exchange: Exchange) { _ = current.withLock { Swift.exchange(&$0, with: exchange) } }
 
   /// All of its head is.
   func headIsWhole() { awaitingSince.store(0, ordering: .relaxed) }
 
   func end(now: Int64) {
     isKept.store(true, ordering: .relaxed)
-    current.withLock { $0 = nil }
+    _ = current.withLock { $0.take() }
     awaitingSince.store(now, ordering: .relaxed)
   }
 
@@ -69,12 +69,15 @@ final class ClientConnection: Sendable {
     departure.store(true, ordering: .sequentiallyConsistent)
   }
 
-  /// Sends a text past libmicrohttpd: on its thread, while that has sent nothing.
-  func send(_ text: String) {
-    var text = text
-    // The text is read during the call.
-    _ = text.withUTF8 { unsafe larder_send(descriptor, $0.baseAddress, $0.count) }
+  /// Sends bytes past libmicrohttpd, while that sends nothing; whoever calls keeps the connection from being closed
+  /// meanwhile. Returns how many bytes went out.
+  @discardableResult
+  func send(_ bytes: [UInt8]) -> Int {
+    // They are read during the call.
+    unsafe bytes.withUnsafeBytes { unsafe larder_send(descriptor, $0.baseAddress, $0.count) }
   }
+
+  func send(_ text: String) { send(Array(text.utf8)) }
 
   /// True where the client has ended its side. Whoever asks keeps the connection from being closed meanwhile.
   ///
@@ -150,10 +153,10 @@ final class ConnectionTable: Sendable {
 
   /// Once all daemons have ended, and their connections with them.
   func removeAll() {
-    state.withLock { state in
-      state.open = [:]
+    _ = state.withLock { state in
       state.perClient = [:]
       state.perThread = state.perThread.map { _ in 0 }
+      return exchange(&state.open, with: [:])
     }
   }
 
@@ -178,7 +181,9 @@ final class ConnectionTable: Sendable {
   }
 
   /// Is called each time the last connection goes.
-  func onEmpty(_ handler: @escaping @Sendable () -> Void) { state.withLock { $0.whenEmpty = handler } }
+  func onEmpty(_ handler: @escaping @Sendable () -> Void) {
+    _ = state.withLock { exchange(&$0.whenEmpty, with: handler) }
+  }
 }
 
 /// Milliseconds of a clock that never goes back; read on every request, so the coarse one.

@@ -29,7 +29,8 @@ extension Exchange {
       }
       let request = HTTPServerRequest(
         method: head.method, target: target, fields: head.fields, minorVersion: head.isOld ? 0 : 1,
-        client: connection.client, content: content)
+        client: connection.client, content: content,
+        sendInterim: { [weak self, isOld = head.isOld] in if !isOld { self?.sendInterim($0) } })
       if content == nil, let response = engine.atOnce?(request) { answer(response) } else { start(request) }
       // Without content libmicrohttpd calls a second time at once: an answer to this call would close the connection.
       return content == nil ? .proceed : continueHead()
@@ -76,6 +77,31 @@ extension Exchange {
     result.reader?.resume(returning: .success(result.chunk))
     if case .close = result.step, result.isTaken { breakOff(limit: limit) }
     return (result.step, result.isTaken)
+  }
+
+  /// Sends an interim response past libmicrohttpd, which has one response for each request (`MHD_queue_response` refuses a
+  /// second). It sends nothing by itself between the head of a request and the response but 100 (Continue), where the client
+  /// waits for that.
+  private func sendInterim(_ response: HTTPInterimResponse) {
+    let head = Exchange.interimHead(response)
+    let isWhole = state.withLock { state in
+      guard state.stage != .over, !state.isAborted, !state.hasAnswered, !state.expectsContinue else { return true }
+      let sent = connection.send(head)
+      return sent <= 0 || sent == head.count
+    }
+    // A part of it in a full buffer: what follows would not be read as a response.
+    if !isWhole {
+      abort()
+      connection.shut(.both)
+    }
+  }
+
+  private static func interimHead(_ response: HTTPInterimResponse) -> [UInt8] {
+    var head = Array("HTTP/1.1 \(response.status) \(response.status == 103 ? "Early Hints" : "Interim")\r\n".utf8)
+    for field in response.fields where field.isValid && FramingField(field.name) == nil {
+      head += Array("\(field.name): ".utf8) + field.bytes + Array("\r\n".utf8)
+    }
+    return head + Array("\r\n".utf8)
   }
 
   /// Content of unknown length has gone past the limit. libmicrohttpd takes no answer in the middle of content, so it

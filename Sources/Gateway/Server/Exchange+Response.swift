@@ -48,13 +48,10 @@ extension Exchange {
     }
     switch response.body {
     case .none:
-      state.withLock { $0.onEnd = response.onEnd }
+      begin(OutgoingContent(), response.onEnd)
       return unsafe Exchange.empty()
     case .bytes(let bytes) where bytes.count <= Exchange.copiedAtOnce:
-      state.withLock { state in
-        state.outgoing = OutgoingContent(held: bytes.count)
-        state.onEnd = response.onEnd
-      }
+      begin(OutgoingContent(held: bytes.count), response.onEnd)
       // Copied during the call; libmicrohttpd does not write to it.
       return unsafe bytes.withUnsafeBytes { bytes in
         unsafe larder_mhd_response(bytes.baseAddress, bytes.count)
@@ -64,10 +61,17 @@ extension Exchange {
     case .stream(let stream):
       if stream.length == 0 {
         stream.cancel()
-        state.withLock { $0.onEnd = response.onEnd }
+        begin(OutgoingContent(), response.onEnd)
         return unsafe Exchange.empty()
       }
       return unsafe makeReading(OutgoingContent(stream, length: stream.length), length: stream.length, response.onEnd)
+    }
+  }
+
+  /// From here on this content goes out; an exchange has one response.
+  private func begin(_ content: OutgoingContent, _ onEnd: (@Sendable (HTTPServerResponse.End) -> Void)?) {
+    _ = state.withLock { state in
+      (exchange(&state.outgoing, with: content), exchange(&state.onEnd, with: onEnd))
     }
   }
 
@@ -88,7 +92,7 @@ extension Exchange {
       stream.cancel()
     }
     if response.status == 204 {
-      state.withLock { $0.onEnd = response.onEnd }
+      begin(OutgoingContent(), response.onEnd)
       return unsafe Exchange.empty()
     }
     let made = unsafe makeReading(OutgoingContent(), length: length, response.onEnd)
@@ -99,10 +103,7 @@ extension Exchange {
   private func makeReading(
     _ content: OutgoingContent, length: Int?, _ onEnd: (@Sendable (HTTPServerResponse.End) -> Void)?
   ) -> OpaquePointer? {
-    state.withLock { state in
-      state.outgoing = content
-      state.onEnd = onEnd
-    }
+    begin(content, onEnd)
     // Content in chunks is read into libmicrohttpd's own buffer.
     let size = length.map { min(max($0, 1), Exchange.pieceSize) } ?? 4096
     let total = length.flatMap { UInt64(exactly: $0) } ?? UInt64.max
@@ -186,16 +187,17 @@ extension Exchange {
   }
 
   private func deliver(_ piece: Result<[UInt8]?, any Error>) {
-    state.withLock { state in
-      state.task = nil
+    _ = state.withLock { state in
+      let ended = state.task.take()
       state.outgoing.deliver(piece)
       resume(&state)
+      return ended
     }
   }
 }
 
 /// Fields of the connection, which the server sends itself (RFC 9110 §7.6.1).
-private enum FramingField {
+enum FramingField {
   case connection, dropped
 
   init?(_ name: HTTPFieldName) {

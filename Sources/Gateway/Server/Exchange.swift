@@ -113,13 +113,13 @@ final class Exchange: Sendable {
   /// Content that is still coming in goes on to whoever holds its stream: an answer may be given before the request is whole,
   /// and be about all of it. Where nobody holds it, it is dropped.
   func answer(_ response: HTTPServerResponse) {
-    let isWanted = state.withLock { state in
-      state.task = nil
+    let (isWanted, _) = state.withLock { state in
+      let ended = state.task.take()
       state.hasAnswered = true
-      guard state.stage != .over, !state.isAborted else { return false }
+      guard state.stage != .over, !state.isAborted else { return (false, ended) }
       state.answer = response
       resume(&state)
-      return true
+      return (true, ended)
     }
     if !isWanted { response.giveUp() }
   }
@@ -170,17 +170,15 @@ final class Exchange: Sendable {
 struct Leftover {
   private let task: Task<Void, Never>?
   private let answer: HTTPServerResponse?
-  private let body: HTTPBodyStream?
+  private let outgoing: OutgoingContent
   private let reader: IncomingContent.Reader?
   private let error: HTTPTransportError
 
   init(_ state: inout Exchange.State, error: HTTPTransportError) {
     self.error = error
-    task = state.task
-    answer = state.answer
-    body = state.outgoing.giveUp()
-    state.task = nil
-    state.answer = nil
+    task = state.task.take()
+    answer = state.answer.take()
+    outgoing = state.outgoing.giveUp()
     reader = state.incoming.fail(error)
   }
 
@@ -188,7 +186,7 @@ struct Leftover {
   /// throws, and would not be told otherwise, or sometimes.
   func release() {
     answer?.giveUp()
-    body?.cancel()
+    outgoing.cancel()
     task?.cancel()
     reader?.resume(returning: .failure(error))
   }

@@ -21,12 +21,17 @@ public struct HTTPServerRequest: Sendable {
   /// response is there is received and dropped. It throws `HTTPTransportError.connectionLost` where the client left,
   /// and `HTTPTransportError.bodyTooLarge` past ``HTTPServer/Options/maximumContent``.
   public let content: HTTPBodyStream?
+  /// Sends an interim response (RFC 9110 §15.2), such as 103, before the response: from any thread, without waiting. Nothing
+  /// is sent to a client of HTTP/1.0, to one that waits for 100 (Continue), or behind the response.
+  public let sendInterim: @Sendable (HTTPInterimResponse) -> Void
 
   /// Makes a request, as a server would.
   public init(
     method: HTTPMethod, target: String, fields: HTTPFields = [:], minorVersion: Int = 1,
-    client: String = "127.0.0.1", content: HTTPBodyStream? = nil
+    client: String = "127.0.0.1", content: HTTPBodyStream? = nil,
+    sendInterim: @escaping @Sendable (HTTPInterimResponse) -> Void = { _ in }
   ) {
+    self.sendInterim = sendInterim
     self.method = method
     self.target = target
     self.fields = fields

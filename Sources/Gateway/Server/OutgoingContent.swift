@@ -88,12 +88,17 @@ struct OutgoingContent {
     }
   }
 
-  /// Nothing more goes out. Answers the stream to cancel.
-  mutating func giveUp() -> HTTPBodyStream? {
+  /// Nothing more goes out. Returns what was to go out: its stream is to be cancelled, and released without the lock.
+  mutating func giveUp() -> OutgoingContent {
+    let rest = self
     if case .open = end { end = .failed }
     chunk = []
     offset = 0
     iterator = nil
-    return stream.take()
+    stream = nil
+    return rest
   }
+
+  /// Ends the content's stream, where it has one.
+  func cancel() { stream?.cancel() }
 }

@@ -76,14 +76,17 @@ final class ServerEngine: Sendable {
     // Known before libmicrohttpd's thread can ask for it.
     connections.insert(connection)
     listener.watch(connection)
-    let isTaken = daemons.withLock { $0[thread].add(descriptor, address) }
+    // They are ended by the thread that calls this.
+    let daemon = daemons.withLock { $0[thread] }
+    let isTaken = daemon.add(descriptor, address)
     if !isTaken { connections.remove(connection) }
   }
 
   /// Answers requests that libmicrohttpd is about to refuse without having asked, of connections of this thread.
   func answerUnheard(thread: UInt) {
-    connections.forEach { connection in
-      if connection.servingThread.load(ordering: .relaxed) == thread { connection.exchange?.answerUnheard() }
+    // None of them can be closed meanwhile: their thread is this one.
+    for connection in connections.all where connection.servingThread.load(ordering: .relaxed) == thread {
+      connection.exchange?.answerUnheard()
     }
   }
 

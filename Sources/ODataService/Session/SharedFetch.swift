@@ -72,12 +72,10 @@ final class SharedFetch<Value: Sendable, Failure: Error>: Sendable {
   }
 
   private func end(_ generation: UInt64, _ result: Result<Value, Failure>) {
-    let callers = state.withLock { state -> [CheckedContinuation<Result<Value, Failure>, Never>] in
-      guard state.generation == generation, state.task != nil else { return [] }
-      state.task = nil
-      defer { state.callers = [:] }
-      return Array(state.callers.values)
+    let (callers, _) = state.withLock { state -> ([UInt64: CheckedContinuation<Result<Value, Failure>, Never>], Task<Void, Never>?) in
+      guard state.generation == generation, let task = state.task.take() else { return ([:], nil) }
+      return (exchange(&state.callers, with: [:]), task)
     }
-    for caller in callers { caller.resume(returning: result) }
+    for caller in callers.values { caller.resume(returning: result) }
   }
 }

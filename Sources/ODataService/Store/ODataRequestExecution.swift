@@ -18,7 +18,9 @@ public final class ODataRequestExecution: Sendable {
     var delivered: [ODataRequestEvent] = []
     var isDelivering = false
     var visible = ODataRequestEvent.Snapshot(status: .initialized)
-    var subscribers: [AsyncStream<ODataRequestEvent>.Continuation] = []
+    /// Who reads the steps, by number.
+    var readers: [Int: Reader] = [:]
+    var lastReader = 0
     /// Held until its last call.
     var listener: (any ODataRequestListener)?
     var onCancel: (@Sendable () -> Void)?
@@ -45,25 +47,23 @@ public final class ODataRequestExecution: Sendable {
     let handler = state.withLock { state -> (@Sendable () -> Void)? in
       guard !state.machine.hasEnded else { return nil }
       state.isCancelled = true
-      defer { state.onCancel = nil }
-      return state.onCancel
+      return state.onCancel.take()
     }
     advance(.cancel)
     handler?()
   }
 
   /// Every step in order, those before the call too; ends after `requestFinished`. May be taken any number of times.
+  ///
+  /// Where the task that reads them is cancelled, the request is cancelled with it, unless a listener or somebody else
+  /// still follows it. Leaving the loop early leaves the request running.
   public var events: AsyncStream<ODataRequestEvent> {
-    let (stream, continuation) = AsyncStream.makeStream(of: ODataRequestEvent.self, bufferingPolicy: .unbounded)
-    state.withLock { state in
-      for event in state.delivered { continuation.yield(event) }
-      if case .requestFinished? = state.delivered.last {
-        continuation.finish()
-      } else {
-        state.subscribers.append(continuation)
-      }
+    let reader = ODataEventReader(self)
+    return AsyncStream {
+      await reader.next()
+    } onCancel: {
+      reader.cancelRequest()
     }
-    return stream
   }
 
   /// Waits for the end and gives the final answer: the server's, or in passive mode the cache's, nil for a miss there.
@@ -71,6 +71,12 @@ public final class ODataRequestExecution: Sendable {
   /// Throws the execution's error, and ``ODataServiceError`` (`cancelled`) where it was cancelled or the waiting task is.
   /// Cancelling the waiting task leaves the execution running.
   public func finalResponse() async throws -> ODataResponse? {
+    let reader = ODataEventReader(self)
+    let events = AsyncStream {
+      await reader.next()
+    } onCancel: {
+      reader.leave()
+    }
     for await event in events {
       guard case .requestFinished(let end) = event else { continue }
       if let error = end.error { throw error }
@@ -87,10 +93,9 @@ public final class ODataRequestExecution: Sendable {
 
   /// Runs `handler` once when the caller cancels; at once where that has happened. Dropped at the end.
   package func onCancel(_ handler: @escaping @Sendable () -> Void) {
-    let now = state.withLock { state -> Bool in
-      if state.isCancelled { return true }
-      if !state.machine.hasEnded { state.onCancel = handler }
-      return false
+    let (now, _) = state.withLock { state -> (Bool, (@Sendable () -> Void)?) in
+      if state.isCancelled { return (true, nil) }
+      return (false, state.machine.hasEnded ? nil : exchange(&state.onCancel, with: handler))
     }
     if now { handler() }
   }
@@ -115,7 +120,10 @@ public final class ODataRequestExecution: Sendable {
       return true
     }
     guard isMine else { return }
-    while let (event, listener) = state.withLock({ $0.beginDelivery() }) { call(listener, event) }
+    while let delivery = state.withLock({ $0.beginDelivery() }) {
+      for reader in delivery.waiting { reader.resume() }
+      call(delivery.listener, delivery.event)
+    }
   }
 
   private func call(_ listener: (any ODataRequestListener)?, _ event: ODataRequestEvent) {
@@ -130,9 +138,106 @@ public final class ODataRequestExecution: Sendable {
   }
 }
 
+// MARK: Readers of the steps
+
+extension ODataRequestExecution {
+  fileprivate typealias Waiting = CheckedContinuation<Void, Never>
+
+  fileprivate struct Reader {
+    /// How many steps it has read.
+    var position = 0
+    var waiting: [Waiting] = []
+  }
+
+  fileprivate func addReader() -> Int {
+    state.withLock { state in
+      state.lastReader += 1
+      state.readers[state.lastReader] = Reader()
+      return state.lastReader
+    }
+  }
+
+  /// The next step for a reader; nil after the last, and once it has left.
+  fileprivate func nextStep(for number: Int) async -> ODataRequestEvent? {
+    while true {
+      switch state.withLock({ $0.read(number) }) {
+      case .step(let event): return event
+      case .end: return nil
+      case .wait:
+        await withCheckedContinuation { waiting in
+          if !state.withLock({ $0.wait(number, waiting) }) { waiting.resume() }
+        }
+      }
+    }
+  }
+
+  /// A reader goes.
+  ///
+  /// - Parameter cancels: it was cancelled, and takes the request with it where nobody else follows that.
+  fileprivate func removeReader(_ number: Int, cancels: Bool) {
+    let (reader, isUnfollowed) = state.withLock { state in
+      (state.readers.removeValue(forKey: number), state.readers.isEmpty && state.listener == nil)
+    }
+    for waiting in reader?.waiting ?? [] { waiting.resume() }
+    if cancels, isUnfollowed { cancel() }
+  }
+}
+
+/// One who reads the steps of a request: a place among them, given up when this goes.
+private final class ODataEventReader: Sendable {
+  private let execution: ODataRequestExecution
+  private let number: Int
+
+  init(_ execution: ODataRequestExecution) {
+    self.execution = execution
+    number = execution.addReader()
+  }
+
+  deinit { leave() }
+
+  func next() async -> ODataRequestEvent? { await execution.nextStep(for: number) }
+
+  func leave() { execution.removeReader(number, cancels: false) }
+
+  func cancelRequest() { execution.removeReader(number, cancels: true) }
+}
+
 extension ODataRequestExecution.State {
-  /// Makes the next step the visible one and hands it to the subscribers; nil where all is delivered.
-  fileprivate mutating func beginDelivery() -> (ODataRequestEvent, (any ODataRequestListener)?)? {
+  fileprivate enum Reading {
+    case step(ODataRequestEvent)
+    case wait
+    case end
+  }
+
+  fileprivate mutating func read(_ number: Int) -> Reading {
+    guard let position = readers[number]?.position else { return .end }
+    if position < delivered.count {
+      readers[number]?.position += 1
+      return .step(delivered[position])
+    }
+    if case .requestFinished? = delivered.last { return .end }
+    return .wait
+  }
+
+  /// Registers who waits; false where it is to look again instead.
+  fileprivate mutating func wait(_ number: Int, _ waiting: ODataRequestExecution.Waiting) -> Bool {
+    guard let position = readers[number]?.position, position == delivered.count else { return false }
+    if case .requestFinished? = delivered.last { return false }
+    readers[number]?.waiting.append(waiting)
+    return true
+  }
+
+  /// A step that is delivered: to whom, once the lock is free.
+  fileprivate struct Delivery {
+    let event: ODataRequestEvent
+    let listener: (any ODataRequestListener)?
+    let waiting: [ODataRequestExecution.Waiting]
+    /// Released with the last step.
+    var onCancel: (@Sendable () -> Void)?
+  }
+
+  /// Makes the next step the visible one; nil where all is delivered.
+  fileprivate mutating func beginDelivery() -> Delivery? {
     guard !pending.isEmpty else {
       isDelivering = false
       return nil
@@ -140,14 +245,9 @@ extension ODataRequestExecution.State {
     let event = pending.removeFirst()
     visible = event.snapshot
     delivered.append(event)
-    for subscriber in subscribers { subscriber.yield(event) }
-    if case .requestFinished = event {
-      for subscriber in subscribers { subscriber.finish() }
-      subscribers = []
-      onCancel = nil
-      defer { listener = nil }
-      return (event, listener)
-    }
-    return (event, listener)
+    var waiting: [ODataRequestExecution.Waiting] = []
+    for number in readers.keys { waiting += exchange(&readers[number, default: .init()].waiting, with: []) }
+    guard case .requestFinished = event else { return Delivery(event: event, listener: listener, waiting: waiting) }
+    return Delivery(event: event, listener: listener.take(), waiting: waiting, onCancel: onCancel.take())
   }
 }

@@ -40,15 +40,15 @@ final class Observers: Sendable {
 
   func add(_ observed: Observed) -> ChangeObserver {
     let observer = ChangeObserver(self)
-    let isClosed = state.withLock { state in
-      guard !state.isClosed else { return true }
-      state.observers[state.next] = Entry(observer: observer, observed: observed)
-      observer.setNumber(state.next)
+    let number = state.withLock { state -> Int? in
+      guard !state.isClosed else { return nil }
+      let number = state.next
+      state.observers[number] = Entry(observer: observer, observed: observed)
       state.next += 1
       count.store(state.observers.count, ordering: .releasing)
-      return false
+      return number
     }
-    if isClosed { observer.finish() }
+    if let number { observer.setNumber(number) } else { observer.finish() }
     return observer
   }
 

@@ -24,7 +24,9 @@ final class Memory: Sendable {
   }
 
   /// Who does what comes up beside; set once, before the first use.
-  func onErrands(_ body: @escaping @Sendable (MemoryTier.Errands) -> Void) { onErrands.withLock { $0 = body } }
+  func onErrands(_ body: @escaping @Sendable (MemoryTier.Errands) -> Void) {
+    _ = onErrands.withLock { exchange(&$0, with: body) }
+  }
 
   private var number: UInt64 { counter?.number ?? ownNumber.load(ordering: .sequentiallyConsistent) }
 
@@ -39,7 +41,7 @@ final class Memory: Sendable {
 
   /// The number is read inside of the lock, so that it never falls behind the tier's.
   private func step<Result>(_ body: (inout MemoryTier, UInt64) -> sending Result) -> Result {
-    let (result, errands) = tier.withLock { tier in (body(&tier, number), tier.takeErrands()) }
+    let (result, errands, _) = tier.withLock { tier in (body(&tier, number), tier.takeErrands(), tier.takeDropped()) }
     if errands != [] { run(errands) }
     return result
   }
@@ -118,7 +120,7 @@ final class Memory: Sendable {
     }
   }
 
-  func close() { tier.withLock { $0.close() } }
+  func close() { step { tier, _ in tier.close() } }
 
   // MARK: Counting
 

@@ -55,6 +55,8 @@ struct MemoryTier: Sendable {
   private var isRepairing = false
   /// What is to be done beside; emptied by ``takeErrands()``.
   private var errands: Errands = []
+  /// Values that have left, whose release can run code of others; emptied by ``takeDropped()``.
+  private var dropped: [Held] = []
 
   private var counts = RequestCounts()
   /// Counts on their way into the file, and those that came there last.
@@ -172,18 +174,21 @@ struct MemoryTier: Sendable {
   }
 
   private mutating func put(_ key: ObjectKey, _ held: Held) {
-    if let old = entries.set(held, cost: held.cost, for: key) { counts.add(old.requests, old.id) }
-    while entries.count > limit.count || entries.total > limit.bytes, let old = entries.removeOldest() {
-      counts.add(old.requests, old.id)
-    }
+    if let old = entries.set(held, cost: held.cost, for: key) { drop(old) }
+    while entries.count > limit.count || entries.total > limit.bytes, let old = entries.removeOldest() { drop(old) }
+  }
+
+  private mutating func drop(_ old: Held) {
+    counts.add(old.requests, old.id)
+    dropped.append(old)
   }
 
   private mutating func forget(_ key: ObjectKey) {
-    if let old = entries.remove(key) { counts.add(old.requests, old.id) }
+    if let old = entries.remove(key) { drop(old) }
   }
 
   private mutating func forgetEverything() {
-    while let old = entries.removeOldest() { counts.add(old.requests, old.id) }
+    while let old = entries.removeOldest() { drop(old) }
     entries = RecentlyUsed()
     requested = []
   }
@@ -205,10 +210,11 @@ struct MemoryTier: Sendable {
 
   /// After a commit, or after it failed: answers the even number that the file gets.
   mutating func endCommit(succeeded: Bool) -> UInt64 {
-    if succeeded, !isClosed, case .keys(let keys) = committing {
-      for case (let key, let held?) in keys where limit.fits(held.cost) { put(key, held) }
+    if case .keys(let keys) = committing.take() {
+      for case (let key, let held?) in keys {
+        if succeeded, !isClosed, limit.fits(held.cost) { put(key, held) } else { dropped.append(held) }
+      }
     }
-    committing = nil
     number &+= 2
     return number
   }
@@ -239,6 +245,9 @@ struct MemoryTier: Sendable {
     defer { errands = [] }
     return errands
   }
+
+  /// The values that have left in the last steps, to be released without the lock.
+  mutating func takeDropped() -> [Held] { dropped.isEmpty ? [] : exchange(&dropped, with: []) }
 
   /// The requests of a value that a row does not know yet whose last is at `known`.
   ///

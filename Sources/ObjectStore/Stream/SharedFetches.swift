@@ -15,24 +15,29 @@ final class SharedFetches: Sendable {
     _ work: @escaping @Sendable (_ isWanted: @escaping @Sendable () -> Bool) async -> SharedFetch<Value>.Outcome
   ) -> FetchCaller<Value> {
     let place = Place(key: key, type: ObjectIdentifier(type))
-    return fetches.withLock { fetches in
-      if let fetch = fetches[place] as? SharedFetch<Value>, let number = fetch.join() {
+    // Its first caller keeps it going: the last to leave cancels it.
+    let new = SharedFetch<Value>()
+    let first = FetchCaller(new, number: new.join() ?? 0)
+    while true {
+      let running = fetches.withLock { fetches -> (any CancellableFetch)? in
+        if let fetch = fetches[place] { return fetch }
+        fetches[place] = new
+        return nil
+      }
+      guard let running else { break }
+      if let fetch = running as? SharedFetch<Value>, let number = fetch.join() {
         return FetchCaller(fetch, number: number)
       }
-      let fetch = SharedFetch<Value>()
-      fetches[place] = fetch
-      // Its first caller keeps it going: the last to leave cancels it.
-      let caller = FetchCaller(fetch, number: fetch.join() ?? 0)
-      fetch.start(work) { [weak self] over in self?.remove(over, place) }
-      return caller
+      // It has ended, or nobody wants it any more.
+      remove(running, place)
     }
+    new.start(work) { [weak self] over in self?.remove(over, place) }
+    return first
   }
 
   /// Before anybody learns of its outcome: who asks then begins anew.
   private func remove(_ fetch: any CancellableFetch, _ place: Place) {
-    fetches.withLock { fetches in
-      if fetches[place] === fetch { fetches[place] = nil }
-    }
+    _ = fetches.withLock { fetches in fetches[place] === fetch ? fetches.removeValue(forKey: place) : nil }
   }
 
   /// Ends all fetches that are under way.

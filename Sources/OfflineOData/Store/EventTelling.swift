@@ -6,6 +6,20 @@ final class EventTelling: Sendable {
     var streams: [Int: AsyncStream<OfflineODataEvent>.Continuation] = [:]
     var next = 0
     var delegate: WeakDelegate?
+    /// Calls of the delegate that are still to be made.
+    var calls: [Call] = []
+    var isCalling = false
+
+    mutating func nextCall() -> Call? {
+      isCalling = !calls.isEmpty
+      return isCalling ? calls.removeFirst() : nil
+    }
+  }
+
+  private struct Call {
+    let event: OfflineODataEvent
+    let provider: OfflineODataProvider
+    let isOpening: Bool
   }
 
   /// A delegate that is not held.
@@ -17,12 +31,10 @@ final class EventTelling: Sendable {
   }
 
   private let state = Locked(State())
-  /// Calls to the delegate come one after another.
-  private let calling = Locked<Void>(())
 
   var delegate: (any OfflineODataDelegate)? {
     get { state.withLock { $0.delegate }?.delegate }
-    set { state.withLock { $0.delegate = newValue.map(WeakDelegate.init) } }
+    set { _ = state.withLock { exchange(&$0.delegate, with: newValue.map(WeakDelegate.init)) } }
   }
 
   /// Events from now on; the oldest are dropped where nobody takes them.
@@ -34,7 +46,9 @@ final class EventTelling: Sendable {
       state.streams[state.next] = continuation
       return state.next
     }
-    continuation.onTermination = { [weak self] _ in self?.state.withLock { $0.streams[number] = nil } }
+    continuation.onTermination = { [weak self] _ in
+      _ = self?.state.withLock { $0.streams.removeValue(forKey: number) }
+    }
     return stream
   }
 
@@ -46,19 +60,31 @@ final class EventTelling: Sendable {
       }
     }
     for stream in state.withLock({ Array($0.streams.values) }) { stream.yield(event) }
-    guard let delegate else { return }
-    calling.withLock { _ in
-      switch event {
-      case .stateChanged(let state): delegate.offlineODataProvider(provider, stateDidChange: state)
-      case .progress(let progress) where isOpening:
-        delegate.offlineODataProvider(provider, didUpdateOpenProgress: progress)
-      case .progress(let progress): delegate.offlineODataProvider(provider, didUpdateDownloadProgress: progress)
-      case .queryFinished(let outcome): delegate.offlineODataProvider(provider, didFinishQuery: outcome)
-      case .uploadProgress(let progress): delegate.offlineODataProvider(provider, didUpdateUploadProgress: progress)
-      case .conflictsNoticed(let conflicts):
-        delegate.offlineODataProvider(provider, didNoticeConflicts: conflicts)
-      case .downloadFinished, .downloadFailed, .uploadFinished, .uploadFailed: break
-      }
+    guard delegate != nil else { return }
+    let isFirst = state.withLock { state in
+      state.calls.append(Call(event: event, provider: provider, isOpening: isOpening))
+      defer { state.isCalling = true }
+      return !state.isCalling
+    }
+    // One after another: whoever is calling the delegate makes this call too.
+    guard isFirst else { return }
+    while let call = state.withLock({ $0.nextCall() }) {
+      if let delegate { EventTelling.call(delegate, call.event, call.provider, isOpening: call.isOpening) }
+    }
+  }
+
+  private static func call(
+    _ delegate: any OfflineODataDelegate, _ event: OfflineODataEvent, _ provider: OfflineODataProvider, isOpening: Bool
+  ) {
+    switch event {
+    case .stateChanged(let state): delegate.offlineODataProvider(provider, stateDidChange: state)
+    case .progress(let progress) where isOpening:
+      delegate.offlineODataProvider(provider, didUpdateOpenProgress: progress)
+    case .progress(let progress): delegate.offlineODataProvider(provider, didUpdateDownloadProgress: progress)
+    case .queryFinished(let outcome): delegate.offlineODataProvider(provider, didFinishQuery: outcome)
+    case .uploadProgress(let progress): delegate.offlineODataProvider(provider, didUpdateUploadProgress: progress)
+    case .conflictsNoticed(let conflicts): delegate.offlineODataProvider(provider, didNoticeConflicts: conflicts)
+    case .downloadFinished, .downloadFailed, .uploadFinished, .uploadFailed: break
     }
   }
 }

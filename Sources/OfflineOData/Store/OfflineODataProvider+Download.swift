@@ -39,7 +39,7 @@ extension OfflineODataProvider {
   private func performDownload(
     _ store: OpenStore, _ names: Set<String>?, isWhole: Bool
   ) async throws -> OfflineODataDownloadReport {
-    defer { state.withLock { $0.download = nil } }
+    defer { _ = state.withLock { $0.download.take() } }
     do {
       try store.checkWritable()
       if let names {

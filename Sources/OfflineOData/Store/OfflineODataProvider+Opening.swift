@@ -83,8 +83,9 @@ extension OfflineODataProvider {
       telling.tell(.stateChanged(.open), of: self)
     } catch {
       try? await replica?.close()
-      state.withLock { state in
-        if case .opening = state.phase, state.opening == opening { state.phase = .closed }
+      _ = state.withLock { state -> State.Phase? in
+        guard case .opening = state.phase, state.opening == opening else { return nil }
+        return exchange(&state.phase, with: .closed)
       }
       telling.tell(.stateChanged(.closed), of: self)
       throw error
@@ -97,15 +98,15 @@ extension OfflineODataProvider {
     _ opening: UInt64, _ store: OpenStore, after taken: [OfflineODataDefiningQuery]
   ) throws -> [OfflineODataDefiningQuery]? {
     try Task.checkCancellation()
-    return try state.withLock { state in
+    let (late, _) = try state.withLock { state -> ([OfflineODataDefiningQuery]?, State.Phase?) in
       // Closed meanwhile: who closes sets the phase.
       guard case .opening = state.phase, state.opening == opening else { throw CancellationError() }
       let late = state.added.filter { !taken.contains($0) }
-      guard late.isEmpty, state.removed.isEmpty else { return late }
-      state.phase = .open(store)
+      guard late.isEmpty, state.removed.isEmpty else { return (late, nil) }
       state.added = []
-      return nil
+      return (nil, exchange(&state.phase, with: .open(store)))
     }
+    return late
   }
 
   private func openFile() async throws -> Replica {
@@ -216,8 +217,9 @@ extension OfflineODataProvider {
   }
 
   private func hasClosed() {
-    state.withLock { state in
-      if case .closing = state.phase { state.phase = .closed }
+    _ = state.withLock { state -> State.Phase? in
+      guard case .closing = state.phase else { return nil }
+      return exchange(&state.phase, with: .closed)
     }
     telling.tell(.stateChanged(.closed), of: self)
   }

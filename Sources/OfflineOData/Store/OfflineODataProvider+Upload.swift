@@ -37,7 +37,7 @@ extension OfflineODataProvider {
   private func performUpload(
     _ store: OpenStore, _ options: OfflineODataUploadOptions
   ) async throws -> OfflineODataUploadReport {
-    defer { state.withLock { $0.upload = nil } }
+    defer { _ = state.withLock { $0.upload.take() } }
     try store.checkWritable()
     let upload = StoreUpload(store: store, options: options) { [weak self] event in
       if let self { telling.tell(event, of: self) }

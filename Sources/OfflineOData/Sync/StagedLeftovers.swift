@@ -56,7 +56,7 @@ extension OpenStore {
         // What is left is swept next time.
       }
     }
-    sweeping.withLock { $0 = task }
+    _ = sweeping.withLock { exchange(&$0, with: task) }
   }
 
   func endSweeping() async {

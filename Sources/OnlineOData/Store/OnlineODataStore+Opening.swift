@@ -78,20 +78,20 @@ extension OnlineODataStore {
         if wasKept { memory.wantsRefresh() }
       }
       try Task.checkCancellation()
-      try state.withLock { state in
+      _ = try state.withLock { state in
         // Closed meanwhile: who closes sets the phase.
         guard case .opening = state.phase, state.opening == opening else { throw CancellationError() }
-        state.phase = .open
         state.cache = cache
         state.claim = claim
-        state.memory = memory
+        return (exchange(&state.phase, with: .open), exchange(&state.memory, with: memory))
       }
     } catch {
       try? await cache?.close()
       claim?.release()
-      state.withLock { state in
+      _ = state.withLock { state -> OnlineODataStore.State.Phase? in
         // A later opening may be on its way already.
-        if case .opening = state.phase, state.opening == opening { state.phase = .closed }
+        guard case .opening = state.phase, state.opening == opening else { return nil }
+        return exchange(&state.phase, with: .closed)
       }
       throw error
     }
@@ -133,8 +133,8 @@ extension OnlineODataStore {
       case .closed: return nil
       case .closing(let task): return task
       case .opening(let opening):
-        opening.cancel()
         let task = Task {
+          opening.cancel()
           _ = await opening.result
           try await performClosing()
         }
@@ -152,16 +152,15 @@ extension OnlineODataStore {
   private func performClosing() async throws {
     await running.endAll()
     let (cache, claim, memory) = state.withLock { state in
-      defer {
-        state.cache = nil
-        state.claim = nil
-      }
-      return (state.cache, state.claim, state.memory)
+      (state.cache.take(), state.claim.take(), state.memory)
     }
     await memory.end()
     defer {
       claim?.release()
-      state.withLock { if case .closing = $0.phase { $0.phase = .closed } }
+      _ = state.withLock { state -> OnlineODataStore.State.Phase? in
+        guard case .closing = state.phase else { return nil }
+        return exchange(&state.phase, with: .closed)
+      }
     }
     do throws(StorageError) { try await cache?.close() } catch { throw OnlineStoreError.storage(error) }
   }

@@ -117,14 +117,11 @@ final class SessionMemory: Sendable {
     }
   }
 
-  func refreshing(_ task: Task<Void, Never>) { state.withLock { $0.refresh = task } }
+  func refreshing(_ task: Task<Void, Never>) { _ = state.withLock { exchange(&$0.refresh, with: task) } }
 
   /// Ends what goes on beside the requests.
   func end() async {
-    let task = state.withLock { state in
-      defer { state.refresh = nil }
-      return state.refresh
-    }
+    let task = state.withLock { $0.refresh.take() }
     task?.cancel()
     await task?.value
   }

@@ -326,7 +326,7 @@ import Locking
     let code = unsafe sqlite3_close(handle)
     guard code == SQLITE_OK else { throw error(code, sql: nil) }
     isClosed = true
-    use.withLock { $0 = nil }
+    _ = use.withLock { $0.take() }
     cipher = nil
   }
 

@@ -49,7 +49,7 @@ package final class ReadSession<State>: Sendable {
 //
 // @unchecked Sendable: everything that changes is touched under `inTurn` alone, and the state never leaves it.
 final class LentReader: @unchecked Sendable {
-  private let inTurn = Locked<Void>(())
+  private let inTurn = Exclusive<Void>(())
   private let pool: ReaderPool
   private let path: String
   private var connection: Connection?
@@ -71,7 +71,7 @@ final class LentReader: @unchecked Sendable {
   func use<Value>(
     _ body: (Connection, inout Any?) throws(StorageError) -> Value
   ) throws(StorageError) -> Value {
-    try inTurn.withLock { (_) throws(StorageError) in
+    try inTurn.run { (_) throws(StorageError) in
       guard let connection else { throw StorageError(.closed, message: "The session has ended", file: path) }
       try pool.checkUnchanged()
       let value = try body(connection, &state)
@@ -81,7 +81,7 @@ final class LentReader: @unchecked Sendable {
   }
 
   func end() {
-    inTurn.withLock { _ in
+    inTurn.run { _ in
       guard let connection else { return }
       // Cursors first: they are what the transaction is open for.
       state = nil

@@ -1,3 +1,4 @@
+import Foundation
 import HTTPCore
 import OData
 import Synchronization
@@ -75,6 +76,25 @@ struct FetchVerbTests {
     }
     #expect(await site.fetch().output == text)
     #expect(site.server.requests.count == 4)
+  }
+
+  @Test("A part that was not asked for is neither saved nor kept as the whole (RFC 9110 §15.3.7)")
+  func unaskedPart() async throws {
+    let folder = try TemporaryFolder()
+    let server = try ScriptedServer { request in
+      let fields: HTTPFields = ["Content-Range": "bytes 0-3/9", "Cache-Control": "max-age=60", "ETag": "\"1\""]
+      return .response(206, fields: fields, body: "part")
+    }
+    defer { server.stop() }
+    let cache = ["--cache", folder.file("cache")]
+    let refused = await Rig().run(["fetch", "-o", folder.file("whole")] + cache + [server.text("/a")])
+    #expect(refused.status != .done, "\(refused.diagnostics)")
+    #expect(refused.diagnostics.contains("206"))
+    #expect(!FileManager.default.fileExists(atPath: folder.file("whole")))
+    #expect(await Rig().run(["fetch", "--offline"] + cache + [server.text("/a")]).status != .done)
+    // Who asks for a part gets it.
+    let asked = await Rig().run(["fetch", "--header", "Range: bytes=0-3"] + cache + [server.text("/a")])
+    #expect(asked.output == "part", "\(asked.diagnostics)")
   }
 
   @Test("What is fresh comes from the cache and asks nobody; what has expired is confirmed or replaced")

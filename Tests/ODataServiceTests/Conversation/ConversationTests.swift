@@ -220,6 +220,22 @@ struct ConversationTests {
     #expect(missing?.httpStatus == 404)
   }
 
+  @Test(
+    "a part that was not asked for is not taken for the whole (RFC 9110 §15.3.7)",
+    arguments: ["bytes 0-2/6", "bytes 0-5/6", "bytes 3-5/6"])
+  func unaskedPart(range: String) async throws {
+    let answer = FakeAnswer(206, ["Content-Range": range, .contentType: "application/json"], "{}")
+    let service = try conversation(FakeTransport([answer, answer]))
+    let streamed = await serviceError { _ = try await service.stream(.readMedia("P(1)/$value")) }
+    let read = await serviceError { _ = try await service.send(.read("P(1)")) }
+    for error in [streamed, read] {
+      guard case .malformedAnswer? = error?.category else {
+        Issue.record("another category: \(String(describing: error))")
+        continue
+      }
+    }
+  }
+
   @Test("an answer beyond the limit is an error, not memory")
   func tooLarge() async throws {
     let transport = FakeTransport([FakeAnswer(200, [:], String(repeating: "x", count: 101))])

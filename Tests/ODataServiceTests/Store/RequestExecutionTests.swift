@@ -202,3 +202,89 @@ struct RequestExecutionTests {
     #expect(execution.status == .initialized)
   }
 }
+
+@Suite("Those who read the steps of an execution", .timeLimit(.minutes(5)))
+struct RequestReaderTests {
+  private func execution(_ listener: (any ODataRequestListener)? = nil) -> ODataRequestExecution {
+    ODataRequestExecution(request: .read("P"), listener: listener)
+  }
+
+  /// A task that reads, once it has read the first step.
+  private func reader(of execution: ODataRequestExecution) async -> Task<Int, Never> {
+    let (steps, begun) = AsyncStream.makeStream(of: Void.self)
+    let task = Task {
+      var count = 0
+      for await _ in execution.events {
+        count += 1
+        begun.yield()
+      }
+      return count
+    }
+    for await _ in steps { break }
+    return task
+  }
+
+  @Test("the last of them that is cancelled cancels the request, and no one before")
+  func lastOne() async throws {
+    let execution = execution()
+    execution.start()
+    let (first, second) = (await reader(of: execution), await reader(of: execution))
+    first.cancel()
+    #expect(await first.value == 1)
+    #expect(!execution.isCancelled)
+    second.cancel()
+    _ = await second.value
+    #expect(execution.isCancelled && execution.status == .canceled)
+  }
+
+  @Test("a listener, and who waits for the final answer, keep it going")
+  func kept() async throws {
+    let listened = execution(CallLog())
+    listened.start()
+    let reader1 = await reader(of: listened)
+    reader1.cancel()
+    _ = await reader1.value
+    #expect(!listened.isCancelled)
+
+    let awaited = execution()
+    awaited.start()
+    let waiting = Task.immediate { try await awaited.finalResponse() }
+    let reader2 = await reader(of: awaited)
+    reader2.cancel()
+    _ = await reader2.value
+    #expect(!awaited.isCancelled)
+    waiting.cancel()
+    await #expect(throws: ODataServiceError.self) { try await waiting.value }
+    #expect(!awaited.isCancelled)
+  }
+
+  @Test("who leaves the loop early leaves the request running")
+  func leaving() async throws {
+    let execution = execution()
+    execution.start()
+    for await _ in execution.events { break }
+    #expect(!execution.isCancelled)
+    execution.receive(serverResponse: RequestExecutionTests.response(200))
+    execution.finish()
+    var steps = 0
+    for await _ in execution.events { steps += 1 }
+    #expect(steps == 3)
+  }
+
+  @Test("a reader that is cancelled from a listener's call, under whatever lock, ends no process")
+  func cancelledInACall() async throws {
+    let task = Mutex<Task<Int, Never>?>(nil)
+    let log = CallLog { _, _ in task.withLock { $0 }?.cancel() }
+    let execution = execution(log)
+    let reader = Task { () -> Int in
+      var count = 0
+      for await _ in execution.events { count += 1 }
+      return count
+    }
+    task.withLock { $0 = reader }
+    execution.start()
+    execution.finish()
+    #expect(await reader.value <= 2)
+    #expect(log.lines.count == 2)
+  }
+}

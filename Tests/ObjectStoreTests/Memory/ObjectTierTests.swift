@@ -31,6 +31,37 @@ struct ObjectTierTests {
     try await store.close()
   }
 
+  /// A value that asks its store when it goes.
+  private final class Curious: Codable, Sendable {
+    static let store = Mutex<ObjectStore?>(nil)
+    static let asked = Atomic(0)
+    let number: Int
+
+    init(_ number: Int) { self.number = number }
+
+    deinit {
+      guard let store = Curious.store.withLock({ $0 }) else { return }
+      _ = store.memory.held
+      Curious.asked.add(1, ordering: .relaxed)
+    }
+  }
+
+  @Test("A value whose end asks the store can be replaced, deleted and forgotten")
+  func curiousValues() async throws {
+    let rig = try ObjectRig()
+    let store = try await rig.open(ObjectStoreOptions(memory: .init(count: 4, bytes: 1 << 20)))
+    Curious.store.withLock { $0 = store }
+    for number in 0..<8 { try await store.put(Curious(number), forKey: "\(number)") }
+    for number in 4..<8 { try await store.put(Curious(number + 10), forKey: "\(number)") }
+    #expect(try await store.delete(forKey: "7"))
+    #expect(try await store.value(Curious.self, forKey: "1")?.number == 1)
+    _ = try await store.deleteAll()
+    try await store.put(Curious(1), forKey: "1")
+    try await store.close()
+    Curious.store.withLock { $0 = nil }
+    #expect(Curious.asked.load(ordering: .relaxed) >= 12)
+  }
+
   @Test("Counts are written some time after the first, and a store that is let go loses no more than those since")
   func countsAreWritten() async throws {
     let rig = try ObjectRig()

@@ -38,7 +38,7 @@ final class CacheFolder: Sendable {
   let isStopped = Atomic(false)
   /// True while one thread evicts: others need not.
   let isEvicting = Atomic(false)
-  private let exclusive = Locked(())
+  private let exclusive = Exclusive(())
 
   /// What a folder is opened with.
   struct Options: Sendable {
@@ -231,7 +231,7 @@ final class CacheFolder: Sendable {
 
   /// Runs with the folder's lock held: nobody else changes anything meanwhile.
   func exclusively<R: Sendable>(_ body: () throws(CacheError) -> R) throws(CacheError) -> R {
-    try exclusive.withLock { (_) throws(CacheError) -> R in
+    try exclusive.run { (_) throws(CacheError) -> R in
       do throws(Errno) {
         try CacheFolder.lock(state, disk)
       } catch {

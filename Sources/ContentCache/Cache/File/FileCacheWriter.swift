@@ -6,7 +6,7 @@ import Synchronization
 final class FileCacheWriter: CacheWriter {
   private let folder: CacheFolder
   private let session: FolderSession
-  private let state: Locked<State>
+  private let state: Exclusive<State>
 
   /// Bytes that are sealed, then written.
   private static let sealedAtOnce = 16 * EntryFile.blockLength
@@ -33,19 +33,19 @@ final class FileCacheWriter: CacheWriter {
   init(_ folder: CacheFolder) throws(CacheError) {
     self.folder = folder
     session = try folder.writable()
-    state = Locked(State(marks: BlockMarks(isSealed: folder.keys != nil)))
+    state = Exclusive(State(marks: BlockMarks(isSealed: folder.keys != nil)))
   }
 
   deinit {
     // After a commit the file has another name, and nothing is found under this one.
-    state.withLock { if let file = $0.file { session.remove(file.name) } }
+    if let file = state.run({ $0.file }) { session.remove(file.name) }
   }
 
   func append(_ bytes: [UInt8]) async throws(CacheError) { try take(bytes) }
 
   /// Takes in the next bytes.
   func take(_ bytes: [UInt8]) throws(CacheError) {
-    try state.withLock { (state) throws(CacheError) in
+    try state.run { (state) throws(CacheError) in
       switch state.phase {
       case .open: break
       case .failed(let error): throw error
@@ -134,7 +134,7 @@ final class FileCacheWriter: CacheWriter {
   }
 
   func read(_ range: Range<Int>) async throws(CacheError) -> [UInt8] {
-    let (file, written, pending, marks) = state.withLock { ($0.file, $0.written, $0.pending, $0.marks) }
+    let (file, written, pending, marks) = state.run { ($0.file, $0.written, $0.pending, $0.marks) }
     let range = range.clamped(to: 0..<written + pending.count)
     let stored = range.clamped(to: 0..<written)
     var bytes: [UInt8] = []
@@ -150,7 +150,7 @@ final class FileCacheWriter: CacheWriter {
     _ stored: Range<Int>, _ file: FolderSession.File, _ written: Int, _ marks: BlockMarks
   ) throws(CacheError) -> [UInt8] {
     if let keys = folder.keys {
-      let id = state.withLock { $0.id }
+      let id = state.run { $0.id }
       let blob = BlobFile(
         file.descriptor, disk: folder.disk, path: folder.path, id: id, length: written, marks: marks, keys: keys,
         onDamage: {})
@@ -175,7 +175,7 @@ final class FileCacheWriter: CacheWriter {
   }
 
   private func finish(_ metadata: CacheMetadata, _ key: String) throws(CacheError) -> CacheEntry {
-    try state.withLock { (state) throws(CacheError) -> CacheEntry in
+    try state.run { (state) throws(CacheError) -> CacheEntry in
       switch state.phase {
       case .open: break
       case .failed(let error): throw error

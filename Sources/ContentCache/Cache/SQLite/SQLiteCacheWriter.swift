@@ -60,8 +60,9 @@ final class SQLiteCacheWriter: CacheWriter {
       if chunks.isEmpty { break }
       do throws(CacheError) {
         let body = try await store.stage(chunks, first: staged / SQLiteCacheSchema.chunkBytes, of: hold?.body)
+        let made = hold ?? BodyHold(body, in: store)
         state.withLock { state in
-          if state.hold == nil { state.hold = BodyHold(body, in: store) }
+          if state.hold == nil { state.hold = made }
           let count = chunks.count * SQLiteCacheSchema.chunkBytes
           state.staged += count
           state.rest.removeFirst(count)

@@ -20,7 +20,7 @@ final class Spool: Sendable {
   private let makeFile: @Sendable () throws(CacheError) -> SpoolFile
   private let state = Locked(State())
   /// Held while bytes go into the file, so that two that append never write to one place.
-  private let appending = Locked(())
+  private let appending = Exclusive(())
 
   init(
     memoryLimit: Int = Spool.memoryLimit,
@@ -35,7 +35,7 @@ final class Spool: Sendable {
 
   /// Takes in more; after an error what was there before stays as it was.
   func append(_ bytes: [UInt8]) throws(CacheError) {
-    try appending.withLock { (_) throws(CacheError) in
+    try appending.run { (_) throws(CacheError) in
       let isKept = state.withLock { state in
         let most = state.file == nil ? memoryLimit : SpoolFile.chunkLength - 1
         guard bytes.count <= most - state.bytes.count else { return false }

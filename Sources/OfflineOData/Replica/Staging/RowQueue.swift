@@ -6,7 +6,7 @@ import Storage
 /// the transaction that has its last rows, or behind it.
 final class RowQueue: Sendable {
   private let replica: Replica
-  private let writing: Locked<Writing>
+  private let writing: Exclusive<Writing>
   private let state = Locked(State())
 
   /// Held by who writes.
@@ -68,7 +68,7 @@ final class RowQueue: Sendable {
 
   init(_ replica: Replica, _ writer: GenerationWriter) {
     self.replica = replica
-    writing = Locked(Writing(writer: writer))
+    writing = Exclusive(Writing(writer: writer))
   }
 
   /// An empty run for rows of a table.
@@ -135,9 +135,9 @@ final class RowQueue: Sendable {
 
   /// Gives up what is not written and waits for what is.
   func stop() async {
-    state.withLock { state in
-      state.items = []
+    _ = state.withLock { state in
       state.openPages = 0
+      return exchange(&state.items, with: [])
     }
     await settle()
   }
@@ -147,7 +147,7 @@ final class RowQueue: Sendable {
     _ body: @escaping @Sendable (inout GenerationWriter, Connection) throws(StorageError) -> Value
   ) async throws(StorageError) -> Value {
     try await replica.database.stage { [self] (connection) throws(StorageError) in
-      try writing.withLock { (writing) throws(StorageError) in
+      try writing.run { (writing) throws(StorageError) in
         let before = writing.writer
         do throws(StorageError) { return try body(&writing.writer, connection) } catch {
           // What was made in the transaction is gone with it.
@@ -186,16 +186,16 @@ final class RowQueue: Sendable {
       if isOver { break }
       do throws(StorageError) {
         // Ordering rows takes time: not while others wait for the file.
-        writing.withLock { if $0.run?.isSorted == false { $0.run?.sort() } }
+        writing.run { if $0.run?.isSorted == false { $0.run?.sort() } }
         try await replica.database.stage { [self] (connection) throws(StorageError) in
-          try writing.withLock { (writing) throws(StorageError) in try slice(&writing, connection) }
+          try writing.run { (writing) throws(StorageError) in try slice(&writing, connection) }
         }
-        writing.withLock { writing in
+        writing.run { writing in
           state.withLock { $0.openPages -= writing.ends }
           writing.ends = 0
         }
       } catch {
-        writing.withLock { $0.run = nil }
+        writing.run { $0.run = nil }
         state.withLock { $0.failure = error }
       }
       wake()

@@ -145,7 +145,7 @@ final class StagedDelta: Sendable {
 final class StagedDeltaPage: Sendable {
   private let delta: StagedDelta
   private let form: PageForm
-  private let state: Locked<Reading>
+  private let state: Exclusive<Reading>
 
   private struct Reading: ~Copyable {
     /// Reads along, so that a page that cannot be read is known before anything is applied.
@@ -162,7 +162,7 @@ final class StagedDeltaPage: Sendable {
     self.delta = delta
     self.form = form
     let collector = RowCollector(plan: delta.replica.plan, table: delta.table)
-    state = Locked(Reading(reader: PageReader(form, collector)))
+    state = Exclusive(Reading(reader: PageReader(form, collector)))
   }
 
   /// Keeps the next bytes; answers how many changes the page has told so far. Throws what is no changes.
@@ -173,7 +173,7 @@ final class StagedDeltaPage: Sendable {
     while start < bytes.count {
       let end = min(start + StagedDeltaPage.partBytes, bytes.count)
       let part = Array(bytes[start..<end])
-      let (isFull, count) = try state.withLock { state in
+      let (isFull, count) = try state.run { state in
         try state.reader.read(part)
         if state.reader.collector.rows.frames.isEmpty {
           let chunk = state.reader.collector.take()
@@ -191,7 +191,7 @@ final class StagedDeltaPage: Sendable {
   }
 
   private func flush(isEnd: Bool) async throws(StorageError) {
-    let (bytes, part) = state.withLock { state in
+    let (bytes, part) = state.run { state in
       defer {
         state.parts = []
         state.byteCount = 0
@@ -219,7 +219,7 @@ final class StagedDeltaPage: Sendable {
 
   /// Tells that the page is whole; its bytes are kept then.
   func end() async throws -> PageEnd {
-    let end = try state.withLock { state in
+    let end = try state.run { state in
       try state.reader.finish()
       state.rows += Int64(state.reader.collector.rows.chunk.deltaLinks.count)
       var end = state.reader.end

@@ -124,7 +124,7 @@ final class StagedRead: Sendable {
 final class StagedPage: Sendable {
   private let read: StagedRead
   private let inline: InlinePage?
-  private let state: Locked<Reading>
+  private let state: Exclusive<Reading>
 
   private struct Reading: ~Copyable {
     var reader: PageReader
@@ -151,7 +151,7 @@ final class StagedPage: Sendable {
     let parent = inline == nil ? container : around
     let table = parent.map { read.plan.tables[$0.table].navigations[$0.navigation].target } ?? read.table
     let collector = RowCollector(plan: read.plan, table: table, parent: parent)
-    state = Locked(Reading(reader: PageReader(form, collector)))
+    state = Exclusive(Reading(reader: PageReader(form, collector)))
   }
 
   /// Reads the next bytes; answers how many rows of its own the page has told so far. Throws `PayloadError`, `AtomError`, ``RowCollectorError``, ``ColumnValueError`` where they are
@@ -163,7 +163,7 @@ final class StagedPage: Sendable {
     while start < bytes.count {
       let end = min(start + StagedPage.slice, bytes.count)
       let part = start == 0 && end == bytes.count ? bytes : Array(bytes[start..<end])
-      let (ripe, count) = try state.withLock { state in
+      let (ripe, count) = try state.run { state in
         state.bytes += Int64(part.count)
         try state.reader.read(part)
         return (gather(&state, isEnd: false), state.reader.collector.rows.rootCount)
@@ -211,7 +211,7 @@ final class StagedPage: Sendable {
   /// The same without waiting, but for the page before: the next page may be read while the rows of this one are written.
   /// `position` is asked when they are, and what it answers is kept with the last of them.
   func handOver(position: @escaping @Sendable (PageEnd) -> String?) async throws -> PageEnd {
-    let (rest, end, bytes) = try state.withLock { state in
+    let (rest, end, bytes) = try state.run { state in
       try state.reader.finish()
       return (gather(&state, isEnd: true), state.reader.end, state.bytes)
     }
