@@ -17,6 +17,8 @@ public final class CacheEntry: Sendable {
 
   /// What the caching rules need of the metadata, parsed once an entry.
   package let rules: StoredRules
+  /// In memory, as a copy of what a shared cache holds: the state that it was copied in.
+  let mark: ChangeMark?
   private let content: Content
 
   private enum Content: Sendable {
@@ -31,6 +33,7 @@ public final class CacheEntry: Sendable {
     length = bytes.count
     self.tier = tier
     rules = StoredRules(metadata)
+    mark = nil
     content = .bytes(bytes)
   }
 
@@ -43,6 +46,7 @@ public final class CacheEntry: Sendable {
     self.length = length
     self.tier = tier
     rules = StoredRules(metadata)
+    mark = nil
     content = .source(read)
   }
 
@@ -52,6 +56,7 @@ public final class CacheEntry: Sendable {
     length = file.length
     tier = .disk
     rules = StoredRules(metadata)
+    mark = nil
     content = .file(file)
   }
 
@@ -61,6 +66,7 @@ public final class CacheEntry: Sendable {
     length = blob.length
     tier = .disk
     rules = file.head.rules
+    mark = nil
     content = .file(blob)
   }
 
@@ -70,12 +76,13 @@ public final class CacheEntry: Sendable {
     length = bytes.count
     tier = .disk
     rules = file.head.rules
+    mark = nil
     content = .bytes(bytes)
   }
 
   /// The same content with other metadata.
   public func with(_ metadata: CacheMetadata) -> CacheEntry {
-    CacheEntry(moving: self, to: tier, metadata: metadata, rules: StoredRules(metadata))
+    CacheEntry(moving: self, to: tier, metadata: metadata, rules: StoredRules(metadata), mark: mark)
   }
 
   /// True where both are one stored response: the same metadata and length, and the same bytes where both are in memory.
@@ -90,16 +97,23 @@ public final class CacheEntry: Sendable {
 
   /// The same entry as another tier has it; what the rules need is not parsed again.
   package func moved(to tier: CacheTier, bytes: [UInt8]? = nil) -> CacheEntry {
-    CacheEntry(moving: self, to: tier, metadata: metadata, rules: rules, bytes: bytes)
+    CacheEntry(moving: self, to: tier, metadata: metadata, rules: rules, bytes: bytes, mark: mark)
+  }
+
+  /// The same entry in memory, as a copy of what a shared cache holds.
+  func copied(at mark: ChangeMark?) -> CacheEntry {
+    CacheEntry(moving: self, to: .memory, metadata: metadata, rules: rules, mark: mark)
   }
 
   private init(
-    moving entry: CacheEntry, to tier: CacheTier, metadata: CacheMetadata, rules: StoredRules, bytes: [UInt8]? = nil
+    moving entry: CacheEntry, to tier: CacheTier, metadata: CacheMetadata, rules: StoredRules, bytes: [UInt8]? = nil,
+    mark: ChangeMark?
   ) {
     self.metadata = metadata
     length = bytes?.count ?? entry.length
     self.tier = tier
     self.rules = rules
+    self.mark = mark
     content = bytes.map { .bytes($0) } ?? entry.content
   }
 

@@ -42,7 +42,7 @@ extension CacheFolder {
     try checkState()
     let file = try write(bytes, session)
     do throws(CacheError) {
-      try exclusively { () throws(CacheError) in try replace(name, by: file, bytes.count, blob, session) }
+      try changing(name) { () throws(CacheError) in try replace(name, by: file, bytes.count, blob, session) }
       if synchronizes { try syncShelf(name) }
     } catch {
       session.remove(file.name)
@@ -196,14 +196,14 @@ extension CacheFolder {
   func removeEntry(_ key: String) throws(CacheError) {
     _ = try writable()
     let name = try name(of: key)
-    _ = try exclusively { () throws(CacheError) in try remove(name) }
+    _ = try changing(name) { () throws(CacheError) in try remove(name) }
   }
 
   /// Replaces an entry's metadata where the entry is still the one that `seen` is of; its content stays where it is.
   func update(_ seen: CacheMetadata, length: Int, to metadata: CacheMetadata, _ key: String) throws(CacheError) {
     let session = try writable()
     let name = try name(of: key)
-    try exclusively { () throws(CacheError) in
+    try changing(name) { () throws(CacheError) in
       guard case .entry(let old) = try find(name, name.path, key), old.metadata == seen, old.length == length,
         (try? shelfKind(name.shelf)) == .folder
       else { return }
@@ -229,7 +229,7 @@ extension CacheFolder {
   /// Forgets everything: one rename; the files are deleted later.
   func removeAll() throws(CacheError) {
     _ = try writable()
-    try exclusively { () throws(CacheError) in
+    try changing(nil) { () throws(CacheError) in
       do throws(Errno) {
         try disk.makeFolder(root.number, FolderNames.removed)
         let target = FolderNames.removed + "/" + HexadecimalText.text(.random(in: 0 ... .max), digits: 16)

@@ -27,6 +27,8 @@ final class CacheFolder: Sendable {
   let clock: UseClock
   let uses = RecordedUses()
   let heads = KnownHeads()
+  /// What tells other processes of changes; nil where the file system cannot share memory, or nobody may write here.
+  let changes: SharedChanges?
   /// The last use of what was evicted last, or when the folder was opened: entries have stayed for so long at least.
   let horizon: Atomic<Int64>
   /// The shelf that the next sample begins with: where the last one ended.
@@ -75,6 +77,7 @@ final class CacheFolder: Sendable {
     if opened.isWritable {
       (header, self.keys) = try CacheFolder.prepare(root, state, disk, options, path, found, keys)
       session = try CacheFolder.system(path) { () throws(Errno) in try FolderSession(root, disk) }
+      changes = try CacheFolder.openChanges(path, state, disk)
     } else {
       if let found {
         (header, self.keys) = (found, keys)
@@ -82,6 +85,7 @@ final class CacheFolder: Sendable {
         (header, self.keys) = try CacheFolder.new(options, path)
       }
       session = nil
+      changes = (try? SharedCounter(reading: path + "/" + FolderNames.changes)).map(SharedChanges.init)
     }
     let used = try CacheFolder.system(path) { () throws(Errno) in try disk.status(opened.file.number).time }
     clock = UseClock(options.clock, after: used)
@@ -192,6 +196,22 @@ final class CacheFolder: Sendable {
     return made
   }
 
+  /// Opens what tells other processes of changes, with the lock held that whoever changes something holds.
+  private static func openChanges(
+    _ path: String, _ state: Descriptor, _ disk: Disk
+  ) throws(CacheError) -> SharedChanges? {
+    try system(path) { () throws(Errno) in try lock(state, disk) }
+    defer { disk.unlock(state.number) }
+    do throws(StorageError) {
+      let counter = try SharedCounter(path + "/" + FolderNames.changes, like: path + "/" + FolderNames.state)
+      counter.repairParts()
+      return SharedChanges(counter)
+    } catch {
+      guard error.category == .notSupported else { throw CacheError(error, path: path) }
+      return nil
+    }
+  }
+
   /// The shelves are below a folder of their own, not behind a link to one.
   private static func keepShelves(_ root: Descriptor, _ disk: Disk) throws(Errno) {
     guard let entries = try? disk.status(root.number, FolderNames.entries), entries.kind != .folder else { return }
@@ -239,6 +259,19 @@ final class CacheFolder: Sendable {
       }
       defer { disk.unlock(state.number) }
       try checkState()
+      return try body()
+    }
+  }
+
+  /// The same for a change of an entry, or of all, which other processes notice.
+  func changing<R: Sendable>(
+    _ name: EntryName?, _ body: () throws(CacheError) -> R
+  ) throws(CacheError) -> R {
+    try exclusively { () throws(CacheError) -> R in
+      guard let counter = changes?.counter else { return try body() }
+      let parts = name.map { $0.part..<$0.part + 1 } ?? 0..<SharedCounter.partCount
+      counter.beginChange(of: parts)
+      defer { counter.endChange(of: parts) }
       return try body()
     }
   }

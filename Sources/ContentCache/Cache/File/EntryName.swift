@@ -38,6 +38,9 @@ struct EntryName: Hashable, Sendable {
   /// The shelf, 0 to 255.
   var shelf: Int { Int(high &>> 56) }
 
+  /// The part of the folder's changes that it belongs to.
+  var part: Int { Int(low % UInt64(SharedCounter.partCount)) }
+
   /// The path below the cache's folder.
   var path: String {
     let prefix = FolderNames.entries.utf8.count &+ 1
@@ -116,6 +119,9 @@ enum FolderNames {
   static let removed = "larder.removed"
   /// Seed, usage and lock.
   static let state = "larder.state"
+
+  /// What tells other processes of changes.
+  static let changes = "larder.changes"
 
   /// The path of a shelf below the cache's folder.
   static func shelf(_ number: Int) -> String {

@@ -16,7 +16,7 @@ import Synchronization
 ///
 /// Contents up to 128 KiB are read when the entry is looked up; larger ones in pieces, from a file that the entry holds
 /// open. Several caches and processes may use one folder at once.
-public final class FileCache: Cache {
+public final class FileCache: Cache, SharedCache {
   /// The folder.
   public let path: String
   /// The most bytes that the files take.
@@ -183,8 +183,17 @@ public final class FileCache: Cache {
     try CacheFolder.forget(path)
     let folder = try CacheFolder(path, CacheFolder.Options(limit: .max))
     defer { folder.session?.end() }
+    // Processes that have it open do not use what they hold of it in memory any more.
+    try folder.changing(nil) { () throws(CacheError) in }
     try folder.sweep()
     try CacheFolder.forget(path)
+  }
+
+  func changeMark(forKey key: String) -> ChangeMark? {
+    guard let folder = folder.withLock({ $0 }), let changes = folder.changes, let name = try? folder.name(of: key) else {
+      return nil
+    }
+    return ChangeMark(changes, part: name.part)
   }
 
   private func stop() -> CacheFolder? {

@@ -15,7 +15,7 @@ public import Storage
 /// Several caches and processes may have one file open at once.
 ///
 /// What a call has stored outlives the process, however that ends. See `synchronizes` for a loss of power.
-public final class SQLiteCache: Cache {
+public final class SQLiteCache: Cache, SharedCache {
   /// The file's path.
   public let path: String
   /// The most bytes that the entries take.
@@ -34,7 +34,7 @@ public final class SQLiteCache: Cache {
   /// through for damage each time, larger ones after some was met.
   ///
   /// - Parameters:
-  ///   - path: the file; `-wal`, `-shm` and `.lock` behind its name are taken too.
+  ///   - path: the file; `-wal`, `-shm`, `-changes` and `.lock` behind its name are taken too.
   ///   - limit: in bytes; what entries are counted with is their content, metadata and key, in whole pages of 4 KiB where
   ///     they are larger than most of one.
   ///   - entryLimit: the most bytes of content of one entry; by default `limit`.
@@ -71,7 +71,10 @@ public final class SQLiteCache: Cache {
       let lastUse = try await opened.database.read { (connection) throws(StorageError) in
         try SQLiteStore.lastUse(connection)
       }
-      store = SQLiteStore(opened, path: path, limit: max(0, limit), lastUse: lastUse, onDiagnostic: onDiagnostic)
+      let changes = try await SQLiteStore.changes(opened.database)
+      store = SQLiteStore(
+        opened, path: path, limit: max(0, limit), lastUse: lastUse, changes: changes, isEncrypted: key != nil,
+        onDiagnostic: onDiagnostic)
     } catch {
       try? await opened.database.close()
       opened.claim.release()
@@ -124,14 +127,14 @@ public final class SQLiteCache: Cache {
 
   /// Forgets one entry.
   public func removeEntry(forKey key: String) async throws(CacheError) {
-    try await store.change { [store] (connection, doomed) throws(StorageError) in
+    try await store.change(.entry(key)) { [store] (connection, doomed) throws(StorageError) in
       try store.remove("key = ?", .text(key), connection, &doomed)
     }
   }
 
   /// Forgets everything; the file keeps its length, its pages are used again.
   public func removeAll() async throws(CacheError) {
-    try await store.change { [store] (connection, doomed) throws(StorageError) in
+    try await store.change(.everything) { [store] (connection, doomed) throws(StorageError) in
       try store.removeEverything(connection, &doomed)
     }
   }
@@ -143,7 +146,7 @@ public final class SQLiteCache: Cache {
     guard StoredRow.cost(key: key, metadata: metadata.encoded().count, size: entry.length) <= Int64(limit) else {
       throw .tooLarge(limit: limit)
     }
-    try await store.change { [store] (connection, doomed) throws(StorageError) in
+    try await store.change(.entry(key)) { [store] (connection, doomed) throws(StorageError) in
       try store.replace(metadata, of: entry, key, connection, &doomed)
     }
   }
@@ -151,6 +154,10 @@ public final class SQLiteCache: Cache {
   /// A writer that stages what is large in the file, 256 KiB at a time, and makes it visible by one short transaction.
   public func makeWriter() async throws(CacheError) -> any CacheWriter {
     SQLiteCacheWriter(store, limit: entryLimit)
+  }
+
+  func changeMark(forKey key: String) -> ChangeMark? {
+    store.changes.map { ChangeMark($0, part: store.part(of: key)) }
   }
 
   /// How many bytes the entries take, as `limit` counts them.

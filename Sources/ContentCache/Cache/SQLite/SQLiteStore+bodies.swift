@@ -41,7 +41,8 @@ extension SQLiteStore {
   /// Writes the last chunks of a staged body and makes it an entry, in one step; throws `gone` where it is staged no more.
   func commit(_ chunks: [[UInt8]], first: Int, _ row: NewRow) async throws(CacheError) {
     let wasStaged = MadeBody()
-    try await change(weight: chunks.reduce(0) { $0 + $1.count }) { [self] (connection, doomed) throws(StorageError) in
+    let weight = chunks.reduce(0) { $0 + $1.count }
+    try await change(.entry(row.key), weight: weight) { [self] (connection, doomed) throws(StorageError) in
       try connection.run(
         "UPDATE body SET state = ? WHERE id = ? AND state = ?",
         .integer(SQLiteCacheSchema.BodyState.live.rawValue), .integer(row.body),

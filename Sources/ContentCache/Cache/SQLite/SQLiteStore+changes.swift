@@ -5,9 +5,18 @@ import Storage
 struct WaitingChange {
   /// Makes the change and adds the bodies that it dooms.
   var work: @Sendable (Connection, inout [Int64]) throws(StorageError) -> Void
+  /// What other processes notice of it.
+  var scope: Scope
   /// About how many bytes it writes.
   var weight: Int
   var done: CheckedContinuation<StorageError?, Never>
+
+  /// What a change is visible in.
+  enum Scope {
+    case nothing
+    case entry(String)
+    case everything
+  }
 }
 
 // Changes share transactions, and those that fail do not take others along.
@@ -17,11 +26,11 @@ extension SQLiteStore {
 
   /// Makes a change, after all that were asked for before; committed when it returns.
   func change(
-    weight: Int = 0, _ work: @escaping @Sendable (Connection, inout [Int64]) throws(StorageError) -> Void
+    _ scope: WaitingChange.Scope = .nothing, weight: Int = 0, _ work: @escaping @Sendable (Connection, inout [Int64]) throws(StorageError) -> Void
   ) async throws(CacheError) {
     let error = await withCheckedContinuation { done in
       let isFirst = waiting.withLock { waiting in
-        waiting.append(WaitingChange(work: work, weight: weight, done: done))
+        waiting.append(WaitingChange(work: work, scope: scope, weight: weight, done: done))
         return waiting.count == 1
       }
       // Whoever comes while the writer is busy is taken along in its next transaction.
@@ -55,14 +64,64 @@ extension SQLiteStore {
 
   private func write(_ changes: ArraySlice<WaitingChange>, _ turn: Database.WriterTurn) -> StorageError? {
     do throws(StorageError) {
-      let doomed = try turn.write { (connection) throws(StorageError) in
-        var doomed: [Int64] = []
-        for change in changes { try change.work(connection, &doomed) }
-        return doomed
+      let doomed = try noticed(changes) { () throws(StorageError) in
+        try turn.write { (connection) throws(StorageError) in
+          var doomed: [Int64] = []
+          for change in changes { try change.work(connection, &doomed) }
+          return doomed
+        }
       }
       if holds.doom(doomed) { deleteChunks(turn) }
       return nil
     } catch { return error }
+  }
+
+  // MARK: Other processes
+
+  /// How long another process may hold the lock of changes: it commits meanwhile.
+  private static let lockMilliseconds: Int32 = 10_000
+
+  /// Makes changes that other processes notice when they are made, or may have been.
+  private func noticed(
+    _ changes: ArraySlice<WaitingChange>, _ body: () throws(StorageError) -> [Int64]
+  ) throws(StorageError) -> [Int64] {
+    var parts: [Int] = []
+    for change in changes {
+      switch change.scope {
+      case .nothing: break
+      case .entry(let key): parts.append(part(of: key))
+      case .everything: parts += 0..<SharedCounter.partCount
+      }
+    }
+    guard let counter = self.changes?.counter, !parts.isEmpty else { return try body() }
+    try counter.lock(milliseconds: SQLiteStore.lockMilliseconds)
+    defer { counter.unlock() }
+    counter.beginChange(of: parts)
+    defer { counter.endChange(of: parts) }
+    return try body()
+  }
+
+  /// Opens what tells other processes of changes, on a thread that may wait for another process.
+  static func changes(_ database: Database) async throws(StorageError) -> SharedChanges? {
+    let path = database.path
+    let result = await withCheckedContinuation {
+      (done: CheckedContinuation<Result<SharedChanges?, StorageError>, Never>) in
+      database.whereWriting { _ in done.resume(returning: Result { () throws(StorageError) in try changes(path) }) }
+    }
+    return try result.get()
+  }
+
+  private static func changes(_ path: String) throws(StorageError) -> SharedChanges? {
+    do throws(StorageError) {
+      let counter = try SharedCounter(path + "-changes", like: path)
+      try counter.lock(milliseconds: lockMilliseconds)
+      counter.repairParts()
+      counter.unlock()
+      return SharedChanges(counter)
+    } catch {
+      guard error.category == .notSupported else { throw error }
+      return nil
+    }
   }
 
   // MARK: The changes

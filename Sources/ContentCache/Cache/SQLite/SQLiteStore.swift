@@ -19,17 +19,22 @@ final class SQLiteStore: Sendable {
   let holds = BodyHolds()
   let uses: RecentUses
   let waiting = Locked<[WaitingChange]>([])
+  /// What tells other processes of changes; nil where the file system cannot share memory.
+  let changes: SharedChanges?
+  private let isEncrypted: Bool
   private let onDiagnostic: (@Sendable (CacheError) -> Void)?
 
   init(
-    _ opened: SQLiteOpening.Opened, path: String, limit: Int, lastUse: Int64,
-    onDiagnostic: (@Sendable (CacheError) -> Void)?
+    _ opened: SQLiteOpening.Opened, path: String, limit: Int, lastUse: Int64, changes: SharedChanges?,
+    isEncrypted: Bool, onDiagnostic: (@Sendable (CacheError) -> Void)?
   ) {
     self.path = path
     self.limit = limit
     database = opened.database
     claim = opened.claim
     uses = RecentUses(after: lastUse)
+    self.changes = changes
+    self.isEncrypted = isEncrypted
     self.onDiagnostic = onDiagnostic
   }
 
@@ -134,7 +139,7 @@ final class SQLiteStore: Sendable {
     let row = NewRow(
       key: key, metadata: entry.metadata.encoded(), size: content.count, body: 0, content: content)
     try checkFits(row)
-    try await change(weight: content.count) { [self] (connection, doomed) throws(StorageError) in
+    try await change(.entry(key), weight: content.count) { [self] (connection, doomed) throws(StorageError) in
       try put(row, connection, &doomed)
     }
   }
@@ -142,6 +147,11 @@ final class SQLiteStore: Sendable {
   func checkFits(_ row: NewRow) throws(CacheError) {
     if row.cost > Int64(limit) { throw .tooLarge(limit: limit) }
   }
+
+  // MARK: Other processes
+
+  /// The part of the changes that a key belongs to. In an encrypted file it is the same for all: nothing tells of keys.
+  func part(of key: String) -> Int { isEncrypted ? 0 : SharedCounter.part(of: key) }
 
   // MARK: Failures
 

@@ -2,8 +2,10 @@
 ///
 /// What the first has is answered from there. What only the second has is answered from there, and kept in the first too
 /// where its content is in memory anyway. Changes are made in the second, then in the first, one at a time under a key:
-/// what this object's second cache has replaced or removed, the first does not hold. What another process does to the
-/// second's files, the first does not see before its own entry goes.
+/// what this object's second cache has replaced or removed, the first does not hold. Over a ``FileCache`` or an ``SQLiteCache``
+/// the same is true of what others do to its files, in this process and in others: an entry in memory counts as long as nobody
+/// has changed its part of the files, one of about five hundred, and is compared with theirs once afterwards. A deleted folder
+/// is noticed within a second. Nothing but this object should change a second cache of another type.
 ///
 /// Where the second fails (a full or read-only disk) the error is thrown, and the first has the change all the same; what
 /// the second still holds under that key is not used any more. So the memory goes on while the disk cannot.
@@ -12,10 +14,12 @@ public final class TieredCache: Cache {
   let disk: any Cache
   /// The most bytes of content that are kept in the first.
   let promotionLimit: Int
+  /// The second, where other processes may change it.
+  private let shared: (any SharedCache)?
   let stripes = KeyStripes()
   let distrust = Distrust()
 
-  /// Joins two caches, which nothing else should change meanwhile.
+  /// Joins two caches.
   ///
   /// - Parameters:
   ///   - memory: asked first.
@@ -24,33 +28,54 @@ public final class TieredCache: Cache {
   public init(memory: any Cache, disk: any Cache, promotionLimit: Int = 256 << 10) {
     self.memory = memory
     self.disk = disk
+    shared = disk as? any SharedCache
     self.promotionLimit = max(0, promotionLimit)
   }
 
   /// The first cache's entry, else the second's.
   public func entry(forKey key: String) async throws(CacheError) -> CacheEntry? {
     // A failing first cache is no reason not to ask the second.
-    if let found = try? await memory.entry(forKey: key) { return found }
-    guard !distrust.contains(key) else { return nil }
+    let held = try? await memory.entry(forKey: key)
+    if let held, isCurrent(held) { return held }
+    // What only the first could take is used where nobody can tell whether others have changed the second.
+    guard !distrust.contains(key) else { return held?.mark == nil ? held : nil }
     let mark = stripes.mark(key)
+    let change = shared?.changeMark(forKey: key)
     let found = try await disk.entry(forKey: key)
     // A change that began meanwhile may have failed for the second.
     guard let found, !distrust.contains(key) else { return nil }
-    if let mark, found.bytesInMemory != nil, found.length <= promotionLimit {
+    if let mark, let kept = kept(found, or: held) {
       // Kept out by a change or refused for its size, it is read from the second again.
-      await stripes.unlessChanged(since: mark) { try? await memory.store(found.moved(to: .memory), forKey: key) }
+      await stripes.unlessChanged(since: mark) { try? await memory.store(kept.copied(at: change), forKey: key) }
+      return kept
     }
     return found
   }
 
-  /// The first cache's entry, where that has it at hand.
-  public func entryAtHand(forKey key: String) -> CacheEntry? { memory.entryAtHand(forKey: key) }
+  /// The first cache's entry, where that has it at hand, and nobody may have changed what the second has.
+  public func entryAtHand(forKey key: String) -> CacheEntry? {
+    guard let held = memory.entryAtHand(forKey: key), isCurrent(held) else { return nil }
+    return held
+  }
+
+  private func isCurrent(_ held: CacheEntry) -> Bool {
+    if let mark = held.mark { return mark.isCurrent }
+    return shared == nil
+  }
+
+  /// What the first keeps of an entry that the second has: with the content that the first holds already, where the second
+  /// would have to read it; nil where it is too large.
+  private func kept(_ found: CacheEntry, or held: CacheEntry?) -> CacheEntry? {
+    guard found.length <= promotionLimit else { return nil }
+    if found.bytesInMemory != nil { return found }
+    return held.flatMap { $0.isSame(as: found) ? $0 : nil }
+  }
 
   /// Keeps an entry in the second, and in the first where its content is in memory and small enough.
   public func store(_ entry: CacheEntry, forKey key: String) async throws(CacheError) {
     try await stripes.change(key) { () throws(CacheError) in
-      let failure = await changeDisk(key) { () throws(CacheError) in try await disk.store(entry, forKey: key) }
-      await keepInMemory(entry, forKey: key)
+      let (failure, mark) = await changeDisk(key) { () throws(CacheError) in try await disk.store(entry, forKey: key) }
+      await keepInMemory(entry, forKey: key, mark)
       if let failure { throw failure }
     }
   }
@@ -58,7 +83,7 @@ public final class TieredCache: Cache {
   /// Forgets an entry in both.
   public func removeEntry(forKey key: String) async throws(CacheError) {
     try await stripes.change(key) { () throws(CacheError) in
-      let failure = await changeDisk(key) { () throws(CacheError) in try await disk.removeEntry(forKey: key) }
+      let (failure, _) = await changeDisk(key) { () throws(CacheError) in try await disk.removeEntry(forKey: key) }
       try await memory.removeEntry(forKey: key)
       if let failure { throw failure }
     }
@@ -116,22 +141,28 @@ public final class TieredCache: Cache {
   // MARK: Inside, with the key's stripe held
 
   /// Changes the second, and notes whether what it holds under the key can be used.
-  func changeDisk(_ key: String, _ change: () async throws(CacheError) -> Void) async -> CacheError? {
+  ///
+  /// The mark is for a copy of what the second then has; without one the copy is compared when it is next asked for. What the
+  /// second refused counts as long as nobody else changes something.
+  func changeDisk(
+    _ key: String, _ change: () async throws(CacheError) -> Void
+  ) async -> (failure: CacheError?, mark: ChangeMark?) {
+    let before = shared?.changeMark(forKey: key)
     do throws(CacheError) {
       try await change()
       distrust.remove(key)
-      return nil
+      return (nil, shared?.changeMark(forKey: key)?.following(before))
     } catch {
       distrust.add(key)
-      return error
+      return (error, shared?.changeMark(forKey: key))
     }
   }
 
   /// Puts an entry into the first where it fits there; else what the first has under the key goes.
-  func keepInMemory(_ entry: CacheEntry, forKey key: String) async {
+  func keepInMemory(_ entry: CacheEntry, forKey key: String, _ mark: ChangeMark?) async {
     if entry.bytesInMemory != nil, entry.length <= promotionLimit {
       do throws(CacheError) {
-        try await memory.store(entry.moved(to: .memory), forKey: key)
+        try await memory.store(entry.copied(at: mark), forKey: key)
         return
       } catch {}  // Too large for it: as below.
     }
@@ -141,6 +172,7 @@ public final class TieredCache: Cache {
   /// Brings the first to what the second has after an update, which may have found something else there.
   private func follow(_ seen: CacheEntry, forKey key: String) async throws(CacheError) {
     let present: CacheEntry?
+    let mark = shared?.changeMark(forKey: key)
     do throws(CacheError) { present = try await disk.entry(forKey: key) } catch {
       try await memory.removeEntry(forKey: key)
       throw error
@@ -150,8 +182,8 @@ public final class TieredCache: Cache {
       let held = try await memory.entry(forKey: key), held.isSame(as: seen)
     {
       // The second would have to read what the first holds already.
-      return await keepInMemory(held.with(present.metadata), forKey: key)
+      return await keepInMemory(held.with(present.metadata), forKey: key, mark)
     }
-    await keepInMemory(present, forKey: key)
+    await keepInMemory(present, forKey: key, mark)
   }
 }

@@ -64,12 +64,12 @@ final class TieredWriter: CacheWriter {
     return try await cache.stripes.change(key) { () throws(CacheError) in
       let small = bytes.map { CacheEntry(metadata: metadata, bytes: $0) }
       var kept: CacheEntry?
-      let refusal = await cache.changeDisk(key) { () throws(CacheError) in
+      let (refusal, mark) = await cache.changeDisk(key) { () throws(CacheError) in
         if let failure { throw failure }
         kept = try await disk?.commit(metadata, forKey: key)
       }
       if let entry = small ?? kept {
-        await cache.keepInMemory(entry, forKey: key)
+        await cache.keepInMemory(entry, forKey: key, mark)
       } else {
         try await cache.memory.removeEntry(forKey: key)
       }
