@@ -23,9 +23,9 @@ struct ValidationTests {
     #expect(conditions(Self.rules(etag: "\"a\"")) == ["\"a\"", nil])
     #expect(conditions(Self.rules(etag: "W/\"a\"", changed: -50)) == ["W/\"a\"", Self.text(-50)])
     #expect(conditions(Self.rules(changed: -50)) == [nil, Self.text(-50)])
-    // Without a validator the date when it was made, else when it came.
-    #expect(conditions(Self.rules(date: -7)) == [nil, Self.text(-7)])
-    #expect(conditions(Self.rules(date: nil)) == [nil, Self.text(0)])
+    // Without a validator the second before it was made, else before it came: a change within that second counts.
+    #expect(conditions(Self.rules(date: -7)) == [nil, Self.text(-8)])
+    #expect(conditions(Self.rules(date: nil)) == [nil, Self.text(-1)])
     // A tag that its server forgot to quote goes back as it came; what would break the list does not.
     #expect(conditions(Self.rules(etag: "abc")) == ["abc", nil])
     #expect(conditions(Self.rules(etag: "a, *", changed: -5), ["\"x", "\"a, b\""]) == ["\"a, b\"", nil])
