@@ -7,7 +7,7 @@ extension HTTPCache {
     var errand = errand
     while true {
       let sent = options.now()
-      let response: HTTPResponse
+      var response: HTTPResponse
       do {
         response = try await transport.send(errand.request)
         try response.check(answering: errand.request, isOwn: errand.isPlain)
@@ -15,7 +15,9 @@ extension HTTPCache {
         transfers.detach(transfer, isShareable: nil)
         return transfer.publish(.failure(error))
       }
-      let arrival = Arrival(response, requestTime: sent, responseTime: options.now())
+      let came = options.now()
+      response.addDate(came)
+      let arrival = Arrival(response, requestTime: sent, responseTime: came)
       if await settle(response, arrival, errand, transfer) { return }
       // The answer was to the cache's own conditions or range, and of no use: the caller's request is sent as it is.
       await response.body.drainWhereShort()

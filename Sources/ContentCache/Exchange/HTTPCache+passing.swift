@@ -14,8 +14,19 @@ extension HTTPCache {
     let learns = inquiry.rules.method == .head && !inquiry.rules.cacheControl.contains(.noStore)
     let known = learns ? await lookup(inquiry) : nil
     let sent = options.now()
-    var response = try await transport.send(inquiry.request)
-    let arrival = Arrival(response, requestTime: sent, responseTime: options.now())
+    var response: HTTPResponse
+    do {
+      response = try await transport.send(inquiry.request)
+    } catch {
+      // Its outcome is unknown: what is stored may be outdated (RFC 9111 §4.4).
+      if inquiry.rules.method == .unsafe, !error.isBeforeSending {
+        await invalidate(inquiry.resource, caller: inquiry.caller)
+      }
+      throw error
+    }
+    let came = options.now()
+    response.addDate(came)
+    let arrival = Arrival(response, requestTime: sent, responseTime: came)
     switch inquiry.rules.method {
     case .head:
       if let known, let fields = await learn(fromHead: arrival, known, inquiry) { response.fields = fields }

@@ -21,10 +21,6 @@ extension CacheMetadata {
   package func confirmed(by answer: CacheMetadata) -> CacheMetadata {
     var updated = self
     updated.fields = StoredFields.updated(fields, by: answer.fields, isPartial: content != .whole)
-    // What says no date was made when it came (RFC 9110 §6.6.1); by the old one it would be as old as the first answer.
-    if fields.contains(.date), !answer.fields.contains(.date) {
-      updated.fields[.date] = HTTPDate.text(answer.responseTime / 1000)
-    }
     updated.requestTime = answer.requestTime
     updated.responseTime = answer.responseTime
     if answer.fields.contains(.vary) { updated.selecting = answer.selecting }
