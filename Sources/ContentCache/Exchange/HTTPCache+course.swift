@@ -60,15 +60,17 @@ extension HTTPCache {
       case .unclear: return false
       case .client:
         // The caller has what the server has, and the cache has not.
-        await update(stored, to: stored.metadata.invalidated, forKey: errand.storedKey, errand.inquiry.resource)
+        let outdated = stored.metadata.invalidated.hidden(by: nil)
+        await update(stored, to: outdated, forKey: errand.storedKey, errand.inquiry.resource)
+        await show(errand.hiddenKeys, errand.inquiry.resource)
         await receive(response, arrival, errand.plain, transfer)
         return true
       }
     }
-    guard let entry = await confirm(errand, arrival, transfer) else { return false }
+    guard let (entry, isStored) = await confirm(errand, arrival, transfer) else { return false }
     await response.body.drainWhereShort()
     transfers.detach(transfer, isShareable: isReusable(entry.rules))
-    transfer.publish(.success(.validated(entry)))
+    transfer.publish(.success(.validated(entry, isStored: isStored)))
     return true
   }
 

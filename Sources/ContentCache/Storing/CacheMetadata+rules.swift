@@ -26,6 +26,13 @@ extension CacheMetadata {
     if answer.fields.contains(.vary) { updated.selecting = answer.selecting }
     if CacheGroups.areNamed(in: answer.fields) || !answer.groups.isEmpty { updated.groups = answer.groups }
     updated.isInvalidated = false
+    return updated.hidden(by: nil)
+  }
+
+  /// The metadata of a success that a later response of this status hides; with nil that none does.
+  package func hidden(by status: Int?) -> CacheMetadata {
+    var updated = self
+    updated.hiddenBy = status
     return updated
   }
 
