@@ -49,6 +49,14 @@ public enum HTTPTransportError: Error, Hashable, Sendable, CustomStringConvertib
     }
   }
 
+  /// True where nothing of the request can have reached the server; false where nobody can tell.
+  package var isBeforeSending: Bool {
+    switch self {
+    case .hostNotFound, .cannotConnect, .tls, .invalidRequest, .notSupported: true
+    default: false
+    }
+  }
+
   /// True where a repetition may succeed without any change by the caller.
   public var isTransient: Bool {
     switch self {

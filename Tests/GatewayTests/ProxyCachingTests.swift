@@ -70,7 +70,26 @@ struct ProxyCachingTests {
     #expect(response.status == status)
     #expect(response.fields[.contentType] == "text/plain; charset=utf-8")
     #expect(response.text.hasPrefix(status == 504 ? "Gateway Timeout: " : "Bad Gateway: "))
-    #expect(response.fields["Cache-Status"] == "larder; detail=proxy-error")
+    #expect(response.fields["Cache-Status"] == "larder; fwd=uri-miss; detail=proxy-error")
+    let records = try await rig.records.wait(for: 1)
+    #expect(records.map(\.cacheStatus) == ["uri-miss"])
+    await rig.stop()
+  }
+
+  @Test("A proxy's own errors say whether, and why, the request was forwarded (RFC 9211 §2.2)")
+  func ownErrors() async throws {
+    let rig = try ProxyRig { _ in .response(200, fields: ["Cache-Control": "max-age=0, must-revalidate"], body: "kept") }
+    #expect(try await rig.exchange("GET", "/kept").text == "kept")
+    rig.upstream.stop()
+    let forwarded = [("GET", "/kept", "stale"), ("GET", "/other", "uri-miss"), ("POST", "/kept", "method")]
+    for (method, path, reason) in forwarded {
+      let response = try await rig.exchange(method, path, method == "POST" ? "Content-Length: 0\r\n" : "")
+      #expect(response.status == 502)
+      #expect(response.fields["Cache-Status"] == "larder; fwd=\(reason); detail=proxy-error")
+    }
+    let refused = try await rig.exchange("TRACE", "/kept")
+    #expect(refused.status == 405)
+    #expect(refused.fields["Cache-Status"] == "larder; detail=proxy-error")
     await rig.stop()
   }
 

@@ -14,6 +14,7 @@ import HTTPCore
 //   groups            list of (name text, generation text)
 //   variants          list of (key text, names list of text, selecting list, etag, date eight bytes)
 //   parts             where the flags say so: list of (lower, upper), then the length where the flags say so
+//   hiddenBy          where the flags say so: signed
 //
 // A field's name is a number: 0 and a text, or 1 + 2 × its place in FieldNameTable, + 1 where it is in lower case.
 // An etag is 0 for nil, or 1 and a text.
@@ -49,6 +50,7 @@ extension CacheMetadata {
       }
       if let length { writer.signed(Int64(length)) }
     }
+    if let hiddenBy { writer.signed(Int64(hiddenBy)) }
     return writer.bytes
   }
 
@@ -91,6 +93,7 @@ extension CacheMetadata {
       let ranges = try reader.ranges()
       content = .parts(ranges, length: flags.contains(.lengthKnown) ? try reader.length() : nil)
     }
+    hiddenBy = flags.contains(.hidden) ? try reader.int() : nil
     try reader.end()
   }
 
@@ -145,7 +148,8 @@ extension CacheMetadata {
     static let invalidated = Flags(rawValue: 1)
     static let parts = Flags(rawValue: 2)
     static let lengthKnown = Flags(rawValue: 4)
-    static let all: Flags = [.invalidated, .parts, .lengthKnown]
+    static let hidden = Flags(rawValue: 8)
+    static let all: Flags = [.invalidated, .parts, .lengthKnown, .hidden]
   }
 
   private var flags: Flags {
@@ -154,6 +158,7 @@ extension CacheMetadata {
       flags.insert(.parts)
       if length != nil { flags.insert(.lengthKnown) }
     }
+    if hiddenBy != nil { flags.insert(.hidden) }
     return flags
   }
 }

@@ -24,6 +24,11 @@ public struct CacheMetadata: Sendable, Hashable {
   public var groups: [CacheGroup]
   /// The variants under this URL where this is their index and no response itself.
   public var variants: [CacheVariant]
+  /// The status of a later response that hides this success: 404, 410 or that of a redirect; nil where none does.
+  ///
+  /// The later response lies under a key of its own, and the cache may have forgotten it. For an index it is a response
+  /// to requests for any variant.
+  public var hiddenBy: Int?
 
   /// Which bytes of a representation are stored.
   public enum StoredContent: Sendable, Hashable {
@@ -38,7 +43,7 @@ public struct CacheMetadata: Sendable, Hashable {
   public init(
     url: String, status: Int, fields: HTTPFields = [:], requestTime: Int64, responseTime: Int64,
     selecting: HTTPFields = [:], content: StoredContent = .whole, isInvalidated: Bool = false,
-    groups: [CacheGroup] = [], variants: [CacheVariant] = []
+    groups: [CacheGroup] = [], variants: [CacheVariant] = [], hiddenBy: Int? = nil
   ) {
     self.url = url
     self.status = status
@@ -50,6 +55,7 @@ public struct CacheMetadata: Sendable, Hashable {
     self.isInvalidated = isInvalidated
     self.groups = groups
     self.variants = variants
+    self.hiddenBy = hiddenBy
   }
 }
 

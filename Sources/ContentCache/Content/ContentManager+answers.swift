@@ -102,7 +102,7 @@ extension ContentManager {
     let response = answer.response
     return ContentResponse(
       value: value, data: data, status: response.status, fields: response.fields, url: response.url,
-      origin: answer.origin, age: answer.age, isIntermediate: !answer.isFinal)
+      origin: answer.origin, age: answer.age, hiddenBy: answer.hiddenBy, isIntermediate: !answer.isFinal)
   }
 
   /// Throws where an answer is no success, with the beginning of its content.

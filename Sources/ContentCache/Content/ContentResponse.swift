@@ -22,9 +22,16 @@ public struct ContentResponse<Value: Sendable>: Sendable {
   public let origin: ContentOrigin
   /// Seconds since the server made or validated the content; nil where that has just happened.
   public let age: Int?
+  /// The status with which the server has answered since then, 404, 410 or that of a redirect, where that answer hides
+  /// this content; nil where this is the server's last word.
+  ///
+  /// Only a query whose policy uses stale content without the server gets such content.
+  public let hiddenBy: Int?
   /// True where a newer response, or an error, follows.
   public let isIntermediate: Bool
 
+  /// True where the server has said since then that the content is not there any more: 404 or 410.
+  public var isGone: Bool { hiddenBy == 404 || hiddenBy == 410 }
   /// True where this is the last response.
   public var isFinal: Bool { !isIntermediate }
   /// What each cache on the way did, this one last (RFC 9211).

@@ -11,7 +11,7 @@ public import HTTPCore
 /// It answers 304 to every GET and HEAD that asks whether something has changed, so that expired content is used offline
 /// as if the server had just confirmed it. Anything else fails with `HTTPTransportError.cannotConnect`.
 ///
-/// The cache renews what is confirmed: give it a ``Cache`` that may keep it, or use ``ContentPolicy/cacheOnly`` where what
+/// The cache renews what is confirmed, and shows content again that a 404, 410 or redirect hid: give it a ``Cache`` that may keep it, or use ``ContentPolicy/cacheOnly`` where what
 /// is stored must stay as old as it is.
 public struct NotModifiedTransport: HTTPTransport {
   /// Makes it.

@@ -30,11 +30,13 @@ package struct LookupContext: Sendable, Hashable {
   package var covers: Bool
   /// False where a cache group of the response has been invalidated, or its record is lost (RFC 9875 §3).
   package var groupsAreValid: Bool
+  /// True where a later response hides the stored one and is not there any more, or is not wanted.
+  package var isHidden: Bool
 
   /// Describes a lookup; by default of a response that is whole and whose groups are valid.
   package init(
     now: Int64, policy: ContentPolicy = .standard, override: FreshnessOverride = .none,
-    miss: ForwardReason = .uriMiss, covers: Bool = true, groupsAreValid: Bool = true
+    miss: ForwardReason = .uriMiss, covers: Bool = true, groupsAreValid: Bool = true, isHidden: Bool = false
   ) {
     self.now = now
     self.policy = policy
@@ -42,10 +44,20 @@ package struct LookupContext: Sendable, Hashable {
     self.miss = miss
     self.covers = covers
     self.groupsAreValid = groupsAreValid
+    self.isHidden = isHidden
   }
 }
 
 extension LookupDecision {
+  /// Why a request is forwarded that only the origin server may answer (RFC 9211 §2.2).
+  package var reasonForOrigin: ForwardReason {
+    switch self {
+    case .validate(let reason, _), .forward(let reason): reason
+    case .reuse(let freshness), .reuseWhileRevalidating(let freshness): freshness.isFresh ? .request : .stale
+    case .unsatisfiable: .bypass
+    }
+  }
+
   /// Decides about a request with a stored response that fits it (its `Vary` matches), or with none.
   ///
   /// Integers only: a hit costs a few nanoseconds here.
@@ -75,15 +87,18 @@ extension LookupDecision {
     switch context.policy {
     case .cacheOnly: return .reuse(freshness ?? stored.unknownAge)
     case .cacheElseNetwork where !isOutdated: return .reuse(freshness ?? stored.unknownAge)
-    case .reload: return .validate(.request, freshness)
     default: break
     }
-    // A request that must not be stored is not answered from the store either: its sender wants no cache at work.
-    if request.cacheControl.contains(.noStore) { return .forward(.request) }
-    guard let freshness, !isOutdated else { return .validate(.stale, freshness) }
     // The query's own time to live wins over the server's `no-cache`.
-    if stored.cacheControl.contains(.noCache), context.override.ttl == nil { return .validate(.stale, freshness) }
-    if request.cacheControl.contains(.noCache) { return .validate(.request, freshness) }
+    let forbidsUse = stored.cacheControl.contains(.noCache) && context.override.ttl == nil
+    let mayBeUsed = !isOutdated && !context.isHidden && !forbidsUse
+    // The request is the reason only where it alone forbids the use (RFC 9211 §2.2).
+    let reason = mayBeUsed && freshness?.isFresh == true ? ForwardReason.request : .stale
+    if context.policy == .reload { return .validate(reason, freshness) }
+    // A request that must not be stored is not answered from the store either: its sender wants no cache at work.
+    if request.cacheControl.contains(.noStore) { return .forward(reason) }
+    guard let freshness, mayBeUsed else { return .validate(.stale, freshness) }
+    if request.cacheControl.contains(.noCache) { return .validate(reason, freshness) }
     return byAge(request, stored, freshness)
   }
 

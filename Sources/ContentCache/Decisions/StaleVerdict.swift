@@ -38,6 +38,8 @@ package enum StaleVerdict: Sendable, Hashable {
     guard let freshness = stored.freshness(at: context.now, context.override) else { return .refuse }
     if let most = asked.maxAge, freshness.age > StoredRules.milliseconds(most) || most == 0 { return .refuse }
     if context.policy == .staleWhenUnreachable { return .serve(freshness) }
+    // `stale-if-error` is no permission to answer with what the server has said is gone.
+    if context.isHidden { return .refuse }
     let staleness = StoredRules.saturating(freshness.age, minus: freshness.softLifetime)
     for allowed in [stored.cacheControl.staleIfError, asked.staleIfError] {
       if let allowed, staleness <= StoredRules.milliseconds(allowed) { return .serve(freshness) }

@@ -1,4 +1,5 @@
 public import HTTPCore
+import Synchronization
 
 /// An answer of an ``HTTPCache``: the response, and what the cache had to do with it.
 public struct CachedAnswer: Sendable {
@@ -15,6 +16,16 @@ public struct CachedAnswer: Sendable {
   /// Nothing happens unless one of its two functions is called.
   public let revalidation: Revalidation?
 
+  /// The status of a later response to the same request, 404, 410 or that of a redirect, where this is a success that it
+  /// hides; nil where this is the server's last word.
+  ///
+  /// Only queries that use stale content without the server get such a success.
+  public let hiddenBy: Int?
+  private let storing: StoringMark
+
+  /// True where the cache keeps the response: one from the network only once its content has been read to the end.
+  public var isStored: Bool { storing.isSet }
+
   /// The request that it answers, where redirects have led there.
   var redirected: HTTPRequest?
 
@@ -22,11 +33,33 @@ public struct CachedAnswer: Sendable {
   public var isFinal: Bool { revalidation == nil }
 
   package init(response: HTTPResponse, origin: ContentOrigin, age: Int? = nil, revalidation: Revalidation? = nil) {
+    self.init(response: response, origin: origin, age: age, revalidation: revalidation, storing: StoringMark(false))
+  }
+
+  init(
+    response: HTTPResponse, origin: ContentOrigin, age: Int? = nil, revalidation: Revalidation? = nil,
+    storing: StoringMark, hiddenBy: Int? = nil
+  ) {
+    self.storing = storing
+    self.hiddenBy = hiddenBy
     self.response = response
     self.origin = origin
     self.age = age
     self.revalidation = revalidation
   }
+}
+
+/// Whether a response is stored, as soon as it is.
+final class StoringMark: Sendable {
+  /// That of what is stored already.
+  static let stored = StoringMark(true)
+
+  private let mark: Atomic<Bool>
+
+  init(_ isSet: Bool) { mark = Atomic(isSet) }
+
+  var isSet: Bool { mark.load(ordering: .acquiring) }
+  func set() { mark.store(true, ordering: .releasing) }
 }
 
 /// Where content comes from.

@@ -12,6 +12,8 @@ struct Errand: Sendable {
   private(set) var variants: [CacheVariant] = []
   /// True where the URL had an index of variants.
   let hadVariants: Bool
+  /// The keys of records that said that a later response hides them.
+  let hiddenKeys: [String]
   let reason: ForwardReason
   /// What the request asks beyond the caller's own question.
   private(set) var purpose = Purpose.plain
@@ -41,6 +43,7 @@ struct Errand: Sendable {
     stored = found.entry
     storedKey = found.key
     hadVariants = !found.variants.isEmpty
+    hiddenKeys = found.hiddenKeys
     if reason == .partial, case .fetch(let fetch) = found.range {
       // RFC 9110 §13.2.2: the server evaluates conditions before it looks at ranges, and so has to see both.
       if inquiry.rules.hasRange, ForwardedConditions.areThere(inquiry.request.fields) { return }

@@ -21,7 +21,7 @@ extension HTTPCache {
   func answerAtHand(_ question: PlainQuestion, key: String) -> StoredAnswer? {
     guard let entry = cache.entryAtHand(forKey: key) else { return nil }
     guard entry.rules.isIndex else { return answer(of: entry, to: question) }
-    guard let variant = VariantIndex.selected(entry.metadata.variants, question.fields),
+    guard !entry.rules.isHidden, let variant = VariantIndex.selected(entry.metadata.variants, question.fields),
       let selected = cache.entryAtHand(forKey: variant.key)
     else { return nil }
     return answer(of: selected, to: question, selectedBy: variant.names)
@@ -32,9 +32,9 @@ extension HTTPCache {
   /// - Parameter names: those by which the entry was found: their fields have been compared.
   func answer(of entry: CacheEntry, to question: PlainQuestion, selectedBy names: [String] = []) -> StoredAnswer? {
     let stored = entry.rules
-    guard !stored.isIndex, !stored.isPartial, !stored.hasGroups, selects(question.fields, entry, by: names) else {
-      return nil
-    }
+    guard !stored.isIndex, !stored.isPartial, !stored.hasGroups, !stored.isHidden,
+      selects(question.fields, entry, by: names)
+    else { return nil }
     let context = LookupContext(now: options.now(), policy: question.policy, override: question.override)
     guard case .reuse(let freshness) = LookupDecision.of(question.rules, stored: stored, context) else { return nil }
     return StoredAnswer(entry, freshness, hitStatus: hitStatus, isHead: question.rules.method == .head)

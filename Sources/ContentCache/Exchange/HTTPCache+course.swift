@@ -7,7 +7,7 @@ extension HTTPCache {
     var errand = errand
     while true {
       let sent = options.now()
-      let response: HTTPResponse
+      var response: HTTPResponse
       do {
         response = try await transport.send(errand.request)
         try response.check(answering: errand.request, isOwn: errand.isPlain)
@@ -15,7 +15,9 @@ extension HTTPCache {
         transfers.detach(transfer, isShareable: nil)
         return transfer.publish(.failure(error))
       }
-      let arrival = Arrival(response, requestTime: sent, responseTime: options.now())
+      let came = options.now()
+      response.addDate(came)
+      let arrival = Arrival(response, requestTime: sent, responseTime: came)
       if await settle(response, arrival, errand, transfer) { return }
       // The answer was to the cache's own conditions or range, and of no use: the caller's request is sent as it is.
       await response.body.drainWhereShort()
@@ -58,15 +60,17 @@ extension HTTPCache {
       case .unclear: return false
       case .client:
         // The caller has what the server has, and the cache has not.
-        await update(stored, to: stored.metadata.invalidated, forKey: errand.storedKey, errand.inquiry.resource)
+        let outdated = stored.metadata.invalidated.hidden(by: nil)
+        await update(stored, to: outdated, forKey: errand.storedKey, errand.inquiry.resource)
+        await show(errand.hiddenKeys, errand.inquiry.resource)
         await receive(response, arrival, errand.plain, transfer)
         return true
       }
     }
-    guard let entry = await confirm(errand, arrival, transfer) else { return false }
+    guard let (entry, isStored) = await confirm(errand, arrival, transfer) else { return false }
     await response.body.drainWhereShort()
     transfers.detach(transfer, isShareable: isReusable(entry.rules))
-    transfer.publish(.success(.validated(entry)))
+    transfer.publish(.success(.validated(entry, isStored: isStored)))
     return true
   }
 

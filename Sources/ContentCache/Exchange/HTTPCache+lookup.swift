@@ -8,13 +8,14 @@ extension HTTPCache {
 
   /// The same, with what lies under the inquiry's key.
   func lookup(_ inquiry: Inquiry, first: CacheEntry?) async -> Found {
-    guard let entry = first else { return Found(key: inquiry.key) }
-    var found = Found(entry: entry, key: inquiry.key)
-    if entry.rules.isIndex {
-      found = await lookup(variantsOf: entry, inquiry)
-    } else if !selects(inquiry.request.fields, entry) {
-      return Found(key: inquiry.key, miss: .varyMiss)
+    guard let first else { return Found(key: inquiry.key, miss: inquiry.ignoresStored ? .miss : .uriMiss) }
+    var found = Found(entry: first, key: inquiry.key)
+    if first.rules.isIndex {
+      found = await lookup(variantsOf: first, inquiry)
+    } else if !selects(inquiry.request.fields, first) {
+      found = Found(key: inquiry.key, miss: .varyMiss)
     }
+    await lookup(whatHides: &found, first, inquiry)
     guard let entry = found.entry else { return found }
     if inquiry.rules.isConditional,
       case .notModified = ConditionalOutcome.of(inquiry.request.fields, entry.metadata, entry.rules)
@@ -28,6 +29,28 @@ extension HTTPCache {
     }
     if entry.rules.hasGroups { found.groupsAreValid = await areValid(entry.metadata.groups, inquiry) }
     return found
+  }
+
+  /// Notes what hides the response that was found, or all variants of the URL.
+  ///
+  /// - Parameter first: what lies under the inquiry's key.
+  private func lookup(whatHides found: inout Found, _ first: CacheEntry, _ inquiry: Inquiry) async {
+    // What hides successes is itself such an answer as this one.
+    if let entry = found.entry, !entry.rules.isSuccess { return }
+    var holders = first.rules.isHidden ? [(first, inquiry.key)] : []
+    if let entry = found.entry, entry !== first, entry.rules.isHidden { holders.append((entry, found.key)) }
+    for (holder, key) in holders {
+      // One from before the holder came has lost its meaning.
+      if let entry = await entry(ResourceKey.hiding(key), inquiry.resource),
+        entry.metadata.responseTime >= holder.metadata.responseTime
+      {
+        guard selects(inquiry.request.fields, entry) else { continue }
+        found.hiding = Found.Hiding(entry: entry, key: ResourceKey.hiding(key))
+        if entry.rules.hasGroups { found.hiding?.groupsAreValid = await areValid(entry.metadata.groups, inquiry) }
+      }
+      found.hiddenBy = holder.metadata.hiddenBy
+      found.hiddenKeys.append(key)
+    }
   }
 
   /// The latest variant that fits and is still there.

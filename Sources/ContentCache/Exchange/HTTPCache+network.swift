@@ -6,6 +6,7 @@ extension HTTPCache {
   func ask(
     _ inquiry: Inquiry, _ found: Found, _ reason: ForwardReason, validates: Bool
   ) async throws(HTTPTransportError) -> CachedAnswer {
+    inquiry.onForward?(reason)
     // A HEAD brings no content, and what must not be stored nobody else may have: both go straight through.
     var found = found
     // What is neither validated nor completed says nothing about this request.
@@ -62,9 +63,9 @@ extension HTTPCache {
       throw error
     }
     switch outcome {
-    case .validated(let entry):
+    case .validated(let entry, let isStored):
       transfer.leave(member)
-      return try await validated(entry, inquiry, found, reason, isCollapsed: false)
+      return try await validated(entry, inquiry, found, reason, isStored: isStored, isCollapsed: false)
     case .content(let head):
       if let answer = try await staleAnswer(insteadOf: head, transfer, member, inquiry, found, reason) { return answer }
       if let answer = notModified(head, inquiry, reason) {
@@ -113,12 +114,12 @@ extension HTTPCache {
       return try await alone(inquiry)
     }
     switch outcome {
-    case .validated(let entry):
+    case .validated(let entry, let isStored):
       transfer.leave(member)
       guard matches(entry.rules, entry.metadata.selecting, inquiry.request.fields), allows(entry.rules, inquiry) else {
         return try await alone(inquiry)
       }
-      return try await validated(entry, inquiry, found, reason, isCollapsed: true)
+      return try await validated(entry, inquiry, found, reason, isStored: isStored, isCollapsed: true)
     case .content(let head):
       return try await share(head, of: transfer, member, inquiry, found, reason)
     }
@@ -195,7 +196,7 @@ extension HTTPCache {
     let response = HTTPResponse(
       status: head.status, fields: fields, url: inquiry.request.url,
       body: body(of: head, transfer, member, inquiry))
-    return CachedAnswer(response: response, origin: .network)
+    return CachedAnswer(response: response, origin: .network, storing: transfer.storing)
   }
 
   private func body(
@@ -235,17 +236,18 @@ extension HTTPCache {
   }
 
   private func validated(
-    _ entry: CacheEntry, _ inquiry: Inquiry, _ found: Found, _ reason: ForwardReason, isCollapsed: Bool
+    _ entry: CacheEntry, _ inquiry: Inquiry, _ found: Found, _ reason: ForwardReason, isStored: Bool, isCollapsed: Bool
   ) async throws(HTTPTransportError) -> CachedAnswer {
     var found = found
     found.entry = entry
+    found.hiddenBy = nil
     let freshness =
       entry.rules.freshness(at: options.now(), inquiry.override) ?? Freshness(age: 0, softLifetime: 0, lifetime: 0)
     var status = CacheStatus(options.name)
     status.forward = reason
     status.forwardStatus = 304
     status.timeToLive = freshness.remainingSeconds
-    status.isStored = true
+    status.isStored = isStored
     status.isCollapsed = isCollapsed
     return try await reuse(found, inquiry, freshness, isFinal: true, status: status, origin: .validated)
   }
@@ -254,6 +256,7 @@ extension HTTPCache {
   private func staleAnswer(
     _ failure: StaleVerdict.Failure, _ inquiry: Inquiry, _ found: Found, _ reason: ForwardReason
   ) async throws(HTTPTransportError) -> CachedAnswer? {
+    let found = found.shown(offline: inquiry.policy == .staleWhenUnreachable)
     guard let entry = found.entry, !Task.isCancelled else { return nil }
     let context = inquiry.context(now: options.now(), found: found)
     guard case .serve(let freshness) = StaleVerdict.of(failure, inquiry.rules, stored: entry.rules, context) else {
@@ -301,7 +304,7 @@ extension HTTPCache {
       case .joined(let transfer, let member): transfer.leave(member)
       case .closed, .late: break
       case .begun(let transfer, let member):
-        let errand = Errand(inquiry, found, .stale, validates: true)
+        let errand = Errand(inquiry, found, .stale, validates: found.covers)
         guard transfers.start(transfer, { [self] in await run($0, errand) }) else { return }
         await transfer.settled(for: member)
       }

@@ -16,6 +16,7 @@ extension HTTPCache {
     guard let part = ReceivedPart(status: 206, fields: metadata.fields)?.prefix(count) else { return nil }
     let present = await present(errand)
     if let present, let combination = Combination(present.entry, with: part, metadata, StoredRules(metadata)) {
+      await show(errand.hiddenKeys, errand.inquiry.resource)
       if combination.changesMetadataOnly || !HTTPCache.isWorthwhile(combination, count) {
         await update(
           present.entry, to: combination.changesMetadataOnly ? combination.metadata : present.entry.metadata,

@@ -9,13 +9,25 @@ import HTTPCore
 extension HTTPCache {
   /// Sends a request that is not answered from the cache, and does to the cache what its answer says.
   func pass(_ inquiry: Inquiry, _ reason: ForwardReason) async throws(HTTPTransportError) -> CachedAnswer {
+    inquiry.onForward?(reason)
     // What lies there before the request goes out: a change meanwhile is newer than the answer.
     // Nothing is kept of the answer to a request with `no-store` (RFC 9111 §5.2.1.5).
     let learns = inquiry.rules.method == .head && !inquiry.rules.cacheControl.contains(.noStore)
     let known = learns ? await lookup(inquiry) : nil
     let sent = options.now()
-    var response = try await transport.send(inquiry.request)
-    let arrival = Arrival(response, requestTime: sent, responseTime: options.now())
+    var response: HTTPResponse
+    do {
+      response = try await transport.send(inquiry.request)
+    } catch {
+      // Its outcome is unknown: what is stored may be outdated (RFC 9111 §4.4).
+      if inquiry.rules.method == .unsafe, !error.isBeforeSending {
+        await invalidate(inquiry.resource, caller: inquiry.caller)
+      }
+      throw error
+    }
+    let came = options.now()
+    response.addDate(came)
+    let arrival = Arrival(response, requestTime: sent, responseTime: came)
     switch inquiry.rules.method {
     case .head:
       if let known, let fields = await learn(fromHead: arrival, known, inquiry) { response.fields = fields }
@@ -62,8 +74,12 @@ extension HTTPCache {
       arrival.rules, fields: arrival.fields, stored: entry.rules, metadata: entry.metadata)
     switch verdict {
     case .none: return nil
+    case .hide:
+      await update(entry, to: entry.metadata.hidden(by: arrival.status), forKey: found.key, inquiry.resource)
+      return nil
     case .invalidate:
-      await update(entry, to: entry.metadata.invalidated, forKey: found.key, inquiry.resource)
+      await update(entry, to: entry.metadata.invalidated.hidden(by: nil), forKey: found.key, inquiry.resource)
+      await show(found.hiddenKeys, inquiry.resource)
       return nil
     case .update:
       // A group may have been invalidated since the request went out: no generation is newer than the stored one, and
@@ -73,6 +89,7 @@ extension HTTPCache {
       }
       let renewed = entry.with(entry.metadata.confirmed(by: arrival.metadata(inquiry, groups: groups)))
       await renew(entry, to: renewed, forKey: found.key, inquiry)
+      await show(found.hiddenKeys, inquiry.resource)
       return entry.rules.isPartial ? nil : renewed.metadata.fields
     }
   }
@@ -123,13 +140,18 @@ extension HTTPCache {
   }
 
   private func invalidate(_ key: String) async throws(CacheError) {
-    guard let entry = try await cache.entry(forKey: key) else { return }
-    guard entry.rules.isIndex else {
-      return try await cache.update(entry, to: entry.metadata.invalidated, forKey: key)
+    guard let first = try await cache.entry(forKey: key) else { return }
+    try await invalidate(first, key)
+    for variant in first.metadata.variants {
+      if let entry = try await cache.entry(forKey: variant.key) { try await invalidate(entry, variant.key) }
     }
-    for variant in entry.metadata.variants {
-      guard let entry = try await cache.entry(forKey: variant.key) else { continue }
-      try await cache.update(entry, to: entry.metadata.invalidated, forKey: variant.key)
-    }
+  }
+
+  /// Marks a response, and what hides it. An index is no response.
+  private func invalidate(_ entry: CacheEntry, _ key: String) async throws(CacheError) {
+    if !entry.rules.isIndex { try await cache.update(entry, to: entry.metadata.invalidated, forKey: key) }
+    let hiding = ResourceKey.hiding(key)
+    guard entry.rules.isHidden, let entry = try await cache.entry(forKey: hiding) else { return }
+    try await cache.update(entry, to: entry.metadata.invalidated, forKey: hiding)
   }
 }

@@ -7,8 +7,8 @@ extension HTTPCache {
     transfers.markOutdated { $0 == inquiry.key }
     try await records.run(inquiry.key) { () async throws(CacheError) in
       let variants = try await cache.entry(forKey: inquiry.key)?.metadata.variants ?? []
-      try await cache.removeEntry(forKey: inquiry.key)
-      for variant in variants { try await cache.removeEntry(forKey: variant.key) }
+      try await forget(inquiry.key)
+      for variant in variants { try await forget(variant.key) }
     }
   }
 

@@ -40,11 +40,25 @@ extension HTTPCache {
     }
     let age = max(0, freshness.ageInSeconds)
     response.fields[.age] = String(age)
-    response.fields.append(
-      .cacheStatus, status?.text ?? CacheStatus.hit(options.name, timeToLive: freshness.remainingSeconds))
+    response.fields.append(.cacheStatus, text(status, freshness, hiddenBy: found.hiddenBy))
+    let origin = origin ?? (entry.tier == .memory ? .memory : .disk)
     return CachedAnswer(
-      response: response, origin: origin ?? (entry.tier == .memory ? .memory : .disk), age: Int(clamping: age),
-      revalidation: isFinal ? nil : Revalidation(engine: self, inquiry: inquiry))
+      response: response, origin: origin, age: Int(clamping: age),
+      revalidation: isFinal ? nil : Revalidation(engine: self, inquiry: inquiry),
+      storing: origin != .validated || status?.isStored == true ? .stored : StoringMark(false), hiddenBy: found.hiddenBy)
+  }
+
+  /// What `Cache-Status` says of a stored response: by default of a hit.
+  private func text(_ status: CacheStatus?, _ freshness: Freshness, hiddenBy: Int?) -> String {
+    guard let hiddenBy else {
+      return status?.text ?? CacheStatus.hit(options.name, timeToLive: freshness.remainingSeconds)
+    }
+    var marked = CacheStatus(options.name)
+    marked.isHit = true
+    marked.timeToLive = freshness.remainingSeconds
+    if let status { marked = status }
+    marked.detail = Succession.detail(hiddenBy: hiddenBy)
+    return marked.text
   }
 
   /// A stored response as it is sent; nil where its content cannot be read, or is not what is asked for.

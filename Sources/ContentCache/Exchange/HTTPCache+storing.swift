@@ -11,8 +11,11 @@ extension HTTPCache {
         && ReceivedPart(status: arrival.status, fields: arrival.fields) != nil,
       url: inquiry.resource, contentLocation: contentLocation(arrival, inquiry))
     guard case .store = verdict else { return nil }
-    // An error of the server changes nothing of what is there.
-    if arrival.status >= 500, errand.stored != nil { return nil }
+    if let stored = errand.stored {
+      // An error of the server changes nothing of what is there, nor does any other in a success.
+      if arrival.status >= 500 { return nil }
+      if stored.rules.isSuccess, Succession(status: arrival.status) == .leaves { return nil }
+    }
     return arrival.metadata(inquiry, groups: await generations(CacheGroups.names(of: arrival.fields), inquiry))
   }
 
@@ -31,7 +34,8 @@ extension HTTPCache {
     }
   }
 
-  /// Makes whole content an entry, and an entry of the URL's index where the answer varies; nil where the cache failed.
+  /// Makes whole content an entry, and an entry of the URL's index where the answer varies; an answer that is no success
+  /// is stored beside a success that is there, or not at all. Nil where nothing is stored.
   ///
   /// The records of the inquiry's key are held by the caller.
   func commit(
@@ -39,17 +43,22 @@ extension HTTPCache {
   ) async -> CacheEntry? {
     let inquiry = errand.inquiry
     let rules = StoredRules(metadata)
+    let variant = VariantIndex.variant(of: rules, request: inquiry.request.fields, under: inquiry.key)
     do throws(CacheError) {
       try await knownCallers.note(inquiry.caller, in: cache, now: options.now())
-      guard let variant = VariantIndex.variant(of: rules, request: inquiry.request.fields, under: inquiry.key) else {
+      let entry: CacheEntry
+      if !rules.isSuccess, let success = try await success(inquiry, isVaried: variant != nil) {
+        guard let hiding = try await hide(success.entry, success.key, behind: metadata, writer) else { return nil }
+        entry = hiding
+      } else if let variant {
+        entry = try await writer.commit(metadata, forKey: variant.key)
+        try await index(variant, isSuccess: rules.isSuccess, inquiry)
+      } else {
         let former = errand.hadVariants ? try await cache.entry(forKey: inquiry.key)?.metadata.variants ?? [] : []
-        let entry = try await writer.commit(metadata, forKey: inquiry.key)
-        for variant in former { try await cache.removeEntry(forKey: variant.key) }
-        await renewSalt(afterStoring: entry)
-        return entry
+        entry = try await writer.commit(metadata, forKey: inquiry.key)
+        for variant in former { try await forget(variant.key) }
       }
-      let entry = try await writer.commit(metadata, forKey: variant.key)
-      try await index(variant, inquiry)
+      if rules.isSuccess { await show(errand.hiddenKeys, inquiry.resource) }
       await renewSalt(afterStoring: entry)
       return entry
     } catch {
@@ -67,40 +76,49 @@ extension HTTPCache {
     }
   }
 
-  /// Enters a variant into the URL's index, whose records are held.
-  private func index(_ variant: CacheVariant, _ inquiry: Inquiry) async throws(CacheError) {
-    let known = try await cache.entry(forKey: inquiry.key)?.metadata.variants ?? []
-    let (variants, dropped) = VariantIndex.adding(variant, to: known)
+  /// Enters a variant into the URL's index, whose records are held. A success shows all variants again.
+  private func index(_ variant: CacheVariant, isSuccess: Bool, _ inquiry: Inquiry) async throws(CacheError) {
+    let present = try await cache.entry(forKey: inquiry.key)
+    let (variants, dropped) = VariantIndex.adding(variant, to: present?.metadata.variants ?? [])
     let now = options.now()
-    let metadata = CacheMetadata(
+    var metadata = CacheMetadata(
       url: inquiry.resource, status: 0, requestTime: now, responseTime: now, variants: variants)
+    if !isSuccess, let present, present.rules.isHidden {
+      metadata.hiddenBy = present.metadata.hiddenBy
+      metadata.responseTime = present.metadata.responseTime
+    }
     try await cache.store(CacheEntry(metadata: metadata, bytes: []), forKey: inquiry.key)
-    for variant in dropped { try await cache.removeEntry(forKey: variant.key) }
+    for variant in dropped { try await forget(variant.key) }
   }
 
   // MARK: Confirming
 
-  /// Renews what a 304 confirms (RFC 9111 §4.3.4); nil where it confirms nothing that is there.
-  func confirm(_ errand: Errand, _ arrival: Arrival, _ transfer: Transfer) async -> CacheEntry? {
+  /// Renews what a 304 confirms (RFC 9111 §4.3.4), and says whether that is stored; nil where it confirms nothing that is
+  /// there. What hid it goes.
+  func confirm(
+    _ errand: Errand, _ arrival: Arrival, _ transfer: Transfer
+  ) async -> (entry: CacheEntry, isStored: Bool)? {
     guard let stored = errand.stored else { return await confirmVariant(errand, arrival, transfer) }
     guard !Validation.confirmed([stored.rules], by: arrival.rules).isEmpty else { return nil }
     let answer = await metadata(of: arrival, confirming: stored, errand.inquiry)
     let renewed = stored.with(stored.metadata.confirmed(by: answer))
-    _ = await unlessOutdated(transfer, errand) {
-      await renew(stored, to: renewed, forKey: errand.storedKey, errand.inquiry)
-      return renewed
+    let kept = await unlessOutdated(transfer, errand) {
+      let isKept = await renew(stored, to: renewed, forKey: errand.storedKey, errand.inquiry)
+      await show(errand.hiddenKeys, errand.inquiry.resource)
+      return isKept ? renewed : nil
     }
-    return renewed
+    return (renewed, kept != nil)
   }
 
   /// Keeps a stored response as an answer has confirmed it, or removes it where that makes it one that must not be kept
-  /// (RFC 9111 §3, §3.2, §5.2.2.5).
-  func renew(_ stored: CacheEntry, to renewed: CacheEntry, forKey key: String, _ inquiry: Inquiry) async {
+  /// (RFC 9111 §3, §3.2, §5.2.2.5). False where it is not kept as it was confirmed.
+  @discardableResult
+  func renew(_ stored: CacheEntry, to renewed: CacheEntry, forKey key: String, _ inquiry: Inquiry) async -> Bool {
     if HTTPCache.mayStay(renewed.rules) {
-      await update(stored, to: renewed.metadata, forKey: key, inquiry.resource)
-    } else {
-      await remove(key, inquiry.resource)
+      return await update(stored, to: renewed.metadata, forKey: key, inquiry.resource)
     }
+    await remove(key, inquiry.resource)
+    return false
   }
 
   private static func mayStay(_ rules: StoredRules) -> Bool {
@@ -114,7 +132,9 @@ extension HTTPCache {
   ///
   /// Only where it says `Vary`, as a server does that has chosen between variants (RFC 9110 §15.4.5): one that says of
   /// everything that it has not changed did not.
-  private func confirmVariant(_ errand: Errand, _ arrival: Arrival, _ transfer: Transfer) async -> CacheEntry? {
+  private func confirmVariant(
+    _ errand: Errand, _ arrival: Arrival, _ transfer: Transfer
+  ) async -> (entry: CacheEntry, isStored: Bool)? {
     guard let tag = arrival.rules.etag, arrival.rules.vary != nil else { return nil }
     let fitting = errand.variants.filter { $0.etag.map { EntityTag.matchesStrongly($0, tag) } ?? false }
     let inquiry = errand.inquiry
@@ -123,18 +143,19 @@ extension HTTPCache {
     else { return nil }
     let answer = await metadata(of: arrival, confirming: entry, inquiry)
     let renewed = entry.with(entry.metadata.confirmed(by: answer))
-    if HTTPCache.mayStay(renewed.rules),
+    guard HTTPCache.mayStay(renewed.rules),
       let another = VariantIndex.variant(of: renewed.rules, request: inquiry.request.fields, under: inquiry.key)
-    {
-      _ = await unlessOutdated(transfer, errand) { await store(renewed, as: another, inquiry) }
-    }
-    return renewed
+    else { return (renewed, false) }
+    let kept = await unlessOutdated(transfer, errand) { await store(renewed, as: another, errand) }
+    return (renewed, kept != nil)
   }
 
-  private func store(_ entry: CacheEntry, as variant: CacheVariant, _ inquiry: Inquiry) async -> CacheEntry? {
+  private func store(_ entry: CacheEntry, as variant: CacheVariant, _ errand: Errand) async -> CacheEntry? {
+    let inquiry = errand.inquiry
     do throws(CacheError) {
       try await cache.store(entry, forKey: variant.key)
-      try await index(variant, inquiry)
+      try await index(variant, isSuccess: entry.rules.isSuccess, inquiry)
+      if entry.rules.isSuccess { await show(errand.hiddenKeys, inquiry.resource) }
       return entry
     } catch {
       report(.update, inquiry.resource, error)
@@ -142,23 +163,30 @@ extension HTTPCache {
     }
   }
 
-  func update(_ entry: CacheEntry, to metadata: CacheMetadata, forKey key: String, _ resource: String) async {
+  /// False where the cache failed.
+  @discardableResult
+  func update(_ entry: CacheEntry, to metadata: CacheMetadata, forKey key: String, _ resource: String) async -> Bool {
     do throws(CacheError) {
       try await cache.update(entry, to: metadata, forKey: key)
+      return true
     } catch {
       report(.update, resource, error)
+      return false
     }
   }
 
-  /// The stored response is older than an answer that cannot be stored: it is not used any more.
+  /// The stored response is older than an answer that cannot be stored: it is not used any more. A success is outdated by
+  /// another success alone.
   func discardOutdated(_ errand: Errand, _ arrival: Arrival) async {
-    guard errand.stored != nil, HTTPCache.supersedes(arrival.status) else { return }
+    guard let stored = errand.stored, HTTPCache.supersedes(arrival.status, stored.rules) else { return }
+    await show(errand.hiddenKeys, errand.inquiry.resource)
     await remove(errand.storedKey, errand.inquiry.resource)
   }
 
-  private static func supersedes(_ status: Int) -> Bool {
+  private static func supersedes(_ status: Int, _ stored: StoredRules) -> Bool {
     switch status {
-    case 200, 203, 204, 300, 301, 302, 303, 307, 308, 404, 410: true
+    case 200, 203, 204: true
+    case 300, 301, 302, 303, 307, 308, 404, 410: !stored.isSuccess
     default: false
     }
   }

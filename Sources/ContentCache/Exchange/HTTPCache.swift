@@ -52,24 +52,40 @@ public final class HTTPCache: Sendable {
   public func answer(
     _ request: HTTPRequest, policy: ContentPolicy = .standard, override: FreshnessOverride = .none
   ) async throws(HTTPTransportError) -> CachedAnswer {
+    try await answer(request, policy, override, onForward: nil)
+  }
+
+  /// Answers a request as ``answer(_:policy:override:)`` does.
+  ///
+  /// - Parameter onForward: called with the reason when the request is forwarded to the network. Where that happens more
+  ///   than once, the last reason counts.
+  package func answer(
+    _ request: HTTPRequest, _ policy: ContentPolicy, _ override: FreshnessOverride = .none,
+    onForward: (@Sendable (ForwardReason) -> Void)?
+  ) async throws(HTTPTransportError) -> CachedAnswer {
     let rules = RequestRules(request)
     guard let caller = callers.known(request.fields, identity: transport.identity) else {
-      return try await answer(inquiry(request, policy, override))
+      var inquiry = await inquiry(request, policy, override)
+      inquiry.onForward = onForward
+      return try await answer(inquiry)
     }
     let resource = ResourceKey.normalised(request.url)
     let key = caller.isEmpty ? resource : resource + caller
-    guard rules.isPlain, request.body.length == 0 else {
-      return try await answer(Inquiry(request, rules, policy: policy, override: override, resource: resource, key: key))
+    var inquiry: Inquiry {
+      var inquiry = Inquiry(request, rules, policy: policy, override: override, resource: resource, key: key)
+      inquiry.onForward = onForward
+      return inquiry
     }
+    guard rules.isPlain, request.body.length == 0 else { return try await answer(inquiry) }
     // The way of a hit: one question to the cache, and nothing made that it does not need.
     let question = PlainQuestion(rules, request.fields, policy, override)
     if let stored = answerAtHand(question, key: key) { return CachedAnswer(stored, request.url) }
     let seen = transfers.endedCount
     let entry = await entry(key, resource)
     if let entry, let hit = await hit(entry, question, request.url, resource) { return hit }
-    var inquiry = Inquiry(request, rules, policy: policy, override: override, resource: resource, key: key)
-    inquiry.seen = seen
-    return try await answer(inquiry, first: entry)
+    var missed = inquiry
+    missed.seen = seen
+    return try await answer(missed, first: entry)
   }
 
   /// Ends all transfers and validations in the background, and waits until they have ended.
@@ -102,11 +118,13 @@ public final class HTTPCache: Sendable {
   func answer(_ inquiry: Inquiry) async throws(HTTPTransportError) -> CachedAnswer {
     guard inquiry.rules.method == .get || inquiry.rules.method == .head, inquiry.request.body.length == 0 else {
       if inquiry.isForCacheOnly { return unsatisfiable(inquiry) }
-      return try await pass(inquiry, .method)
+      let isForCache = inquiry.rules.method == .get || inquiry.rules.method == .head
+      return try await pass(inquiry, isForCache ? .bypass : .method)
     }
     if inquiry.isForOrigin {
       // RFC 9110 §13.1.1: these preconditions are the origin server's.
-      return try await ask(inquiry, Found(key: inquiry.key), .bypass, validates: false)
+      let reason = decision(inquiry, await lookup(inquiry).shown(offline: false)).reasonForOrigin
+      return try await ask(inquiry, Found(key: inquiry.key), reason, validates: false)
     }
     var inquiry = inquiry
     // At most twice, so that much traffic elsewhere keeps nobody looking for ever.
@@ -120,19 +138,25 @@ public final class HTTPCache: Sendable {
     _ inquiry: Inquiry, first: CacheEntry?
   ) async throws(HTTPTransportError) -> CachedAnswer {
     let found = await lookup(inquiry, first: first)
-    let context = inquiry.context(now: options.now(), found: found)
-    switch LookupDecision.of(inquiry.rules, stored: found.entry?.rules, context) {
+    let shown = found.shown(offline: inquiry.policy.isOffline)
+    switch decision(inquiry, shown) {
     case .reuse(let freshness):
-      return try await reuse(found, inquiry, freshness, isFinal: true)
+      return try await reuse(shown, inquiry, freshness, isFinal: true)
     case .reuseWhileRevalidating(let freshness):
-      return try await reuse(found, inquiry, freshness, isFinal: false)
+      return try await reuse(shown, inquiry, freshness, isFinal: false)
     case .validate(let reason, _):
-      return try await ask(inquiry, found, reason, validates: true)
+      // What hides a success is not asked about: whether the success is there again is (RFC 9111 §4.3.2 for ranges).
+      return try await ask(inquiry, found, reason, validates: found.covers)
     case .forward(let reason):
       return try await ask(inquiry, found, reason, validates: false)
     case .unsatisfiable:
       return unsatisfiable(inquiry)
     }
+  }
+
+  private func decision(_ inquiry: Inquiry, _ found: Found) -> LookupDecision {
+    LookupDecision.of(
+      inquiry.rules, stored: found.entry?.rules, inquiry.context(now: options.now(), found: found))
   }
 
   /// 504: only the cache was allowed to answer (RFC 9111 §5.2.1.7).

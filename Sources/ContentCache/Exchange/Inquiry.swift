@@ -18,6 +18,8 @@ struct Inquiry: Sendable {
   var mayShare = true
   /// How many transfers had ended when the cache was asked first; -1 from the second time on.
   var seen: Int?
+  /// Called with the reason when the request is forwarded to the network.
+  var onForward: (@Sendable (ForwardReason) -> Void)?
   /// Names that the resource's `Vary` held when last seen on the way.
   var varyNames: [String] = []
 
@@ -64,7 +66,7 @@ struct Inquiry: Sendable {
   func context(now: Int64, found: Found) -> LookupContext {
     LookupContext(
       now: now, policy: policy, override: override, miss: found.miss, covers: found.covers,
-      groupsAreValid: found.groupsAreValid)
+      groupsAreValid: found.groupsAreValid, isHidden: found.hiddenBy != nil)
   }
 }
 
@@ -89,6 +91,32 @@ struct Found: Sendable {
   }
   /// False where one of the entry's groups has been invalidated.
   var groupsAreValid = true
+  /// The status of a later response that hides the entry, or all variants of the URL: a 404, 410 or redirect.
+  var hiddenBy: Int?
+  /// That response, where the cache still has it.
+  var hiding: Hiding?
+  /// The keys of the records that say that they are hidden.
+  var hiddenKeys: [String] = []
+
+  /// A response that hides a success, with the key that it lies under.
+  struct Hiding: Sendable {
+    let entry: CacheEntry
+    let key: String
+    var groupsAreValid = true
+  }
+
+  /// What is used of all this: a response that hides the entry, else the entry. Offline queries get what is hidden.
+  func shown(offline: Bool) -> Found {
+    guard let hiding, entry == nil || !offline else { return self }
+    var shown = Found(entry: hiding.entry, key: hiding.key)
+    shown.groupsAreValid = hiding.groupsAreValid
+    return shown
+  }
+}
+
+extension ContentPolicy {
+  /// True where stored content is used without asking the server, whatever the server has said since.
+  var isOffline: Bool { self == .cacheOnly || self == .cacheElseNetwork }
 }
 
 extension RequestRules {

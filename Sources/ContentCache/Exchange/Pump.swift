@@ -53,7 +53,7 @@ struct Pump {
       let writer = try await engine.cache.makeWriter()
       transfer.spool(to: writer)
       self.writer = writer
-      head.isStored = true
+      head.isSpooled = true
     } catch {
       engine.report(.store, errand.inquiry.resource, error)
       transfer.stopSpooling()
@@ -86,7 +86,7 @@ struct Pump {
     }
   }
 
-  private func complete() async throws {
+  private mutating func complete() async throws {
     if let length = head.length, received != length {
       throw HTTPTransportError.connectionLost(reason: "\(received) of \(length) bytes came")
     }
@@ -100,7 +100,11 @@ struct Pump {
           await engine.commit(writer, metadata, errand)
         }
       }
-      if let entry, entry.length == received { transfer.spool(is: entry) }
+      if let entry {
+        head.isStored = true
+        transfer.storing.set()
+        if entry.length == received { transfer.spool(is: entry) }
+      }
     }
     engine.transfers.detach(transfer, isShareable: isShareable)
     transfer.publish(.success(.content(head)))

@@ -1,6 +1,11 @@
 import HTTPCore
 
 extension HTTPResponse {
+  /// Adds the time when it came, in milliseconds since 1970, where the server has sent no `Date` (RFC 9110 §6.6.1).
+  mutating func addDate(_ now: Int64) {
+    if !fields.contains(.date) { fields[.date] = HTTPDate.text(now / 1000) }
+  }
+
   /// Throws where an answer cannot be meant for the request it came to, or nobody can tell where it ends: it is neither
   /// stored nor passed on.
   ///

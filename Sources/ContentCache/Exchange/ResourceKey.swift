@@ -30,6 +30,9 @@ enum ResourceKey {
     URL(string: reference, relativeTo: base).map { normalised($0.absoluteURL) }
   }
 
+  /// The key of the response that hides what lies under a key.
+  static func hiding(_ key: String) -> String { key + " !" }
+
   /// The key of a group's record: a group belongs to an origin (RFC 9875 §2).
   static func group(_ name: String, of resource: String) -> String { " @\(origin(of: resource)) \(name)" }
 

@@ -55,6 +55,7 @@ extension CachedAnswer {
   init(_ stored: StoredAnswer, _ url: URL, _ body: HTTPBodyStream? = nil) {
     let response = HTTPResponse(
       status: stored.status, fields: stored.fields, url: url, body: body ?? HTTPBodyStream(stored.bytes ?? []))
-    self.init(response: response, origin: stored.origin, age: Int(clamping: stored.age))
+    self.init(
+      response: response, origin: stored.origin, age: Int(clamping: stored.age), storing: .stored)
   }
 }

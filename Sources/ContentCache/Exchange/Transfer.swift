@@ -6,8 +6,8 @@ import Synchronization
 enum TransferOutcome: Sendable {
   /// An answer whose content follows: read it.
   case content(TransferHead)
-  /// 304: the stored response is right, and its metadata renewed.
-  case validated(CacheEntry)
+  /// 304: the stored response is right; whether its renewed metadata are stored.
+  case validated(CacheEntry, isStored: Bool)
 }
 
 /// The head of an answer from the network.
@@ -22,7 +22,9 @@ struct TransferHead: Sendable {
   let rules: StoredRules?
   /// What an error of the server would be stored as, though it must not be: it says to whose requests it is an answer.
   var failure: CacheMetadata?
-  /// True where a cache takes it in.
+  /// True where a cache takes it in, for as long as it can.
+  var isSpooled = false
+  /// True where a cache has taken all of it in.
   var isStored = false
   /// The bytes of the content that the request asked for, where it is not all of them.
   var view: Range<Int>?
@@ -60,6 +62,9 @@ final class Transfer: Sendable {
   private let finishing: Int
   /// True where something happened that the answer under way may not know of, such as a change of the resource.
   private let outdated = Atomic(false)
+
+  /// Set once the answer is stored.
+  let storing = StoringMark(false)
 
   /// Is told why spooled content cannot be read back.
   private let onUnreadable: @Sendable (CacheError) -> Void
@@ -150,7 +155,7 @@ final class Transfer: Sendable {
   /// Waits for the end of an answer that is stored, without reading; leaves at once where it is not.
   func settled(for id: Int) async {
     do {
-      if case .content(let head) = try await outcome(for: id), head.isStored {
+      if case .content(let head) = try await outcome(for: id), head.isSpooled {
         while case .wait = state.withLock({ $0.step(of: id) }) { await wait(id) }
       }
     } catch {}

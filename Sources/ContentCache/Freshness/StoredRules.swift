@@ -18,6 +18,8 @@ package struct StoredRules: Sendable, Hashable {
   package var isHeuristic: Bool
   /// True where it must be validated first, whatever its age (§4.4).
   package var isInvalidated: Bool
+  /// True where a later 404, 410 or redirect hides it, or hides all variants of the index that this is.
+  package var isHidden: Bool
   /// True where it holds some ranges only (§3.3).
   package var isPartial: Bool
   /// True where its use depends on records of cache groups (RFC 9875).
@@ -41,6 +43,7 @@ package struct StoredRules: Sendable, Hashable {
       status: metadata.status, fields: metadata.fields, requestTime: metadata.requestTime,
       responseTime: metadata.responseTime)
     isInvalidated = metadata.isInvalidated
+    isHidden = metadata.hiddenBy != nil
     isPartial = metadata.content != .whole
     hasGroups = !metadata.groups.isEmpty
     isIndex = !metadata.variants.isEmpty
@@ -53,6 +56,7 @@ package struct StoredRules: Sendable, Hashable {
     cacheControl = CacheControl()
     isHeuristic = false
     isInvalidated = false
+    isHidden = false
     isPartial = status == 206
     hasGroups = false
     isIndex = false

@@ -21,15 +21,18 @@ extension CacheMetadata {
   package func confirmed(by answer: CacheMetadata) -> CacheMetadata {
     var updated = self
     updated.fields = StoredFields.updated(fields, by: answer.fields, isPartial: content != .whole)
-    // What says no date was made when it came (RFC 9110 §6.6.1); by the old one it would be as old as the first answer.
-    if fields.contains(.date), !answer.fields.contains(.date) {
-      updated.fields[.date] = HTTPDate.text(answer.responseTime / 1000)
-    }
     updated.requestTime = answer.requestTime
     updated.responseTime = answer.responseTime
     if answer.fields.contains(.vary) { updated.selecting = answer.selecting }
     if CacheGroups.areNamed(in: answer.fields) || !answer.groups.isEmpty { updated.groups = answer.groups }
     updated.isInvalidated = false
+    return updated.hidden(by: nil)
+  }
+
+  /// The metadata of a success that a later response of this status hides; with nil that none does.
+  package func hidden(by status: Int?) -> CacheMetadata {
+    var updated = self
+    updated.hiddenBy = status
     return updated
   }
 

@@ -6,12 +6,14 @@ package enum HeadAnswer: Sendable, Hashable {
   case update
   /// The server has another by now: the stored one must be validated before it is used.
   case invalidate
+  /// The server says that it is gone or elsewhere: the answer hides the stored success.
+  case hide
   /// It says nothing about it.
   case none
 
   /// Compares an answer to HEAD with a stored response that fits the request.
   ///
-  /// 200 counts, and 404 and 410, which say that there is nothing any more; any other status says nothing.
+  /// 200 counts, and a 404, 410 or redirect that might be stored if it were an answer to GET; any other says nothing.
   ///
   /// - Parameter fields: the answer's fields.
   package static func of(
@@ -19,6 +21,7 @@ package enum HeadAnswer: Sendable, Hashable {
   ) -> HeadAnswer {
     switch answer.status {
     case 200: break
+    case _ where stored.isSuccess: return hides(answer) ? .hide : .none
     case 404, 410: return stored.status == answer.status ? .none : .invalidate
     default: return .none
     }
@@ -27,6 +30,11 @@ package enum HeadAnswer: Sendable, Hashable {
     if let changed = answer.lastModified, stored.lastModified != changed { return .invalidate }
     if let length = fields[.contentLength], let known = knownLength(metadata), length != known { return .invalidate }
     return .update
+  }
+
+  private static func hides(_ answer: StoredRules) -> Bool {
+    Succession(status: answer.status) == .hides
+      && StorageVerdict.of(RequestRules(method: .get, fields: [:]), response: answer) == .store
   }
 
   /// What `Content-Length` says of the whole representation; that of content whose coding the transport has undone is

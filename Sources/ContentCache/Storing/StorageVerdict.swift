@@ -11,7 +11,8 @@ package enum StorageVerdict: Sendable, Hashable {
   package enum Refusal: String, Sendable, Hashable {
     /// Neither GET, nor POST with freshness of its own and the target as its `Content-Location`.
     case method
-    /// The status has a meaning for this exchange only: 1xx, 304, 206 where it cannot be combined, 412, 416.
+    /// The status has a meaning for this exchange only: 1xx, 304, 206 where it cannot be combined, 412, 416; or no cache
+    /// may store it: 428, 429, 431, 511 (RFC 6585 §§3 to 6).
     case status
     /// The request said `no-store`.
     case requestNoStore
@@ -44,7 +45,7 @@ package enum StorageVerdict: Sendable, Hashable {
       if !standsForTarget { return .refuse(.method) }
     }
     switch response.status {
-    case ..<200, 304, 412, 416: return .refuse(.status)
+    case ..<200, 304, 412, 416, 428, 429, 431, 511: return .refuse(.status)
     case 206 where !storesPartial: return .refuse(.status)
     default: break
     }

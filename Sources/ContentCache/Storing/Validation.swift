@@ -4,7 +4,7 @@ package import HTTPCore
 package enum Validation {
   /// The request's fields with the cache's own preconditions (§4.3.1): `If-None-Match` with the entity tags of the
   /// stored responses, and `If-Modified-Since` with the `Last-Modified` of the one that fits the request. One without
-  /// both is asked for by its `Date`, or by the time when it came.
+  /// both is asked for by the second before its `Date`, or before it came: a change within that second counts.
   ///
   /// The caller's own `If-None-Match` and `If-Modified-Since` give way; its other fields stay.
   ///
@@ -26,7 +26,7 @@ package enum Validation {
     if let changed = selected.lastModified {
       fields[.ifModifiedSince] = HTTPDate.text(changed)
     } else if known.isEmpty {
-      fields[.ifModifiedSince] = HTTPDate.text(selected.date ?? selected.responseTime / 1000)
+      fields[.ifModifiedSince] = HTTPDate.text((selected.date ?? selected.responseTime / 1000) - 1)
     }
     return fields
   }

@@ -1,5 +1,6 @@
 public import ContentCache
 public import HTTPCore
+import Locking
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials
@@ -116,17 +117,21 @@ public final class CachingProxy: Sendable {
     var response: HTTPServerResponse?
 
     init(_ status: Int, _ text: String) { failure = ProxyFailure(status, text) }
-    init(_ error: HTTPTransportError) { failure = ProxyFailure(error) }
+    init(_ error: HTTPTransportError, _ forward: ForwardReason? = nil) {
+      failure = ProxyFailure(error)
+      failure.forward = forward
+    }
     init(_ response: HTTPServerResponse) { self.response = response }
   }
 
   private func answer(_ request: HTTPServerRequest) async throws(Refusal) -> HTTPServerResponse {
     let forwarded = try await forward(request)
     let answer: CachedAnswer
+    let forward = Locked<ForwardReason?>(nil)
     do throws(HTTPTransportError) {
-      answer = try await engine.answer(forwarded, policy: options.policy)
+      answer = try await engine.answer(forwarded, options.policy) { reason in forward.withLock { $0 = reason } }
     } catch {
-      throw Refusal(error)
+      throw Refusal(error, forward.withLock { $0 })
     }
     answer.revalidation?.runInBackground()
     let content = answer.response.body

@@ -1,9 +1,12 @@
+import ContentCache
 import HTTPCore
 
 /// What a client is told where there is no answer from upstream.
 struct ProxyFailure {
   let status: Int
   let text: String
+  /// Why the request was forwarded; nil where it was not.
+  var forward: ForwardReason?
 
   init(_ status: Int, _ text: String) {
     self.status = status
@@ -22,10 +25,15 @@ struct ProxyFailure {
     }
   }
 
+  /// The response, with a `Cache-Status` though it comes from no server: RFC 9211 §2 advises against it, and whoever looks
+  /// for a fault wants to know whether, and why, the request was forwarded.
   func response(cache: String) -> HTTPServerResponse {
     var response = HTTPServerResponse(status: status, text: text + "\n")
-    response.fields["Cache-Status"] = "\(cache); detail=proxy-error"
-    if status == 405 { response.fields["Allow"] = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS" }
+    var status = CacheStatus(cache)
+    status.forward = forward
+    status.detail = "proxy-error"
+    status.append(to: &response.fields)
+    if self.status == 405 { response.fields["Allow"] = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS" }
     return response
   }
 }

@@ -1,7 +1,6 @@
 internal import ContentCache
 internal import HTTPCore
 internal import ODataService
-internal import Synchronization
 
 #if canImport(FoundationEssentials)
   internal import FoundationEssentials
@@ -41,11 +40,12 @@ struct FetchCommand: Sendable {
     }
     let isOffline = query.policy == .cacheOnly
     let cache = try folder.open(limit: limit, isNeeded: isOffline, context)
-    let diagnostics = StoreDiagnostics(context)
+    var options = HTTPCacheOptions()
+    options.onDiagnostic = { [context] in context.warn($0.description) }
     let manager = ContentManager(
-      cache: cache, transport: try await transport(isOffline: isOffline), options: diagnostics.options)
+      cache: cache, transport: try await transport(isOffline: isOffline), options: options)
     do {
-      try await fetch(manager, diagnostics)
+      try await fetch(manager)
       await manager.close()
       return .done
     } catch {
@@ -62,7 +62,7 @@ struct FetchCommand: Sendable {
       transport: access.transport, authentication: authentication, root: try ODataServiceRoot(target.origin))
   }
 
-  private func fetch(_ manager: ContentManager, _ diagnostics: StoreDiagnostics) async throws {
+  private func fetch(_ manager: ContentManager) async throws {
     var query = query
     for field in access.fields { query.fields.append(field.name, field.value) }
     query.timeouts = access.options.timeouts
@@ -81,8 +81,7 @@ struct FetchCommand: Sendable {
       bytes = try await AnswerOutput(arguments, context, includesHead: arguments.has(.head) && !showsReport).print(
         status: answer.response.status, fields: answer.response.fields, body: answer.response.body)
     }
-    let report = FetchReport(
-      answer, bytes: bytes, elapsed: ContinuousClock.now - start, isKept: bytes <= limit && !diagnostics.hasRefused)
+    let report = FetchReport(answer, bytes: bytes, elapsed: ContinuousClock.now - start)
     if showsReport {
       try report.write(to: context.output)
     } else if context.diagnostics.isTerminal {
@@ -202,25 +201,5 @@ enum FetchQuery {
       throw arguments.usage("--content-type holds characters that no header may have")
     }
     query.fields[.contentType] = type
-  }
-}
-
-/// Warns of what the cache could not do, and remembers whether it kept what came.
-private final class StoreDiagnostics: Sendable {
-  private let context: CommandContext
-  private let refused = Atomic(false)
-
-  init(_ context: CommandContext) { self.context = context }
-
-  /// True once something could not be kept.
-  var hasRefused: Bool { refused.load(ordering: .relaxed) }
-
-  var options: HTTPCacheOptions {
-    var options = HTTPCacheOptions()
-    options.onDiagnostic = { diagnostic in
-      if diagnostic.operation == .store { self.refused.store(true, ordering: .relaxed) }
-      self.context.warn(diagnostic.description)
-    }
-    return options
   }
 }

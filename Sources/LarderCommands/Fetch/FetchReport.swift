@@ -14,15 +14,11 @@ struct FetchReport: Sendable {
   private let elapsed: Duration
   private let isStored: Bool
 
-  /// - Parameter isKept: false where the cache did not take what it was given.
-  init(_ answer: CachedAnswer, bytes: Int, elapsed: Duration, isKept: Bool) {
+  init(_ answer: CachedAnswer, bytes: Int, elapsed: Duration) {
     self.answer = answer
     self.bytes = bytes
     self.elapsed = elapsed
-    // The field says what the cache set out to do; a full disk or its limit may have come between.
-    let said = answer.response.fields.values(of: .cacheStatus).joined(separator: ", ")
-    let own = (try? CacheStatus.list(said))?.last
-    isStored = answer.origin != .network || (own?.isStored ?? false) && isKept
+    isStored = answer.isStored
   }
 
   /// For a person: `from disk, 12 s old: 4711 bytes in 1.3 ms`.
@@ -35,6 +31,7 @@ struct FetchReport: Sendable {
     case .network, .generated: text = isStored ? "from the network, kept" : "from the network, not kept"
     }
     if answer.origin != .network, let age = answer.age { text += ", \(Self.span(age)) old" }
+    if let status = answer.hiddenBy { text += ", since answered with status \(status)" }
     if !answer.isFinal { text += ", to be renewed" }
     return text + ": \(bytes) bytes in \(Milliseconds.text(elapsed)) ms"
   }
@@ -49,6 +46,7 @@ struct FetchReport: Sendable {
     json.member("origin", Self.word(answer.origin))
     json.member("stored", isStored)
     json.member("intermediate", !answer.isFinal)
+    if let status = answer.hiddenBy { json.member("hiddenBy", status) }
     json.name("age")
     if let age = answer.age { json.integer(age) } else { json.null() }
     json.member("bytes", bytes)

@@ -96,7 +96,10 @@ struct LookupDecisionTests {
     LookupCase(stored("max-age=1500", age: "1000"), asked: "min-fresh=1000", "validate request"),
     // §5.2.1.4, §5.2.1.5, §5.2.1.7.
     LookupCase(minute, asked: "no-cache", "validate request"),
+    LookupCase(minute, after: 60, asked: "no-cache", "validate stale"),
     LookupCase(minute, asked: "no-store", "forward request"),
+    LookupCase(minute, after: 60, asked: "no-store", "forward stale"),
+    LookupCase(stored("max-age=60, no-cache"), asked: "no-store", "forward stale"),
     LookupCase(minute, asked: "only-if-cached", "reuse"),
     LookupCase(minute, after: 60, asked: "only-if-cached", "504"),
     LookupCase(minute, after: 61, asked: "only-if-cached, max-stale=5", "reuse"),
@@ -113,6 +116,7 @@ struct LookupDecisionTests {
   static let policiesTable: [LookupCase] = [
     LookupCase(minute, policy: .reload, "validate request"),
     LookupCase(stored("max-age=60, immutable"), policy: .reload, "validate request"),
+    LookupCase(minute, after: 60, policy: .reload, "validate stale"),
     LookupCase(nil, policy: .reload, "forward uri-miss"),
     LookupCase(minute, after: 600, policy: .cacheElseNetwork, "reuse"),
     LookupCase(minute, after: -600, policy: .cacheElseNetwork, "reuse"),

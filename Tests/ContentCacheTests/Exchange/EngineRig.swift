@@ -15,7 +15,7 @@ struct EngineRig: Sendable {
 
   init(
     _ automatic: (@Sendable (HTTPRequest, Int) -> HandNetwork.Scripted?)? = nil,
-    commitsSlowly: Bool = false, configure: (inout HTTPCacheOptions) -> Void = { _ in }
+    commitsSlowly: Bool = false, over cache: (any Cache)? = nil, configure: (inout HTTPCacheOptions) -> Void = { _ in }
   ) {
     network = HandNetwork(automatic)
     let clock = RigClock()
@@ -26,7 +26,7 @@ struct EngineRig: Sendable {
     options.onDiagnostic = { diagnostics.add($0.description) }
     configure(&options)
     slow = SlowShelf(shelf)
-    engine = HTTPCache(cache: commitsSlowly ? slow : shelf, transport: network, options: options)
+    engine = HTTPCache(cache: cache ?? (commitsSlowly ? slow : shelf), transport: network, options: options)
   }
 
   /// Asks, reads everything, and answers it in one line: status, content, origin.

@@ -17,7 +17,7 @@ struct MetadataEncodingTests {
     variants: [
       CacheVariant(key: "k #1", names: ["accept", "x"], selecting: ["accept": "a"], etag: "W/\"1\"", date: .max),
       CacheVariant(key: "", names: [], selecting: [:], etag: nil, date: .min),
-    ])
+    ], hiddenBy: 410)
 
   static let values = [
     rich,
@@ -29,6 +29,7 @@ struct MetadataEncodingTests {
       url: "https://e.com/", status: Int.max,
       fields: HTTPFields((0..<300).map { HTTPField(name: HTTPFieldName("N\($0)"), value: "\($0)") }),
       requestTime: 1, responseTime: 2, content: .parts([5..<6], length: nil)),
+    CacheMetadata(url: "u", status: 200, requestTime: 1, responseTime: 2, hiddenBy: 404),
   ]
 
   @Test("come back as the same value, names in their spelling", arguments: values)
@@ -76,7 +77,7 @@ struct MetadataEncodingTests {
     let head: [UInt8] = [1, 0, 0] + [UInt8](repeating: 0, count: 16)
     #expect(failure([]).map { [$0.offset] } == [0])
     #expect(failure([2])?.reason == .version)
-    #expect(failure([1, 8])?.reason == .flags)
+    #expect(failure([1, 16])?.reason == .flags)
     #expect(failure(head + [5, 0x61])?.reason == .number)
     #expect(failure(head + [1, 0xFF])?.reason == .text)
     #expect(failure(head + [1, 0xFF])?.offset == 20)

@@ -46,6 +46,14 @@ struct StorageVerdictTests {
     #expect(Self.verdict(status: status, "max-age=60") == .refuse(.status))
   }
 
+  @Test("statuses that no cache may store (RFC 6585 §§3 to 6)", arguments: [428, 429, 431, 511])
+  func neverStored(status: Int) {
+    for said in ["max-age=60", "public", "private", "must-understand, max-age=60"] {
+      #expect(Self.verdict(status: status, said) == .refuse(.status))
+      #expect(Self.verdict(status: status, said, override: .init(ttl: .seconds(60))) == .refuse(.status))
+    }
+  }
+
   @Test("206 only where ranges can be kept (§3.3)")
   func partial() {
     #expect(Self.verdict(status: 206, "max-age=60") == .refuse(.status))

@@ -23,9 +23,9 @@ struct ValidationTests {
     #expect(conditions(Self.rules(etag: "\"a\"")) == ["\"a\"", nil])
     #expect(conditions(Self.rules(etag: "W/\"a\"", changed: -50)) == ["W/\"a\"", Self.text(-50)])
     #expect(conditions(Self.rules(changed: -50)) == [nil, Self.text(-50)])
-    // Without a validator the date when it was made, else when it came.
-    #expect(conditions(Self.rules(date: -7)) == [nil, Self.text(-7)])
-    #expect(conditions(Self.rules(date: nil)) == [nil, Self.text(0)])
+    // Without a validator the second before it was made, else before it came: a change within that second counts.
+    #expect(conditions(Self.rules(date: -7)) == [nil, Self.text(-8)])
+    #expect(conditions(Self.rules(date: nil)) == [nil, Self.text(-1)])
     // A tag that its server forgot to quote goes back as it came; what would break the list does not.
     #expect(conditions(Self.rules(etag: "abc")) == ["abc", nil])
     #expect(conditions(Self.rules(etag: "a, *", changed: -5), ["\"x", "\"a, b\""]) == ["\"a, b\"", nil])
@@ -119,11 +119,20 @@ struct HeadAnswerTests {
   @Test(
     "statuses",
     arguments: [
-      (200, 200, HeadAnswer.update), (410, 200, .invalidate), (404, 200, .invalidate), (404, 404, .none),
-      (200, 404, .invalidate), (500, 200, .none), (304, 200, .none), (301, 200, .none), (206, 200, .none),
+      (200, 200, HeadAnswer.update), (410, 200, .hide), (404, 200, .hide), (404, 206, .hide), (301, 200, .hide),
+      (308, 200, .hide), (302, 200, .none), (404, 404, .none), (404, 410, .invalidate), (404, 301, .invalidate),
+      (200, 404, .invalidate), (500, 200, .none), (304, 200, .none), (301, 404, .none), (206, 200, .none),
     ])
   func statuses(status: Int, stored: Int, expected: HeadAnswer) {
     #expect(Self.outcome([:], status: status, stored: [:], storedStatus: stored) == expected)
+  }
+
+  @Test("a 404, 410 or redirect that an answer to GET may not be stored as hides nothing")
+  func notStorable() {
+    for status in [404, 410, 301, 308] {
+      #expect(Self.outcome(["Cache-Control": "no-store"], status: status, stored: [:]) == .none)
+    }
+    #expect(Self.outcome(["Cache-Control": "max-age=9"], status: 302, stored: [:]) == .hide)
   }
 
   @Test("ranges are held against the whole length")

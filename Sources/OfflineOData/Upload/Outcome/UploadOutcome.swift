@@ -83,16 +83,6 @@ extension BatchRefusal {
   }
 }
 
-extension HTTPTransportError {
-  /// True where nothing of the request can have come to the service.
-  var isBeforeSending: Bool {
-    switch self {
-    case .hostNotFound, .cannotConnect, .tls, .invalidRequest, .notSupported: true
-    default: false
-    }
-  }
-}
-
 extension QueuedRequest {
   /// Whether it takes something away: then an answer that it is gone is as good as having done it.
   var isRemoval: Bool { operation == .delete || operation == .deleteLink || operation == .deleteMedia }
