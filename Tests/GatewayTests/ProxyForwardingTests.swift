@@ -32,11 +32,12 @@ struct ProxyForwardingTests {
       """)
     let request = try #require(rig.upstream.requests.first)
     #expect(request.target == "/a%2Fb//c;d?x=%20+&&y=%7C")
+    let fields = Array(request.fields).map { "\($0.name): \($0.value)" }
     #expect(
-      Array(request.fields).map { "\($0.name): \($0.value)" } == [
+      fields.dropLast() == [
         "Host: 127.0.0.1:\(rig.upstream.port)", "X-Kept: 1", "x-kept: 2", "X-Empty: ", "Via: 1.0 other",
-        "Via: 1.1 larder",
       ])
+    #expect(try fields.last?.wholeMatch(of: Regex("Via: 1\\.1 larder-[0-9a-f]{16}")) != nil, "\(fields)")
     await rig.stop()
   }
 
