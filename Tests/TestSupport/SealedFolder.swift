@@ -43,7 +43,7 @@ public final class SealedFolder: Sendable {
   /// Runs a command to its end; true where it was done.
   ///
   /// A shell tells the end: `waitUntilExit` has been seen to wait for ever where two threads do at once.
-  private static func run(_ command: String...) -> Bool {
+  static func run(_ command: String...) -> Bool {
     let process = Process()
     let end = Pipe()
     process.executableURL = URL(filePath: "/bin/sh")

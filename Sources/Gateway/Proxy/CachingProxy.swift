@@ -27,6 +27,8 @@ import Locking
 /// - Redirects are answers. Interim responses (1xx) of upstream are passed on to the client whose request they are for.
 /// - 502: upstream cannot be reached or does not speak HTTP; 504: it took too long, or `only-if-cached` was not;
 ///   a stored response takes their place where the rules allow it. Content that breaks off breaks off at the client too.
+/// - 508: the request has passed this proxy before, so upstream leads back to it (RFC 9110 §7.6.3).
+/// - 403: a page of another site sent a request that may change something, and the transport has credentials of its own.
 /// - 405: `CONNECT` and `TRACE`. 421: a target of another host, or a `Host` that is not this proxy's. `OPTIONS *` is
 ///   answered here.
 /// - A stored response whose validation is due but not urgent (`stale-while-revalidate`) is renewed in the background.
@@ -35,10 +37,14 @@ public final class CachingProxy: Sendable {
   public struct Options: Sendable {
     /// Limits on the time of an exchange with upstream.
     public var timeouts = HTTPTimeouts()
-    /// The name in `Via`: a token.
+    /// The name in `Via`: a token. Digits by chance are added, by which the proxy recognises its own requests.
     public var name = "larder"
     /// How far stored responses are relied on; by default stale ones answer where upstream does not.
     public var policy = ContentPolicy.staleWhenUnreachable
+    /// Lets pages of other sites send requests that may change something (POST, PUT, …) although the transport has credentials
+    /// of its own, such as a client certificate. By default they are rejected with 403: such a page would act in the name of
+    /// these credentials. Where the transport has none, all requests pass.
+    public var allowsCrossSite = false
     /// Adds `Forwarded` with the client's address, the host it asked for and the scheme.
     public var addsForwarded = false
     /// Content up to this size is read before it is forwarded, so that it can be sent again where a kept connection to
@@ -58,15 +64,14 @@ public final class CachingProxy: Sendable {
   private let engine: HTTPCache
   private let upstream: Upstream
   private let options: Options
-  /// What `Via` says of requests of HTTP/1.0 and 1.1.
-  private let via: (old: String, new: String)
+  private let passage: Passage
 
   /// Joins an engine and an upstream server.
   public init(_ engine: HTTPCache, upstream: Upstream, options: Options = Options()) {
     self.engine = engine
     self.upstream = upstream
     self.options = options
-    via = ("1.0 \(options.name)", "1.1 \(options.name)")
+    passage = Passage(name: options.name)
   }
 
   /// Answers one request. It does not suspend where the answer is in memory.
@@ -125,6 +130,9 @@ public final class CachingProxy: Sendable {
   }
 
   private func answer(_ request: HTTPServerRequest) async throws(Refusal) -> HTTPServerResponse {
+    if !options.allowsCrossSite, !engine.transport.identity.isEmpty, RequestSite.isForeignChange(request) {
+      throw Refusal(403, CachingProxy.crossSite)
+    }
     let forwarded = try await forward(request)
     let answer: CachedAnswer
     let forward = Locked<ForwardReason?>(nil)
@@ -161,14 +169,23 @@ public final class CachingProxy: Sendable {
     if request.method.rawValue == "CONNECT" || request.method.rawValue == "TRACE" {
       throw Refusal(405, "Method Not Allowed: \(request.method)")
     }
+    if passage.isMarked(request.fields) { throw Refusal(508, CachingProxy.loop) }
     var fields = ForwardedFields.request(request.fields)
     if request.method == .options { try countForwards(&fields, request) }
     let target = try originForm(request)
     guard let url = upstream.address(target: target) else { throw CachingProxy.noPath }
-    fields.append(ForwardedFields.via, request.minorVersion == 0 ? via.old : via.new)
+    fields.append(ForwardedFields.via, passage.mark(minorVersion: request.minorVersion))
     if options.addsForwarded { fields.append("Forwarded", CachingProxy.forwarded(request)) }
     return (url, fields)
   }
+
+  private static let loop =
+    "Loop Detected: this request has passed this proxy before, so its upstream server leads back to it; whoever runs it has to "
+    + "name another upstream server"
+
+  private static let crossSite =
+    "Forbidden: a page of another site may not change anything in the name of this proxy's credentials; whoever runs it can "
+    + "allow that (larder proxy --allow-cross-site)"
 
   private static var noPath: Refusal { Refusal(400, "Bad Request: the target is no path of a URL") }
 

@@ -92,10 +92,12 @@ public struct Upstream: Sendable {
   /// where it leads elsewhere, or is relative to a path that both share.
   func ownReference(_ reference: String) -> String? {
     var rest = Substring(reference)
-    if let authority = Upstream.splitOrigin(reference) {
+    // A reference without a scheme has that of the server that said it (RFC 3986 §5.2.2).
+    let absolute = reference.hasPrefix("//") ? origin.prefix { $0 != "/" } + reference : reference
+    if let authority = Upstream.splitOrigin(absolute) {
       guard authority.origin == origin else { return nil }
       rest = authority.rest
-    } else if basePath.isEmpty || !reference.hasPrefix("/") || reference.hasPrefix("//") {
+    } else if basePath.isEmpty || !reference.hasPrefix("/") {
       return nil
     }
     guard rest.hasPrefix(basePath) else { return nil }

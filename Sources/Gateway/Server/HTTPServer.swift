@@ -35,6 +35,11 @@ public final class HTTPServer: Sendable {
   public struct Options: Sendable {
     /// The IP address to listen on, version 4 or 6.
     public var host = "127.0.0.1"
+    /// Whether this machine alone reaches the address (RFC 6890 §2.2.2, §2.2.3); false also for what is no address.
+    public var isLoopback: Bool {
+      guard let address = try? SocketAddress(host: host, port: 0).text else { return false }
+      return address.hasPrefix("127.") || address == "::1" || address.hasPrefix("::ffff:127.")
+    }
     /// The port; 0 for any that is free.
     public var port = 0
     /// Threads that serve connections, 1 to 64; nil for one a processor, up to 4.

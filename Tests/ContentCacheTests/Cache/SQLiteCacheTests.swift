@@ -335,4 +335,39 @@ struct SQLiteCacheTests {
     try await first.close()
     try await second.close()
   }
+
+  @Test(
+    "a file that is removed while it is open is made again by the next change; contents that are held stay readable",
+    arguments: [true, false])
+  func removedFile(withFolder: Bool) async throws {
+    let path = folder.file("own/cache")
+    let cache = try await SQLiteCache(path: path, limit: 64 << 20, key: try RigKey.fromEnvironment())
+    try await cache.store(sampleEntry(1, count: 200_000), forKey: "old")
+    let held = try #require(try await cache.entry(forKey: "old"))
+    let files = FileManager.default
+    if withFolder {
+      try files.removeItem(atPath: folder.file("own"))
+    } else {
+      for suffix in ["", "-wal", "-shm"] { try? files.removeItem(atPath: path + suffix) }
+    }
+    for (key, number, count) in [("small", 2, 100), ("large", 3, 200_000)] {
+      try await cache.store(sampleEntry(number, count: count), forKey: key)
+      #expect(try await cache.entry(forKey: key)?.allBytes() == sampleBytes(count, seed: number))
+    }
+    let writer = try await cache.makeWriter()
+    try await writer.append(sampleBytes(300_000, seed: 4))
+    _ = try await writer.commit(sampleMetadata(4), forKey: "written")
+    #expect(try await held.allBytes() == sampleBytes(200_000, seed: 1))
+    #expect(try await cache.entry(forKey: "old") == nil)
+    // Another process finds what was stored afterwards, also while this one has it open.
+    let other = try await SQLiteCache(path: path, limit: 64 << 20, key: try RigKey.fromEnvironment())
+    #expect(try await other.entry(forKey: "small")?.allBytes() == sampleBytes(100, seed: 2))
+    #expect(try await other.entry(forKey: "written")?.allBytes() == sampleBytes(300_000, seed: 4))
+    try await other.close()
+    try await cache.close()
+    #expect(await cacheError { try await cache.store(sampleEntry(5), forKey: "small") } == .closed)
+    let again = try await SQLiteCache(path: path, limit: 64 << 20, key: try RigKey.fromEnvironment())
+    #expect(try again.count() == 3)
+    try await again.close()
+  }
 }

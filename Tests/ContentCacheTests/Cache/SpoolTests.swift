@@ -1,4 +1,5 @@
 import Foundation
+import Storage
 import Synchronization
 import TestSupport
 import Testing
@@ -163,5 +164,56 @@ struct SpoolTests {
     #expect(try await shelf.entry(forKey: "a")?.metadata == sampleMetadata(2))
     try await shelf.update(seen, to: sampleMetadata(3), forKey: "b")
     #expect(try await shelf.entry(forKey: "b") == nil)
+  }
+
+  @Test("a byte that the disk has changed in a temporary file is an error, never other content", arguments: 0..<6)
+  func changedByte(place: Int) async throws {
+    let folder = try TemporaryFolder()
+    let path = try folder.write([], to: "spool")
+    let spool = Spool(memoryLimit: 10) { () throws(CacheError) in try SpoolFile(opening: path) }
+    let bytes = sampleBytes(200_000)
+    try spool.append(bytes)
+    var stored = try Data(contentsOf: URL(filePath: path))
+    // The first byte, the last, and some between: of content and of marks.
+    stored[place * (stored.count - 1) / 5] ^= 1
+    let file = try FileHandle(forWritingTo: URL(filePath: path))
+    try file.write(contentsOf: stored)
+    try file.close()
+    guard case .corrupt? = await cacheError({ _ = try spool.read(0..<200_000) }) else {
+      Issue.record("it was read")
+      return
+    }
+  }
+
+  @Test(
+    "what a folder's cache reads back of content on its way is checked too", arguments: [true, false],
+    [0, 70_000, 131_071])
+  func changedByteOnItsWay(isEncrypted: Bool, place: Int) async throws {
+    let folder = try TemporaryFolder()
+    let cache = try FileCache(
+      path: folder.file("cache"), key: isEncrypted ? try StorageKey(bytes: [UInt8](repeating: 7, count: 32)) : nil)
+    let writer = try await cache.makeWriter()
+    let bytes = sampleBytes(200_000)
+    for start in stride(from: 0, to: bytes.count, by: 10_000) {
+      try await writer.append(Array(bytes[start..<start + 10_000]))
+    }
+    #expect(try await writer.read(0..<200_000) == bytes)
+    let below = folder.file("cache/larder.temporary")
+    let name = try #require(try FileManager.default.subpathsOfDirectory(atPath: below).first { $0.contains("/") })
+    var stored = try Data(contentsOf: URL(filePath: below + "/" + name))
+    stored[place] ^= 1
+    let file = try FileHandle(forWritingTo: URL(filePath: below + "/" + name))
+    try file.write(contentsOf: stored)
+    try file.close()
+    for range in [0..<200_000, place..<place + 1] {
+      guard case .corrupt? = await cacheError({ _ = try await writer.read(range) }) else {
+        Issue.record("\(range) was read")
+        continue
+      }
+    }
+    // Other blocks are as they were.
+    let other = place < 65_536 ? 65_536..<131_072 : 0..<65_536
+    #expect(try await writer.read(other) == Array(bytes[other]))
+    await cache.close()
   }
 }

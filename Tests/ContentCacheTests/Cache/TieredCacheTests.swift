@@ -1,3 +1,4 @@
+import Foundation
 import Synchronization
 import TestSupport
 import Testing
@@ -240,5 +241,24 @@ struct TieredCacheTests {
       let below = try #require(try await disk.entry(forKey: key), "key \(key)")
       #expect(above.isSame(as: below), "key \(key)")
     }
+  }
+
+  @Test("a second whose folder is removed has what is stored afterwards, small and large")
+  func removedFolder() async throws {
+    let folder = try TemporaryFolder()
+    let disk = try FileCache(path: folder.file("cache"))
+    let cache = TieredCache(memory: MemoryCache(), disk: disk)
+    try await cache.store(sampleEntry(1), forKey: "old")
+    try FileManager.default.removeItem(atPath: folder.file("cache"))
+    try await cache.store(sampleEntry(2), forKey: "small")
+    let writer = try await cache.makeWriter()
+    try await writer.append(sampleBytes(300_000, seed: 3))
+    _ = try await writer.commit(sampleMetadata(3), forKey: "large")
+    await disk.close()
+    let again = try FileCache(path: folder.file("cache"))
+    #expect(try await again.entry(forKey: "small")?.allBytes() == sampleBytes(100, seed: 2))
+    #expect(try await again.entry(forKey: "large")?.allBytes() == sampleBytes(300_000, seed: 3))
+    #expect(try await again.entry(forKey: "old") == nil)
+    await again.close()
   }
 }

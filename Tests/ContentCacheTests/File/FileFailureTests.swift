@@ -210,4 +210,47 @@ struct FileFailureTests {
       #expect(try await cache.whole("k")?.bytes == FileCacheRig.bytes(200_000))
     }
   }
+
+  @Test(
+    "as what is there may not be read: the error says so, and no entry is taken for damaged or removed",
+    arguments: [EACCES, EPERM, EROFS, EMFILE, ENFILE, ENOSPC, EIO, ENOMEM])
+  func refusedReading(code: Int32) async throws {
+    let rig = try FileCacheRig()
+    let plan = FaultPlan()
+    let cache = try rig.open(faults: plan.faults)
+    for (key, length) in [("small", 20), ("large", 200_000)] {
+      try await cache.store(FileCacheRig.entry(length), forKey: key)
+    }
+    let steps: [(DiskStep, Int)] = [
+      (.open, 0), (.open, 1), (.status, 0), (.status, 1), (.read, 0), (.read, 1), (.read, 2),
+    ]
+    for (step, count) in steps {
+      for (key, length) in [("small", 20), ("large", 200_000)] {
+        plan.fail(step, after: count, code, lasting: true)
+        let failure = await cacheError { _ = try await cache.whole(key) }
+        _ = plan.end()
+        switch failure {
+        case .corrupt?, .foreign?, .gone?:
+          Issue.record("\(step) \(count), errno \(code): \(String(describing: failure))")
+        default: break
+        }
+        #expect(try await cache.whole(key)?.bytes == FileCacheRig.bytes(length), "\(step) \(count), errno \(code)")
+      }
+    }
+    #expect(try cache.count == 2)
+    await cache.close()
+  }
+
+  @Test("as a file may not be read, the message names it and the permissions", arguments: [EACCES, EPERM])
+  func forbidden(code: Int32) async throws {
+    let rig = try FileCacheRig()
+    let plan = FaultPlan()
+    let cache = try rig.open(faults: plan.faults)
+    try await cache.store(FileCacheRig.entry(20), forKey: "k")
+    plan.fail(.open, after: 0, code)
+    let failure = try #require(await cacheError { _ = try await cache.entry(forKey: "k") })
+    #expect(failure.description.contains(try cache.place(of: "k")), "\(failure)")
+    #expect(failure.description.contains("cannot be read") && failure.description.contains("permissions"), "\(failure)")
+    await cache.close()
+  }
 }

@@ -6,34 +6,6 @@ import Testing
 
 @testable import CrashRig
 
-/// A small disk of its own where this user may mount one.
-private final class SmallDisk {
-  let path: String
-  private let folder: TemporaryFolder
-
-  /// Nil where nothing may be mounted here.
-  init?(bytes: Int) throws {
-    folder = try TemporaryFolder()
-    path = folder.file("disk")
-    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
-    guard SmallDisk.run("mount", "-t", "tmpfs", "-o", "size=\(bytes)", "tmpfs", path) else { return nil }
-  }
-
-  func remount(_ option: String) -> Bool { SmallDisk.run("mount", "-o", "remount,\(option)", path) }
-
-  deinit { _ = SmallDisk.run("umount", "-l", path) }
-
-  private static func run(_ command: String...) -> Bool {
-    let process = Process()
-    process.executableURL = URL(filePath: "/usr/bin/env")
-    process.arguments = command
-    process.standardError = FileHandle.nullDevice
-    guard (try? process.run()) != nil else { return false }
-    process.waitUntilExit()
-    return process.terminationStatus == 0
-  }
-}
-
 /// Where no disk can be mounted the same tests run with system calls that fail as those of such a disk do.
 @Suite("Disks that are full, read-only or gone", .serialized, .timeLimit(.minutes(5)))
 struct RealDiskTests {
@@ -155,29 +127,119 @@ struct RealDiskTests {
     }
   }
 
-  @Test("a folder that is removed while it is open: no entries, a word of advice, held contents stay readable")
-  func removedFolder() async throws {
+  /// How a cache's folder goes away under it.
+  enum Removal: CaseIterable, Sendable {
+    /// The folder with all that is in it.
+    case folder
+    /// All that is in it, and not the folder.
+    case content
+    /// What it is recognised by.
+    case state
+    /// The place of files that are not complete.
+    case temporary
+  }
+
+  @Test(
+    "a folder that is removed while it is open is made again by the next change; contents that are held stay readable",
+    arguments: Removal.allCases)
+  func removedFolder(removal: Removal) async throws {
     let rig = try FileCacheRig()
     let cache = try rig.open()
     try await cache.store(FileCacheRig.entry(200_000), forKey: "k")
     let held = try #require(try await cache.entry(forKey: "k"))
     let writer = try await cache.makeWriter()
     try await writer.append(FileCacheRig.bytes(200_000))
-    try FileManager.default.removeItem(atPath: rig.path)
-    #expect(try await cache.entry(forKey: "k") == nil)
+    try RealDiskTests.remove(removal, of: rig.path)
+    if removal == .folder || removal == .content { #expect(try await cache.entry(forKey: "k") == nil) }
     #expect(try await held.read(0..<200_000) == FileCacheRig.bytes(200_000))
-    for key in ["a", "k"] {
-      let failure = await #expect(throws: CacheError.self) {
-        try await cache.store(FileCacheRig.entry(10), forKey: key)
-      }
-      #expect(failure?.description.contains("removed while it was open") == true)
-    }
-    await #expect(throws: CacheError.self) { _ = try await writer.commit(FileCacheRig.metadata(), forKey: "w") }
+    // What was begun in the folder before cannot end in the new one, and says so.
+    let failure = await cacheError { _ = try await writer.commit(FileCacheRig.metadata(), forKey: "w") }
+    #expect(failure?.description.contains("removed while it was open") == true, "\(String(describing: failure))")
     #expect(try await writer.read(0..<200_000) == FileCacheRig.bytes(200_000))
-    try await cache.removeEntry(forKey: "k")
+    for (key, length) in [("small", 10), ("large", 200_000)] {
+      try await cache.store(FileCacheRig.entry(length, seed: 2), forKey: key)
+      #expect(try await cache.whole(key)?.bytes == FileCacheRig.bytes(length, seed: 2))
+    }
+    let second = try await cache.makeWriter()
+    try await second.append(FileCacheRig.bytes(200_000, seed: 3))
+    _ = try await second.commit(FileCacheRig.metadata(), forKey: "written")
+    await cache.drained()
+    #expect(try cache.count == (removal == .temporary ? 4 : 3))
+    #expect(try cache.usedBytes == rig.bytesOnDisk)
     await cache.close()
+    // Another process finds what was stored afterwards.
     let again = try rig.open()
-    try await again.store(FileCacheRig.entry(10), forKey: "a")
-    #expect(try await again.whole("a")?.bytes == FileCacheRig.bytes(10))
+    #expect(try await again.whole("small")?.bytes == FileCacheRig.bytes(10, seed: 2))
+    #expect(try await again.whole("written")?.bytes == FileCacheRig.bytes(200_000, seed: 3))
+    await again.close()
+    #expect(rig.files(below: "larder.temporary").isEmpty)
+  }
+
+  private static func remove(_ removal: Removal, of path: String) throws {
+    let files = FileManager.default
+    switch removal {
+    case .folder: try files.removeItem(atPath: path)
+    case .content:
+      for name in try files.contentsOfDirectory(atPath: path) { try files.removeItem(atPath: path + "/" + name) }
+    case .state: try files.removeItem(atPath: path + "/larder.state")
+    case .temporary: try files.removeItem(atPath: path + "/larder.temporary")
+    }
+  }
+
+  @Test("a folder that another process has made again is found without a restart")
+  func remade() async throws {
+    let rig = try FileCacheRig()
+    let cache = try rig.open()
+    try await cache.store(FileCacheRig.entry(10), forKey: "old")
+    try FileManager.default.removeItem(atPath: rig.path)
+    let other = try rig.open()
+    try await other.store(FileCacheRig.entry(10, seed: 2), forKey: "new")
+    #expect(try await cache.whole("new")?.bytes == FileCacheRig.bytes(10, seed: 2))
+    #expect(try await cache.entry(forKey: "old") == nil)
+    try await cache.removeEntry(forKey: "new")
+    #expect(try await other.entry(forKey: "new") == nil)
+    await cache.close()
+    await other.close()
+  }
+
+  @Test("where a removed folder cannot be made again the change says why, and a later one tries again")
+  func notRemade() async throws {
+    let rig = try FileCacheRig()
+    let plan = FaultPlan()
+    let cache = try rig.open(faults: plan.faults)
+    await cache.drained()
+    try FileManager.default.removeItem(atPath: rig.path)
+    plan.fail(.makeFolder, after: 0, ENOSPC, lasting: true)
+    let failure = await cacheError { try await cache.store(FileCacheRig.entry(10), forKey: "k") }
+    #expect(failure == .full(path: rig.path))
+    #expect(plan.end() > 0)
+    try await cache.store(FileCacheRig.entry(10), forKey: "k")
+    #expect(try await cache.whole("k")?.bytes == FileCacheRig.bytes(10))
+    await cache.close()
+    #expect(await cacheError { try await cache.store(FileCacheRig.entry(10), forKey: "k") } == .closed)
+  }
+
+  @Test("many tasks that meet a removed folder make one again together")
+  func removedUnderLoad() async throws {
+    let rig = try FileCacheRig()
+    let cache = try rig.open()
+    await cache.drained()
+    try FileManager.default.removeItem(atPath: rig.path)
+    await withTaskGroup(of: CacheError?.self) { group in
+      for number in 0..<16 {
+        group.addTask {
+          await cacheError {
+            try await cache.store(FileCacheRig.entry(1000, seed: UInt64(number)), forKey: "k\(number)")
+          }
+        }
+      }
+      for await failure in group { #expect(failure == nil) }
+    }
+    for number in 0..<16 {
+      #expect(try await cache.whole("k\(number)")?.bytes == FileCacheRig.bytes(1000, seed: UInt64(number)))
+    }
+    await cache.close()
+    let names = try FileManager.default.contentsOfDirectory(atPath: rig.path + "/larder.temporary")
+    #expect(names.isEmpty, "\(names)")
   }
 }

@@ -263,7 +263,7 @@ final class CacheFolder: Sendable {
     }
   }
 
-  /// The same for a change of an entry, or of all, which other processes notice.
+  /// Changes one entry, or all of them without a name, with the folder's lock held; other processes notice that.
   func changing<R: Sendable>(
     _ name: EntryName?, _ body: () throws(CacheError) -> R
   ) throws(CacheError) -> R {
@@ -276,11 +276,20 @@ final class CacheFolder: Sendable {
     }
   }
 
-  /// Throws where the folder has been emptied and made anew: what this cache wrote nobody would find, and where the folder
+  /// True where the folder, or what this cache needs in it, has been deleted: nobody would find what it writes.
+  var isRemoved: Bool {
+    func isGone(_ file: Int32) -> Bool { (try? disk.status(file))?.links == 0 }
+    return isGone(state.number) || isGone(root.number) || session?.isRemoved ?? false
+  }
+
+  /// Throws where the folder has been deleted, or emptied and made anew: what this cache wrote nobody would find, and where the folder
   /// is encrypted now it must not have it. Asked before bytes are written to a file, and again before that gets its place.
   func checkState() throws(CacheError) {
     let bytes: [UInt8]
-    do throws(Errno) { bytes = try disk.read(state.number, FolderState.headerLength, at: 0) } catch {
+    do throws(Errno) {
+      guard try disk.status(state.number).links > 0 else { throw Errno(ENOENT) }
+      bytes = try disk.read(state.number, FolderState.headerLength, at: 0)
+    } catch {
       throw error.cacheError(path)
     }
     // Where there is none, or a damaged one, the next to open makes the folder anew.
@@ -329,9 +338,14 @@ final class CacheFolder: Sendable {
 }
 
 extension FileCache {
-  /// Whether a folder is a cache's already.
+  /// Whether a folder is a cache's already; one that may not be looked into counts as one, so that opening it says why.
   package static func isPresent(at path: String) -> Bool {
-    (try? Disk(faults: nil).status(AT_FDCWD, path + "/" + FolderNames.state)) != nil
+    do throws(Errno) {
+      _ = try Disk(faults: nil).status(AT_FDCWD, path + "/" + FolderNames.state)
+      return true
+    } catch {
+      return error.code != ENOENT && error.code != ENOTDIR
+    }
   }
 }
 

@@ -20,7 +20,7 @@ struct Errno: Error, Hashable, Sendable {
     case EMFILE, ENFILE: .failed(path: path, reason: "Too many files are open. Raise the limit, or hold fewer entries.")
     case ENOENT, ENOTDIR:
       .failed(
-        path: path, reason: "The cache's folder was removed while it was open. Close the cache and open it again.")
+        path: path, reason: "The cache's folder was removed while it was open. The next change makes it again.")
     default: CacheError(errno: code, path: path)
     }
   }

@@ -15,14 +15,17 @@ import Synchronization
 /// (from a second on), and a sample of a thousand decides. Up to that number the order is exact but for that.
 ///
 /// Contents up to 128 KiB are read when the entry is looked up; larger ones in pieces, from a file that the entry holds
-/// open. Several caches and processes may use one folder at once.
+/// open. Several caches and processes may use one folder at once. A folder that is deleted while it is open holds nothing any
+/// more; the next change makes it again.
 public final class FileCache: Cache, SharedCache {
   /// The folder.
   public let path: String
   /// The most bytes that the files take.
   public let limit: Int
 
+  /// Nil once the cache is closed.
   private let folder: Locked<CacheFolder?>
+  private let options: CacheFolder.Options
   /// Where what is not urgent is done: clearing up, deleting.
   private let background = DispatchQueue(label: "larder.file-cache", qos: .utility)
 
@@ -63,28 +66,55 @@ public final class FileCache: Cache, SharedCache {
   private init(_ path: String, _ options: CacheFolder.Options) throws(CacheError) {
     let opened = try CacheFolder(path, options)
     self.path = path
+    self.options = options
     limit = options.limit
     folder = Locked(opened)
-    background.async {
-      do throws(CacheError) { try opened.sweep() } catch {
-        if !opened.isStopped.load(ordering: .relaxed) { opened.diagnose(error) }
-      }
-    }
+    sweep(opened)
   }
 
   deinit { stop()?.session?.end() }
+
+  private func sweep(_ folder: CacheFolder) {
+    background.async {
+      do throws(CacheError) { try folder.sweep() } catch {
+        if !folder.isStopped.load(ordering: .relaxed) { folder.diagnose(error) }
+      }
+    }
+  }
 
   private func open() throws(CacheError) -> CacheFolder {
     guard let folder = folder.withLock({ $0 }) else { throw CacheError.closed }
     return folder
   }
 
+  /// The folder for a change: made again where it was deleted.
+  private func presentFolder() throws(CacheError) -> CacheFolder {
+    let former = try open()
+    guard former.isRemoved else { return former }
+    let made = try CacheFolder(path, options)
+    // Of several that come at once the first one's stays.
+    let present = folder.withLock { held in
+      if held === former { held = made }
+      return held
+    }
+    (present === made ? former : made).session?.end()
+    guard let present else { throw CacheError.closed }
+    if present === made { sweep(made) }
+    return present
+  }
+
   /// The entry under a key, or nil where there is none (any more); never waits but for the disk.
-  public func entry(forKey key: String) async throws(CacheError) -> CacheEntry? { try open().entry(key) }
+  public func entry(forKey key: String) async throws(CacheError) -> CacheEntry? {
+    let folder = try open()
+    if let entry = try folder.entry(key) { return entry }
+    // Another process may have made a deleted folder again; looking for an entry makes none.
+    guard folder.isRemoved, FileCache.isPresent(at: path) else { return nil }
+    return try presentFolder().entry(key)
+  }
 
   /// Keeps an entry, in place of what was under that key, and makes room for it where that is needed.
   public func store(_ entry: CacheEntry, forKey key: String) async throws(CacheError) {
-    let folder = try open()
+    let folder = try presentFolder()
     guard entry.length <= folder.limit else { throw CacheError.tooLarge(limit: folder.limit) }
     if entry.length <= EntryFile.inlineLimit {
       let content = try await entry.read(0..<entry.length)
@@ -115,24 +145,24 @@ public final class FileCache: Cache, SharedCache {
   }
 
   /// Forgets one entry; nothing happens where there is none.
-  public func removeEntry(forKey key: String) async throws(CacheError) { try open().removeEntry(key) }
+  public func removeEntry(forKey key: String) async throws(CacheError) { try presentFolder().removeEntry(key) }
 
   /// Forgets everything at once; the files are deleted in the background.
   public func removeAll() async throws(CacheError) {
-    let folder = try open()
+    let folder = try presentFolder()
     try folder.removeAll()
     background.async { try? folder.emptyRemoved() }
   }
 
   /// Replaces an entry's metadata where it is still the entry that was seen; the file of a large content is left alone.
   public func update(_ entry: CacheEntry, to metadata: CacheMetadata, forKey key: String) async throws(CacheError) {
-    let folder = try open()
+    let folder = try presentFolder()
     try folder.update(entry.metadata, length: entry.length, to: metadata, key)
     while folder.evict(keeping: key) { await Task.yield() }
   }
 
   /// Begins to take in content: in memory up to 128 KiB, then in a file.
-  public func makeWriter() async throws(CacheError) -> any CacheWriter { try FileCacheWriter(open()) }
+  public func makeWriter() async throws(CacheError) -> any CacheWriter { try FileCacheWriter(presentFolder()) }
 
   /// The sum of the lengths of all files in use, in bytes: exact, but for what a process that died had begun, until that
   /// is cleared up.
@@ -146,7 +176,7 @@ public final class FileCache: Cache, SharedCache {
   }
 
   private func usage() throws(CacheError) -> (bytes: Int, entries: Int) {
-    let folder = try open()
+    let folder = try presentFolder()
     do throws(Errno) {
       let usage = try folder.usage()
       return (usage.bytes, usage.entries)

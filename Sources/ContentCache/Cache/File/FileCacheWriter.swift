@@ -134,38 +134,25 @@ final class FileCacheWriter: CacheWriter {
   }
 
   func read(_ range: Range<Int>) async throws(CacheError) -> [UInt8] {
-    let (file, written, pending, marks) = state.run { ($0.file, $0.written, $0.pending, $0.marks) }
+    let (content, written, pending) = state.run { state in
+      (state.file.map { writtenContent($0, state) }, state.written, state.pending)
+    }
     let range = range.clamped(to: 0..<written + pending.count)
     let stored = range.clamped(to: 0..<written)
     var bytes: [UInt8] = []
-    if let file, !stored.isEmpty { bytes = try read(stored, file, written, marks) }
+    // Checked as a kept content is: the disk may have changed what was written just now.
+    if let content, !stored.isEmpty { bytes = try content.read(stored) }
     if range.upperBound > written {
       bytes += pending[(max(range.lowerBound, written) - written)..<(range.upperBound - written)]
     }
     return bytes
   }
 
-  /// Bytes of the file. In plain text they are not looked through: they were written by this process just now.
-  private func read(
-    _ stored: Range<Int>, _ file: FolderSession.File, _ written: Int, _ marks: BlockMarks
-  ) throws(CacheError) -> [UInt8] {
-    if let keys = folder.keys {
-      let id = state.run { $0.id }
-      let blob = BlobFile(
-        file.descriptor, disk: folder.disk, path: folder.path, id: id, length: written, marks: marks, keys: keys,
-        onDamage: {})
-      return try blob.read(stored)
-    }
-    let bytes: [UInt8]
-    do throws(Errno) {
-      bytes = try folder.disk.read(file.descriptor.number, stored.count, at: stored.lowerBound)
-    } catch {
-      throw error.cacheError(folder.path)
-    }
-    guard bytes.count == stored.count else {
-      throw CacheError.corrupt(path: folder.path, reason: "a file on its way was cut")
-    }
-    return bytes
+  /// What has been written so far, to be read.
+  private func writtenContent(_ file: FolderSession.File, _ state: State) -> BlobFile {
+    BlobFile(
+      file.descriptor, disk: folder.disk, path: folder.path, id: state.id, length: state.written, marks: state.marks,
+      keys: folder.keys, onDamage: {})
   }
 
   func commit(_ metadata: CacheMetadata, forKey key: String) async throws(CacheError) -> CacheEntry {

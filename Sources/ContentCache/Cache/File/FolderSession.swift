@@ -46,6 +46,9 @@ final class FolderSession: Sendable {
     }
   }
 
+  /// True where the folder has been deleted.
+  var isRemoved: Bool { (try? disk.status(folder.number))?.links == 0 }
+
   /// A file on its way.
   struct File: Sendable {
     let descriptor: Descriptor

@@ -1,3 +1,4 @@
+import Locking
 public import Storage
 
 /// Keeps responses in one SQLite file, within a limit of bytes.
@@ -12,7 +13,8 @@ public import Storage
 ///
 /// When entries go that were not used for longest, a use counts that a process has noted but not written yet: uses are
 /// written with other changes, in the background, and by ``close()``. The file does not shrink; its pages are used again.
-/// Several caches and processes may have one file open at once.
+/// Several caches and processes may have one file open at once. Where the file is deleted while it is open, the next change
+/// makes it again.
 ///
 /// What a call has stored outlives the process, however that ends. See `synchronizes` for a loss of power.
 public final class SQLiteCache: Cache, SharedCache {
@@ -25,7 +27,17 @@ public final class SQLiteCache: Cache, SharedCache {
   /// Why the file was damaged in whose place a new one was made at opening; nil where that did not happen.
   public let replacedDamage: String?
 
-  let store: SQLiteStore
+  private struct State {
+    var store: SQLiteStore
+    var isClosed = false
+  }
+
+  private let state: Locked<State>
+  private let opening: SQLiteOpening
+  private let onDiagnostic: (@Sendable (CacheError) -> Void)?
+
+  /// The open file.
+  var store: SQLiteStore { state.withLock { $0.store } }
 
   /// Opens a file; makes it where it is missing, and its folder.
   ///
@@ -65,25 +77,50 @@ public final class SQLiteCache: Cache, SharedCache {
     self.entryLimit = min(max(0, entryLimit ?? limit), max(0, limit), SQLiteCacheSchema.bodyLimit)
     let options = DatabaseOptions(
       synchronous: synchronizes ? .full : .normal, readers: 3, maximumPageCount: maximumPageCount)
-    let opened = try await SQLiteOpening(path: path, key: key, options: options).open()
-    replacedDamage = opened.replaced
+    opening = SQLiteOpening(path: path, key: key, options: options)
+    self.onDiagnostic = onDiagnostic
+    let (store, replaced) = try await SQLiteCache.open(opening, limit: max(0, limit), onDiagnostic)
+    replacedDamage = replaced
+    state = Locked(State(store: store))
+  }
+
+  private static func open(
+    _ opening: SQLiteOpening, limit: Int, _ onDiagnostic: (@Sendable (CacheError) -> Void)?
+  ) async throws(CacheError) -> (store: SQLiteStore, replacedDamage: String?) {
+    let opened = try await opening.open()
+    let store: SQLiteStore
     do throws(StorageError) {
       let lastUse = try await opened.database.read { (connection) throws(StorageError) in
         try SQLiteStore.lastUse(connection)
       }
       let changes = try await SQLiteStore.changes(opened.database)
       store = SQLiteStore(
-        opened, path: path, limit: max(0, limit), lastUse: lastUse, changes: changes, isEncrypted: key != nil,
+        opened, path: opening.path, limit: limit, lastUse: lastUse, changes: changes, isEncrypted: opening.key != nil,
         onDiagnostic: onDiagnostic)
     } catch {
       try? await opened.database.close()
       opened.claim.release()
-      throw CacheError(error, path: path)
+      throw CacheError(error, path: opening.path)
     }
     do throws(CacheError) { try await store.clearUp() } catch {
       // The file is full, or somebody else writes for long: the next opening clears up.
       onDiagnostic?(error)
     }
+    return (store, opened.replaced)
+  }
+
+  /// The open file for a change: made again where it was deleted. Entries that are held read on from the deleted one.
+  private func presentStore() async throws(CacheError) -> SQLiteStore {
+    let (former, isClosed) = state.withLock { ($0.store, $0.isClosed) }
+    guard !isClosed, !former.database.isInPlace else { return former }
+    let made = try await SQLiteCache.open(opening, limit: limit, onDiagnostic).store
+    // Of several that come at once the first one's stays.
+    let present = state.withLock { state in
+      if !state.isClosed, state.store === former { state.store = made }
+      return state.store
+    }
+    if present !== made { try? await made.close() }
+    return present
   }
 
   /// Gives the file of a closed cache another key, encrypts a plain one (`from` is nil), or the reverse (`to` is nil); the
@@ -114,6 +151,7 @@ public final class SQLiteCache: Cache, SharedCache {
   /// Throws `tooLarge`, `full`, `readOnly`, `closed`, `failed`; what was under the key is still there then.
   public func store(_ entry: CacheEntry, forKey key: String) async throws(CacheError) {
     guard entry.length <= entryLimit else { throw .tooLarge(limit: entryLimit) }
+    let store = try await presentStore()
     if entry.length <= SQLiteCacheSchema.inlineLimit { return try await store.put(entry, key) }
     let writer = SQLiteCacheWriter(store, limit: entryLimit)
     var start = 0
@@ -127,14 +165,16 @@ public final class SQLiteCache: Cache, SharedCache {
 
   /// Forgets one entry.
   public func removeEntry(forKey key: String) async throws(CacheError) {
-    try await store.change(.entry(key)) { [store] (connection, doomed) throws(StorageError) in
+    let store = try await presentStore()
+    try await store.change(.entry(key)) { (connection, doomed) throws(StorageError) in
       try store.remove("key = ?", .text(key), connection, &doomed)
     }
   }
 
   /// Forgets everything; the file keeps its length, its pages are used again.
   public func removeAll() async throws(CacheError) {
-    try await store.change(.everything) { [store] (connection, doomed) throws(StorageError) in
+    let store = try await presentStore()
+    try await store.change(.everything) { (connection, doomed) throws(StorageError) in
       try store.removeEverything(connection, &doomed)
     }
   }
@@ -146,14 +186,15 @@ public final class SQLiteCache: Cache, SharedCache {
     guard StoredRow.cost(key: key, metadata: metadata.encoded().count, size: entry.length) <= Int64(limit) else {
       throw .tooLarge(limit: limit)
     }
-    try await store.change(.entry(key)) { [store] (connection, doomed) throws(StorageError) in
+    let store = try await presentStore()
+    try await store.change(.entry(key)) { (connection, doomed) throws(StorageError) in
       try store.replace(metadata, of: entry, key, connection, &doomed)
     }
   }
 
   /// A writer that stages what is large in the file, 256 KiB at a time, and makes it visible by one short transaction.
   public func makeWriter() async throws(CacheError) -> any CacheWriter {
-    SQLiteCacheWriter(store, limit: entryLimit)
+    SQLiteCacheWriter(try await presentStore(), limit: entryLimit)
   }
 
   func changeMark(forKey key: String) -> ChangeMark? {
@@ -167,5 +208,11 @@ public final class SQLiteCache: Cache, SharedCache {
   public func count() throws(CacheError) -> Int { try store.number("SELECT count(*) FROM entry") }
 
   /// Writes what is noted in memory and closes the file; calls from then on throw `closed`. A second call does nothing.
-  public func close() async throws(CacheError) { try await store.close() }
+  public func close() async throws(CacheError) {
+    let store = state.withLock { state in
+      state.isClosed = true
+      return state.store
+    }
+    try await store.close()
+  }
 }
