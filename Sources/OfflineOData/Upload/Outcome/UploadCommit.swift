@@ -133,7 +133,7 @@ struct UploadCommit: Sendable {
     // What contains others before these: a download may have brought them under another row of its.
     if let cells { try rows.replaceKey(of: entity, by: cells, after: entry.id) }
     for (row, cells) in children { if let cells { try rows.replaceKey(of: row, by: cells, after: entry.id) } }
-    try rows.succeed(entry.id, with: cells)
+    try rows.succeed(entry.id, with: cells, mayHideLinks: answer.mayHideLinks)
     // One that the service has not shown stays as it was made, until a download brings it under its own key.
     var keyless: Set<RowReference> = []
     if case .entity(let made) = entry.request.body { keyless = DeepInsert.keyless(made, plan) }
@@ -141,7 +141,7 @@ struct UploadCommit: Sendable {
       if let cells { try rows.setBase(row, to: cells) } else if keyless.contains(row) { try rows.markKeyless(row) }
     }
     // Later changes of an entity go under the ETag that this one has given it: the queue never conflicts with itself.
-    try rows.queue.rebase(entity.row, on: cells?.text(.etag))
+    try rows.queue.rebase(entity.row, on: cells?.text(.etag), sparesLinks: answer.mayHideLinks)
     try rebaseStream(entry.request, entity, cells, &rows, plan)
   }
 
@@ -218,7 +218,7 @@ struct UploadCommit: Sendable {
       try queue.replace(entry.id, by: request)
     }
     try queue.set(.queued, of: entry.id)
-    if let entity = entry.request.entity { try queue.rebase(entity.row, on: answer.etag) }
+    if let entity = entry.request.entity { try queue.rebase(entity.row, on: answer.etag, sparesLinks: true) }
   }
 
   /// A conflict's failure with its three versions.
