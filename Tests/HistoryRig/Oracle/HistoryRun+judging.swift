@@ -159,6 +159,18 @@ extension HistoryRun {
     return change.texts.contains { remnant.uppercased().contains($0.prefix(6).uppercased()) }
   }
 
+  /// Whether nothing at the service shows any more that a creation has been carried out: see ``isDetectable(_:_:)``.
+  func isHidden(_ change: Change) -> Bool {
+    guard change.operation == .create || change.operation == .createDeep, plan.kind.givesKeys, change.set != "Tags",
+      !change.texts.isEmpty
+    else { return false }
+    let service = model.service
+    let made = service.effects.filter { $0.mark == change.mark && $0.kind == .create }
+    let left = made.flatMap { [$0.entity] + $0.children }.compactMap { service.entities[$0]?.values.values }
+    let text = left.flatMap { $0.map(\.plainText) }.joined(separator: " ").uppercased()
+    return !change.texts.contains { text.contains($0.prefix(6).uppercased()) }
+  }
+
   /// The fault that the repetition, or the loss, of a change shows.
   private func itemOfRepetition(_ change: Change) -> Int? {
     switch change.operation {

@@ -91,7 +91,9 @@ struct UploadCommit: Sendable {
       case .archived(let failure, let theirs):
         if isThere { failures.append((entry, try known(failure, entry, theirs, &rows, plan))) }
         // What was refused goes again as it was, and not on top of what is shown with it.
-        if failure.showsTheirs != true { try take(theirs, entry, &rows, plan) }
+        if failure.showsTheirs != true {
+          try take(theirs, entry, &rows, plan, hidesLink: entry.request.formerEnd != nil)
+        }
       case .queued:
         // As before this send, of which the service has taken nothing: what was in doubt then is in doubt still.
         try queue.set(entry.state, of: entry.id)
@@ -104,7 +106,8 @@ struct UploadCommit: Sendable {
         try take(theirs, entry, &rows, plan)
         if isThere, let base, case .there(let answer) = theirs { try notice(entry, base, answer, rows, plan) }
         if isThere { try again(entry, theirs, changed, &rows, plan) }
-      case .discarded(let theirs): try take(theirs, entry, &rows, plan)
+      case .discarded(let theirs):
+        try take(theirs, entry, &rows, plan, hidesLink: entry.request.formerEnd != nil)
       }
     }
     // It takes its whole transaction along: what was done of that is out of the queue before.
@@ -183,14 +186,21 @@ struct UploadCommit: Sendable {
   // MARK: Conflicts
 
   /// Takes the server's version of a request's entity.
+  ///
+  /// - Parameter hidesLink: whether the request is for a link that leads elsewhere in that version.
   private func take(
-    _ theirs: RequestEnd.Theirs, _ entry: QueueEntry, _ rows: inout LocalRows, _ plan: ReplicaPlan
+    _ theirs: RequestEnd.Theirs, _ entry: QueueEntry, _ rows: inout LocalRows, _ plan: ReplicaPlan,
+    hidesLink: Bool = false
   ) throws {
     guard let entity = entry.request.entity, let table = plan.table(entity.table) else { return }
     switch theirs {
     case .unknown: break
     case .gone: try rows.setBase(entity, to: nil)
-    case .there(let answer): if let cells = answer.cells(in: table, plan) { try rows.setBase(entity, to: cells) }
+    case .there(let answer):
+      guard var cells = answer.cells(in: table, plan) else { return }
+      // Where the link leads there is not known: no later change of it goes under the ETag of that version.
+      if hidesLink { cells[.etag] = nil }
+      try rows.setBase(entity, to: cells)
     }
   }
 
