@@ -56,6 +56,12 @@ struct QueuedRequest: Codable, Hashable, Sendable {
     self.operation = operation
     self.target = target
   }
+
+  /// Whether it is an update with a link to one entity that no column tells.
+  var setsLink: Bool {
+    guard case .entity(let body) = body else { return false }
+    return body.links.contains { $0.formerEnd != nil }
+  }
 }
 
 /// Where the link to one entity led before a request that changes it.
