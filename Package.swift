@@ -101,7 +101,8 @@ let package = Package(
     .executableTarget(
       name: "HistoryRunner", dependencies: ["HistoryRig"], path: "Tests/HistoryRunner", swiftSettings: common),
     .testTarget(
-      name: "HistoryRigTests", dependencies: ["HistoryRig", "OData", "HTTPCore", "TestSupport"],
+      name: "HistoryRigTests",
+      dependencies: ["HistoryRig", "OfflineOData", "ODataService", "OData", "HTTPCore", "TestSupport"],
       swiftSettings: common),
     .testTarget(name: "HTTPCoreTests", dependencies: ["HTTPCore", "Locking"], swiftSettings: common),
     .testTarget(name: "ODataTests", dependencies: ["OData", "HTTPCore", "TestSupport"], swiftSettings: common),

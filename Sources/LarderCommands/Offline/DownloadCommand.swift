@@ -63,18 +63,21 @@ enum DownloadCommand {
       hint: "'larder \(folder.option)download --query NAME=PATH' adds one.")
   }
 
+  /// Changes the queries. One that is there with the same text was added by a download that was cut: that is resumed.
   private static func change(
     _ provider: OfflineODataProvider, adding added: [OfflineODataDefiningQuery], removing removed: [String],
     _ arguments: ParsedArguments
   ) async throws {
-    let known = Set(try await provider.definingQueries().map(\.definingQuery.name))
+    let there = try await provider.definingQueries().map(\.definingQuery)
+    let known = Set(there.map(\.name))
     for name in removed where !known.contains(name) { throw unknown(name, known) }
-    for query in added where known.contains(query.name) && !removed.contains(query.name) {
+    let missing = added.filter { removed.contains($0.name) || !there.contains($0) }
+    for query in missing where known.contains(query.name) && !removed.contains(query.name) {
       throw arguments.usage(
         "there is a defining query '\(query.name)' already", hint: "Give --remove \(query.name) too.")
     }
     for name in removed { try await provider.removeDefiningQuery(name) }
-    for query in added { try await provider.add(query) }
+    for query in missing { try await provider.add(query) }
   }
 
   /// The queries to download; nil for all.

@@ -135,6 +135,14 @@ struct Coverage: Sendable {
     }
   }
 
+  /// Whether a row is known to have the links of a navigation property.
+  func brings(_ navigation: ReplicaNavigation, of row: EntityCells, in table: EntityTable) -> Bool {
+    guard let number = table.number(of: navigation) else { return false }
+    guard let partial = self.navigation(number, in: table) else { return true }
+    let isMade = (row.integer(.state) ?? 0) & LocalState.made != 0
+    return isMade || (row.integer(.queries) ?? 0) & partial.bits != 0
+  }
+
   func failure(_ name: OfflineODataErrorName, of navigation: ReplicaNavigation, in table: EntityTable)
     -> OfflineODataError
   {
@@ -174,5 +182,12 @@ struct Coverage: Sendable {
     if plan.model.version < .v4 { return "\(root.name)?$expand=\(steps.joined(separator: "/"))" }
     let opening = steps.dropFirst().map { "($expand=\($0)" }.joined()
     return "\(root.name)?$expand=\(first)\(opening)\(String(repeating: ")", count: steps.count - 1))"
+  }
+}
+
+extension EntityTable {
+  /// The number of a navigation property.
+  func number(of navigation: ReplicaNavigation) -> Int? {
+    navigations.firstIndex { $0.path == navigation.path && $0.declaringType.name == navigation.declaringType.name }
   }
 }

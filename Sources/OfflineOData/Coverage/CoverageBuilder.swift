@@ -24,6 +24,21 @@ extension Coverage {
   }
 }
 
+extension Coverage {
+  /// The columns that a defining query's `$select` brings, by table; none of a table of which it brings all.
+  static func selected(by bound: BoundDefiningQuery, plan: ReplicaPlan) -> [Int: Set<Int>] {
+    var builder = CoverageBuilder(plan)
+    builder.add(KnownQuery(name: "", url: "", isDownloaded: true, bits: [:]), bound)
+    var selected: [Int: Set<Int>] = [:]
+    for (number, table) in builder.tables.enumerated() {
+      let ways = table.queries.flatMap(\.ways)
+      guard !ways.isEmpty, ways.allSatisfy({ $0.columns != nil }) else { continue }
+      selected[number] = ways.reduce(into: []) { $0.formUnion($1.columns ?? []) }
+    }
+    return selected
+  }
+}
+
 /// Follows the options of defining queries from table to table.
 private struct CoverageBuilder {
   let plan: ReplicaPlan

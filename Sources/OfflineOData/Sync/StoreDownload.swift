@@ -38,9 +38,9 @@ struct StoreDownload: Sendable {
     let begin = clock.elapsed()
     do {
       try await refreshMetadata()
-      let created = try await store.replica.createdRows()
+      let uploaded = try await store.replica.unsettledRows()
       let report = try await queries()
-      if names == nil, report.queries.allSatisfy({ $0.error == nil }) { try await store.replica.settle(created) }
+      if names == nil, report.queries.allSatisfy({ $0.error == nil }) { try await store.replica.settle(uploaded) }
       try await store.keepWays(report)
       try? await store.dropLeftovers()
       try? await store.replica.sweep()

@@ -27,6 +27,8 @@ package struct Change: Sendable {
   package let operation: Operation
   package var set: String
   package var target: Target?
+  /// The entity that it refers to: a store keeps that for as long as the change waits.
+  package var reference: Target?
   /// The first change of the same transaction.
   package var transaction: Int?
   /// What the store had, when the change was made, where the change writes.

@@ -118,6 +118,7 @@ extension HistoryRun {
     var change = draft(store, .create, "Items")
     let text = text(change)
     change.texts = [text]
+    change.reference = order.target
     var entity = ODataEntity(properties: key(change) + [ODataProperty("Text", .string(text))])
     guard plan.kind.layout != .expanded, chance(60) else {
       return try await make(.create(entity, in: "\(order.path)/Items"), change, store)

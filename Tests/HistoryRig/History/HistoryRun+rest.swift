@@ -126,7 +126,8 @@ extension HistoryRun {
     let effects = model.service.effects
     let done = gone.filter { mark in !archived.contains(mark) && effects.contains { $0.mark == mark } }
     note("    taken back: \(count) of \(gone.sorted())")
-    if count > gone.count - done.count {
+    let hidden = changes.filter { done.contains($0.mark) && isHidden($0) }
+    if count > gone.count - done.count + hidden.count {
       find(.undoneThoughDone, item: 8, "\(done.sorted()) reported as taken back, though done at the service")
     }
     // What was found out to be done is no longer pending, and is not undone.

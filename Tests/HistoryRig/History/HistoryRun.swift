@@ -29,7 +29,7 @@ package final class HistoryRun {
   }
 
   /// A service with a few entities of each set.
-  private static func service(_ kind: ModelKind) -> ModelService {
+  static func service(_ kind: ModelKind) -> ModelService {
     var service = ModelService(kind)
     for key in 1...3 {
       service.put(

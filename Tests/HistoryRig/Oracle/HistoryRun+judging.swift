@@ -26,7 +26,14 @@ extension HistoryRun {
         .conditionMissing, item: 6, "\(change.mark): the stream's ETag \(entity.bytesETag) is known and was not sent")
     }
     let isSingleLink = change.seen["Buyer"] != nil
-    if entry.status == 428, service.kind.hasETags, change.operation != .media {
+    // One that a fault has made up says nothing of what was sent.
+    let isMadeUp = change.faults.contains { fault in
+      switch fault {
+      case .status(428), .part(_, status: 428): true
+      default: false
+      }
+    }
+    if entry.status == 428, !isMadeUp, service.kind.hasETags, change.operation != .media {
       find(.conditionMissing, item: isSingleLink ? 7 : nil, "\(change.mark) (\(change.operation)): 428")
     }
   }
@@ -109,10 +116,19 @@ extension HistoryRun {
 
   private func judgeCount(_ change: Change, _ effects: [ModelService.Effect]) {
     let changed = effects.filter { $0.isChange && isDetectable($0, change) }
-    for (kind, all) in Dictionary(grouping: changed, by: \.kind) where all.count > 1 && !isMadeAgain(all, change) {
+    for (kind, all) in Dictionary(grouping: changed, by: \.kind) where all.count > 1 && !isMadeAgain(all, change) && !isRepair(all, change) {
       find(
         .twice, item: itemOfRepetition(change),
         "\(change.mark) (\(change.operation) at \(change.store)): \(all.count) times \(kind) of \(all.map(\.entity))")
+    }
+  }
+
+  /// Whether an update was sent in place of one of the archive that it mends, and once more behind the changes of its store
+  /// that lie between, so that the last value stays the last.
+  private func isRepair(_ effects: [ModelService.Effect], _ change: Change) -> Bool {
+    guard change.mends != nil, effects.count == 2, effects.allSatisfy({ $0.kind == .update }) else { return false }
+    return model.service.effects[effects[0].number..<effects[1].number].dropFirst().contains {
+      $0.entity == effects[0].entity && $0.actor == change.store
     }
   }
 
@@ -141,6 +157,18 @@ extension HistoryRun {
       return true
     }
     return change.texts.contains { remnant.uppercased().contains($0.prefix(6).uppercased()) }
+  }
+
+  /// Whether nothing at the service shows any more that a creation has been carried out: see ``isDetectable(_:_:)``.
+  func isHidden(_ change: Change) -> Bool {
+    guard change.operation == .create || change.operation == .createDeep, plan.kind.givesKeys, change.set != "Tags",
+      !change.texts.isEmpty
+    else { return false }
+    let service = model.service
+    let made = service.effects.filter { $0.mark == change.mark && $0.kind == .create }
+    let left = made.flatMap { [$0.entity] + $0.children }.compactMap { service.entities[$0]?.values.values }
+    let text = left.flatMap { $0.map(\.plainText) }.joined(separator: " ").uppercased()
+    return !change.texts.contains { text.contains($0.prefix(6).uppercased()) }
   }
 
   /// The fault that the repetition, or the loss, of a change shows.

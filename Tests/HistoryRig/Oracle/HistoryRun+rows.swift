@@ -12,6 +12,7 @@ extension HistoryRun {
     for change in changes where change.store == store.name && change.isWaiting {
       if change.operation == .delete { hasDeletions = true }
       if let name = name(of: change.target, service) { names.insert(name) }
+      if let name = name(of: change.reference, service) { names.insert(name) }
       names.formUnion(change.keys)
       for effect in service.effects where effect.mark == change.mark {
         names.insert(effect.entity)

@@ -485,6 +485,16 @@ struct ArchiveConflictTests {
     #expect(count == 1 && report.sent == 1 || isArchived)
     if isArchived { #expect(try await rig.store.conflict(1)?.mine?["Name"] == .string("mine")) }
   }
+
+  @Test("A merge does not send a link again over another client's version, which does not show its links")
+  func mergeOfLink() {
+    let (base, theirs) = (EntityCells(["Name": .text("a")]), EntityCells(["Name": .text("b")]))
+    for changesLink in [false, true] {
+      let decision = ConflictDecision.of(
+        .mergeDisjoint, .patch, mine: ["Note"], base: base, theirs: theirs, changesLink: changesLink)
+      #expect(decision == (changesLink ? .archive : .sendAgain))
+    }
+  }
 }
 
 private enum ConflictText {

@@ -230,6 +230,41 @@ struct CoverageReadTests {
     ODataEntity(properties: [ODataProperty("ID", .int32(id)), ODataProperty("Name", .string("own"))])
   }
 
+  @Test(
+    "a change over what no query has brought is the error that a read of its path is, with the query that would bring it",
+    arguments: [
+      (["Orders", "Tags", "Customers", "Products"], "Orders(1)/Items(1)", "'Orders?$expand=Items' would"),
+      (["Orders", "Tags", "Customers", "Products"], "Customers(2)/Boss", "Customers?$expand=Boss"),
+      (["Orders", "Tags", "Customers", "Products"], "Customers(2)/Boss/Name", "Customers?$expand=Boss"),
+      (["Orders"], "Orders(1)/Customer", "'Customers'"), (["Orders"], "Tags(1)", "'Tags' would"),
+      (["Orders?$select=ID,Status", "Customers"], "Orders(1)/Customer", "CustomerID"),
+      (["Orders"], "Orders(99)", "404"), (["Customers?$expand=Boss"], "Customers(1)/Boss", "404"),
+    ])
+  func change(queries: [String], path: String, words: String) async throws {
+    let rig = try await CoverageRig(queries)
+    let entity = ODataEntity(properties: [ODataProperty("Name", .string("mine"))])
+    for isDeletion in [false, true] {
+      await #expect {
+        if isDeletion { try await rig.store.delete(path) } else { try await rig.store.update(path, to: entity) }
+      } throws: { error in
+        let error = error as? OfflineODataError
+        guard words != "404" else { return error?.name == .entityNotFound }
+        return error?.name == .notDownloaded && error?.errorMessage.contains(words) == true
+      }
+    }
+    #expect(try await rig.store.hasPendingChanges() == false)
+    try await rig.close()
+  }
+
+  @Test("parts of a complex value that different queries select stand beside each other", arguments: [false, true])
+  func partsOfComplexValue(isAgain: Bool) async throws {
+    let rig = try await CoverageRig(["Customers?$select=ID,City/Zip", "Customers?$select=ID,City/Street"])
+    if isAgain { try await rig.store.download(whole: true) }
+    let text = try await rig.store.text("Customers(1)/City")
+    #expect(text.contains("\"Zip\":5") && text.contains("\"Street\":\"S1\""), "\(text)")
+    try await rig.close()
+  }
+
   @Test("what was created here in a set that no query covers is read by its key, and as local rows alone")
   func createdHere() async throws {
     let rig = try await CoverageRig(["Orders"])

@@ -249,7 +249,8 @@ struct HeldRowsTests {
           let rows = isLater ? later ?? before : before
           return OddService.json("{\"value\":[\(rows)],\"@odata.deltaLink\":\"Orders?$deltatoken=1\"}")
         }
-      case "Orders(1)": .response(204)
+      case "Orders(1)", "Items(1)": .response(204)
+      case _ where asked.contains("/Tags/$ref"): .response(204)
       case "Items": .response(204, fields: ["OData-EntityId": "Items(9)"])
       case _ where asked.hasPrefix("Items?"):
         OddService.json("{\"value\":[{\"ID\":1,\"OrderID\":1},{\"ID\":2,\"OrderID\":1}]}")
@@ -306,6 +307,40 @@ struct HeldRowsTests {
     #expect(report.sent == 1, "\(report)")
     try await store.download()
     #expect(try await Self.keys(store) == ["2", "3", "1", "1"])
+    try await store.close()
+  }
+
+  @Test(
+    "a row that an uploaded change moves out of a query goes with the next delta, though the delta does not mention it",
+    arguments: [false, true])
+  func uploadedMove(isAlsoHeld: Bool) async throws {
+    let (rig, server) = try Self.rig("")
+    defer { server.stop() }
+    var queries = ["q": "Orders?$expand=Items($expand=Product),Tags"]
+    if isAlsoHeld { queries["i"] = "Items" }
+    let store = try await rig.open(queries)
+    let before = try await Self.keys(store)
+    try await store.update("Items(1)", to: ODataEntity(properties: [ODataProperty("OrderID", .null)]))
+    let report = try await store.upload(OfflineODataUploadOptions(changesPerBatch: 0))
+    #expect(report.sent == 1, "\(report)")
+    #expect(try await Self.keys(store)[1] == before[1])
+    try await store.download()
+    #expect(try await Self.keys(store)[1] == (isAlsoHeld ? before[1] : "2 3"), "\(before)")
+    try await store.close()
+  }
+
+  @Test("what an uploaded change of links takes the last hold from goes with the next delta")
+  func uploadedUnlinking() async throws {
+    let (rig, server) = try Self.rig("")
+    defer { server.stop() }
+    let store = try await rig.open(["q": "Orders?$expand=Items($expand=Product),Tags"])
+    let before = try await Self.keys(store)
+    let tag = try #require(before[3].split(separator: " ").last)
+    for order in [1, 2] { try? await store.deleteLink("Orders(\(order))/Tags/$ref?$id=Tags(\(tag))") }
+    let report = try await store.upload(OfflineODataUploadOptions(changesPerBatch: 0))
+    #expect(report.failed == 0, "\(report)")
+    try await store.download()
+    #expect(try await !Self.keys(store)[3].split(separator: " ").contains(tag), "\(before)")
     try await store.close()
   }
 

@@ -229,6 +229,59 @@ struct UploadUncertainTests {
   }
 
   @Test(
+    "A created entity that another client has deleted since is unclear where its change set has or may have taken effect",
+    arguments: [false, true])
+  func deletedWithChangeSet(isOtherEdited: Bool) async throws {
+    let rig = try await UploadRig()
+    let (first, _) = try await rig.create("Orders", key: -1, ["Name": .string("made here"), "Total": .int32(512)])
+    try await rig.update(try await rig.row("Orders", 2), ["Name": .string("mine")], unit: first)
+    try await lose(rig)
+    rig.service.change { $0.sets["Orders"]?[1000] = nil }
+    if isOtherEdited { edit(rig, "Orders", 2, ["Name": "\"theirs\""]) }
+    _ = try await rig.store.upload()
+    _ = try await rig.store.upload()
+    #expect(rig.service.log == ["POST Orders(1000)", "PATCH Orders(2)"])
+    #expect(try await failures(rig).contains(.unknownOutcome))
+    let kind = try await rig.open.read { connection, _, _ in try ChangeQueue(connection).entry(first)?.failure?.kind }
+    #expect(kind == .unknownOutcome)
+  }
+
+  @Test("A new change of an entity does not send again a conflict that may have taken effect", arguments: [false, true])
+  func changeBehindConflict(isDeletion: Bool) async throws {
+    let rig = try await UploadRig()
+    let row = try await rig.row("Orders", 1)
+    try await rig.update(row, ["Name": .string("mine")])
+    try await lose(rig)
+    edit(rig, "Orders", 1, ["Name": "\"theirs\""])
+    _ = try await rig.store.upload()
+    #expect(try await failures(rig) == [.conflict])
+    if isDeletion {
+      try await rig.store.delete("Orders(1)")
+    } else {
+      try await rig.store.update("Orders(1)", to: ODataEntity(properties: [ODataProperty("Total", .int32(9))]))
+    }
+    _ = try await rig.store.upload()
+    #expect(rig.service.log == ["PATCH Orders(1)"])
+    #expect(try await rig.queue == ["1|2", "2|3"])
+  }
+
+  @Test("The deletion of an entity whose creation may have taken effect waits for the creation; neither is dropped")
+  func deletionBehindCreation() async throws {
+    let rig = try await UploadRig()
+    try await rig.store.create(
+      ODataEntity(properties: [ODataProperty("ID", .int32(77)), ODataProperty("Name", .string("made here"))]),
+      in: "Orders")
+    try await lose(rig)
+    let key = try #require(rig.service.entities("Orders").keys.max())
+    edit(rig, "Orders", key, ["Name": "\"theirs\""])
+    _ = try await rig.store.upload()
+    let path = try await rig.store.readEntitySet("ErrorArchive").entities.first?["EntityPath"]
+    guard case .string(let text)? = path else { throw OfflineODataError(.entityNotFound, "\(String(describing: path))") }
+    try await rig.store.delete(text)
+    #expect(try await rig.queue == ["1|2", "2|3"])
+  }
+
+  @Test(
     "A look-up's ETag is not that of a later change of a property that another client has changed: that is a conflict",
     arguments: ["Note", "Total"], [false, true])
   func laterChange(property: String, isTransaction: Bool) async throws {
@@ -315,6 +368,21 @@ struct UploadUncertainTests {
     #expect(try await failures(rig) == [.unknownOutcome])
     #expect(try await rig.store.discardAll() == 1)
     #expect(try await rig.isClean())
+  }
+
+  @Test("A conflict that may have taken effect is not taken back but discarded")
+  func undoOfConflict() async throws {
+    let rig = try await UploadRig()
+    try await rig.update(try await rig.row("Orders", 1), ["Name": .string("mine")])
+    try await lose(rig)
+    edit(rig, "Orders", 1, ["Name": "\"theirs\""])
+    _ = try await rig.store.upload()
+    await #expect { try await rig.store.undoPendingChanges(of: "Orders(1)") } throws: {
+      ($0 as? OfflineODataError)?.name == .outcomeUncertain
+    }
+    #expect(try await rig.store.undoAllPendingChanges() == 0)
+    #expect(try await rig.queue == ["1|2"])
+    #expect(try await rig.store.discardAll() == 1)
   }
 
   @Test("A change that was uncertain when it was held is not taken back")

@@ -6,8 +6,12 @@ extension LocalRows {
   ///
   /// The base becomes the answer where there is one, laid over what the request itself did (an answer may leave out what
   /// was sent), else base and effects. Without an ETag in the answer the server's is not known any more.
-  /// - Parameter answer: of the request's own entity: what the server says of it, `@etag` among it.
-  mutating func succeed(_ request: Int64, with answer: EntityCells? = nil) throws(StorageError) {
+  /// - Parameters:
+  ///   - answer: of the request's own entity: what the server says of it, `@etag` among it.
+  ///   - mayHideLinks: whether the answer may be of a later version than the request has made.
+  mutating func succeed(
+    _ request: Int64, with answer: EntityCells? = nil, mayHideLinks: Bool = false
+  ) throws(StorageError) {
     guard let entity = try queue.entity(of: request) else { return }
     if let entity, let answer { try replaceKey(of: entity, by: answer, after: request) }
     let effects = try queue.effects(of: request)
@@ -27,6 +31,7 @@ extension LocalRows {
       try keep(image, as: reference)
       let uploaded = UploadedRows(connection)
       if image?.isMadeHere == true { try uploaded.note(created: reference) }
+      if image != nil, moves(reference, own) { try uploaded.note(moved: reference) }
       guard image == nil else { continue }
       try forget(reference)
       if let base, !base.isGone { try uploaded.note(deleted: reference, base) }
@@ -39,12 +44,32 @@ extension LocalRows {
     for effect in effects {
       guard let other = effect.other else { continue }
       try keep(LinkReference(name: effect.name, source: effect.row, target: other), present: effect.kind == .link)
+      guard effect.kind == .unlink, let link = plan.link(effect.name) else { continue }
+      for (table, row) in [(link.source, effect.row), (link.target, other)] {
+        try UploadedRows(connection).note(moved: RowReference(plan.tables[table].name, row))
+      }
     }
     try endMedia(of: request)
     try queue.remove([request])
     if let entity, let etag = (try keptBase(entity.row) ?? nil)?.text(.etag) {
       // Later requests were based on what this one made.
-      try queue.rebase(entity.row, on: etag)
+      try queue.rebase(entity.row, on: etag, sparesLinks: mayHideLinks)
+    }
+  }
+
+  /// Whether effects change columns that join a row to others.
+  private func moves(_ reference: RowReference, _ effects: [Effect]) -> Bool {
+    guard let table = plan.table(reference.table) else { return false }
+    let changed = Set(effects.filter { $0.kind == .set }.flatMap(\.cells.values.keys))
+    guard !changed.isEmpty else { return false }
+    return plan.tables.contains { other in
+      other.navigations.contains { navigation in
+        guard case .columns(let pairs) = navigation.relation else { return false }
+        return pairs.contains { pair in
+          other === table && changed.contains(table.columns[pair.source].name)
+            || navigation.target == table.number && changed.contains(table.columns[pair.target].name)
+        }
+      }
     }
   }
 

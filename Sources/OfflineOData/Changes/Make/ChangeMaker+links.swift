@@ -143,6 +143,17 @@ extension ChangeMaker {
     for row in related where row.id != kept?.row { try untie(RowReference(target.name, row.id), from: owner) }
   }
 
+  /// Where a link to one entity leads now; nil for other links, and for those that columns of the owner tell.
+  func formerEnd(_ owner: Owner) throws -> FormerEnd? {
+    guard !owner.navigation.isCollection, let table = plan.table(owner.reference.table),
+      !plan.isDependent(owner.navigation, table)
+    else { return nil }
+    if let related = try rows.related(to: owner.reference, owner.cells, by: owner.navigation).first {
+      return .row(related.id)
+    }
+    return coverage().brings(owner.navigation, of: owner.cells, in: table) ? .nothing : .unknown
+  }
+
   // MARK: Links as resources (OData Protocol 4.01 §11.4.6)
 
   mutating func link(
@@ -161,6 +172,7 @@ extension ChangeMaker {
     }
     if let table = plan.table(owner.reference.table) { try checkRebindable(owner.navigation, table) }
     var draft = draft(isOne ? .updateLink : .createLink, request, target, place)
+    draft.formerEnd = try formerEnd(owner)
     let (reference, found) = try self.reference(url)
     draft.body = .reference(reference)
     if let entity = found?.entity {
@@ -209,6 +221,7 @@ extension ChangeMaker {
       if let item { try untie(item, from: owner) }
     } else {
       if case .reference(let url) = request.body { try check(owner, leadsTo: url) }
+      draft.formerEnd = try formerEnd(owner)
       try untieAll(from: owner, except: nil)
     }
     try record(draft, target)

@@ -68,14 +68,15 @@ extension ChangeMaker {
     return true
   }
 
-  /// Whether the outcome of a request, or of one that would be sent again with it, is not known, or one of another entity
-  /// that would be sent again has a conflict: only a person decides that.
+  /// Whether a request, or one that would be sent again with it, may have taken effect, or one of another entity that would be
+  /// sent again has a conflict: only a person decides that.
   private func goesWithUndecided(_ failed: QueueEntry) throws(StorageError) -> Bool {
     let archive = try ArchivedRequests(rows.queue)
     return archive.failures([failed.id]).contains { id in
       let entry = archive.entries[id]
       let isOther = entry?.request.entity != failed.request.entity
-      return entry?.failure?.kind == .unknownOutcome || isOther && entry?.failure?.kind == .conflict
+      let mayHaveTakenEffect = entry?.failure?.mayHaveTakenEffect ?? (entry?.failure?.kind == .unknownOutcome)
+      return mayHaveTakenEffect || isOther && entry?.failure?.kind == .conflict
     }
   }
 

@@ -143,6 +143,7 @@ extension ChangeMaker {
       if bound.isNull { try checkNullable(navigation, subject.table) }
       return bound
     }
+    queued.formerEnd = try formerEnd(owner)
     if !navigation.isCollection { try untieAll(from: owner, except: nil) }
     queued.isNull = urls.isEmpty && !navigation.isCollection
     for url in urls {

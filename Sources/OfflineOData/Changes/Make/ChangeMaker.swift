@@ -12,6 +12,8 @@ struct ChangeMaker {
   /// The first request of the change set; nil for a change that stands alone, and before the first.
   private(set) var unit: Int64?
   let isChangeSet: Bool
+  /// What the defining queries have brought.
+  let coverage: () -> Coverage
   /// Whether a change is merged into one that was not sent yet.
   var combines = false
   /// The entities that requests of the change set have made, by Content-ID.
@@ -22,9 +24,12 @@ struct ChangeMaker {
   var earlier: Set<Int64> = []
   var stored: StoredBytes?
 
-  init(_ context: ChangeContext, _ rows: LocalRows, isChangeSet: Bool = false) {
+  init(
+    _ context: ChangeContext, _ rows: LocalRows, isChangeSet: Bool = false, coverage: @escaping () -> Coverage
+  ) {
     self.context = context
     self.rows = rows
+    self.coverage = coverage
     self.isChangeSet = isChangeSet
   }
 

@@ -24,13 +24,20 @@ extension OpenStore {
     let isShort = requests.count == 1 && stored.isEmpty && requests[0].isShort
     return try await write(isShort: isShort) { [self, stored] connection, state, plan in
       var maker = ChangeMaker(
-        changing(plan), LocalRows(plan, state, connection), isChangeSet: isChangeSet)
+        changing(plan), LocalRows(plan, state, connection), isChangeSet: isChangeSet,
+        coverage: { self.coverage(plan, state) })
       maker.combines = parameters.combinesChanges
       var responses: [ODataSingleResponse] = []
       for (place, request) in requests.enumerated() {
         reaching(place)
         let path = try maker.unnamed(request.path)
-        var change = try maker.make(request, stored: stored[place])
+        var change: MadeChange
+        do { change = try maker.make(request, stored: stored[place]) } catch let error as OfflineODataError
+          where error.name == .entityNotFound
+        {
+          try checkDownloaded(path, connection, maker.rows.state, plan)
+          throw error
+        }
         // An entity that cannot be shown fails nothing: the caller would make the change twice.
         if change.showsEntity { change.shown = try? shown(change, request, connection, maker.rows.state, plan) }
         // Here, where what fails takes all back.
@@ -38,6 +45,20 @@ extension OpenStore {
       }
       reaching(nil)
       return responses
+    }
+  }
+
+  /// Throws where the copy does not tell whether there is an entity on a path: what a read of the path, or of a part of it,
+  /// would throw.
+  private func checkDownloaded(
+    _ path: String, _ connection: Connection, _ state: ReplicaState, _ plan: ReplicaPlan
+  ) throws {
+    var steps = try relative(path).prefix { $0 != "?" }.split(separator: "/").map(String.init)
+    while !steps.isEmpty {
+      // Behind `$ref`, `$value` or an action there is nothing to read.
+      let question = try? make(steps.joined(separator: "/"), state, plan, nil)
+      try question?.plan.check(connection)
+      steps.removeLast()
     }
   }
 

@@ -141,13 +141,14 @@ struct ChangeQueue {
     try reached(from: ids, by: "SELECT earlier FROM larder_dependency WHERE request = ?1")
   }
 
-  /// The requests of the archive that may have taken effect, though nobody can tell: those that are unclear, and those that
-  /// were uncertain when they were held.
+  /// The requests of the archive that may have taken effect, though nobody can tell: those that are unclear, conflicts with
+  /// what another client may have changed behind them, and those that were uncertain when they were held.
   func undecided() throws(StorageError) -> Set<Int64> {
     Set(
       try connection.integers(
         """
-        SELECT id FROM larder_request WHERE state = 2 AND json_extract(failure, '$.kind') = ?1
+        SELECT id FROM larder_request WHERE state = 2
+          AND (json_extract(failure, '$.kind') = ?1 OR json_extract(failure, '$.mayHaveTakenEffect'))
           OR state = 3 AND json_extract(attempt, '$.wasUncertain')
         """, .text(ArchivedFailure.Kind.unknownOutcome.rawValue)))
   }
@@ -241,14 +242,18 @@ struct ChangeQueue {
 
   /// Puts the pending requests of a row on another ETag of the service's, unless one of them has a conflict that was noticed:
   /// they keep the ETag of the version that they know.
-  func rebase(_ row: Int64, on etag: String?) throws(StorageError) {
+  ///
+  /// - Parameter sparesLinks: whether requests for single links keep the ETag that they were made on. A later version may hold
+  ///   another client's link, which values do not tell: a condition that fails makes the store look at the link.
+  func rebase(_ row: Int64, on etag: String?, sparesLinks: Bool = false) throws(StorageError) {
     guard try !hasNoticed(row) else { return }
     try connection.run(
       """
       UPDATE larder_request SET request = CASE WHEN ?2 IS NULL THEN json_remove(request, '$.baseETag')
         ELSE json_set(request, '$.baseETag', ?2) END
         WHERE entity = ?1 AND state <> 2 AND json_extract(request, '$.baseETag') IS NOT ?2
-      """, .integer(row), .text(etag))
+          AND NOT (?3 AND json_extract(request, '$.formerEnd') IS NOT NULL)
+      """, .integer(row), .text(etag), .integer(sparesLinks ? 1 : 0))
   }
 
   func set(_ state: RequestState, of id: Int64) throws(StorageError) {

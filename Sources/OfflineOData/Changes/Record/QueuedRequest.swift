@@ -43,6 +43,8 @@ struct QueuedRequest: Codable, Hashable, Sendable {
   var baseETag: String?
   /// Of a change of a stream: the ETag that the stream had; nil where none was known.
   var streamETag: String?
+  /// Of the link to one entity: where it led when the request was made; nil in stores of earlier versions.
+  var formerEnd: FormerEnd?
   /// The service has asked for a condition where none goes at first: links before V4.
   var wantsCondition: Bool?
   /// Of a change of a stream: the service refuses the stream's own ETag, so the request goes under the entity's.
@@ -54,6 +56,21 @@ struct QueuedRequest: Codable, Hashable, Sendable {
     self.operation = operation
     self.target = target
   }
+
+  /// Whether it is an update with a link to one entity that no column tells.
+  var setsLink: Bool {
+    guard case .entity(let body) = body else { return false }
+    return body.links.contains { $0.formerEnd != nil }
+  }
+}
+
+/// Where the link to one entity led before a request that changes it.
+enum FormerEnd: Codable, Hashable, Sendable {
+  /// No defining query has brought the link.
+  case unknown
+  case nothing
+  /// The entity's identity.
+  case row(Int64)
 }
 
 /// A header field.
@@ -125,6 +142,8 @@ struct QueuedLink: Codable, Hashable, Sendable {
   var entities: [QueuedEntity] = []
   /// Of a single one: it is made empty.
   var isNull = false
+  /// Of a single one in an update: see ``QueuedRequest/formerEnd``.
+  var formerEnd: FormerEnd?
 }
 
 /// An entity that a request refers to.

@@ -174,9 +174,3 @@ extension ExpressionWriter {
     return (try? inner.system(.id, of: entity)).map { "SELECT \($0) \(found.from())" }
   }
 }
-
-extension EntityTable {
-  fileprivate func number(of navigation: ReplicaNavigation) -> Int? {
-    navigations.firstIndex { $0.path == navigation.path && $0.declaringType.name == navigation.declaringType.name }
-  }
-}

@@ -158,7 +158,7 @@ enum ReplicaSchema {
     }
   }
 
-  /// See ``UploadedRows``; `cells` is the service's image of a deleted entity, NULL for a created one.
+  /// See ``UploadedRows``; `cells` is the service's image of a deleted entity, NULL for a created one, '' for one that was moved.
   private struct Ninth: SchemaStep {
     func run(on connection: Connection) throws(StorageError) {
       try connection.run(

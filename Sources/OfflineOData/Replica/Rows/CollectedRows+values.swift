@@ -54,7 +54,7 @@ extension CollectedRows {
     frame.marker = Int(member.index)
     frame.place = frames[top].place
     let column = frame.table.columns[frame.marker]
-    setNullComplex(frame.marker, top)
+    setNullComplex(frame.marker, top, only: selected[frame.table.number])
     set(frame.place, frame.marker, .text(""))
     frame.map = map(frame.table, maps[frames[top].map].typeNumber, column.path)
     frames.append(frame)
@@ -96,10 +96,13 @@ extension CollectedRows {
   }
 
   /// A complex property with all its parts: what the payload then leaves out of it is null.
-  private mutating func setNullComplex(_ marker: Int, _ top: Int) {
+  ///
+  /// - Parameter selected: the columns that were asked for: of a value, the payload leaves the others out.
+  private mutating func setNullComplex(_ marker: Int, _ top: Int, only selected: Set<Int>? = nil) {
     let path = frames[top].table.columns[marker].path
     let place = frames[top].place
-    for column in frames[top].table.columns where column.path.starts(with: path) {
+    for column in frames[top].table.columns
+    where column.path.starts(with: path) && selected?.contains(column.number) ?? true {
       set(place, column.number, .null)
     }
   }

@@ -34,6 +34,8 @@ struct CollectedRows {
   let rootTable: Int
   /// Whether what stands behind navigation properties is noted: for changes, whose rows go with what held them.
   private let notesMembers: Bool
+  /// The columns that the query's `$select` brings, by table; none of a table of which it brings all.
+  let selected: [Int: Set<Int>]
   private let rootParent: (navigation: Int, table: Int, id: Int64)?
   private var slotOf: [Int: Int] = [:]
 
@@ -50,10 +52,13 @@ struct CollectedRows {
   ///   - parent: for a collection in line that goes on in this payload: the navigation property, and the entity that
   ///     has it.
   ///   - notesMembers: for changes: what stands behind navigation properties is noted.
+  ///   - selected: the columns that the query's `$select` brings, by table.
   init(
-    plan: ReplicaPlan, table: Int, parent: (navigation: Int, table: Int, id: Int64)? = nil, notesMembers: Bool = false
+    plan: ReplicaPlan, table: Int, parent: (navigation: Int, table: Int, id: Int64)? = nil, notesMembers: Bool = false,
+    selected: [Int: Set<Int>] = [:]
   ) {
     self.plan = plan
+    self.selected = selected
     self.notesMembers = notesMembers
     model = plan.model
     rootTable = table

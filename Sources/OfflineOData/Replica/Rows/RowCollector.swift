@@ -34,10 +34,12 @@ final class RowCollector: PayloadHandler {
   ///   - parent: for a collection in line that goes on in this payload: the navigation property, and the entity that
   ///     has it.
   ///   - notesMembers: for changes: what stands behind navigation properties is noted.
+  ///   - selected: the columns that the query's `$select` brings, by table.
   init(
-    plan: ReplicaPlan, table: Int, parent: (navigation: Int, table: Int, id: Int64)? = nil, notesMembers: Bool = false
+    plan: ReplicaPlan, table: Int, parent: (navigation: Int, table: Int, id: Int64)? = nil, notesMembers: Bool = false,
+    selected: [Int: Set<Int>] = [:]
   ) {
-    rows = CollectedRows(plan: plan, table: table, parent: parent, notesMembers: notesMembers)
+    rows = CollectedRows(plan: plan, table: table, parent: parent, notesMembers: notesMembers, selected: selected)
   }
 
   /// What the payload has to hold; nil takes all that holds entities.

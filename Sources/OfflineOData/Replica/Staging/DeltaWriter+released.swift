@@ -28,6 +28,15 @@ extension DeltaWriter {
     released.append(row)
   }
 
+  /// Releases a row that an upload has moved, of the query that the delta is of: it stands elsewhere already, and nothing
+  /// need tell that it has left its place.
+  mutating func release(moved reference: RowReference) {
+    guard let table = plan.table(reference.table), let places = places[query], places.all.count > 1,
+      places.tables.contains(table.number)
+    else { return }
+    release(Released(query: query, table: table.number, row: reference.row))
+  }
+
   /// Releases what a row holds by its navigation properties, or by one of them.
   ///
   /// - Parameter own: a query; nil for all, where the row goes, or changes what it leads to, for all of them.

@@ -21,9 +21,12 @@ struct QueryPlaces: Sendable {
   private(set) var isComplete = true
   /// Whether the service has stated links that their referential constraints contradict: columns do not tell them.
   var isContradicted = false
+  /// The columns that its `$select` brings, by table; none of a table of which it brings all.
+  let selected: [Int: Set<Int>]
 
   init(_ bound: BoundDefiningQuery, _ plan: ReplicaPlan) {
     let options = bound.url.options
+    selected = Coverage.selected(by: bound, plan: plan)
     all = [Place(table: bound.table.number, around: nil, isExact: true)]
     hasAll = bound.isWholeSet && options.filter == nil && options.search == nil
     add(options.expand, around: 0, plan)

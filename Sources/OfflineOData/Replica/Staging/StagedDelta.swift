@@ -91,6 +91,7 @@ final class StagedDelta: Sendable {
         let deleted = try local.showDeleted()
         var writer = try DeltaWriter(plan, query, table, places, connection)
         for reference in deleted { try writer.delete(reference, connection) }
+        for reference in try UploadedRows(connection).moved() { writer.release(moved: reference) }
         do { try read(plan, connection, &writer) } catch let error as StorageError { throw error } catch {
           unreadable.withLock { $0 = error }
           throw .givenUp(connection.file ?? "")
@@ -128,7 +129,8 @@ final class StagedDelta: Sendable {
         if let rest = reader?.collector.take() { try writer.write(rest, connection) }
         guard let next else { return }
         let form = JSONSettings.decode(PageForm.self, next.form) ?? PageForm()
-        reader = PageReader(form, RowCollector(plan: plan, table: table, notesMembers: true))
+        reader = PageReader(form, RowCollector(
+            plan: plan, table: table, notesMembers: true, selected: places[query]?.selected ?? [:]))
         page = next.page
       }
       guard let next else { return }

@@ -150,7 +150,8 @@ final class StagedPage: Sendable {
     let container = read.container.map { (navigation: $0.navigation, table: $0.table, id: $0.row) }
     let parent = inline == nil ? container : around
     let table = parent.map { read.plan.tables[$0.table].navigations[$0.navigation].target } ?? read.table
-    let collector = RowCollector(plan: read.plan, table: table, parent: parent)
+    let collector = RowCollector(
+      plan: read.plan, table: table, parent: parent, selected: read.places[read.query]?.selected ?? [:])
     state = Exclusive(Reading(reader: PageReader(form, collector)))
   }
 

@@ -1,10 +1,11 @@
 import OData
 import Storage
 
-/// Rows whose creation or deletion an upload has carried out, until a download shows what the defining queries have of them.
+/// Rows that an upload has created, deleted or moved to another place, until a download shows what the defining queries have
+/// of them.
 ///
-/// A download need not mention them again: a deleted entity's expanded entities are no longer the query's, and an entity
-/// that another client has deleted in between was never one.
+/// A download need not mention them again: a deleted entity's expanded entities are no longer the query's, an entity that
+/// another client has deleted in between was never one, and what an entity no longer leads to is told by no entity.
 struct UploadedRows {
   let connection: Connection
 
@@ -16,14 +17,26 @@ struct UploadedRows {
     try note(reference, nil)
   }
 
+  /// Notes an entity whose links, or the columns that tell them, the service has changed: by an upload, so that a delta finds
+  /// the row moved already and has to judge by itself whether a query still has it.
+  func note(moved reference: RowReference) throws(StorageError) {
+    guard try tracksChanges() else { return }
+    try connection.run(
+      "INSERT OR IGNORE INTO larder_uploaded(row, name, cells) VALUES(?1, ?2, '')", .integer(reference.row),
+      .text(reference.table))
+  }
+
   /// Notes an entity that the service has deleted, where a delta may have to release what it led to.
   ///
   /// - Parameter cells: the service's image of it.
   func note(deleted reference: RowReference, _ cells: EntityCells) throws(StorageError) {
-    let tracks = try connection.first("SELECT 1 FROM larder_query WHERE delta_link IS NOT NULL LIMIT 1") {
+    if try tracksChanges() { try note(reference, cells) } else { try forget(reference.row) }
+  }
+
+  private func tracksChanges() throws(StorageError) -> Bool {
+    try connection.first("SELECT 1 FROM larder_query WHERE delta_link IS NOT NULL LIMIT 1") {
       (_) throws(StorageError) in true
-    }
-    if tracks == true { try note(reference, cells) } else { try forget(reference.row) }
+    } ?? false
   }
 
   private func note(_ reference: RowReference, _ cells: EntityCells?) throws(StorageError) {
@@ -36,9 +49,14 @@ struct UploadedRows {
     try connection.run("DELETE FROM larder_uploaded WHERE row = ?1", .integer(row))
   }
 
-  /// The entities that were created.
-  func created() throws(StorageError) -> [RowReference] {
-    try connection.rows("SELECT name, row FROM larder_uploaded WHERE cells IS NULL ORDER BY row") {
+  /// The entities that were created or moved.
+  func unsettled() throws(StorageError) -> [RowReference] { try references("coalesce(cells, '') = ''") }
+
+  /// The entities that were moved.
+  func moved() throws(StorageError) -> [RowReference] { try references("cells = ''") }
+
+  private func references(_ condition: String) throws(StorageError) -> [RowReference] {
+    try connection.rows("SELECT name, row FROM larder_uploaded WHERE \(condition) ORDER BY row") {
       (row) throws(StorageError) in RowReference(try row.text(0), try row.int64(1))
     }
   }
@@ -46,20 +64,22 @@ struct UploadedRows {
   /// Takes out the entities that were deleted.
   func takeDeleted() throws(StorageError) -> [(reference: RowReference, cells: EntityCells)] {
     let deleted = try connection.rows(
-      "SELECT name, row, cells FROM larder_uploaded WHERE cells IS NOT NULL ORDER BY row"
+      "SELECT name, row, cells FROM larder_uploaded WHERE cells <> '' ORDER BY row"
     ) { (row) throws(StorageError) in
       (RowReference(try row.text(0), try row.int64(1)), EntityCells(json: try row.text(2)) ?? EntityCells())
     }
-    if !deleted.isEmpty { try connection.run("DELETE FROM larder_uploaded WHERE cells IS NOT NULL") }
+    if !deleted.isEmpty { try connection.run("DELETE FROM larder_uploaded WHERE cells <> ''") }
     return deleted
   }
 
   /// Removes created entities that no query has returned; those with pending changes are judged by a later download.
   ///
-  /// - Parameter rows: those created before a download of all queries, which has succeeded.
+  /// - Parameter rows: those created or moved before a download of all queries, which has succeeded.
   static func settle(_ rows: [RowReference], _ local: inout LocalRows) throws(StorageError) {
     for reference in rows {
-      if let row = try local.effective(reference), row.integer(.queries) ?? 0 == 0 {
+      if let row = try local.effective(reference), row.integer(.queries) ?? 0 == 0,
+        (row.integer(.state) ?? 0) & LocalState.made != 0
+      {
         guard row.integer(.state) == LocalState.made, try local.keptBase(reference.row) == nil else { continue }
         try local.setBase(reference, to: nil)
         try local.forget(reference)
@@ -87,16 +107,17 @@ extension LocalRows {
 }
 
 extension Replica {
-  /// The entities that uploads have created and no download of all queries has settled.
-  func createdRows() async throws(StorageError) -> [RowReference] {
-    try await read { (connection, _, _) throws(StorageError) in try UploadedRows(connection).created() }
+  /// The entities that uploads have created or moved and no download of all queries has settled.
+  func unsettledRows() async throws(StorageError) -> [RowReference] {
+    try await read { (connection, _, _) throws(StorageError) in try UploadedRows(connection).unsettled() }
   }
 
-  /// Removes those that no query has returned, after a download of all queries that began behind their creation.
-  func settle(_ created: [RowReference]) async throws(StorageError) {
+  /// Removes those that were created and that no query has returned, after a download of all queries that began behind their
+  /// upload.
+  func settle(_ rows: [RowReference]) async throws(StorageError) {
     // In short transactions, for others wait to write; what a crash leaves is settled by the next download.
-    for begin in stride(from: 0, to: created.count, by: 200) {
-      let some = Array(created[begin..<min(created.count, begin + 200)])
+    for begin in stride(from: 0, to: rows.count, by: 200) {
+      let some = Array(rows[begin..<min(rows.count, begin + 200)])
       try await write { (connection, state, plan) throws(StorageError) in
         var local = LocalRows(plan, state, connection)
         try UploadedRows.settle(some, &local)

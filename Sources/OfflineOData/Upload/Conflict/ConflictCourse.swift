@@ -41,7 +41,7 @@ struct ConflictCourse: Sendable {
     let policy = journal.options.conflictPolicy
     let decision = ConflictDecision.of(
       policy, entry.request.operation, mine: known.columns, base: known.base, theirs: cells,
-      mayHaveTakenEffect: failure.mayHaveTakenEffect ?? false)
+      changesLink: entry.request.setsLink, mayHaveTakenEffect: failure.mayHaveTakenEffect ?? false)
     switch decision {
     case .archive: return .archived(failure, theirs: theirs)
     case .sendAgain:

@@ -18,10 +18,11 @@ enum ConflictDecision: Hashable, Sendable {
   ///   - mine: the columns that the request changes.
   ///   - base: the server's version that the change was based on.
   ///   - theirs: the server's version now; nil where it has the entity no more.
+  ///   - changesLink: the request sets a link that no column tells: whether another has set it too is not seen.
   ///   - mayHaveTakenEffect: theirs may have been made knowing mine: then mine is not applied again over it.
   static func of(
     _ policy: OfflineODataConflictPolicy, _ operation: QueuedRequest.Operation, mine: Set<String>, base: EntityCells?,
-    theirs: EntityCells?, mayHaveTakenEffect: Bool = false
+    theirs: EntityCells?, changesLink: Bool = false, mayHaveTakenEffect: Bool = false
   ) -> ConflictDecision {
     if theirs == nil, operation == .delete { return .done }
     switch policy {
@@ -30,7 +31,7 @@ enum ConflictDecision: Hashable, Sendable {
     // What is gone cannot be changed.
     case .clientWins: return theirs == nil || mayHaveTakenEffect ? .archive : .sendAgain
     case .mergeDisjoint:
-      guard !mayHaveTakenEffect, let theirs, let base, operation == .patch || operation == .merge else {
+      guard !mayHaveTakenEffect, !changesLink, let theirs, let base, operation == .patch || operation == .merge else {
         return .archive
       }
       return mine.isDisjoint(with: changed(from: base, to: theirs)) ? .sendAgain : .archive

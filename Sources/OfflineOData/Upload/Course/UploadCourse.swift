@@ -206,7 +206,7 @@ struct UploadCourse: Sendable {
       }
       found.append((waiting, end))
     }
-    found = UploadEnds.carriedOut(found)
+    found = resolver.together(found, sent: Set(entries.filter { $0.state == .sent }.map(\.id)))
     for (place, entry) in entries.enumerated() where entry.state == .sent {
       found[place].end = try await ends.judged(found[place].end, entry, isAlone: entries.count == 1)
     }

@@ -13,10 +13,15 @@ struct ServerAnswer: Sendable {
   var location: String?
   /// Whether it was read behind the change: it may hold what other clients have changed since.
   var isLookedUp = false
+  /// Of one that was looked up: the change was answered under its ETag just before, so what was found is its own.
+  var isGuarded = false
   /// Of one that was looked up: it has other values than were sent, which another client has set since.
   var isLaterVersion = false
   /// Of the stream that a request changes, where the service says more of it than the entity tells.
   var stream: StreamVersion?
+
+  /// Whether its version, or one that it leaves out, may hold links that other clients have set since.
+  var mayHideLinks: Bool { etag == nil || isLookedUp && !isGuarded }
 
   init(entity: ODataEntity? = nil, etag: String? = nil, location: String? = nil) {
     self.entity = entity

@@ -91,7 +91,9 @@ struct UploadCommit: Sendable {
       case .archived(let failure, let theirs):
         if isThere { failures.append((entry, try known(failure, entry, theirs, &rows, plan))) }
         // What was refused goes again as it was, and not on top of what is shown with it.
-        if failure.showsTheirs != true { try take(theirs, entry, &rows, plan) }
+        if failure.showsTheirs != true {
+          try take(theirs, entry, &rows, plan, hidesLink: entry.request.formerEnd != nil)
+        }
       case .queued:
         // As before this send, of which the service has taken nothing: what was in doubt then is in doubt still.
         try queue.set(entry.state, of: entry.id)
@@ -104,7 +106,8 @@ struct UploadCommit: Sendable {
         try take(theirs, entry, &rows, plan)
         if isThere, let base, case .there(let answer) = theirs { try notice(entry, base, answer, rows, plan) }
         if isThere { try again(entry, theirs, changed, &rows, plan) }
-      case .discarded(let theirs): try take(theirs, entry, &rows, plan)
+      case .discarded(let theirs):
+        try take(theirs, entry, &rows, plan, hidesLink: entry.request.formerEnd != nil)
       }
     }
     // It takes its whole transaction along: what was done of that is out of the queue before.
@@ -133,7 +136,7 @@ struct UploadCommit: Sendable {
     // What contains others before these: a download may have brought them under another row of its.
     if let cells { try rows.replaceKey(of: entity, by: cells, after: entry.id) }
     for (row, cells) in children { if let cells { try rows.replaceKey(of: row, by: cells, after: entry.id) } }
-    try rows.succeed(entry.id, with: cells)
+    try rows.succeed(entry.id, with: cells, mayHideLinks: answer.mayHideLinks)
     // One that the service has not shown stays as it was made, until a download brings it under its own key.
     var keyless: Set<RowReference> = []
     if case .entity(let made) = entry.request.body { keyless = DeepInsert.keyless(made, plan) }
@@ -141,7 +144,7 @@ struct UploadCommit: Sendable {
       if let cells { try rows.setBase(row, to: cells) } else if keyless.contains(row) { try rows.markKeyless(row) }
     }
     // Later changes of an entity go under the ETag that this one has given it: the queue never conflicts with itself.
-    try rows.queue.rebase(entity.row, on: cells?.text(.etag))
+    try rows.queue.rebase(entity.row, on: cells?.text(.etag), sparesLinks: answer.mayHideLinks)
     try rebaseStream(entry.request, entity, cells, &rows, plan)
   }
 
@@ -183,14 +186,21 @@ struct UploadCommit: Sendable {
   // MARK: Conflicts
 
   /// Takes the server's version of a request's entity.
+  ///
+  /// - Parameter hidesLink: whether the request is for a link that leads elsewhere in that version.
   private func take(
-    _ theirs: RequestEnd.Theirs, _ entry: QueueEntry, _ rows: inout LocalRows, _ plan: ReplicaPlan
+    _ theirs: RequestEnd.Theirs, _ entry: QueueEntry, _ rows: inout LocalRows, _ plan: ReplicaPlan,
+    hidesLink: Bool = false
   ) throws {
     guard let entity = entry.request.entity, let table = plan.table(entity.table) else { return }
     switch theirs {
     case .unknown: break
     case .gone: try rows.setBase(entity, to: nil)
-    case .there(let answer): if let cells = answer.cells(in: table, plan) { try rows.setBase(entity, to: cells) }
+    case .there(let answer):
+      guard var cells = answer.cells(in: table, plan) else { return }
+      // Where the link leads there is not known: no later change of it goes under the ETag of that version.
+      if hidesLink { cells[.etag] = nil }
+      try rows.setBase(entity, to: cells)
     }
   }
 
@@ -218,7 +228,7 @@ struct UploadCommit: Sendable {
       try queue.replace(entry.id, by: request)
     }
     try queue.set(.queued, of: entry.id)
-    if let entity = entry.request.entity { try queue.rebase(entity.row, on: answer.etag) }
+    if let entity = entry.request.entity { try queue.rebase(entity.row, on: answer.etag, sparesLinks: true) }
   }
 
   /// A conflict's failure with its three versions.

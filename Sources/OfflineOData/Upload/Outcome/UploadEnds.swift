@@ -346,6 +346,7 @@ struct UploadEnds: Sendable {
     }
     let made = request.makesEntity ? self.made(request, later) : nil
     guard var whole = await DeepInsertReading(store: store).answer(at: path, made) else { return answer }
+    whole.isGuarded = member.request.ifMatch.map { $0 != "*" } ?? request.makesEntity
     // What the response itself says of the bytes that were sent is of these; the entity may be another's since.
     whole.stream = answer.stream
     guard request.operation == .updateMedia, request.streamETag != nil else { return whole }

@@ -66,7 +66,7 @@ extension RowPath {
       var end = LinkEnd(name: link.name, isCollection: link.isCollection)
       if !link.isCollection, link.entities.isEmpty {
         end.sent = link.isNull ? [:] : link.bindings.first.flatMap { key(of: $0, link.name, row) }
-        end.before = try before(link.name, row, base)
+        end.before = try before(link.name, row, base, link.formerEnd)
       }
       return end
     }
@@ -81,7 +81,7 @@ extension RowPath {
     } else if request.operation == .deleteLink, !navigation.isCollection {
       end.sent = [:]
     }
-    if !navigation.isCollection { end.before = try before(name, row, base) }
+    if !navigation.isCollection { end.before = try before(name, row, base, request.formerEnd) }
     return end
   }
 
@@ -108,14 +108,22 @@ extension RowPath {
     }
   }
 
-  /// Where a single link led before the changes that are pending.
+  /// Where a single link led before the change; where the request does not say it, before those that are pending.
   private func before(
-    _ name: String, _ row: RowReference, _ base: EntityCells?
+    _ name: String, _ row: RowReference, _ base: EntityCells?, _ former: FormerEnd?
   ) throws -> [String: ODataValue]? {
     guard let table = plan.table(row.table), let navigation = navigation(name, row), !navigation.isCollection else {
       return nil
     }
     let target = plan.tables[navigation.target]
+    switch former {
+    case .unknown?: return nil
+    case .nothing?: return [:]
+    case .row(let id)?:
+      let key = (try? location(of: RowReference(target.name, id)))?.key ?? [:]
+      return key.isEmpty ? nil : key
+    case nil: break
+    }
     switch navigation.relation {
     case .columns(let pairs):
       guard let base, plan.isDependent(navigation, table) else { return nil }

@@ -33,7 +33,7 @@ extension RequestResolver {
     var found = Found(.ambiguous, .there(answer))
     if let before = end.before {
       found.evidence = LinkEnd.isEntity(linked, before) ? .asBefore : .different
-    } else if let entity = answer.entity, isUnchanged(entity, known) {
+    } else if let entity = answer.entity, known.hasBaseOfChange, isUnchanged(entity, known) {
       // Where the link led before is not known; nobody has changed its source, which often has the other end's key.
       found.evidence = .asBefore
     }

@@ -36,6 +36,10 @@ struct RequestResolver: Sendable {
 
     /// The ETag that the request was sent under; nil for none and for `*`.
     var condition: String? { attempt.ifMatch == "*" ? nil : attempt.ifMatch }
+
+    /// Whether the server image is the version that the change was made on: a download may have brought another with the
+    /// same values and other links.
+    var hasBaseOfChange: Bool { entry.request.baseETag.map { $0 == base?.text(.etag) } ?? true }
   }
 
   /// What a look-up found.
@@ -107,7 +111,8 @@ struct RequestResolver: Sendable {
       // An update is done as a whole: its links tell where its properties do not.
       let links = try await links(known, path)
       isAsSent = isAsSent && links.isAsSent
-      if isAsBefore == true { isAsBefore = links.isAsBefore ?? (isUnchanged(entity, known) ? true : nil) }
+      let isUnchanged = known.hasBaseOfChange && isUnchanged(entity, known)
+      if isAsBefore == true { isAsBefore = links.isAsBefore ?? (isUnchanged ? true : nil) }
     }
     return Found(
       .init(etag: answer.etag, condition: known.condition, isAsSent: isAsSent, isAsBefore: isAsBefore), .there(answer))
@@ -188,23 +193,50 @@ struct RequestResolver: Sendable {
         .conflict,
         mayHaveTakenEffect
           ? "The response was lost, and another client has changed the entity: the change may have taken effect before that."
-          : "The response was lost. The change did not take effect, and another client has changed the entity.", known)
+          : "The response was lost. The change did not take effect, and another client has changed the entity.", known.attempt)
       failure.httpStatus = 412
       failure.mayHaveTakenEffect = mayHaveTakenEffect
       return .archived(failure, theirs: found.theirs)
-    case .unclear:
-      return .archived(
-        failure(
-          .unknownOutcome,
-          "The response was lost, and a look-up could not tell whether the request took effect. Look at the service, then retry or discard the request.",
-          known))
+    case .unclear: return unclear(known.attempt)
     }
   }
 
-  private func failure(_ kind: ArchivedFailure.Kind, _ message: String, _ known: Case) -> ArchivedFailure {
+  private func unclear(_ attempt: UploadAttempt) -> RequestEnd {
+    .archived(
+      failure(
+        .unknownOutcome,
+        "The response was lost, and a look-up could not tell whether the request took effect. Look at the service, then retry or discard the request.",
+        attempt))
+  }
+
+  private func failure(_ kind: ArchivedFailure.Kind, _ message: String, _ attempt: UploadAttempt) -> ArchivedFailure {
     ArchivedFailure(
-      kind: kind, message: message, method: known.attempt.method, url: known.attempt.url,
+      kind: kind, message: message, method: attempt.method, url: attempt.url,
       time: Double(store.conversation.options.clock.unixTime()))
+  }
+
+  /// What became of the requests of a change set, which has one outcome: a creation whose entity is not found, where
+  /// another request has taken effect or may have, is unclear. Another client may have deleted the entity since.
+  ///
+  /// - Parameter sent: the requests that were looked up, by their numbers.
+  func together(
+    _ ends: [(entry: QueueEntry, end: RequestEnd)], sent: Set<Int64>
+  ) -> [(entry: QueueEntry, end: RequestEnd)] {
+    let ends = UploadEnds.carriedOut(ends)
+    let mayBeDone = ends.contains { _, end in
+      switch end {
+      case .done(let answer): answer.entity != nil
+      case .archived(let failure, _): failure.mayHaveTakenEffect == true
+      default: false
+      }
+    }
+    guard mayBeDone else { return ends }
+    return ends.map { entry, end in
+      guard case .queued = end, entry.state == .queued, sent.contains(entry.id), entry.request.makesEntity,
+        let attempt = entry.attempt.flatMap(UploadAttempt.init(json:))
+      else { return (entry, end) }
+      return (entry, unclear(attempt))
+    }
   }
 }
 

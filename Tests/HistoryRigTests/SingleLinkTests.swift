@@ -1,0 +1,95 @@
+import HTTPCore
+import OData
+import ODataService
+import OfflineOData
+import Testing
+
+@testable import HistoryRig
+
+/// Two clients set the link of an entity to one other. Where the service gives ETags, none overwrites what it has not seen.
+@Suite("Links to one entity and other clients", .timeLimit(.minutes(1)))
+struct SingleLinkTests {
+  private let model: SharedModel
+  private let store: StoreHand
+
+  init() throws {
+    var kind = ModelKind()
+    kind.hasLinks = true
+    model = SharedModel(HistoryRun.service(kind))
+    store = try StoreHand("A", model, seed: 1)
+  }
+
+  private func other(_ method: String, _ path: String, _ body: String) {
+    model.change { service in
+      let request = ModelRequest(method, path, fields: [.ifMatch: "*"], body: Array(body.utf8))
+      let response = service.respond(to: request, from: "other")
+      #expect(!response.isError, "\(response)")
+    }
+  }
+
+  private var buyer: String? { model.service.entities[.init("Orders", "1")]?.links["Buyer"]?.first?.key }
+
+  @Test(
+    "A link that another client has set, and that a download has brought, is not overwritten: that is a conflict",
+    arguments: [nil, "1"], [false, true])
+  func downloaded(before: String?, isRemoval: Bool) async throws {
+    if let before { other("PUT", "Orders(1)/Buyer/$ref", "{\"@odata.id\":\"Buyers(\(before))\"}") }
+    try await store.open()
+    if isRemoval {
+      try await store.provider.deleteLink("Orders(1)/Buyer/$ref")
+    } else {
+      try await store.provider.updateLink("Orders(1)/Buyer/$ref", to: "Buyers(2)")
+    }
+    other("PUT", "Orders(1)/Buyer/$ref", "{\"@odata.id\":\"Buyers(3)\"}")
+    try await store.provider.download()
+    let report = try await store.provider.upload()
+    #expect(report.sent == 0 && report.failed == 1, "\(report)")
+    #expect(buyer == "3")
+    try await store.provider.close()
+  }
+
+  @Test("A link is set where another client has changed its source and not the link", arguments: [nil, "1"], [false, true])
+  func besideAnother(before: String?, hasDownloaded: Bool) async throws {
+    if let before { other("PUT", "Orders(1)/Buyer/$ref", "{\"@odata.id\":\"Buyers(\(before))\"}") }
+    try await store.open()
+    try await store.provider.updateLink("Orders(1)/Buyer/$ref", to: "Buyers(2)")
+    other("PATCH", "Orders(1)", "{\"Note\":\"theirs\"}")
+    if hasDownloaded { try await store.provider.download() }
+    let report = try await store.provider.upload()
+    #expect(report.sent == 1 && report.failed == 0, "\(report)")
+    #expect(buyer == "2")
+    try await store.provider.close()
+  }
+
+  @Test(
+    "The ETag that is read behind a change without a condition, or behind a lost response, is not that of a later link",
+    arguments: [false, true])
+  func hidden(isLost: Bool) async throws {
+    try await store.open()
+    try await store.provider.createLink("Orders(1)/Tags/$ref", to: "Tags('red')")
+    other("PUT", "Orders(1)/Buyer/$ref", "{\"@odata.id\":\"Buyers(3)\"}")
+    if isLost {
+      store.transport.arm(.responseLost, after: 0, takesReads: false) {}
+      await #expect(throws: OfflineODataError.self) { try await store.provider.upload() }
+      _ = store.transport.disarm()
+    }
+    try await store.provider.updateLink("Orders(1)/Buyer/$ref", to: "Buyers(2)")
+    let report = try await store.provider.upload()
+    #expect(report.sent == 1 && report.failed == 1, "\(report)")
+    #expect(buyer == "3")
+    try await store.provider.close()
+  }
+
+  @Test("Links of one entity that one store sets behind its own changes are no conflicts")
+  func own() async throws {
+    try await store.open()
+    try await store.provider.createLink("Orders(1)/Tags/$ref", to: "Tags('red')")
+    try await store.provider.updateLink("Orders(1)/Buyer/$ref", to: "Buyers(2)")
+    try await store.provider.update("Orders(1)", to: ODataEntity(properties: [ODataProperty("Note", .string("mine"))]))
+    try await store.provider.updateLink("Orders(1)/Buyer/$ref", to: "Buyers(1)")
+    let report = try await store.provider.upload()
+    #expect(report.sent == 4 && report.failed == 0, "\(report)")
+    #expect(buyer == "1")
+    try await store.provider.close()
+  }
+}
