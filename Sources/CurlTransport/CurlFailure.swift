@@ -40,6 +40,9 @@ struct CurlFailure {
     // libcurl bounds a header line, and has no other code for one that is longer.
     case CURLE_OUT_OF_MEMORY where isConnected && isInHead:
       return .protocolViolation("one of its header fields is too large, longer than the 100 kB that libcurl takes")
+    // And no other for one that continues a field where there is none (RFC 9112 §2.2).
+    case CURLE_BAD_FUNCTION_ARGUMENT where isConnected && isInHead:
+      return .protocolViolation("white space stands before the first of its header fields")
     case CURLE_OUT_OF_MEMORY: return .other("libcurl has no memory left for this transfer")
     default: return tlsError ?? exchangeError
     }

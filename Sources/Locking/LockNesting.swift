@@ -25,8 +25,9 @@
 
     @usableFromInline
     static func check() {
-      guard let key, pthread_getspecific(key) != nil else { return }
-      preconditionFailure(
+      guard let key else { return }
+      precondition(
+        pthread_getspecific(key) == nil,
         """
         A lock was entered in the closure of another lock. Something was called or released there: return it from the \
         closure, and call or release it afterwards.

@@ -30,6 +30,7 @@ public import Synchronization
 public struct Locked<State: ~Copyable>: ~Copyable, Sendable {
   @usableFromInline let mutex: Mutex<State>
 
+  /// A lock around a state.
   @inlinable
   public init(_ state: consuming sending State) { mutex = Mutex(state) }
 
@@ -68,6 +69,7 @@ public struct Locked<State: ~Copyable>: ~Copyable, Sendable {
 public struct Exclusive<State: ~Copyable>: ~Copyable, Sendable {
   @usableFromInline let mutex: Mutex<State>
 
+  /// Work with a state of its own.
   @inlinable
   public init(_ state: consuming sending State) { mutex = Mutex(state) }
 

@@ -13,7 +13,8 @@ enum ImportMatrix {
 
   /// `FoundationEssentials` is open to all; all of Foundation only where it is named here.
   static let rows: [String: Row] = [
-    "Locking": Row(targets: [], system: ["Synchronization"]),
+    // The C library alone has values for each thread.
+    "Locking": Row(targets: [], system: libc.union(["Synchronization"])),
     "HTTPCore": Row(targets: ["Locking"], system: ["Synchronization"]),
     // The C library alone knows how large a thread's stack is.
     "OData": Row(targets: ["HTTPCore"], system: libc.union(["Synchronization"])),

@@ -14,6 +14,8 @@ struct RawResponse: Sendable {
   private(set) var expected: Content?
   /// False where the connection can serve the next request.
   private(set) var closes = false
+  /// Whether it is taken is up to libcurl.
+  private var isDoubtful = false
   private var random: PrintedSeed
 
   init(seed: UInt64) {
@@ -25,6 +27,10 @@ struct RawResponse: Sendable {
       add("")
     }
     addFinal()
+    if isDoubtful {
+      expected = nil
+      closes = true
+    }
     if chance(3) { damage() }
   }
 
@@ -78,7 +84,8 @@ struct RawResponse: Sendable {
     var fields: [String] = []
     for index in 0..<count {
       if chance(8) {
-        // No field: dropped, with what continues it.
+        // No field: dropped, with what continues it, or refused.
+        isDoubtful = true
         add("no field at all")
         if chance(2) { add("  continued") }
         continue

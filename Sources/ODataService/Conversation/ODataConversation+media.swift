@@ -66,7 +66,8 @@ public struct ODataMediaResponse: Sendable {
     guard incoming.status == 206 else { return 0 }
     let field = incoming.fields["Content-Range"] ?? ""
     let start = field.hasPrefix("bytes ") ? Int(field.dropFirst(6).prefix { $0 != "-" }) : nil
-    guard start == asked else {
+    // RFC 9110 §15.3.7: only a range has this answer, and without one a part would be taken for the whole.
+    guard start == asked, request.fields.contains("Range") else {
       incoming.stream?.cancel()
       throw request.error(.malformedAnswer("field Content-Range: another part than the one asked for"))
     }

@@ -5,15 +5,7 @@ import Locking
 extension ODataConversation {
   /// Sends, and repeats after failures that may pass.
   func exchange(_ request: OutgoingRequest) async throws(ODataServiceError) -> IncomingResponse {
-    let incoming = try await retrying(request) { request throws(ODataServiceError) in
-      try await self.tunnelled(request)
-    }
-    // RFC 9110 §15.3.7: only a range has this answer, and without one a part would be taken for the whole.
-    if incoming.status == 206, request.method == .get, !request.fields.contains("Range") {
-      incoming.stream?.cancel()
-      throw request.error(.malformedAnswer("status 206: a part, and the whole was asked for"))
-    }
-    return incoming
+    try await retrying(request) { request throws(ODataServiceError) in try await self.tunnelled(request) }
   }
 
   /// Repeats `send` by the retry policy.

@@ -72,10 +72,11 @@ final class SharedFetch<Value: Sendable, Failure: Error>: Sendable {
   }
 
   private func end(_ generation: UInt64, _ result: Result<Value, Failure>) {
-    let (callers, _) = state.withLock { state -> ([UInt64: CheckedContinuation<Result<Value, Failure>, Never>], Task<Void, Never>?) in
-      guard state.generation == generation, let task = state.task.take() else { return ([:], nil) }
-      return (exchange(&state.callers, with: [:]), task)
+    let ended = state.withLock {
+      state -> (callers: [CheckedContinuation<Result<Value, Failure>, Never>], Task<Void, Never>)? in
+      guard state.generation == generation, let task = state.task.take() else { return nil }
+      return (Array(exchange(&state.callers, with: [:]).values), task)
     }
-    for caller in callers.values { caller.resume(returning: result) }
+    for caller in ended?.callers ?? [] { caller.resume(returning: result) }
   }
 }
