@@ -82,7 +82,8 @@ struct ProxyCachingTests {
 
   @Test("A proxy's own errors say whether, and why, the request was forwarded (RFC 9211 §2.2)")
   func ownErrors() async throws {
-    let rig = try ProxyRig { _ in .response(200, fields: ["Cache-Control": "max-age=0, must-revalidate"], body: "kept") }
+    let rig = try ProxyRig { _ in .response(200, fields: ["Cache-Control": "max-age=0, must-revalidate"], body: "kept")
+    }
     #expect(try await rig.exchange("GET", "/kept").text == "kept")
     rig.upstream.stop()
     let forwarded = [("GET", "/kept", "stale"), ("GET", "/other", "uri-miss"), ("POST", "/kept", "method")]

@@ -45,7 +45,8 @@ extension HTTPCache {
     return CachedAnswer(
       response: response, origin: origin, age: Int(clamping: age),
       revalidation: isFinal ? nil : Revalidation(engine: self, inquiry: inquiry),
-      storing: origin != .validated || status?.isStored == true ? .stored : StoringMark(false), hiddenBy: found.hiddenBy)
+      storing: origin != .validated || status?.isStored == true ? .stored : StoringMark(false), hiddenBy: found.hiddenBy
+    )
   }
 
   /// What `Cache-Status` says of a stored response: by default of a hit.

@@ -5,7 +5,7 @@ package enum StrongValidator: Hashable, Sendable {
   /// A strong entity tag, quotes included.
   case tag(String)
   /// A `Last-Modified` that is at least a second before `Date`: the representation cannot have changed again within that
-  /// second (§8.8.2.2). Seconds since 1970.
+  /// second (§8.8.2.2). More than a minute before a `Date` that may be of this cache's clock. Seconds since 1970.
   case date(Int64)
 
   /// The validator of a response; nil where it has none that is strong.
@@ -17,10 +17,15 @@ package enum StrongValidator: Hashable, Sendable {
       guard StrongValidator.isStrong(tag) else { return nil }
       self = .tag(tag)
     } else {
-      guard let changed = rules.lastModified, let date = rules.date, changed < date else { return nil }
+      guard let changed = rules.lastModified, let date = rules.date else { return nil }
+      // A `Date` that the server did not send is the second of arrival (§6.6.1): another clock, which may be fast.
+      guard changed < (date == rules.responseTime / 1000 ? date - StrongValidator.skew : date) else { return nil }
       self = .date(changed)
     }
   }
+
+  /// How many seconds two clocks are taken to differ at most.
+  private static let skew: Int64 = 60
 
   /// True for one entity tag in quotes, without the mark of weakness.
   static func isStrong(_ tag: String) -> Bool {

@@ -105,6 +105,14 @@ struct CombinationTests {
     #expect((Self.combination(entry, 5..<9, 26, fields: received) != nil) == combines)
   }
 
+  @Test(
+    "Last-Modified is strong a second before the server's Date, a minute before one that may be this cache's (§8.8.2.2)",
+    arguments: [(0, -1, false), (0, -60, false), (0, -61, true), (-1, -1, false), (-1, -2, true), (5, 4, true)])
+  func clocks(date: Int64, changed: Int64, isStrong: Bool) {
+    let rules = FreshnessTests.rules(date: date, changed: changed)
+    #expect((StrongValidator(rules) != nil) == isStrong)
+  }
+
   @Test("a part of what is stored whole changes its metadata alone")
   func whole() throws {
     let entry = PartialSamples.whole(Self.content)

@@ -14,7 +14,8 @@ enum PartialSamples {
   static func whole(_ content: [UInt8], fields: HTTPFields = strong, status: Int = 200) -> CacheEntry {
     CacheEntry(
       metadata: CacheMetadata(
-        url: "http://a/", status: status, fields: fields, requestTime: now, responseTime: now), bytes: content)
+        url: "http://a/", status: status, fields: fields, requestTime: now, responseTime: now + 1000),
+      bytes: content)
   }
 
   static func parts(
@@ -22,7 +23,7 @@ enum PartialSamples {
   ) -> CacheEntry {
     CacheEntry(
       metadata: CacheMetadata(
-        url: "http://a/", status: 206, fields: fields, requestTime: now, responseTime: now,
+        url: "http://a/", status: 206, fields: fields, requestTime: now, responseTime: now + 1000,
         content: .parts(ranges, length: length)), bytes: ranges.flatMap { content[$0] })
   }
 

@@ -372,7 +372,8 @@ struct HiddenByHeadTests {
   @Test("a later 200 shows it again")
   func shown() async throws {
     let rig = try await HiddenContentTests.rig([
-      .init(404, ["Cache-Control": "max-age=60"], "gone"), .init(200, ["ETag": "\"1\"", "Cache-Control": "max-age=60"]),
+      .init(404, ["Cache-Control": "max-age=60"], "gone"),
+      .init(200, ["ETag": "\"1\"", "Cache-Control": "max-age=60"]),
     ])
     #expect(try await rig.line() == "404 gone network")
     #expect(try await rig.line(method: .head) == "404  memory")
