@@ -1,5 +1,6 @@
 internal import ContentCache
 internal import HTTPCore
+internal import Locking
 internal import ODataService
 internal import Synchronization
 
@@ -71,8 +72,25 @@ struct FetchCommand: Sendable {
     do throws(ContentError) {
       answer = try await manager.stream(query, takesIntermediate: !arguments.has(.wait))
     } catch {
+      if case .notCached = error.kind, let damage = diagnostics.unreadable { throw damage }
       throw await withHint(error, query, manager)
     }
+    do {
+      try await deliver(answer, since: start, diagnostics)
+    } catch let error as HTTPTransportError {
+      // Read on after its check, kept content was damaged.
+      if case .other = error, answer.origin != .network, let damage = diagnostics.unreadable { throw damage }
+      throw error
+    }
+    // Who reads the output shall not wait for what follows.
+    context.output.close()
+    if let revalidation = answer.revalidation { try await renew(revalidation) }
+  }
+
+  /// Writes the content, or what is known of it.
+  private func deliver(
+    _ answer: CachedAnswer, since start: ContinuousClock.Instant, _ diagnostics: StoreDiagnostics
+  ) async throws {
     let showsReport = arguments.has(.fetchJSON)
     var bytes = 0
     if showsReport, !AnswerOutput.writesFile(arguments) {
@@ -88,9 +106,6 @@ struct FetchCommand: Sendable {
     } else if context.diagnostics.isTerminal {
       context.note(report.line)
     }
-    // Who reads the output shall not wait for what follows.
-    context.output.close()
-    if let revalidation = answer.revalidation { try await renew(revalidation) }
   }
 
   /// Lets the server's answer replace what was printed, in the cache.
@@ -209,16 +224,23 @@ enum FetchQuery {
 private final class StoreDiagnostics: Sendable {
   private let context: CommandContext
   private let refused = Atomic(false)
+  private let firstUnreadable = Locked<CacheError?>(nil)
 
   init(_ context: CommandContext) { self.context = context }
 
   /// True once something could not be kept.
   var hasRefused: Bool { refused.load(ordering: .relaxed) }
 
+  /// Why something that is kept could not be read; nil where everything could.
+  var unreadable: CacheError? { firstUnreadable.withLock { $0 } }
+
   var options: HTTPCacheOptions {
     var options = HTTPCacheOptions()
+    // What has been written cannot be taken back.
+    options.checkedFirst = .max
     options.onDiagnostic = { diagnostic in
       if diagnostic.operation == .store { self.refused.store(true, ordering: .relaxed) }
+      if diagnostic.operation == .read { self.firstUnreadable.withLock { $0 = $0 ?? diagnostic.error } }
       self.context.warn(diagnostic.description)
     }
     return options
