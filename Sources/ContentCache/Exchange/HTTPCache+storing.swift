@@ -10,10 +10,16 @@ extension HTTPCache {
       storesPartial: errand.request.fields.contains(.range)
         && ReceivedPart(status: arrival.status, fields: arrival.fields) != nil,
       url: inquiry.resource, contentLocation: contentLocation(arrival, inquiry))
-    guard case .store = verdict else { return nil }
+    guard case .store = verdict, mayKeep(arrival.rules, inquiry) else { return nil }
     // An error of the server changes nothing of what is there.
     if arrival.status >= 500, errand.stored != nil { return nil }
     return arrival.metadata(inquiry, groups: await generations(CacheGroups.names(of: arrival.fields), inquiry))
+  }
+
+  /// False for a response that is meant for one client, where clients share the cache and nothing in the request tells this one
+  /// from others (RFC 9111 §5.2.2.7).
+  func mayKeep(_ rules: StoredRules, _ inquiry: Inquiry) -> Bool {
+    !options.isShared || !rules.isForOneClient || callers.tellsApart(inquiry.request.fields)
   }
 
   private func contentLocation(_ arrival: Arrival, _ inquiry: Inquiry) -> String? {
@@ -96,7 +102,7 @@ extension HTTPCache {
   /// Keeps a stored response as an answer has confirmed it, or removes it where that makes it one that must not be kept
   /// (RFC 9111 §3, §3.2, §5.2.2.5).
   func renew(_ stored: CacheEntry, to renewed: CacheEntry, forKey key: String, _ inquiry: Inquiry) async {
-    if HTTPCache.mayStay(renewed.rules) {
+    if HTTPCache.mayStay(renewed.rules), mayKeep(renewed.rules, inquiry) {
       await update(stored, to: renewed.metadata, forKey: key, inquiry.resource)
     } else {
       await remove(key, inquiry.resource)
@@ -123,7 +129,7 @@ extension HTTPCache {
     else { return nil }
     let answer = await metadata(of: arrival, confirming: entry, inquiry)
     let renewed = entry.with(entry.metadata.confirmed(by: answer))
-    if HTTPCache.mayStay(renewed.rules),
+    if HTTPCache.mayStay(renewed.rules), mayKeep(renewed.rules, inquiry),
       let another = VariantIndex.variant(of: renewed.rules, request: inquiry.request.fields, under: inquiry.key)
     {
       _ = await unlessOutdated(transfer, errand) { await store(renewed, as: another, inquiry) }
