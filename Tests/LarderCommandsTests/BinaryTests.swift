@@ -138,6 +138,39 @@ struct BinaryTests {
     #expect(try await Binary.shell("\(inside) query 'A_SalesOrder(1)/Nothing'").code == 2)
   }
 
+  @Test("Where the disk of its cache has no room, fetch goes on without: the content, a warning, and 0")
+  func fetchWithoutRoom() async throws {
+    let content = String(repeating: "0123456789", count: 50_000)
+    let server = try ScriptedServer { request in
+      .response(200, fields: ["Cache-Control": "max-age=60"], body: request.path == "/kept" ? "kept" : content)
+    }
+    defer { server.stop() }
+    let folder = try TemporaryFolder()
+    // No file may be written: as on a full disk, for what is piped alone there is room.
+    func fetch(_ path: String, cache: String) async throws -> Binary.Ending {
+      try await Binary.shell(
+        """
+        trap '' XFSZ
+        {
+          { ulimit -f 0; "$larder" fetch --cache '\(folder.file(cache))' '\(server.text(path))'; } 2>&1 >&3 | cat >&2
+          exit ${PIPESTATUS[0]}
+        } 3>&1 | cat
+        exit ${PIPESTATUS[0]}
+        """)
+    }
+    let new = try await fetch("/x", cache: "new")
+    #expect(new.code == 0 && new.text == content, "\(new.code) \(new.diagnostics)")
+    let warning = "warning: nothing is kept: There is no room left on the disk"
+    #expect(new.diagnostics.hasPrefix(warning), "\(new.diagnostics)")
+    _ = try await Binary.shell("\"$larder\" fetch --cache '\(folder.file("old"))' '\(server.text("/kept"))'")
+    let old = try await fetch("/x", cache: "old")
+    #expect(old.code == 0 && old.text == content, "\(old.code) \(old.diagnostics)")
+    #expect(old.diagnostics.contains("no room left on the disk"), "\(old.diagnostics)")
+    let kept = try await fetch("/kept", cache: "old")
+    #expect(kept.code == 0 && kept.text == "kept" && kept.diagnostics.isEmpty, "\(kept.diagnostics)")
+    #expect(server.requests.count == 3)
+  }
+
   @Test("A full disk ends with 4 and says so")
   func full() async throws {
     guard FileManager.default.fileExists(atPath: "/dev/full") else {

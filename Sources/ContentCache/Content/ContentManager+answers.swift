@@ -30,7 +30,16 @@ extension ContentManager {
   private func final<Value>(
     _ answer: CachedAnswer, _ query: ContentQuery<Value>
   ) async throws(ContentError) -> ContentResponse<Value> {
-    let data = try await content(of: answer, query)
+    let data: Data
+    do {
+      data = try await content(of: answer, query)
+    } catch {
+      // Stored content that is damaged behind its beginning: nothing of it has been given to anybody.
+      guard query.policy != .cacheOnly, answer.origin.isStored, case .transport(.other) = error.kind else {
+        throw error
+      }
+      return try await replaced(query, error)
+    }
     do {
       return try response(answer, data, query)
     } catch {

@@ -74,6 +74,9 @@ public enum ContentOrigin: Sendable, Hashable {
   case validated
   /// Made by the cache: the 504 that says that nothing is stored where only the cache may answer.
   case generated
+
+  /// True for content that is read from the cache.
+  var isStored: Bool { self == .memory || self == .disk || self == .validated }
 }
 
 /// A stored response's validation that is due but need not be waited for (RFC 5861 §3).

@@ -10,6 +10,9 @@ import Storage
 final class CallerDigest: Sendable {
   private static let saltKey = " #salt"
   private static let memoryLimit = 64
+  /// What is added to a key where clients share the cache and a request says nothing of its caller. What a cache of one user keeps
+  /// without it may be that user's alone.
+  private static let sharedSuffix = " #shared"
 
   /// How many entries, and how many bytes, are stored before the salt is put into the cache again.
   private static let renewalCount = 32
@@ -34,10 +37,12 @@ final class CallerDigest: Sendable {
   private let names: [HTTPFieldName]
   /// A bit for each length that a name has, up to 63.
   private let lengths: UInt64
+  private let isShared: Bool
   private let state = Locked(State())
 
-  init(names: [HTTPFieldName]) {
+  init(names: [HTTPFieldName], isShared: Bool = false) {
     self.names = names
+    self.isShared = isShared
     lengths = names.reduce(0) { $0 | CallerDigest.bit($1) }
   }
 
@@ -47,9 +52,12 @@ final class CallerDigest: Sendable {
     lengths & CallerDigest.bit(name) != 0 && names.contains(name)
   }
 
+  /// True for a request whose credentials tell its caller from others.
+  func tellsApart(_ fields: HTTPFields) -> Bool { fields.contains { isCredential($0.name) } }
+
   /// The suffix where it is known without asking the cache; nil where ``suffix(for:identity:salt:)`` has to make it.
   func known(_ fields: HTTPFields, identity: String) -> String? {
-    if identity.isEmpty, !fields.contains(where: { isCredential($0.name) }) { return "" }
+    if identity.isEmpty, !tellsApart(fields) { return isShared ? CallerDigest.sharedSuffix : "" }
     let said = statements(fields, identity)
     return state.withLock { $0.known[said] }
   }
@@ -59,7 +67,7 @@ final class CallerDigest: Sendable {
     for fields: HTTPFields, identity: String, salt: () async -> Salt
   ) async -> String {
     let said = statements(fields, identity)
-    if said.isEmpty { return "" }
+    if said.isEmpty { return isShared ? CallerDigest.sharedSuffix : "" }
     if let known = state.withLock({ $0.known[said] }) { return known }
     var bytes: [UInt8] = []
     for text in said {
@@ -79,7 +87,10 @@ final class CallerDigest: Sendable {
   private func statements(_ fields: HTTPFields, _ identity: String) -> [String] {
     var said: [String] = []
     if !identity.isEmpty { said = ["", identity] }
-    guard fields.contains(where: { isCredential($0.name) }) else { return said }
+    guard tellsApart(fields) else {
+      if isShared, !said.isEmpty { said += ["", CallerDigest.sharedSuffix] }
+      return said
+    }
     for name in names {
       for value in fields.values(of: name) { said += [name.canonicalName, value] }
     }

@@ -53,11 +53,17 @@ extension HTTPCache {
     head.view = view
   }
 
-  /// Reads a little of what is stored, before anybody is told that it is there.
+  /// Reads what is checked of stored content before anybody is told that it is there.
   private func isReadable(_ completion: Completion, _ errand: Errand) async -> Bool {
-    guard case .stored(let range)? = completion.combination.segments.first(where: \.isStored) else { return true }
+    let pieces = completion.combination.segments.compactMap { segment in
+      if case .stored(let range) = segment { PartialAnswer.Piece.stored(range) } else { nil }
+    }
+    let length = pieces.reduce(0) { sum, piece in
+      if case .stored(let range) = piece { sum + range.count } else { sum }
+    }
     do throws(CacheError) {
-      return try await completion.entry.read(range.prefix(1)).count == 1
+      try await StoredContent(completion.entry, pieces, length: length).start(checking: options.checkedFirst)
+      return true
     } catch {
       report(.read, errand.inquiry.resource, error)
       await remove(errand.storedKey, errand.inquiry.resource)

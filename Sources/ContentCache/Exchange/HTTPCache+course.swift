@@ -79,7 +79,7 @@ extension HTTPCache {
     if metadata == nil { await discardOutdated(errand, arrival) }
     var head = TransferHead(
       status: response.status, fields: response.fields, length: HTTPCache.length(of: response), metadata: metadata)
-    if metadata == nil, StaleVerdict.Failure.status(arrival.status).isError {
+    if metadata == nil, mayKeep(arrival.rules, errand.inquiry), StaleVerdict.Failure.status(arrival.status).isError {
       head.failure = arrival.metadata(errand.inquiry)
     }
     if errand.purpose == .completion { cut(&head, errand.inquiry) }

@@ -171,6 +171,7 @@ extension HTTPCache {
 
   /// True where a response that another request has just got may answer this one (RFC 9111 §4).
   private func allows(_ rules: StoredRules, _ inquiry: Inquiry) -> Bool {
+    guard mayKeep(rules, inquiry) else { return false }
     // A revalidation wants what the server says now, and that is what came.
     let policy = inquiry.policy == .reload ? ContentPolicy.standard : inquiry.policy
     let context = LookupContext(now: options.now(), policy: policy, override: inquiry.override)

@@ -13,11 +13,8 @@ extension HTTPCache {
     guard let stored = answer(of: entry, to: question) else { return nil }
     if stored.isHead || entry.bytesInMemory != nil { return CachedAnswer(stored, url) }
     do {
-      if entry.length <= StoredContent.step {
-        return CachedAnswer(stored, url, HTTPBodyStream(try await entry.read(0..<entry.length)))
-      }
       let content = StoredContent(entry)
-      try await content.start()
+      try await content.start(checking: options.checkedFirst)
       return CachedAnswer(stored, url, body(content, resource))
     } catch {
       // The failure is met again on the long way, which drops the entry.
@@ -94,10 +91,10 @@ extension HTTPCache {
     return HTTPResponse(status: metadata.status, fields: metadata.fields, url: url, body: body)
   }
 
-  /// Content of an entry, with its beginning read already; nil where that failed: the entry is then dropped.
+  /// Content of an entry, of which what is checked first has been read; nil where that failed: the entry is then dropped.
   private func body(_ content: StoredContent, _ resource: String, under key: String) async -> HTTPBodyStream? {
     do throws(CacheError) {
-      try await content.start()
+      try await content.start(checking: options.checkedFirst)
     } catch {
       report(.read, resource, error)
       await remove(key, resource)
@@ -108,6 +105,7 @@ extension HTTPCache {
 
   /// A stream of content that has been begun.
   private func body(_ content: StoredContent, _ resource: String) -> HTTPBodyStream {
+    if let bytes = content.bytes { return HTTPBodyStream(bytes) }
     // Without a list of captures: with one, a closure would leave the reader's actor, and change threads twice a piece.
     let next: @Sendable () async throws -> [UInt8]? = {
       do throws(CacheError) { return try await content.next() } catch { throw self.broken(resource, error) }

@@ -10,13 +10,19 @@ extension HTTPCache {
       storesPartial: errand.request.fields.contains(.range)
         && ReceivedPart(status: arrival.status, fields: arrival.fields) != nil,
       url: inquiry.resource, contentLocation: contentLocation(arrival, inquiry))
-    guard case .store = verdict else { return nil }
+    guard case .store = verdict, mayKeep(arrival.rules, inquiry) else { return nil }
     if let stored = errand.stored {
       // An error of the server changes nothing of what is there, nor does any other in a success.
       if arrival.status >= 500 { return nil }
       if stored.rules.isSuccess, Succession(status: arrival.status) == .leaves { return nil }
     }
     return arrival.metadata(inquiry, groups: await generations(CacheGroups.names(of: arrival.fields), inquiry))
+  }
+
+  /// False for a response that is meant for one client, where clients share the cache and nothing in the request tells this one
+  /// from others (RFC 9111 §5.2.2.7).
+  func mayKeep(_ rules: StoredRules, _ inquiry: Inquiry) -> Bool {
+    !options.isShared || !rules.isForOneClient || callers.tellsApart(inquiry.request.fields)
   }
 
   private func contentLocation(_ arrival: Arrival, _ inquiry: Inquiry) -> String? {
@@ -114,7 +120,7 @@ extension HTTPCache {
   /// (RFC 9111 §3, §3.2, §5.2.2.5). False where it is not kept as it was confirmed.
   @discardableResult
   func renew(_ stored: CacheEntry, to renewed: CacheEntry, forKey key: String, _ inquiry: Inquiry) async -> Bool {
-    if HTTPCache.mayStay(renewed.rules) {
+    if HTTPCache.mayStay(renewed.rules), mayKeep(renewed.rules, inquiry) {
       return await update(stored, to: renewed.metadata, forKey: key, inquiry.resource)
     }
     await remove(key, inquiry.resource)
@@ -143,7 +149,7 @@ extension HTTPCache {
     else { return nil }
     let answer = await metadata(of: arrival, confirming: entry, inquiry)
     let renewed = entry.with(entry.metadata.confirmed(by: answer))
-    guard HTTPCache.mayStay(renewed.rules),
+    guard HTTPCache.mayStay(renewed.rules), mayKeep(renewed.rules, inquiry),
       let another = VariantIndex.variant(of: renewed.rules, request: inquiry.request.fields, under: inquiry.key)
     else { return (renewed, false) }
     let kept = await unlessOutdated(transfer, errand) { await store(renewed, as: another, errand) }

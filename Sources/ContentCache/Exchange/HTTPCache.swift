@@ -37,7 +37,7 @@ public final class HTTPCache: Sendable {
       options.onDiagnostic(CacheDiagnostic(operation: .read, url: "", error: $0))
     }
     hitStatus = String(CacheStatus.hit(options.name, timeToLive: 0).dropLast())
-    callers = CallerDigest(names: options.credentialFields)
+    callers = CallerDigest(names: options.credentialFields, isShared: options.isShared)
   }
 
   /// Answers a request: from the cache, from the network, or from the cache after asking the network.

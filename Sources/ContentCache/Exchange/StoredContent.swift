@@ -5,6 +5,8 @@ import Locking
 final class StoredContent: Sendable {
   /// How much of an entry is read at once.
   static let step = 1 << 16
+  /// Content of at most so many bytes stays in memory once it has been checked.
+  static let memoryLimit = 1 << 20
 
   private struct Place {
     var piece = 0
@@ -38,10 +40,30 @@ final class StoredContent: Sendable {
     self.length = length
   }
 
-  /// Reads the beginning, so that an entry that cannot be read is noticed before the answer is given.
-  func start() async throws(CacheError) {
+  /// Reads what is checked before the response is given: all of the content where that is at most `limit` bytes, else its
+  /// beginning.
+  func start(checking limit: Int) async throws(CacheError) {
+    if length <= min(limit, StoredContent.memoryLimit) {
+      let whole = try await readAll()
+      return place.withLock { $0 = Place(piece: pieces.count, ready: whole) }
+    }
+    if length <= limit {
+      while try await next() != nil {}
+      place.withLock { $0 = Place() }
+    }
     let first = try await next()
     place.withLock { $0.ready = first }
+  }
+
+  /// All of the content where it is in memory.
+  var bytes: [UInt8]? { place.withLock { $0.piece == pieces.count ? $0.ready : nil } }
+
+  private func readAll() async throws(CacheError) -> [UInt8] {
+    if isFile { return try await entry.readAll(behind: []) }
+    var all: [UInt8] = []
+    all.reserveCapacity(length)
+    while let bytes = try await next() { all += bytes }
+    return all
   }
 
   /// The next bytes; nil at the end.

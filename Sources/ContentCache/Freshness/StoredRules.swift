@@ -26,6 +26,8 @@ package struct StoredRules: Sendable, Hashable {
   package var hasGroups: Bool
   /// True where this is an index of variants and no response.
   package var isIndex: Bool
+  /// True where it has `Set-Cookie`.
+  package var setsCookie: Bool
   /// Its `Date` in seconds since 1970; nil where it has none or an invalid one.
   package var date: Int64?
   /// Its `Last-Modified` in seconds since 1970; nil where it has none or an invalid one.
@@ -60,6 +62,7 @@ package struct StoredRules: Sendable, Hashable {
     isPartial = status == 206
     hasGroups = false
     isIndex = false
+    setsCookie = false
     initialAge = 0
     var found = FreshnessFields()
     for field in fields { take(field, &found) }
@@ -67,6 +70,9 @@ package struct StoredRules: Sendable, Hashable {
       age: found.age, date: date, requestTime: requestTime, responseTime: responseTime)
     (lifetime, isHeuristic) = serverLifetime(expires: found.expires)
   }
+
+  /// True where it is meant for one client (RFC 9111 §5.2.2.7), or may begin a session with one.
+  package var isForOneClient: Bool { setsCookie || cacheControl.contains(.isPrivate) }
 
   /// Fields that are used up while the rules are made.
   struct FreshnessFields {
@@ -95,6 +101,8 @@ package struct StoredRules: Sendable, Hashable {
       if name == "expires", found.expires == nil {
         found.expires = HTTPDate.strictUnixTime(field.value, now: responseTime / 1000) ?? Int64.min
       }
+    case 10:
+      if name == "set-cookie" { setsCookie = true }
     case 13:
       if name == "cache-control" { cacheControl.read(field.value) }
       if name == "last-modified", lastModified == nil {

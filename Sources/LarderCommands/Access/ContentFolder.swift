@@ -37,13 +37,14 @@ struct ContentFolder: Sendable {
     #endif
   }
 
-  /// Opens the cache, encrypted where there is a key. Without the usual folder one can do where the network is there: nothing
-  /// is kept then. A key that does not fit is a mistake in any folder.
+  /// Opens the cache, encrypted where there is a key. Where the network is there, a request does without a cache: nothing is kept
+  /// where the disk is full, nor where the usual folder cannot be used. A folder that was given and cannot be used, and a key that
+  /// does not fit, are mistakes.
   func open(limit: Int, isNeeded: Bool, _ context: CommandContext) throws(CacheError) -> any Cache {
     do throws(CacheError) {
       return try FileCache(path: path, limit: limit, key: key) { context.warn($0.description) }
     } catch {
-      if isGiven || isNeeded || error.isOfKey { throw error }
+      if isNeeded || error.isOfKey || (isGiven && !error.isOfRoom) { throw error }
       context.warn("nothing is kept: \(error)")
       return NoCache()
     }
@@ -58,4 +59,7 @@ extension CacheError {
     default: false
     }
   }
+
+  /// Whether it is the disk that has no room.
+  var isOfRoom: Bool { if case .full = self { true } else { false } }
 }

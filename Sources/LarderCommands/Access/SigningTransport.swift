@@ -16,6 +16,8 @@ struct SigningTransport: HTTPTransport {
   let authentication: any Authentication
   /// The only place that credentials go to.
   let root: ODataServiceRoot
+  /// False where a stream of content can be read once only: a request with one is not repeated after a 401.
+  var repeatsStreams = true
 
   /// Whom the connection and the credentials say.
   var identity: String {
@@ -33,7 +35,7 @@ struct SigningTransport: HTTPTransport {
     let newer = try await credentials { () throws(AuthenticationFailure) in
       try await authentication.authorization(after: value, challenge: challenge)
     }
-    guard let newer else { return response }
+    guard let newer, repeatsStreams || !request.body.isStream else { return response }
     response.body.cancel()
     return try await transport.send(signed(request, newer))
   }
@@ -52,4 +54,8 @@ struct SigningTransport: HTTPTransport {
       throw .other(error.description)
     }
   }
+}
+
+extension HTTPBody {
+  fileprivate var isStream: Bool { if case .stream = self { true } else { false } }
 }

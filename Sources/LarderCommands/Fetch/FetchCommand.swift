@@ -1,5 +1,6 @@
 internal import ContentCache
 internal import HTTPCore
+internal import Locking
 internal import ODataService
 
 #if canImport(FoundationEssentials)
@@ -40,12 +41,11 @@ struct FetchCommand: Sendable {
     }
     let isOffline = query.policy == .cacheOnly
     let cache = try folder.open(limit: limit, isNeeded: isOffline, context)
-    var options = HTTPCacheOptions()
-    options.onDiagnostic = { [context] in context.warn($0.description) }
+    let diagnostics = StoreDiagnostics(context)
     let manager = ContentManager(
-      cache: cache, transport: try await transport(isOffline: isOffline), options: options)
+      cache: cache, transport: try await transport(isOffline: isOffline), options: diagnostics.options)
     do {
-      try await fetch(manager)
+      try await fetch(manager, diagnostics)
       await manager.close()
       return .done
     } catch {
@@ -62,7 +62,7 @@ struct FetchCommand: Sendable {
       transport: access.transport, authentication: authentication, root: try ODataServiceRoot(target.origin))
   }
 
-  private func fetch(_ manager: ContentManager) async throws {
+  private func fetch(_ manager: ContentManager, _ diagnostics: StoreDiagnostics) async throws {
     var query = query
     for field in access.fields { query.fields.append(field.name, field.value) }
     query.timeouts = access.options.timeouts
@@ -71,8 +71,23 @@ struct FetchCommand: Sendable {
     do throws(ContentError) {
       answer = try await manager.stream(query, takesIntermediate: !arguments.has(.wait))
     } catch {
+      if case .notCached = error.kind, let damage = diagnostics.unreadable { throw damage }
       throw await withHint(error, query, manager)
     }
+    do {
+      try await deliver(answer, since: start)
+    } catch let error as HTTPTransportError {
+      // Read on after its check, kept content was damaged.
+      if case .other = error, answer.origin != .network, let damage = diagnostics.unreadable { throw damage }
+      throw error
+    }
+    // Who reads the output shall not wait for what follows.
+    context.output.close()
+    if let revalidation = answer.revalidation { try await renew(revalidation) }
+  }
+
+  /// Writes the content, or what is known of it.
+  private func deliver(_ answer: CachedAnswer, since start: ContinuousClock.Instant) async throws {
     let showsReport = arguments.has(.fetchJSON)
     var bytes = 0
     if showsReport, !AnswerOutput.writesFile(arguments) {
@@ -87,9 +102,6 @@ struct FetchCommand: Sendable {
     } else if context.diagnostics.isTerminal {
       context.note(report.line)
     }
-    // Who reads the output shall not wait for what follows.
-    context.output.close()
-    if let revalidation = answer.revalidation { try await renew(revalidation) }
   }
 
   /// Lets the server's answer replace what was printed, in the cache.
@@ -201,5 +213,27 @@ enum FetchQuery {
       throw arguments.usage("--content-type holds characters that no header may have")
     }
     query.fields[.contentType] = type
+  }
+}
+
+/// Warns of what the cache could not do, and remembers what could not be read.
+private final class StoreDiagnostics: Sendable {
+  private let context: CommandContext
+  private let firstUnreadable = Locked<CacheError?>(nil)
+
+  init(_ context: CommandContext) { self.context = context }
+
+  /// Why something that is kept could not be read; nil where everything could.
+  var unreadable: CacheError? { firstUnreadable.withLock { $0 } }
+
+  var options: HTTPCacheOptions {
+    var options = HTTPCacheOptions()
+    // What has been written cannot be taken back.
+    options.checkedFirst = .max
+    options.onDiagnostic = { diagnostic in
+      if diagnostic.operation == .read { self.firstUnreadable.withLock { $0 = $0 ?? diagnostic.error } }
+      self.context.warn(diagnostic.description)
+    }
+    return options
   }
 }

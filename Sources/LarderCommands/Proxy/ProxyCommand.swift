@@ -1,6 +1,7 @@
 internal import ContentCache
 internal import Gateway
 internal import HTTPCore
+internal import ODataService
 internal import Storage
 
 #if canImport(FoundationEssentials)
@@ -12,10 +13,16 @@ internal import Storage
 /// One run of the proxy: from the arguments to its end.
 struct ProxyCommand {
   private let upstream: Upstream
+  /// The upstream server, to which alone the proxy's own credentials go.
+  private let upstreamRoot: ODataServiceRoot
+  private let credentials: Credentials?
+  private let allowsCrossSite: Bool
   private let server: HTTPServer.Options
   private let timeouts: HTTPTimeouts
   private let addsForwarded: Bool
-  private let keepsCookiesApart: Bool
+  /// Whether people share the proxy that must not see each other's responses: on loopback it is one person's, as a browser is.
+  let isShared: Bool
+  let keepsCookiesApart: Bool
   private let hosts: Set<String>
   private let cacheFolder: String?
   private let key: StorageKey?
@@ -31,11 +38,14 @@ struct ProxyCommand {
 
   init(_ arguments: ParsedArguments, _ context: CommandContext) throws {
     self.context = context
-    upstream = try ProxyCommand.upstream(arguments)
+    (upstream, upstreamRoot) = try ProxyCommand.upstream(arguments)
+    credentials = try Credentials.find(arguments, context)
+    allowsCrossSite = arguments.has(.allowCrossSite)
     server = try ProxyCommand.server(arguments)
     timeouts = try ProxyCommand.timeouts(arguments)
     addsForwarded = arguments.has(.forwarded)
-    keepsCookiesApart = arguments.has(.byCookie)
+    isShared = !server.isLoopback
+    keepsCookiesApart = arguments.has(.byCookie) || isShared
     hosts = Set(arguments.values(.servedName).map { $0.lowercased() })
     cacheFolder = arguments[.proxyCache].map(context.path)
     diskLimit = try ProxyCommand.bytes(.maximumSize, arguments) ?? 512 << 20
@@ -50,13 +60,15 @@ struct ProxyCommand {
     isQuiet = arguments.has(.quiet)
   }
 
-  private static func upstream(_ arguments: ParsedArguments) throws -> Upstream {
+  private static func upstream(_ arguments: ParsedArguments) throws -> (Upstream, ODataServiceRoot) {
     let text = try arguments.required(.upstream)
     // The text is not shown: a password may stand in it, and messages end up in journals.
     guard let url = URL(string: text) else { throw arguments.usage("--upstream is given something that is no URL") }
-    do throws(Upstream.Invalid) { return try Upstream(url) } catch {
+    let upstream: Upstream
+    do throws(Upstream.Invalid) { upstream = try Upstream(url) } catch {
       throw arguments.usage("--upstream: \(error.description)", hint: "It is written http://host/path.")
     }
+    return (upstream, try ODataServiceRoot(url))
   }
 
   private static func server(_ arguments: ParsedArguments) throws -> HTTPServer.Options {
@@ -97,7 +109,7 @@ struct ProxyCommand {
   /// Serves until the task is cancelled.
   func run() async throws -> CommandStatus {
     FileDescriptors.raiseLimit()
-    let transport = try ServiceAccess.connect(settings, context)
+    let transport = try await signedTransport()
     let warnings = LineLog(context.diagnostics, milliseconds: 1000, joinsRepeats: true)
     let warn: @Sendable (String) -> Void = { [context] in warnings.append(context.warning($0)) }
     let engine = HTTPCache(cache: try openCache(warn), transport: transport, options: engineOptions(warn))
@@ -114,6 +126,16 @@ struct ProxyCommand {
     return .done
   }
 
+  /// The network, with the proxy's own credentials where it has some.
+  private func signedTransport() async throws -> any HTTPTransport {
+    let transport = try ServiceAccess.connect(settings, context)
+    guard let credentials else { return transport }
+    let authentication = try await credentials.authentication(transport: transport, isOffline: false, context)
+    // A client's content comes once.
+    return SigningTransport(
+      transport: transport, authentication: authentication, root: upstreamRoot, repeatsStreams: false)
+  }
+
   private func requestLines(_ warn: @escaping @Sendable (String) -> Void) -> LineLog {
     let asJSON = asJSON
     return LineLog(
@@ -125,6 +147,7 @@ struct ProxyCommand {
     var options = CachingProxy.Options()
     options.timeouts = timeouts
     options.addsForwarded = addsForwarded
+    options.allowsCrossSite = allowsCrossSite
     options.hosts = hosts
     var server = server
     if !isQuiet {
@@ -172,7 +195,8 @@ struct ProxyCommand {
 
   private func engineOptions(_ warn: @escaping @Sendable (String) -> Void) -> HTTPCacheOptions {
     var options = HTTPCacheOptions()
-    // One person's cache, as a browser's is: what depends on a cookie says so by Vary, no-store or its own URL.
+    options.isShared = isShared
+    // In one person's cache, what depends on a cookie says so by Vary, no-store or its own URL.
     if !keepsCookiesApart { options.credentialFields.removeAll { $0 == .cookie } }
     options.onDiagnostic = { warn($0.description) }
     return options

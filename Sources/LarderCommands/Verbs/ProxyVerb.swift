@@ -10,11 +10,15 @@ extension CommandSyntax {
         + "in memory. With --key-file or LARDER_KEY what is in DIR is encrypted, names and URLs included. Sizes are numbers of bytes, or of kibibytes and so on with k, M or G.",
       "Answers to different Authorization fields and API keys are never exchanged. Cookies decide nothing by themselves, "
         + "as in a browser, unless --by-cookie is given: do that where several people use one proxy.",
+      "With --cert or --user-file the proxy has credentials of its own, and every client acts in their name. A request of a page in a "
+        + "browser that comes from another site and may change something is then rejected with 403, unless --allow-cross-site is given. "
+        + "A client's own Authorization goes in place of --user-file.",
       "Each request is a line of standard output: time, client, method, target, status, bytes, milliseconds, and what the "
         + "cache did (hit, or why it asked: uri-miss, stale, ...). The first line tells the address. The proxy ends on "
         + "SIGINT, SIGTERM or SIGHUP, after the requests that are under way, with status 0.",
-      "The proxy speaks plain HTTP to its clients and is meant for this machine: --host opens it to others, who could read "
-        + "what it answers. It answers to addresses, localhost, the upstream server's name and each --name; to others it says "
+      "The proxy speaks plain HTTP to its clients and is meant for this machine: --host opens it to others. Those who listen "
+        + "on the way can read what it answers. Its clients are kept apart then as with --by-cookie, and what a server marks as private "
+        + "is not kept for requests without credentials. It answers to addresses, localhost, the upstream server's name and each --name; to others it says "
         + "421, as a web page could have a name of its own pointed at this machine.",
     ],
     examples: [
@@ -25,7 +29,7 @@ extension CommandSyntax {
       .upstream, .port, .host, .servedName, .proxyCache, .keyFile, .maximumSize, .memory, .upstreamTimeout,
       .maximumBody,
       .maximumConnections,
-      .forwarded, .byCookie, .quiet, .json, .authorities, .certificate, .key,
+      .forwarded, .byCookie, .allowCrossSite, .quiet, .json, .userFile, .authorities, .certificate, .key,
     ]
   ) { arguments, context in
     #if canImport(Gateway)
@@ -58,5 +62,7 @@ extension OptionSyntax {
   static let forwarded = OptionSyntax(flag: "--forwarded", "tell the upstream server who asked, in Forwarded")
   static let byCookie = OptionSyntax(
     flag: "--by-cookie", "keep the answers to requests with different cookies apart")
+  static let allowCrossSite = OptionSyntax(
+    flag: "--allow-cross-site", "let pages of other sites change things in the name of --cert or --user-file")
   static let quiet = OptionSyntax(flag: "--quiet", short: "-q", "print no line for each request")
 }

@@ -7,10 +7,12 @@ import Testing
 @testable import LarderCommands
 
 /// A proxy that runs in this process until it is told to end.
-private final class RunningProxy: Sendable {
+final class RunningProxy: Sendable {
   let url: String
   private let work: Task<CommandStatus, Never>
   private let lines: Lines
+  /// What it warns of.
+  let diagnostics = Collector()
 
   /// What it writes, line by line.
   final class Lines: Sendable {
@@ -32,21 +34,28 @@ private final class RunningProxy: Sendable {
 
   convenience init(_ arguments: String...) async throws { try await self.init(arguments) }
 
-  init(_ arguments: [String]) async throws {
+  init(_ arguments: [String], environment: [String: String] = [:]) async throws {
     let lines = Lines()
     self.lines = lines
-    var context = Rig().context(Collector(), Collector())
+    var context = Rig(environment: environment).context(Collector(), diagnostics)
     context.output = lines.port
     let running = context
-    work = Task { await Larder.run(["proxy", "--port", "0"] + arguments, in: running) }
+    let port = arguments.contains("--port") ? [] : ["--port", "0"]
+    work = Task { await Larder.run(["proxy"] + port + arguments, in: running) }
     let first = try #require(try await lines.wait(for: 1).first)
     url = first.replacing("Listening on ", with: "").replacing("{\"listening\":\"", with: "").replacing("\"}", with: "")
   }
 
   func get(_ path: String, fields: HTTPFields = [:]) async throws -> (status: Int, fields: HTTPFields, text: String) {
+    try await send(.get, path, fields: fields)
+  }
+
+  func send(
+    _ method: HTTPMethod, _ path: String, fields: HTTPFields = [:], body: HTTPBody = .none
+  ) async throws -> (status: Int, fields: HTTPFields, text: String) {
     let transport = try Connection.transport(ConnectionSettings())
     let response = try await transport.send(
-      HTTPRequest(url: try #require(URL(string: url + path)), fields: fields))
+      HTTPRequest(method: method, url: try #require(URL(string: url + path)), fields: fields, body: body))
     let text = String(decoding: try await response.body.collect(), as: UTF8.self)
     return (response.status, response.fields, text)
   }
