@@ -88,7 +88,7 @@ extension ContentManager {
   private func content<Value>(
     of answer: CachedAnswer, _ query: ContentQuery<Value>
   ) async throws(ContentError) -> Data {
-    try await check(answer)
+    try await check(answer, answering: query.fields)
     do {
       return Data(try await answer.response.body.collect(upTo: query.memoryLimit))
     } catch {
@@ -115,8 +115,15 @@ extension ContentManager {
   }
 
   /// Throws where an answer is no success, with the beginning of its content.
-  func check(_ answer: CachedAnswer) async throws(ContentError) {
+  ///
+  /// - Parameter fields: the query's: a part that they did not ask for would be taken for the whole (RFC 9110 §15.3.7).
+  func check(_ answer: CachedAnswer, answering fields: HTTPFields) async throws(ContentError) {
     let response = answer.response
+    if response.status == 206, !fields.contains("Range") {
+      response.body.cancel()
+      throw ContentError(
+        .transport(.protocolViolation("206 (Partial Content) came to a request without a range")), answer)
+    }
     if answer.origin == .generated { throw ContentError(.notCached, url: response.url, fields: response.fields) }
     if (200...299).contains(response.status) { return }
     throw ContentError(.status(response.status), answer, content: await beginning(of: response.body))

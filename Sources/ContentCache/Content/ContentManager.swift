@@ -87,7 +87,7 @@ public final class ContentManager: Sendable {
       answer.response.body.cancel()
       return try await stream(query)
     }
-    try await check(answer)
+    try await check(answer, answering: query.fields)
     return answer
   }
 

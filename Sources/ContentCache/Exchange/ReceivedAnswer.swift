@@ -16,11 +16,6 @@ extension HTTPResponse {
       body.cancel()
       throw .protocolViolation("304 (Not Modified) came to a request without a condition")
     }
-    // RFC 9110 §15.3.7: only a range has this answer, and without one a part would be taken for the whole.
-    if status == 206, request.method == .get, !request.fields.contains("Range") {
-      body.cancel()
-      throw .protocolViolation("206 (Partial Content) came to a request without a range")
-    }
     // RFC 9112 §6.3: these end with their heads, whatever those say, and Transfer-Encoding overrides the length.
     if request.method == .head || status == 204 || status == 304 || fields.contains("Transfer-Encoding") { return }
     do throws(HTTPTransportError) {

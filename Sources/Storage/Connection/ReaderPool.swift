@@ -14,10 +14,17 @@ final class ReaderPool: Sendable {
   /// What the file was, where it is taken for one that does not change.
   private let stamp: FileStamp?
   private let opening: Locked<Opening>
-  private let free: Locked<[Connection]>
+  private let free = Locked(Free())
   private let places: DispatchSemaphore
   private let pointPlaces: DispatchSemaphore
   private let lent = Locked<[ObjectIdentifier: LentReader]>([:])
+
+  /// Connections that nobody has.
+  private struct Free {
+    var connections: [Connection] = []
+    /// The last have been closed: none is taken back.
+    var isOver = false
+  }
 
   /// What new connections need.
   private struct Opening {
@@ -34,7 +41,6 @@ final class ReaderPool: Sendable {
     self.stamp = stamp
     access = stamp == nil ? .readOnly : .immutable
     queue = DispatchQueue(label: "larder.storage.readers", qos: .userInitiated, attributes: .concurrent)
-    free = Locked([])
     places = DispatchSemaphore(value: options.readers)
     pointPlaces = DispatchSemaphore(value: options.readers)
   }
@@ -50,8 +56,8 @@ final class ReaderPool: Sendable {
     places.wait()
     defer { places.signal() }
     let connection: Connection
-    if let kept = free.withLock({ $0.popLast() }) { connection = kept } else { connection = try open() }
-    defer { free.withLock { $0.append(connection) } }
+    if let kept = free.withLock({ $0.connections.popLast() }) { connection = kept } else { connection = try open() }
+    defer { free.withLock { $0.connections.append(connection) } }
     try checkUnchanged()
     let value = try body(connection)
     try checkUnchanged()
@@ -71,11 +77,11 @@ final class ReaderPool: Sendable {
   ) throws(StorageError) -> Value? {
     guard pointPlaces.wait(timeout: .now()) == .success else { return nil }
     defer { pointPlaces.signal() }
-    guard let connection = free.withLock({ $0.popLast() }) else { return nil }
+    guard let connection = free.withLock({ $0.connections.popLast() }) else { return nil }
     connection.setBusyTimeout(milliseconds: 0)
     defer {
       connection.setBusyTimeout(milliseconds: options.busyTimeoutMilliseconds)
-      free.withLock { $0.append(connection) }
+      free.withLock { $0.connections.append(connection) }
     }
     do throws(StorageError) {
       try checkUnchanged()
@@ -91,7 +97,7 @@ final class ReaderPool: Sendable {
   /// Lends a connection beyond the count of readers, until the reader ends.
   func lend() throws(StorageError) -> LentReader {
     let connection: Connection
-    if let kept = free.withLock({ $0.popLast() }) { connection = kept } else { connection = try open() }
+    if let kept = free.withLock({ $0.connections.popLast() }) { connection = kept } else { connection = try open() }
     let reader = LentReader(connection, of: self, path: path)
     lent.withLock { $0[ObjectIdentifier(reader)] = reader }
     return reader
@@ -100,9 +106,9 @@ final class ReaderPool: Sendable {
   /// Takes a lent connection back; one too many is closed.
   func takeBack(_ reader: LentReader, _ connection: Connection, isUsable: Bool) {
     _ = lent.withLock { $0.removeValue(forKey: ObjectIdentifier(reader)) }
-    let isKept = free.withLock { connections in
-      guard isUsable, !opening.withLock({ $0.isOver }), connections.count < options.readers else { return false }
-      connections.append(connection)
+    let isKept = free.withLock { free in
+      guard isUsable, !free.isOver, free.connections.count < options.readers else { return false }
+      free.connections.append(connection)
       return true
     }
     // Released otherwise, which closes it as well.
@@ -121,7 +127,7 @@ final class ReaderPool: Sendable {
   /// Waits until every connection is back and closes all.
   func close() throws(StorageError) {
     // The keys go with the last connection.
-    opening.withLock { $0 = Opening(isOver: true) }
+    _ = opening.withLock { exchange(&$0, with: Opening(isOver: true)) }
     for reader in lent.withLock({ Array($0.values) }) { reader.end() }
     for _ in 0..<options.readers {
       places.wait()
@@ -133,9 +139,9 @@ final class ReaderPool: Sendable {
         pointPlaces.signal()
       }
     }
-    let all = free.withLock { connections in
-      defer { connections = [] }
-      return connections
+    let all = free.withLock { free in
+      free.isOver = true
+      return exchange(&free.connections, with: [])
     }
     for connection in all { try connection.close() }
   }
