@@ -77,7 +77,8 @@ public final class FileCache: Cache, SharedCache {
   private func sweep(_ folder: CacheFolder) {
     background.async {
       do throws(CacheError) { try folder.sweep() } catch {
-        if !folder.isStopped.load(ordering: .relaxed) { folder.diagnose(error) }
+        // Of a folder that is deleted meanwhile nothing is left to be cleared up.
+        if !folder.isStopped.load(ordering: .relaxed), !folder.isRemoved { folder.diagnose(error) }
       }
     }
   }
