@@ -31,25 +31,14 @@ final class CallerDigest: Sendable {
     var known: [[String]: String] = [:]
   }
 
-  private let names: [HTTPFieldName]
-  /// A bit for each length that a name has, up to 63.
-  private let lengths: UInt64
+  private let credentials: CredentialFields
   private let state = Locked(State())
 
-  init(names: [HTTPFieldName]) {
-    self.names = names
-    lengths = names.reduce(0) { $0 | CallerDigest.bit($1) }
-  }
-
-  private static func bit(_ name: HTTPFieldName) -> UInt64 { 1 << UInt64(min(63, name.canonicalName.utf8.count)) }
-
-  private func isCredential(_ name: HTTPFieldName) -> Bool {
-    lengths & CallerDigest.bit(name) != 0 && names.contains(name)
-  }
+  init(_ credentials: CredentialFields) { self.credentials = credentials }
 
   /// The suffix where it is known without asking the cache; nil where ``suffix(for:identity:salt:)`` has to make it.
   func known(_ fields: HTTPFields, identity: String) -> String? {
-    if identity.isEmpty, !fields.contains(where: { isCredential($0.name) }) { return "" }
+    if identity.isEmpty, !fields.contains(where: { credentials.contains($0.name) }) { return "" }
     let said = statements(fields, identity)
     return state.withLock { $0.known[said] }
   }
@@ -75,14 +64,14 @@ final class CallerDigest: Sendable {
     return suffix
   }
 
-  /// Each name with its value, in the order of the names.
+  /// Each name with its value, in the order of the names; values of one name in their own order.
   private func statements(_ fields: HTTPFields, _ identity: String) -> [String] {
     var said: [String] = []
     if !identity.isEmpty { said = ["", identity] }
-    guard fields.contains(where: { isCredential($0.name) }) else { return said }
-    for name in names {
-      for value in fields.values(of: name) { said += [name.canonicalName, value] }
+    let statements = fields.filter { credentials.contains($0.name) }.enumerated().sorted {
+      ($0.element.name.canonicalName, $0.offset) < ($1.element.name.canonicalName, $1.offset)
     }
+    for (_, field) in statements { said += [field.name.canonicalName, field.value] }
     return said
   }
 

@@ -13,11 +13,14 @@ public struct HTTPCacheOptions: Sendable {
   /// The name in `Cache-Status` (RFC 9211 §2): a token.
   public var name = "larder"
   /// Request fields that say who asks: answers to different values of any of them are never exchanged.
-  public var credentialFields: [HTTPFieldName] = HTTPCacheOptions.defaultCredentialFields
+  public var credentialFields = CredentialFields()
   /// An abandoned transfer whose answer may be stored goes on to its end where at most this many bytes are missing.
   public var finishesAbandoned = 1 << 20
   /// How many bytes an answer that cannot be spooled may run ahead of its slowest reader.
   public var window = 1 << 18
+  /// How long faster readers of an answer that cannot be spooled wait, in sum, for a slower one. It then goes on by a request
+  /// of its own, for the range that it lacks; without a strong validator its content ends with an error.
+  public var patience: Duration = .seconds(1)
   /// The time in milliseconds since 1970.
   public var now: @Sendable () -> Int64 = { HTTPCacheOptions.systemTime() }
   /// Is told of failures of the cache, which fail no request.
@@ -25,12 +28,6 @@ public struct HTTPCacheOptions: Sendable {
 
   /// The defaults.
   public init() {}
-
-  /// `Authorization`, `Proxy-Authorization`, `Cookie` and the usual fields for keys and tokens.
-  public static let defaultCredentialFields: [HTTPFieldName] = [
-    .authorization, "Proxy-Authorization", .cookie, "X-API-Key", "X-Auth-Token", "X-Access-Token",
-    "Ocp-Apim-Subscription-Key", "APIKey",
-  ]
 
   private static func systemTime() -> Int64 {
     var time = timespec()

@@ -6,8 +6,12 @@ import Synchronization
 final class Transfers: Sendable {
   private struct Running {
     let transfer: Transfer
+    /// Its place in the order in which transfers began.
+    let number: Int
     /// The key of the resource for this caller.
     let key: String
+    /// The fields of its request, which select a representation.
+    let fields: HTTPFields
     /// What others would find it by; nil where its request asks by itself in any case.
     let name: String?
     /// What others find it by; nil where nobody else may join any more.
@@ -23,6 +27,7 @@ final class Transfers: Sendable {
     var unshareable: Set<String> = []
     var background: [String: Task<Void, Never>] = [:]
     var lastTask = 0
+    var lastTransfer = 0
     var tasks: [Int: Task<Void, Never>] = [:]
 
     mutating func note(_ name: String, _ isShareable: Bool) {
@@ -49,15 +54,19 @@ final class Transfers: Sendable {
   private static let unshareableLimit = 4096
 
   private let window: Int
+  private let patience: Duration
   private let finishing: Int
   private let state = Locked(State())
   private let ended = Atomic(0)
 
   private let onUnreadable: @Sendable (CacheError) -> Void
 
-  init(window: Int, finishing: Int, onUnreadable: @escaping @Sendable (CacheError) -> Void) {
+  init(
+    window: Int, patience: Duration = .seconds(1), finishing: Int, onUnreadable: @escaping @Sendable (CacheError) -> Void
+  ) {
     self.onUnreadable = onUnreadable
     self.window = window
+    self.patience = patience
     self.finishing = finishing
   }
 
@@ -67,7 +76,9 @@ final class Transfers: Sendable {
   /// Joins the transfer under `shareKey`, or makes one; with nil it always makes one that nobody else joins.
   ///
   /// - Parameter seen: ``endedCount`` before the cache was asked; nil where it need not be asked again.
-  func place(key: String, shareKey: String?, timeouts: HTTPTimeouts, asReader: Bool, seen: Int? = nil) -> Place {
+  func place(
+    key: String, fields: HTTPFields = [:], shareKey: String?, timeouts: HTTPTimeouts, asReader: Bool, seen: Int? = nil
+  ) -> Place {
     state.withLock { state in
       if state.isClosed { return .closed }
       let name = shareKey
@@ -81,10 +92,14 @@ final class Transfers: Sendable {
         if let seen, seen != endedCount { return .late }
         if state.unshareable.contains(wanted) { shareKey = nil }
       }
-      let transfer = Transfer(window: window, finishing: finishing, onUnreadable: onUnreadable)
+      let transfer = Transfer(
+        window: window, patience: patience, finishing: finishing, onUnreadable: onUnreadable)
       guard let member = transfer.join(asReader: asReader) else { return .closed }
       let id = ObjectIdentifier(transfer)
-      state.running[id] = Running(transfer: transfer, key: key, name: name, shareKey: shareKey, timeouts: timeouts)
+      state.lastTransfer += 1
+      state.running[id] = Running(
+        transfer: transfer, number: state.lastTransfer, key: key, fields: fields, name: name,
+        shareKey: shareKey, timeouts: timeouts)
       if let shareKey { state.shared[shareKey] = id }
       return .begun(transfer, member: member)
     }
@@ -127,6 +142,19 @@ final class Transfers: Sendable {
     for transfer in concerned {
       transfer.markOutdated()
       detach(transfer, isShareable: nil)
+    }
+  }
+
+  /// Marks transfers that began before one whose answer has just been stored, for the same representation: a late answer
+  /// never replaces a newer one.
+  func markOlder(than transfer: Transfer, _ isSelected: (_ request: HTTPFields) -> Bool) {
+    let running = state.withLock { state -> [Running] in
+      guard let newest = state.running[ObjectIdentifier(transfer)] else { return [] }
+      return state.running.values.filter { $0.key == newest.key && $0.number < newest.number }
+    }
+    for older in running where isSelected(older.fields) {
+      older.transfer.markOutdated()
+      detach(older.transfer, isShareable: nil)
     }
   }
 

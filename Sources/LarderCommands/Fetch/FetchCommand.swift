@@ -43,7 +43,8 @@ struct FetchCommand: Sendable {
     let cache = try folder.open(limit: limit, isNeeded: isOffline, context)
     let diagnostics = StoreDiagnostics(context)
     let manager = ContentManager(
-      cache: cache, transport: try await transport(isOffline: isOffline), options: diagnostics.options)
+      cache: cache, transport: try await transport(isOffline: isOffline),
+      options: diagnostics.options(access.credentialFields))
     do {
       try await fetch(manager, diagnostics)
       await manager.close()
@@ -215,8 +216,9 @@ private final class StoreDiagnostics: Sendable {
   /// True once something could not be kept.
   var hasRefused: Bool { refused.load(ordering: .relaxed) }
 
-  var options: HTTPCacheOptions {
+  func options(_ credentialFields: CredentialFields) -> HTTPCacheOptions {
     var options = HTTPCacheOptions()
+    options.credentialFields = credentialFields
     options.onDiagnostic = { diagnostic in
       if diagnostic.operation == .store { self.refused.store(true, ordering: .relaxed) }
       self.context.warn(diagnostic.description)

@@ -15,7 +15,7 @@ struct ProxyCommand {
   private let server: HTTPServer.Options
   private let timeouts: HTTPTimeouts
   private let addsForwarded: Bool
-  private let keepsCookiesApart: Bool
+  private let credentialFields: CredentialFields
   private let hosts: Set<String>
   private let cacheFolder: String?
   private let key: StorageKey?
@@ -35,7 +35,7 @@ struct ProxyCommand {
     server = try ProxyCommand.server(arguments)
     timeouts = try ProxyCommand.timeouts(arguments)
     addsForwarded = arguments.has(.forwarded)
-    keepsCookiesApart = arguments.has(.byCookie)
+    credentialFields = try ProxyCommand.credentialFields(arguments)
     hosts = Set(arguments.values(.servedName).map { $0.lowercased() })
     cacheFolder = arguments[.proxyCache].map(context.path)
     diskLimit = try ProxyCommand.bytes(.maximumSize, arguments) ?? 512 << 20
@@ -48,6 +48,14 @@ struct ProxyCommand {
     self.settings = settings
     asJSON = arguments.has(.json)
     isQuiet = arguments.has(.quiet)
+  }
+
+  /// One person's cache, as a browser's is: what depends on a cookie says so by Vary, no-store or its own URL.
+  private static func credentialFields(_ arguments: ParsedArguments) throws -> CredentialFields {
+    var fields = try CredentialHeader.fields(arguments)
+    let namesCookie = arguments.values(.credentialHeader).contains { HTTPFieldName($0) == .cookie }
+    if !arguments.has(.byCookie), !namesCookie { fields.remove(.cookie) }
+    return fields
   }
 
   private static func upstream(_ arguments: ParsedArguments) throws -> Upstream {
@@ -172,8 +180,7 @@ struct ProxyCommand {
 
   private func engineOptions(_ warn: @escaping @Sendable (String) -> Void) -> HTTPCacheOptions {
     var options = HTTPCacheOptions()
-    // One person's cache, as a browser's is: what depends on a cookie says so by Vary, no-store or its own URL.
-    if !keepsCookiesApart { options.credentialFields.removeAll { $0 == .cookie } }
+    options.credentialFields = credentialFields
     options.onDiagnostic = { warn($0.description) }
     return options
   }

@@ -8,8 +8,8 @@ extension CommandSyntax {
         + "answer is given if the rules allow it, else 502 or 504.",
       "With --cache answers are kept in DIR and survive the process; several proxies may share DIR. Without, they are kept "
         + "in memory. With --key-file or LARDER_KEY what is in DIR is encrypted, names and URLs included. Sizes are numbers of bytes, or of kibibytes and so on with k, M or G.",
-      "Answers to different Authorization fields and API keys are never exchanged. Cookies decide nothing by themselves, "
-        + "as in a browser, unless --by-cookie is given: do that where several people use one proxy.",
+      "Answers to different Authorization fields, API keys and tokens are never exchanged; --credential-header adds a field, "
+        + "--no-credential-header removes one. Cookies decide nothing by themselves, as in a browser, unless --by-cookie is given: do that where several people use one proxy.",
       "Each request is a line of standard output: time, client, method, target, status, bytes, milliseconds, and what the "
         + "cache did (hit, or why it asked: uri-miss, stale, ...). The first line tells the address. The proxy ends on "
         + "SIGINT, SIGTERM or SIGHUP, after the requests that are under way, with status 0.",
@@ -25,7 +25,7 @@ extension CommandSyntax {
       .upstream, .port, .host, .servedName, .proxyCache, .keyFile, .maximumSize, .memory, .upstreamTimeout,
       .maximumBody,
       .maximumConnections,
-      .forwarded, .byCookie, .quiet, .json, .authorities, .certificate, .key,
+      .forwarded, .byCookie, .credentialHeader, .noCredentialHeader, .quiet, .json, .authorities, .certificate, .key,
     ]
   ) { arguments, context in
     #if canImport(Gateway)
