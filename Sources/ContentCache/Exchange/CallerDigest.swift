@@ -34,26 +34,17 @@ final class CallerDigest: Sendable {
     var known: [[String]: String] = [:]
   }
 
-  private let names: [HTTPFieldName]
-  /// A bit for each length that a name has, up to 63.
-  private let lengths: UInt64
+  private let credentials: CredentialFields
   private let isShared: Bool
   private let state = Locked(State())
 
-  init(names: [HTTPFieldName], isShared: Bool = false) {
-    self.names = names
+  init(_ credentials: CredentialFields, isShared: Bool = false) {
+    self.credentials = credentials
     self.isShared = isShared
-    lengths = names.reduce(0) { $0 | CallerDigest.bit($1) }
-  }
-
-  private static func bit(_ name: HTTPFieldName) -> UInt64 { 1 << UInt64(min(63, name.canonicalName.utf8.count)) }
-
-  private func isCredential(_ name: HTTPFieldName) -> Bool {
-    lengths & CallerDigest.bit(name) != 0 && names.contains(name)
   }
 
   /// True for a request whose credentials tell its caller from others.
-  func tellsApart(_ fields: HTTPFields) -> Bool { fields.contains { isCredential($0.name) } }
+  func tellsApart(_ fields: HTTPFields) -> Bool { fields.contains { credentials.contains($0.name) } }
 
   /// The suffix where it is known without asking the cache; nil where ``suffix(for:identity:salt:)`` has to make it.
   func known(_ fields: HTTPFields, identity: String) -> String? {
@@ -83,7 +74,7 @@ final class CallerDigest: Sendable {
     return suffix
   }
 
-  /// Each name with its value, in the order of the names.
+  /// Each name with its value, in the order of the names; values of one name in their own order.
   private func statements(_ fields: HTTPFields, _ identity: String) -> [String] {
     var said: [String] = []
     if !identity.isEmpty { said = ["", identity] }
@@ -91,9 +82,10 @@ final class CallerDigest: Sendable {
       if isShared, !said.isEmpty { said += ["", CallerDigest.sharedSuffix] }
       return said
     }
-    for name in names {
-      for value in fields.values(of: name) { said += [name.canonicalName, value] }
+    let statements = fields.filter { credentials.contains($0.name) }.enumerated().sorted {
+      ($0.element.name.canonicalName, $0.offset) < ($1.element.name.canonicalName, $1.offset)
     }
+    for (_, field) in statements { said += [field.name.canonicalName, field.value] }
     return said
   }
 

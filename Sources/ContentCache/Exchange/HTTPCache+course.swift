@@ -76,12 +76,10 @@ extension HTTPCache {
 
   private func receive(_ response: HTTPResponse, _ arrival: Arrival, _ errand: Errand, _ transfer: Transfer) async {
     let metadata = await metadata(toStore: arrival, errand)
-    if metadata == nil { await discardOutdated(errand, arrival) }
+    if metadata == nil, !transfer.isOutdated { await discardOutdated(errand, arrival) }
     var head = TransferHead(
       status: response.status, fields: response.fields, length: HTTPCache.length(of: response), metadata: metadata)
-    if metadata == nil, mayKeep(arrival.rules, errand.inquiry), StaleVerdict.Failure.status(arrival.status).isError {
-      head.failure = arrival.metadata(errand.inquiry)
-    }
+    if metadata == nil, isStorable(arrival, errand) { head.failure = arrival.metadata(errand.inquiry) }
     if errand.purpose == .completion { cut(&head, errand.inquiry) }
     var pump = Pump(engine: self, transfer: transfer, errand: errand, arrival: arrival, head: head)
     await pump.run(response.body)

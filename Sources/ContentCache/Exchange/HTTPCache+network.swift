@@ -15,8 +15,8 @@ extension HTTPCache {
       return try await passOrServeStale(inquiry, found, reason)
     }
     let place = transfers.place(
-      key: inquiry.key, shareKey: Errand.shareKey(inquiry, found), timeouts: inquiry.request.timeouts, asReader: true,
-      seen: inquiry.seen == -1 ? nil : inquiry.seen)
+      key: inquiry.key, fields: inquiry.request.fields, shareKey: Errand.shareKey(inquiry, found),
+      timeouts: inquiry.request.timeouts, asReader: true, seen: inquiry.seen == -1 ? nil : inquiry.seen)
     switch place {
     case .begun(let transfer, let member):
       let errand = Errand(inquiry, found, reason, validates: validates)
@@ -139,7 +139,7 @@ extension HTTPCache {
       }
     }
     if let answer = try await staleAnswer(insteadOf: head, transfer, member, inquiry, found, reason) { return answer }
-    // Nor is one that fails.
+    // Nor is one asked that fails, where its answer may be stored.
     if let failure = head.failure, matches(StoredRules(failure), failure.selecting, inquiry.request.fields) {
       return fromNetwork(transfer, member, head, inquiry, reason, isCollapsed: true)
     }
@@ -192,7 +192,8 @@ extension HTTPCache {
     status.forwardStatus = head.forwardStatus
     status.isStored = head.isStored
     status.isCollapsed = isCollapsed
-    var fields = head.fields
+    // What may not be stored of an answer reaches nobody but who asked (RFC 9111 §4, §5.2.2.4).
+    var fields = isCollapsed ? StoredFields.toStore(head.fields, CacheControl(head.fields)) : head.fields
     status.append(to: &fields)
     let response = HTTPResponse(
       status: head.status, fields: fields, url: inquiry.request.url,
@@ -204,24 +205,51 @@ extension HTTPCache {
     of head: TransferHead, _ transfer: Transfer, _ member: Int, _ inquiry: Inquiry
   ) -> HTTPBodyStream {
     if let view = head.view { return transfer.body(for: member, range: view) }
-    return transfer.body(for: member, length: head.length) { [self] position in
-      try await rest(of: head, from: position, inquiry)
+    return transfer.body(for: member, length: head.length) { [self] position, loss in
+      try await rest(of: head, from: position, inquiry, loss)
     }
   }
 
-  /// The content of an answer from a position on, got from the server once more: what was spooled of it is lost.
+  /// The content of an answer from a position on, got from the server once more: what was held of it is lost.
+  ///
+  /// Only what is the same byte for byte goes on there (RFC 9110 §13.1.5): a range where the server takes one, else all of it
+  /// without its beginning.
   private func rest(
-    of head: TransferHead, from position: Int, _ inquiry: Inquiry
+    of head: TransferHead, from position: Int, _ inquiry: Inquiry, _ loss: Transfer.Loss
   ) async throws(HTTPTransportError) -> HTTPBodyStream {
-    let response = try await transport.send(inquiry.request)
     let validator = head.rules.flatMap { StrongValidator($0) }
+    guard position == 0 || validator != nil else {
+      throw .other("\(loss.rawValue), and without a strong validator of the server's nothing can be resumed")
+    }
+    var request = inquiry.request
+    // The length is that of the content as the server sent it: positions are the server's own.
+    if position > 0, let validator, head.status == 200, head.fields.contains(.contentLength) {
+      request.fields[.range] = "bytes=\(position)-"
+      // The text that the server has sent, since some compare texts.
+      if case .date = validator, let text = head.fields[.lastModified] {
+        request.fields[.ifRange] = text
+      } else {
+        request.fields[.ifRange] = validator.ifRange
+      }
+    }
+    let response = try await transport.send(request)
     let news = Arrival(response, requestTime: 0, responseTime: 0).rules
-    let isSame = position == 0 ? head.length == nil || response.body.length == head.length : validator != nil
+    if response.status == 206, let part = ReceivedPart(status: 206, fields: response.fields),
+      part.range.lowerBound == position, part.range.upperBound == part.length, part.length == head.length,
+      news.etag == head.rules?.etag, news.lastModified == nil || news.lastModified == head.rules?.lastModified
+    {
+      return response.body
+    }
+    let isSame = position > 0 || head.length == nil || response.body.length == head.length
     guard response.status == head.status, isSame, validator == StrongValidator(news) else {
       response.body.cancel()
-      throw .other("what was received could not be read back, and the server has something else by now")
+      throw .other("\(loss.rawValue), and the server has something else by now")
     }
-    let source = Puller(response.body)
+    return HTTPCache.content(response.body, from: position)
+  }
+
+  private static func content(_ body: HTTPBodyStream, from position: Int) -> HTTPBodyStream {
+    let source = Puller(body)
     let skipping = Locked(position)
     return HTTPBodyStream(next: {
       while let bytes = try await source.next() {
@@ -299,8 +327,8 @@ extension HTTPCache {
       let inquiry = inquiry.revalidating
       let found = await lookup(inquiry)
       let place = transfers.place(
-        key: inquiry.key, shareKey: Errand.shareKey(inquiry, found), timeouts: inquiry.request.timeouts,
-        asReader: false)
+        key: inquiry.key, fields: inquiry.request.fields, shareKey: Errand.shareKey(inquiry, found),
+        timeouts: inquiry.request.timeouts, asReader: false)
       switch place {
       case .joined(let transfer, let member): transfer.leave(member)
       case .closed, .late: break

@@ -45,7 +45,8 @@ extension HTTPCache {
     let errand = Errand(inquiry, Found(key: inquiry.key), reason)
     if inquiry.request.method == .post, let metadata = await metadata(toStore: arrival, errand),
       case .begun(let transfer, let member) = transfers.place(
-        key: inquiry.key, shareKey: nil, timeouts: inquiry.request.timeouts, asReader: true)
+        key: inquiry.key, fields: inquiry.request.fields, shareKey: nil, timeouts: inquiry.request.timeouts,
+        asReader: true)
     {
       let head = TransferHead(
         status: response.status, fields: response.fields, length: HTTPCache.length(of: response), metadata: metadata)

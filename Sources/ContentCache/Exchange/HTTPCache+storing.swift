@@ -5,18 +5,25 @@ extension HTTPCache {
   /// What is to be stored of an answer; nil where nothing is.
   func metadata(toStore arrival: Arrival, _ errand: Errand) async -> CacheMetadata? {
     let inquiry = errand.inquiry
-    let verdict = StorageVerdict.of(
-      inquiry.rules, method: inquiry.request.method, response: arrival.rules, override: inquiry.override,
-      storesPartial: errand.request.fields.contains(.range)
-        && ReceivedPart(status: arrival.status, fields: arrival.fields) != nil,
-      url: inquiry.resource, contentLocation: contentLocation(arrival, inquiry))
-    guard case .store = verdict, mayKeep(arrival.rules, inquiry) else { return nil }
+    guard isStorable(arrival, errand) else { return nil }
     if let stored = errand.stored {
       // An error of the server changes nothing of what is there, nor does any other in a success.
       if arrival.status >= 500 { return nil }
       if stored.rules.isSuccess, Succession(status: arrival.status) == .leaves { return nil }
     }
     return arrival.metadata(inquiry, groups: await generations(CacheGroups.names(of: arrival.fields), inquiry))
+  }
+
+  /// True where an answer may be stored, and so may be shared by those who wait for it (RFC 9111 §4), whether a cache takes it
+  /// in or not.
+  func isStorable(_ arrival: Arrival, _ errand: Errand) -> Bool {
+    let inquiry = errand.inquiry
+    let verdict = StorageVerdict.of(
+      inquiry.rules, method: inquiry.request.method, response: arrival.rules, override: inquiry.override,
+      storesPartial: errand.request.fields.contains(.range)
+        && ReceivedPart(status: arrival.status, fields: arrival.fields) != nil,
+      url: inquiry.resource, contentLocation: contentLocation(arrival, inquiry))
+    return verdict == .store && mayKeep(arrival.rules, inquiry)
   }
 
   /// False for a response that is meant for one client, where clients share the cache and nothing in the request tells this one
@@ -38,6 +45,13 @@ extension HTTPCache {
     await records.run(errand.inquiry.key) { () async -> CacheEntry? in
       transfer.isOutdated ? nil : await work()
     }
+  }
+
+  /// An answer has been stored; those to requests that went out before, and have yet to come, are older.
+  ///
+  /// The records of the resource's key are held by the caller.
+  func outdateOlder(than transfer: Transfer, _ entry: CacheEntry) {
+    transfers.markOlder(than: transfer) { matches(entry.rules, entry.metadata.selecting, $0) }
   }
 
   /// Makes whole content an entry, and an entry of the URL's index where the answer varies; an answer that is no success

@@ -33,11 +33,13 @@ public final class HTTPCache: Sendable {
     self.transport = transport
     self.options = options
     keepsContent = !(cache is NoCache)
-    transfers = Transfers(window: options.window, finishing: options.finishesAbandoned) {
+    transfers = Transfers(
+      window: options.window, patience: options.patience, finishing: options.finishesAbandoned
+    ) {
       options.onDiagnostic(CacheDiagnostic(operation: .read, url: "", error: $0))
     }
     hitStatus = String(CacheStatus.hit(options.name, timeToLive: 0).dropLast())
-    callers = CallerDigest(names: options.credentialFields, isShared: options.isShared)
+    callers = CallerDigest(options.credentialFields, isShared: options.isShared)
   }
 
   /// Answers a request: from the cache, from the network, or from the cache after asking the network.

@@ -13,7 +13,7 @@ public struct HTTPCacheOptions: Sendable {
   /// The name in `Cache-Status` (RFC 9211 §2): a token.
   public var name = "larder"
   /// Request fields that say who asks: answers to different values of any of them are never exchanged.
-  public var credentialFields: [HTTPFieldName] = HTTPCacheOptions.defaultCredentialFields
+  public var credentialFields = CredentialFields()
   /// True where several clients share the cache that must not see each other's responses (RFC 9111 §1). A response with
   /// `Cache-Control: private` or `Set-Cookie` is then kept for requests with the same credentials alone, never for requests without
   /// any (§5.2.2.7, §7.3). Requests without credentials are not answered with what a cache of one user has kept.
@@ -32,6 +32,9 @@ public struct HTTPCacheOptions: Sendable {
   /// Content that is longer than this is checked piece by piece, each before any byte of it is given: one that is damaged, but for
   /// the first, breaks the response off.
   public var checkedFirst = 1 << 20
+  /// How long faster readers of an answer that cannot be spooled wait, in sum, for a slower one. It then goes on by a request
+  /// of its own, for the range that it lacks; without a strong validator its content ends with an error.
+  public var patience: Duration = .seconds(1)
   /// The time in milliseconds since 1970.
   public var now: @Sendable () -> Int64 = { HTTPCacheOptions.systemTime() }
   /// Is told of failures of the cache, which fail no request.
@@ -39,12 +42,6 @@ public struct HTTPCacheOptions: Sendable {
 
   /// The defaults.
   public init() {}
-
-  /// `Authorization`, `Proxy-Authorization`, `Cookie` and the usual fields for keys and tokens.
-  public static let defaultCredentialFields: [HTTPFieldName] = [
-    .authorization, "Proxy-Authorization", .cookie, "X-API-Key", "X-Auth-Token", "X-Access-Token",
-    "Ocp-Apim-Subscription-Key", "APIKey",
-  ]
 
   private static func systemTime() -> Int64 {
     var time = timespec()

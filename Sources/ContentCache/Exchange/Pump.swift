@@ -63,7 +63,7 @@ struct Pump {
   /// Whether answers like this one are good for others; a failure of the server says nothing of that.
   private var isShareable: Bool? {
     if let rules = head.rules { return engine.isReusable(rules) }
-    return head.failure == nil ? false : nil
+    return StaleVerdict.Failure.status(head.status).isError ? nil : false
   }
 
   private mutating func take(_ bytes: [UInt8]) async {
@@ -92,13 +92,16 @@ struct Pump {
     }
     if let writer, let metadata = head.metadata {
       let entry = await engine.unlessOutdated(transfer, errand) {
-        if completion != nil {
-          await engine.commit(writer, completing: errand, metadata)
-        } else if metadata.status == 206 {
-          await engine.keep(part: writer, received, metadata, errand)
-        } else {
-          await engine.commit(writer, metadata, errand)
-        }
+        let entry =
+          if completion != nil {
+            await engine.commit(writer, completing: errand, metadata)
+          } else if metadata.status == 206 {
+            await engine.keep(part: writer, received, metadata, errand)
+          } else {
+            await engine.commit(writer, metadata, errand)
+          }
+        if let entry { engine.outdateOlder(than: transfer, entry) }
+        return entry
       }
       if let entry {
         head.isStored = true

@@ -20,7 +20,8 @@ struct TransferHead: Sendable {
   let metadata: CacheMetadata?
   /// The rules of that, where there is some.
   let rules: StoredRules?
-  /// What an error of the server would be stored as, though it must not be: it says to whose requests it is an answer.
+  /// What an answer would be stored as that may be stored, but not in place of what is there: it says to whose requests it is
+  /// an answer.
   var failure: CacheMetadata?
   /// True where a cache takes it in, for as long as it can.
   var isSpooled = false
@@ -69,8 +70,10 @@ final class Transfer: Sendable {
   /// Is told why spooled content cannot be read back.
   private let onUnreadable: @Sendable (CacheError) -> Void
 
-  init(window: Int, finishing: Int, onUnreadable: @escaping @Sendable (CacheError) -> Void) {
-    state = Locked(TransferState(window: window))
+  init(
+    window: Int, patience: Duration, finishing: Int, onUnreadable: @escaping @Sendable (CacheError) -> Void
+  ) {
+    state = Locked(TransferState(window: window, patience: patience))
     self.onUnreadable = onUnreadable
     self.finishing = finishing
   }
@@ -104,9 +107,10 @@ final class Transfer: Sendable {
 
   /// A member's content. It leaves at the end, on an error, and where the content is given up.
   ///
-  /// - Parameter recover: gives the content from a position on, where what was spooled cannot be read back.
+  /// - Parameter recover: gives the content from a position on, where what was spooled cannot be read back, or the member
+  ///   was too slow for the others.
   func body(
-    for id: Int, length: Int?, recover: @escaping @Sendable (Int) async throws -> HTTPBodyStream
+    for id: Int, length: Int?, recover: @escaping @Sendable (Int, Loss) async throws -> HTTPBodyStream
   ) -> HTTPBodyStream {
     let detour = Locked<Puller?>(nil)
     return HTTPBodyStream(
@@ -116,9 +120,9 @@ final class Transfer: Sendable {
         switch try await self.read(id) {
         case .bytes(let bytes): return bytes
         case .end: return nil
-        case .unreadable(let position):
+        case .lost(let position, let loss):
           self.leave(id)
-          let rest = Puller(try await recover(position))
+          let rest = Puller(try await recover(position, loss))
           detour.withLock { $0 = rest }
           return try await rest.next()
         }
@@ -128,8 +132,14 @@ final class Transfer: Sendable {
 
   private enum Reading {
     case bytes([UInt8])
-    case unreadable(from: Int)
+    case lost(from: Int, Loss)
     case end
+  }
+
+  /// Why content is not there any more for a member.
+  enum Loss: String {
+    case isUnreadable = "what was received could not be read back"
+    case wasTooSlow = "this reader was too slow for the others, who no longer wait for it"
   }
 
   /// Some of the content, for a member that has not read yet.
@@ -143,7 +153,7 @@ final class Transfer: Sendable {
         let reading = wanted > 0 ? try await read(id) : .end
         guard case .bytes(let bytes) = reading else {
           leave(id)
-          if case .unreadable = reading { throw HTTPTransportError.other("what was received could not be read back") }
+          if case .lost(_, let loss) = reading { throw HTTPTransportError.other(loss.rawValue) }
           return nil
         }
         let taken = min(wanted, bytes.count)
@@ -169,9 +179,10 @@ final class Transfer: Sendable {
         advance(id, by: bytes.count)
         return .bytes(bytes)
       case .readSpool(let range):
-        guard let bytes = await readSpool(range) else { return .unreadable(from: range.lowerBound) }
+        guard let bytes = await readSpool(range) else { return .lost(from: range.lowerBound, .isUnreadable) }
         advance(id, by: bytes.count)
         return .bytes(bytes)
+      case .rest(let position): return .lost(from: position, .wasTooSlow)
       case .wait: await wait(id)
       case .end:
         leave(id)
@@ -203,7 +214,9 @@ final class Transfer: Sendable {
   private func wait(_ id: Int) async {
     await withTaskCancellationHandler {
       await withCheckedContinuation { waiting in
-        if !state.withLock({ $0.wait(id, waiting) }) { waiting.resume() }
+        let (isWaiting, pump) = state.withLock { $0.wait(id, waiting) }
+        if !isWaiting { waiting.resume() }
+        pump?.resume()
       }
     } onCancel: {
       leave(id)
@@ -260,14 +273,32 @@ final class Transfer: Sendable {
 
   /// Waits while readers have too much before them that is held in memory alone.
   func waitForRoom() async {
-    while !state.withLock({ $0.hasRoom }), !Task.isCancelled {
-      await withTaskCancellationHandler {
-        await withCheckedContinuation { waiting in
-          if !state.withLock({ $0.waitForRoom(waiting) }) { waiting.resume() }
+    while !Task.isCancelled {
+      switch state.withLock({ $0.pumpStep(at: .now) }) {
+      case .goOn: return
+      case .wait(nil): await pumpWoken()
+      case .wait(let limit?):
+        await withTaskGroup { group in
+          group.addTask { await self.pumpWoken() }
+          group.addTask { try? await Task.sleep(for: limit) }
+          await group.next()
+          group.cancelAll()
         }
-      } onCancel: {
-        for waiting in state.withLock({ $0.end(.failed(.cancelled)) }) { waiting.resume() }
       }
     }
   }
+
+  /// Waits until there may be room, or a reader has come to wait for slower ones.
+  private func pumpWoken() async {
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { waiting in
+        let isWaiting = state.withLock { $0.waitForRoom(waiting) }
+        if !isWaiting { waiting.resume() } else if Task.isCancelled { wakePump() }
+      }
+    } onCancel: {
+      wakePump()
+    }
+  }
+
+  private func wakePump() { state.withLock { $0.takePump() }?.resume() }
 }

@@ -4,7 +4,8 @@ import HTTPCore
 ///
 /// Content is published piece by piece. A piece that is in the spool can be read from there at any time, and only the
 /// last such piece is held in memory for those who keep up. A piece that is in no spool is held until every reader has
-/// taken it, and the pump waits while too many are held.
+/// taken it, and the pump waits while too many are held. Where readers that have taken all wait for slower ones then, those
+/// are detached after the patience: nothing is held for them any more, and nobody takes part who was not there before.
 ///
 /// Asking until an outcome is published; open until the content ends or breaks off. Continuations that have to be resumed
 /// are answered, so that it happens outside the lock.
@@ -25,6 +26,15 @@ struct TransferState {
     case wait
     case end
     case fail(HTTPTransportError)
+    /// The content from a position on has to come from somewhere else: it is not held any more.
+    case rest(from: Int)
+  }
+
+  /// What the pump does next.
+  enum PumpStep: Hashable {
+    case goOn
+    /// Wait for room; with a time, at most so long: readers wait for slower ones meanwhile.
+    case wait(for: Duration?)
   }
 
   /// What follows from a departure.
@@ -36,6 +46,8 @@ struct TransferState {
 
   private struct Member {
     let isReader: Bool
+    /// True where nothing is held for it: it was too slow for the others.
+    var isDetached = false
     var position = 0
     var waiting: Waiting?
   }
@@ -52,6 +64,7 @@ struct TransferState {
   static let pieceLimit = 256
 
   let window: Int
+  let patience: Duration
   private(set) var outcome: Result<TransferOutcome, HTTPTransportError>?
   private(set) var ending = Ending.open
   /// True once the last member has left and the transfer is to be cancelled: nobody may take part any more.
@@ -65,17 +78,24 @@ struct TransferState {
   private var members: [Int: Member] = [:]
   private var lastMember = 0
   private var pump: Waiting?
+  /// How long readers have waited for slower ones lately: grows while one does, and shrinks while none does.
+  private var waited = Duration.zero
+  private var lastStep: (time: ContinuousClock.Instant, isHeldBack: Bool)?
 
-  init(window: Int) { self.window = window }
+  init(window: Int, patience: Duration) {
+    self.window = window
+    self.patience = patience
+  }
 
   // MARK: Members
 
-  /// Takes part from the first byte on; nil where that is no longer held, or the transfer has failed or is abandoned.
+  /// Takes part from the first byte on; nil where content is held in memory alone, so that a new reader would hold back
+  /// those who are there, and where the transfer has failed or is abandoned.
   mutating func join(asReader isReader: Bool) -> Int? {
     if isAbandoned { return nil }
     if case .failed = ending { return nil }
     if case .failure = outcome { return nil }
-    if (pieces.first?.start ?? published) > spooled { return nil }
+    if isReader, !isSpooling, published > 0 { return nil }
     lastMember += 1
     members[lastMember] = Member(isReader: isReader)
     return lastMember
@@ -87,7 +107,7 @@ struct TransferState {
     var departure = Departure()
     if let waiting = member.waiting { departure.resumed.append(waiting) }
     departure.resumed += dropTaken()
-    if members.isEmpty, case .open = ending {
+    if members.values.allSatisfy(\.isDetached), case .open = ending, !isAbandoned {
       isAbandoned = !isNearlyDone(finishing)
       departure.isAbandoned = isAbandoned
     }
@@ -102,17 +122,17 @@ struct TransferState {
     return length - published <= finishing
   }
 
-  /// True while somebody takes content.
-  var hasReaders: Bool { members.values.contains { $0.isReader } }
+  /// True while somebody takes content as it comes.
+  var hasReaders: Bool { members.values.contains { $0.isReader && !$0.isDetached } }
 
-  /// Registers whoever waits; false where it should look again instead.
-  mutating func wait(_ id: Int, _ waiting: Waiting) -> Bool {
-    guard members[id] != nil else { return false }
+  /// Registers whoever waits, unless it should look again instead; the pump has to look again where it is answered.
+  mutating func wait(_ id: Int, _ waiting: Waiting) -> (isWaiting: Bool, pump: Waiting?) {
+    guard members[id] != nil else { return (false, nil) }
     if outcome != nil {
-      guard case .wait = step(of: id) else { return false }
+      guard case .wait = step(of: id) else { return (false, nil) }
     }
     members[id]?.waiting = waiting
-    return true
+    return (true, takePump())
   }
 
   private mutating func wakeAll() -> [Waiting] {
@@ -137,7 +157,7 @@ struct TransferState {
     switch ending {
     case .open: return .wait
     case .complete: return .end
-    case .failed(let error): return .fail(error)
+    case .failed(let error): return member.isDetached ? .rest(from: member.position) : .fail(error)
     }
   }
 
@@ -145,7 +165,7 @@ struct TransferState {
     if let piece = pieces.first(where: { $0.start <= position && position < $0.end }) {
       return .take(piece.start == position ? piece.bytes : Array(piece.bytes[(position - piece.start)...]))
     }
-    guard position < spooled else { return .fail(.other("content that was still needed is gone")) }
+    guard position < spooled else { return .rest(from: position) }
     return .readSpool(position..<min(spooled, position + TransferState.spoolStep))
   }
 
@@ -157,13 +177,18 @@ struct TransferState {
 
   private mutating func dropTaken() -> [Waiting] {
     guard !isSpooling else { return [] }
-    let needed = members.values.lazy.filter(\.isReader).map(\.position).min() ?? published
+    let needed = slowest?.position ?? published
     let taken = pieces.prefix { $0.end <= needed }
     for piece in taken { held -= piece.bytes.count }
     pieces.removeFirst(taken.count)
-    guard hasRoom, let waiting = pump else { return [] }
-    pump = nil
+    guard hasRoom, let waiting = takePump() else { return [] }
     return [waiting]
+  }
+
+  /// The reader for which most is held, and how far it has read.
+  private var slowest: (id: Int, position: Int)? {
+    let attached = members.lazy.filter { $0.value.isReader && !$0.value.isDetached }
+    return attached.map { ($0.key, $0.value.position) }.min { $0.1 < $1.1 }
   }
 
   // MARK: The pump
@@ -197,8 +222,35 @@ struct TransferState {
     return resumed + dropTaken()
   }
 
+  /// What the pump does next. Past the patience it goes on: the slowest readers are detached until there is room.
+  mutating func pumpStep(at now: ContinuousClock.Instant) -> PumpStep {
+    guard !isSpooling else { return .goOn }
+    if let lastStep {
+      let passed = now - lastStep.time
+      waited = max(.zero, lastStep.isHeldBack ? waited + passed : waited - passed)
+    }
+    guard !hasRoom, case .open = ending else {
+      lastStep = (now, false)
+      return .goOn
+    }
+    let isHeldBack = members.values.contains {
+      $0.isReader && $0.waiting != nil && !$0.isDetached && $0.position == published
+    }
+    lastStep = (now, isHeldBack)
+    guard isHeldBack else { return .wait(for: nil) }
+    guard waited >= patience else { return .wait(for: patience - waited) }
+    // It ends at the latest where those are left who have taken all.
+    while !hasRoom, let slowest {
+      members[slowest.id]?.isDetached = true
+      _ = dropTaken()
+    }
+    waited = .zero
+    lastStep = (now, false)
+    return .goOn
+  }
+
   /// True where the pump may go on.
-  var hasRoom: Bool { isSpooling || (held < window && pieces.count < TransferState.pieceLimit) }
+  private var hasRoom: Bool { isSpooling || (held < window && pieces.count < TransferState.pieceLimit) }
 
   /// Registers the pump; false where it may go on at once.
   mutating func waitForRoom(_ waiting: Waiting) -> Bool {
@@ -207,16 +259,19 @@ struct TransferState {
     return true
   }
 
+  /// The pump where it waits, to be woken.
+  mutating func takePump() -> Waiting? {
+    defer { pump = nil }
+    return pump
+  }
+
   /// Ends the content, once.
   mutating func end(_ ending: Ending) -> [Waiting] {
     guard case .open = self.ending else { return [] }
     self.ending = ending
     if outcome == nil, case .failed(let error) = ending { outcome = .failure(error) }
     var resumed = wakeAll()
-    if let waiting = pump {
-      pump = nil
-      resumed.append(waiting)
-    }
+    if let waiting = takePump() { resumed.append(waiting) }
     return resumed
   }
 }

@@ -6,8 +6,12 @@ import Synchronization
 final class Transfers: Sendable {
   private struct Running {
     let transfer: Transfer
+    /// Its place in the order in which transfers began.
+    let number: Int
     /// The key of the resource for this caller.
     let key: String
+    /// The fields of its request, which select a representation.
+    let fields: HTTPFields
     /// What others would find it by; nil where its request asks by itself in any case.
     let name: String?
     /// What others find it by; nil where nobody else may join any more.
@@ -23,6 +27,7 @@ final class Transfers: Sendable {
     var unshareable: Set<String> = []
     var background: [String: Task<Void, Never>] = [:]
     var lastTask = 0
+    var lastTransfer = 0
     var tasks: [Int: Task<Void, Never>] = [:]
 
     /// What can be joined under a name.
@@ -31,10 +36,15 @@ final class Transfers: Sendable {
       return running.timeouts == timeouts ? running.transfer : nil
     }
 
-    mutating func begin(_ transfer: Transfer, key: String, shareKey name: String?, _ timeouts: HTTPTimeouts) {
+    mutating func begin(
+      _ transfer: Transfer, key: String, _ fields: HTTPFields, shareKey name: String?, _ timeouts: HTTPTimeouts
+    ) {
       let id = ObjectIdentifier(transfer)
       let shareKey = name.flatMap { unshareable.contains($0) ? nil : $0 }
-      running[id] = Running(transfer: transfer, key: key, name: name, shareKey: shareKey, timeouts: timeouts)
+      lastTransfer += 1
+      running[id] = Running(
+        transfer: transfer, number: lastTransfer, key: key, fields: fields, name: name, shareKey: shareKey,
+        timeouts: timeouts)
       if let shareKey { shared[shareKey] = id }
     }
 
@@ -62,15 +72,19 @@ final class Transfers: Sendable {
   private static let unshareableLimit = 4096
 
   private let window: Int
+  private let patience: Duration
   private let finishing: Int
   private let state = Locked(State())
   private let ended = Atomic(0)
 
   private let onUnreadable: @Sendable (CacheError) -> Void
 
-  init(window: Int, finishing: Int, onUnreadable: @escaping @Sendable (CacheError) -> Void) {
+  init(
+    window: Int, patience: Duration = .seconds(1), finishing: Int, onUnreadable: @escaping @Sendable (CacheError) -> Void
+  ) {
     self.onUnreadable = onUnreadable
     self.window = window
+    self.patience = patience
     self.finishing = finishing
   }
 
@@ -80,9 +94,12 @@ final class Transfers: Sendable {
   /// Joins the transfer under `shareKey`, or makes one; with nil it always makes one that nobody else joins.
   ///
   /// - Parameter seen: ``endedCount`` before the cache was asked; nil where it need not be asked again.
-  func place(key: String, shareKey: String?, timeouts: HTTPTimeouts, asReader: Bool, seen: Int? = nil) -> Place {
+  func place(
+    key: String, fields: HTTPFields = [:], shareKey: String?, timeouts: HTTPTimeouts, asReader: Bool, seen: Int? = nil
+  ) -> Place {
     // Others find it with its first member in it.
-    let transfer = Transfer(window: window, finishing: finishing, onUnreadable: onUnreadable)
+    let transfer = Transfer(
+      window: window, patience: patience, finishing: finishing, onUnreadable: onUnreadable)
     guard let member = transfer.join(asReader: asReader) else { return .closed }
     var full: Transfer?
     while true {
@@ -90,7 +107,7 @@ final class Transfers: Sendable {
         if state.isClosed { return (nil, .closed) }
         if let running = state.running(shareKey, timeouts), running !== full { return (running, .late) }
         if shareKey != nil, let seen, seen != endedCount { return (nil, .late) }
-        state.begin(transfer, key: key, shareKey: shareKey, timeouts)
+        state.begin(transfer, key: key, fields, shareKey: shareKey, timeouts)
         return (nil, .begun(transfer, member: member))
       }
       guard let running else { return place }
@@ -134,6 +151,19 @@ final class Transfers: Sendable {
     for transfer in concerned {
       transfer.markOutdated()
       detach(transfer, isShareable: nil)
+    }
+  }
+
+  /// Marks transfers that began before one whose answer has just been stored, for the same representation: a late answer
+  /// never replaces a newer one.
+  func markOlder(than transfer: Transfer, _ isSelected: (_ request: HTTPFields) -> Bool) {
+    let running = state.withLock { state -> [Running] in
+      guard let newest = state.running[ObjectIdentifier(transfer)] else { return [] }
+      return state.running.values.filter { $0.key == newest.key && $0.number < newest.number }
+    }
+    for older in running where isSelected(older.fields) {
+      older.transfer.markOutdated()
+      detach(older.transfer, isShareable: nil)
     }
   }
 

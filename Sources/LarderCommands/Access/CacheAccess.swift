@@ -35,6 +35,7 @@ struct CacheAccess: Sendable {
       if $0.isWorthTelling { context.warn($0.description) }
     }
     options.loadsMetadata = false
+    options.credentialFields = access.credentialFields
     let authentication = try await access.authentication(isOffline: isPassive, context)
     let store = try OnlineODataStore(
       serviceRoot: origin, transport: access.transport, authentication: authentication, options: options)

@@ -11,7 +11,8 @@ internal import ODataService
 struct ServiceAccess: Sendable {
   /// The options that every verb with a network takes.
   static let options: [OptionSyntax] = [
-    .userFile, .header, .service, .timeout, .retry, .authorities, .certificate, .key,
+    .userFile, .header, .credentialHeader, .noCredentialHeader, .service, .timeout, .retry, .authorities, .certificate,
+    .key,
   ]
 
   /// The same for a verb that knows its service.
@@ -23,11 +24,14 @@ struct ServiceAccess: Sendable {
   let credentials: Credentials?
   /// Fields of the request itself.
   let fields: HTTPFields
+  /// Which fields say who asks.
+  let credentialFields: CredentialFields
   /// How the conversation goes.
   var options: ConversationOptions
 
   /// Reads the options; nothing is sent.
   init(_ arguments: ParsedArguments, _ context: CommandContext) throws {
+    credentialFields = try CredentialHeader.fields(arguments)
     fields = try HeaderOption.fields(arguments, context)
     credentials = try Credentials.find(arguments, context)
     var options = ConversationOptions(retry: .never)
@@ -106,6 +110,7 @@ struct ServiceAccess: Sendable {
 enum HeaderOption {
   static func fields(_ arguments: ParsedArguments, _ context: CommandContext) throws -> HTTPFields {
     var fields = HTTPFields()
+    let credentials = try CredentialHeader.fields(arguments)
     for given in arguments.values(.header) {
       if given.hasPrefix("@") {
         let file = String(given.dropFirst())
@@ -114,11 +119,12 @@ enum HeaderOption {
           try append(String(line), to: &fields, shown: "a line of \(file)", arguments)
         }
       } else {
-        let name = given.prefix { $0 != ":" }.lowercased()
-        guard !["authorization", "proxy-authorization", "cookie"].contains(name) else {
+        let name = HTTPFieldName(String(given.prefix { $0 != ":" }))
+        guard !credentials.contains(name) else {
           throw arguments.usage(
-            "\(given.prefix { $0 != ":" }) is a secret, and other users of this machine can read arguments",
-            hint: "Give credentials by --user-file FILE, or header lines by --header @FILE.")
+            "\(name) is a secret, and other users of this machine can read arguments",
+            hint: "Give credentials by --user-file FILE, or header lines by --header @FILE. Where this field is no secret, "
+              + "give --no-credential-header \(name).")
         }
         try append(given, to: &fields, shown: "'\(given)'", arguments)
       }
@@ -147,7 +153,38 @@ enum HeaderOption {
   }
 }
 
+/// `--credential-header NAME` and `--no-credential-header NAME`.
+enum CredentialHeader {
+  /// The fields of the built-in list, with those that the options add, without those that they remove.
+  static func fields(_ arguments: ParsedArguments) throws(UsageError) -> CredentialFields {
+    var fields = CredentialFields()
+    for name in try names(.credentialHeader, arguments) { fields.insert(name) }
+    for name in try names(.noCredentialHeader, arguments) { fields.remove(name) }
+    return fields
+  }
+
+  private static func names(
+    _ option: OptionSyntax, _ arguments: ParsedArguments
+  ) throws(UsageError) -> [HTTPFieldName] {
+    var names: [HTTPFieldName] = []
+    for text in arguments.values(option) {
+      let name = HTTPFieldName(text)
+      guard name.isValid else {
+        throw arguments.usage("\(option.name) takes the name of a header field, not '\(text)'")
+      }
+      names.append(name)
+    }
+    return names
+  }
+}
+
 extension OptionSyntax {
+  static let credentialHeader = OptionSyntax(
+    "--credential-header", valueName: "NAME", .text, isRepeatable: true,
+    "the field NAME says who asks: responses to different values are kept apart")
+  static let noCredentialHeader = OptionSyntax(
+    "--no-credential-header", valueName: "NAME", .text, isRepeatable: true,
+    "the field NAME is no secret and does not say who asks")
   static let userFile = OptionSyntax(
     "--user-file", valueName: "FILE", .file,
     "sign in with what FILE holds: user:password, bearer TOKEN, or OAuth as JSON")

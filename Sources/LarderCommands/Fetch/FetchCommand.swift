@@ -43,7 +43,8 @@ struct FetchCommand: Sendable {
     let cache = try folder.open(limit: limit, isNeeded: isOffline, context)
     let diagnostics = StoreDiagnostics(context)
     let manager = ContentManager(
-      cache: cache, transport: try await transport(isOffline: isOffline), options: diagnostics.options)
+      cache: cache, transport: try await transport(isOffline: isOffline),
+      options: diagnostics.options(access.credentialFields))
     do {
       try await fetch(manager, diagnostics)
       await manager.close()
@@ -226,10 +227,11 @@ private final class StoreDiagnostics: Sendable {
   /// Why something that is kept could not be read; nil where everything could.
   var unreadable: CacheError? { firstUnreadable.withLock { $0 } }
 
-  var options: HTTPCacheOptions {
+  func options(_ credentialFields: CredentialFields) -> HTTPCacheOptions {
     var options = HTTPCacheOptions()
     // What has been written cannot be taken back.
     options.checkedFirst = .max
+    options.credentialFields = credentialFields
     options.onDiagnostic = { diagnostic in
       if diagnostic.operation == .read { self.firstUnreadable.withLock { $0 = $0 ?? diagnostic.error } }
       self.context.warn(diagnostic.description)

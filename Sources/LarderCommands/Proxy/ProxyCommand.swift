@@ -22,7 +22,7 @@ struct ProxyCommand {
   private let addsForwarded: Bool
   /// Whether people share the proxy that must not see each other's responses: on loopback it is one person's, as a browser is.
   let isShared: Bool
-  let keepsCookiesApart: Bool
+  private let credentialFields: CredentialFields
   private let hosts: Set<String>
   private let cacheFolder: String?
   private let key: StorageKey?
@@ -45,7 +45,7 @@ struct ProxyCommand {
     timeouts = try ProxyCommand.timeouts(arguments)
     addsForwarded = arguments.has(.forwarded)
     isShared = !server.isLoopback
-    keepsCookiesApart = arguments.has(.byCookie) || isShared
+    credentialFields = try ProxyCommand.credentialFields(arguments, isShared: isShared)
     hosts = Set(arguments.values(.servedName).map { $0.lowercased() })
     cacheFolder = arguments[.proxyCache].map(context.path)
     diskLimit = try ProxyCommand.bytes(.maximumSize, arguments) ?? 512 << 20
@@ -58,6 +58,16 @@ struct ProxyCommand {
     self.settings = settings
     asJSON = arguments.has(.json)
     isQuiet = arguments.has(.quiet)
+  }
+
+  /// In one person's cache, as in a browser's, what depends on a cookie says so by Vary, no-store or its own URL.
+  private static func credentialFields(
+    _ arguments: ParsedArguments, isShared: Bool
+  ) throws -> CredentialFields {
+    var fields = try CredentialHeader.fields(arguments)
+    let namesCookie = arguments.values(.credentialHeader).contains { HTTPFieldName($0) == .cookie }
+    if !isShared, !arguments.has(.byCookie), !namesCookie { fields.remove(.cookie) }
+    return fields
   }
 
   private static func upstream(_ arguments: ParsedArguments) throws -> (Upstream, ODataServiceRoot) {
@@ -196,8 +206,7 @@ struct ProxyCommand {
   private func engineOptions(_ warn: @escaping @Sendable (String) -> Void) -> HTTPCacheOptions {
     var options = HTTPCacheOptions()
     options.isShared = isShared
-    // In one person's cache, what depends on a cookie says so by Vary, no-store or its own URL.
-    if !keepsCookiesApart { options.credentialFields.removeAll { $0 == .cookie } }
+    options.credentialFields = credentialFields
     options.onDiagnostic = { warn($0.description) }
     return options
   }

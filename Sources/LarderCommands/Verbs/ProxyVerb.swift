@@ -8,8 +8,8 @@ extension CommandSyntax {
         + "answer is given if the rules allow it, else 502 or 504.",
       "With --cache answers are kept in DIR and survive the process; several proxies may share DIR. Without, they are kept "
         + "in memory. With --key-file or LARDER_KEY what is in DIR is encrypted, names and URLs included. Sizes are numbers of bytes, or of kibibytes and so on with k, M or G.",
-      "Answers to different Authorization fields and API keys are never exchanged. Cookies decide nothing by themselves, "
-        + "as in a browser, unless --by-cookie is given: do that where several people use one proxy.",
+      "Answers to different Authorization fields, API keys and tokens are never exchanged; --credential-header adds a field, "
+        + "--no-credential-header removes one. Cookies decide nothing by themselves, as in a browser, unless --by-cookie is given: do that where several people use one proxy.",
       "With --cert or --user-file the proxy has credentials of its own, and every client acts in their name. A request of a page in a "
         + "browser that comes from another site and may change something is then rejected with 403, unless --allow-cross-site is given. "
         + "A client's own Authorization goes in place of --user-file.",
@@ -29,7 +29,8 @@ extension CommandSyntax {
       .upstream, .port, .host, .servedName, .proxyCache, .keyFile, .maximumSize, .memory, .upstreamTimeout,
       .maximumBody,
       .maximumConnections,
-      .forwarded, .byCookie, .allowCrossSite, .quiet, .json, .userFile, .authorities, .certificate, .key,
+      .forwarded, .byCookie, .credentialHeader, .noCredentialHeader, .allowCrossSite, .quiet, .json, .userFile, .authorities,
+      .certificate, .key,
     ]
   ) { arguments, context in
     #if canImport(Gateway)

@@ -38,9 +38,9 @@ enum CacheChange: Sendable {
   /// The resource is not there any more (404, 410): no representation of it stays.
   case remove(CacheKey)
 
-  var url: String {
+  var key: CacheKey {
     switch self {
-    case .store(let key, _), .refresh(let key, _), .remove(let key): key.url
+    case .store(let key, _), .refresh(let key, _), .remove(let key): key
     }
   }
 }

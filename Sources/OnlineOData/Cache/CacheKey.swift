@@ -16,6 +16,7 @@ struct CacheKey: Hashable, Sendable {
 final class CacheKeyMaker: Sendable {
   private let salt: [UInt8]
   private let common: HTTPFields
+  private let credentials: CredentialFields
   private let known = Locked<[Asker: Digests]>([:])
 
   private struct Asker: Hashable {
@@ -30,10 +31,13 @@ final class CacheKeyMaker: Sendable {
 
   private static let knownLimit = 256
 
-  /// - Parameter common: fields that the conversation adds to every request that lacks them.
-  init(salt: [UInt8], common: HTTPFields) {
+  /// - Parameters:
+  ///   - common: fields that the conversation adds to every request that lacks them.
+  ///   - credentials: fields whose values keep callers apart.
+  init(salt: [UInt8], common: HTTPFields, credentials: CredentialFields) {
     self.salt = salt
     self.common = common
+    self.credentials = credentials
   }
 
   /// The key of a request.
@@ -55,7 +59,7 @@ final class CacheKeyMaker: Sendable {
     var credential = [asker.identity]
     var selecting: [String] = []
     for field in fields {
-      if CacheKeyMaker.isCredential(field.name) {
+      if credentials.contains(field.name) {
         credential.append(field.name.canonicalName + ":" + field.value)
       } else if !CacheKeyMaker.selectsNothing(field.name) {
         selecting.append(field.name.canonicalName + ":" + field.value)
@@ -73,10 +77,6 @@ final class CacheKeyMaker: Sendable {
       bytes += Array(text.utf8)
     }
     return Digest.hmac(bytes, key: salt)
-  }
-
-  private static func isCredential(_ name: HTTPFieldName) -> Bool {
-    name == .authorization || name == .cookie || name == "Proxy-Authorization"
   }
 
   /// Fields that say nothing about the representation. All others count: a mismatch is a miss, never a wrong answer.

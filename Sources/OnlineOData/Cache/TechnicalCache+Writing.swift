@@ -4,10 +4,14 @@ import Storage
 
 // Changes, and the room they need.
 extension TechnicalCache {
-  /// Makes changes, all or none; they are durable when this returns nil. An error says why none was made.
-  func commit(_ changes: [CacheChange]) async -> StorageError? {
+  /// Makes changes, all or none, but those that a request which was sent later has made already; they are durable when this
+  /// returns nil. An error says why none was made.
+  ///
+  /// - Parameter number: that of the request, from ``SendOrder/begin()``.
+  func commit(_ changes: [CacheChange], sentAs number: Int) async -> StorageError? {
     await withCheckedContinuation { done in
       let isFirst = waiting.withLock { waiting in
+        let changes = changes.map { SentChange(change: $0, number: number) }
         waiting.append(WaitingChange(changes: changes, done: done))
         return waiting.count == 1
       }
@@ -29,11 +33,21 @@ extension TechnicalCache {
     }
   }
 
-  private func write(_ changes: [CacheChange], _ turn: Database.WriterTurn) -> StorageError? {
+  private func write(_ changes: [SentChange], _ turn: Database.WriterTurn) -> StorageError? {
+    // Nobody else writes meanwhile; those that fail change nothing of the order.
+    var order = order.withLock { $0 }
+    let newest = changes.filter { sent in
+      guard order.allows(sent.change, sentAs: sent.number) else { return false }
+      order.note(sent.change, sentAs: sent.number)
+      return true
+    }
     do throws(StorageError) {
       try turn.write { (connection) throws(StorageError) in
         try writeUses(connection)
-        for change in changes { try apply(change, connection) }
+        for sent in newest { try apply(sent.change, connection) }
+      }
+      self.order.withLock { order in
+        for sent in newest { order.note(sent.change, sentAs: sent.number) }
       }
       return nil
     } catch { return error }

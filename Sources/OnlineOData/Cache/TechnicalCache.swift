@@ -22,12 +22,19 @@ final class TechnicalCache: Sendable {
   let clock: UseClock
   let uses = Locked<[Int64: Int64]>([:])
   let waiting = Locked<[WaitingChange]>([])
+  let order = Locked(SendOrder())
   let report: @Sendable (OnlineStoreDiagnostic) -> Void
 
   /// Changes that wait for the writer.
   struct WaitingChange {
-    var changes: [CacheChange]
+    var changes: [SentChange]
     var done: CheckedContinuation<StorageError?, Never>
+  }
+
+  /// A change that a response makes, with the number of its request.
+  struct SentChange {
+    let change: CacheChange
+    let number: Int
   }
 
   private init(
@@ -46,8 +53,8 @@ final class TechnicalCache: Sendable {
   ///
   /// A damaged cache is moved aside and a new one made, which is reported; another application's file is refused.
   static func open(
-    _ place: CachePlace, key: StorageKey?, limits: CacheLimits, common: HTTPFields, pages: Int? = nil,
-    report: @escaping @Sendable (OnlineStoreDiagnostic) -> Void
+    _ place: CachePlace, key: StorageKey?, limits: CacheLimits, common: HTTPFields, credentials: CredentialFields,
+    pages: Int? = nil, report: @escaping @Sendable (OnlineStoreDiagnostic) -> Void
   ) async throws(StorageError) -> TechnicalCache {
     var options = DatabaseOptions(synchronous: .full, readers: 3)
     options.maximumPageCount = pages
@@ -64,7 +71,7 @@ final class TechnicalCache: Sendable {
       try? await database.close()
       throw error
     }
-    let keys = CacheKeyMaker(salt: salt, common: common)
+    let keys = CacheKeyMaker(salt: salt, common: common, credentials: credentials)
     return TechnicalCache(database, keys: keys, limits: limits, report: report)
   }
 

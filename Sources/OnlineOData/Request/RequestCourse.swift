@@ -1,4 +1,5 @@
 import HTTPCore
+import Locking
 import OData
 import ODataService
 import Storage
@@ -68,27 +69,37 @@ struct RequestCourse: Sendable {
   /// - Parameter turn: the place among the changes of the same resources, held while the service is asked; nil for reads.
   mutating func run(_ first: RequestMachine.Work?, in turn: RequestTurns.Turn?) async {
     var work = first
+    var number = 0
+    // What the last answer has changed is written by then.
+    defer { end(number) }
     while let current = work {
       let input: RequestMachine.Input
       switch current {
       case .lookUp: input = .cacheGone
       case .ask(let question):
         session.refreshMetadata()
+        end(number)
         if let turn {
-          input = await turn.take { [self] in await ask(question) } ?? .cancel
+          (number, input) = await turn.take { [self] in await ask(question) } ?? (0, .cancel)
         } else {
-          input = await ask(question)
+          (number, input) = await ask(question)
         }
         machine.version = session.conversation.knownVersion
-      case .write(let changes): input = .written(await session.cache?.commit(changes))
+      case .write(let changes): input = .written(await session.cache?.commit(changes, sentAs: number))
       }
       work = advance(input)
     }
   }
 
-  private func ask(_ question: Question) async -> RequestMachine.Input {
+  /// Sends the request; gives its place in the order of those that were sent, and the answer.
+  private func ask(_ question: Question) async -> (number: Int, RequestMachine.Input) {
+    let number = session.cache?.order.withLock { $0.begin() } ?? 0
     do throws(ODataServiceError) {
-      return .answered(try await session.send(machine.request, question, isCached: machine.keys))
-    } catch { return .failed(error) }
+      return (number, .answered(try await session.send(machine.request, question, isCached: machine.keys)))
+    } catch { return (number, .failed(error)) }
+  }
+
+  private func end(_ number: Int) {
+    if number > 0 { session.cache?.order.withLock { $0.end(number) } }
   }
 }

@@ -121,7 +121,7 @@ extension OnlineODataStore {
     let report: @Sendable (OnlineStoreDiagnostic) -> Void = { [weak self] in self?.report($0) }
     return try await TechnicalCache.open(
       place, key: options.cacheEncryptionKey, limits: options.limits, common: options.conversation.fields,
-      pages: options.maximumPageCount, report: report)
+      credentials: options.credentialFields, pages: options.maximumPageCount, report: report)
   }
 
   /// Ends the use of the store: requests on their way are cancelled, the cache's file is closed. A closed store stays so.

@@ -1,3 +1,4 @@
+public import HTTPCore
 public import ODataService
 public import Storage
 
@@ -16,6 +17,8 @@ public struct OnlineStoreOptions: Sendable {
   /// Encrypts the cache's file, with its log and its temporary files; nil keeps a plain one. A cache that is there must be
   /// encrypted with it; ``OnlineODataStore/resetCache()`` removes one that is not.
   public var cacheEncryptionKey: StorageKey?
+  /// Request fields that say who asks: entries of the technical cache for different values of any of them are never exchanged.
+  public var credentialFields = CredentialFields()
   /// Whether V4 reads ask for delta links (`Prefer: odata.track-changes`), by which later reads find out cheaply that
   /// nothing changed. Delta links that a service gives unasked are used in any case.
   public var tracksChanges: Bool

@@ -161,7 +161,7 @@ struct SharedFolderTests {
       var best = Duration.seconds(1)
       for _ in 0..<5 {
         let start = ContinuousClock.now
-        for _ in 0..<20_000 where cache.entryAtHand(forKey: "k") == nil { Issue.record("a miss") }
+        for _ in 0..<20_000 { if cache.entryAtHand(forKey: "k") == nil { Issue.record("a miss") } }
         best = min(best, (ContinuousClock.now - start) / 20_000)
       }
       times.append(best)
@@ -198,7 +198,7 @@ struct SharedFolderTests {
           let chunk = output.availableData
           if chunk.isEmpty { break }
           heard.append(chunk)
-          if heard.count { $0 == 0x0A } >= 1500 { _ = kill(identifier, SIGKILL) }
+          if heard.count(where: { $0 == 0x0A }) >= 1500 { _ = kill(identifier, SIGKILL) }
         }
         done.resume(returning: heard)
       }

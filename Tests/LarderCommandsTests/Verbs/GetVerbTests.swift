@@ -154,6 +154,9 @@ struct GetVerbTests {
       ["get", "--timeout", "-1", "http://h/x"], ["get", "--timeout", "nan", "http://h/x"],
       ["get", "--retry", "many", "http://h/x"], ["get", "--header", "nonsense", "http://h/x"],
       ["get", "--header", "A b: c", "http://h/x"], ["get", "--header", "Authorization: Basic eA==", "http://h/x"],
+      ["get", "--header", "PRIVATE-TOKEN: hunter2", "http://h/x"], ["get", "-H", "x-login-session: hunter2", "http://h/x"],
+      ["get", "--credential-header", "X-Who", "-H", "X-Who: hunter2", "http://h/x"],
+      ["get", "--no-credential-header", "X Who", "http://h/x"],
       ["get", "--key", "k", "http://h/x"], ["get", "--service", "http://other/", "http://h/x"],
       ["get", "http://h:99999/x"], ["get", "http://h/a", "http://h/b"],
     ])
@@ -162,6 +165,16 @@ struct GetVerbTests {
     #expect(outcome.status == .usage, "\(outcome.diagnostics)")
     #expect(outcome.outputBytes.isEmpty)
     #expect(!outcome.diagnostics.contains("hunter2"))
+  }
+
+  @Test("A header field that only looks like a secret is sent where the command line says so")
+  func noSecret() async throws {
+    let server = try ScriptedServer { request in .response(200, body: request.fields["X-Build-Key"] ?? "-") }
+    defer { server.stop() }
+    let outcome = await Rig().run(
+      "get", "--no-credential-header", "x-build-key", "-H", "X-Build-Key: 7", "-H", "X-CSRF-Token: Fetch", server.text("/x"))
+    #expect(outcome.status == .done, "\(outcome.diagnostics)")
+    #expect(outcome.output == "7")
   }
 
   @Test("Files of certificates that are not there end with 4", arguments: ["--cacert", "--cert"])

@@ -60,6 +60,15 @@ final class RunningProxy: Sendable {
     return (response.status, response.fields, text)
   }
 
+  /// Sends a request without content, and reads the answer to its end.
+  func send(_ method: HTTPMethod, _ path: String) async throws -> Int {
+    let transport = try Connection.transport(ConnectionSettings())
+    let response = try await transport.send(
+      HTTPRequest(method: method, url: try #require(URL(string: url + path))))
+    _ = try await response.body.collect()
+    return response.status
+  }
+
   func lines(_ count: Int) async throws -> [String] { try await lines.wait(for: count) }
 
   func end() async -> CommandStatus {
@@ -124,6 +133,44 @@ struct ProxyVerbTests {
     let third = try await RunningProxy("--upstream", server.text(""), "--cache", folder.path)
     #expect(try await third.get("a").text == "/a 0")
     #expect(await third.end() == .done)
+  }
+
+  @Test("What is changed through one proxy on a folder is asked for again through the other; a reset is noticed")
+  func changedThroughTheOther() async throws {
+    let server = try server()
+    defer { server.stop() }
+    let folder = try TemporaryFolder()
+    let options = ["--upstream", server.text(""), "--cache", folder.path]
+    let first = try await RunningProxy(options)
+    let second = try await RunningProxy(options)
+    #expect(try await first.get("a").text == "/a 0")
+    for _ in 0..<2 { #expect(try await second.get("a").text == "/a 0") }
+    _ = try await first.send(.post, "a")
+    #expect(try await second.get("a").text == "/a 2")
+    for proxy in [first, second] { #expect(try await proxy.get("a").text == "/a 2") }
+    #expect(await Rig().run("cache", "reset", "--cache", folder.path).status == .done)
+    #expect(try await first.get("a").text == "/a 3")
+    #expect(await first.end() == .done)
+    #expect(await second.end() == .done)
+  }
+
+  @Test("Fields are added to those that keep answers apart, and taken out")
+  func credentialFields() async throws {
+    let server = try server()
+    defer { server.stop() }
+    let proxy = try await RunningProxy(
+      "--upstream", server.text(""), "--credential-header", "X-Who", "--no-credential-header", "X-Build-Key")
+    #expect(try await proxy.get("a").text == "/a 0")
+    for (fields, answer) in [
+      (["X-Who": "1"], "/a 1"), (["X-Who": "2"], "/a 2"), (["PRIVATE-TOKEN": "1"], "/a 3"), (["PRIVATE-TOKEN": "2"], "/a 4"),
+      (["X-Build-Key": "1"], "/a 0"), (["X-Who": "1"], "/a 1"), (["Cookie": "1"], "/a 0"),
+    ] as [(HTTPFields, String)] {
+      #expect(try await proxy.get("a", fields: fields).text == answer)
+    }
+    #expect(await proxy.end() == .done)
+    let invalid = await Rig().run("proxy", "--upstream", server.text(""), "--credential-header", "X Who")
+    #expect(invalid.status == .usage)
+    #expect(invalid.diagnostics.contains("--credential-header takes the name of a header field"))
   }
 
   @Test("With a key what is kept in a folder is encrypted, and there for the next proxy that has it")
