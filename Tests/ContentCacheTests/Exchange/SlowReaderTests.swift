@@ -50,7 +50,7 @@ struct SlowReaderTests {
   private static let validators: [HTTPFields] = [
     ["ETag": "\"1\"", "Content-Length": "30", "Accept-Ranges": "bytes"],
     [
-      "Last-Modified": "Sun, 06 Nov 1994 08:49:37 GMT", "Date": "Sun, 06 Nov 1994 09:49:37 GMT", "Content-Length": "30",
+      "Last-Modified": "Sun, 06 Nov 1994 08:49:37 GMT", "Date": "Fri, 15 Jan 2027 08:00:00 GMT", "Content-Length": "30",
     ],
   ]
 
@@ -165,7 +165,7 @@ struct SlowReaderTests {
     rig.shelf.fail(.append, .tooLarge(limit: 3))
     for _ in 1..<10 { asked.send("abc") }
     asked.finish()
-    await asked.taken(but: 7)
+    await asked.taken(but: 8)
     // The pieces are all still there for the first.
     let late = Task.immediate { try await rig.line() }
     let own = await rig.network.asked(1)
