@@ -48,7 +48,8 @@ struct SingleLinkTests {
     try await store.provider.close()
   }
 
-  @Test("A link is set where another client has changed its source and not the link", arguments: [nil, "1"], [false, true])
+  @Test(
+    "A link is set where another client has changed its source and not the link", arguments: [nil, "1"], [false, true])
   func besideAnother(before: String?, hasDownloaded: Bool) async throws {
     if let before { other("PUT", "Orders(1)/Buyer/$ref", "{\"@odata.id\":\"Buyers(\(before))\"}") }
     try await store.open()

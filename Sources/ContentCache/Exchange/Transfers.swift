@@ -80,7 +80,8 @@ final class Transfers: Sendable {
   private let onUnreadable: @Sendable (CacheError) -> Void
 
   init(
-    window: Int, patience: Duration = .seconds(1), finishing: Int, onUnreadable: @escaping @Sendable (CacheError) -> Void
+    window: Int, patience: Duration = .seconds(1), finishing: Int,
+    onUnreadable: @escaping @Sendable (CacheError) -> Void
   ) {
     self.onUnreadable = onUnreadable
     self.window = window

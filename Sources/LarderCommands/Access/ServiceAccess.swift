@@ -123,8 +123,7 @@ enum HeaderOption {
         guard !credentials.contains(name) else {
           throw arguments.usage(
             "\(name) is a secret, and other users of this machine can read arguments",
-            hint: "Give credentials by --user-file FILE, or header lines by --header @FILE. Where this field is no secret, "
-              + "give --no-credential-header \(name).")
+            hint: "Give credentials by --user-file FILE, and any header lines by --header @FILE.")
         }
         try append(given, to: &fields, shown: "'\(given)'", arguments)
       }

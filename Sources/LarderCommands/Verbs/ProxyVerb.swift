@@ -29,7 +29,8 @@ extension CommandSyntax {
       .upstream, .port, .host, .servedName, .proxyCache, .keyFile, .maximumSize, .memory, .upstreamTimeout,
       .maximumBody,
       .maximumConnections,
-      .forwarded, .byCookie, .credentialHeader, .noCredentialHeader, .allowCrossSite, .quiet, .json, .userFile, .authorities,
+      .forwarded, .byCookie, .credentialHeader, .noCredentialHeader, .allowCrossSite, .quiet, .json, .userFile,
+      .authorities,
       .certificate, .key,
     ]
   ) { arguments, context in

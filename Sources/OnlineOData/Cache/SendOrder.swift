@@ -40,7 +40,8 @@ struct SendOrder: Sendable {
   func allows(_ change: CacheChange, sentAs number: Int) -> Bool {
     guard let latest = latest[Resource(url: change.key.url, scope: change.key.scope)] else { return true }
     switch change {
-    case .store(let key, _), .refresh(let key, _): return number >= max(latest.removal, latest.changes[key.variant] ?? 0)
+    case .store(let key, _), .refresh(let key, _):
+      return number >= max(latest.removal, latest.changes[key.variant] ?? 0)
     case .remove: return number >= latest.last
     }
   }

@@ -118,7 +118,9 @@ import Synchronization
 
   /// The number of a part: odd while something of it is being changed.
   @inline(__always)
-  package func part(_ index: Int) -> UInt64 { unsafe (value + 1 + index).pointee.load(ordering: .sequentiallyConsistent) }
+  package func part(_ index: Int) -> UInt64 {
+    unsafe (value + 1 + index).pointee.load(ordering: .sequentiallyConsistent)
+  }
 
   private func setPart(_ index: Int, _ number: UInt64) {
     unsafe (value + 1 + index).pointee.store(number, ordering: .sequentiallyConsistent)

@@ -91,7 +91,8 @@ struct SharedFolderTests {
     #expect(try await pair.mine.entry(forKey: "k")?.rules.isInvalidated == true)
   }
 
-  @Test("content that only memory holds at hand stays there when others change something else", arguments: Place.allCases)
+  @Test(
+    "content that only memory holds at hand stays there when others change something else", arguments: Place.allCases)
   func largeContent(place: Place) async throws {
     let pair = try await Pair(place)
     let large = String(repeating: "x", count: 200_000)
@@ -150,26 +151,6 @@ struct SharedFolderTests {
     #expect(try await Self.text(pair.mine.entryAtHand(forKey: "k")) == "one")
   }
 
-  @Test("a hit costs about what it costs without others")
-  func costOfAHit() async throws {
-    let folder = try TemporaryFolder()
-    let alone = TieredCache(memory: MemoryCache(), disk: MemoryCache())
-    let shared = TieredCache(memory: MemoryCache(), disk: try FileCache(path: folder.file("cache")))
-    var times: [Duration] = []
-    for cache in [alone, shared] {
-      try await cache.store(Self.entry("one"), forKey: "k")
-      var best = Duration.seconds(1)
-      for _ in 0..<5 {
-        let start = ContinuousClock.now
-        for _ in 0..<20_000 { if cache.entryAtHand(forKey: "k") == nil { Issue.record("a miss") } }
-        best = min(best, (ContinuousClock.now - start) / 20_000)
-      }
-      times.append(best)
-    }
-    print("a hit in memory alone: \(times[0]), with a check for others: \(times[1])")
-    #expect(times[1] < times[0] * 10 + .microseconds(2))
-  }
-
   @Test("what a second process has stored by the time it is killed, this one does not hide")
   func secondProcess() async throws {
     let folder = try TemporaryFolder()
@@ -184,7 +165,8 @@ struct SharedFolderTests {
         forKey: CacheRig.key(number))
     }
     let process = Process()
-    process.executableURL = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent().appending(path: "CrashRig")
+    process.executableURL = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent().appending(
+      path: "CrashRig")
     process.arguments = ["content", "files", path, String(1 << 30), "1"]
     let pipe = Pipe()
     process.standardOutput = pipe
@@ -207,7 +189,9 @@ struct SharedFolderTests {
     let fresh = try FileCache(path: path + "/files", limit: 1 << 30, key: key)
     var stale: [Int] = []
     var acknowledged = 0
-    for line in String(decoding: heard, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false).dropLast() {
+    for line in String(decoding: heard, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
+      .dropLast()
+    {
       let words = line.split(separator: " ")
       guard words.count == 3, let round = Int(words[1]), let number = Int(words[2]) else { continue }
       acknowledged += 1
@@ -221,4 +205,3 @@ struct SharedFolderTests {
     #expect(stale == [])
   }
 }
-

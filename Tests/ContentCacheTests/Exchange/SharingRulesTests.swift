@@ -50,7 +50,8 @@ struct SharingRulesTests {
     arguments: [
       (200, ["Cache-Control": "no-store"]), (200, ["Cache-Control": "max-age=60, no-store"]),
       (200, ["Cache-Control": "max-age=60", "Vary": "*"]), (401, [:]), (403, [:]), (429, ["Retry-After": "1"]),
-      (500, ["Cache-Control": "no-store"]), (503, [:]), (302, [:]), (299, ["Cache-Control": "max-age=60, must-understand"]),
+      (500, ["Cache-Control": "no-store"]), (503, [:]), (302, [:]),
+      (299, ["Cache-Control": "max-age=60, must-understand"]),
     ] as [(Int, HTTPFields)])
   func noCookie(status: Int, fields: HTTPFields) async throws {
     let rig = EngineRig { _, index in

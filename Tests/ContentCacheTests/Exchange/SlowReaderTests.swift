@@ -89,7 +89,10 @@ struct SlowReaderTests {
 
   @Test(
     "content that cannot be resumed is an error with the reason",
-    arguments: [(200, "\"2\"", "bytes 3-29/30"), (206, "\"2\"", "bytes 3-29/30"), (206, "\"1\"", "bytes 4-29/30"), (412, "\"1\"", "")])
+    arguments: [
+      (200, "\"2\"", "bytes 3-29/30"), (206, "\"2\"", "bytes 3-29/30"), (206, "\"1\"", "bytes 4-29/30"),
+      (412, "\"1\"", ""),
+    ])
   func changed(status: Int, tag: String, range: String) async throws {
     let pair = try await Pair(Self.validators[0])
     #expect(try await pair.fast.value == "200 \(Self.content) network")
@@ -176,7 +179,8 @@ struct SlowReaderTests {
     #expect(try await EngineRig.line(answer) == "200 \(Self.content) network")
   }
 
-  @Test("a program that holds one large stream and awaits the same URL goes on", arguments: [Duration.zero, .seconds(1)])
+  @Test(
+    "a program that holds one large stream and awaits the same URL goes on", arguments: [Duration.zero, .seconds(1)])
   func oneTask(patience: Duration) async throws {
     var options = HTTPCacheOptions()
     options.patience = patience

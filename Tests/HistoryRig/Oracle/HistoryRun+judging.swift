@@ -116,7 +116,8 @@ extension HistoryRun {
 
   private func judgeCount(_ change: Change, _ effects: [ModelService.Effect]) {
     let changed = effects.filter { $0.isChange && isDetectable($0, change) }
-    for (kind, all) in Dictionary(grouping: changed, by: \.kind) where all.count > 1 && !isMadeAgain(all, change) && !isRepair(all, change) {
+    for (kind, all) in Dictionary(grouping: changed, by: \.kind)
+    where all.count > 1 && !isMadeAgain(all, change) && !isRepair(all, change) {
       find(
         .twice, item: itemOfRepetition(change),
         "\(change.mark) (\(change.operation) at \(change.store)): \(all.count) times \(kind) of \(all.map(\.entity))")

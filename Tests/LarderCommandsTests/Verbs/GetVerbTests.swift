@@ -154,7 +154,8 @@ struct GetVerbTests {
       ["get", "--timeout", "-1", "http://h/x"], ["get", "--timeout", "nan", "http://h/x"],
       ["get", "--retry", "many", "http://h/x"], ["get", "--header", "nonsense", "http://h/x"],
       ["get", "--header", "A b: c", "http://h/x"], ["get", "--header", "Authorization: Basic eA==", "http://h/x"],
-      ["get", "--header", "PRIVATE-TOKEN: hunter2", "http://h/x"], ["get", "-H", "x-login-session: hunter2", "http://h/x"],
+      ["get", "--header", "PRIVATE-TOKEN: hunter2", "http://h/x"],
+      ["get", "-H", "x-login-session: hunter2", "http://h/x"],
       ["get", "--credential-header", "X-Who", "-H", "X-Who: hunter2", "http://h/x"],
       ["get", "--no-credential-header", "X Who", "http://h/x"],
       ["get", "--key", "k", "http://h/x"], ["get", "--service", "http://other/", "http://h/x"],
@@ -172,7 +173,8 @@ struct GetVerbTests {
     let server = try ScriptedServer { request in .response(200, body: request.fields["X-Build-Key"] ?? "-") }
     defer { server.stop() }
     let outcome = await Rig().run(
-      "get", "--no-credential-header", "x-build-key", "-H", "X-Build-Key: 7", "-H", "X-CSRF-Token: Fetch", server.text("/x"))
+      "get", "--no-credential-header", "x-build-key", "-H", "X-Build-Key: 7", "-H", "X-CSRF-Token: Fetch",
+      server.text("/x"))
     #expect(outcome.status == .done, "\(outcome.diagnostics)")
     #expect(outcome.output == "7")
   }

@@ -162,7 +162,8 @@ struct ProxyVerbTests {
       "--upstream", server.text(""), "--credential-header", "X-Who", "--no-credential-header", "X-Build-Key")
     #expect(try await proxy.get("a").text == "/a 0")
     for (fields, answer) in [
-      (["X-Who": "1"], "/a 1"), (["X-Who": "2"], "/a 2"), (["PRIVATE-TOKEN": "1"], "/a 3"), (["PRIVATE-TOKEN": "2"], "/a 4"),
+      (["X-Who": "1"], "/a 1"), (["X-Who": "2"], "/a 2"), (["PRIVATE-TOKEN": "1"], "/a 3"),
+      (["PRIVATE-TOKEN": "2"], "/a 4"),
       (["X-Build-Key": "1"], "/a 0"), (["X-Who": "1"], "/a 1"), (["Cookie": "1"], "/a 0"),
     ] as [(HTTPFields, String)] {
       #expect(try await proxy.get("a", fields: fields).text == answer)

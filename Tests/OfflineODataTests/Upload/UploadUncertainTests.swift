@@ -143,6 +143,20 @@ struct UploadUncertainTests {
     #expect(try await failures(rig) == [.conflict])
   }
 
+  @Test(
+    "A created entity under the service's key that a download has brought and another client has deleted is unclear")
+  func deletedUnderServiceKey() async throws {
+    let rig = try await UploadRig()
+    try await rig.create("Orders", key: -1, ["Name": .string("made here"), "Total": .int32(512)])
+    try await lose(rig)
+    try await rig.store.download()
+    rig.service.change { $0.sets["Orders"]?[1000] = nil }
+    let report = try await rig.store.upload()
+    #expect(rig.service.log == ["POST Orders(1000)"])
+    #expect(report.failed == 1, "\(report)")
+    #expect(try await failures(rig) == [.unknownOutcome])
+  }
+
   // MARK: Deletions
 
   @Test("A deleted entity that another client has created anew is not deleted again", arguments: [false, true])
@@ -246,7 +260,8 @@ struct UploadUncertainTests {
     #expect(kind == .unknownOutcome)
   }
 
-  @Test("A new change of an entity does not send again a conflict that may have taken effect", arguments: [false, true])
+  @Test(
+    "A new change of an entity does not send again a conflict that may have taken effect", arguments: [false, true])
   func changeBehindConflict(isDeletion: Bool) async throws {
     let rig = try await UploadRig()
     let row = try await rig.row("Orders", 1)
@@ -276,7 +291,9 @@ struct UploadUncertainTests {
     edit(rig, "Orders", key, ["Name": "\"theirs\""])
     _ = try await rig.store.upload()
     let path = try await rig.store.readEntitySet("ErrorArchive").entities.first?["EntityPath"]
-    guard case .string(let text)? = path else { throw OfflineODataError(.entityNotFound, "\(String(describing: path))") }
+    guard case .string(let text)? = path else {
+      throw OfflineODataError(.entityNotFound, "\(String(describing: path))")
+    }
     try await rig.store.delete(text)
     #expect(try await rig.queue == ["1|2", "2|3"])
   }

@@ -221,7 +221,8 @@ public final class FileCache: Cache, SharedCache {
   }
 
   func changeMark(forKey key: String) -> ChangeMark? {
-    guard let folder = folder.withLock({ $0 }), let changes = folder.changes, let name = try? folder.name(of: key) else {
+    guard let folder = folder.withLock({ $0 }), let changes = folder.changes, let name = try? folder.name(of: key)
+    else {
       return nil
     }
     return ChangeMark(changes, part: name.part)

@@ -26,7 +26,8 @@ extension SQLiteStore {
 
   /// Makes a change, after all that were asked for before; committed when it returns.
   func change(
-    _ scope: WaitingChange.Scope = .nothing, weight: Int = 0, _ work: @escaping @Sendable (Connection, inout [Int64]) throws(StorageError) -> Void
+    _ scope: WaitingChange.Scope = .nothing, weight: Int = 0,
+    _ work: @escaping @Sendable (Connection, inout [Int64]) throws(StorageError) -> Void
   ) async throws(CacheError) {
     let error = await withCheckedContinuation { done in
       let isFirst = waiting.withLock { waiting in

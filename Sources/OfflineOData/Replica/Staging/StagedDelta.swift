@@ -129,7 +129,9 @@ final class StagedDelta: Sendable {
         if let rest = reader?.collector.take() { try writer.write(rest, connection) }
         guard let next else { return }
         let form = JSONSettings.decode(PageForm.self, next.form) ?? PageForm()
-        reader = PageReader(form, RowCollector(
+        reader = PageReader(
+          form,
+          RowCollector(
             plan: plan, table: table, notesMembers: true, selected: places[query]?.selected ?? [:]))
         page = next.page
       }

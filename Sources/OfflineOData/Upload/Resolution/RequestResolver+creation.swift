@@ -40,7 +40,10 @@ extension RequestResolver {
     switch candidates {
     case .unknown: return Found(.unanswered)
     case .unclear: return Found(.ambiguous)
-    case .none: return Found(.absent)
+    case .none:
+      // What a download has brought since and the service no longer has was deleted by another client.
+      let everything = Set((known.contents.last ?? body).properties.map(\.name))
+      return Found(try await hasRow(everything, known.contents.last ?? body, known, since: true) ? .gone : .absent)
     case .one(let only):
       let answer = ServerAnswer(entity: only, etag: only.etag, location: only.id ?? only.editLink)
       guard let path = path(of: answer, known.entry.request) else { return Found(.asSent, .there(answer)) }
@@ -156,31 +159,39 @@ extension RequestResolver {
   private func areDistinctive(
     _ sets: Set<Set<String>>, _ sent: QueuedEntity, _ known: Case
   ) async throws(OfflineODataError) -> Bool {
+    for names in sets where try await !hasRow(names, sent, known, since: false) { return true }
+    return false
+  }
+
+  /// Whether the store has an entity from the service with the values of some properties that were sent.
+  ///
+  /// - Parameter since: true for those that came since the first send, which may be the entity itself; false for earlier ones.
+  private func hasRow(
+    _ names: Set<String>, _ sent: QueuedEntity, _ known: Case, since: Bool
+  ) async throws(OfflineODataError) -> Bool {
     try await store.read { connection, state, plan in
-      guard let table = known.entry.request.entity.flatMap({ plan.table($0.table) }) else { return !sets.isEmpty }
-      return try sets.contains { names in
-        var (terms, values): ([String], [SQLValue]) = ([], [])
-        for property in sent.properties where names.contains(property.name) {
-          guard let column = table.column([property.name]), column.storage != .complex,
-            let value = try? column.storage.sqlValue(of: property.value.value, type: column.type, model: plan.model)
-          else { continue }
-          values.append(value)
-          terms.append("\(TableDDL.quoted(column.name)) = ?\(values.count)")
-        }
-        guard !terms.isEmpty else { return true }
-        let sql = """
-          SELECT 1 FROM \(state.tables[table.number]) WHERE \(terms.joined(separator: " AND "))
-            AND "@id" < ?\(values.count + 1) AND "@id" NOT IN (SELECT row FROM larder_effect WHERE kind = 0) LIMIT 1
-          """
-        // What came since the first send may be the entity itself.
-        values.append(.integer(known.attempt.newcomers ?? .max))
-        var isKnown = false
-        try connection.forEachRow(sql, values) { (_) throws(StorageError) in
-          isKnown = true
-          return false
-        }
-        return !isKnown
+      guard let table = known.entry.request.entity.flatMap({ plan.table($0.table) }) else { return false }
+      var (terms, values): ([String], [SQLValue]) = ([], [])
+      for property in sent.properties where names.contains(property.name) {
+        guard let column = table.column([property.name]), column.storage != .complex,
+          let value = try? column.storage.sqlValue(of: property.value.value, type: column.type, model: plan.model)
+        else { continue }
+        values.append(value)
+        terms.append("\(TableDDL.quoted(column.name)) = ?\(values.count)")
       }
+      guard !terms.isEmpty else { return false }
+      let sql = """
+        SELECT 1 FROM \(state.tables[table.number]) WHERE \(terms.joined(separator: " AND "))
+          AND "@id" \(since ? ">=" : "<") ?\(values.count + 1)
+          AND "@id" NOT IN (SELECT row FROM larder_effect WHERE kind = 0) LIMIT 1
+        """
+      values.append(.integer(known.attempt.newcomers ?? .max))
+      var isThere = false
+      try connection.forEachRow(sql, values) { (_) throws(StorageError) in
+        isThere = true
+        return false
+      }
+      return isThere
     }
   }
 

@@ -193,7 +193,8 @@ struct RequestResolver: Sendable {
         .conflict,
         mayHaveTakenEffect
           ? "The response was lost, and another client has changed the entity: the change may have taken effect before that."
-          : "The response was lost. The change did not take effect, and another client has changed the entity.", known.attempt)
+          : "The response was lost. The change did not take effect, and another client has changed the entity.",
+        known.attempt)
       failure.httpStatus = 412
       failure.mayHaveTakenEffect = mayHaveTakenEffect
       return .archived(failure, theirs: found.theirs)
