@@ -22,7 +22,7 @@ struct ProxyCommand {
   private let addsForwarded: Bool
   /// Whether people share the proxy that must not see each other's responses: on loopback it is one person's, as a browser is.
   let isShared: Bool
-  private let credentialFields: CredentialFields
+  let credentialFields: CredentialFields
   private let hosts: Set<String>
   private let cacheFolder: String?
   private let key: StorageKey?

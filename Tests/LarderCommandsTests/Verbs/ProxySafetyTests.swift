@@ -175,7 +175,7 @@ struct ProxySafetyTests {
     let arguments = ParsedArguments(path: ["larder", "proxy"], options: options, operands: [:])
     let command = try ProxyCommand(arguments, Rig().context(Collector(), Collector()))
     #expect(command.isShared == !isLoopback)
-    #expect(command.keepsCookiesApart == (byCookie || !isLoopback))
+    #expect(command.credentialFields.contains(.cookie) == (byCookie || !isLoopback))
   }
 
   @Test("A page of another site may not change anything in the name of a client certificate")

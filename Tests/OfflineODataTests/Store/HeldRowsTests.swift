@@ -316,8 +316,10 @@ struct HeldRowsTests {
   func uploadedMove(isAlsoHeld: Bool) async throws {
     let (rig, server) = try Self.rig("")
     defer { server.stop() }
-    var queries = ["q": "Orders?$expand=Items($expand=Product),Tags"]
-    if isAlsoHeld { queries["i"] = "Items" }
+    let queries: KeyValuePairs =
+      isAlsoHeld
+      ? ["q": "Orders?$expand=Items($expand=Product),Tags", "i": "Items"]
+      : ["q": "Orders?$expand=Items($expand=Product),Tags"]
     let store = try await rig.open(queries)
     let before = try await Self.keys(store)
     try await store.update("Items(1)", to: ODataEntity(properties: [ODataProperty("OrderID", .null)]))
