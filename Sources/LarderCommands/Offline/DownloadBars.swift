@@ -23,7 +23,7 @@ final class DownloadBars: Sendable {
 
   private let port: OutputPort
   private let unit: String
-  private let state = Locked(State())
+  private let drawing = Exclusive(State())
   /// The least time between two drawings.
   private static let pause = Duration.milliseconds(100)
 
@@ -36,7 +36,7 @@ final class DownloadBars: Sendable {
   /// What has come of one.
   func update(_ name: String, _ change: (inout Line) -> Void) {
     guard port.isTerminal else { return }
-    state.withLock { state in
+    drawing.run { state in
       if state.lines[name] == nil { state.order.append(name) }
       change(&state.lines[name, default: Line()])
       if let last = state.last, ContinuousClock.now - last < Self.pause { return }
@@ -47,7 +47,7 @@ final class DownloadBars: Sendable {
 
   /// Takes the lines away.
   func end() {
-    state.withLock { state in
+    drawing.run { state in
       if state.drawn > 0 { try? port.write("\u{1B}[\(state.drawn)A\u{1B}[J") }
       state.drawn = 0
     }

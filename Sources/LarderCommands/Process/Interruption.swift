@@ -40,7 +40,7 @@ final class Interruption: Sendable {
   var code: Int32? { heard.number.map { 128 + $0 } }
 
   /// Hears nothing any more.
-  func stop() { sources.withLock { $0.forEach { $0.cancel() } } }
+  func stop() { for source in sources.withLock({ exchange(&$0, with: []) }) { source.cancel() } }
 }
 
 private final class FirstSignal: Sendable {

@@ -176,10 +176,14 @@ import Synchronization
 
   /// Bytes that are on the disk before they are mapped: a hole that cannot be filled would end the process.
   ///
-  /// All but the number are written each time, with what they hold, since a copy of the file may have holes; where a file
-  /// system keeps blocks of more than one file in one place and the disk is full, the number's first change may still end the
-  /// process.
+  /// A file that has all its blocks is left alone, so a full disk is no reason not to open it. In another one, such as a copy with
+  /// holes, all but the number are written, with what they hold; where a file system keeps blocks of more than one file in one
+  /// place and the disk is full, the number's first change may still end the process.
   private static func fill(_ descriptor: Int32, _ path: String) throws(StorageError) {
+    var status = stat()
+    // The pointer is to a local value, for the call alone.
+    let isWhole = unsafe fstat(descriptor, &status) == 0 && status.st_size >= length
+    if isWhole, Int64(status.st_blocks) * 512 >= Int64(length) { return }
     let start = MemoryLayout<UInt64>.size
     var bytes = [UInt8](repeating: 0, count: length - start)
     // The array lives through the calls and has room for so much.
