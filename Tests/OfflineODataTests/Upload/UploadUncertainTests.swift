@@ -157,6 +157,21 @@ struct UploadUncertainTests {
     #expect(try await failures(rig) == [.unknownOutcome])
   }
 
+  @Test("A change of a change set that failed is not taken for done because the look-up of the rest was interrupted")
+  func failedWithoutRollback() async throws {
+    let rig = try await UploadRig(.init(rollsBack: false))
+    let (first, _) = try await rig.create("Orders", key: -1, ["Name": .string("made here"), "Total": .int32(512)])
+    try await rig.update(try await rig.row("Orders", 2), ["Name": .string("mine")], unit: first)
+    edit(rig, "Orders", 2, ["Name": "\"theirs\""])
+    rig.service.fail(.lost, times: 9) { $0.hasPrefix("GET") }
+    await #expect(throws: OfflineODataError.self) { try await rig.store.upload() }
+    rig.service.change { $0.fault = nil }
+    _ = try await rig.store.upload()
+    #expect(try await failures(rig) == [.conflict])
+    #expect(rig.service.entities("Orders")[2]?.values["Name"] == "\"theirs\"")
+    #expect(rig.service.entities("Orders")[1000]?.values["Name"] == "\"made here\"")
+  }
+
   // MARK: Deletions
 
   @Test("A deleted entity that another client has created anew is not deleted again", arguments: [false, true])

@@ -271,6 +271,13 @@ struct ChangeQueue {
       """, .integer(id))
   }
 
+  /// Notes that the service has answered that the change set of an uncertain request failed.
+  func noteRejection(of id: Int64) throws(StorageError) {
+    try connection.run(
+      "UPDATE larder_request SET attempt = json_set(attempt, '$.isRejected', json('true')) WHERE id = ?1 AND state = 1",
+      .integer(id))
+  }
+
   /// Lets go of a request that is held.
   func letGo(_ id: Int64) throws(StorageError) {
     try connection.run(

@@ -20,6 +20,8 @@ struct UploadAttempt: Codable, Hashable, Sendable {
   var digest: String
   /// The least identity that no entity of the store had when it was first sent: what has a higher one came later.
   var newcomers: Int64?
+  /// True if the service has answered that the change set failed, and nobody could look yet what it did all the same.
+  var isRejected: Bool?
 
   /// A send of a rendered request. What was sent before unchanged keeps its name, for the service may know it.
   init(

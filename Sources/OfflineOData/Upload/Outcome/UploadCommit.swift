@@ -24,6 +24,8 @@ struct UploadCommit: Sendable {
     let ends: [(entry: QueueEntry, end: RequestEnd)]
     /// Sent as one it was not taken; its requests go one after another.
     var goesApart = false
+    /// The service has answered that it failed.
+    var isRejected = false
   }
 
   /// Commits units. Answers their fates and what it has counted.
@@ -98,7 +100,7 @@ struct UploadCommit: Sendable {
         // As before this send, of which the service has taken nothing: what was in doubt then is in doubt still.
         try queue.set(entry.state, of: entry.id)
         if entry.attempt == nil, unit.ends.count == 1 { try queue.set(attempt: nil, of: entry.id) }
-      case .inDoubt: break
+      case .inDoubt: if unit.isRejected { try queue.noteRejection(of: entry.id) }
       case .again(let theirs, let changed):
         let base =
           try entry.failure?.base

@@ -25,7 +25,23 @@ struct UploadEnds: Sendable {
     do { return try await judged(unit, answer) } catch let stop as UploadStop {
       // What the service cannot be asked now: the next upload looks up the whole of it.
       let ends = unit.members.map { (entry: $0.entry, end: RequestEnd.inDoubt) }
-      return (UploadCommit.Unit(id: unit.id, ends: ends), OfflineODataError(below: stop.cause))
+      return (
+        UploadCommit.Unit(id: unit.id, ends: ends, isRejected: isRejection(answer)), OfflineODataError(below: stop.cause)
+      )
+    }
+  }
+
+  /// Whether the service has answered that the unit failed.
+  private func isRejection(_ answer: Answer) -> Bool {
+    func isRejection(_ error: ODataServiceError) -> Bool {
+      switch UploadOutcome.of(error, isRemoval: false) {
+      case .refused, .conflict, .needsCondition: true
+      default: false
+      }
+    }
+    return switch answer {
+    case .whole(let error): isRejection(error)
+    case .each(let answers): answers.contains { if case .failure(let error) = $0 { isRejection(error) } else { false } }
     }
   }
 

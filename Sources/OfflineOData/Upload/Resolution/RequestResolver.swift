@@ -223,6 +223,9 @@ struct RequestResolver: Sendable {
   func together(
     _ ends: [(entry: QueueEntry, end: RequestEnd)], sent: Set<Int64>
   ) -> [(entry: QueueEntry, end: RequestEnd)] {
+    // One that the service has said to have failed has no outcome of its own: what took effect all the same was looked up.
+    let isRejected = ends.contains { $0.entry.attempt.flatMap(UploadAttempt.init(json:))?.isRejected == true }
+    if isRejected { return ends }
     let ends = UploadEnds.carriedOut(ends)
     let mayBeDone = ends.contains { _, end in
       switch end {
