@@ -58,9 +58,11 @@ package struct Change: Sendable {
   }
 
   /// Whether a change that was in the archive is sent as another one, which mends it.
-  func isMended(by other: Change) -> Bool {
-    guard case .archived = fate, other.store == store, other.number > number else { return false }
-    return other.target == target || other.target == .made(number)
+  ///
+  /// - Parameter isSameEntity: both change one entity that the service has.
+  func isMended(by other: Change, isSameEntity: Bool) -> Bool {
+    guard case .archived = fate, other.store == store, other.number > number, other.target != nil else { return false }
+    return isSameEntity || other.target == target || other.target == .made(number)
   }
 
   package var mark: String { "m\(number)" }

@@ -189,7 +189,12 @@ extension HistoryRun {
         case .undo: changes[place].fate = .undone
         case .nothing:
           // A new change of an entity mends one of the archive: it is sent in its place.
-          if let index = changes.indices.first(where: { $0 >= stepBegin && changes[place].isMended(by: changes[$0]) }) {
+          let entity = name(of: changes[place].target, model.service)
+          let index = changes.indices.first { index in
+            let isSame = entity != nil && name(of: changes[index].target, model.service) == entity
+            return index >= stepBegin && changes[place].isMended(by: changes[index], isSameEntity: isSame)
+          }
+          if let index {
             changes[place].fate = .discarded
             (changes[index].mends, changes[index].isRetried) = (changes[place].number, true)
           } else {
