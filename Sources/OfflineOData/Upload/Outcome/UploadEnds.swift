@@ -25,9 +25,8 @@ struct UploadEnds: Sendable {
     do { return try await judged(unit, answer) } catch let stop as UploadStop {
       // What the service cannot be asked now: the next upload looks up the whole of it.
       let ends = unit.members.map { (entry: $0.entry, end: RequestEnd.inDoubt) }
-      return (
-        UploadCommit.Unit(id: unit.id, ends: ends, isRejected: isRejection(answer)), OfflineODataError(below: stop.cause)
-      )
+      let unit = UploadCommit.Unit(id: unit.id, ends: ends, isRejected: isRejection(answer))
+      return (unit, OfflineODataError(below: stop.cause))
     }
   }
 
