@@ -16,7 +16,8 @@ extension HTTPCache {
     }
     let place = transfers.place(
       key: inquiry.key, fields: inquiry.request.fields, shareKey: Errand.shareKey(inquiry, found),
-      timeouts: inquiry.request.timeouts, asReader: true, seen: inquiry.seen == -1 ? nil : inquiry.seen)
+      timeouts: inquiry.request.timeouts, asReader: true, seen: inquiry.seen == -1 ? nil : inquiry.seen,
+      mark: sharedCache?.invalidationMark(of: inquiry.resource))
     switch place {
     case .begun(let transfer, let member):
       let errand = Errand(inquiry, found, reason, validates: validates)
@@ -328,7 +329,7 @@ extension HTTPCache {
       let found = await lookup(inquiry)
       let place = transfers.place(
         key: inquiry.key, fields: inquiry.request.fields, shareKey: Errand.shareKey(inquiry, found),
-        timeouts: inquiry.request.timeouts, asReader: false)
+        timeouts: inquiry.request.timeouts, asReader: false, mark: sharedCache?.invalidationMark(of: inquiry.resource))
       switch place {
       case .joined(let transfer, let member): transfer.leave(member)
       case .closed, .late: break

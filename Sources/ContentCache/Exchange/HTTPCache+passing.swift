@@ -104,6 +104,7 @@ extension HTTPCache {
     for url in invalid.urls { await invalidate(ResourceKey.normalised(url), caller: inquiry.caller) }
     if !invalid.groups.isEmpty {
       let origin = ResourceKey.origin(of: inquiry.resource)
+      sharedCache?.noteInvalidationOfAll()
       transfers.markOutdated { ResourceKey.origin(of: $0) == origin }
     }
     for name in invalid.groups {
@@ -119,6 +120,7 @@ extension HTTPCache {
 
   /// Marks what is stored of a resource, for whomever: what one caller has changed is no longer what another has got.
   private func invalidate(_ resource: String, caller: String) async {
+    sharedCache?.noteInvalidation(of: resource)
     transfers.markOutdated { $0 == resource || $0.hasPrefix(resource + " #") }
     var keys = [resource]
     if !caller.isEmpty { keys.append(resource + caller) }

@@ -4,6 +4,7 @@ extension HTTPCache {
   /// Forgets what is stored for a request: its response, or all variants of its URL. Answers under way are not stored.
   package func removeContent(of request: HTTPRequest) async throws(CacheError) {
     let inquiry = await inquiry(request, .standard, .none)
+    sharedCache?.noteInvalidation(of: inquiry.resource)
     transfers.markOutdated { $0 == inquiry.key }
     try await records.run(inquiry.key) { () async throws(CacheError) in
       let variants = try await cache.entry(forKey: inquiry.key)?.metadata.variants ?? []
@@ -14,6 +15,7 @@ extension HTTPCache {
 
   /// Forgets everything. Answers under way are not stored.
   package func removeAll() async throws(CacheError) {
+    sharedCache?.noteInvalidationOfAll()
     transfers.markOutdated { _ in true }
     // After what is being stored at this moment; nothing else of these transfers is.
     await records.settled()

@@ -43,8 +43,20 @@ extension HTTPCache {
   /// or it is done before the change that makes it outdated.
   func unlessOutdated(_ transfer: Transfer, _ errand: Errand, _ work: () async -> CacheEntry?) async -> CacheEntry? {
     await records.run(errand.inquiry.key) { () async -> CacheEntry? in
-      transfer.isOutdated ? nil : await work()
+      guard !transfer.isOutdated else { return nil }
+      let entry = await work()
+      // Another process may have declared it invalid while it was stored, and have found nothing to mark.
+      guard entry != nil, transfer.isInvalidatedElsewhere else { return entry }
+      await forgetOutdated(errand)
+      return nil
     }
+  }
+
+  /// Removes what is stored for a request, with its variants; their records are held.
+  private func forgetOutdated(_ errand: Errand) async {
+    let inquiry = errand.inquiry
+    let variants = (try? await cache.entry(forKey: inquiry.key))?.metadata.variants ?? []
+    for key in [inquiry.key] + variants.map(\.key) { await remove(key, inquiry.resource) }
   }
 
   /// An answer has been stored; those to requests that went out before, and have yet to come, are older.

@@ -26,6 +26,8 @@ public final class HTTPCache: Sendable {
   let hitStatus: String
   /// Held while the record under a key is read, changed and written back.
   let records = KeyedLock()
+  /// The cache, or the lower one of two, where other processes may use it too.
+  let sharedCache: (any SharedCache)?
 
   /// Joins a cache and a network.
   public init(cache: any Cache, transport: any HTTPTransport, options: HTTPCacheOptions = .init()) {
@@ -33,6 +35,7 @@ public final class HTTPCache: Sendable {
     self.transport = transport
     self.options = options
     keepsContent = !(cache is NoCache)
+    sharedCache = cache as? any SharedCache ?? (cache as? TieredCache)?.shared
     transfers = Transfers(
       window: options.window, patience: options.patience, finishing: options.finishesAbandoned
     ) {

@@ -70,9 +70,14 @@ final class Transfer: Sendable {
   /// Is told why spooled content cannot be read back.
   private let onUnreadable: @Sendable (CacheError) -> Void
 
+  private let mark: InvalidationMark?
+
+  /// - Parameter mark: what other processes have declared invalid before the request is sent.
   init(
-    window: Int, patience: Duration, finishing: Int, onUnreadable: @escaping @Sendable (CacheError) -> Void
+    window: Int, patience: Duration, finishing: Int, mark: InvalidationMark? = nil,
+    onUnreadable: @escaping @Sendable (CacheError) -> Void
   ) {
+    self.mark = mark
     state = Locked(TransferState(window: window, patience: patience))
     self.onUnreadable = onUnreadable
     self.finishing = finishing
@@ -247,7 +252,10 @@ final class Transfer: Sendable {
 
   /// From here on its answer is not kept as good for later requests.
   func markOutdated() { outdated.store(true, ordering: .releasing) }
-  var isOutdated: Bool { outdated.load(ordering: .acquiring) }
+  var isOutdated: Bool { outdated.load(ordering: .acquiring) || isInvalidatedElsewhere }
+
+  /// Whether any process has declared invalid what the response may be of, since before the request was sent.
+  var isInvalidatedElsewhere: Bool { mark?.isCurrent == false }
 
   var hasReaders: Bool { state.withLock { $0.hasReaders } }
 

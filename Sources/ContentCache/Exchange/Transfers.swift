@@ -33,7 +33,7 @@ final class Transfers: Sendable {
     /// What can be joined under a name.
     func running(_ shareKey: String?, _ timeouts: HTTPTimeouts) -> Transfer? {
       guard let shareKey, let id = shared[shareKey], let running = running[id] else { return nil }
-      return running.timeouts == timeouts ? running.transfer : nil
+      return running.timeouts == timeouts && !running.transfer.isInvalidatedElsewhere ? running.transfer : nil
     }
 
     mutating func begin(
@@ -96,11 +96,12 @@ final class Transfers: Sendable {
   ///
   /// - Parameter seen: ``endedCount`` before the cache was asked; nil where it need not be asked again.
   func place(
-    key: String, fields: HTTPFields = [:], shareKey: String?, timeouts: HTTPTimeouts, asReader: Bool, seen: Int? = nil
+    key: String, fields: HTTPFields = [:], shareKey: String?, timeouts: HTTPTimeouts, asReader: Bool, seen: Int? = nil,
+    mark: InvalidationMark? = nil
   ) -> Place {
     // Others find it with its first member in it.
     let transfer = Transfer(
-      window: window, patience: patience, finishing: finishing, onUnreadable: onUnreadable)
+      window: window, patience: patience, finishing: finishing, mark: mark, onUnreadable: onUnreadable)
     guard let member = transfer.join(asReader: asReader) else { return .closed }
     var full: Transfer?
     while true {

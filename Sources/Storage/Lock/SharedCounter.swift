@@ -28,7 +28,9 @@ import Synchronization
   private let value: UnsafeMutablePointer<Atomic<UInt64>>
   private static let length = 4096
   /// How many parts have a number of their own.
-  package static let partCount = length / MemoryLayout<UInt64>.size - 1
+  package static let partCount = length / MemoryLayout<UInt64>.size - 1 - invalidationCount
+  /// How many numbers of invalidations there are, behind those of the parts.
+  package static let invalidationCount = 64
   private let identity: Identity
 
   /// Which file it is.
@@ -120,6 +122,16 @@ import Synchronization
   @inline(__always)
   package func part(_ index: Int) -> UInt64 {
     unsafe (value + 1 + index).pointee.load(ordering: .sequentiallyConsistent)
+  }
+
+  /// How often something of an index was declared invalid.
+  package func invalidations(_ index: Int) -> UInt64 {
+    unsafe (value + 1 + SharedCounter.partCount + index).pointee.load(ordering: .sequentiallyConsistent)
+  }
+
+  /// Counts an invalidation; needs no lock.
+  package func countInvalidation(of index: Int) {
+    _ = unsafe (value + 1 + SharedCounter.partCount + index).pointee.wrappingAdd(1, ordering: .sequentiallyConsistent)
   }
 
   private func setPart(_ index: Int, _ number: UInt64) {

@@ -272,6 +272,8 @@ final class CacheFolder: Sendable {
       let parts = name.map { $0.part..<$0.part + 1 } ?? 0..<SharedCounter.partCount
       counter.beginChange(of: parts)
       defer { counter.endChange(of: parts) }
+      // Responses that are on their way to any process may be of before.
+      if name == nil { for index in 0..<SharedCounter.invalidationCount { counter.countInvalidation(of: index) } }
       return try body()
     }
   }

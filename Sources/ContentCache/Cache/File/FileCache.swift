@@ -220,12 +220,12 @@ public final class FileCache: Cache, SharedCache {
     try CacheFolder.forget(path)
   }
 
-  func changeMark(forKey key: String) -> ChangeMark? {
+  func sharedPart(ofKey key: String) -> (changes: SharedChanges, part: Int)? {
     guard let folder = folder.withLock({ $0 }), let changes = folder.changes, let name = try? folder.name(of: key)
     else {
       return nil
     }
-    return ChangeMark(changes, part: name.part)
+    return (changes, name.part)
   }
 
   private func stop() -> CacheFolder? {

@@ -197,8 +197,9 @@ public final class SQLiteCache: Cache, SharedCache {
     SQLiteCacheWriter(try await presentStore(), limit: entryLimit)
   }
 
-  func changeMark(forKey key: String) -> ChangeMark? {
-    store.changes.map { ChangeMark($0, part: store.part(of: key)) }
+  func sharedPart(ofKey key: String) -> (changes: SharedChanges, part: Int)? {
+    let store = store
+    return store.changes.map { ($0, store.part(of: key)) }
   }
 
   /// How many bytes the entries take, as `limit` counts them.

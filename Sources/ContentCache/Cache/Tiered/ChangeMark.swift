@@ -11,9 +11,50 @@ import Synchronization
 
 /// A cache in a place that other processes use too, which tells when something may have been changed there.
 protocol SharedCache: Cache {
-  /// What to remember before an entry is read: as long as it is current, nobody has changed what lies under the key. Nil where
-  /// that cannot be known: the file system has no shared memory, or nobody may write to the folder.
-  func changeMark(forKey key: String) -> ChangeMark?
+  /// The numbers that all processes share, and the part that a key belongs to. Nil where there are none: the file system has no
+  /// shared memory, or nobody may write to the folder.
+  func sharedPart(ofKey key: String) -> (changes: SharedChanges, part: Int)?
+}
+
+extension SharedCache {
+  /// What to remember before an entry is read: as long as it is current, nobody has changed what lies under the key.
+  func changeMark(forKey key: String) -> ChangeMark? {
+    sharedPart(ofKey: key).map { ChangeMark($0.changes, part: $0.part) }
+  }
+
+  /// What to remember before a request is sent: as long as it is current, no process has declared invalid what the response
+  /// may be of.
+  func invalidationMark(of resource: String) -> InvalidationMark? {
+    sharedPart(ofKey: resource).map { InvalidationMark($0.changes, part: $0.part) }
+  }
+
+  /// Tells all processes that responses on their way to a resource may be older than a change that has just been made.
+  func noteInvalidation(of resource: String) {
+    guard let (changes, part) = sharedPart(ofKey: resource) else { return }
+    changes.counter.countInvalidation(of: part % SharedCounter.invalidationCount)
+  }
+
+  /// Tells the same of all resources.
+  func noteInvalidationOfAll() {
+    guard let (changes, _) = sharedPart(ofKey: "") else { return }
+    for index in 0..<SharedCounter.invalidationCount { changes.counter.countInvalidation(of: index) }
+  }
+}
+
+/// The number of invalidations of a part of the resources, as a request remembers it.
+struct InvalidationMark: Sendable {
+  private let changes: SharedChanges
+  private let index: Int
+  private let number: UInt64
+
+  init(_ changes: SharedChanges, part: Int) {
+    self.changes = changes
+    index = part % SharedCounter.invalidationCount
+    number = changes.counter.invalidations(index)
+  }
+
+  /// True where nothing of the part was declared invalid since.
+  var isCurrent: Bool { changes.counter.invalidations(index) == number }
 }
 
 /// The state of one part of a shared cache that a reader remembers.

@@ -15,7 +15,7 @@ public final class TieredCache: Cache {
   /// The most bytes of content that are kept in the first.
   let promotionLimit: Int
   /// The second, where other processes may change it.
-  private let shared: (any SharedCache)?
+  let shared: (any SharedCache)?
   let stripes = KeyStripes()
   let distrust = Distrust()
 
