@@ -107,15 +107,16 @@ struct SharedFolderTests {
     #expect(pair.mine.entryAtHand(forKey: "k")?.length == 200_000)
   }
 
-  @Test("what others store leaves nearly all of memory at hand", arguments: Place.allCases)
+  @Test("what others store leaves most of memory at hand", arguments: Place.allCases)
   func otherKeys(place: Place) async throws {
     let pair = try await Pair(place)
     for key in 0..<200 { try await pair.mine.store(Self.entry("\(key)"), forKey: "mine \(key)") }
     for key in 0..<20 { try await pair.other.store(Self.entry("\(key)"), forKey: "other \(key)") }
     let left = (0..<200).count { pair.mine.entryAtHand(forKey: "mine \($0)") != nil }
     print("\(left) of 200 entries are at hand after 20 others were stored")
-    // In an encrypted database nothing tells of keys: all entries are compared once.
-    if try place == .folder || RigKey.fromEnvironment() == nil { #expect(left > 150) }
+    // About 45 of 200 share their part with a later entry. In an encrypted database nothing tells of keys: all entries are
+    // compared once.
+    if try place == .folder || RigKey.fromEnvironment() == nil { #expect(left > 120) }
     for key in 0..<200 { #expect(try await Self.text(pair.mine.entry(forKey: "mine \(key)")) == "\(key)") }
     #expect((0..<200).allSatisfy { pair.mine.entryAtHand(forKey: "mine \($0)") != nil })
   }
