@@ -118,6 +118,26 @@ struct ProxyForwardingTests {
     await rig.stop()
   }
 
+  @Test(
+    "Each response that comes from no server has a Cache-Status (RFC 9211 §2)",
+    arguments: [
+      ("Bad Field: x\r\n", 400), ("Content-Length: 1x\r\n", 400), ("Content-Length: 99999999999999999999\r\n", 413),
+      ("X: \(String(repeating: "a", count: 40_000))\r\n", 431), ("Expect: more\r\n", 417),
+      ("X: large response\r\n", 502), ("Sec-Fetch-Site: cross-site\r\n", 200),
+    ])
+  func ownResponses(_ fields: String, _ status: Int) async throws {
+    let rig = try ProxyRig { request in
+      .response(
+        200, fields: request.fields["X"] == nil ? [:] : ["X": String(repeating: "a", count: 40_000)], body: "content")
+    }
+    let response = try await rig.exchange("GET", "/", fields)
+    #expect(response.status == status)
+    let cacheStatus = response.fields["Cache-Status"] ?? ""
+    #expect(cacheStatus.hasPrefix("larder"))
+    #expect(cacheStatus.contains("detail=proxy-error") == (status >= 400), "\(cacheStatus)")
+    await rig.stop()
+  }
+
   @Test("Content without a length streams through, both ways")
   func streams() async throws {
     let rig = try ProxyRig { request in

@@ -51,7 +51,9 @@ final class ProxyRig: Sendable {
     options.onExchange = { records.add($0) }
     self.records = records
     let proxy = CachingProxy(engine, upstream: try Upstream(upstream.url(base)), options: options)
-    server = try HTTPServer(.patient) { await proxy.respond(to: $0) }
+    var serverOptions = HTTPServer.Options.patient
+    serverOptions.refusalFields = proxy.refusalFields
+    server = try HTTPServer(serverOptions) { await proxy.respond(to: $0) }
   }
 
   func client() throws -> RawClient { try RawClient(port: server.port) }

@@ -74,6 +74,13 @@ public final class CachingProxy: Sendable {
     passage = Passage(name: options.name)
   }
 
+  /// The fields for responses that the server gives without asking the proxy (``HTTPServer/Options/refusalFields``).
+  public var refusalFields: HTTPFields {
+    var fields = HTTPFields()
+    ProxyFailure.status(cache: engine.options.name, forward: nil).append(to: &fields)
+    return fields
+  }
+
   /// Answers one request. It does not suspend where the answer is in memory.
   public func respond(to request: HTTPServerRequest) async -> HTTPServerResponse {
     let start = options.onExchange == nil ? nil : Optional(ContinuousClock.now)

@@ -29,11 +29,16 @@ struct ProxyFailure {
   /// for a fault wants to know whether, and why, the request was forwarded.
   func response(cache: String) -> HTTPServerResponse {
     var response = HTTPServerResponse(status: status, text: text + "\n")
+    ProxyFailure.status(cache: cache, forward: forward).append(to: &response.fields)
+    if status == 405 { response.fields["Allow"] = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS" }
+    return response
+  }
+
+  /// What such a response says of the cache.
+  static func status(cache: String, forward: ForwardReason?) -> CacheStatus {
     var status = CacheStatus(cache)
     status.forward = forward
     status.detail = "proxy-error"
-    status.append(to: &response.fields)
-    if self.status == 405 { response.fields["Allow"] = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS" }
-    return response
+    return status
   }
 }

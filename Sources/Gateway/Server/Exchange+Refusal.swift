@@ -1,4 +1,5 @@
 import CMicroHTTPD
+import HTTPCore
 import Locking
 
 // Requests that libmicrohttpd refuses by itself.
@@ -26,8 +27,29 @@ extension Exchange {
       case .number: "413 Content Too Large"
       case .malformed: "400 Bad Request"
       }
-    connection.send("HTTP/1.1 \(answer)\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
+    sendRefusal(answer)
     connection.shut(.both)
+  }
+
+  /// Adds what the options say to a response that the server gives by itself.
+  func addRefusalFields(to response: inout HTTPServerResponse) {
+    for field in engine.options.refusalFields { response.fields.append(field.name, field.value) }
+  }
+
+  /// Sends a response without content to the socket directly.
+  func sendRefusal(_ status: String) {
+    var head = Array("HTTP/1.1 \(status)\r\nConnection: close\r\nContent-Length: 0\r\n".utf8)
+    head.append(engine.options.refusalFields)
+    connection.send(head + Array("\r\n".utf8))
+  }
+}
+
+extension [UInt8] {
+  /// Appends the lines of header fields; those that delimit content are left out, for the server writes them itself.
+  mutating func append(_ fields: HTTPFields) {
+    for field in fields where field.isValid && FramingField(field.name) == nil {
+      self += Array("\(field.name): ".utf8) + field.bytes + Array("\r\n".utf8)
+    }
   }
 }
 

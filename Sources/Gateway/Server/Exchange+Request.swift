@@ -18,7 +18,9 @@ extension Exchange {
     switch head() {
     case .failure(let refusal):
       state.withLock { $0.isRefused = true }
-      return .respond(HTTPServerResponse(status: refusal.status, text: refusal.text))
+      var response = HTTPServerResponse(status: refusal.status, text: refusal.text)
+      addRefusalFields(to: &response)
+      return .respond(response)
     case .success(let head):
       let content = content(head)
       state.withLock { state in
@@ -98,16 +100,14 @@ extension Exchange {
 
   private static func interimHead(_ response: HTTPInterimResponse) -> [UInt8] {
     var head = Array("HTTP/1.1 \(response.status) \(response.status == 103 ? "Early Hints" : "Interim")\r\n".utf8)
-    for field in response.fields where field.isValid && FramingField(field.name) == nil {
-      head += Array("\(field.name): ".utf8) + field.bytes + Array("\r\n".utf8)
-    }
+    head.append(response.fields)
     return head + Array("\r\n".utf8)
   }
 
   /// Content of unknown length has gone past the limit. libmicrohttpd takes no answer in the middle of content, so it
   /// goes to the socket directly; nothing else is sent there at this time.
   private func breakOff(limit: Int) {
-    connection.send("HTTP/1.1 413 Content Too Large\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
+    sendRefusal("413 Content Too Large")
     let reader = state.withLock { $0.incoming.fail(.bodyTooLarge(limit: limit)) }
     reader?.resume(returning: .failure(.bodyTooLarge(limit: limit)))
     abort()

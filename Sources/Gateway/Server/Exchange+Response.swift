@@ -29,10 +29,12 @@ extension Exchange {
     var response = response
     if !(200...999).contains(response.status) {
       response.replace(status: 500, "The responder gave no final status.\n")
+      addRefusalFields(to: &response)
     }
     // libmicrohttpd would close the connection without a word.
     if Exchange.headSize(response.fields) > engine.options.maximumHead - Exchange.ownHead {
       response.replace(status: 502, "The head of the response is larger than this server hands on.\n")
+      addRefusalFields(to: &response)
     }
     state.withLock { $0.status = response.status }
     guard let made = unsafe make(response, isHead: isHead) else { return false }

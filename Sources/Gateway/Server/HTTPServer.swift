@@ -1,4 +1,4 @@
-import HTTPCore
+public import HTTPCore
 
 /// An HTTP/1.1 server (and 1.0) on libmicrohttpd.
 ///
@@ -60,6 +60,9 @@ public final class HTTPServer: Sendable {
     public var headTimeout = Duration.seconds(20)
     /// How long a connection may be silent between requests, and how long a client may neither send nor take a byte.
     public var idleTimeout = Duration.seconds(60)
+    /// Header fields of the responses that the server gives by itself, such as `Cache-Status`; none about the content or the
+    /// connection.
+    public var refusalFields: HTTPFields = [:]
     /// Is told of requests that the server answered by itself.
     public var onRefusal: (@Sendable (HTTPServerRefusal) -> Void)?
 

@@ -165,6 +165,7 @@ struct ProxyCommand {
       server.onRefusal = { log.write(ProxyRecord($0)) }
     }
     let proxy = CachingProxy(engine, upstream: upstream, options: options)
+    server.refusalFields = proxy.refusalFields
     do throws(HTTPServerError) {
       return try HTTPServer(server, atOnce: { proxy.respondAtOnce(to: $0) }) { await proxy.respond(to: $0) }
     } catch {
