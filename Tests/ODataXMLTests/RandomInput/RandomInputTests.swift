@@ -19,7 +19,7 @@ struct RandomInputTests {
     for number in 0..<Self.count {
       // Each has a seed of its own: one that fails is read alone with LARDER_SEED and a count of 1.
       var input = RandomInput(seed: seed &+ UInt64(number))
-      let kind = input.chance(30) ? .payload : input.one(of: RandomInput.Kind.allCases)
+      let kind = input.chance(30) ? RandomInput.Kind.payload : input.one(of: RandomInput.Kind.allCases)
       let bytes = input.document(kind)
       do {
         try Self.read(bytes, as: kind, model: input.chance(50) ? model : nil, &input)
