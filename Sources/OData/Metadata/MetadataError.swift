@@ -38,7 +38,7 @@ public struct MetadataError: Error, Sendable, Hashable, CustomStringConvertible 
     case truncated
     /// It has a document type declaration, which is refused (CSDL needs none, and entities are a way to attack).
     case documentTypeRefused
-    /// It is nested deeper than ``MetadataLimits/depth``.
+    /// It is nested deeper than ``MetadataLimits/depth``, or more than 100 types derive from each other.
     case tooDeep
     /// It, or one part of it, is longer than ``MetadataLimits`` allow.
     case tooLarge
@@ -109,6 +109,9 @@ public struct EdmDiagnostic: Sendable, Hashable, CustomStringConvertible {
     case duplicateName
     /// A type that derives from itself; its base type is ignored.
     case circularBaseType
+    /// A type that derives from more than 100 others. A document with one is refused; in a model made of schemas, the base type
+    /// of the 101st is ignored.
+    case tooManyBaseTypes
     /// A departure from the form of the document: no wrapper, white space before the start, an undeclared prefix.
     case unusualForm
   }
