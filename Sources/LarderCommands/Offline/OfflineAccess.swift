@@ -38,8 +38,8 @@ struct OfflineAccess: Sendable {
       storeEncryptionKey: try KeyAccess.key(arguments, context), conversation: access.options)
     parameters.customHeaders = access.options.fields
     try StoreUserOption.set(&parameters, arguments, context)
-    try self.init(
-      folder, access.transport, try await access.authentication(isOffline: false, context), parameters)
+    let authentication = try await access.authentication(root: try folder.root, isOffline: false, context)
+    try self.init(folder, access.transport, authentication, parameters)
   }
 
   private init(
@@ -48,11 +48,8 @@ struct OfflineAccess: Sendable {
   ) throws {
     var parameters = parameters
     folder.place(&parameters)
-    guard let root = URL(string: folder.service) else {
-      throw FileError(path: CloneFolder.settingsName, reason: "it does not say which service is cloned")
-    }
     provider = try OfflineODataProvider(
-      serviceRoot: root, transport: transport, authentication: authentication, parameters: parameters)
+      serviceRoot: try folder.root, transport: transport, authentication: authentication, parameters: parameters)
     (self.folder, self.transport, self.authentication) = (folder, transport, authentication)
     self.parameters = parameters
   }

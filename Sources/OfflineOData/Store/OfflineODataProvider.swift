@@ -25,8 +25,11 @@ import Storage
 public final class OfflineODataProvider: ODataStore {
   /// The service.
   public let root: ODataServiceRoot
-  /// How the store is kept.
-  public let parameters: OfflineODataParameters
+  /// How the store is kept. Keys are not shown.
+  public var parameters: OfflineODataParameters { given.shown }
+
+  /// The parameters with their keys.
+  let given: OfflineODataParameters
 
   let transport: any HTTPTransport
   let authentication: (any Authentication)?
@@ -71,7 +74,7 @@ public final class OfflineODataProvider: ODataStore {
     }
     self.transport = transport
     self.authentication = authentication
-    self.parameters = parameters
+    given = parameters.placed(for: root)
   }
 
   /// What the service offers, as the store keeps it; nil while the store is closed.

@@ -68,8 +68,14 @@ package struct DatabaseFile: Sendable {
     }
   }
 
+  /// SQLite's name for a database in memory names no file: one of this name would be made, and never found again.
+  private func checkIsFile() throws(StorageError) {
+    guard path != ":memory:" else { throw .notSupported(path, "It must be a file, not a database in memory") }
+  }
+
   /// Makes the file's folder where it is missing, for its owner alone.
   package func makeFolder() throws(StorageError) {
+    try checkIsFile()
     guard let slash = path.lastIndex(of: "/"), slash > path.startIndex else { return }
     let folder = String(path[..<slash])
     guard !FileManager.default.fileExists(atPath: folder) else { return }
@@ -95,6 +101,7 @@ package struct DatabaseFile: Sendable {
 
   /// Makes an empty file where there is none: it, and so its log, can be read by its owner alone.
   package func make() throws(StorageError) {
+    try checkIsFile()
     let reason = FilesInUse.make(path)
     if reason != 0 { throw StorageError(.cannotOpen, message: "The file cannot be made (errno \(reason))", file: path) }
   }
