@@ -31,10 +31,10 @@ struct OpeningOrderTests {
       let transport = GatedTransport(rig.service)
       let store = try OnlineODataStore(serviceRoot: rig.root, transport: transport, options: rig.options())
       // Each runs until it waits, so that the three come in this order and the first is still on its way.
-      let first = Task.immediate { try await store.open() }
+      let first = immediately { try await store.open() }
       try await transport.arrivals.wait(for: 1)
-      let closing = Task.immediate { try await store.close() }
-      let second = Task.immediate { try await store.open() }
+      let closing = immediately { try await store.close() }
+      let second = immediately { try await store.open() }
       transport.gate.open()
       _ = await first.result
       try await closing.value
@@ -50,8 +50,8 @@ struct OpeningOrderTests {
     let rig = try StoreRig()
     let transport = GatedTransport(rig.service)
     let store = try OnlineODataStore(serviceRoot: rig.root, transport: transport, options: rig.options())
-    let leaver = Task.immediate { try await store.open() }
-    let stayer = Task.immediate { try await store.open() }
+    let leaver = immediately { try await store.open() }
+    let stayer = immediately { try await store.open() }
     try await transport.arrivals.wait(for: 1)
     leaver.cancel()
     transport.gate.open()
@@ -66,7 +66,7 @@ struct OpeningOrderTests {
     let rig = try StoreRig()
     let transport = GatedTransport(rig.service)
     let store = try OnlineODataStore(serviceRoot: rig.root, transport: transport, options: rig.options())
-    let callers = [Task.immediate { try await store.open() }, Task.immediate { try await store.open() }]
+    let callers = [immediately { try await store.open() }, immediately { try await store.open() }]
     try await transport.arrivals.wait(for: 1)
     for caller in callers { caller.cancel() }
     transport.gate.open()

@@ -139,12 +139,8 @@ struct OpeningTests {
       let file = folder.file("lock")
       let first = try FileLock(file)
       // As between a child's beginning and its program's: the copy shares the lock.
-      let copies = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap {
-        name -> FileHandle? in
-        guard let number = Int32(name),
-          let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(name)"),
-          target == file
-        else { return nil }
+      let copies = openDescriptors().compactMap { name, target -> FileHandle? in
+        guard let number = Int32(name), target == file else { return nil }
         return FileHandle(fileDescriptor: dup(number), closeOnDealloc: true)
       }
       #expect(!copies.isEmpty)

@@ -68,13 +68,3 @@ func name(_ error: HTTPTransportError?) -> String {
   guard let error else { return "none" }
   return Mirror(reflecting: error).children.first?.label ?? error.description
 }
-
-/// The descriptors that this process has open.
-func openDescriptors() -> [String: String] {
-  let folder = "/proc/self/fd"
-  let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
-  return Dictionary(
-    uniqueKeysWithValues: names.map {
-      ($0, (try? FileManager.default.destinationOfSymbolicLink(atPath: "\(folder)/\($0)")) ?? "?")
-    })
-}

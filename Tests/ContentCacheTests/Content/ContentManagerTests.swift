@@ -182,7 +182,7 @@ struct DownloadTests {
     let folder = try TemporaryFolder()
     let rig = ManagerRig()
     let path = folder.file("a")
-    let task = Task.immediate { try await rig.manager.download(rig.query(), toFile: path) }
+    let task = immediately { try await rig.manager.download(rig.query(), toFile: path) }
     let asked = await rig.rig.network.asked(0)
     asked.answer(200, length: 6)
     asked.send("one")

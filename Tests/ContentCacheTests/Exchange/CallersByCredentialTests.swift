@@ -1,6 +1,7 @@
 import ContentCache
 import Foundation
 import HTTPCore
+import TestSupport
 import Testing
 
 @Suite("Responses to different credentials are never exchanged", .timeLimit(.minutes(5)))
@@ -28,7 +29,7 @@ struct CallersByCredentialTests {
   @Test("two requests with different credentials do not wait for each other", arguments: ["PRIVATE-TOKEN", "X-My-Key"])
   func notShared(name: HTTPFieldName) async throws {
     let rig = EngineRig()
-    let tasks = ["one", "two"].map { value in Task.immediate { try await rig.line("/a", [name: value]) } }
+    let tasks = ["one", "two"].map { value in immediately { try await rig.line("/a", [name: value]) } }
     for index in 0..<2 {
       let asked = await rig.network.asked(index)
       let value = asked.request.fields[name] ?? "-"

@@ -34,10 +34,10 @@ struct ChangeElsewhereTests {
   func change(place: Place) async throws {
     let folder = try TemporaryFolder()
     let (one, other) = (try await Self.rig(place, folder), try await Self.rig(place, folder))
-    let first = Task.immediate { try await other.line() }
+    let first = immediately { try await other.line() }
     let old = await other.network.asked(0)
     #expect(try await one.line(method: .put) == "204  network")
-    let second = Task.immediate { try await other.line() }
+    let second = immediately { try await other.line() }
     let new = await other.network.asked(1)
     answer(old, "old")
     #expect(try await first.value == "200 old network")
@@ -52,12 +52,12 @@ struct ChangeElsewhereTests {
   func removal(place: Place) async throws {
     let folder = try TemporaryFolder()
     let (one, other) = (try await Self.rig(place, folder), try await Self.rig(place, folder))
-    let first = Task.immediate { try await other.line() }
+    let first = immediately { try await other.line() }
     let old = await other.network.asked(0)
     try await one.engine.removeAll()
     answer(old, "old")
     #expect(try await first.value == "200 old network")
-    let second = Task.immediate { try await other.line() }
+    let second = immediately { try await other.line() }
     answer(await other.network.asked(1), "new")
     #expect(try await second.value == "200 new network")
   }

@@ -1,5 +1,6 @@
 import ContentCache
 import HTTPCore
+import TestSupport
 import Testing
 
 /// Each race with its order fixed: the network and the commit of the cache wait for the test.
@@ -18,9 +19,9 @@ struct ChangeMeanwhileTests {
   @Test("what is being stored when its resource is changed is asked about before it is used")
   func changeDuringCommit() async throws {
     let rig = rig()
-    let first = Task.immediate { try await rig.line() }
+    let first = immediately { try await rig.line() }
     await rig.slow.committing()
-    let change = Task.immediate { try await rig.line(method: .put) }
+    let change = immediately { try await rig.line(method: .put) }
     _ = await rig.network.asked(1)
     rig.slow.release()
     #expect(try await first.value == "200 0 network")
@@ -31,9 +32,9 @@ struct ChangeMeanwhileTests {
   @Test("of what is being stored when all is removed nothing is there afterwards")
   func removalDuringCommit() async throws {
     let rig = rig()
-    let first = Task.immediate { try await rig.line() }
+    let first = immediately { try await rig.line() }
     await rig.slow.committing()
-    let removal = Task.immediate { try await rig.engine.removeAll() }
+    let removal = immediately { try await rig.engine.removeAll() }
     rig.slow.release()
     try await removal.value
     #expect(rig.shelf.keys.isEmpty)
@@ -44,9 +45,9 @@ struct ChangeMeanwhileTests {
   @Test("of what is being stored when its content is removed nothing is there afterwards")
   func removalOfOneDuringCommit() async throws {
     let rig = rig()
-    let first = Task.immediate { try await rig.line() }
+    let first = immediately { try await rig.line() }
     await rig.slow.committing()
-    let removal = Task.immediate { try await rig.engine.removeContent(of: rig.request()) }
+    let removal = immediately { try await rig.engine.removeContent(of: rig.request()) }
     rig.slow.release()
     try await removal.value
     #expect(rig.shelf.keys.isEmpty)
@@ -65,7 +66,7 @@ struct ChangeMeanwhileTests {
     }
     #expect(try await rig.line() == "200 x network")
     rig.clock.pass(seconds: 61)
-    let head = Task.immediate { try await rig.line(method: .head) }
+    let head = immediately { try await rig.line(method: .head) }
     let asked = await rig.network.asked(1)
     #expect(try await rig.line(method: .put) == "204  network")
     asked.answer(200, Self.fresh, length: 0)

@@ -1,6 +1,7 @@
 import ContentCache
 import Foundation
 import HTTPCore
+import TestSupport
 import Testing
 
 @Suite("A cache that fails fails no request", .timeLimit(.minutes(5)))
@@ -40,7 +41,7 @@ struct FailingCacheTests {
   @Test("a write that fails in the middle leaves every reader with all of the content")
   func inTheMiddle() async throws {
     let rig = EngineRig(nil) { $0.window = 4 }
-    let tasks = (0..<3).map { _ in Task.immediate { try await rig.line() } }
+    let tasks = (0..<3).map { _ in immediately { try await rig.line() } }
     let asked = await rig.network.asked(0)
     asked.answer(200, ["Cache-Control": "max-age=60"], length: 15)
     asked.send("one")
@@ -57,14 +58,14 @@ struct FailingCacheTests {
   func unreadableSpool() async throws {
     let rig = EngineRig()
     let fields: HTTPFields = ["Cache-Control": "max-age=60", "ETag": "\"1\""]
-    let first = Task.immediate { try await rig.line() }
+    let first = immediately { try await rig.line() }
     let asked = await rig.network.asked(0)
     asked.answer(200, fields, length: 9)
     asked.send("one")
     asked.send("two")
     await asked.taken(but: 0)
     rig.shelf.fail(.read)
-    let late = Task.immediate { try await rig.line() }
+    let late = immediately { try await rig.line() }
     let again = await rig.network.asked(1)
     again.answer(200, fields, length: 9)
     again.send("onetwoend")
@@ -127,7 +128,7 @@ struct FailingCacheTests {
     let entry = CacheEntry(metadata: metadata, length: 3) { _ throws(CacheError) in throw CacheError.gone }
     rig.shelf.put(entry, "http://h/a")
     rig.clock.pass(seconds: 5)
-    let task = Task.immediate { try await rig.line() }
+    let task = immediately { try await rig.line() }
     let asked = await rig.network.asked(0)
     asked.answer(503, length: 1 << 20)
     await rig.network.asked(1).fail(.connectionLost(reason: "x"))

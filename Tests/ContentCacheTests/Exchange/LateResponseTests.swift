@@ -1,6 +1,7 @@
 import ContentCache
 import Foundation
 import HTTPCore
+import TestSupport
 import Testing
 
 /// RFC 9111 §4: where several stored responses fit, the most recent one is used.
@@ -17,9 +18,9 @@ struct LateResponseTests {
   @Test("the first request is slow, a reload that is sent later is finished first")
   func slowFirst() async throws {
     let rig = EngineRig()
-    let first = Task.immediate { try await rig.line() }
+    let first = immediately { try await rig.line() }
     let old = await rig.network.asked(0)
-    let second = Task.immediate { try await rig.line("/a", ["Cache-Control": "no-cache"]) }
+    let second = immediately { try await rig.line("/a", ["Cache-Control": "no-cache"]) }
     answer(await rig.network.asked(1), "new")
     #expect(try await second.value == "200 new network")
     answer(old, "old")
@@ -30,9 +31,9 @@ struct LateResponseTests {
   @Test("the later one is stored where both come in their order")
   func inOrder() async throws {
     let rig = EngineRig()
-    let first = Task.immediate { try await rig.line() }
+    let first = immediately { try await rig.line() }
     let old = await rig.network.asked(0)
-    let second = Task.immediate { try await rig.line("/a", ["Cache-Control": "no-cache"]) }
+    let second = immediately { try await rig.line("/a", ["Cache-Control": "no-cache"]) }
     let new = await rig.network.asked(1)
     answer(old, "old")
     #expect(try await first.value == "200 old network")
@@ -45,9 +46,9 @@ struct LateResponseTests {
   func otherVariant() async throws {
     let rig = EngineRig()
     let fields = Self.fresh + ["Vary": "Accept-Language"]
-    let first = Task.immediate { try await rig.line("/a", ["Accept-Language": "de"]) }
+    let first = immediately { try await rig.line("/a", ["Accept-Language": "de"]) }
     let german = await rig.network.asked(0)
-    let second = Task.immediate {
+    let second = immediately {
       try await rig.line("/a", ["Accept-Language": "en", "Cache-Control": "no-cache"])
     }
     answer(await rig.network.asked(1), "english", fields)

@@ -1,6 +1,7 @@
 import ContentCache
 import Foundation
 import HTTPCore
+import TestSupport
 import Testing
 
 @Suite("Ranges and the client's own conditions", .timeLimit(.minutes(5)))
@@ -53,14 +54,14 @@ struct PartialExchangeTests {
   @Test("an answer that broke off is completed by the next request (RFC 9111 §3.3)")
   func completion() async throws {
     let hand = EngineRig()
-    let task = Task.immediate { try await hand.line() }
+    let task = immediately { try await hand.line() }
     let asked = await hand.network.asked(0)
     asked.answer(200, Self.ten.with("Content-Length", "10"), length: 10)
     asked.send("012345")
     asked.breakOff()
     await #expect(throws: HTTPTransportError.self) { try await task.value }
     #expect(hand.shelf["http://h/a"]?.metadata.content == .parts([0..<6], length: 10))
-    let next = Task.immediate { try await hand.line() }
+    let next = immediately { try await hand.line() }
     let rest = await hand.network.asked(1)
     #expect(rest.request.fields["Range"] == "bytes=6-")
     #expect(rest.request.fields["If-Range"] == "\"1\"")

@@ -1,6 +1,7 @@
 import ContentCache
 import Foundation
 import HTTPCore
+import TestSupport
 import Testing
 
 @Suite("A cache that several clients share (RFC 9111 §5.2.2.7)", .timeLimit(.minutes(5)))
@@ -58,9 +59,9 @@ struct SharedCacheTests {
   func sharedTransfer() async throws {
     for fields in Self.personal {
       let rig = EngineRig(configure: { $0.isShared = true })
-      let first = Task.immediate { try await rig.line() }
+      let first = immediately { try await rig.line() }
       let asked = await rig.network.asked(0)
-      let second = Task.immediate { try await rig.line() }
+      let second = immediately { try await rig.line() }
       asked.answer(200, fields, length: 3)
       asked.send("one")
       asked.finish()
@@ -76,9 +77,9 @@ struct SharedCacheTests {
   @Test("An error that is meant for one client is not another's either")
   func sharedError() async throws {
     let rig = EngineRig(configure: { $0.isShared = true })
-    let first = Task.immediate { try await rig.line() }
+    let first = immediately { try await rig.line() }
     let asked = await rig.network.asked(0)
-    let second = Task.immediate { try await rig.line() }
+    let second = immediately { try await rig.line() }
     asked.answer(500, ["Set-Cookie": "session=anna"], length: 3)
     asked.send("one")
     asked.finish()

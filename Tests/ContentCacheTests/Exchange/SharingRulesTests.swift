@@ -1,13 +1,14 @@
 import ContentCache
 import Foundation
 import HTTPCore
+import TestSupport
 import Testing
 
 /// RFC 9111 §4: a cache may use a response that is stored or storable to satisfy several requests, and no other.
 @Suite("What may not be stored is not shared by those who wait", .timeLimit(.minutes(5)))
 struct SharingRulesTests {
   private func start(_ count: Int, _ rig: EngineRig) -> [Task<CachedAnswer, any Error>] {
-    (0..<count).map { _ in Task.immediate { try await rig.answer() } }
+    (0..<count).map { _ in immediately { try await rig.answer() } }
   }
 
   @Test(
@@ -17,7 +18,7 @@ struct SharingRulesTests {
   func serverErrors(status: Int, fields: HTTPFields) async throws {
     let rig = EngineRig()
     for round in 0..<2 {
-      let tasks = (0..<3).map { _ in Task.immediate { try await rig.line() } }
+      let tasks = (0..<3).map { _ in immediately { try await rig.line() } }
       for index in 0..<3 {
         let asked = await rig.network.asked(round * 3 + index)
         // All wait for the first: the resource is not taken for one that nobody can share.
@@ -36,7 +37,7 @@ struct SharingRulesTests {
   @Test("an error of the server that may be stored goes to all who wait (RFC 9111 §3)")
   func storableError() async throws {
     let rig = EngineRig()
-    let tasks = (0..<10).map { _ in Task.immediate { try await rig.line() } }
+    let tasks = (0..<10).map { _ in immediately { try await rig.line() } }
     let asked = await rig.network.asked(0)
     asked.answer(503, ["Cache-Control": "max-age=5"], length: 5)
     asked.send("sorry")
@@ -106,7 +107,7 @@ struct SharingRulesTests {
     }
     _ = try await rig.line()
     rig.clock.pass(seconds: 5)
-    let tasks = (0..<3).map { _ in Task.immediate { try await rig.line() } }
+    let tasks = (0..<3).map { _ in immediately { try await rig.line() } }
     let asked = await rig.network.asked(1)
     asked.answer(304, ["ETag": "\"1\"", "Cache-Control": "no-store"], length: 0)
     asked.finish()
@@ -119,7 +120,7 @@ struct SharingRulesTests {
   func noRoom() async throws {
     let rig = EngineRig()
     rig.shelf.fail(.append, .tooLarge(limit: 2))
-    let tasks = (0..<5).map { _ in Task.immediate { try await rig.line() } }
+    let tasks = (0..<5).map { _ in immediately { try await rig.line() } }
     let asked = await rig.network.asked(0)
     asked.answer(200, ["Cache-Control": "max-age=60"], length: 3)
     asked.send("abc")

@@ -1,6 +1,7 @@
 import Foundation
 import HTTPCore
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import ContentCache
@@ -24,8 +25,8 @@ struct SlowReaderTests {
         $0.patience = patience
       }
       rig.shelf.fail(.append, .tooLarge(limit: 2))
-      let first = Task.immediate { try await rig.answer() }
-      fast = Task.immediate { try await rig.line() }
+      let first = immediately { try await rig.answer() }
+      fast = immediately { try await rig.line() }
       asked = await rig.network.asked(0)
       asked.answer(200, fields + ["Cache-Control": "max-age=60"], length: SlowReaderTests.content.utf8.count)
       stalled = try await first.value
@@ -58,7 +59,7 @@ struct SlowReaderTests {
   func ownRange(fields: HTTPFields) async throws {
     let pair = try await Pair(fields)
     #expect(try await pair.fast.value == "200 \(Self.content) network")
-    let task = Task.immediate { [pair] in
+    let task = immediately { [pair] in
       var pair = pair
       return await pair.rest()
     }
@@ -76,7 +77,7 @@ struct SlowReaderTests {
   func rangeIgnored() async throws {
     let pair = try await Pair(Self.validators[0])
     #expect(try await pair.fast.value == "200 \(Self.content) network")
-    let task = Task.immediate { [pair] in
+    let task = immediately { [pair] in
       var pair = pair
       return await pair.rest()
     }
@@ -96,7 +97,7 @@ struct SlowReaderTests {
   func changed(status: Int, tag: String, range: String) async throws {
     let pair = try await Pair(Self.validators[0])
     #expect(try await pair.fast.value == "200 \(Self.content) network")
-    let task = Task.immediate { [pair] in
+    let task = immediately { [pair] in
       var pair = pair
       return await pair.rest()
     }
@@ -121,7 +122,7 @@ struct SlowReaderTests {
       $0.patience = .zero
     }
     rig.shelf.fail(.append, .tooLarge(limit: 2))
-    let task = Task.immediate { try await rig.answer() }
+    let task = immediately { try await rig.answer() }
     let asked = await rig.network.asked(0)
     asked.answer(200, ["Cache-Control": "max-age=60"], length: 30)
     let answer = try await task.value
@@ -140,7 +141,7 @@ struct SlowReaderTests {
       $0.patience = .zero
     }
     rig.shelf.fail(.append, .tooLarge(limit: 2))
-    let tasks = (0..<2).map { _ in Task.immediate { try await rig.answer() } }
+    let tasks = (0..<2).map { _ in immediately { try await rig.answer() } }
     let asked = await rig.network.asked(0)
     asked.answer(200, ["Cache-Control": "max-age=60"], length: 30)
     var contents: [HTTPBodyStream.AsyncIterator] = []
@@ -159,7 +160,7 @@ struct SlowReaderTests {
   @Test("once the cache takes no more, whoever comes asks for itself")
   func noNewReader() async throws {
     let rig = EngineRig(nil) { $0.window = 6 }
-    let task = Task.immediate { try await rig.answer() }
+    let task = immediately { try await rig.answer() }
     let asked = await rig.network.asked(0)
     asked.answer(200, ["Cache-Control": "max-age=60"], length: 30)
     let answer = try await task.value
@@ -170,7 +171,7 @@ struct SlowReaderTests {
     asked.finish()
     await asked.taken(but: 8)
     // The pieces are all still there for the first.
-    let late = Task.immediate { try await rig.line() }
+    let late = immediately { try await rig.line() }
     let own = await rig.network.asked(1)
     own.answer(200, ["Cache-Control": "max-age=60"], length: 3)
     own.send("own")

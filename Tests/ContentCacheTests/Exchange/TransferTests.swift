@@ -1,6 +1,7 @@
 import ContentCache
 import Foundation
 import HTTPCore
+import TestSupport
 import Testing
 
 @Suite("Shared transfers", .timeLimit(.minutes(5)))
@@ -12,7 +13,7 @@ struct TransferTests {
     _ count: Int, _ rig: EngineRig, _ fields: @escaping @Sendable (Int) -> HTTPFields = { _ in [:] }
   ) -> [Task<String, any Error>] {
     (0..<count).map { index in
-      Task.immediate { try await rig.line("/a", fields(index)) }
+      immediately { try await rig.line("/a", fields(index)) }
     }
   }
 
@@ -98,7 +99,7 @@ struct TransferTests {
   func comingAsTheLastLeavesContent() async throws {
     let fresh = fresh
     let rig = EngineRig({ _, index in index == 0 ? nil : .init(200, fresh, "all of it") }) { $0.finishesAbandoned = 4 }
-    let task = Task.immediate { try await rig.answer() }
+    let task = immediately { try await rig.answer() }
     let asked = await rig.network.asked(0)
     asked.answer(200, fresh, length: 9)
     let answer = try await task.value
@@ -112,7 +113,7 @@ struct TransferTests {
   @Test("an abandoned transfer goes on where little is missing, and is stored")
   func nearlyDone() async throws {
     let rig = EngineRig(nil) { $0.finishesAbandoned = 4 }
-    let task = Task.immediate { try await rig.answer() }
+    let task = immediately { try await rig.answer() }
     let asked = await rig.network.asked(0)
     asked.answer(200, fresh, length: 8)
     let answer = try await task.value
@@ -130,7 +131,7 @@ struct TransferTests {
   @Test("an abandoned transfer ends where much is missing, or nobody knows how much", arguments: [9, nil])
   func abandoned(length: Int?) async throws {
     let rig = EngineRig(nil) { $0.finishesAbandoned = 4 }
-    let task = Task.immediate { try await rig.answer() }
+    let task = immediately { try await rig.answer() }
     let asked = await rig.network.asked(0)
     asked.answer(200, fresh, length: length)
     let answer = try await task.value
@@ -239,7 +240,7 @@ struct TransferTests {
   @Test("a reader that stalls keeps nobody waiting where content is stored")
   func stalledReader() async throws {
     let rig = EngineRig(nil) { $0.window = 2 }
-    let stalled = Task.immediate { try await rig.answer() }
+    let stalled = immediately { try await rig.answer() }
     let asked = await rig.network.asked(0)
     asked.answer(200, fresh, length: 30)
     let answer = try await stalled.value
@@ -253,7 +254,7 @@ struct TransferTests {
   @Test("content that is not stored runs ahead of its reader by a window, and no further")
   func backPressure() async throws {
     let rig = EngineRig(nil) { $0.window = 6 }
-    let task = Task.immediate { try await rig.answer() }
+    let task = immediately { try await rig.answer() }
     let asked = await rig.network.asked(0)
     asked.answer(200, ["Cache-Control": "no-store"], length: 30)
     let answer = try await task.value

@@ -71,7 +71,7 @@ struct InterruptionTests {
     rig.shelf.put(
       PartialSamples.parts([0..<4], of: PartialSamples.bytes(10), length: 10, fields: ["ETag": "\"v1\""]),
       "http://h/a")
-    let task = Task.immediate { try await rig.line([:]) }
+    let task = immediately { try await rig.line([:]) }
     let asked = await rig.network.asked(0)
     var head = Self.head
     head["Content-Range"] = "bytes 4-9/10"

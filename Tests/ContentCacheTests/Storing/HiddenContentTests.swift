@@ -1,6 +1,7 @@
 import ContentCache
 import Foundation
 import HTTPCore
+import TestSupport
 import Testing
 
 @Suite("An error never replaces or removes a stored success", .timeLimit(.minutes(5)))
@@ -233,13 +234,13 @@ struct HiddenContentTests {
   @Test("an answer that came before the success was stored does not hide it")
   func older() async throws {
     let rig = EngineRig()
-    let slow = Task.immediate { try await rig.line("/a", ["If-Match": "\"0\""]) }
+    let slow = immediately { try await rig.line("/a", ["If-Match": "\"0\""]) }
     let first = await rig.network.asked(0)
     first.answer(404, ["Cache-Control": "max-age=60"], length: 4)
     first.send("go")
     await first.taken(but: 0)
     rig.clock.pass(seconds: 2)
-    let fast = Task.immediate { try await rig.line() }
+    let fast = immediately { try await rig.line() }
     let second = await rig.network.asked(1)
     second.answer(200, ["Cache-Control": "max-age=60"], length: 3)
     second.send("new")

@@ -1,6 +1,7 @@
 import ContentCache
 import Foundation
 import HTTPCore
+import TestSupport
 import Testing
 
 @Suite("Unsafe requests whose outcome is unknown (RFC 9111 §4.4)", .timeLimit(.minutes(5)))
@@ -60,7 +61,7 @@ struct UnknownOutcomeTests {
           ? .init(304, ["ETag": "\"1\""]) : .init(200, ["ETag": "\"1\"", "Cache-Control": "max-age=100"], "one")
       }, over: provided.cache)
     _ = try await rig.line()
-    let put = Task.immediate { try await rig.line(method: .put) }
+    let put = immediately { try await rig.line(method: .put) }
     _ = await rig.network.asked(1)
     put.cancel()
     await #expect(throws: HTTPTransportError.cancelled) { try await put.value }
@@ -73,7 +74,7 @@ struct UnknownOutcomeTests {
       if request.method == .put { return .failure(.connectionLost(reason: "x")) }
       return index > 1 ? .init(200, ["Cache-Control": "max-age=100"], "new") : nil
     }
-    let get = Task.immediate { try await rig.line() }
+    let get = immediately { try await rig.line() }
     let asked = await rig.network.asked(0)
     await #expect(throws: HTTPTransportError.self) { try await rig.line(method: .put) }
     asked.answer(200, ["Cache-Control": "max-age=100"], length: 3)

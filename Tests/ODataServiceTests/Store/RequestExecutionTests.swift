@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import ODataService
@@ -248,7 +249,7 @@ struct RequestReaderTests {
 
     let awaited = execution()
     awaited.start()
-    let waiting = Task.immediate { try await awaited.finalResponse() }
+    let waiting = immediately { try await awaited.finalResponse() }
     let reader2 = await reader(of: awaited)
     reader2.cancel()
     _ = await reader2.value

@@ -152,17 +152,48 @@ struct CipherTests {
     #expect(output == made)
   }
 
-  @Test("scrypt of RFC 7914 §12, the second example")
-  func scrypt() throws {
-    let cost = StretchingCost(log2N: 10, r: 8, p: 16)
-    let output = try filled(64) { room in
-      try KeyDerivation.stretch(
-        try secret(Array("password".utf8)), salt: Array("NaCl".utf8), cost: cost, into: room)
-    }
+  @Test(
+    "scrypt of RFC 7914 §12, by the platform's library and by ROMix in Swift",
+    arguments: [
+      (
+        "", "", StretchingCost(log2N: 4, r: 1, p: 1),
+        "77d6576238657b203b19ca42c18a0497f16b4844e3074ae8dfdffa3fede21442fcd0069ded0948f8326a753a0fc81f17e8d3e0fb2e0d3628"
+          + "cf35e20c38d18906"
+      ),
+      (
+        "password", "NaCl", StretchingCost(log2N: 10, r: 8, p: 16),
+        "fdbabe1c9d3472007856e7190d01e9fe7c6ad7cbc8237830e77376634b3731622eaf30d92e22a3886ff109279d9830dac727afb9"
+          + "4a83ee6d8360cbdfa2cc0640"
+      ),
+    ])
+  func scrypt(_ passphrase: String, _ salt: String, _ cost: StretchingCost, _ expected: String) throws {
+    let passphrase = try secret(Array(passphrase.utf8))
+    let salt = Array(salt.utf8)
     #expect(
-      output
-        == "fdbabe1c9d3472007856e7190d01e9fe7c6ad7cbc8237830e77376634b3731622eaf30d92e22a3886ff109279d9830dac727afb9"
-        + "4a83ee6d8360cbdfa2cc0640")
+      try filled(64) { try KeyDerivation.stretch(passphrase, salt: salt, cost: cost, into: $0) } == expected)
+    let own = try filled(64) { room in
+      #expect(passphrase.withBytes { Scrypt.derive($0, salt: salt, cost: cost, into: room) })
+    }
+    #expect(own == expected)
+  }
+
+  @Test("ROMix in Swift gives what the platform's scrypt gives, for any parameters")
+  func scryptBySwift() throws {
+    var random = PrintedSeed(for: "scrypt", default: 7914)
+    for _ in 0..<40 {
+      let passphrase = try secret((0..<random.next() % 90).map { _ in UInt8(truncatingIfNeeded: random.next()) })
+      let salt = (0..<random.next() % 40).map { _ in UInt8(truncatingIfNeeded: random.next()) }
+      let cost = StretchingCost(
+        log2N: UInt8(1 + random.next() % 6), r: UInt8(1 + random.next() % 9), p: UInt8(1 + random.next() % 3))
+      let count = Int(1 + random.next() % 80)
+      let library = try filled(count) {
+        try KeyDerivation.stretch(passphrase, salt: salt, cost: cost, into: $0)
+      }
+      let own = try filled(count) { room in
+        #expect(passphrase.withBytes { Scrypt.derive($0, salt: salt, cost: cost, into: room) })
+      }
+      #expect(own == library, "\(cost)")
+    }
   }
 
   @Test(

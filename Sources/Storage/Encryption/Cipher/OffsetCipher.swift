@@ -113,7 +113,7 @@
           CCOperation(decrypts ? kCCDecrypt : kCCEncrypt), CCAlgorithm(kCCAlgorithmAES), CCOptions(kCCOptionECBMode),
           bytes.baseAddress, bytes.count, nil, &made)
       }
-      guard status == kCCSuccess, let made = unsafe made else { return nil }
+      guard status == CCCryptorStatus(kCCSuccess), let made = unsafe made else { return nil }
       unsafe context = made
     #else
       guard let made = unsafe EVP_CIPHER_CTX_new() else { return nil }

@@ -71,13 +71,15 @@ enum KeyDerivation {
     #endif
   }
 
-  /// Makes 32 bytes of a passphrase; throws `notSupported` where the platform's library has no scrypt.
+  /// Makes 32 bytes of a passphrase by scrypt.
   static func stretch(
     _ passphrase: SecretBytes, salt: [UInt8], cost: StretchingCost, into output: UnsafeMutableRawBufferPointer
   ) throws(StorageError) {
-    #if canImport(CryptoKit)
-      throw StorageError(
-        .notSupported, message: "Passphrases are not supported on this platform; give 32 bytes", file: nil)
+    #if canImport(CommonCrypto)
+      let isDone = unsafe passphrase.withBytes { (secret: UnsafeRawBufferPointer) -> Bool in
+        unsafe Scrypt.derive(secret, salt: salt, cost: cost, into: output)
+      }
+      guard isDone else { throw failure }
     #else
       let limit = UInt64(cost.memory) + (1 << 20)
       let isDone = unsafe passphrase.withBytes { (secret: UnsafeRawBufferPointer) -> Bool in
