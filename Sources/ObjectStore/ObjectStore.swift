@@ -60,7 +60,8 @@ public final class ObjectStore: Sendable {
 
   /// Opens a file; makes it where it is missing, and its folder.
   ///
-  /// A damaged file is never replaced: it holds what was acknowledged. See ``checkIntegrity()``.
+  /// A damaged file is never replaced: it holds what was acknowledged. See ``checkIntegrity()``. A file on a disk that has no room
+  /// for its log is opened to be read: changes throw `full` until the store is opened again where there is room.
   ///
   /// - Parameters:
   ///   - path: the file, never `:memory:`; `-wal`, `-shm`, `-changes` and `-rekey` behind its name are taken too.

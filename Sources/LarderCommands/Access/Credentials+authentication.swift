@@ -63,7 +63,7 @@ extension OAuthFile {
   private func keep(refreshToken: String, _ context: CommandContext) {
     guard file != "-", refreshToken != self.refreshToken else { return }
     do throws(FileError) {
-      let output = try OutputFile.create(context.path(file), isPrivate: true)
+      var output = try OutputFile.create(context.path(file), isPrivate: true)
       try output.write(replacing(refreshToken: refreshToken))
       try output.finish()
     } catch {

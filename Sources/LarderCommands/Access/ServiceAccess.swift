@@ -103,6 +103,7 @@ struct ServiceAccess: Sendable {
     for file in [arguments[.authorities], arguments[.certificate], key] {
       if let file { _ = try InputFile.read(context.path(file), limit: InputFile.settingsLimit) }
     }
+    for file in [arguments[.certificate], key] { if let file { context.warnIfOthersCanRead(file) } }
     return ConnectionSettings(
       authorities: arguments[.authorities].map(context.path), certificate: arguments[.certificate].map(context.path),
       key: key.map(context.path), passphrase: context.environment["LARDER_CERT_PASSPHRASE"])

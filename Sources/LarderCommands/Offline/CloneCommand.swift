@@ -18,6 +18,11 @@ enum CloneCommand {
     do { try await fill(clone, queries, report, arguments, context) } catch { failure = error }
     let isCut = failure != nil && Task.isCancelled
     guard report.hasCompleted, !isCut else { throw try notCloned(clone, failure, report) }
+    guard clone.hasStore else {
+      clone.discard()
+      throw CommandFailure(
+        .storage, "\(clone.folder.path) was removed while the clone was made", hint: "Nothing is kept: clone again.")
+    }
     do { try clone.publish(context) } catch {
       clone.keep()
       throw adding(clone.words, to: CommandFailure(error))
@@ -36,24 +41,24 @@ enum CloneCommand {
   ) async throws {
     let access = try await OfflineAccess(clone.folder, arguments, context, createsStore: true, fills: false)
     if clone.isResumed {
-      if try await resume(access, queries, report) { return }
+      if try await resume(access, queries, report, context) { return }
       try clone.prepare()
     }
     let provider = try access.filling().provider
     for query in queries { try await provider.add(query) }
-    try await closing(provider) { try await report.hear(provider) { try await provider.open() } }
+    try await closing(provider, context) { try await report.hear(provider) { try await provider.open() } }
   }
 
   /// Resumes an interrupted clone with the queries given now; false if not even the metadata were downloaded.
   private static func resume(
-    _ access: OfflineAccess, _ queries: [OfflineODataDefiningQuery], _ report: DownloadReport
+    _ access: OfflineAccess, _ queries: [OfflineODataDefiningQuery], _ report: DownloadReport, _ context: CommandContext
   ) async throws -> Bool {
     let provider = access.provider
     for query in queries { try await provider.add(query) }
     do { try await access.open() } catch let error as OfflineODataError where error.name == .neverDownloaded {
       return false
     }
-    try await closing(provider) {
+    try await closing(provider, context) {
       let names = Set(queries.map(\.name))
       for known in try await provider.definingQueries().map(\.definingQuery.name) where !names.contains(known) {
         try await provider.removeDefiningQuery(known)
@@ -64,12 +69,14 @@ enum CloneCommand {
   }
 
   /// Closes a store after its use, however that ends.
-  private static func closing(_ provider: OfflineODataProvider, _ work: () async throws -> Void) async throws {
+  private static func closing(
+    _ provider: OfflineODataProvider, _ context: CommandContext, _ work: () async throws -> Void
+  ) async throws {
     do { try await work() } catch {
       try? await provider.close()
       throw error
     }
-    try await provider.close()
+    await context.closing { try await provider.close() }
   }
 
   // MARK: Failing

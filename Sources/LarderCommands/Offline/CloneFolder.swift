@@ -87,7 +87,8 @@ struct CloneFolder: Sendable {
 
   /// Writes the settings' file.
   func writeSettings() throws {
-    let file = try OutputFile.create(path + "/" + Self.settingsName)
+    // The URL may hold a key.
+    var file = try OutputFile.create(path + "/" + Self.settingsName, isPrivate: true)
     try file.write(try Self.settings(service))
     try file.finish()
   }

@@ -92,7 +92,7 @@ struct OfflineAccess: Sendable {
     _ arguments: ParsedArguments, _ context: CommandContext, _ body: (OfflineAccess) async throws -> CommandStatus
   ) async throws -> CommandStatus {
     let folder = try CloneFolder.filled(arguments, context)
-    return try await with(try OfflineAccess(offline: folder, arguments, context), body)
+    return try await with(try OfflineAccess(offline: folder, arguments, context), context, body)
   }
 
   /// The same with a network; opening downloads nothing.
@@ -101,11 +101,11 @@ struct OfflineAccess: Sendable {
   ) async throws -> CommandStatus {
     let folder = try CloneFolder.filled(arguments, context)
     return try await with(
-      try await OfflineAccess(folder, arguments, context, createsStore: false, fills: false), body)
+      try await OfflineAccess(folder, arguments, context, createsStore: false, fills: false), context, body)
   }
 
   private static func with(
-    _ access: OfflineAccess, _ body: (OfflineAccess) async throws -> CommandStatus
+    _ access: OfflineAccess, _ context: CommandContext, _ body: (OfflineAccess) async throws -> CommandStatus
   ) async throws -> CommandStatus {
     try await access.open()
     let status: CommandStatus
@@ -113,7 +113,7 @@ struct OfflineAccess: Sendable {
       try? await access.provider.close()
       throw error
     }
-    try await access.provider.close()
+    await context.closing { try await access.provider.close() }
     return status
   }
 }

@@ -74,7 +74,8 @@ extension OfflineODataProvider {
       if content == .encrypted, error.category.isDamage || error.category.isOfKey {
         return try DatabaseFile(path).checkUnused()
       }
-      let isOurs = content == .damaged || content == .database(applicationID: ReplicaSchema.applicationID)
+      let isOurs =
+        [.damaged, .absent].contains(content) || content == .database(applicationID: ReplicaSchema.applicationID)
       guard isOurs, error.category.isDamage else { throw error }
       return
     }

@@ -18,7 +18,7 @@ extension OfflineODataProvider {
   /// ``hasPendingDownload()`` says that more is wanted, ``download(_:whole:)`` goes on, and questions that only the missing rows
   /// could answer fail with `neverDownloaded`. Later it needs no network. A store that is open already stays as it is.
   ///
-  /// A filled store whose file or folder may not be written to is opened to be read: ``isReadOnly``.
+  /// A filled store whose file or folder may not be written to, or whose disk is full, is opened to be read: ``isReadOnly``.
   ///
   /// Throws `preconditionFailed` before anything is changed where the file is encrypted with another key than
   /// ``OfflineODataParameters/storeEncryptionKey`` (`wrongEncryptionKey`), or without one (`encryptionKeyMissing`), or is plain
@@ -117,7 +117,7 @@ extension OfflineODataProvider {
     let mark = try await UserMark.take(of: given.file, isShared: true, makes: false)
     defer { mark?.release() }
     let file = DatabaseFile(given.file)
-    if !given.createsStore, try file.content() == .absent {
+    if !given.createsStore, try file.content() == .absent, !file.hasLostContent {
       throw OfflineODataError(.resourceNotFound, "there is no store \(given.file)")
     }
     try file.makeFolder()

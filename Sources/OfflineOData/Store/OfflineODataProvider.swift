@@ -84,7 +84,8 @@ public final class OfflineODataProvider: ODataStore {
   public var isOpen: Bool { store != nil }
 
   /// True while the store is open and its file, or its folder, may not be written to: questions are answered, changes,
-  /// downloads and uploads fail with `storeReadOnly`.
+  /// downloads and uploads fail with `storeReadOnly`. True, too, where the disk was full when the store was opened: then they fail
+  /// with `diskFull`, until it is closed and opened where there is room.
   public var isReadOnly: Bool { store?.replica.isReadOnly ?? false }
 
   /// False: an offline store has no passive mode.

@@ -32,8 +32,7 @@ struct StoreDownload: Sendable {
       throw error.category == .inUse ? OfflineODataError(.downloadRunning) : OfflineODataError(error)
     }
     defer { lock.release() }
-    // What is written to a file that nobody can open any more would be lost.
-    guard store.replica.database.isInPlace else { throw OfflineODataError(.fileMoved, store.replica.database.path) }
+    try store.checkInPlace()
     let clock = store.conversation.options.clock
     let begin = clock.elapsed()
     do {
@@ -45,6 +44,7 @@ struct StoreDownload: Sendable {
       try? await store.dropLeftovers()
       try? await store.replica.sweep()
       try await store.noteFilled()
+      try store.checkInPlace()
       if let error = report.queries.compactMap(\.error).first { throw error }
       return report
     } catch {

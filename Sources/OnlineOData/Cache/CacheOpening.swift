@@ -14,6 +14,9 @@ struct CacheOpening: Sendable {
     try place.makeFolder()
     let content = try DatabaseFile(place.file).content()
     switch content {
+    // Only a crash in the midst of its making leaves one without content that was not damaged.
+    case .absent where DatabaseFile(place.file).isBlank:
+      return try await replaced(because: "it is empty", isOurs: false)
     case .absent: try DatabaseFile(place.file).make()
     case .database(CacheSchema.applicationID): break
     case .encrypted: break  // Its key tells.

@@ -105,6 +105,12 @@ extension StorageError.Category {
 }
 
 extension StorageError {
+  /// A file on a disk that was full when it was opened, so that it is only read.
+  static func fullSinceOpening(_ file: String) -> StorageError {
+    StorageError(
+      .full, message: "The disk was full when the file was opened; open it again when there is room.", file: file)
+  }
+
   /// A file that cannot be opened or made.
   package static func cannotOpen(_ file: String, _ message: String) -> StorageError {
     StorageError(.cannotOpen, message: message, file: file)

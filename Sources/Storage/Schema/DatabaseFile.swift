@@ -42,7 +42,7 @@ package struct DatabaseFile: Sendable {
     case .success(let look): found = look
     case .failure(let failure) where failure.isAbsence: return .absent
     case .failure(let failure):
-      throw StorageError(.cannotOpen, message: "The file cannot be read (errno \(failure.number))", file: path)
+      throw StorageError(errno: failure.number, "The file cannot be read", file: path)
     }
     guard found.isRegular else { return .other }
     let header = found.start
@@ -54,6 +54,15 @@ package struct DatabaseFile: Sendable {
     let id = header[68..<72].reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
     return .database(applicationID: Int32(bitPattern: id))
   }
+
+  /// Whether the file is there and holds nothing: no bytes, or a page of zeros.
+  package var isBlank: Bool {
+    guard let found = try? FilesInUse.look(path, FileContent.pageLength).get(), found.isRegular else { return false }
+    return found.byteCount <= FileContent.pageLength && found.start.allSatisfy { $0 == 0 }
+  }
+
+  /// Whether the file holds nothing, though the file of changes beside it, which is made after it, shows that it did.
+  package var hasLostContent: Bool { isBlank && DatabaseFile(path + "-changes").byteCount > 0 }
 
   /// The file's length in bytes; 0 where there is none.
   package var byteCount: Int { (try? FilesInUse.look(path, 0).get()).map { Int(clamping: $0.byteCount) } ?? 0 }
@@ -103,7 +112,7 @@ package struct DatabaseFile: Sendable {
   package func make() throws(StorageError) {
     try checkIsFile()
     let reason = FilesInUse.make(path)
-    if reason != 0 { throw StorageError(.cannotOpen, message: "The file cannot be made (errno \(reason))", file: path) }
+    if reason != 0 { throw StorageError(errno: reason, "The file cannot be made", file: path) }
   }
 
   /// Moves the file and its log aside under a new name ending in `.damaged`, replacing an earlier one; answers its path.
