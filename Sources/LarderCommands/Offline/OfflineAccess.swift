@@ -1,4 +1,5 @@
 internal import HTTPCore
+internal import OData
 internal import ODataService
 internal import OfflineOData
 internal import Storage
@@ -62,6 +63,16 @@ struct OfflineAccess: Sendable {
     return try OfflineAccess(folder, transport, authentication, parameters)
   }
 
+  /// A conversation with the service, signed in as the store is; how many requests go out at once.
+  func conversation(_ change: (inout ConversationOptions) -> Void = { _ in }) throws -> (ODataConversation, Int) {
+    guard let root = URL(string: folder.service) else { throw OfflineODataError(.internalFailure) }
+    var options = parameters.conversation
+    change(&options)
+    let conversation = try ODataConversation(
+      root: root, transport: transport, authentication: authentication, options: options)
+    return (conversation, parameters.parallelQueries)
+  }
+
   /// Opens the store; says to a user who has no copy how to take one.
   func open() async throws {
     do { try await provider.open() } catch let error as OfflineODataError
@@ -121,27 +132,50 @@ struct OfflineAccess: Sendable {
 /// The defining queries that `--query` and `--streams` name.
 enum DefiningQueryOption {
   static func queries(_ arguments: ParsedArguments) throws(UsageError) -> [OfflineODataDefiningQuery] {
-    let streams = Set(arguments.values(.streamQuery))
     var queries: [OfflineODataDefiningQuery] = []
     for given in arguments.values(.definingQuery) {
-      guard let equals = given.firstIndex(of: "="), equals != given.startIndex,
-        given.index(after: equals) < given.endIndex
-      else {
-        throw arguments.usage(
-          "--query is NAME=PATH, not '\(given)'", hint: "For example --query 'products=Products?$top=100'.")
-      }
-      let name = String(given[..<equals])
+      let (name, path) = try parts(given, arguments)
       guard !queries.contains(where: { $0.name == name }) else {
-        throw arguments.usage("two queries are named '\(name)'")
+        throw arguments.usage("two queries are named '\(name)'", hint: "Give them names: --query NAME=PATH.")
       }
-      queries.append(
-        OfflineODataDefiningQuery(
-          name, String(given[given.index(after: equals)...]), automaticallyRetrievesStreams: streams.contains(name)))
+      queries.append(OfflineODataDefiningQuery(name, path))
     }
-    if let unknown = streams.first(where: { name in !queries.contains { $0.name == name } }) {
-      throw arguments.usage("--streams \(unknown): there is no --query of that name")
+    return try addingStreams(to: queries, arguments)
+  }
+
+  /// The queries, with streams for those that `--streams` names.
+  static func addingStreams(
+    to queries: [OfflineODataDefiningQuery], _ arguments: ParsedArguments
+  ) throws(UsageError) -> [OfflineODataDefiningQuery] {
+    var queries = queries
+    for name in arguments.values(.streamQuery) {
+      guard let place = queries.firstIndex(where: { $0.name == name }) else {
+        throw arguments.usage("--streams \(name): there is no query of that name")
+      }
+      queries[place].automaticallyRetrievesStreams = true
     }
     return queries
+  }
+
+  /// `NAME=PATH`; a path alone has the name of its set. A name has neither `?` nor `(`: an equals sign behind these is the
+  /// path's own.
+  private static func parts(
+    _ given: String, _ arguments: ParsedArguments
+  ) throws(UsageError) -> (name: String, path: String) {
+    let before = given.prefix { !"=?(".contains($0) }
+    if before.endIndex < given.endIndex, given[before.endIndex] == "=" {
+      let path = given[given.index(after: before.endIndex)...]
+      guard !before.isEmpty, !path.isEmpty else { throw malformed(given, arguments) }
+      return (String(before), String(path))
+    }
+    let set = before.prefix { $0 != "/" }
+    guard !set.isEmpty, let name = PercentEncoding.decode(String(set)) else { throw malformed(given, arguments) }
+    return (name, given)
+  }
+
+  private static func malformed(_ given: String, _ arguments: ParsedArguments) -> UsageError {
+    arguments.usage(
+      "--query is PATH or NAME=PATH, not '\(given)'", hint: "For example --query 'products=Products?$top=100'.")
   }
 }
 

@@ -6,14 +6,22 @@ public struct ODataDuration: Sendable, Hashable, Comparable, CustomStringConvert
   public let seconds: Int64
   /// What is left of a second, of the same sign; less than 10^12 in magnitude.
   public let picoseconds: Int64
+  /// The digits of the fraction behind the picoseconds, without zeros at their end, behind a minus sign where the duration is
+  /// negative: services may write any number of digits (ABNF `durationValue`). Empty for nearly all durations.
+  private let further: String
 
   /// No time.
   public static let zero = ODataDuration(uncheckedSeconds: 0, picoseconds: 0)
 
-  private init(uncheckedSeconds: Int64, picoseconds: Int64) {
+  private init(uncheckedSeconds: Int64, picoseconds: Int64, further: String = "") {
     seconds = uncheckedSeconds
     self.picoseconds = picoseconds
+    self.further = further
   }
+
+  /// Whether the duration has digits behind its picoseconds. They are kept, compared and printed; conversions to other types and
+  /// arithmetic leave them out.
+  public var isFinerThanPicoseconds: Bool { !further.isEmpty }
 
   /// Joins the parts; nil where their signs differ or the picoseconds reach a second.
   public init?(seconds: Int64, picoseconds: Int64 = 0) {
@@ -22,6 +30,7 @@ public struct ODataDuration: Sendable, Hashable, Comparable, CustomStringConvert
     else { return nil }
     self.seconds = seconds
     self.picoseconds = picoseconds
+    further = ""
   }
 
   /// Reads `P1DT2H3M4.5S`, `-PT5M`; years and months only where they are zero.
@@ -35,6 +44,7 @@ public struct ODataDuration: Sendable, Hashable, Comparable, CustomStringConvert
     guard cursor.take(letter: UInt8(ascii: "P")) else { throw .malformed }
     var total: UInt64 = 0
     var picoseconds: UInt64 = 0
+    var further = ""
     var next = 0
     var isTime = false
     var isComplete = false
@@ -49,7 +59,7 @@ public struct ODataDuration: Sendable, Hashable, Comparable, CustomStringConvert
       guard run.count > 0 else { break }
       var hasFraction = false
       if cursor.take(UInt8(ascii: ".")) {
-        guard let fraction = cursor.picoseconds() else { throw .malformed }
+        guard let fraction = cursor.picoseconds(further: &further) else { throw .malformed }
         picoseconds = fraction
         hasFraction = true
       }
@@ -68,7 +78,9 @@ public struct ODataDuration: Sendable, Hashable, Comparable, CustomStringConvert
     }
     guard isComplete else { throw .malformed }
     let sign: Int64 = isNegative ? -1 : 1
-    self.init(uncheckedSeconds: sign * Int64(total), picoseconds: sign * Int64(picoseconds))
+    self.init(
+      uncheckedSeconds: sign * Int64(total), picoseconds: sign * Int64(picoseconds),
+      further: isNegative && !further.isEmpty ? "-" + further : further)
   }
 
   /// The place of a designator among years, months, days, hours, minutes and seconds.
@@ -87,14 +99,15 @@ public struct ODataDuration: Sendable, Hashable, Comparable, CustomStringConvert
   /// Appends the text of ``description``.
   package func write(into bytes: inout [UInt8]) {
     let whole = seconds.magnitude
-    if seconds < 0 || picoseconds < 0 { bytes.append(UInt8(ascii: "-")) }
+    let hasFraction = picoseconds != 0 || !further.isEmpty
+    if seconds < 0 || picoseconds < 0 || further.hasPrefix("-") { bytes.append(UInt8(ascii: "-")) }
     bytes.append(UInt8(ascii: "P"))
     if whole >= 86_400 {
       bytes.append(decimal: whole / 86_400)
       bytes.append(UInt8(ascii: "D"))
     }
     let rest = whole % 86_400
-    guard rest > 0 || picoseconds != 0 || whole == 0 else { return }
+    guard rest > 0 || hasFraction || whole == 0 else { return }
     bytes.append(UInt8(ascii: "T"))
     if rest >= 3600 {
       bytes.append(decimal: rest / 3600)
@@ -104,9 +117,9 @@ public struct ODataDuration: Sendable, Hashable, Comparable, CustomStringConvert
       bytes.append(decimal: rest / 60 % 60)
       bytes.append(UInt8(ascii: "M"))
     }
-    guard rest % 60 > 0 || picoseconds != 0 || whole == 0 else { return }
+    guard rest % 60 > 0 || hasFraction || whole == 0 else { return }
     bytes.append(decimal: rest % 60)
-    bytes.append(picoseconds: picoseconds.magnitude)
+    bytes.append(picoseconds: picoseconds.magnitude, further: further.drop { $0 == "-" })
     bytes.append(UInt8(ascii: "S"))
   }
 
@@ -119,6 +132,14 @@ public struct ODataDuration: Sendable, Hashable, Comparable, CustomStringConvert
 
   /// The shorter, or more negative, first.
   public static func < (left: ODataDuration, right: ODataDuration) -> Bool {
-    (left.seconds, left.picoseconds) < (right.seconds, right.picoseconds)
+    if (left.seconds, left.picoseconds) != (right.seconds, right.picoseconds) {
+      return (left.seconds, left.picoseconds) < (right.seconds, right.picoseconds)
+    }
+    // Without zeros at their end digits behind a point are in the order of their texts.
+    switch (left.further.hasPrefix("-"), right.further.hasPrefix("-")) {
+    case (true, true): return right.further < left.further
+    case (false, false): return left.further < right.further
+    case (let isLess, _): return isLess
+    }
   }
 }

@@ -88,7 +88,14 @@ public struct ODataServiceError: Error, Sendable, CustomStringConvertible, Custo
 
   /// What happened and the cure; holds no payload, no credentials and no query, so that it may be shown and logged.
   public var description: String {
-    let place = url.map { " (\(method.map { $0.rawValue + " " } ?? "")\(RedactedURL.withoutQuery($0)))" } ?? ""
+    text(url.map(RedactedURL.withoutQuery))
+  }
+
+  /// ``description`` with the options of the URL's query by name; of the values only those that hold no data, such as `$count=true`.
+  package var descriptionWithOptions: String { text(url.map(RedactedURL.withOptionNames)) }
+
+  private func text(_ url: String?) -> String {
+    let place = url.map { " (\(method.map { $0.rawValue + " " } ?? "")\($0))" } ?? ""
     return "\(operation)\(place): \(category.summary)"
   }
 

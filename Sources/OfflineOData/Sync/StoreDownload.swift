@@ -86,6 +86,7 @@ struct StoreDownload: Sendable {
     guard isKnown, !changed.isEmpty || !migration.queries.isEmpty else { return }
     // What was found out about the service may hold no longer.
     for query in try await store.replica.queries() { try await store.replica.setFacts(nil, of: query.id) }
+    try await store.replica.set(LinkMemory.setting, to: nil)
     var record = EventLog.Record(type: "Metadata")
     record.details = "The service's metadata changed: \(changed.joined(separator: ", "))"
     await store.log(record)

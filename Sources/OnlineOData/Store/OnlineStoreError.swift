@@ -45,6 +45,8 @@ public enum OnlineStoreDiagnostic: Sendable, CustomStringConvertible {
   case metadataUnreadable(reason: String)
   /// The service refuses conditions inside batches; they are left out from now on.
   case batchConditionsRefused(status: Int)
+  /// The service refuses requests that ask for change tracking; they ask no more until the store is closed.
+  case trackingRefused(status: Int)
 
   /// What happened; holds no query of a URL.
   public var description: String {
@@ -59,6 +61,7 @@ public enum OnlineStoreDiagnostic: Sendable, CustomStringConvertible {
     case .cacheCleanedUp(let entries, let bytes): "\(entries) answers (\(bytes) bytes) were removed to make room."
     case .metadataUnreadable(let reason): "The kept metadata could not be read: \(reason)"
     case .batchConditionsRefused(let status): "The service refuses conditions in batches (HTTP \(status))."
+    case .trackingRefused(let status): "The service refuses change tracking (HTTP \(status))."
     }
   }
 }

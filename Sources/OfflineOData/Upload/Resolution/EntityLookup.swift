@@ -38,8 +38,11 @@ struct EntityLookup: Sendable {
     var all: [ODataEntity] = []
     let question = filter.map { "$filter=\(PercentEncoding.encode($0))&" } ?? ""
     var path = "\(collection)?\(question)$top=\(limit)"
+    // A service may refuse an option that is ours and not the question's.
+    var plain = filter == nil ? nil : "\(collection)?\(question.dropLast())"
     while true {
-      guard let page = try await page(path) else { return nil }
+      guard let page = try await page(path, otherwise: plain) else { return nil }
+      plain = nil
       all += page.entities
       guard all.count < limit else { return nil }
       guard let next = page.nextLink else { return all }
@@ -49,11 +52,14 @@ struct EntityLookup: Sendable {
     }
   }
 
-  private func page(_ path: String) async throws -> ODataEntityCollection? {
+  private func page(_ path: String, otherwise plain: String?) async throws -> ODataEntityCollection? {
     let response: ODataSingleResponse
     do throws(ODataServiceError) {
       response = try await conversation.send(.read(path, useCache: false))
     } catch {
+      if let plain, let status = error.httpStatus, DownloadMachine.isAboutOptions(status) {
+        return try await page(plain, otherwise: nil)
+      }
       // That there is no such resource tells nothing of what is in it.
       _ = try found(error)
       return nil
