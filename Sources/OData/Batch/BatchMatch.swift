@@ -30,14 +30,15 @@ struct BatchMatch {
 
   /// The responses of a multipart batch: one slot a request part, nil where there is none, or none for sure.
   func slots(of parts: [BatchResponsePart]) -> [BatchAnswer?] {
-    guard isInOrder(parts) else {
-      let slots = slots(of: parts.flatMap(\.responses))
-      guard takesPrefix, !isWhole else { return slots }
-      return slots.enumerated().map { place, slot in
-        slot ?? (place < parts.count ? prefixSlot(parts[place], at: place) : nil)
-      }
+    let slots = isInOrder(parts) ? orderedSlots(of: parts) : self.slots(of: parts.flatMap(\.responses))
+    guard takesPrefix, !isWhole else { return slots }
+    return slots.enumerated().map { place, slot in
+      slot ?? (place < parts.count ? prefixSlot(parts[place], at: place) : nil)
     }
-    return requests.enumerated().map { place, request in
+  }
+
+  private func orderedSlots(of parts: [BatchResponsePart]) -> [BatchAnswer?] {
+    requests.enumerated().map { place, request in
       guard place < parts.count else { return .notProcessed }
       let found = parts[place].responses
       return slot(found, to: request, without: repeatedIDs(found), takesOrder: true)
