@@ -33,7 +33,8 @@ struct EntityLookup: Sendable {
   }
 
   /// Reads all entities of a collection that a filter holds for, all of it without one, page by page; nil where the service does not answer the
-  /// question, or not to its end: there are `limit` and more, or a link leads elsewhere.
+  /// question, or not to its end: there are `limit` and more, or a link leads elsewhere. Throws ``UnreadableLookup`` for a
+  /// response that cannot be read.
   func entities(_ collection: String, filter: String?, limit: Int) async throws -> [ODataEntity]? {
     var all: [ODataEntity] = []
     let question = filter.map { "$filter=\(PercentEncoding.encode($0))&" } ?? ""
@@ -59,9 +60,13 @@ struct EntityLookup: Sendable {
       return nil
     }
     guard !ForeignAnswer.isOne(response) else { throw UploadStop(ForeignAnswer.error(response, of: "read")) }
-    switch try? response.payload(model: model) {
-    case .collection(let collection)?: return collection
-    case .property(let property)? where property.value == .collection([]): return ODataEntityCollection()
+    let payload: ODataPayload
+    do { payload = try response.payload(model: model) } catch {
+      throw UnreadableLookup()
+    }
+    switch payload {
+    case .collection(let collection): return collection
+    case .property(let property) where property.value == .collection([]): return ODataEntityCollection()
     default: return nil
     }
   }
@@ -74,6 +79,9 @@ struct EntityLookup: Sendable {
     }
   }
 }
+
+/// The response to a look-up cannot be read: it tells nothing, and a narrower question would tell less.
+struct UnreadableLookup: Error {}
 
 /// The upload stops: the service cannot be asked, or the caller cancelled.
 struct UploadStop: Error {
