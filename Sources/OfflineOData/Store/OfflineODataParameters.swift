@@ -93,7 +93,16 @@ public struct OfflineODataParameters: Sendable {
   /// The path of the store's file. With a ``storePath`` of nil it lacks the service's name until a provider has the parameters.
   public var file: String {
     let folder = storePath ?? PlatformFolder.data
-    return (folder.hasSuffix("/") ? folder : folder + "/") + FileName.distinct(storeName) + ".larder"
+    let prefix = folder.hasSuffix("/") ? folder : folder + "/"
+    let name = FileName.distinct(storeName) + ".larder"
+    // Stores of earlier versions have their names as they are.
+    let formerName = storeName + ".larder"
+    if name != formerName, let names = try? FileManager.default.contentsOfDirectory(atPath: folder),
+      !names.contains(name), names.contains(where: { $0.utf8.elementsEqual(formerName.utf8) })
+    {
+      return prefix + formerName
+    }
+    return prefix + name
   }
 
   /// The same with a folder: of no name, it is the service's.

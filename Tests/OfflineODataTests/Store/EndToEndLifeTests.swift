@@ -128,6 +128,16 @@ struct EndToEndLifeTests {
     #expect(files[0] == "/f/store.larder" && files[7] == "/f/a.b.larder")
   }
 
+  @Test("a store that an earlier version has named with capital letters is found")
+  func formerName() throws {
+    let folder = try TemporaryFolder()
+    let parameters = OfflineODataParameters(storeName: "Shop", storePath: folder.path)
+    #expect(parameters.file != folder.file("Shop.larder"))
+    try Data().write(to: URL(filePath: folder.file("Shop.larder")))
+    #expect(parameters.file == folder.file("Shop.larder"))
+    #expect(OfflineODataParameters(storeName: "SHOP", storePath: folder.path).file != folder.file("SHOP.larder"))
+  }
+
   @Test("without a folder a store is in the platform's folder for data, under the names of application and service")
   func platformFolder() throws {
     let files = try ["https://erp.example/s/", "https://erp.example/t/", "http://h/s/"].map { text in
