@@ -47,7 +47,7 @@ enum CloneCommand {
   ) async throws {
     let access = try await OfflineAccess(clone.folder, arguments, context, createsStore: true, fills: false)
     let queries = try await choice.queries(access, arguments, context)
-    do { try await download(queries, access, clone, report) } catch {
+    do { try await download(queries, access, clone, report, context) } catch {
       // A query that is given and fails stays, and is tried again by 'larder download'.
       if case .queries = choice { throw error }
       guard !Task.isCancelled, !report.errors.isEmpty else { throw error }
@@ -59,7 +59,8 @@ enum CloneCommand {
   }
 
   private static func download(
-    _ queries: [OfflineODataDefiningQuery], _ access: OfflineAccess, _ clone: StagedClone, _ report: DownloadReport
+    _ queries: [OfflineODataDefiningQuery], _ access: OfflineAccess, _ clone: StagedClone, _ report: DownloadReport,
+    _ context: CommandContext
   ) async throws {
     if clone.isResumed {
       if try await resume(access, queries, report, context) { return }
