@@ -63,33 +63,40 @@ let package = Package(
     // The lock of all targets.
     .target(name: "Locking", swiftSettings: common),
 
+    // What the errors of all targets have in common.
+    .target(name: "LarderErrors", swiftSettings: common),
+
     // The language and the wire.
-    .target(name: "HTTPCore", dependencies: ["Locking"], swiftSettings: common),
-    .target(name: "OData", dependencies: ["HTTPCore"], swiftSettings: common),
-    .target(name: "ODataXML", dependencies: ["OData", "CXML2"], swiftSettings: touchingC),
+    .target(name: "HTTPCore", dependencies: ["LarderErrors", "Locking"], swiftSettings: common),
+    .target(name: "OData", dependencies: ["HTTPCore", "LarderErrors"], swiftSettings: common),
+    .target(name: "ODataXML", dependencies: ["OData", "LarderErrors", "CXML2"], swiftSettings: touchingC),
     .target(name: "CurlTransport", dependencies: ["HTTPCore", "Locking", "CCurl", "CZlib"], swiftSettings: touchingC),
     .target(name: "URLSessionTransport", dependencies: ["HTTPCore", "Locking"], swiftSettings: common),
     .target(
       name: "Storage",
       dependencies: [
-        "Locking", "CSQLite", .target(name: "CCrypto", condition: .when(platforms: [.linux])),
+        "LarderErrors", "Locking", "CSQLite", .target(name: "CCrypto", condition: .when(platforms: [.linux])),
       ],
       swiftSettings: touchingC),
 
     // One conversation with a service, and the store on it.
     .target(
-      name: "ODataService", dependencies: ["OData", "ODataXML", "HTTPCore", "Locking"], swiftSettings: common),
-    .target(
-      name: "OnlineOData", dependencies: ["ODataService", "OData", "ODataXML", "HTTPCore", "Locking", "Storage"],
+      name: "ODataService", dependencies: ["OData", "ODataXML", "HTTPCore", "LarderErrors", "Locking"],
       swiftSettings: common),
     .target(
-      name: "OfflineOData", dependencies: ["ODataService", "OData", "ODataXML", "HTTPCore", "Locking", "Storage"],
+      name: "OnlineOData",
+      dependencies: ["ODataService", "OData", "ODataXML", "HTTPCore", "LarderErrors", "Locking", "Storage"],
+      swiftSettings: common),
+    .target(
+      name: "OfflineOData",
+      dependencies: ["ODataService", "OData", "ODataXML", "HTTPCore", "LarderErrors", "Locking", "Storage"],
       swiftSettings: touchingC),
 
     // Resources of any kind.
-    .target(name: "ContentCache", dependencies: ["HTTPCore", "Locking", "Storage"], swiftSettings: touchingC),
+    .target(
+      name: "ContentCache", dependencies: ["HTTPCore", "LarderErrors", "Locking", "Storage"], swiftSettings: touchingC),
     // Values by key and label; knows no network.
-    .target(name: "ObjectStore", dependencies: ["Locking", "Storage"], swiftSettings: touchingC),
+    .target(name: "ObjectStore", dependencies: ["LarderErrors", "Locking", "Storage"], swiftSettings: touchingC),
 
     // The command line.
     .target(
@@ -112,6 +119,12 @@ let package = Package(
       name: "HistoryRigTests",
       dependencies: ["HistoryRig", "OfflineOData", "ODataService", "OData", "HTTPCore", "TestSupport"],
       swiftSettings: common),
+    .testTarget(
+      name: "LarderErrorsTests",
+      dependencies: [
+        "LarderErrors", "OnlineOData", "OfflineOData", "ODataService", "OData", "ODataXML", "HTTPCore", "ContentCache",
+        "ObjectStore", "Storage", onLinux("Gateway"), "TestSupport",
+      ].compactMap { $0 }, swiftSettings: common),
     .testTarget(name: "HTTPCoreTests", dependencies: ["HTTPCore", "Locking", "TestSupport"], swiftSettings: common),
     .testTarget(name: "ODataTests", dependencies: ["OData", "HTTPCore", "TestSupport"], swiftSettings: common),
     .testTarget(
@@ -173,7 +186,8 @@ let package = Package(
     .systemLibrary(
       name: "CMicroHTTPD", pkgConfig: pkgConfig("libmicrohttpd"), providers: [.apt(["libmicrohttpd-dev"])]),
     .target(
-      name: "Gateway", dependencies: ["ContentCache", "HTTPCore", "Locking", "CMicroHTTPD"], swiftSettings: touchingC),
+      name: "Gateway", dependencies: ["ContentCache", "HTTPCore", "LarderErrors", "Locking", "CMicroHTTPD"],
+      swiftSettings: touchingC),
     .testTarget(
       name: "GatewayTests",
       dependencies: ["Gateway", "ContentCache", "HTTPCore", "CurlTransport", "TestSupport"], swiftSettings: common),

@@ -5,7 +5,8 @@ extension CurlTransport {
   public struct Options: Sendable {
     /// CA certificates (PEM, several in one are fine) trusted beside the system's own.
     public var certificateAuthorities: [Credential] = []
-    /// The certificate that says who this client is, where servers ask for one.
+    /// The certificate that says who this client is. Shown to servers that ask for one, where
+    /// `HTTPRequest.certificateAudience` allows it: to the service's origin, not to another after a redirect or for a link.
     public var clientCertificate: ClientCertificate?
     /// The way through a proxy.
     public var proxy = Proxy.environment

@@ -13,6 +13,8 @@ struct PreparedRequest: Sendable {
   let host: String
   /// True for https.
   let isSecure: Bool
+  /// Whether the server gets to see the client certificate.
+  let showsCertificate: Bool
   /// Field lines as `CURLOPT_HTTPHEADER` wants them.
   let fieldLines: [String]
   /// True where content is sent, be it empty.
@@ -34,6 +36,7 @@ struct PreparedRequest: Sendable {
     self.url = url
     host = request.url.host(percentEncoded: true) ?? ""
     isSecure = request.url.scheme?.lowercased() == "https"
+    showsCertificate = request.showsCertificate
     method = request.method
     timeouts = request.timeouts
     onInterim = request.onInterim

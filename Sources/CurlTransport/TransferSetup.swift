@@ -27,6 +27,7 @@ final class TransferSetup {
     options.connect(transfer)
     common(options)
     trust(options)
+    if transfer.exchange.prepared.showsCertificate { showCertificate(options) }
     request(options, transfer.exchange.prepared)
     fields(options, transfer)
     if transfer.exchange.prepared.hasContent { transfer.rewind() }
@@ -63,6 +64,9 @@ final class TransferSetup {
       options.set(CURLOPT_CAINFO_BLOB, authorities)
       options.set(CURLOPT_PROXY_CAINFO_BLOB, authorities)
     }
+  }
+
+  private func showCertificate(_ options: EasyOptions) {
     guard let certificate, let format = settings.options.clientCertificate?.format else { return }
     options.set(CURLOPT_SSLCERTTYPE, format == .pem ? "PEM" : "P12")
     options.set(CURLOPT_SSLCERT_BLOB, certificate)

@@ -22,3 +22,14 @@ public enum HTTPBody: Sendable {
   /// The UTF-8 bytes of a text.
   public static func text(_ text: String) -> HTTPBody { .bytes(Array(text.utf8)) }
 }
+
+extension HTTPBody: CustomReflectable {
+  /// The content's length in place of its bytes.
+  public var customMirror: Mirror {
+    switch self {
+    case .none: Mirror(self, children: [], displayStyle: .enum)
+    case .bytes(let bytes): Mirror(self, children: ["bytes": ByteCount(bytes)], displayStyle: .enum)
+    case .stream(let length, _): Mirror(self, children: ["stream": length as Any], displayStyle: .enum)
+    }
+  }
+}

@@ -211,3 +211,8 @@ private final class Source: Sendable {
 
   deinit { giveUp() }
 }
+
+extension HTTPBodyStream: CustomReflectable {
+  /// The length alone, no content.
+  public var customMirror: Mirror { Mirror(self, children: ["length": length as Any], displayStyle: .struct) }
+}

@@ -18,6 +18,8 @@ public struct HTTPRequest: Sendable {
   public var timeouts: HTTPTimeouts
   /// Whether redirects (301, 302, 303, 307, 308) are followed. Credentials stay with the origin they were meant for.
   public var followsRedirects: Bool
+  /// Who gets to see the transport's client certificate. Of one origin, like all credentials.
+  public var certificateAudience = HTTPCertificateAudience.requested
   /// Receives the interim responses (RFC 9110 §15.2) other than 100 and 101, before the response. It is called on a thread of
   /// the transport's and must not block. Only the transport on libcurl has them.
   public var onInterim: (@Sendable (HTTPInterimResponse) -> Void)?
@@ -33,6 +35,27 @@ public struct HTTPRequest: Sendable {
     self.body = body
     self.timeouts = timeouts
     self.followsRedirects = followsRedirects
+  }
+}
+
+/// Who a transport shows its client certificate to: one origin, which is a scheme, a host and a port.
+public enum HTTPCertificateAudience: Sendable, Hashable {
+  /// The origin of the request's URL, and no other that it is redirected to.
+  case requested
+  /// The origin of this URL. A request to another is sent without the certificate.
+  case origin(URL)
+  /// Nobody.
+  case nobody
+}
+
+extension HTTPRequest {
+  /// Whether the server of ``url`` gets to see the client certificate.
+  package var showsCertificate: Bool {
+    switch certificateAudience {
+    case .requested: true
+    case .origin(let service): HTTPRedirection.origin(service) == HTTPRedirection.origin(url)
+    case .nobody: false
+    }
   }
 }
 

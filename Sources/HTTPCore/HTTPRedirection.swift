@@ -7,7 +7,7 @@
 /// The rules of redirects (RFC 9110 §15.4), the same for every transport.
 ///
 /// 303 becomes GET (HEAD stays), 301 and 302 turn POST into GET, all else is repeated as it was. What belongs to one
-/// origin (`Authorization`, cookies, tokens) is not sent to another. From `https` to `http`, to another scheme, or to
+/// origin (`Authorization`, cookies, tokens, the client certificate) is not sent to another. From `https` to `http`, to another scheme, or to
 /// a URL with credentials in it: refused. At most ``limit`` in a row.
 package struct HTTPRedirection {
   /// How many redirects are followed for one request.
@@ -30,6 +30,7 @@ package struct HTTPRedirection {
     if followed > HTTPRedirection.limit { throw .tooManyRedirects }
     var next = request
     next.url = target
+    if case .requested = request.certificateAudience { next.certificateAudience = .origin(request.url) }
     if becomesGet(request.method, status) {
       next.method = .get
       next.body = .none

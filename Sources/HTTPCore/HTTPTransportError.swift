@@ -1,3 +1,5 @@
+public import LarderErrors
+
 /// Why no (whole) answer came.
 public enum HTTPTransportError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The request itself cannot be sent: its URL, a header field, its body. The text says what to change.
@@ -40,7 +42,7 @@ public enum HTTPTransportError: Error, Hashable, Sendable, CustomStringConvertib
     case .connectionLost(let reason): "The connection broke off: \(reason)"
     case .protocolViolation(let what): "The server's answer is not proper HTTP: \(what)"
     case .tooManyRedirects: "The server redirects in circles."
-    case .redirectRefused(let reason): "The server's redirect was not followed: \(reason)."
+    case .redirectRefused(let reason): "The server's redirect was not followed: \(ErrorExplanation.sentence(reason))"
     case .bodyTooLarge(let limit): "The answer is larger than the \(limit) bytes allowed."
     case .bodyConsumed: "The content has been read already; it can be read once."
     case .notSupported(let what): "Not supported by this transport: \(what)"
@@ -62,6 +64,53 @@ public enum HTTPTransportError: Error, Hashable, Sendable, CustomStringConvertib
     switch self {
     case .hostNotFound, .cannotConnect, .timeout, .connectionLost: true
     default: false
+    }
+  }
+}
+
+extension HTTPTransportError: LarderError {
+  /// The stable number, from 1 in the order of the cases.
+  public var errorCode: Int {
+    switch self {
+    case .invalidRequest: 1
+    case .hostNotFound: 2
+    case .cannotConnect: 3
+    case .tls: 4
+    case .timeout: 5
+    case .connectionLost: 6
+    case .protocolViolation: 7
+    case .tooManyRedirects: 8
+    case .redirectRefused: 9
+    case .bodyTooLarge: 10
+    case .bodyConsumed: 11
+    case .cancelled: 12
+    case .notSupported: 13
+    case .other: 14
+    }
+  }
+
+  /// What happened and what to do about it; names hosts, never URLs or content.
+  public var explanation: ErrorExplanation {
+    switch self {
+    case .invalidRequest: ErrorExplanation(description, cure: "Correct the request.")
+    case .hostNotFound(let host):
+      ErrorExplanation("The host \(host) is not known.", cure: "Check its name and the network.")
+    case .cannotConnect: ErrorExplanation(description, cure: "Check the address and the network, and try again later.")
+    case .tls: ErrorExplanation(description, cure: "Check the server's name, and which certificates are trusted.")
+    case .timeout: ErrorExplanation(description, cure: "Try again, or allow more time.")
+    case .connectionLost: ErrorExplanation(description, cure: "Try again.")
+    case .protocolViolation:
+      ErrorExplanation(description, cure: "Check the address, or report it to the server's operator.")
+    case .tooManyRedirects:
+      ErrorExplanation(description, cure: "Check the address, or report it to the server's operator.")
+    case .redirectRefused:
+      ErrorExplanation(description, cure: "Use the address that the server redirects to, if it is trusted.")
+    case .bodyTooLarge: ErrorExplanation(description, cure: "Allow more, or read the content as a stream.")
+    case .bodyConsumed:
+      ErrorExplanation("The content has been read already.", cure: "Keep it, or send the request again.")
+    case .cancelled: ErrorExplanation(description, cure: "Send it again if it is still wanted.")
+    case .notSupported: ErrorExplanation(description, cure: "Use another transport, or do without it.")
+    case .other: ErrorExplanation(description, cure: "Try again.")
     }
   }
 }

@@ -22,7 +22,7 @@ package struct CommandContext: Sendable {
     connect: @escaping @Sendable (ConnectionSettings) throws -> any HTTPTransport
   ) {
     self.output = output
-    self.diagnostics = diagnostics
+    self.diagnostics = diagnostics.forPeople
     self.input = input
     self.environment = environment
     self.directory = directory
@@ -51,6 +51,20 @@ package struct CommandContext: Sendable {
 
   /// `warning: …` on the diagnostic stream.
   package func warn(_ text: String) { note(warning(text)) }
+
+  /// Closes a store after its work is done. Where that fails it warns: the acknowledged changes are in the store's log, and the
+  /// command has succeeded.
+  func closing(_ close: () async throws -> Void) async {
+    do { try await close() } catch {
+      warn("what was done is done, but the store was not closed properly: \(CommandFailure(error).message)")
+    }
+  }
+
+  /// Warns of a file with a secret in it that others than its owner may read.
+  func warnIfOthersCanRead(_ given: String) {
+    guard given != "-", InputFile.isReadableByOthers(path(given)) else { return }
+    warn("\(path(given)) can be read by other users of this machine; chmod 600 it")
+  }
 
   /// The line of a warning.
   func warning(_ text: String) -> String { diagnostics.style.yellow("warning:") + " " + TerminalText.line(text) }

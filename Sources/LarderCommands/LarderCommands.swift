@@ -10,7 +10,7 @@
 //              Fetch/ any resource through the content cache; Proxy/ a server that runs until it is told to end;
 //              Object/ values in the file of an object store; Parse/ trees of the OData language, and many texts a run;
 //              Offline/ a folder with a copy of a service.
-// 5. Output/   streams, files, indentation; what comes from outside is made harmless for terminals here.
+// 5. Output/   streams, files, indentation; all that goes to a terminal goes through `TerminalFilter`.
 // 6. `CommandFailure` turns every error into one line, a hint and a `CommandStatus`.
 // 7. Process/  the real process: standard streams, signals.
 
@@ -36,6 +36,7 @@ package enum Larder {
 
   /// Runs one command line and says how it ended; never throws.
   package static func run(_ arguments: [String], in context: CommandContext) async -> CommandStatus {
+    defer { for port in [context.output, context.diagnostics] { port.finish() } }
     do {
       switch try ArgumentParser.parse(arguments, root: syntax) {
       case .version:
@@ -77,7 +78,7 @@ package enum Larder {
     }
     let label = context.diagnostics.style.red("larder:")
     context.note("\(label) \(TerminalText.line(failure.message))")
-    if let hint = failure.hint { context.note(TerminalText.safe(hint)) }
+    if let hint = failure.hint { context.note(hint) }
     return failure.status
   }
 }

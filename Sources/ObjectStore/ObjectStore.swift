@@ -55,14 +55,16 @@ public final class ObjectStore: Sendable {
   let observers = Observers()
   let writer: ObjectWriter
   let fetches = SharedFetches()
+  private let pressure: MemoryPressure
   private let isClosed = Atomic(false)
 
   /// Opens a file; makes it where it is missing, and its folder.
   ///
-  /// A damaged file is never replaced: it holds what was acknowledged. See ``checkIntegrity()``.
+  /// A damaged file is never replaced: it holds what was acknowledged. See ``checkIntegrity()``. A file on a disk that has no room
+  /// for its log is opened to be read: changes throw `full` until the store is opened again where there is room.
   ///
   /// - Parameters:
-  ///   - path: the file; `-wal`, `-shm`, `-changes` and `-rekey` behind its name are taken too.
+  ///   - path: the file, never `:memory:`; `-wal`, `-shm`, `-changes` and `-rekey` behind its name are taken too.
   ///   - key: encrypts the file; ``changeKey(path:from:to:)`` encrypts one that is there.
   ///   - options: what it may take, in memory and on disk.
   ///   - now: the time, for expiry and metadata.
@@ -70,7 +72,7 @@ public final class ObjectStore: Sendable {
   ///     system without shared memory, on which nothing is held in memory.
   /// - Throws: `storage`, with the category `foreignFile` for a file of something else, `newerSchema` for one of a later
   ///   version, `corrupt` for a damaged one, `wrongKey`, `encrypted` without a key, `notEncrypted` with one, `cannotOpen`,
-  ///   `readOnly`, `busy`, `full`.
+  ///   `readOnly`, `busy`, `full`, and `notSupported` for `:memory:`.
   public convenience init(
     path: String, key: StorageKey? = nil, options: ObjectStoreOptions = ObjectStoreOptions(),
     now: @escaping @Sendable () -> Date = { Date() },
@@ -93,6 +95,7 @@ public final class ObjectStore: Sendable {
     do throws(StorageError) { (database, memory) = try await opening.open() } catch {
       throw ObjectStoreError(.open, error)
     }
+    pressure = MemoryPressure { [memory] in memory.trim() }
     writer = ObjectWriter(database, memory: memory, observers: observers, limits: options, diagnose: diagnose)
     // Neither holds the store: it is gone when its user lets it go.
     memory.onErrands { [weak writer, observers] errands in
@@ -218,6 +221,13 @@ public final class ObjectStore: Sendable {
   ) throws(ObjectStoreError) -> NewObject {
     try NewObject(value, key, labels, expires, limits: options, operation)
   }
+
+  // MARK: Memory
+
+  /// Lets go of the values in memory; the file keeps them, and what is asked for comes into memory again.
+  ///
+  /// An open store does this by itself where the system warns that memory runs short, which Apple's platforms do.
+  public func trimMemory() { memory.trim() }
 
   // MARK: Ending
 

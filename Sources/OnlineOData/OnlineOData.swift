@@ -95,17 +95,19 @@ public final class OnlineODataStore: ODataStore {
     state = Locked(State(options: options, conversation: conversation))
   }
 
-  /// How the store works.
-  public var options: OnlineStoreOptions { state.withLock { $0.options } }
+  /// How the store works. The key of its cache is not shown.
+  public var options: OnlineStoreOptions { state.withLock { $0.options.shown } }
 
-  /// Gives a closed store other options; throws ``OnlineStoreError/alreadyOpen`` for one that is open, opening or closing.
+  /// Gives a closed store other options, those of ``options`` with the key that it has; throws ``OnlineStoreError/alreadyOpen`` for one that is open, opening or closing.
   public func initialize(_ options: OnlineStoreOptions) throws {
     let conversation = try ODataConversation(
       root: serviceRoot, transport: transport, authentication: authentication, options: options.conversation)
     _ = try state.withLock { state in
       guard case .closed = state.phase, !state.cacheIsBusy else { throw OnlineStoreError.alreadyOpen }
       if !options.useCache { state.isPassive = false }
-      return (exchange(&state.options, with: options), exchange(&state.conversation, with: conversation))
+      var given = options
+      given.givenKey = options.givenKey.replacing(state.options.givenKey)
+      return (exchange(&state.options, with: given), exchange(&state.conversation, with: conversation))
     }
   }
 

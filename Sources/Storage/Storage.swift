@@ -15,6 +15,7 @@
 // 6. Digest/      SHA-256, HMAC and random bytes from the platform's library.
 // 7. Encryption/  a VFS between SQLite and the system's files that seals pages, log and temporary files; keys; rekeying.
 // 8. Recency/     what was used last, for the tiers in memory of the stores above.
+// 9. File/        a file that appears whole or not at all, for what is written beside databases.
 
 import Dispatch
 import Locking
@@ -33,6 +34,9 @@ package final class Database: Sendable {
   /// Whether the file is only read, for it may not be written to: writing throws `readOnly`.
   package let isReadOnly: Bool
 
+  /// Whether the file is only read, for the disk was full when it was opened: writing throws `full`.
+  package let isFull: Bool
+
   private let options: DatabaseOptions
   private let writer: Connection
   private let writing = DispatchQueue(label: "larder.storage.writer", qos: .userInitiated)
@@ -45,9 +49,10 @@ package final class Database: Sendable {
 
   init(
     _ path: String, options: DatabaseOptions, writer: Connection, cipher: CipherRegistry.Registration?,
-    stamp: FileStamp? = nil
+    stamp: FileStamp? = nil, isFull: Bool = false
   ) {
     self.path = path
+    self.isFull = isFull
     self.options = options
     self.writer = writer
     isReadOnly = writer.isReadOnly
@@ -62,7 +67,8 @@ package final class Database: Sendable {
     }
   }
 
-  /// Opens a file, makes it where it is missing, and brings it up to date.
+  /// Opens a file, makes it where it is missing, and brings it up to date. Where the disk is full, a file that is up to date is
+  /// opened to be read: ``isFull``.
   ///
   /// - Parameters:
   ///   - key: encrypts the file; nil opens a plain one. ``rekey(_:from:to:schema:options:)`` makes the one of the other.
@@ -85,9 +91,7 @@ package final class Database: Sendable {
           let writer = try connect(path, schema, options, cipher)
           return Database(path, options: options, writer: writer, cipher: cipher)
         } catch {
-          if options.allowsReadOnly, let opened = try openToRead(path, schema, options, cipher, after: error) {
-            return opened
-          }
+          if let opened = try openToRead(path, schema, options, cipher, after: error) { return opened }
           // Who opens a new file at the same moment may stand in the way of its change to a log, and SQLite does not
           // wait for that: two that both read would wait for each other.
           let patience = Duration.milliseconds(options.busyTimeoutMilliseconds)
@@ -177,6 +181,7 @@ package final class Database: Sendable {
   ) async throws(StorageError) -> Value {
     try await resultInTurn { [self] () throws(StorageError) in
       try checkOpen()
+      try checkRoom()
       try writer.setLogRules(Self.stagingRules)
       let begin = ContinuousClock.now
       let value = try writer.transaction(.immediate, body)
@@ -235,6 +240,7 @@ package final class Database: Sendable {
     _ body: (Connection) throws(StorageError) -> Value, waits: Bool
   ) throws(StorageError) -> Value {
     try checkOpen()
+    try checkRoom()
     try writer.setLogRules(Self.logRules(options))
     if waits { return try writer.transaction(.immediate, body) }
     writer.setBusyTimeout(milliseconds: 0)
@@ -258,6 +264,8 @@ package final class Database: Sendable {
       throw StorageError(.closed, message: "The database is closed", file: path)
     }
   }
+
+  private func checkRoom() throws(StorageError) { if isFull { throw .fullSinceOpening(path) } }
 
   // MARK: Keeping house
 

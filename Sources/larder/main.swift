@@ -8,4 +8,5 @@ import LarderCommands
   import Darwin
 #endif
 
+LarderProcess.prepare()
 exit(await LarderProcess.run())

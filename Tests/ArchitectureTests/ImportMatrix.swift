@@ -15,24 +15,29 @@ enum ImportMatrix {
   static let rows: [String: Row] = [
     // The C library alone has values for each thread.
     "Locking": Row(targets: [], system: libc.union(["Synchronization"])),
-    "HTTPCore": Row(targets: ["Locking"], system: ["Synchronization"]),
+    "LarderErrors": Row(targets: [], system: []),
+    "HTTPCore": Row(targets: ["LarderErrors", "Locking"], system: ["Synchronization"]),
     // The C library alone knows how large a thread's stack is.
-    "OData": Row(targets: ["HTTPCore"], system: libc.union(["Synchronization"])),
-    "ODataXML": Row(targets: ["OData", "CXML2"], system: threads.union(libc)),
+    "OData": Row(targets: ["HTTPCore", "LarderErrors"], system: libc.union(["Synchronization"])),
+    "ODataXML": Row(targets: ["OData", "LarderErrors", "CXML2"], system: threads.union(libc)),
     "CurlTransport": Row(targets: ["HTTPCore", "Locking", "CCurl", "CZlib"], system: threads.union(libc)),
     "URLSessionTransport": Row(
       targets: ["HTTPCore", "Locking"], system: threads.union(["Foundation", "FoundationNetworking"])),
     "Storage": Row(
-      targets: ["Locking", "CSQLite", "CCrypto"], system: threads.union(libc).union(["CryptoKit", "CommonCrypto"])),
-    "ODataService": Row(targets: ["OData", "ODataXML", "HTTPCore", "Locking"], system: threads),
+      targets: ["LarderErrors", "Locking", "CSQLite", "CCrypto"],
+      system: threads.union(libc).union(["CryptoKit", "CommonCrypto"])),
+    "ODataService": Row(
+      targets: ["OData", "ODataXML", "HTTPCore", "LarderErrors", "Locking"], system: threads),
     "OnlineOData": Row(
-      targets: ["ODataService", "OData", "ODataXML", "HTTPCore", "Locking", "Storage"], system: threads),
+      targets: ["ODataService", "OData", "ODataXML", "HTTPCore", "LarderErrors", "Locking", "Storage"], system: threads),
     "OfflineOData": Row(
-      targets: ["ODataService", "OData", "ODataXML", "HTTPCore", "Locking", "Storage"],
+      targets: ["ODataService", "OData", "ODataXML", "HTTPCore", "LarderErrors", "Locking", "Storage"],
       system: threads.union(libc).union(["Observation"])),
-    "ContentCache": Row(targets: ["HTTPCore", "Locking", "Storage"], system: threads.union(libc)),
-    "ObjectStore": Row(targets: ["Locking", "Storage"], system: threads),
-    "Gateway": Row(targets: ["ContentCache", "HTTPCore", "Locking", "CMicroHTTPD"], system: threads.union(libc)),
+    "ContentCache": Row(
+      targets: ["HTTPCore", "LarderErrors", "Locking", "Storage"], system: threads.union(libc)),
+    "ObjectStore": Row(targets: ["LarderErrors", "Locking", "Storage"], system: threads),
+    "Gateway": Row(
+      targets: ["ContentCache", "HTTPCore", "LarderErrors", "Locking", "CMicroHTTPD"], system: threads.union(libc)),
     "LarderCommands": Row(
       targets: [
         "OnlineOData", "OfflineOData", "ODataService", "OData", "ODataXML", "HTTPCore", "Locking", "CurlTransport",

@@ -1,10 +1,11 @@
 import HistoryRig
 
 /// Runs random histories for as long as one likes:
-/// `HistoryRunner [--seed N] [--count N | --seconds N] [--width N] [--trace] [--shrink]`.
+/// `HistoryRunner [--seed N] [--count N | --seconds N] [--width N] [--theme NAME] [--stop] [--trace] [--shrink]`.
 ///
-/// It begins with the history of `--seed` and goes on with those behind it, `--width` at a time. `--trace` prints each
-/// history, `--shrink` a short one for each kind of finding.
+/// It begins with the history of `--seed` and goes on with those behind it, `--width` at a time. `--theme` makes all of them
+/// about one theme, `--stop` ends with the first one that has a finding, `--trace` prints each history, `--shrink` a short
+/// one for each kind of finding.
 @main
 enum HistoryRunner {
   static func main() async throws {
@@ -15,16 +16,19 @@ enum HistoryRunner {
     let batch = HistoryBatch(
       first: number("--seed") ?? 1,
       count: number("--count").map { Int($0) } ?? (number("--seconds") == nil ? 100 : nil),
-      limit: number("--seconds").map { .seconds($0) }, width: Int(number("--width") ?? 3))
-    let result = try await batch.run { outcome in
+      limit: number("--seconds").map { .seconds($0) }, width: Int(number("--width") ?? 3),
+      theme: arguments.firstIndex(of: "--theme").flatMap { HistoryTheme(rawValue: arguments[$0 + 1]) })
+    let begin = ContinuousClock.now
+    let result = try await batch.run(isStoppedByFinding: arguments.contains("--stop")) { outcome in
       if arguments.contains("--trace") { print(outcome.trace) }
-      for finding in outcome.findings { print("seed \(outcome.seed): \(finding)") }
+      let seconds = begin.duration(to: .now).components.seconds
+      for finding in outcome.findings { print("seed \(outcome.seed) after \(seconds) s: \(finding)") }
     }
     print(result)
     guard arguments.contains("--shrink") else { return }
     for (name, seeds) in result.seeds.sorted(by: { $0.key < $1.key }) {
       guard let seed = seeds.min() else { continue }
-      print("\n\(name)\n" + (try await HistoryShrinker.shortest(HistoryPlan(seed: seed), showing: name)).trace)
+      print("\n\(name)\n" + (try await HistoryShrinker.shortest(batch.plan(seed), showing: name)).trace)
     }
   }
 }

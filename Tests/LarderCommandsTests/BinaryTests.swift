@@ -22,7 +22,7 @@ enum LarderBinary {
 }
 
 /// The built `larder`, run as a process.
-private struct Binary {
+struct Binary {
   /// How a process ended and what it wrote.
   struct Ending {
     let code: Int32
@@ -179,7 +179,7 @@ struct BinaryTests {
     }
     let ending = try await Binary.shell("\"$larder\" --help > /dev/full")
     #expect(ending.code == 4)
-    #expect(ending.diagnostics == "larder: The output cannot be written: No space left on device.\n")
+    #expect(ending.diagnostics == "larder: The output cannot be written: the disk is full.\n")
   }
 
   @Test("An interrupt ends the request: 130, the last event says canceled, the server sees the client leave")

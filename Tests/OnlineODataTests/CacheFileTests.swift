@@ -39,13 +39,14 @@ struct CacheFileTests {
     try await store.close()
   }
 
-  @Test("a second store on one service root is refused, whatever its cache's folder; after closing it may open")
+  @Test(
+    "a second store of one name on one service root is refused, whatever its cache's folder; after closing it may open")
   func secondStore() async throws {
     let rig = try StoreRig()
     let other = try TemporaryFolder()
     let first = try await rig.openStore()
     let changes: [@Sendable (inout OnlineStoreOptions) -> Void] = [
-      { _ in }, { $0.cachePath = other.path }, { $0.storeName = "other" },
+      { _ in }, { $0.cachePath = other.path },
     ]
     for change in changes {
       let second = try rig.store(nil, change)
@@ -70,6 +71,34 @@ struct CacheFileTests {
     lock.release()
     try await store.open()
     try await store.close()
+  }
+
+  @Test("stores of one service root have a cache each where their names differ, be it by a letter's case alone")
+  func names() async throws {
+    let rig = try StoreRig { _ in .ok(#"{"v":1}"#) }
+    let long = String(repeating: "a", count: 64)
+    let names = ["store", "Store", "", "\u{E9}", "e\u{301}", "a b", "a_b", "a.", "a..b", "..", long + "1", long + "2"]
+    var stores: [OnlineODataStore] = []
+    for name in names {
+      let store = try rig.store(nil) { $0.storeName = name }
+      try await store.open()
+      #expect(try await store.read("P").cached == nil, "'\(name)' has another's cache")
+      #expect(try await store.read("P").cached != nil)
+      stores.append(store)
+    }
+    let files = try FileManager.default.contentsOfDirectory(atPath: rig.folder.path).filter {
+      $0.hasSuffix(CachePlace.fileExtension)
+    }
+    #expect(Set(files.map { $0.precomposedStringWithCanonicalMapping.lowercased() }).count == names.count)
+    for store in stores { try await store.close() }
+  }
+
+  @Test("without a folder the cache is in the platform's folder for caches, under the application's name")
+  func platformFolder() throws {
+    let root = try ODataServiceRoot(try #require(URL(string: "https://h/s/")))
+    let path = OnlineStoreOptions(useCache: true).place(root).file
+    #expect(path.hasPrefix("/") && path.contains(ProcessInfo.processInfo.processName.lowercased()), "\(path)")
+    #expect(!path.hasPrefix(FileManager.default.currentDirectoryPath + "/"))
   }
 
   @Test("an open store cannot be initialised again, a closed one can")

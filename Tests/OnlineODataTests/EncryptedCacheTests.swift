@@ -98,6 +98,27 @@ struct EncryptedCacheTests {
     #expect(await category { _ = try await rig.cacheFile.entries() } == .encrypted)
   }
 
+  @Test("who has a store has not its key: neither its options nor a store made with them open its cache")
+  func hiddenKey() async throws {
+    let store = try store(right)
+    try await store.open()
+    _ = try await store.read("P")
+    #expect(store.options.cacheEncryptionKey == nil)
+    var shown = ""
+    dump(store.options, to: &shown)
+    #expect(!shown.contains("StorageKey"), "\(shown)")
+    try await store.closeCache()
+    #expect(await category { try await store.reopenCache(key: store.options.cacheEncryptionKey) } == .encrypted)
+    try await store.close()
+    let other = try rig.store(nil) { $0 = store.options }
+    #expect(await category { try await other.open() } == .encrypted)
+    // Options that are given back leave the key as it is.
+    try store.initialize(store.options)
+    try await store.open()
+    #expect(try await store.read("P").cached != nil)
+    try await store.close()
+  }
+
   @Test("a plain cache opens again without a key and with none")
   func reopeningPlain() async throws {
     let store = try store(nil)

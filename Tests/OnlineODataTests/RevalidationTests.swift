@@ -169,4 +169,27 @@ struct RevalidationTests {
     #expect(rig.service.requests.last?.fields[.prefer] == "odata.track-changes")
     try await store.close()
   }
+
+  @Test(
+    "a service that refuses change tracking is asked once more without, and no more from then on",
+    arguments: [400, 501])
+  func refusedTracking(_ status: Int) async throws {
+    let rig = try StoreRig { request in request.fields[.prefer] == nil ? .ok("{}") : .status(status) }
+    let store = try await rig.openStore { $0.tracksChanges = true }
+    _ = try await store.read("P")
+    #expect(rig.service.requests.map { $0.fields[.prefer] } == ["odata.track-changes", nil])
+    _ = try await store.read("Q")
+    #expect(rig.service.requests.last?.fields[.prefer] == nil && rig.service.requests.count == 3)
+    try await store.close()
+  }
+
+  @Test("a request that is wrong by itself stays refused, and tracking is asked for again")
+  func refusedAnyway() async throws {
+    let rig = try StoreRig { request in request.url.path.hasSuffix("P") ? .status(400) : .ok("{}") }
+    let store = try await rig.openStore { $0.tracksChanges = true }
+    await #expect(throws: ODataServiceError.self) { _ = try await store.read("P") }
+    _ = try await store.read("Q")
+    #expect(rig.service.requests.last?.fields[.prefer] == "odata.track-changes")
+    try await store.close()
+  }
 }

@@ -92,6 +92,7 @@ final class Nginx: Sendable {
     """
     location = /echo { return 200 "$server_protocol $request_method $ssl_protocol $ssl_client_s_dn"; }
     location = /away { return 302 http://localhost:\(plainPort)/echo; }
+    location = /client { return 302 https://localhost:\(clientPort)/echo; }
     location = /slow { limit_rate 256k; alias \(path("www/big")); gzip off; }
     location = /big { gzip off; }
     location = /text { add_header ETag '"1"'; }

@@ -107,6 +107,32 @@ final class RealServerTests {
     #expect(throws: HTTPTransportError.self) { try CurlTransport(options) }
   }
 
+  @Test(
+    "A client certificate goes to its own origin: not to another after a redirect, nor where the request says another")
+  func certificateAudience() async throws {
+    let service = try nginx.url(nginx.clientPort, "/echo")
+    let certificate = CurlTransport.ClientCertificate(
+      certificate: .file(nginx.path("client.pem")), key: .file(nginx.path("client.key")))
+    try await run({ $0.clientCertificate = certificate }) { transport async throws in
+      func shown(_ url: URL, _ audience: HTTPCertificateAudience = .requested) async throws -> Bool {
+        var request = HTTPRequest(url: url)
+        request.certificateAudience = audience
+        let (response, content) = try await transport.exchange(request)
+        #expect(response.url == service && (response.status == 200) == content.hasSuffix("CN=client"))
+        return response.status == 200
+      }
+      // In turns, for a kept connection has an identity.
+      for _ in 0..<2 {
+        #expect(try await shown(service))
+        #expect(try await !shown(try nginx.url(nginx.http1Port, "/client")), "another origin leads there")
+        #expect(try await shown(try nginx.url(nginx.clientPort, "/client")), "its own leads there")
+        #expect(try await !shown(service, .origin(try nginx.url(nginx.http1Port, "/"))), "a link of another service")
+        #expect(try await shown(try nginx.url(nginx.http1Port, "/client"), .origin(service)))
+        #expect(try await !shown(service, .nobody))
+      }
+    }
+  }
+
   @Test("Compressed content is undone, and the fields say nothing of it", arguments: Rig.allCases)
   func gzip(rig: Rig) async throws {
     let url = try nginx.url(nginx.plainPort, "/text", scheme: "http")

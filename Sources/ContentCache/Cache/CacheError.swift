@@ -1,3 +1,5 @@
+public import LarderErrors
+
 /// What a cache could not do. A request never fails for it: its answer is delivered and just not kept.
 public enum CacheError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The content is larger than anything this cache keeps.
@@ -31,7 +33,8 @@ public enum CacheError: Error, Hashable, Sendable, CustomStringConvertible {
     case .tooLarge(let limit): "The content is larger than the \(limit) bytes this cache keeps of one resource."
     case .full(let path): "There is no room left on the disk of \(path). Free some, or give the cache a smaller limit."
     case .readOnly(let path): "\(path) cannot be written. Check its permissions, or choose another folder."
-    case .corrupt(let path, let reason): "\(path) is damaged (\(reason)); its content is fetched again when needed."
+    case .corrupt(let path, let reason):
+      "\(path) is damaged (\(ErrorExplanation.clause(reason))); its content is fetched again when needed."
     case .foreign(let path): "\(path) is not a file of this cache. Choose another path."
     case .wrongKey(let path):
       "\(path) is encrypted with another key. Give the key that it was made with, or remove it: a cache fills itself anew."
@@ -42,6 +45,52 @@ public enum CacheError: Error, Hashable, Sendable, CustomStringConvertible {
     case .gone: "The cached content was removed while it was read."
     case .closed: "The cache is closed."
     case .notSupported(let what): "Not supported: \(what)"
+    }
+  }
+}
+
+extension CacheError: LarderError {
+  /// The stable number, from 1 in the order of the cases.
+  public var errorCode: Int {
+    switch self {
+    case .tooLarge: 1
+    case .full: 2
+    case .readOnly: 3
+    case .corrupt: 4
+    case .foreign: 5
+    case .wrongKey: 6
+    case .encrypted: 7
+    case .notEncrypted: 8
+    case .failed: 9
+    case .gone: 10
+    case .closed: 11
+    case .notSupported: 12
+    }
+  }
+
+  /// What happened and what to do about it.
+  public var explanation: ErrorExplanation {
+    let anew = "or remove it: a cache fills itself anew."
+    return switch self {
+    case .tooLarge: ErrorExplanation(description, cure: "Give the cache a larger limit.")
+    case .full(let path):
+      ErrorExplanation(
+        "There is no room left on the disk of \(path).", cure: "Free some, or give the cache a smaller limit.")
+    case .readOnly(let path):
+      ErrorExplanation("\(path) cannot be written.", cure: "Check its permissions, or choose another folder.")
+    case .corrupt(let path, let reason):
+      ErrorExplanation(
+        "\(path) is damaged: \(reason)", cure: "Nothing needs to be done: its content is fetched again when needed.")
+    case .foreign(let path): ErrorExplanation("\(path) is not a file of this cache.", cure: "Choose another path.")
+    case .wrongKey(let path):
+      ErrorExplanation("\(path) is encrypted with another key.", cure: "Give the key that it was made with, \(anew)")
+    case .encrypted(let path): ErrorExplanation("\(path) is encrypted, and no key was given.", cure: "Give its key.")
+    case .notEncrypted(let path):
+      ErrorExplanation("\(path) is not encrypted, and a key was given.", cure: "Leave the key out, \(anew)")
+    case .failed: ErrorExplanation("The cache failed: \(description)", cure: "Check the disk, and try again.")
+    case .gone: ErrorExplanation(description, cure: "Read it again.")
+    case .closed: ErrorExplanation(description, cure: "Open it first.")
+    case .notSupported: ErrorExplanation(description, cure: "Use another cache, or do without it.")
     }
   }
 }

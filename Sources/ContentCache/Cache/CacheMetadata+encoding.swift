@@ -1,4 +1,5 @@
 import HTTPCore
+public import LarderErrors
 
 // The layout of version 1. Numbers are LEB128, little-endian groups of seven bits; signed ones are folded (0, -1, 1, -2 …)
 // before. A text is its length in bytes and its UTF-8. A list is its count and its elements.
@@ -128,7 +129,10 @@ extension CacheMetadata {
     }
 
     /// What is wrong and where.
-    public var description: String {
+    public var description: String { explanation.description }
+
+    /// What is wrong, where, and what to do about it.
+    public var explanation: ErrorExplanation {
       let what =
         switch reason {
         case .cutOff: "the bytes end too early"
@@ -139,7 +143,8 @@ extension CacheMetadata {
         case .ranges: "ranges are negative, out of order or overlap"
         case .tail: "bytes are left over"
         }
-      return "These are no encoded metadata: \(what) at byte \(offset). Drop them and fetch the resource again."
+      return ErrorExplanation(
+        "These are no encoded metadata: \(what) at byte \(offset).", cure: "Drop them and fetch the resource again.")
     }
   }
 
@@ -215,5 +220,20 @@ private struct MetadataWriter {
     number(variant.etag == nil ? 0 : 1)
     if let etag = variant.etag { text(etag) }
     fixed(variant.date)
+  }
+}
+
+extension CacheMetadata.DecodingError: LarderError {
+  /// The stable number, from 1 in the order of the reasons.
+  public var errorCode: Int {
+    switch reason {
+    case .cutOff: 1
+    case .version: 2
+    case .flags: 3
+    case .number: 4
+    case .text: 5
+    case .ranges: 6
+    case .tail: 7
+    }
   }
 }

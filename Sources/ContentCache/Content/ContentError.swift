@@ -1,4 +1,5 @@
 public import HTTPCore
+public import LarderErrors
 
 #if canImport(FoundationEssentials)
   public import FoundationEssentials
@@ -124,5 +125,47 @@ extension HTTPTransportError {
     case .tooManyRedirects, .redirectRefused, .bodyTooLarge, .bodyConsumed, .invalidRequest, .notSupported, .cancelled:
       false
     }
+  }
+}
+
+extension ContentError: LarderError {
+  /// The stable number: the HTTP status (100 or more) of a response that is no success; for other kinds of failure a number from 1.
+  public var errorCode: Int {
+    switch kind {
+    case .transport: 1
+    case .status(let status): status
+    case .parse: 2
+    case .tooLarge: 3
+    case .notCached: 4
+    case .file: 5
+    }
+  }
+
+  /// What happened and what to do about it; without URL, fields and content.
+  public var explanation: ErrorExplanation {
+    switch kind {
+    case .transport(let error): error.explanation
+    case .status(401): ErrorExplanation(description, cure: "Sign in.")
+    case .status(403): ErrorExplanation(description, cure: "Ask for the permission.")
+    case .status(400..<500): ErrorExplanation(description, cure: "Check the address.")
+    case .status: ErrorExplanation(description, cure: "Try again later.")
+    case .parse: ErrorExplanation(description, cure: "Check the address, and what the parser takes.")
+    case .tooLarge: ErrorExplanation(description, cure: "Read it as a stream, or raise the query's limit.")
+    case .notCached: ErrorExplanation(description, cure: "Read it once with the network.")
+    case .file:
+      ErrorExplanation(
+        "A file could not be written: \(description)", cure: "Check the path, its permissions and the disk.")
+    }
+  }
+}
+
+extension ContentError: CustomReflectable {
+  /// All but the content, of which the length.
+  public var customMirror: Mirror {
+    Mirror(
+      self,
+      children: [
+        "kind": kind, "url": url, "status": status as Any, "fields": fields, "content": ByteCount(content),
+      ], displayStyle: .struct)
   }
 }

@@ -37,3 +37,15 @@ public struct ContentResponse<Value: Sendable>: Sendable {
   /// What each cache on the way did, this one last (RFC 9211).
   public var cacheStatus: String? { fields["Cache-Status"] }
 }
+
+extension ContentResponse: CustomReflectable {
+  /// All but the content and what was made of it, of which the length.
+  public var customMirror: Mirror {
+    Mirror(
+      self,
+      children: [
+        "value": Value.self, "data": ByteCount(data), "status": status, "fields": fields, "url": url, "origin": origin,
+        "age": age as Any, "hiddenBy": hiddenBy as Any, "isIntermediate": isIntermediate,
+      ], displayStyle: .struct)
+  }
+}

@@ -1,3 +1,5 @@
+public import LarderErrors
+
 #if canImport(FoundationEssentials)
   public import FoundationEssentials
 #else
@@ -150,5 +152,15 @@ public struct Upstream: Sendable {
       if depth < 0 { return true }
     }
     return false
+  }
+}
+
+extension Upstream.Invalid: LarderError {
+  /// The stable number: 1.
+  public var errorCode: Int { 1 }
+
+  /// What is wrong and what to do about it.
+  public var explanation: ErrorExplanation {
+    ErrorExplanation("The URL is no upstream server: \(description)", cure: "Give an http or https URL with a host.")
   }
 }

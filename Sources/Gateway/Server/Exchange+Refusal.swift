@@ -31,7 +31,7 @@ extension Exchange {
     connection.shut(.both)
   }
 
-  /// Adds what the options say to a response that the server gives by itself.
+  /// Adds ``HTTPServer/Options/refusalFields`` to a response that no responder has made.
   func addRefusalFields(to response: inout HTTPServerResponse) {
     for field in engine.options.refusalFields { response.fields.append(field.name, field.value) }
   }

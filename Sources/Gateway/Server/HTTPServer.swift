@@ -60,8 +60,8 @@ public final class HTTPServer: Sendable {
     public var headTimeout = Duration.seconds(20)
     /// How long a connection may be silent between requests, and how long a client may neither send nor take a byte.
     public var idleTimeout = Duration.seconds(60)
-    /// Header fields of the responses that the server gives by itself, such as `Cache-Status`; none about the content or the
-    /// connection.
+    /// Header fields of responses that the server sends without asking the responder, such as `Cache-Status`. Fields that delimit
+    /// the content are left out.
     public var refusalFields: HTTPFields = [:]
     /// Is told of requests that the server answered by itself.
     public var onRefusal: (@Sendable (HTTPServerRefusal) -> Void)?

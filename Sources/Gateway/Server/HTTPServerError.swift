@@ -1,3 +1,5 @@
+public import LarderErrors
+
 /// Why a server could not start.
 public enum HTTPServerError: Error, Hashable, Sendable, CustomStringConvertible {
   /// Another program listens there.
@@ -21,8 +23,37 @@ public enum HTTPServerError: Error, Hashable, Sendable, CustomStringConvertible 
     case .addressNotAvailable(let host): "\(host) is not an address of this machine."
     case .notPermitted(let host, let port): "Not permitted to listen on port \(port) of \(host)."
     case .invalidAddress(let text): "\(text) is not an IP address. Use 127.0.0.1 or ::1."
-    case .invalidOption(let what): "The server cannot start: \(what)."
-    case .failed(let reason): "The server cannot start: \(reason)."
+    case .invalidOption(let reason), .failed(let reason):
+      "The server cannot start: \(ErrorExplanation.sentence(reason))"
+    }
+  }
+}
+
+extension HTTPServerError: LarderError {
+  /// The stable number, from 1 in the order of the cases.
+  public var errorCode: Int {
+    switch self {
+    case .addressInUse: 1
+    case .addressNotAvailable: 2
+    case .notPermitted: 3
+    case .invalidAddress: 4
+    case .invalidOption: 5
+    case .failed: 6
+    }
+  }
+
+  /// What happened and what to do about it.
+  public var explanation: ErrorExplanation {
+    switch self {
+    case .addressInUse(let host, let port):
+      ErrorExplanation("Port \(port) of \(host) is in use.", cure: "Choose another port, or 0 for any that is free.")
+    case .addressNotAvailable(let host):
+      ErrorExplanation(
+        "The address \(host) is not one of this machine.", cure: "Use 127.0.0.1 or ::1, or another address of it.")
+    case .notPermitted: ErrorExplanation(description, cure: "Choose a port from 1024 on.")
+    case .invalidAddress(let text): ErrorExplanation("'\(text)' is not an IP address.", cure: "Use 127.0.0.1 or ::1.")
+    case .invalidOption: ErrorExplanation(description, cure: "Correct the option.")
+    case .failed: ErrorExplanation(description, cure: "Try again, or use another address.")
     }
   }
 }

@@ -108,3 +108,14 @@ public struct HTTPServerRefusal: Sendable, Hashable {
   /// Whether the answer was sent.
   public let isComplete: Bool
 }
+
+extension HTTPServerResponse.Body: CustomReflectable {
+  /// The content's length in place of its bytes.
+  public var customMirror: Mirror {
+    switch self {
+    case .none: Mirror(self, children: [], displayStyle: .enum)
+    case .bytes(let bytes): Mirror(self, children: ["bytes": ByteCount(bytes)], displayStyle: .enum)
+    case .stream(let stream): Mirror(self, children: ["stream": stream], displayStyle: .enum)
+    }
+  }
+}

@@ -36,7 +36,7 @@ struct CacheAccess: Sendable {
     }
     options.loadsMetadata = false
     options.credentialFields = access.credentialFields
-    let authentication = try await access.authentication(isOffline: isPassive, context)
+    let authentication = try await access.authentication(root: origin, isOffline: isPassive, context)
     let store = try OnlineODataStore(
       serviceRoot: origin, transport: access.transport, authentication: authentication, options: options)
     if isPassive { try store.setPassive(true) }

@@ -1,28 +1,37 @@
 internal import HTTPCore
 internal import ODataService
 
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
+
 extension Credentials {
   /// What a conversation signs in with.
   ///
-  /// - Parameter isOffline: nothing is going to be sent, so that no sign-in is begun.
+  /// - Parameters:
+  ///   - root: the service: a token endpoint of its origin sees the client certificate, any other does not.
+  ///   - isOffline: nothing is going to be sent, so that no sign-in is begun.
   func authentication(
-    transport: any HTTPTransport, isOffline: Bool, _ context: CommandContext
+    root: URL, transport: any HTTPTransport, isOffline: Bool, _ context: CommandContext
   ) async throws -> any Authentication {
     switch self {
     case .basic(let user, let password): try BasicAuthentication(user: user, password: password)
     case .bearer(let token, let user): BearerAuthentication(token: token, identity: user)
     case .oauth(let file):
-      try await file.authentication(transport: transport, isOffline: isOffline, context)
+      try await file.authentication(root: root, transport: transport, isOffline: isOffline, context)
     }
   }
 }
 
 extension OAuthFile {
   fileprivate func authentication(
-    transport: any HTTPTransport, isOffline: Bool, _ context: CommandContext
+    root: URL, transport: any HTTPTransport, isOffline: Bool, _ context: CommandContext
   ) async throws -> any Authentication {
     let proof: OAuth2Client.Proof = clientSecret.map { .basic(secret: $0) } ?? .none
-    let client = try OAuth2Client(tokenEndpoint: tokenURL, id: clientID, proof: proof, scope: scope)
+    var client = try OAuth2Client(tokenEndpoint: tokenURL, id: clientID, proof: proof, scope: scope)
+    client.certificateAudience = .origin(root)
     let keep: @Sendable (String) -> Void = { self.keep(refreshToken: $0, context) }
     switch grant {
     case .clientCredentials: return OAuth2Authentication(clientCredentials: client, transport: transport)
@@ -54,7 +63,7 @@ extension OAuthFile {
   private func keep(refreshToken: String, _ context: CommandContext) {
     guard file != "-", refreshToken != self.refreshToken else { return }
     do throws(FileError) {
-      let output = try OutputFile.create(context.path(file), isPrivate: true)
+      var output = try OutputFile.create(context.path(file), isPrivate: true)
       try output.write(replacing(refreshToken: refreshToken))
       try output.finish()
     } catch {

@@ -21,9 +21,7 @@ enum Credentials: Sendable, Hashable {
   static func find(_ arguments: ParsedArguments, _ context: CommandContext) throws -> Credentials? {
     guard let file = arguments[.userFile] else { return try fromEnvironment(context.environment, arguments) }
     let bytes = try context.read(file, limit: InputFile.settingsLimit)
-    if file != "-", InputFile.isReadableByOthers(context.path(file)) {
-      context.warn("\(context.path(file)) can be read by other users of this machine; chmod 600 it")
-    }
+    context.warnIfOthersCanRead(file)
     return try read(bytes, file: file)
   }
 

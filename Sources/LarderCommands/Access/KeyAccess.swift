@@ -18,12 +18,15 @@ enum KeyAccess {
     return key
   }
 
+  /// Whether there is a key, without a look at it.
+  static func isGiven(_ arguments: ParsedArguments, _ context: CommandContext) -> Bool {
+    arguments.has(.keyFile) || context.environment["LARDER_KEY"] != nil
+  }
+
   /// The key that a file holds, or standard input for `-`.
   static func key(inFile file: String, _ context: CommandContext) throws -> StorageKey {
     let bytes = try context.read(file, limit: InputFile.settingsLimit)
-    if file != "-", InputFile.isReadableByOthers(context.path(file)) {
-      context.warn("\(context.path(file)) can be read by other users of this machine; chmod 600 it")
-    }
+    context.warnIfOthersCanRead(file)
     guard let key = try key(bytes) else {
       throw FileError(path: context.shown(file), reason: "it is empty, and no key is")
     }

@@ -68,14 +68,17 @@ struct ServiceAccess: Sendable {
   /// A conversation with the service at a root; nothing is sent but what signing in on another device takes.
   func conversation(root: URL, _ context: CommandContext) async throws -> ODataConversation {
     try ODataConversation(
-      root: root, transport: transport, authentication: try await authentication(isOffline: false, context),
+      root: root, transport: transport, authentication: try await authentication(root: root, isOffline: false, context),
       options: options)
   }
 
   /// What the conversation signs in with; nil where there are no credentials.
-  func authentication(isOffline: Bool, _ context: CommandContext) async throws -> (any Authentication)? {
+  func authentication(
+    root: URL, isOffline: Bool, _ context: CommandContext
+  ) async throws -> (any Authentication)? {
     guard let credentials else { return nil }
-    return try await credentials.authentication(transport: transport, isOffline: isOffline, context)
+    return try await credentials.authentication(
+      root: root, transport: transport, isOffline: isOffline, context)
   }
 
   private static func timeouts(_ arguments: ParsedArguments) throws(UsageError) -> HTTPTimeouts {
@@ -100,6 +103,7 @@ struct ServiceAccess: Sendable {
     for file in [arguments[.authorities], arguments[.certificate], key] {
       if let file { _ = try InputFile.read(context.path(file), limit: InputFile.settingsLimit) }
     }
+    for file in [arguments[.certificate], key] { if let file { context.warnIfOthersCanRead(file) } }
     return ConnectionSettings(
       authorities: arguments[.authorities].map(context.path), certificate: arguments[.certificate].map(context.path),
       key: key.map(context.path), passphrase: context.environment["LARDER_CERT_PASSPHRASE"])

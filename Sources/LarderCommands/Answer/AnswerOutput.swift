@@ -12,9 +12,12 @@ struct AnswerOutput: Sendable {
   private let context: CommandContext
   private let file: String?
   private let includesHead: Bool
+  /// Whether what is written comes from an encrypted store: then a file is for its owner alone.
+  private let isPrivate: Bool
 
   init(_ arguments: ParsedArguments, _ context: CommandContext, includesHead: Bool = false) {
     self.context = context
+    isPrivate = KeyAccess.isGiven(arguments, context)
     file = arguments[.output]
     self.includesHead = includesHead || arguments.has(.include)
   }
@@ -39,7 +42,7 @@ struct AnswerOutput: Sendable {
     let head = includesHead ? Self.head(status: status, fields: fields) : []
     var count = 0
     if let file {
-      let output = try OutputFile.create(context.path(file))
+      var output = try OutputFile.create(context.path(file), isPrivate: isPrivate)
       try output.write(head)
       var progress = TransferProgress(context, total: body.length)
       for try await chunk in body {
@@ -63,7 +66,7 @@ struct AnswerOutput: Sendable {
 
   private func show(_ head: [UInt8], fields: HTTPFields, body: HTTPBodyStream) async throws -> Int {
     let lines = head.filter { $0 != 0x0D }
-    try context.output.write(TerminalText.safe(String(decoding: lines, as: UTF8.self)))
+    try context.output.write(lines)
     let bytes = try await body.collect(upTo: 1 << 28)
     guard TerminalText.isShowable(bytes) else {
       throw CommandFailure(

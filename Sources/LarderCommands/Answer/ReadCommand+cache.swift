@@ -12,7 +12,7 @@ extension ReadCommand {
       origin: target.origin, access: access, isPassive: isPassive)
     do {
       let status = try await read(store, isPassive: isPassive)
-      try await store.close()
+      await context.closing { try await store.close() }
       return status
     } catch {
       try? await store.close()

@@ -19,11 +19,11 @@ struct TransferProgress {
     last = .now
     isShown = true
     let whole = total.map { " of \(Self.megabytes($0))" } ?? ""
-    try? context.diagnostics.write("\r\(Self.megabytes(bytes))\(whole) MB ")
+    try? context.diagnostics.write(TerminalControl.lineStart + "\(Self.megabytes(bytes))\(whole) MB ")
   }
 
   /// Leaves a clean line.
-  func end() { if isShown { try? context.diagnostics.write("\r\u{1B}[K") } }
+  func end() { if isShown { try? context.diagnostics.write(TerminalControl.lineStart + TerminalControl.clearLine) } }
 
   private static func megabytes(_ bytes: Int) -> String {
     let tenths = bytes / 100_000

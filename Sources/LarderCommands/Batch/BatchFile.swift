@@ -16,7 +16,8 @@ struct BatchFile: Sendable {
 
   /// Reads a file. What was recorded is sent as it is.
   init(_ bytes: [UInt8], root: ODataServiceRoot) throws {
-    let content = Self.content(bytes)
+    let bytes = Self.withoutMark(bytes[...])
+    let content = Self.withoutMark(Self.content(Array(bytes)))
     let start = content.drop { $0 <= 0x20 }
     if start.first == UInt8(ascii: "{") {
       contentType = "application/json"
@@ -29,12 +30,37 @@ struct BatchFile: Sendable {
       body = Array(start)
       parts = try MultipartBatchReader.requests(body, contentType: contentType)
     } else {
-      parts = try BatchText.read(bytes).map { try Self.part($0, root) }
+      parts = Self.named(try BatchText.read(Array(bytes)).map { try Self.part($0, root) })
       let boundary = "batch_\(UInt64.random(in: .min ... .max))"
       (contentType, body) = try MultipartBatchWriter.write(
         parts, boundary: boundary, contentIDs: .both, host: Self.host(root))
     }
     guard !parts.isEmpty else { throw BatchText.Problem(line: 1, reason: "there is no request in the file") }
+  }
+
+  /// Without the byte order mark of UTF-8, which editors put at the beginning of texts.
+  private static func withoutMark(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+    bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes.dropFirst(3) : bytes
+  }
+
+  /// With a Content-ID for each request of a change set that has none: from V4 on it must be there (Protocol 4.0 §11.7.2), and V2
+  /// services take it. Not where MERGE shows a service that knows none.
+  private static func named(_ parts: [BatchRequestPart]) -> [BatchRequestPart] {
+    let given = Set(parts.flatMap(\.requests).compactMap(\.id))
+    var last = 0
+    return parts.map { part in
+      guard case .changeSet(let requests) = part, !requests.contains(where: { $0.method == .merge }) else {
+        return part
+      }
+      return .changeSet(
+        requests.map { request in
+          guard request.id == nil else { return request }
+          var named = request
+          repeat { last += 1 } while given.contains(String(last))
+          named.id = String(last)
+          return named
+        })
+    }
   }
 
   /// Without the head of a recorded `POST …/$batch HTTP/1.1`.

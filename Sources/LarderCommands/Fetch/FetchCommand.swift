@@ -56,7 +56,8 @@ struct FetchCommand: Sendable {
   }
 
   private func transport(isOffline: Bool) async throws -> any HTTPTransport {
-    guard let authentication = try await access.authentication(isOffline: isOffline, context) else {
+    guard let authentication = try await access.authentication(root: target.origin, isOffline: isOffline, context)
+    else {
       return access.transport
     }
     return SigningTransport(

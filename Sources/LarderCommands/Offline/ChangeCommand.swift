@@ -72,6 +72,9 @@ struct ChangeCommand {
   private static func media(
     _ arguments: ParsedArguments, _ context: CommandContext
   ) async throws -> ODataRequestBody? {
+    if arguments.has(.media), arguments.has(.allowedProperty) {
+      throw arguments.usage("--allow is for properties, and --media has none")
+    }
     if arguments.has(.media), arguments[OperandSyntax.entityJSON] != nil {
       throw arguments.usage("give JSON or --media FILE, not both")
     }
@@ -127,6 +130,7 @@ struct ChangeCommand {
     request.customTag = arguments[.customTag]
     request.uploadCategory = arguments[.uploadCategory]
     request.isUnmodifiable = arguments.has(.unmodifiable)
+    request.allowedProperties = try AllowOption.names(arguments, among: [request])
     request.ifMatch = arguments[.ifMatch]
     guard request.ifMatch.map({ HTTPField(name: .ifMatch, value: $0).isValid }) ?? true else {
       throw arguments.usage("--if-match holds characters that no header may have")

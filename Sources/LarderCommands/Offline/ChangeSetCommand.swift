@@ -25,6 +25,7 @@ struct ChangeSetCommand {
     return try await OfflineAccess.withoutNetwork(arguments, context) { access in
       let command = ChangeSetCommand(arguments: arguments, context: context, access: access, shown: shown)
       let draft = try await command.draft(lines, fields)
+      _ = try AllowOption.names(arguments, among: draft.requests)
       let responses: [ODataSingleResponse]
       do { responses = try await access.provider.make(draft) } catch let error as ChangeSetError {
         throw command.failure(error.error, lines[error.place])
@@ -55,6 +56,7 @@ struct ChangeSetCommand {
       request.uploadCategory = arguments[.uploadCategory]
       request.isUnmodifiable = arguments.has(.unmodifiable)
       request.ifMatch = line.ifMatch
+      request.allowedProperties = Set(arguments.values(.allowedProperty))
     }
     let operation: ODataSingleRequest.Operation
     switch line.verb {

@@ -5,55 +5,82 @@ enum CloneCommand {
   @Sendable static func run(_ arguments: ParsedArguments, _ context: CommandContext) async throws -> CommandStatus {
     let given = try arguments.required(OperandSyntax.clonedService)
     let root = try RequestTarget.serviceRoot(given, in: arguments)
-    let queries = try DefiningQueryOption.queries(arguments)
-    guard !queries.isEmpty else {
-      throw arguments.usage(
-        "--query NAME=PATH is missing: nothing would be copied",
-        hint: "For example --query 'products=Products'; 'larder metadata \(given)' shows what there is.")
-    }
+    let choice = try CloneChoice(arguments)
     _ = try OfflineAccess.pageSize(arguments)
-    let clone = try StagedClone.begin(try arguments.required(OperandSyntax.cloneFolder), of: root, context)
+    let name = try arguments[.cloneFolder] ?? CloneName.folder(of: root, arguments)
+    if case .asked = choice, !CloneChoice.canAsk(context) {
+      let folder = CloneFolder(path: context.path(name), shown: name, service: root)
+      let access = try await OfflineAccess(folder, arguments, context, createsStore: false, fills: false)
+      throw try await CloneChoice.missing(access, arguments)
+    }
+    let clone = try StagedClone.begin(name, of: root, context)
+    if arguments[.cloneFolder] == nil { context.note("Cloning into '\(TerminalText.line(name))'.") }
     let report = DownloadReport(arguments, context)
     var failure: (any Error)?
-    do { try await fill(clone, queries, report, arguments, context) } catch { failure = error }
+    do { try await fill(clone, choice, report, arguments, context) } catch { failure = error }
     let isCut = failure != nil && Task.isCancelled
     guard report.hasCompleted, !isCut else { throw try notCloned(clone, failure, report) }
+    guard clone.hasStore else {
+      clone.discard()
+      throw CommandFailure(
+        .storage, "\(clone.folder.path) was removed while the clone was made", hint: "Nothing is kept: clone again.")
+    }
     do { try clone.publish(context) } catch {
       clone.keep()
       throw adding(clone.words, to: CommandFailure(error))
     }
     let error = failure ?? report.error
     try report.print(endingWith: error)
-    guard let error else { return .done }
-    throw adding(goingOn(clone.folder), to: report.failure(error, in: clone.folder))
+    if let error { throw adding(goingOn(clone.folder), to: report.failure(error, in: clone.folder)) }
+    let missing = report.leftOut + report.leftOutLinks.map { "links of \($0)" }
+    guard !missing.isEmpty else { return .done }
+    throw CommandFailure(
+      .negative, "left out: \(missing.joined(separator: ", "))",
+      hint: "'larder \(clone.folder.option)download --query PATH' tries one of them again.")
   }
 
   // MARK: Filling
 
   private static func fill(
-    _ clone: StagedClone, _ queries: [OfflineODataDefiningQuery], _ report: DownloadReport,
-    _ arguments: ParsedArguments, _ context: CommandContext
+    _ clone: StagedClone, _ choice: CloneChoice, _ report: DownloadReport, _ arguments: ParsedArguments,
+    _ context: CommandContext
   ) async throws {
     let access = try await OfflineAccess(clone.folder, arguments, context, createsStore: true, fills: false)
+    let queries = try await choice.queries(access, arguments, context)
+    do { try await download(queries, access, clone, report, context) } catch {
+      // A query that is given and fails stays, and is tried again by 'larder download'.
+      if case .queries = choice { throw error }
+      guard !Task.isCancelled, !report.errors.isEmpty else { throw error }
+      try await LeavingOut(access: access, queries: queries, report: report, context: context).run()
+      guard report.hasCompleted else {
+        throw report.errors.values.first { $0.name == .authenticationFailed } ?? error
+      }
+    }
+  }
+
+  private static func download(
+    _ queries: [OfflineODataDefiningQuery], _ access: OfflineAccess, _ clone: StagedClone, _ report: DownloadReport,
+    _ context: CommandContext
+  ) async throws {
     if clone.isResumed {
-      if try await resume(access, queries, report) { return }
+      if try await resume(access, queries, report, context) { return }
       try clone.prepare()
     }
     let provider = try access.filling().provider
     for query in queries { try await provider.add(query) }
-    try await closing(provider) { try await report.hear(provider) { try await provider.open() } }
+    try await closing(provider, context) { try await report.hear(provider) { try await provider.open() } }
   }
 
   /// Resumes an interrupted clone with the queries given now; false if not even the metadata were downloaded.
   private static func resume(
-    _ access: OfflineAccess, _ queries: [OfflineODataDefiningQuery], _ report: DownloadReport
+    _ access: OfflineAccess, _ queries: [OfflineODataDefiningQuery], _ report: DownloadReport, _ context: CommandContext
   ) async throws -> Bool {
     let provider = access.provider
     for query in queries { try await provider.add(query) }
     do { try await access.open() } catch let error as OfflineODataError where error.name == .neverDownloaded {
       return false
     }
-    try await closing(provider) {
+    try await closing(provider, context) {
       let names = Set(queries.map(\.name))
       for known in try await provider.definingQueries().map(\.definingQuery.name) where !names.contains(known) {
         try await provider.removeDefiningQuery(known)
@@ -64,12 +91,14 @@ enum CloneCommand {
   }
 
   /// Closes a store after its use, however that ends.
-  private static func closing(_ provider: OfflineODataProvider, _ work: () async throws -> Void) async throws {
+  static func closing(
+    _ provider: OfflineODataProvider, _ context: CommandContext, _ work: () async throws -> Void
+  ) async throws {
     do { try await work() } catch {
       try? await provider.close()
       throw error
     }
-    try await provider.close()
+    await context.closing { try await provider.close() }
   }
 
   // MARK: Failing

@@ -25,6 +25,16 @@ struct CloneFolder: Sendable {
   /// The service's root; ends with a slash.
   let service: String
 
+  /// The service's root as a URL.
+  var root: URL {
+    get throws(FileError) {
+      guard let root = URL(string: service) else {
+        throw FileError(path: Self.settingsName, reason: "it does not say which service is cloned")
+      }
+      return root
+    }
+  }
+
   /// Where the store's file is, or will be.
   var store: String { path + "/" + Self.storeName }
 
@@ -77,7 +87,8 @@ struct CloneFolder: Sendable {
 
   /// Writes the settings' file.
   func writeSettings() throws {
-    let file = try OutputFile.create(path + "/" + Self.settingsName)
+    // The URL may hold a key.
+    var file = try OutputFile.create(path + "/" + Self.settingsName, isPrivate: true)
     try file.write(try Self.settings(service))
     try file.finish()
   }

@@ -48,20 +48,20 @@ final class DownloadBars: Sendable {
   /// Takes the lines away.
   func end() {
     drawing.run { state in
-      if state.drawn > 0 { try? port.write("\u{1B}[\(state.drawn)A\u{1B}[J") }
+      if state.drawn > 0 { try? port.write(TerminalControl.up(state.drawn) + TerminalControl.clearBelow) }
       state.drawn = 0
     }
   }
 
   private func draw(_ state: inout State) {
     let width = min(24, state.order.map(\.count).max() ?? 0)
-    var text = state.drawn > 0 ? "\u{1B}[\(state.drawn)A" : ""
+    var text = state.drawn > 0 ? TerminalControl.up(state.drawn) : ""
     // A line that wraps would be two: the cursor goes up by lines of the screen.
     let room = max(1, (port.columns ?? 80) - 1)
     for name in state.order {
       let line = Self.text(
         name, state.lines[name] ?? Line(), nameWidth: min(width, max(8, room - 40)), unit: unit)
-      text += line.prefix(room) + "\u{1B}[K\n"
+      text += line.prefix(room) + TerminalControl.clearLine + "\n"
     }
     state.drawn = state.order.count
     try? port.write(text)
@@ -69,7 +69,7 @@ final class DownloadBars: Sendable {
 
   /// One line, of less than 80 characters.
   static func text(_ name: String, _ line: Line, nameWidth: Int, unit: String = "rows") -> String {
-    var text = Columns.pad(String(TerminalText.line(name).prefix(nameWidth)), nameWidth) + "  "
+    var text = Columns.pad(String(TerminalText.shown(TerminalText.line(name)).prefix(nameWidth)), nameWidth) + "  "
     if let total = line.total, total > 0 {
       let part = min(1, Double(line.rows) / Double(total))
       let full = Int(part * 20)

@@ -22,7 +22,7 @@ enum DownloadCommand {
       if Task.isCancelled, report.hasBegun { throw CloneCommand.interrupted(folder) }
       throw report.failure(error, in: folder)
     }
-    try await provider.close()
+    await context.closing { try await provider.close() }
     return report.status
   }
 

@@ -6,6 +6,10 @@ final class DownloadReport: Sendable {
   private struct State {
     var hasBegun = false
     var outcomes: [OfflineODataQueryOutcome] = []
+    /// The names of failed queries that the clone does without.
+    var leftOut: Set<String> = []
+    /// Why queries are tried without the links that they expand, by name.
+    var withoutLinks: [String: OfflineODataError] = [:]
   }
 
   private let context: CommandContext
@@ -26,8 +30,43 @@ final class DownloadReport: Sendable {
   /// Whether a defining query has brought all that it answers.
   var hasCompleted: Bool { outcomes.contains { $0.error == nil } }
 
-  /// Why the first of the queries failed that did; nil where none did.
-  var error: OfflineODataError? { state.withLock { $0.outcomes }.lazy.compactMap(\.error).first }
+  /// Why the first of the queries failed that did and is not left out; nil where none did.
+  var error: OfflineODataError? {
+    let (outcomes, leftOut) = state.withLock { ($0.outcomes, $0.leftOut) }
+    return outcomes.lazy.filter { !leftOut.contains($0.name) }.compactMap(\.error).first
+  }
+
+  /// The errors of the queries that failed and are not left out, by name.
+  var errors: [String: OfflineODataError] {
+    let (outcomes, leftOut) = state.withLock { ($0.outcomes, $0.leftOut) }
+    return Dictionary(
+      outcomes.compactMap { outcome in outcome.error.map { (outcome.name, $0) } }.filter { !leftOut.contains($0.0) },
+      uniquingKeysWith: { $1 })
+  }
+
+  /// The names of the queries that have ended, well or not.
+  var ended: Set<String> { Set(state.withLock { $0.outcomes }.map(\.name)) }
+
+  /// The names of the failed queries that the clone does without, in order.
+  var leftOut: [String] { state.withLock { $0.leftOut }.sorted() }
+
+  /// The names of the queries that have brought their rows without the links that they expand, in order.
+  var leftOutLinks: [String] {
+    let (names, leftOut) = state.withLock { (Array($0.withoutLinks.keys), $0.leftOut) }
+    return names.filter { !leftOut.contains($0) }.sorted()
+  }
+
+  /// Notes that a query is tried without the links that it expands; false where it was.
+  func leaveOutLinks(of query: OfflineODataDefiningQuery, _ error: OfflineODataError) -> Bool {
+    state.withLock { state in
+      guard state.withoutLinks[query.name] == nil else { return false }
+      state.withoutLinks[query.name] = error
+      return true
+    }
+  }
+
+  /// Notes that the clone does without a query that has failed.
+  func leaveOut(_ name: String) { _ = state.withLock { $0.leftOut.insert(name) } }
 
   /// The worst of the queries' ends.
   var status: CommandStatus {
@@ -55,7 +94,7 @@ final class DownloadReport: Sendable {
   }
 
   /// Whether the query may be what is wrong.
-  private static func isOfQuery(_ error: OfflineODataError) -> Bool {
+  static func isOfQuery(_ error: OfflineODataError) -> Bool {
     switch error.category {
     case .invalidInput, .preconditionFailed, .notFound, .notSupported, .serverSideError: true
     case .communicationError, .clientInternalError: false
@@ -106,6 +145,8 @@ final class DownloadReport: Sendable {
       }
     case .queryFinished(let outcome):
       state.withLock { state in
+        // A query may be tried again in another way.
+        state.outcomes.removeAll { $0.name == outcome.name }
         state.outcomes.append(outcome)
         if outcome.error == nil { state.hasBegun = true }
       }
@@ -144,7 +185,11 @@ final class DownloadReport: Sendable {
 
   /// Warns of what has failed, but of the error that is told anyway.
   func warn(besides told: OfflineODataError? = nil) {
+    let withoutLinks = state.withLock { $0.withoutLinks }
     for outcome in outcomes {
+      if outcome.error == nil, let error = withoutLinks[outcome.name] {
+        context.warn("\(outcome.name): copied without its links to others: \(error.errorMessage)")
+      }
       for conflict in outcome.conflicts {
         let what = conflict.isGone ? "the service has it no more" : "another has changed it"
         context.warn("\(conflict.path): \(what), and a change of it waits ('larder errors diff \(conflict.requestID)')")

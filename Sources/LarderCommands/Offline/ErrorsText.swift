@@ -46,7 +46,7 @@ enum ErrorsText {
     if let body = row["RequestBody"]?.string, !body.isEmpty {
       let shown = PayloadPrinter.json(Array(body.utf8)).map { String(decoding: $0, as: UTF8.self) } ?? body
       text += style.bold("RequestBody") + "\n"
-      text += shown.split(whereSeparator: \.isNewline).map { "  " + TerminalText.safe(String($0)) + "\n" }.joined()
+      text += shown.split(whereSeparator: \.isNewline).map { "  " + String($0) + "\n" }.joined()
     }
     return text
   }

@@ -1,4 +1,5 @@
 internal import HTTPCore
+internal import OData
 internal import ODataService
 internal import OfflineOData
 internal import Storage
@@ -38,8 +39,8 @@ struct OfflineAccess: Sendable {
       storeEncryptionKey: try KeyAccess.key(arguments, context), conversation: access.options)
     parameters.customHeaders = access.options.fields
     try StoreUserOption.set(&parameters, arguments, context)
-    try self.init(
-      folder, access.transport, try await access.authentication(isOffline: false, context), parameters)
+    let authentication = try await access.authentication(root: try folder.root, isOffline: false, context)
+    try self.init(folder, access.transport, authentication, parameters)
   }
 
   private init(
@@ -48,11 +49,8 @@ struct OfflineAccess: Sendable {
   ) throws {
     var parameters = parameters
     folder.place(&parameters)
-    guard let root = URL(string: folder.service) else {
-      throw FileError(path: CloneFolder.settingsName, reason: "it does not say which service is cloned")
-    }
     provider = try OfflineODataProvider(
-      serviceRoot: root, transport: transport, authentication: authentication, parameters: parameters)
+      serviceRoot: try folder.root, transport: transport, authentication: authentication, parameters: parameters)
     (self.folder, self.transport, self.authentication) = (folder, transport, authentication)
     self.parameters = parameters
   }
@@ -63,6 +61,16 @@ struct OfflineAccess: Sendable {
     var parameters = parameters
     parameters.fillsOnOpening = true
     return try OfflineAccess(folder, transport, authentication, parameters)
+  }
+
+  /// A conversation with the service, signed in as the store is; how many requests go out at once.
+  func conversation(_ change: (inout ConversationOptions) -> Void = { _ in }) throws -> (ODataConversation, Int) {
+    guard let root = URL(string: folder.service) else { throw OfflineODataError(.internalFailure) }
+    var options = parameters.conversation
+    change(&options)
+    let conversation = try ODataConversation(
+      root: root, transport: transport, authentication: authentication, options: options)
+    return (conversation, parameters.parallelQueries)
   }
 
   /// Opens the store; says to a user who has no copy how to take one.
@@ -95,7 +103,7 @@ struct OfflineAccess: Sendable {
     _ arguments: ParsedArguments, _ context: CommandContext, _ body: (OfflineAccess) async throws -> CommandStatus
   ) async throws -> CommandStatus {
     let folder = try CloneFolder.filled(arguments, context)
-    return try await with(try OfflineAccess(offline: folder, arguments, context), body)
+    return try await with(try OfflineAccess(offline: folder, arguments, context), context, body)
   }
 
   /// The same with a network; opening downloads nothing.
@@ -104,11 +112,11 @@ struct OfflineAccess: Sendable {
   ) async throws -> CommandStatus {
     let folder = try CloneFolder.filled(arguments, context)
     return try await with(
-      try await OfflineAccess(folder, arguments, context, createsStore: false, fills: false), body)
+      try await OfflineAccess(folder, arguments, context, createsStore: false, fills: false), context, body)
   }
 
   private static func with(
-    _ access: OfflineAccess, _ body: (OfflineAccess) async throws -> CommandStatus
+    _ access: OfflineAccess, _ context: CommandContext, _ body: (OfflineAccess) async throws -> CommandStatus
   ) async throws -> CommandStatus {
     try await access.open()
     let status: CommandStatus
@@ -116,7 +124,7 @@ struct OfflineAccess: Sendable {
       try? await access.provider.close()
       throw error
     }
-    try await access.provider.close()
+    await context.closing { try await access.provider.close() }
     return status
   }
 }
@@ -124,27 +132,50 @@ struct OfflineAccess: Sendable {
 /// The defining queries that `--query` and `--streams` name.
 enum DefiningQueryOption {
   static func queries(_ arguments: ParsedArguments) throws(UsageError) -> [OfflineODataDefiningQuery] {
-    let streams = Set(arguments.values(.streamQuery))
     var queries: [OfflineODataDefiningQuery] = []
     for given in arguments.values(.definingQuery) {
-      guard let equals = given.firstIndex(of: "="), equals != given.startIndex,
-        given.index(after: equals) < given.endIndex
-      else {
-        throw arguments.usage(
-          "--query is NAME=PATH, not '\(given)'", hint: "For example --query 'products=Products?$top=100'.")
-      }
-      let name = String(given[..<equals])
+      let (name, path) = try parts(given, arguments)
       guard !queries.contains(where: { $0.name == name }) else {
-        throw arguments.usage("two queries are named '\(name)'")
+        throw arguments.usage("two queries are named '\(name)'", hint: "Give them names: --query NAME=PATH.")
       }
-      queries.append(
-        OfflineODataDefiningQuery(
-          name, String(given[given.index(after: equals)...]), automaticallyRetrievesStreams: streams.contains(name)))
+      queries.append(OfflineODataDefiningQuery(name, path))
     }
-    if let unknown = streams.first(where: { name in !queries.contains { $0.name == name } }) {
-      throw arguments.usage("--streams \(unknown): there is no --query of that name")
+    return try addingStreams(to: queries, arguments)
+  }
+
+  /// The queries, with streams for those that `--streams` names.
+  static func addingStreams(
+    to queries: [OfflineODataDefiningQuery], _ arguments: ParsedArguments
+  ) throws(UsageError) -> [OfflineODataDefiningQuery] {
+    var queries = queries
+    for name in arguments.values(.streamQuery) {
+      guard let place = queries.firstIndex(where: { $0.name == name }) else {
+        throw arguments.usage("--streams \(name): there is no query of that name")
+      }
+      queries[place].automaticallyRetrievesStreams = true
     }
     return queries
+  }
+
+  /// `NAME=PATH`; a path alone has the name of its set. A name has neither `?` nor `(`: an equals sign behind these is the
+  /// path's own.
+  private static func parts(
+    _ given: String, _ arguments: ParsedArguments
+  ) throws(UsageError) -> (name: String, path: String) {
+    let before = given.prefix { !"=?(".contains($0) }
+    if before.endIndex < given.endIndex, given[before.endIndex] == "=" {
+      let path = given[given.index(after: before.endIndex)...]
+      guard !before.isEmpty, !path.isEmpty else { throw malformed(given, arguments) }
+      return (String(before), String(path))
+    }
+    let set = before.prefix { $0 != "/" }
+    guard !set.isEmpty, let name = PercentEncoding.decode(String(set)) else { throw malformed(given, arguments) }
+    return (name, given)
+  }
+
+  private static func malformed(_ given: String, _ arguments: ParsedArguments) -> UsageError {
+    arguments.usage(
+      "--query is PATH or NAME=PATH, not '\(given)'", hint: "For example --query 'products=Products?$top=100'.")
   }
 }
 

@@ -85,7 +85,7 @@ enum QueryCommand {
       if number > 0 { try context.output.line("") }
       let place = statement.path.isEmpty ? "the question" : "$expand " + statement.path.joined(separator: "/")
       try context.output.line(style.bold(TerminalText.line(place) + (statement.isCount ? ", counted" : "")))
-      try context.output.line(TerminalText.safe(statement.sql))
+      try context.output.line(statement.sql)
       for (number, value) in statement.parameters.enumerated() {
         try context.output.line("  ?\(number + 1) = \(TerminalText.line(value ?? "from the row around"))")
       }

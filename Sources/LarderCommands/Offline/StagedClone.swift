@@ -126,8 +126,6 @@ struct StagedClone: Sendable {
     try lock.write([])
     try? FileManager.default.removeItem(atPath: folder.path)
     try Self.makeFolder(folder.path)
-    // It may take the place of a folder that is not open to everybody.
-    if let replaced = Self.status(target) { chmod(folder.path, replaced.st_mode & 0o7777) }
     try lock.write(try CloneFolder.settings(folder.service))
   }
 
@@ -138,6 +136,9 @@ struct StagedClone: Sendable {
   }
 
   // MARK: Ending
+
+  /// Whether the store's file is where it was made.
+  var hasStore: Bool { InputFile.size(folder.store) > 0 }
 
   /// Gives the clone its name: from here on it is there, whole.
   func publish(_ context: CommandContext) throws {
@@ -200,10 +201,23 @@ struct StagedClone: Sendable {
     return missing
   }
 
+  /// Makes a folder for its owner alone, and those above it that are missing. One that is there has to be the owner's own:
+  /// whoever else had made it, or a link in its place, could read what is put there, and change it.
   private static func makeFolder(_ path: String) throws {
-    do { try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true) } catch {
-      throw FileError(action: "written", path: path, reason: reason(error))
+    if let slash = path.lastIndex(of: "/"), slash > path.startIndex {
+      do {
+        try FileManager.default.createDirectory(atPath: String(path[..<slash]), withIntermediateDirectories: true)
+      } catch { throw FileError(action: "written", path: path, reason: reason(error)) }
     }
+    if mkdir(path, 0o700) == 0 { return }
+    let reason = errno
+    guard reason == EEXIST, let found = status(path) else {
+      throw FileError(action: "written", path: path, reason: FileDescriptors.reason(reason))
+    }
+    guard found.st_mode & S_IFMT == S_IFDIR, found.st_uid == geteuid() else {
+      throw FileError(action: "written", path: path, reason: "it is another user's, or no folder")
+    }
+    chmod(path, 0o700)
   }
 
   /// What is at a path, a symbolic link that leads nowhere included; nil for nothing.

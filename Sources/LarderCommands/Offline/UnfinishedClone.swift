@@ -52,7 +52,7 @@ struct UnfinishedClone: Sendable {
 
   /// How to resume the clone, and how to discard it.
   var cure: String {
-    "'larder clone \(service ?? "SERVICE") \(target)' with its --query options resumes it; to give it up, delete "
+    "'larder clone \(service ?? "SERVICE") \(target)' with the same options resumes it; to give it up, delete "
       + "\(folder)."
   }
 

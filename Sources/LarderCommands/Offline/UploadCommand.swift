@@ -124,7 +124,7 @@ enum UploadCommand {
     var text = style.bold(line) + (notes.isEmpty ? "" : "  (\(notes.joined(separator: "; ")))") + "\n"
     for header in request.headers { text += TerminalText.line("  \(header.name): \(header.value)") + "\n" }
     if let body = request.body, !body.isEmpty {
-      text += body.split(whereSeparator: \.isNewline).map { "  " + TerminalText.safe(String($0)) + "\n" }.joined()
+      text += body.split(whereSeparator: \.isNewline).map { "  " + String($0) + "\n" }.joined()
     }
     return text
   }

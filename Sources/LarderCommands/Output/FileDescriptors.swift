@@ -9,7 +9,13 @@
 /// The process's own streams, files by path: bytes in and out by descriptor.
 enum FileDescriptors {
   /// What the system says about an error number.
-  static func reason(_ number: Int32) -> String { String(cString: strerror(number)) }
+  static func reason(_ number: Int32) -> String {
+    switch number {
+    case ENOSPC, EDQUOT: "the disk is full"
+    case EMFILE, ENFILE: "too many files are open; 'ulimit -n' shows how many may be"
+    default: String(cString: strerror(number))
+    }
+  }
 
   /// Puts something in the place of standard streams that the process was started without: the next file that is opened would
   /// get such a number, and what is printed would go into it. Input is then empty, and output refuses.
@@ -103,6 +109,18 @@ enum FileDescriptors {
     guard getrlimit(resource, &limit) == 0, limit.rlim_cur < 65_536 else { return }
     limit.rlim_cur = min(limit.rlim_max, 65_536)
     _ = setrlimit(resource, &limit)
+  }
+
+  /// Whether the process can open `count` more files. Without them the system's libraries end the process by a signal.
+  static func canOpen(_ count: Int) -> Bool {
+    var copies: [Int32] = []
+    defer { for copy in copies { close(copy) } }
+    while copies.count < count {
+      let copy = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
+      guard copy >= 0 else { return false }
+      copies.append(copy)
+    }
+    return true
   }
 
   private static func waitUntilWritable(_ descriptor: Int32) {

@@ -1,64 +1,41 @@
-#if canImport(Glibc)
-  internal import Glibc
-#elseif canImport(Musl)
-  internal import Musl
-#else
-  internal import Darwin
-#endif
+internal import Storage
 
-/// A file that appears whole or not at all: written beside its place, then renamed onto it.
-///
-/// Devices and pipes (`/dev/null`) are written directly.
+/// A file that appears whole or not at all; what is no regular file is written through, a terminal with the filter of all
+/// terminals.
 struct OutputFile: ~Copyable {
   private let path: String
-  private let temporary: String?
-  private let descriptor: Int32
-  private var isDone = false
+  private let file: WholeFile
+  private var filter: TerminalFilter?
 
-  private init(path: String, temporary: String?, descriptor: Int32) {
+  private init(_ file: consuming WholeFile, path: String) {
+    filter = FileDescriptors.isTerminal(file.descriptor) ? TerminalFilter() : nil
     self.path = path
-    self.temporary = temporary
-    self.descriptor = descriptor
+    self.file = file
   }
 
   /// Starts a file; a private one is for its owner alone.
   static func create(_ path: String, isPrivate: Bool = false) throws(FileError) -> OutputFile {
-    var status = stat()
-    let isSpecial = stat(path, &status) == 0 && status.st_mode & S_IFMT != S_IFREG
-    if isSpecial, status.st_mode & S_IFMT == S_IFDIR {
-      throw FileError(action: "written", path: path, reason: FileDescriptors.reason(EISDIR))
-    }
-    let temporary = isSpecial ? nil : "\(path).\(getpid()).part"
-    let flags = O_WRONLY | O_CLOEXEC | (isSpecial ? 0 : O_CREAT | O_TRUNC)
-    let descriptor = open(temporary ?? path, flags, isPrivate ? 0o600 : 0o666)
-    guard descriptor >= 0 else {
-      throw FileError(action: "written", path: path, reason: FileDescriptors.reason(errno))
-    }
-    return OutputFile(path: path, temporary: temporary, descriptor: descriptor)
+    do throws(WholeFile.Failure) {
+      return OutputFile(try WholeFile.create(path, isPrivate: isPrivate), path: path)
+    } catch { throw failure(error, path) }
   }
 
   /// Adds bytes.
-  func write(_ bytes: [UInt8]) throws(FileError) {
-    do throws(OutputError) { try FileDescriptors.write(bytes, to: descriptor) } catch {
-      switch error {
-      case .closed: throw FileError(action: "written", path: path, reason: FileDescriptors.reason(EPIPE))
-      case .refused(let reason): throw FileError(action: "written", path: path, reason: reason)
-      }
-    }
+  mutating func write(_ bytes: [UInt8]) throws(FileError) {
+    let bytes = filter?.filter(bytes) ?? bytes
+    do throws(WholeFile.Failure) { try file.write(bytes) } catch { throw Self.failure(error, path) }
   }
 
   /// Puts the file in its place.
   consuming func finish() throws(FileError) {
-    if let temporary {
-      guard fsync(descriptor) == 0, rename(temporary, path) == 0 else {
-        throw FileError(action: "written", path: path, reason: FileDescriptors.reason(errno))
-      }
-    }
-    isDone = true
+    let path = path
+    do throws(WholeFile.Failure) {
+      if let rest = filter?.finish() { try file.write(rest) }
+      try file.finish()
+    } catch { throw Self.failure(error, path) }
   }
 
-  deinit {
-    close(descriptor)
-    if !isDone, let temporary { unlink(temporary) }
+  private static func failure(_ error: WholeFile.Failure, _ path: String) -> FileError {
+    FileError(action: "written", path: path, reason: FileDescriptors.reason(error.number))
   }
 }

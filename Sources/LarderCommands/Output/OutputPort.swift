@@ -1,4 +1,8 @@
+internal import Locking
+
 /// One of the streams that a command writes to: the process's own, or a test's.
+///
+/// To a terminal everything goes through a ``TerminalFilter``; into a file or a pipe bytes go as they are.
 package struct OutputPort: Sendable {
   /// Whether a person is looking on.
   package let isTerminal: Bool
@@ -9,6 +13,8 @@ package struct OutputPort: Sendable {
   private let width: @Sendable () -> Int?
   private let sink: @Sendable ([UInt8]) throws(OutputError) -> Void
   private let end: @Sendable () -> Void
+  /// Nil where bytes go as they are.
+  private var filter: SharedFilter?
 
   /// A port on a function that takes all bytes it is given or throws, and one that is told when nothing follows.
   package init(
@@ -17,23 +23,48 @@ package struct OutputPort: Sendable {
     sink: @escaping @Sendable ([UInt8]) throws(OutputError) -> Void
   ) {
     self.isTerminal = isTerminal
-    self.style = style
+    self.style = isTerminal ? style : .plain
     self.width = columns
     self.end = end
     self.sink = sink
+    filter = isTerminal ? SharedFilter() : nil
+  }
+
+  /// The port with a filter wherever it leads: what it says is for people, who may look at it on a terminal later.
+  var forPeople: OutputPort {
+    var port = self
+    port.filter = filter ?? SharedFilter()
+    return port
   }
 
   /// Nothing follows: who reads it need not wait for the end of the process.
-  package func close() { end() }
+  package func close() {
+    finish()
+    end()
+  }
 
-  /// Writes bytes as they are.
-  package func write(_ bytes: [UInt8]) throws(OutputError) { if !bytes.isEmpty { try sink(bytes) } }
+  /// Writes what the last bytes have left open: the start of a character that has no end.
+  func finish() {
+    guard let rest = filter?.state.withLock({ $0.finish() }), !rest.isEmpty else { return }
+    try? sink(rest)
+  }
 
-  /// Writes a text as it is.
+  /// Writes bytes.
+  package func write(_ bytes: [UInt8]) throws(OutputError) {
+    let bytes = filter?.state.withLock { $0.filter(bytes) } ?? bytes
+    if !bytes.isEmpty { try sink(bytes) }
+  }
+
+  /// Writes a text.
   package func write(_ text: String) throws(OutputError) { try write(Array(text.utf8)) }
 
   /// Writes a line.
   package func line(_ text: String) throws(OutputError) { try write(text + "\n") }
+}
+
+/// The filter of a port, which all its copies go through.
+private final class SharedFilter: Sendable {
+  let state = Locked(TerminalFilter())
 }
 
 /// Why output did not get out.
@@ -58,7 +89,7 @@ package struct TextStyle: Sendable, Hashable {
 
   /// No escapes at all.
   package static let plain = TextStyle(isOn: false)
-  /// ECMA-48 escapes.
+  /// ECMA-48 escapes, as ``TerminalControl``.
   package static let colour = TextStyle(isOn: true)
 
   /// For a terminal, unless the environment says no (`NO_COLOR`, `TERM=dumb`).
@@ -73,46 +104,6 @@ package struct TextStyle: Sendable, Hashable {
   func yellow(_ text: String) -> String { escape(text, "33") }
 
   private func escape(_ text: String, _ code: String) -> String {
-    isOn && !text.isEmpty ? "\u{1B}[\(code)m\(text)\u{1B}[0m" : text
-  }
-}
-
-/// Text from outside, made harmless for a terminal.
-enum TerminalText {
-  /// The text without control characters (C0, DEL, C1) other than line feed and tab: a server's message must not
-  /// move the cursor or rename the window.
-  static func safe(_ text: String) -> String {
-    guard text.unicodeScalars.contains(where: isUnsafe) else { return text }
-    var scalars = String.UnicodeScalarView()
-    for scalar in text.unicodeScalars { scalars.append(isUnsafe(scalar) ? "\u{FFFD}" : scalar) }
-    return String(scalars)
-  }
-
-  /// The same on one line.
-  static func line(_ text: String) -> String {
-    let text = safe(text)
-    guard text.contains(where: \.isNewline) else { return text }
-    return text.split(whereSeparator: \.isNewline).joined(separator: " ")
-  }
-
-  /// Whether bytes are text that a terminal can show.
-  static func isShowable(_ bytes: [UInt8]) -> Bool {
-    guard let text = String(validating: bytes, as: UTF8.self) else { return false }
-    // A carriage return alone writes over what stands on the line.
-    var isReturn = false
-    for scalar in text.unicodeScalars {
-      if isReturn && scalar != "\n" { return false }
-      isReturn = scalar == "\r"
-      if isUnsafe(scalar) && !isReturn { return false }
-    }
-    return !isReturn
-  }
-
-  private static func isUnsafe(_ scalar: Unicode.Scalar) -> Bool {
-    switch scalar.value {
-    case 0x09, 0x0A: false
-    case 0..<0x20, 0x7F..<0xA0, 0x202A...0x202E, 0x2066...0x2069: true
-    default: false
-    }
+    isOn && !text.isEmpty ? TerminalControl.graphic(code) + text + TerminalControl.graphic("0") : text
   }
 }

@@ -31,6 +31,11 @@ package struct StandardInput: Sendable {
 
   private init(source: Source) { self.source = source }
 
+  /// Whether a person can be asked.
+  package var isTerminal: Bool {
+    if case .descriptor(let descriptor) = source { FileDescriptors.isTerminal(descriptor) } else { false }
+  }
+
   /// Hands it over; whoever asks a second time would find its end, and take that for an empty file.
   func take() throws(CommandFailure) -> Source {
     guard !turn.isTaken.exchange(true, ordering: .relaxed) else {

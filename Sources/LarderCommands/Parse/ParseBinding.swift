@@ -31,6 +31,9 @@ struct ParseBinding: Sendable {
       case .path(let path) where type == nil && set == nil:
         return SyntaxNode.bound(try binder.bind(ODataURL(.path(path)), text: text))
       case .path(let path): return SyntaxNode.bound(try bind(ODataExpression(.path(path)), text))
+      case .context(let fragment):
+        try binder.check(fragment, text: text)
+        return SyntaxNode.tree(tree)
       case .expression(let expression): return SyntaxNode.bound(try bind(expression, text))
       default:
         guard let options = ParseBinding.options(tree) else { break }
@@ -39,7 +42,9 @@ struct ParseBinding: Sendable {
             "options", ("options", SyntaxNode.bound(try binder.bind(options, onSet: set, text: text))))
         }
         guard let type else { break }
-        return SyntaxNode.node("options", ("options", SyntaxNode.bound(try binder.bind(options, on: type, text: text))))
+        // What options one instance takes, several take too.
+        let many = type.hasPrefix("Collection(") ? type : "Collection(\(type))"
+        return SyntaxNode.node("options", ("options", SyntaxNode.bound(try binder.bind(options, on: many, text: text))))
       }
     } catch {
       throw .binding(error)

@@ -1,3 +1,4 @@
+internal import HTTPCore
 internal import OData
 
 // A payload of any version and format as one normalised JSON document.
@@ -6,6 +7,31 @@ extension JSONOutput {
   ///
   /// `url` is the request's: tells the type of a value that does not say it.
   mutating func write(_ payload: ODataPayload, url: String? = nil) throws(OutputError) {
+    try writeObject(payload, url: url)
+    try endLine()
+  }
+
+  /// Writes an answer whose status says more than its content; `payload` is the content, where there is one.
+  mutating func write(
+    _ recorded: RecordedPayload, kind: String, payload: ODataPayload?, url: String?
+  ) throws(OutputError) {
+    beginObject()
+    member("kind", kind)
+    member("status", recorded.status)
+    member("location", recorded.fields[.location])
+    member("entityID", recorded.fields["OData-EntityId"] ?? recorded.fields["DataServiceId"])
+    member("etag", recorded.fields[.etag])
+    member("retryAfter", recorded.fields[.retryAfter])
+    member("contentRange", recorded.fields["Content-Range"])
+    if let payload {
+      name("content")
+      try writeObject(payload, url: url)
+    }
+    endObject()
+    try endLine()
+  }
+
+  private mutating func writeObject(_ payload: ODataPayload, url: String?) throws(OutputError) {
     beginObject()
     switch payload {
     case .entity(let entity):
@@ -30,7 +56,6 @@ extension JSONOutput {
     case .error(let error): try writeContent(error)
     }
     endObject()
-    try endLine()
   }
 
   /// The type that the payload says, or that its context's path or its URL leads to.

@@ -12,10 +12,16 @@ struct RecordedPayload {
   /// The content.
   var content: [UInt8]
 
-  /// Takes a file's bytes apart: one that begins with `HTTP/` has a head, which ends with an empty line.
+  /// Takes a file's bytes apart: one that begins with `HTTP/` has a head, which ends with an empty line. Where several heads stand
+  /// there, as behind a redirection, the last one counts.
   init(_ bytes: [UInt8]) {
     content = bytes
-    guard bytes.starts(with: "HTTP/".utf8) else { return }
+    while content.starts(with: "HTTP/".utf8), takeHead() {}
+  }
+
+  /// Takes the head off the content; false where it has no end.
+  private mutating func takeHead() -> Bool {
+    let bytes = content
     var lines: [String] = []
     var start = 0
     for place in bytes.indices where bytes[place] == 0x0A {
@@ -24,17 +30,34 @@ struct RecordedPayload {
       start = place + 1
       guard !line.isEmpty else {
         content = Array(bytes[start...])
+        fields = HTTPFields()
         status = lines.first?.split(separator: " ").dropFirst().first.flatMap { Int($0) }
         for line in lines.dropFirst() {
           guard let colon = line.firstIndex(of: ":") else { continue }
           let value = line[line.index(after: colon)...].drop { $0 == " " || $0 == "\t" }
           fields.append(HTTPFieldName(String(line[..<colon])), String(value))
         }
-        return
+        return true
       }
       lines.append(String(decoding: line, as: UTF8.self))
     }
+    return false
   }
+
+  /// What the status says, where no whole payload need follow; nil where the content is one.
+  var outcome: String? {
+    switch status {
+    case nil: nil
+    case 202: "accepted"
+    case 204: "noContent"
+    case 206: "partialContent"
+    case 304: "notModified"
+    case let status?: status >= 300 && content.isEmpty ? "empty" : nil
+    }
+  }
+
+  /// Whether the content is a whole payload.
+  var hasPayload: Bool { outcome == nil || status == 202 && !content.isEmpty }
 
   /// Reads the content.
   ///

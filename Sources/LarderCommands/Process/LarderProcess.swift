@@ -13,11 +13,21 @@
 
 /// `larder` as a process: standard streams, signals and the exit code around ``Larder``.
 public enum LarderProcess {
+  /// Prepares the standard streams, and ends the process where it may open too few files. To be called before anything is
+  /// awaited: what runs then ends the process with a signal if it may not open a file.
+  public static func prepare() {
+    FileDescriptors.fillStandard()
+    if !FileDescriptors.canOpen(neededFiles) { FileDescriptors.raiseLimit() }
+    if FileDescriptors.canOpen(neededFiles) { return }
+    let message = "larder: the process may not open \(neededFiles) files more\n'ulimit -n 256' allows it.\n"
+    try? FileDescriptors.write(Array(message.utf8), to: STDERR_FILENO)
+    exit(CommandStatus.storage.code)
+  }
+
   /// Runs the process's command line; the result is the exit code.
   @concurrent public static func run() async -> Int32 {
     // A reader that leaves early shall be an error of one write, not the end of the process.
     signal(SIGPIPE, SIG_IGN)
-    FileDescriptors.fillStandard()
     let environment = ProcessInfo.processInfo.environment
     let context = CommandContext(
       output: port(STDOUT_FILENO, environment), diagnostics: port(STDERR_FILENO, environment),
@@ -30,6 +40,9 @@ public enum LarderProcess {
     let status = await work.value
     return status == .interrupted ? interruption.code ?? status.code : status.code
   }
+
+  /// What a store with its readers, connections and the system's libraries open at once.
+  private static let neededFiles = 64
 
   private static func port(_ descriptor: Int32, _ environment: [String: String]) -> OutputPort {
     let isTerminal = FileDescriptors.isTerminal(descriptor)

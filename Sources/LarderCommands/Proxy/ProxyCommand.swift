@@ -140,7 +140,8 @@ struct ProxyCommand {
   private func signedTransport() async throws -> any HTTPTransport {
     let transport = try ServiceAccess.connect(settings, context)
     guard let credentials else { return transport }
-    let authentication = try await credentials.authentication(transport: transport, isOffline: false, context)
+    let authentication = try await credentials.authentication(
+      root: upstreamRoot.url, transport: transport, isOffline: false, context)
     // A client's content comes once.
     return SigningTransport(
       transport: transport, authentication: authentication, root: upstreamRoot, repeatsStreams: false)

@@ -91,7 +91,7 @@ extension CommandSyntax {
     do throws(BatchError) {
       found = try BatchAnswers.read(
         status: response.httpStatus, fields: response.fields, body: body, requests: file.parts,
-        stopsAtError: !isContinued && response.fields.contains(.odataVersion))
+        stopsAtError: !isContinued && response.fields.contains(.odataVersion), isForShow: true)
     } catch {
       if let cut { throw cut }
       throw CommandFailure(.network, "the answer cannot be read: \(error)")

@@ -14,7 +14,7 @@ extension CommandSyntax {
       "larder -C shop change order.jsonl",
       #"printf '{"create":"Orders","as":"o","content":{"Customer":"Ada"}}\n{"create":"$o/Items","content":{"Quantity":2}}\n' | larder -C shop change -"#,
     ],
-    options: ChangeOption.all, operands: [.changesFile], body: ChangeSetCommand.run)
+    options: [.allowedProperty] + ChangeOption.all, operands: [.changesFile], body: ChangeSetCommand.run)
 }
 
 extension OperandSyntax {

@@ -8,6 +8,8 @@ extension CommandSyntax {
       ChangeOption.json,
       "Links to other entities are made by NAME@odata.bind, before V4 by {\"NAME\": {\"__metadata\": {\"uri\": PATH}}}; "
         + "entities in line are made with this one. SET may be a navigation property, such as Orders(5)/Items.",
+      "A property that the metadata mark as the service's own (Core.Computed, sap:creatable), as they often do with keys, is "
+        + "refused; --allow NAME queues it for services that take it all the same.",
       ChangeOption.checked,
     ],
     examples: [
@@ -15,7 +17,8 @@ extension CommandSyntax {
       "larder -C shop create 'Orders(5)/Items' @item.json --tag stocktaking",
       "larder -C shop create Photos --media cat.png",
     ],
-    options: [.media, .mediaType] + ChangeOption.all, operands: [.collection, .entityJSON], body: ChangeCommand.create)
+    options: [.allowedProperty, .media, .mediaType] + ChangeOption.all, operands: [.collection, .entityJSON],
+    body: ChangeCommand.create)
 
   /// `larder update PATH JSON`.
   static let update: CommandSyntax = .init(

@@ -36,7 +36,7 @@ extension CommandSyntax {
       json.node(tree)
       try json.endLine()
     } else {
-      try context.output.write(TerminalText.safe(SyntaxOutline(tree).lines.joined(separator: "\n") + "\n"))
+      try context.output.write(SyntaxOutline(tree).lines.joined(separator: "\n") + "\n")
     }
     return .done
   }

@@ -7,6 +7,7 @@ extension CommandSyntax {
     discussion: [
       "FILE holds what a service sent: JSON of V2, V3 or V4, Atom, a service document, an error, a delta, the text of "
         + "$count; alone, or as a whole answer with its status line and headers.",
+      "Of an answer without a whole payload (202, 204, 206, 304), what its status and headers say is shown.",
       "With the service's metadata, values have their declared types; --url tells what was asked where the "
         + "payload does not: V2 never says it for properties and functions.",
       "A payload that cannot be read ends with 4, and the error names the place.",
@@ -21,9 +22,14 @@ extension CommandSyntax {
     if let url = arguments[.payloadURL] { try RequestTarget.check(url, in: arguments) }
     let recorded = RecordedPayload(try context.read(file))
     let model = try arguments[.payloadMetadata].map { try MetadataFile.read($0, context) }
-    let payload: ODataPayload
+    var payload: ODataPayload?
     do {
-      payload = try recorded.read(contentType: arguments[.payloadType], model: model, url: arguments[.payloadURL])
+      if recorded.hasPayload {
+        payload = try recorded.read(contentType: arguments[.payloadType], model: model, url: arguments[.payloadURL])
+      }
+    } catch  where recorded.outcome != nil {
+      let reason = (error as? CommandFailure)?.message ?? "\(error)"
+      context.note("\(file): what stands behind the status \(recorded.status ?? 0) is no payload: \(reason)")
     } catch let failure as CommandFailure {
       throw CommandFailure(failure.status, "\(file): \(failure.message)", hint: failure.hint)
     } catch {
@@ -32,7 +38,11 @@ extension CommandSyntax {
     for message in ServiceMessage.all(in: recorded.fields) { context.note(ServiceMessage.line(message)) }
     var json = JSONOutput(context.output)
     json.model = model
-    try json.write(payload, url: arguments[.payloadURL])
+    if let kind = recorded.outcome {
+      try json.write(recorded, kind: kind, payload: payload, url: arguments[.payloadURL])
+    } else if let payload {
+      try json.write(payload, url: arguments[.payloadURL])
+    }
     return .done
   }
 }

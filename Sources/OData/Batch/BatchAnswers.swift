@@ -19,16 +19,19 @@ public enum BatchAnswers: Sendable, Hashable {
   ///   - requests: the parts as they were written; for the JSON format with the ids that ``JSONBatchWriter`` gave.
   ///   - stopsAtError: the service was not asked to go on after an error, and is one that then ends its answer there (from V4
   ///     on): only then a part without an answer can be ``BatchAnswer/notProcessed``.
+  ///   - isForShow: the response is only shown. In a truncated multipart response, parts without an id are then matched with the
+  ///     first requests. Nothing may be sent again on the strength of that.
   ///   - limits: on what is read.
   /// - Throws: ``BatchError`` where a success is no batch, or no part of it can be read.
   public static func read(
     status: Int, fields: HTTPFields, body: [UInt8], requests: [BatchRequestPart], stopsAtError: Bool = false,
-    limits: BatchLimits = BatchLimits()
+    isForShow: Bool = false, limits: BatchLimits = BatchLimits()
   ) throws(BatchError) -> BatchAnswers {
     let text = fields.values(of: .contentType).first ?? ""
     let type = MediaType(text)
     var match = BatchMatch(requests)
     match.stopsAtError = stopsAtError
+    match.takesPrefix = isForShow
     if type.isMultipart {
       let found = try MultipartBatchReader.wholeResponses(body, contentType: text, limits: limits)
       match.isWhole = found.isClosed

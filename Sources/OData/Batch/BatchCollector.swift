@@ -29,6 +29,13 @@ struct BatchCollector {
     }
   }
 
+  /// Takes the whole members of a change set that was cut off as those that there are.
+  mutating func endCutOff() {
+    guard let cut = changeSet, !cut.responses.isEmpty else { return }
+    changeSet = nil
+    responses.append(.changeSet(cut.responses))
+  }
+
   private var place: String {
     let part = max(requests.count, responses.count) + 1
     return changeSet.map { "\(part).\(max($0.requests.count, $0.responses.count) + 1)" } ?? "\(part)"
@@ -100,6 +107,7 @@ extension MultipartBatchReader {
       do throws(BatchError) { for event in reader.completed() { try collector.take(event) } } catch {
         return (collector, error)
       }
+      collector.endCutOff()
       return (collector, error)
     }
   }

@@ -1,3 +1,5 @@
+public import LarderErrors
+
 /// Why a `$batch` cannot be written or its answer not be read, and at which part.
 public struct BatchError: Error, Sendable, Hashable, CustomStringConvertible {
   /// What is wrong.
@@ -77,4 +79,44 @@ public struct BatchLimits: Sendable, Hashable {
 
   /// The default limits.
   public init() {}
+}
+
+extension BatchError: LarderError {
+  /// The stable number, from 1 in the order of the problems.
+  public var errorCode: Int { problem.errorCode }
+
+  /// The problem and its place, and what to do about it.
+  public var explanation: ErrorExplanation { ErrorExplanation(description, cure: problem.explanation.cure) }
+}
+
+extension BatchError.Problem: LarderError {
+  /// The stable number, from 1 in the order of the problems.
+  public var errorCode: Int {
+    switch self {
+    case .notABatch: 1
+    case .badBoundary: 2
+    case .truncated: 3
+    case .malformedLine: 4
+    case .unexpectedPart: 5
+    case .tooLarge: 6
+    case .invalidRequest: 7
+    case .malformedJSON: 8
+    case .countMismatch: 9
+    case .unknownID: 10
+    }
+  }
+
+  /// The problem and what to do about it.
+  public var explanation: ErrorExplanation {
+    let cure =
+      switch self {
+      case .notABatch: "Check the address: it must be the service's $batch."
+      case .truncated: "Read what was changed before you send it again."
+      case .tooLarge: "Send smaller batches, or raise the limit."
+      case .invalidRequest: "Correct the request."
+      case .badBoundary, .malformedLine, .unexpectedPart, .malformedJSON, .countMismatch, .unknownID:
+        "Report it to the service."
+      }
+    return ErrorExplanation(description, cure: cure)
+  }
 }

@@ -13,6 +13,8 @@ struct BatchMatch {
   /// The service stops at the first error and says nothing of what follows (Protocol 4.01 §8.2.8.3, §11.7.7.5): not before V4,
   /// and not where it was asked to go on.
   var stopsAtError = false
+  /// Parts of a truncated response are matched with the first requests unless an id contradicts.
+  var takesPrefix = false
 
   /// The numbers of the parts in which each request id stands: of more than one where change sets number anew.
   private let places: [String: Set<Int>]
@@ -28,11 +30,33 @@ struct BatchMatch {
 
   /// The responses of a multipart batch: one slot a request part, nil where there is none, or none for sure.
   func slots(of parts: [BatchResponsePart]) -> [BatchAnswer?] {
-    guard isInOrder(parts) else { return slots(of: parts.flatMap(\.responses)) }
-    return requests.enumerated().map { place, request in
+    let slots = isInOrder(parts) ? orderedSlots(of: parts) : self.slots(of: parts.flatMap(\.responses))
+    guard takesPrefix, !isWhole else { return slots }
+    return slots.enumerated().map { place, slot in
+      slot ?? (place < parts.count ? prefixSlot(parts[place], at: place) : nil)
+    }
+  }
+
+  private func orderedSlots(of parts: [BatchResponsePart]) -> [BatchAnswer?] {
+    requests.enumerated().map { place, request in
       guard place < parts.count else { return .notProcessed }
       let found = parts[place].responses
       return slot(found, to: request, without: repeatedIDs(found), takesOrder: true)
+    }
+  }
+
+  /// What came of the part in a request's place before a response broke off.
+  private func prefixSlot(_ part: BatchResponsePart, at place: Int) -> BatchAnswer? {
+    let found = part.responses
+    let fits = found.allSatisfy { BatchMatch.id($0.id).map { places[$0]?.contains(place) ?? false } ?? true }
+    guard fits, let first = found.first else { return nil }
+    switch requests[place] {
+    case .single: return found.count == 1 ? .single(first) : nil
+    case .changeSet(let members):
+      guard found.count <= members.count else { return nil }
+      if found.count == 1, first.isError { return .changeSetFailed(first) }
+      if found.count == members.count { return .changeSet(found) }
+      return .changeSetPartly(found + Array(repeating: nil, count: members.count - found.count))
     }
   }
 

@@ -43,3 +43,15 @@ public enum BatchResponsePart: Sendable, Hashable {
     }
   }
 }
+
+extension BatchResponse: CustomReflectable {
+  /// All but the content, of which the length.
+  public var customMirror: Mirror {
+    Mirror(
+      self,
+      children: [
+        "id": id as Any, "status": status, "fields": fields, "body": ByteCount(body),
+        "atomicityGroup": atomicityGroup as Any,
+      ], displayStyle: .struct)
+  }
+}

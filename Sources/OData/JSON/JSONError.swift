@@ -1,3 +1,5 @@
+public import LarderErrors
+
 /// Why bytes are no JSON (RFC 8259), or no JSON that is read here, and where.
 public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
   /// What is wrong.
@@ -96,5 +98,36 @@ package struct JSONLimits: Sendable, Hashable {
   package init(depth: Int, stringBytes: Int = 64 << 20) {
     self.depth = depth
     self.stringBytes = stringBytes
+  }
+}
+
+extension JSONError: LarderError {
+  /// The stable number, from 1 in the order of the problems.
+  public var errorCode: Int { problem.errorCode }
+
+  /// The problem and its place, in sentences.
+  public var explanation: ErrorExplanation {
+    ErrorExplanation("The text cannot be read as JSON: \(self)", cure: "Correct it at line \(line), column \(column).")
+  }
+}
+
+extension JSONError.Problem {
+  /// The stable number, from 1 in the order of the cases.
+  var errorCode: Int {
+    switch self {
+    case .unexpectedEnd: 1
+    case .unexpectedByte: 2
+    case .trailingContent: 3
+    case .tooDeep: 4
+    case .tokenTooLong: 5
+    case .invalidUTF8: 6
+    case .notUTF8: 7
+    case .controlCharacter: 8
+    case .invalidEscape: 9
+    case .loneSurrogate: 10
+    case .invalidNumber: 11
+    case .invalidLiteral: 12
+    case .duplicateName: 13
+    }
   }
 }

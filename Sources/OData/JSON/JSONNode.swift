@@ -25,22 +25,27 @@ package indirect enum JSONNode: Sendable, Hashable {
   /// How deep arrays and objects may nest in a tree that is read.
   package static let maximumDepth = 128
 
-  /// Reads a whole text. A name that stands twice in one object is an error.
-  package init(_ bytes: [UInt8], limits: JSONLimits = JSONLimits()) throws(JSONError) {
+  /// Reads a whole text. A name that stands twice in one object is an error, unless such members are kept: then all of
+  /// them are among the object's members, in their order.
+  package init(
+    _ bytes: [UInt8], limits: JSONLimits = JSONLimits(), keepsRepeatedNames: Bool = false
+  ) throws(JSONError) {
     var scanner = JSONScanner(bytes, limits: limits)
     guard let token = try scanner.next() else {
       throw JSONError(.unexpectedEnd, offset: 0, line: 1, column: 1)
     }
-    self = try JSONNode(token, &scanner)
+    try self.init(token, &scanner, depth: 1, keepsRepeatedNames)
     _ = try scanner.next()
   }
 
   /// Reads the value that begins with a token, from a scanner that has all its bytes.
   package init(_ token: JSONToken, _ scanner: inout JSONScanner) throws(JSONError) {
-    try self.init(token, &scanner, depth: 1)
+    try self.init(token, &scanner, depth: 1, false)
   }
 
-  private init(_ token: JSONToken, _ scanner: inout JSONScanner, depth: Int) throws(JSONError) {
+  private init(
+    _ token: JSONToken, _ scanner: inout JSONScanner, depth: Int, _ keepsRepeatedNames: Bool
+  ) throws(JSONError) {
     let isNested = token.kind == .beginArray || token.kind == .beginObject
     guard !isNested || depth <= JSONNode.maximumDepth else {
       throw scanner.error(.tooDeep(limit: JSONNode.maximumDepth), at: token)
@@ -54,22 +59,24 @@ package indirect enum JSONNode: Sendable, Hashable {
     case .beginArray:
       var items: [JSONNode] = []
       while let next = try scanner.next(), next.kind != .endArray {
-        items.append(try JSONNode(next, &scanner, depth: depth + 1))
+        items.append(try JSONNode(next, &scanner, depth: depth + 1, keepsRepeatedNames))
       }
       self = .array(items)
-    case .beginObject: self = .object(try JSONNode.members(&scanner, depth: depth))
+    case .beginObject: self = .object(try JSONNode.members(&scanner, depth: depth, keepsRepeatedNames))
     case .endArray, .endObject: throw scanner.error(.unexpectedEnd, at: token)
     }
   }
 
-  private static func members(_ scanner: inout JSONScanner, depth: Int) throws(JSONError) -> [Member] {
+  private static func members(
+    _ scanner: inout JSONScanner, depth: Int, _ keepsRepeatedNames: Bool
+  ) throws(JSONError) -> [Member] {
     var members: [Member] = []
     var seen: Set<String> = []
     while let token = try scanner.next(), token.kind == .name {
       let name = scanner.string(token)
-      if !seen.insert(name).inserted { throw scanner.error(.duplicateName(name), at: token) }
+      if !seen.insert(name).inserted, !keepsRepeatedNames { throw scanner.error(.duplicateName(name), at: token) }
       guard let value = try scanner.next() else { throw scanner.error(.unexpectedEnd, at: token) }
-      members.append(Member(name, try JSONNode(value, &scanner, depth: depth + 1)))
+      members.append(Member(name, try JSONNode(value, &scanner, depth: depth + 1, keepsRepeatedNames)))
     }
     return members
   }

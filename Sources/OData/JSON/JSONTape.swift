@@ -61,15 +61,26 @@ struct JSONTape {
     }
   }
 
-  /// The bytes of a scalar or name.
+  /// The bytes of a scalar or name; none for a bracket, whose `end` is no offset.
   @inline(__always)
   func bytes(_ index: Int, in bytes: UnsafeBufferPointer<UInt8>) -> UnsafeBufferPointer<UInt8> {
     let entry = entries[index]
-    return UnsafeBufferPointer(rebasing: bytes[Int(entry.start)..<Int(entry.end)])
+    switch entry.kind {
+    case .beginObject, .endObject, .beginArray, .endArray: return UnsafeBufferPointer(start: nil, count: 0)
+    case .name, .string, .number, .true, .false, .null:
+      return UnsafeBufferPointer(rebasing: bytes[Int(entry.start)..<Int(entry.end)])
+    }
   }
 
-  /// The text of a scalar or name, escapes undone.
-  func text(_ index: Int, in bytes: UnsafeBufferPointer<UInt8>) -> String {
+  /// The text of a string, escapes undone; nil for other values.
+  func text(_ index: Int, in bytes: UnsafeBufferPointer<UInt8>) -> String? {
+    entries[index].kind == .string ? characters(index, in: bytes) : nil
+  }
+
+  /// The name of a member, escapes undone.
+  func name(_ index: Int, in bytes: UnsafeBufferPointer<UInt8>) -> String { characters(index, in: bytes) }
+
+  private func characters(_ index: Int, in bytes: UnsafeBufferPointer<UInt8>) -> String {
     JSONText.decode(self.bytes(index, in: bytes), isEscaped: entries[index].isEscaped)
   }
 
@@ -87,8 +98,8 @@ struct JSONTape {
     case .null, .endArray, .endObject: return .null
     case .true: return .boolean(true)
     case .false: return .boolean(false)
-    case .number: return .number(text(index, in: bytes))
-    case .string, .name: return .string(text(index, in: bytes))
+    case .number: return .number(characters(index, in: bytes))
+    case .string, .name: return .string(characters(index, in: bytes))
     case .beginArray:
       var items: [JSONNode] = []
       var place = index + 1
@@ -101,7 +112,7 @@ struct JSONTape {
       var members: [JSONNode.Member] = []
       var place = index + 1
       while entries[place].kind != .endObject {
-        members.append(.init(text(place, in: bytes), node(place + 1, in: bytes)))
+        members.append(.init(name(place, in: bytes), node(place + 1, in: bytes)))
         place = after(place + 1)
       }
       return .object(members)
@@ -160,7 +171,7 @@ struct JSONTape {
   private func isClosed(_ index: Int) -> Bool { !open.contains(Int32(truncatingIfNeeded: index)) }
 
   private func step(_ index: Int, in bytes: UnsafeBufferPointer<UInt8>) -> String {
-    let name = text(index, in: bytes)
+    let name = name(index, in: bytes)
     let isPlain = name.utf8.allSatisfy {
       $0 == 0x5F || $0 | 0x20 >= 0x61 && $0 | 0x20 <= 0x7A || $0 >= 0x30 && $0 <= 0x39
     }

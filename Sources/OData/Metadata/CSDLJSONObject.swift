@@ -22,7 +22,7 @@ struct CSDLJSONObject {
     var own = CSDLJSONAnnotations()
     var onControls: [String: CSDLJSONAnnotations] = [:]
     var beside: [String: CSDLJSONAnnotations] = [:]
-    for member in members {
+    for member in reading.distinct(members, at: path) {
       guard let at = member.name.utf8.firstIndex(of: 0x40) else {
         if member.name.hasPrefix("$") {
           controls.append((member.name, member.value))
@@ -90,26 +90,30 @@ struct CSDLJSONObject {
     return bool("$Collection", &reading) ?? false ? .collection(type.item) : type
   }
 
-  mutating func facets(_ reading: inout CSDLJSONReading) -> EdmFacets {
+  /// The facets of a type; words may be in any letter case (§7.2). Where the type is given, a `$Scale` left out means `variable`
+  /// (§7.2.4); a cast has the facets alone that it names.
+  mutating func facets(of type: EdmTypeReference?, _ reading: inout CSDLJSONReading) -> EdmFacets {
     var facets = EdmFacets()
     if let value = take("$MaxLength") {
-      if value.text == "max" {
+      if value.text?.lowercased() == "max" {
         facets.maxLength = .max
       } else {
         facets.maxLength = number("$MaxLength", &reading).map { .limit($0) }
       }
     }
     facets.precision = number("$Precision", &reading)
-    switch take("$Scale")?.text {
+    let scale = take("$Scale")
+    switch scale?.text?.lowercased() {
     case "variable": facets.scale = .variable
     case "floating": facets.scale = .floating
-    case nil: break
+    case nil where scale == nil: if type?.item == .primitive(.decimal) { facets.scale = .variable }
     default: facets.scale = number("$Scale", &reading).map { .digits($0) }
     }
     facets.isUnicode = bool("$Unicode", &reading)
-    switch take("$SRID")?.text {
+    let srid = take("$SRID")
+    switch srid?.text?.lowercased() {
     case "variable": facets.srid = .variable
-    case nil: break
+    case nil where srid == nil: break
     default: facets.srid = number("$SRID", &reading).map { .reference($0) }
     }
     return facets

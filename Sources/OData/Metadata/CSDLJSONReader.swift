@@ -1,7 +1,8 @@
 /// Reads CSDL JSON (OData CSDL JSON Representation 4.01) into the same ``EdmModel`` that CSDL XML gives.
 ///
 /// Where JSON and XML have other defaults, the model says what JSON means: a `$Nullable` left out is false (§7.2.1),
-/// a `$Type` left out is `Edm.String` (§7.1). Places in messages are JSON pointers.
+/// a `$Type` left out is `Edm.String` (§7.1), a `$Scale` left out of `Edm.Decimal` is variable (§7.2.4). Places in messages are
+/// JSON pointers.
 public enum CSDLJSONReader {
   /// Reads a whole document.
   public static func read(
@@ -15,13 +16,17 @@ public enum CSDLJSONReader {
     let root: JSONNode
     do {
       let bounds = JSONLimits(depth: limits.depth, stringBytes: limits.tokenLength)
-      root = try JSONNode(bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(bytes.dropFirst(3)) : bytes, limits: bounds)
+      root = try JSONNode(
+        bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(bytes.dropFirst(3)) : bytes, limits: bounds,
+        keepsRepeatedNames: true)
     } catch {
       throw metadataError(error, isEmpty: bytes.allSatisfy { $0 <= 0x20 })
     }
     guard case .object(let members) = root, isMetadata(members) else { throw notMetadata(root) }
     var reading = CSDLJSONReading()
-    return reading.document(members)
+    let model = reading.document(members)
+    try model.checkInheritance()
+    return model
   }
 
   private static func isMetadata(_ members: [JSONNode.Member]) -> Bool {

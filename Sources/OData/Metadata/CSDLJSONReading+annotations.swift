@@ -23,7 +23,8 @@ extension CSDLJSONReading {
       if !text.utf8.contains(where: { $0 == 0x2E || $0 | 0x20 == 0x65 }) { return .constant(.int, text) }
       return .constant(text.utf8.contains { $0 | 0x20 == 0x65 } ? .float : .decimal, text)
     case .array(let items): return .collection(items.map { expression($0, at: path) })
-    case .object(let members):
+    case .object(let all):
+      let members = distinct(all, at: path)
       var object = CSDLJSONObject(members, path: path, &self)
       guard let dynamic = dynamic(&object) else { return record(members, path) }
       for attribute in object.rest(&self) {
@@ -48,10 +49,10 @@ extension CSDLJSONReading {
       return .apply(function: object.string("$Function", &self) ?? "", expressions(arguments, at: path))
     }
     if let value = object.take("$Cast") {
-      return .cast(object.type(&self), object.facets(&self), expression(value, at: path))
+      return .cast(object.type(&self), object.facets(of: nil, &self), expression(value, at: path))
     }
     if let value = object.take("$IsOf") {
-      return .isOf(object.type(&self), object.facets(&self), expression(value, at: path))
+      return .isOf(object.type(&self), object.facets(of: nil, &self), expression(value, at: path))
     }
     if let parts = object.take("$If") { return .conditional(expressions(parts, at: path)) }
     if let value = object.take("$LabeledElement") {

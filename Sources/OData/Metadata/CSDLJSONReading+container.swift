@@ -38,7 +38,7 @@ extension CSDLJSONReading {
       }
       var parameter = EdmParameter(name: name, type: object.type(&self))
       parameter.nullable = object.bool("$Nullable", &self) ?? false
-      parameter.facets = object.facets(&self)
+      parameter.facets = object.facets(of: parameter.type, &self)
       parameter.annotations = object.annotations
       parameter.foreignAttributes = object.rest(&self)
       parameters.append(parameter)
@@ -51,7 +51,7 @@ extension CSDLJSONReading {
     else { return nil }
     var result = EdmReturnType(type: object.type(&self))
     result.nullable = object.bool("$Nullable", &self) ?? false
-    result.facets = object.facets(&self)
+    result.facets = object.facets(of: result.type, &self)
     result.annotations = object.annotations
     result.foreignAttributes = object.rest(&self)
     return result
@@ -75,9 +75,10 @@ extension CSDLJSONReading {
     _ child: CSDLJSONObject.Child, _ content: CSDLJSONObject, into container: inout EdmEntityContainer
   ) {
     var object = content
-    _ = object.take("$Kind")
+    let kind = object.string("$Kind", &self)
     let annotations = object.annotations + child.annotations
     if let action = object.string("$Action", &self) {
+      check(kind, is: "ActionImport", object)
       var item = EdmActionImport(name: child.name, action: action)
       item.entitySet = object.string("$EntitySet", &self)
       item.annotations = annotations
@@ -85,6 +86,7 @@ extension CSDLJSONReading {
       return container.actionImports.append(item)
     }
     if let function = object.string("$Function", &self) {
+      check(kind, is: "FunctionImport", object)
       var item = EdmFunctionImport(name: child.name)
       item.function = function
       item.entitySet = object.string("$EntitySet", &self)
@@ -98,7 +100,14 @@ extension CSDLJSONReading {
       return
     }
     let bindings = bindings(&object)
-    if object.bool("$Collection", &self) ?? false {
+    let collection = object.bool("$Collection", &self)
+    let isSet = collection ?? (kind == "EntitySet")
+    if isSet, collection == nil {
+      complain(
+        .missingAttribute, "$Kind is EntitySet without $Collection; it was read as an entity set", at: object.path)
+    }
+    check(kind, is: isSet ? "EntitySet" : "Singleton", object)
+    if isSet {
       var set = EdmEntitySet(name: child.name, entityType: type)
       set.includeInServiceDocument = object.bool("$IncludeInServiceDocument", &self)
       set.navigationPropertyBindings = bindings
@@ -115,9 +124,17 @@ extension CSDLJSONReading {
     }
   }
 
+  /// Complains about a `$Kind`, which is not needed here, that says something else than the other members.
+  private mutating func check(_ kind: String?, is found: String, _ object: CSDLJSONObject) {
+    guard let kind, kind != found else { return }
+    complain(
+      .invalidValue, "$Kind is \(kind), the other members are those of \(found): it was read as that", at: object.path)
+  }
+
   private mutating func bindings(_ object: inout CSDLJSONObject) -> [EdmNavigationPropertyBinding] {
     var bindings: [EdmNavigationPropertyBinding] = []
-    for binding in object.take("$NavigationPropertyBinding")?.members ?? [] {
+    let members = object.take("$NavigationPropertyBinding")?.members ?? []
+    for binding in distinct(members, at: object.path + "/$NavigationPropertyBinding") {
       guard let target = binding.value.string else {
         complain(.invalidValue, "the binding of \(binding.name) names no target; it was left out", at: object.path)
         continue

@@ -49,7 +49,7 @@ extension CSDLJSONReading {
     var object = content
     var property = EdmProperty(name: child.name, type: object.type(&self))
     property.nullable = object.bool("$Nullable", &self) ?? false
-    property.facets = object.facets(&self)
+    property.facets = object.facets(of: property.type, &self)
     property.defaultValue = object.string("$DefaultValue", &self)
     property.annotations = object.annotations + child.annotations
     property.foreignAttributes = object.rest(&self)
@@ -122,7 +122,7 @@ extension CSDLJSONReading {
     } else {
       complain(.invalidValue, "\(text ?? "nothing") is no primitive type; Edm.String is taken", at: object.path)
     }
-    definition.facets = object.facets(&self)
+    definition.facets = object.facets(of: .primitive(definition.underlyingType), &self)
     definition.annotations = object.annotations
     definition.foreignAttributes = object.rest(&self)
     return definition
@@ -132,7 +132,7 @@ extension CSDLJSONReading {
     var object = content
     var term = EdmTerm(namespace: namespace, name: name, type: object.type(&self))
     term.nullable = object.bool("$Nullable", &self) ?? false
-    term.facets = object.facets(&self)
+    term.facets = object.facets(of: term.type, &self)
     term.baseTerm = object.string("$BaseTerm", &self)
     term.defaultValue = object.take("$DefaultValue").flatMap(\.text)
     term.appliesTo = object.take("$AppliesTo")?.items?.compactMap(\.string) ?? []

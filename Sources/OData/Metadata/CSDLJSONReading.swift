@@ -6,6 +6,16 @@ struct CSDLJSONReading {
     diagnostics.append(EdmDiagnostic(kind, message, at: MetadataLocation(path: path)))
   }
 
+  /// The members of an object without those whose name stood there before, each of which is complained about.
+  mutating func distinct(_ members: [JSONNode.Member], at path: String) -> [JSONNode.Member] {
+    var seen: Set<String> = []
+    return members.filter { member in
+      if seen.insert(member.name).inserted { return true }
+      complain(.duplicateName, "\(member.name) stands twice in this object; the first one counts", at: path)
+      return false
+    }
+  }
+
   /// The members of a value that must be an object; nil, with a complaint, where it is none.
   mutating func object(_ value: JSONNode, at path: String) -> CSDLJSONObject? {
     if let members = value.members { return CSDLJSONObject(members, path: path, &self) }
@@ -55,7 +65,7 @@ struct CSDLJSONReading {
       return []
     }
     // Names are URIs here, which may hold an @: they are not split.
-    return members.compactMap { member in
+    return distinct(members, at: "/$Reference").compactMap { member in
       let path = "/$Reference/" + member.name
       guard var object = self.object(member.value, at: path) else { return nil }
       var reference = EdmReference(uri: member.name)
@@ -94,7 +104,7 @@ struct CSDLJSONReading {
     var object = content
     var schema = EdmSchema(namespace: namespace, alias: object.string("$Alias", &self))
     if let groups = object.take("$Annotations")?.members {
-      for group in groups {
+      for group in distinct(groups, at: object.path + "/$Annotations") {
         let path = object.path + "/$Annotations/" + group.name
         guard let content = self.object(group.value, at: path) else { continue }
         _ = content.rest(&self)

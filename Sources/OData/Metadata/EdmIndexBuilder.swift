@@ -106,17 +106,12 @@ struct EdmIndexBuilder {
       chain.append(current)
       next = baseType(of: current)
     }
-    if !cuts, let next, structures[next] == nil, declarations[next] != nil {
-      complain(
-        .circularBaseType,
-        "more than \(EdmIndexBuilder.inheritanceDepth) types derive from each other; the base is ignored", at: next)
-    }
     var base = cuts ? nil : next.flatMap { structures[$0] }
     var depth = base.flatMap { depths[$0.name] } ?? 0
     for current in chain.reversed() {
       if depth >= EdmIndexBuilder.inheritanceDepth {
-        let message = "more than \(EdmIndexBuilder.inheritanceDepth) types derive from each other; the base is ignored"
-        complain(.circularBaseType, message, at: current)
+        let message = "\(current) derives from more than \(EdmIndexBuilder.inheritanceDepth - 1) other types"
+        complain(.tooManyBaseTypes, message, at: current)
         base = nil
         depth = 0
       }

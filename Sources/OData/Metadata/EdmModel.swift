@@ -26,13 +26,23 @@ public struct EdmModel: Sendable, Hashable {
     self.version = version
     self.dataServiceVersion = dataServiceVersion
     self.maxDataServiceVersion = maxDataServiceVersion
-    self.references = references
     var resolver = EdmResolver(schemas: schemas, references: references)
     resolver.resolve()
+    var references = references
+    resolver.names.resolve(&references)
+    self.references = references
     self.schemas = resolver.schemas
     var index = EdmIndexBuilder(schemas: resolver.schemas, names: resolver.names)
     self.index = index.build()
     self.diagnostics = diagnostics + resolver.diagnostics + index.diagnostics
+  }
+
+  /// Refuses a model whose types derive from more others than are followed: what it says of them would be incomplete.
+  package func checkInheritance() throws(MetadataError) {
+    guard let found = diagnostics.first(where: { $0.kind == .tooManyBaseTypes }) else { return }
+    throw MetadataError(
+      .tooDeep, found.message,
+      cure: "Report it to the service: a type may derive from at most 100 others here", at: found.location)
   }
 
   /// Equal where the documents say the same (diagnostics aside).

@@ -80,6 +80,18 @@ extension EdmNames {
     }
   }
 
+  func resolve(_ includes: inout [EdmInclude]) {
+    for place in includes.indices { resolve(&includes[place].annotations) }
+  }
+
+  /// The annotations of references and of their includes.
+  func resolve(_ references: inout [EdmReference]) {
+    for place in references.indices {
+      resolve(&references[place].annotations)
+      resolve(&references[place].includes)
+    }
+  }
+
   private func resolve(_ expressions: [EdmExpression]) -> [EdmExpression] { expressions.map { resolve($0) } }
 
   private func resolve(_ expression: EdmExpression) -> EdmExpression {

@@ -94,6 +94,10 @@ struct EdmResolver {
       if let association = properties[place].relationship?.association {
         properties[place].relationship?.association = names.resolve(association)
       }
+      if var onDelete = properties[place].onDelete {
+        names.resolve(&onDelete.annotations)
+        properties[place].onDelete = onDelete
+      }
       properties[place].partner = properties[place].partner.map { names.resolve(target: $0) }
       for constraint in properties[place].referentialConstraints.indices {
         names.resolve(&properties[place].referentialConstraints[constraint].annotations)
@@ -152,7 +156,18 @@ struct EdmResolver {
   private mutating func resolveAssociations(_ associations: inout [EdmAssociation]) {
     for place in associations.indices {
       let name = associations[place].qualifiedName
-      for end in associations[place].ends.indices { resolve(&associations[place].ends[end].type, at: name) }
+      names.resolve(&associations[place].annotations)
+      if var constraint = associations[place].referentialConstraint {
+        names.resolve(&constraint.annotations)
+        associations[place].referentialConstraint = constraint
+      }
+      for end in associations[place].ends.indices {
+        resolve(&associations[place].ends[end].type, at: name)
+        names.resolve(&associations[place].ends[end].annotations)
+        guard var onDelete = associations[place].ends[end].onDelete else { continue }
+        names.resolve(&onDelete.annotations)
+        associations[place].ends[end].onDelete = onDelete
+      }
     }
   }
 
@@ -200,11 +215,16 @@ struct EdmResolver {
     }
     for item in container.associationSets.indices {
       container.associationSets[item].association = names.resolve(container.associationSets[item].association)
+      names.resolve(&container.associationSets[item].annotations)
+      for end in container.associationSets[item].ends.indices {
+        names.resolve(&container.associationSets[item].ends[end].annotations)
+      }
     }
   }
 
   private func resolveAnnotations(_ schema: inout EdmSchema) {
     names.resolve(&schema.annotations)
+    names.resolve(&schema.usings)
     for place in schema.annotationGroups.indices {
       schema.annotationGroups[place].target = names.resolve(target: schema.annotationGroups[place].target)
       names.resolve(&schema.annotationGroups[place].annotations)

@@ -99,7 +99,8 @@ public struct EdmFacets: Sendable, Hashable {
   public var maxLength: EdmMaxLength?
   /// Decimal: significant digits. Temporal types: digits of the second's fraction.
   public var precision: Int?
-  /// Decimal: digits right of the point. Left out, it is 0 in V4.
+  /// Decimal: digits right of the point. Left out, it is 0 in CSDL XML of V4; in CSDL JSON that is `.variable`, which then stands
+  /// here.
   public var scale: EdmScale?
   /// False where a string is ASCII only. Left out, it is true.
   public var isUnicode: Bool?

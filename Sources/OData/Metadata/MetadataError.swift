@@ -1,3 +1,5 @@
+public import LarderErrors
+
 /// A place in a metadata document.
 public struct MetadataLocation: Sendable, Hashable, CustomStringConvertible {
   /// The line, from 1; nil where only the path is known.
@@ -38,7 +40,7 @@ public struct MetadataError: Error, Sendable, Hashable, CustomStringConvertible 
     case truncated
     /// It has a document type declaration, which is refused (CSDL needs none, and entities are a way to attack).
     case documentTypeRefused
-    /// It is nested deeper than ``MetadataLimits/depth``.
+    /// It is nested deeper than ``MetadataLimits/depth``, or more than 100 types derive from each other.
     case tooDeep
     /// It, or one part of it, is longer than ``MetadataLimits`` allow.
     case tooLarge
@@ -64,10 +66,7 @@ public struct MetadataError: Error, Sendable, Hashable, CustomStringConvertible 
   }
 
   /// Message, place and cure.
-  public var description: String {
-    let place = location.description
-    return "Metadata cannot be read: \(message)\(place.isEmpty ? "" : " (\(place))"). \(cure)"
-  }
+  public var description: String { explanation.description }
 }
 
 /// Bounds on a metadata document, against input made to exhaust the reader.
@@ -109,6 +108,9 @@ public struct EdmDiagnostic: Sendable, Hashable, CustomStringConvertible {
     case duplicateName
     /// A type that derives from itself; its base type is ignored.
     case circularBaseType
+    /// A type that derives from more than 100 others. Such a document is rejected. In a model that is made of schemas, the type
+    /// is treated as if it had no base type.
+    case tooManyBaseTypes
     /// A departure from the form of the document: no wrapper, white space before the start, an undeclared prefix.
     case unusualForm
   }
@@ -129,4 +131,27 @@ public struct EdmDiagnostic: Sendable, Hashable, CustomStringConvertible {
 
   /// Message and place.
   public var description: String { "\(kind.rawValue): \(message) (\(location))" }
+}
+
+extension MetadataError: LarderError {
+  /// The stable number, from 1 in the order of the reasons.
+  public var errorCode: Int {
+    switch reason {
+    case .empty: 1
+    case .notMetadata: 2
+    case .malformed: 3
+    case .truncated: 4
+    case .documentTypeRefused: 5
+    case .tooDeep: 6
+    case .tooLarge: 7
+    case .notSupported: 8
+    }
+  }
+
+  /// Message and place, and the cure.
+  public var explanation: ErrorExplanation {
+    let place = location.description
+    return ErrorExplanation(
+      "Metadata cannot be read: \(ErrorExplanation.clause(message))\(place.isEmpty ? "" : " (\(place))")", cure: cure)
+  }
 }

@@ -77,7 +77,7 @@ extension JSONPayloadReader {
   ) throws -> PayloadKind {
     switch context?.item {
     case .entity?, .deletedEntity?, .link?, .deletedLink?: return .entity
-    case .reference?: return .reference
+    case .reference?: return value >= 0 && walker.tape[value].kind == .beginArray ? .references : .reference
     default: break
     }
     if isNull { return .property }
@@ -113,7 +113,7 @@ extension JSONPayloadReader {
     var kind = PayloadKind.collection
     if isServiceDocument(value, source.bytes) { kind = .serviceDocument }
     if context?.item == .delta { kind = .delta }
-    if context?.item == .references { kind = .references }
+    if context?.item == .references || context?.item == .reference { kind = .references }
     let first = walker.tape[value + 1].kind
     let isValues =
       member.kind != .navigation
@@ -152,10 +152,8 @@ extension JSONPayloadReader {
   ) throws {
     try source.handler.beginPayload(.property)
     if survey != nil { try outer(0, except: value, source) }
-    if let type = survey?.type, type >= 0 {
-      let said = walker.types.member(
-        spelled: walker.tape.bytes(type, in: source.bytes), isEscaped: walker.tape[type].isEscaped)
-      if said.kind != .undeclared { member = said }
+    if let type = survey?.type, case let said = walker.member(typeAt: type, source.bytes), said.kind != .undeclared {
+      member = said
     }
     if value < 0 {
       let none = UnsafeBufferPointer<UInt8>(start: nil, count: 0)
@@ -212,9 +210,8 @@ extension JSONPayloadReader {
 
   private mutating func isComplex(_ metadata: Int, _ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
     let type = walker.find("type", in: metadata, bytes)
-    guard type >= 0, !walker.metadataMarksEntity(metadata, bytes) else { return false }
-    let said = walker.types.member(spelled: walker.tape.bytes(type, in: bytes), isEscaped: walker.tape[type].isEscaped)
-    return walker.types.isComplex(said.plan)
+    guard !walker.metadataMarksEntity(metadata, bytes) else { return false }
+    return walker.types.isComplex(walker.member(typeAt: type, bytes).plan)
   }
 
   /// `{"d": {"Name": value}}`: a property, or what a function import of that name returned.
@@ -240,10 +237,9 @@ extension JSONPayloadReader {
     var index = array + 1
     while walker.tape[index].kind != .endArray {
       walker.current = index
-      guard walker.tape[index].kind == .string else {
+      guard let name = walker.tape.text(index, in: source.bytes) else {
         throw PayloadError.Problem.unexpected(expected: "the name of an entity set")
       }
-      let name = walker.tape.text(index, in: source.bytes)
       try source.handler.serviceElement(.init(name: name, url: name))
       index += 1
     }

@@ -97,8 +97,8 @@ extension JSONPayloadReader {
       let isContext =
         walker.tape.matches(index, "@odata.context", in: bytes) || walker.tape.matches(index, "@context", in: bytes)
         || walker.tape.matches(index, "odata.metadata", in: bytes)
-      if isContext, walker.tape[index + 1].kind == .string {
-        let found = ContextURL(walker.tape.text(index + 1, in: bytes))
+      if isContext, let text = walker.tape.text(index + 1, in: bytes) {
+        let found = ContextURL(text)
         context = found
         walker.expanded = found.expanded
         return

@@ -1,3 +1,5 @@
+public import LarderErrors
+
 /// Writes request bodies in JSON: entities to create or change, references, parameters, single properties.
 ///
 /// What a request cannot carry (ETags, links of the service's own, counts) is left out; what the format has no place
@@ -98,5 +100,23 @@ public struct ODataPayloadWritingError: Error, Sendable, Hashable, CustomStringC
     case .notSupported(let what): "not supported: \(what)\(place)"
     case .tooDeep(let limit): "entities are nested deeper than \(limit)\(place)"
     }
+  }
+}
+
+extension ODataPayloadWritingError: LarderError {
+  /// The stable number, from 1 in the order of the problems.
+  public var errorCode: Int {
+    switch problem {
+    case .value: 1
+    case .notSupported: 2
+    case .tooDeep: 3
+    }
+  }
+
+  /// The problem and its place, in sentences.
+  public var explanation: ErrorExplanation {
+    ErrorExplanation(
+      "The request's content cannot be written: \(self)",
+      cure: path.isEmpty ? "Change the value." : "Change the value of \(path).")
   }
 }

@@ -19,7 +19,10 @@ package final class PayloadBuilder: PayloadHandler {
     root = PayloadFrame(.payload, name: nil)
   }
 
-  package func endPayload() { payload = root.payload(kind) }
+  package func endPayload() {
+    root.settle()
+    payload = root.payload(kind)
+  }
 
   package func beginEntity(_ name: PayloadName?, role: PayloadEntityRole, typeName: String?) {
     var frame = PayloadFrame(.entity, name: name)

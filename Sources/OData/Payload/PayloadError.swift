@@ -1,3 +1,5 @@
+public import LarderErrors
+
 /// Why a payload could not be read, and where.
 public struct PayloadError: Error, Sendable, Hashable, CustomStringConvertible {
   /// What is wrong.
@@ -48,5 +50,43 @@ extension PayloadError.Problem: CustomStringConvertible {
     case .tooManyNames(let limit): "more than \(limit) different names"
     case .inStreamError(let error): "the service broke off its answer: \(error)"
     }
+  }
+}
+
+extension PayloadError: LarderError {
+  /// The stable number, from 1 in the order of the problems.
+  public var errorCode: Int { problem.errorCode }
+
+  /// The problem and its place, and what to do about it.
+  public var explanation: ErrorExplanation {
+    let problem = problem.explanation
+    return ErrorExplanation(
+      "\(ErrorExplanation.clause(problem.message)) (at \(path), byte \(offset))", cure: problem.cure)
+  }
+}
+
+extension PayloadError.Problem: LarderError {
+  /// The stable number, from 1 in the order of the problems.
+  public var errorCode: Int {
+    switch self {
+    case .json: 1
+    case .unexpected: 2
+    case .invalidValue: 3
+    case .duplicateName: 4
+    case .objectTooLarge: 5
+    case .tooManyNames: 6
+    case .inStreamError: 7
+    }
+  }
+
+  /// The problem and what to do about it.
+  public var explanation: ErrorExplanation {
+    let cure =
+      switch self {
+      case .json, .unexpected, .invalidValue, .duplicateName: "Report it to the service."
+      case .objectTooLarge, .tooManyNames: "Raise the limit if the service is trusted, or ask for less."
+      case .inStreamError: "Send the request again."
+      }
+    return ErrorExplanation("The answer cannot be read: \(self)", cure: cure)
   }
 }

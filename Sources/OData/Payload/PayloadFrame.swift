@@ -114,7 +114,30 @@ struct PayloadFrame {
   /// The object is complete: puts annotations on their properties.
   mutating func settle() {
     if !pending.isEmpty { settlePending() }
+    if !entity.navigationLinks.isEmpty { settleCounts() }
     if kind == .complex, !entity.navigationLinks.isEmpty || !entity.streams.isEmpty { foldLinks() }
+  }
+
+  /// Counts and links of a collection of values, which looked like those of a navigation property, become the property's.
+  private mutating func settleCounts() {
+    func isBare(_ link: ODataNavigationLink) -> Bool {
+      link.url == nil && link.associationURL == nil && link.content == nil && link.bindings.isEmpty
+    }
+    guard entity.navigationLinks.contains(where: isBare) else { return }
+    var places: [String: Int] = [:]
+    for (place, property) in entity.properties.enumerated() { places[property.name] = place }
+    var kept: [ODataNavigationLink] = []
+    for link in entity.navigationLinks {
+      guard isBare(link), let place = places[link.name] else {
+        kept.append(link)
+        continue
+      }
+      if let count = link.count {
+        entity.properties[place].annotations.append(ODataAnnotation(term: "odata.count", value: .int64(count)))
+      }
+      entity.properties[place].annotations += link.annotations
+    }
+    entity.navigationLinks = kept
   }
 
   private mutating func settlePending() {
@@ -148,9 +171,15 @@ struct PayloadFrame {
       }
     }
     for stream in entity.streams {
-      entity.annotations.append(
-        ODataAnnotation(
-          term: "\(stream.name)@odata.mediaReadLink", value: stream.link.readLink.map(ODataValue.string) ?? .null))
+      func keep(_ term: String, _ text: String?) {
+        guard let text else { return }
+        entity.annotations.append(ODataAnnotation(term: "\(stream.name)@odata.\(term)", value: .string(text)))
+      }
+      keep("mediaReadLink", stream.link.readLink)
+      keep("mediaEditLink", stream.link.editLink)
+      keep("mediaContentType", stream.link.contentType)
+      keep("mediaEtag", stream.link.etag)
+      if let content = stream.link.content { entity.properties.append(ODataProperty(stream.name, content)) }
     }
   }
 }

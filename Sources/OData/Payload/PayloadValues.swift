@@ -45,13 +45,22 @@ extension ODataValue {
 extension ODataComplexValue {
   init(untyped members: [JSONNode.Member]) throws(ODataValueError) {
     self.init()
+    var places: [String: Int] = [:]
+    for member in members where !member.name.contains("@") {
+      places[member.name] = properties.count
+      properties.append(ODataProperty(member.name, try ODataValue(untyped: member.value)))
+    }
     for member in members {
+      guard let at = member.name.firstIndex(of: "@") else { continue }
       let value = try ODataValue(untyped: member.value)
-      switch (member.name, value) {
-      case ("@odata.type", .string(let name)), ("@type", .string(let name)): typeName = PayloadTypes.name(name)
-      case (let name, let value) where name.hasPrefix("@"):
-        annotations.append(ODataAnnotation(term: String(name.dropFirst()), value: value))
-      case (let name, let value): properties.append(ODataProperty(name, value))
+      let (target, term) = (String(member.name[..<at]), String(member.name[member.name.index(after: at)...]))
+      if case .string(let name) = value, target.isEmpty, term == "odata.type" || term == "type" {
+        typeName = PayloadTypes.name(name)
+      } else if let place = places[target] {
+        properties[place].annotations.append(ODataAnnotation(term: term, value: value))
+      } else {
+        // Of the value itself, or of a property that is not there.
+        annotations.append(ODataAnnotation(term: target.isEmpty ? term : member.name, value: value))
       }
     }
   }

@@ -19,10 +19,7 @@ extension PayloadWalker {
     }
     let type =
       survey.type >= 0 ? survey.type : survey.metadata >= 0 ? find("type", in: survey.metadata, source.bytes) : -1
-    if type >= 0, tape[type].kind == .string {
-      let said = types.member(spelled: tape.bytes(type, in: source.bytes), isEscaped: tape[type].isEscaped)
-      if said.plan >= 0 { plan = said.plan }
-    }
+    if case let said = member(typeAt: type, source.bytes), said.plan >= 0 { plan = said.plan }
     let isEntity =
       shape == .entity || shape == .unknown && (survey.marksEntity || types.isEntity(plan))
     let member = name < 0 ? nil : names[name].name
@@ -44,15 +41,17 @@ extension PayloadWalker {
       return deleted >= 0 && tape[deleted].kind == .true ? .deleted(.deleted) : .entity
     }
     guard survey.removed >= 0 else { return .entity }
-    let reason = removalReason(survey.removed, source.bytes)
-    return .deleted(PayloadWalker.removal(reason < 0 ? nil : tape.text(reason, in: source.bytes)))
+    return .deleted(removal(removalReason(survey.removed, source.bytes), source.bytes))
   }
 
-  static func removal(_ reason: String?) -> ODataRemoval {
-    switch reason {
+  /// The reason of a removed entity.
+  ///
+  /// - Parameter reason: the index of the reason on the tape; -1 where the payload has none.
+  func removal(_ reason: Int, _ bytes: UnsafeBufferPointer<UInt8>) -> ODataRemoval {
+    switch reason < 0 ? nil : tape.text(reason, in: bytes) {
     case "deleted": .deleted
     case "changed": .changed
-    default: .other(reason)
+    case let other: .other(other)
     }
   }
 
@@ -93,7 +92,7 @@ extension PayloadWalker {
       let value = index + 1
       current = value
       if value != reason {
-        let name = tape.text(index, in: source.bytes)
+        let name = tape.name(index, in: source.bytes)
         try annotate(name.hasPrefix("@") ? String(name.dropFirst()) : name, nil, value, source)
       }
       index = tape.after(value)
@@ -101,8 +100,8 @@ extension PayloadWalker {
   }
 
   private func removalReason(_ removed: Int, _ bytes: UnsafeBufferPointer<UInt8>) -> Int {
-    let reason = find("reason", in: removed, bytes)
-    return reason >= 0 ? reason : find("error", in: removed, bytes)
+    let reason = findText("reason", in: removed, bytes)
+    return reason >= 0 ? reason : findText("error", in: removed, bytes)
   }
 
   private mutating func annotate(_ term: String, _ name: PayloadName?, _ value: Int, _ source: Source) throws {

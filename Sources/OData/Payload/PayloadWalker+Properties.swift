@@ -31,8 +31,7 @@ extension PayloadWalker {
   private mutating func typed(
     _ declared: PayloadTypes.Member, _ type: Int, _ bytes: UnsafeBufferPointer<UInt8>
   ) -> PayloadTypes.Member {
-    guard tape[type].kind == .string else { return declared }
-    var said = types.member(spelled: tape.bytes(type, in: bytes), isEscaped: tape[type].isEscaped)
+    var said = member(typeAt: type, bytes)
     if said.kind == .undeclared { return declared }
     if declared.kind == .navigation { said.kind = .navigation }
     return said

@@ -13,8 +13,8 @@ extension PayloadWalker {
 
   /// The context that an object carries for itself; nil where it has none.
   func ownContext(_ survey: Survey, _ source: Source) -> ContextURL? {
-    guard survey.context >= 0, tape[survey.context].kind == .string else { return nil }
-    return ContextURL(tape.text(survey.context, in: source.bytes))
+    guard survey.context >= 0, let text = tape.text(survey.context, in: source.bytes) else { return nil }
+    return ContextURL(text)
   }
 
   /// A row whose own context says that it is a deleted entity or a link (OData JSON Format 4.0 §14.3 to §14.5); false
@@ -40,9 +40,8 @@ extension PayloadWalker {
 
   private mutating func deletedEntity(_ at: Int, _ source: Source) throws {
     let bytes = source.bytes
-    let reason = find("reason", in: at, bytes)
-    let removal = PayloadWalker.removal(reason < 0 ? nil : tape.text(reason, in: bytes))
-    try source.handler.beginEntity(nil, role: .deleted(removal), typeName: nil)
+    let reason = findText("reason", in: at, bytes)
+    try source.handler.beginEntity(nil, role: .deleted(removal(reason, bytes)), typeName: nil)
     var index = at + 1
     while tape[index].kind != .endObject {
       let value = index + 1
@@ -70,7 +69,7 @@ extension PayloadWalker {
     while tape[index].kind != .endObject {
       let value = index + 1
       current = value
-      let text = isScalar(value) && tape[value].kind != .null ? tape.text(value, in: source.bytes) : nil
+      let text = tape.text(value, in: source.bytes)
       switch names[tape[index].name].name.text {
       case "source": (link.source, found) = (text ?? "", found + (text == nil ? 0 : 1))
       case "relationship": (link.relationship, found) = (text ?? "", found + (text == nil ? 0 : 1))
@@ -99,8 +98,8 @@ extension PayloadWalker {
       let value = index + 1
       let entry = names[tape[index].name]
       let isID = entry.role == .control(.id) || entry.name.text == "uri" || entry.name.text == "url"
-      if isID, tape[value].kind == .string {
-        reference = ODataReference(id: tape.text(value, in: source.bytes))
+      if isID, let id = tape.text(value, in: source.bytes) {
+        reference = ODataReference(id: id)
       } else if entry.role != .control(.context) {
         annotations.append(
           .init(term: entry.term.isEmpty ? entry.name.text : entry.term, value: try untyped(value, source.bytes)))

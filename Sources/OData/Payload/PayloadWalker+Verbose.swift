@@ -27,7 +27,7 @@ extension PayloadWalker {
     }
     if tape.matches(name, "deleted", in: bytes) { return }
     let annotation = ODataAnnotation(
-      term: "__metadata." + tape.text(name, in: bytes), value: try untyped(value, bytes))
+      term: "__metadata." + tape.name(name, in: bytes), value: try untyped(value, bytes))
     try source.handler.annotation(annotation, on: nil)
   }
 
@@ -47,7 +47,7 @@ extension PayloadWalker {
     var index = at + 1
     while tape[index].kind != .endObject {
       current = index
-      try operation(PayloadTypes.name(tape.text(index, in: source.bytes)), kind, index + 1, source)
+      try operation(PayloadTypes.name(tape.name(index, in: source.bytes)), kind, index + 1, source)
       index = tape.after(index + 1)
     }
   }
@@ -57,7 +57,7 @@ extension PayloadWalker {
     var index = at + 1
     while tape[index].kind != .endObject {
       current = index
-      let name = try names.intern(tape.text(index, in: source.bytes))
+      let name = try names.intern(tape.name(index, in: source.bytes))
       let link = index + 1
       if tape[link].kind == .beginObject {
         var member = link + 1
@@ -69,7 +69,7 @@ extension PayloadWalker {
           {
             try source.handler.control(.associationLink, on: names[name].name, scalar(value, .untyped, source.bytes))
           } else {
-            let term = "__metadata.properties." + tape.text(member, in: source.bytes)
+            let term = "__metadata.properties." + tape.name(member, in: source.bytes)
             try source.handler.annotation(
               .init(term: term, value: try untyped(value, source.bytes)), on: names[name].name)
           }
@@ -134,7 +134,7 @@ extension PayloadWalker {
   ) throws(PayloadError.Problem) -> Bool {
     let metadata = find("__metadata", in: owner, bytes)
     if metadata >= 0, case let type = find("type", in: metadata, bytes), type >= 0,
-      tape.text(type, in: bytes).hasPrefix("Collection(")
+      tape.text(type, in: bytes)?.hasPrefix("Collection(") == true
     {
       return true
     }
@@ -156,7 +156,7 @@ extension PayloadWalker {
       if let control = metadataControl(index, source.bytes), isScalar(value) {
         try source.handler.control(control, on: names[name].name, scalar(value, .untyped, source.bytes))
       } else {
-        let term = "__mediaresource." + tape.text(index, in: source.bytes)
+        let term = "__mediaresource." + tape.name(index, in: source.bytes)
         try source.handler.annotation(
           .init(term: term, value: try untyped(value, source.bytes)), on: names[name].name)
       }

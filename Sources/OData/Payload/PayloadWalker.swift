@@ -115,6 +115,12 @@ struct PayloadWalker {
     return -1
   }
 
+  /// The string of a member of an object; -1 for none, and where another value is there.
+  func findText(_ name: StaticString, in object: Int, _ bytes: UnsafeBufferPointer<UInt8>) -> Int {
+    let value = find(name, in: object, bytes)
+    return value >= 0 && tape[value].kind == .string ? value : -1
+  }
+
   func metadataMarksEntity(_ metadata: Int, _ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
     find("uri", in: metadata, bytes) >= 0 || find("id", in: metadata, bytes) >= 0
       || find("etag", in: metadata, bytes) >= 0
@@ -138,6 +144,12 @@ struct PayloadWalker {
 
   @inline(__always)
   func isScalar(_ at: Int) -> Bool { tape[at].kind != .beginObject && tape[at].kind != .beginArray }
+
+  /// What the type name at a place means; undeclared where no string is there.
+  mutating func member(typeAt place: Int, _ bytes: UnsafeBufferPointer<UInt8>) -> PayloadTypes.Member {
+    guard place >= 0, tape[place].kind == .string else { return .undeclared }
+    return types.member(spelled: tape.bytes(place, in: bytes), isEscaped: tape[place].isEscaped)
+  }
 
   /// The value on the tape as data, whatever it is.
   func untyped(_ at: Int, _ bytes: UnsafeBufferPointer<UInt8>) throws(ODataValueError) -> ODataValue {

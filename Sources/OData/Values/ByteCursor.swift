@@ -75,16 +75,26 @@ struct ByteCursor {
 
   /// The digits behind a point as picoseconds: 1 to 12 of them, more only where they are zeros.
   mutating func picoseconds() -> UInt64? {
+    var further = ""
+    guard let value = picoseconds(further: &further), further.isEmpty else { return nil }
+    return value
+  }
+
+  /// The first 12 digits behind a point as picoseconds, and those behind them, without zeros at their end.
+  mutating func picoseconds(further: inout String) -> UInt64? {
     var value: UInt64 = 0
     var count = 0
+    var rest: [UInt8] = []
     while index < bytes.count {
       let digit = bytes[index] &- 0x30
       guard digit < 10 else { break }
-      if count < 12 { value = value * 10 + UInt64(digit) } else if digit != 0 { return nil }
+      if count < 12 { value = value * 10 + UInt64(digit) } else { rest.append(bytes[index]) }
       count += 1
       index += 1
     }
     guard count > 0 else { return nil }
+    while rest.last == 0x30 { rest.removeLast() }
+    further = String(decoding: rest, as: UTF8.self)
     while count < 12 {
       value *= 10
       count += 1
@@ -135,6 +145,14 @@ extension [UInt8] {
     append(0x2E)
     append(decimal: picoseconds, width: 12)
     while last == 0x30 { removeLast() }
+  }
+
+  /// Appends a fraction of a second with digits behind its picoseconds.
+  mutating func append(picoseconds: UInt64, further: some StringProtocol) {
+    guard !further.isEmpty else { return append(picoseconds: picoseconds) }
+    append(0x2E)
+    append(decimal: picoseconds, width: 12)
+    append(contentsOf: further.utf8)
   }
 
   mutating func append(ascii text: StaticString) {

@@ -1,14 +1,38 @@
 /// `Edm.DateTime` of V1 to V3: a day and a time without a zone.
 public struct ODataDateTime: Sendable, Hashable, Comparable, CustomStringConvertible {
   /// The day.
-  public let date: ODataDate
+  public var date: ODataDate {
+    switch storage {
+    case .plain(let date, _), .fine(let date, _, _): date
+    }
+  }
   /// The time.
-  public let time: ODataTimeOfDay
+  public var time: ODataTimeOfDay {
+    switch storage {
+    case .plain(_, let time), .fine(_, let time, _): time
+    }
+  }
+  /// The digits of the fraction behind the time's picoseconds, without zeros at their end; empty for nearly all.
+  private var further: String { if case .fine(_, _, let further) = storage { further } else { "" } }
+
+  /// Nearly all are plain. The others are stored outside of the value, so that values stay small.
+  private enum Storage: Sendable, Hashable {
+    case plain(ODataDate, ODataTimeOfDay)
+    indirect case fine(ODataDate, ODataTimeOfDay, further: String)
+  }
+  private let storage: Storage
+
+  /// Whether the fraction has digits behind the picoseconds, as only services outside the standard write them. They are kept,
+  /// compared and printed, and not in ``time``.
+  public var isFinerThanPicoseconds: Bool { if case .fine = storage { true } else { false } }
 
   /// Joins a day and a time.
   public init(date: ODataDate, time: ODataTimeOfDay = .midnight) {
-    self.date = date
-    self.time = time
+    self.init(date: date, time: time, further: "")
+  }
+
+  private init(date: ODataDate, time: ODataTimeOfDay, further: String) {
+    storage = further.isEmpty ? .plain(date, time) : .fine(date, time, further: further)
   }
 
   /// Reads `YYYY-MM-DDThh:mm`, with seconds and a fraction where given; nil where a zone follows.
@@ -18,16 +42,18 @@ public struct ODataDateTime: Sendable, Hashable, Comparable, CustomStringConvert
   }
 
   init?(_ cursor: inout ByteCursor) {
-    guard let date = ODataDate(&cursor), cursor.take(letter: UInt8(ascii: "T")), let time = ODataTimeOfDay(&cursor)
+    var further = ""
+    guard let date = ODataDate(&cursor), cursor.take(letter: UInt8(ascii: "T")),
+      let time = ODataTimeOfDay(&cursor, further: &further)
     else { return nil }
-    self.init(date: date, time: time)
+    self.init(date: date, time: time, further: further)
   }
 
   /// Appends the text of ``description``.
   package func write(into bytes: inout [UInt8]) {
     date.write(into: &bytes)
     bytes.append(UInt8(ascii: "T"))
-    time.write(into: &bytes)
+    time.write(into: &bytes, further: further)
   }
 
   /// `YYYY-MM-DDThh:mm:ss`, with a fraction where there is one.
@@ -39,7 +65,8 @@ public struct ODataDateTime: Sendable, Hashable, Comparable, CustomStringConvert
 
   /// In the order of time.
   public static func < (left: ODataDateTime, right: ODataDateTime) -> Bool {
-    left.date != right.date ? left.date < right.date : left.time < right.time
+    if left.date != right.date { return left.date < right.date }
+    return left.time != right.time ? left.time < right.time : left.further < right.further
   }
 
   /// Seconds since 1970-01-01T00:00:00, negative before.
@@ -63,14 +90,15 @@ public struct ODataDateTime: Sendable, Hashable, Comparable, CustomStringConvert
 
   /// Whole milliseconds since 1970-01-01T00:00:00; nil where a part of a millisecond would be lost, as in a leap second.
   public var millisecondsSince1970: Int64? {
-    guard time.second < 60, time.picosecond % 1_000_000_000 == 0 else { return nil }
+    guard time.second < 60, time.picosecond % 1_000_000_000 == 0, further.isEmpty else { return nil }
     return secondsSince1970 * 1000 + Int64(time.picosecond / 1_000_000_000)
   }
 
   /// Ticks of 100 ns since 0001-01-01T00:00:00, the unit of V2; nil where a part of one would be lost, in a leap
   /// second, and outside the years 1 to 9999.
   public var ticks: Int64? {
-    guard (1...9999).contains(date.year), time.second < 60, time.picosecond % 100_000 == 0 else { return nil }
+    guard (1...9999).contains(date.year), time.second < 60, time.picosecond % 100_000 == 0, further.isEmpty
+    else { return nil }
     return (secondsSince1970 + 62_135_596_800) * 10_000_000 + Int64(time.picosecond / 100_000)
   }
 }

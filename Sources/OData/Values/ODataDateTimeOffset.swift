@@ -27,7 +27,7 @@ public struct ODataDateTimeOffset: Sendable, Hashable, Comparable, CustomStringC
   }
 
   init?(_ cursor: inout ByteCursor) {
-    guard let local = ODataDateTime(&cursor) else { return nil }
+    guard let local = ODataDateTime(&cursor), !local.isFinerThanPicoseconds else { return nil }
     if cursor.take(letter: UInt8(ascii: "Z")) {
       self.init(date: local.date, time: local.time)
       return

@@ -2,26 +2,50 @@
 ///
 /// Days, hours, minutes and seconds only (XML Schema 1.1 `dayTimeDuration`): years and months have no fixed length.
 public struct ODataDuration: Sendable, Hashable, Comparable, CustomStringConvertible {
+  /// Nearly all durations are plain. The others are stored outside of the value: values stay small, which deep trees and long
+  /// collections of them need.
+  private enum Storage: Sendable, Hashable {
+    case plain(seconds: Int64, picoseconds: Int64)
+    indirect case fine(seconds: Int64, picoseconds: Int64, further: String)
+  }
+  private let storage: Storage
+
   /// Whole seconds, of the duration's sign.
-  public let seconds: Int64
+  public var seconds: Int64 {
+    switch storage {
+    case .plain(let seconds, _), .fine(let seconds, _, _): seconds
+    }
+  }
   /// What is left of a second, of the same sign; less than 10^12 in magnitude.
-  public let picoseconds: Int64
+  public var picoseconds: Int64 {
+    switch storage {
+    case .plain(_, let picoseconds), .fine(_, let picoseconds, _): picoseconds
+    }
+  }
+  /// The digits of the fraction behind the picoseconds, without zeros at their end, behind a minus sign where the duration is
+  /// negative: services may write any number of digits (ABNF `durationValue`). Empty for nearly all durations.
+  private var further: String { if case .fine(_, _, let further) = storage { further } else { "" } }
 
   /// No time.
   public static let zero = ODataDuration(uncheckedSeconds: 0, picoseconds: 0)
 
-  private init(uncheckedSeconds: Int64, picoseconds: Int64) {
-    seconds = uncheckedSeconds
-    self.picoseconds = picoseconds
+  private init(uncheckedSeconds: Int64, picoseconds: Int64, further: String = "") {
+    storage =
+      further.isEmpty
+      ? .plain(seconds: uncheckedSeconds, picoseconds: picoseconds)
+      : .fine(seconds: uncheckedSeconds, picoseconds: picoseconds, further: further)
   }
+
+  /// Whether the duration has digits behind its picoseconds. They are kept, compared and printed; conversions to other types and
+  /// arithmetic leave them out.
+  public var isFinerThanPicoseconds: Bool { if case .fine = storage { true } else { false } }
 
   /// Joins the parts; nil where their signs differ or the picoseconds reach a second.
   public init?(seconds: Int64, picoseconds: Int64 = 0) {
     guard picoseconds.magnitude < 1_000_000_000_000, seconds != .min,
       seconds.signum() * picoseconds.signum() >= 0
     else { return nil }
-    self.seconds = seconds
-    self.picoseconds = picoseconds
+    storage = .plain(seconds: seconds, picoseconds: picoseconds)
   }
 
   /// Reads `P1DT2H3M4.5S`, `-PT5M`; years and months only where they are zero.
@@ -35,6 +59,7 @@ public struct ODataDuration: Sendable, Hashable, Comparable, CustomStringConvert
     guard cursor.take(letter: UInt8(ascii: "P")) else { throw .malformed }
     var total: UInt64 = 0
     var picoseconds: UInt64 = 0
+    var further = ""
     var next = 0
     var isTime = false
     var isComplete = false
@@ -49,7 +74,7 @@ public struct ODataDuration: Sendable, Hashable, Comparable, CustomStringConvert
       guard run.count > 0 else { break }
       var hasFraction = false
       if cursor.take(UInt8(ascii: ".")) {
-        guard let fraction = cursor.picoseconds() else { throw .malformed }
+        guard let fraction = cursor.picoseconds(further: &further) else { throw .malformed }
         picoseconds = fraction
         hasFraction = true
       }
@@ -68,7 +93,9 @@ public struct ODataDuration: Sendable, Hashable, Comparable, CustomStringConvert
     }
     guard isComplete else { throw .malformed }
     let sign: Int64 = isNegative ? -1 : 1
-    self.init(uncheckedSeconds: sign * Int64(total), picoseconds: sign * Int64(picoseconds))
+    self.init(
+      uncheckedSeconds: sign * Int64(total), picoseconds: sign * Int64(picoseconds),
+      further: isNegative && !further.isEmpty ? "-" + further : further)
   }
 
   /// The place of a designator among years, months, days, hours, minutes and seconds.
@@ -87,14 +114,15 @@ public struct ODataDuration: Sendable, Hashable, Comparable, CustomStringConvert
   /// Appends the text of ``description``.
   package func write(into bytes: inout [UInt8]) {
     let whole = seconds.magnitude
-    if seconds < 0 || picoseconds < 0 { bytes.append(UInt8(ascii: "-")) }
+    let hasFraction = picoseconds != 0 || !further.isEmpty
+    if seconds < 0 || picoseconds < 0 || further.hasPrefix("-") { bytes.append(UInt8(ascii: "-")) }
     bytes.append(UInt8(ascii: "P"))
     if whole >= 86_400 {
       bytes.append(decimal: whole / 86_400)
       bytes.append(UInt8(ascii: "D"))
     }
     let rest = whole % 86_400
-    guard rest > 0 || picoseconds != 0 || whole == 0 else { return }
+    guard rest > 0 || hasFraction || whole == 0 else { return }
     bytes.append(UInt8(ascii: "T"))
     if rest >= 3600 {
       bytes.append(decimal: rest / 3600)
@@ -104,9 +132,9 @@ public struct ODataDuration: Sendable, Hashable, Comparable, CustomStringConvert
       bytes.append(decimal: rest / 60 % 60)
       bytes.append(UInt8(ascii: "M"))
     }
-    guard rest % 60 > 0 || picoseconds != 0 || whole == 0 else { return }
+    guard rest % 60 > 0 || hasFraction || whole == 0 else { return }
     bytes.append(decimal: rest % 60)
-    bytes.append(picoseconds: picoseconds.magnitude)
+    bytes.append(picoseconds: picoseconds.magnitude, further: further.drop { $0 == "-" })
     bytes.append(UInt8(ascii: "S"))
   }
 
@@ -119,6 +147,14 @@ public struct ODataDuration: Sendable, Hashable, Comparable, CustomStringConvert
 
   /// The shorter, or more negative, first.
   public static func < (left: ODataDuration, right: ODataDuration) -> Bool {
-    (left.seconds, left.picoseconds) < (right.seconds, right.picoseconds)
+    if (left.seconds, left.picoseconds) != (right.seconds, right.picoseconds) {
+      return (left.seconds, left.picoseconds) < (right.seconds, right.picoseconds)
+    }
+    // Without zeros at their end digits behind a point are in the order of their texts.
+    switch (left.further.hasPrefix("-"), right.further.hasPrefix("-")) {
+    case (true, true): return right.further < left.further
+    case (false, false): return left.further < right.further
+    case (let isLess, _): return isLess
+    }
   }
 }

@@ -31,6 +31,13 @@ public struct ODataTimeOfDay: Sendable, Hashable, Comparable, CustomStringConver
   }
 
   init?(_ cursor: inout ByteCursor) {
+    var further = ""
+    self.init(&cursor, further: &further)
+    guard further.isEmpty else { return nil }
+  }
+
+  /// Reads a time whose fraction may have more digits than the type has.
+  init?(_ cursor: inout ByteCursor, further: inout String) {
     guard let hour = cursor.digits(2), cursor.take(UInt8(ascii: ":")), let minute = cursor.digits(2) else { return nil }
     var second = 0
     var picosecond: UInt64 = 0
@@ -38,7 +45,7 @@ public struct ODataTimeOfDay: Sendable, Hashable, Comparable, CustomStringConver
       guard let digits = cursor.digits(2) else { return nil }
       second = digits
       if cursor.take(UInt8(ascii: ".")) {
-        guard let fraction = cursor.picoseconds() else { return nil }
+        guard let fraction = cursor.picoseconds(further: &further) else { return nil }
         picosecond = fraction
       }
     }
@@ -46,13 +53,16 @@ public struct ODataTimeOfDay: Sendable, Hashable, Comparable, CustomStringConver
   }
 
   /// Appends the text of ``description``.
-  package func write(into bytes: inout [UInt8]) {
+  package func write(into bytes: inout [UInt8]) { write(into: &bytes, further: "") }
+
+  /// Appends the text with digits of the fraction that the type has not.
+  func write(into bytes: inout [UInt8], further: String) {
     bytes.append(decimal: hour, width: 2)
     bytes.append(UInt8(ascii: ":"))
     bytes.append(decimal: minute, width: 2)
     bytes.append(UInt8(ascii: ":"))
     bytes.append(decimal: second, width: 2)
-    bytes.append(picoseconds: picosecond)
+    bytes.append(picoseconds: picosecond, further: further)
   }
 
   /// `hh:mm:ss`, with a fraction where there is one, without trailing zeros.

@@ -1,3 +1,5 @@
+public import LarderErrors
+
 /// Why a text, a JSON value or a literal is no value of a type, and what to do about it.
 public struct ODataValueError: Error, Sendable, Hashable, CustomStringConvertible {
   /// What is wrong.
@@ -77,6 +79,52 @@ extension EdmPrimitiveType {
     case .guid: "32 hexadecimal digits in groups of 8-4-4-4-12"
     case .string, .stream: "a string"
     default: "GeoJSON, or SRID=n;Shape(…)"
+    }
+  }
+}
+
+extension ODataValueError: LarderError {
+  /// The stable number, from 1 in the order of the problems.
+  public var errorCode: Int { problem.errorCode }
+
+  /// The text, the type, the problem and what to do about it.
+  public var explanation: ErrorExplanation {
+    ErrorExplanation("The value cannot be used: \(self)", cure: problem.explanation.cure)
+  }
+}
+
+extension ODataValueError.Problem: LarderError {
+  /// The stable number, from 1 in the order of the problems.
+  public var errorCode: Int {
+    switch self {
+    case .malformed: 1
+    case .outOfRange: 2
+    case .fractional: 3
+    case .wrongKind: 4
+    case .calendarDuration: 5
+    case .tooLong: 6
+    case .tooDeep: 7
+    case .notSupported: 8
+    }
+  }
+
+  /// The problem, without the value, and what to do about it.
+  public var explanation: ErrorExplanation {
+    switch self {
+    case .malformed:
+      ErrorExplanation("The text does not have the form of the type's values.", cure: "Correct the value.")
+    case .outOfRange:
+      ErrorExplanation("The value is out of the type's range.", cure: "Use a value that the type holds.")
+    case .fractional: ErrorExplanation("The value has a fraction.", cure: "Use a whole number, or another type.")
+    case .wrongKind(let found):
+      ErrorExplanation("The type has no values of this kind: \(found)", cure: "Correct the value.")
+    case .calendarDuration:
+      ErrorExplanation("Years and months have no fixed length.", cure: "Use days, hours, minutes and seconds.")
+    case .tooLong(let limit):
+      ErrorExplanation("The value is longer than \(limit) digits or bytes.", cure: "Shorten it.")
+    case .tooDeep(let limit):
+      ErrorExplanation("Collections are nested deeper than \(limit) levels.", cure: "Nest fewer.")
+    case .notSupported(let what): ErrorExplanation("Not supported: \(what)", cure: "Use another value or type.")
     }
   }
 }

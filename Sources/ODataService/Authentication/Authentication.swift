@@ -1,7 +1,8 @@
 /// Who the caller is, as the `Authorization` field tells it (RFC 9110 §11).
 ///
 /// Credentials go to the service's own origin and nowhere else. Client certificates, additional authorities and proxies
-/// belong to the connection: they are options of the transport, not authentications.
+/// belong to the connection: they are options of the transport, not authentications. A client certificate is shown to the
+/// service's own origin too, and nowhere else.
 ///
 /// Implementations: ``BasicAuthentication``, ``BearerAuthentication``, ``OAuth2Authentication``.
 public protocol Authentication: Sendable {

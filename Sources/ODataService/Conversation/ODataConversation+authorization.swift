@@ -75,9 +75,11 @@ extension ODataConversation {
       }
     }
     // A redirected change would arrive as a GET: its answer, often a log-in page, would count as success.
-    return HTTPRequest(
+    var message = HTTPRequest(
       method: method, url: request.url, fields: fields, body: request.body, timeouts: request.timeouts,
       followsRedirects: method.isSafe)
+    message.certificateAudience = .origin(root.url)
+    return message
   }
 
   private func takeCookies(_ response: HTTPResponse) {

@@ -1,4 +1,5 @@
 public import HTTPCore
+public import LarderErrors
 public import OData
 
 /// Why a request to a service failed.
@@ -87,7 +88,14 @@ public struct ODataServiceError: Error, Sendable, CustomStringConvertible, Custo
 
   /// What happened and the cure; holds no payload, no credentials and no query, so that it may be shown and logged.
   public var description: String {
-    let place = url.map { " (\(method.map { $0.rawValue + " " } ?? "")\(RedactedURL.withoutQuery($0)))" } ?? ""
+    text(url.map(RedactedURL.withoutQuery))
+  }
+
+  /// ``description`` with the options of the URL's query by name; of the values only those that hold no data, such as `$count=true`.
+  package var descriptionWithOptions: String { text(url.map(RedactedURL.withOptionNames)) }
+
+  private func text(_ url: String?) -> String {
+    let place = url.map { " (\(method.map { $0.rawValue + " " } ?? "")\($0))" } ?? ""
     return "\(operation)\(place): \(category.summary)"
   }
 
@@ -115,7 +123,7 @@ extension ODataServiceError.Category {
     case .notSupported(let name): "Not supported: \(name)"
     case .cancelled: "The request was cancelled."
     case .notProcessed:
-      "The service stopped before this part of the batch. Send it again, or ask it to go on after errors."
+      "The service stopped before this part of the batch. Send it again, or ask the service to continue after errors."
     case .notOpen: "The store is not open. Open it first."
     case .passive: "The store is passive and sends nothing. Switch it to active first."
     case .notCached: "The cache holds no answer to this request. Read it once in active mode."
@@ -182,6 +190,100 @@ public enum AuthenticationFailure: Error, Sendable, Hashable, CustomStringConver
     case .malformedTokenResponse(let what): "The token endpoint's answer cannot be read: \(what)"
     case .unreachable(let error): "The token endpoint cannot be reached: \(error)"
     case .provider(let type): "The application's token provider failed: \(type)"
+    }
+  }
+}
+
+extension ODataServiceError: LarderError {
+  /// The stable number: the status where the service refused with one, from 100 on; else from 1 in the order of the categories.
+  public var errorCode: Int {
+    switch category {
+    case .communication: 1
+    case .http(let status, _): status
+    case .authentication: 2
+    case .csrf: 3
+    case .invalidRequest: 4
+    case .malformedAnswer: 5
+    case .notSupported: 6
+    case .cancelled: 7
+    case .notProcessed: 8
+    case .notOpen: 9
+    case .passive: 10
+    case .notCached: 11
+    }
+  }
+
+  /// What happened and what to do about it; holds no payload, no credentials and no query.
+  public var explanation: ErrorExplanation {
+    let place = url.map { ", \(method.map { $0.rawValue + " " } ?? "")\(RedactedURL.withoutQuery($0))" } ?? ""
+    let text = category.explanation
+    return ErrorExplanation("\(ErrorExplanation.clause(text.message)) (\(operation)\(place))", cure: text.cure)
+  }
+}
+
+extension ODataServiceError.Category {
+  fileprivate var explanation: ErrorExplanation {
+    switch self {
+    case .communication(let error): error.explanation
+    case .http(let status, _): ErrorExplanation(summary, cure: Self.cure(status: status))
+    case .authentication(let failure): failure.explanation
+    case .csrf: ErrorExplanation(summary, cure: "Sign in again, or report it to the service.")
+    case .invalidRequest: ErrorExplanation(summary, cure: "Correct the request.")
+    case .malformedAnswer: ErrorExplanation(summary, cure: "Check the address, or report it to the service.")
+    case .notSupported: ErrorExplanation(summary, cure: "Ask for it in another way.")
+    case .cancelled: ErrorExplanation(summary, cure: "Send it again if it is still wanted.")
+    case .notProcessed:
+      ErrorExplanation(
+        "The service stopped before this part of the batch.",
+        cure: "Send it again, or ask the service to continue after errors.")
+    case .notOpen: ErrorExplanation("The store is not open.", cure: "Open it first.")
+    case .passive: ErrorExplanation("The store is passive and sends nothing.", cure: "Switch it to active first.")
+    case .notCached:
+      ErrorExplanation("The cache holds no answer to this request.", cure: "Read it once in active mode.")
+    }
+  }
+
+  private static func cure(status: Int) -> String {
+    switch status {
+    case 401: "Sign in with other credentials."
+    case 403: "Ask for the permission."
+    case 404, 410: "Check the address and the key."
+    case 409, 412: "Read it again, and repeat the change."
+    case 428: "Read it first, and send its ETag."
+    case 408, 429, 500...599: "Try again later."
+    default: "Check the address and the request."
+    }
+  }
+}
+
+extension AuthenticationFailure: LarderError {
+  /// The stable number, from 1 in the order of the cases.
+  public var errorCode: Int {
+    switch self {
+    case .refused: 1
+    case .tokenEndpoint: 2
+    case .invalidGrant: 3
+    case .deviceCodeExpired: 4
+    case .accessDenied: 5
+    case .malformedTokenResponse: 6
+    case .unreachable: 7
+    case .provider: 8
+    }
+  }
+
+  /// What happened and what to do about it; holds no credentials.
+  public var explanation: ErrorExplanation {
+    switch self {
+    case .refused: ErrorExplanation("The service did not accept the credentials.", cure: "Sign in with others.")
+    case .tokenEndpoint: ErrorExplanation(description, cure: "Check the client's credentials and scopes.")
+    case .invalidGrant: ErrorExplanation("The sign-in is no longer valid.", cure: "Sign in again.")
+    case .deviceCodeExpired: ErrorExplanation("The device code ran out before it was confirmed.", cure: "Start again.")
+    case .accessDenied: ErrorExplanation(description, cure: "Sign in again, and confirm it.")
+    case .malformedTokenResponse: ErrorExplanation(description, cure: "Check the address of the token endpoint.")
+    case .unreachable(let error):
+      ErrorExplanation(
+        "The token endpoint cannot be reached: \(error.explanation.message)", cure: error.explanation.cure)
+    case .provider: ErrorExplanation(description, cure: "Report it to the developers of the application.")
     }
   }
 }

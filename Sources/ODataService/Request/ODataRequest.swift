@@ -107,6 +107,9 @@ public struct ODataSingleRequest: Sendable {
   public var uploadCategory: String?
   /// Whether an offline store leaves the change as it is, where it merges others. Not sent.
   public var isUnmodifiable = false
+  /// Properties of entities that are made which an offline store queues although the metadata mark them as the service's own
+  /// (`Core.Computed`, `Core.Permissions`, `sap:creatable`): by name, those in complex values by their path. Not sent.
+  public var allowedProperties: Set<String> = []
   /// Time limits of this request; nil takes the conversation's.
   public var timeouts: HTTPTimeouts?
 

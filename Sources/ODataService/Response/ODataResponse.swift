@@ -88,6 +88,19 @@ extension ODataSingleResponse {
   }
 }
 
+extension ODataSingleResponse: CustomReflectable {
+  /// All but the content, of which the length.
+  public var customMirror: Mirror {
+    Mirror(
+      self,
+      children: [
+        "httpStatus": httpStatus as Any, "fields": fields, "payloadBytes": ByteCount(payloadBytes),
+        "isNotModified": isNotModified, "url": url, "serviceVersion": serviceVersion as Any,
+        "contentID": contentID as Any,
+      ], displayStyle: .struct)
+  }
+}
+
 /// The answers to a batch, in the order of its parts.
 public struct ODataBatchResponse: Sendable {
   /// The answer to one part.

@@ -90,7 +90,9 @@ final class AtomEntryFrame: AtomFrame {
 
   private func properties(_ element: XMLElement, _ reading: AtomReading) -> AtomFrame {
     BracketAtomFrame(element, base: base) { element, frame, reading in
-      if AtomVocabulary(element.name.namespace) == .metadata, element.name.local == "annotation" {
+      let vocabulary = AtomVocabulary(element.name.namespace)
+      if vocabulary.isOfFeeds { return nil }
+      if vocabulary == .metadata, element.name.local == "annotation" {
         return AtomAnnotations.annotation(element, base: frame.base, reading) { self.annotate($0, $1) }
       }
       let declared = reading.types.structure(self.type)?.property(element.name.local)?.type

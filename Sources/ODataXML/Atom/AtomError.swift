@@ -1,3 +1,5 @@
+public import LarderErrors
+
 /// Why an Atom or XML payload could not be read, and where.
 public struct AtomError: Error, Sendable, Hashable, CustomStringConvertible {
   /// What is wrong.
@@ -40,9 +42,7 @@ public struct AtomError: Error, Sendable, Hashable, CustomStringConvertible {
   }
 
   /// The problem, its place and what can be done.
-  public var description: String {
-    "\(problem.words) (line \(line), column \(column)\(path.isEmpty ? "" : ", in \(path)")). \(problem.cure)"
-  }
+  public var description: String { explanation.description }
 }
 
 extension AtomError.Problem {
@@ -75,4 +75,28 @@ extension AtomError.Problem {
 /// A value that cannot be read; the reader adds the place.
 struct AtomValueFailure: Error {
   let reason: String
+}
+
+extension AtomError: LarderError {
+  /// The stable number, from 1 in the order of the problems.
+  public var errorCode: Int {
+    switch problem {
+    case .empty: 1
+    case .malformed: 2
+    case .truncated: 3
+    case .documentTypeRefused: 4
+    case .tooDeep: 5
+    case .tooLarge: 6
+    case .unsupportedEncoding: 7
+    case .notOData: 8
+    case .invalidValue: 9
+    }
+  }
+
+  /// The problem, its place and what can be done.
+  public var explanation: ErrorExplanation {
+    ErrorExplanation(
+      "\(ErrorExplanation.clause(problem.words)) (line \(line), column \(column)\(path.isEmpty ? "" : ", in \(path)"))",
+      cure: problem.cure)
+  }
 }

@@ -15,6 +15,9 @@ enum AtomVocabulary {
   /// Any other, or none.
   case other
 
+  /// True for those of feeds, entries and service documents: no property is an element of theirs.
+  var isOfFeeds: Bool { self == .atom || self == .app || self == .tombstones }
+
   init(_ namespace: String) {
     switch namespace {
     case "http://www.w3.org/2005/Atom": self = .atom

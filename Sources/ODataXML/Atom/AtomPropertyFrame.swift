@@ -37,6 +37,7 @@ final class AtomPropertyFrame: AtomFrame {
   override func child(_ element: XMLElement, _ reading: AtomReading) -> AtomFrame {
     let vocabulary = AtomVocabulary(element.name.namespace)
     let local = element.name.local
+    if vocabulary.isOfFeeds { return SkippedAtomFrame(element, base: base) }
     if vocabulary == .gml {
       return GMLFrame(element, base: base) { self.geo = $0 }
     }
@@ -63,6 +64,8 @@ final class AtomPropertyFrame: AtomFrame {
 
   override func end(_ reading: AtomReading) throws {
     let value = try value(reading.types)
+    // A complex value keeps its own.
+    if case .complex = value {} else { annotations += complexAnnotations }
     switch (value, ownType) {
     // A complex value says its type itself, a primitive one shows it; that of items or a member would be lost.
     case (.complex, _), (.null, _), (_, nil): break

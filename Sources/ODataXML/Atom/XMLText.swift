@@ -1,3 +1,5 @@
+public import LarderErrors
+
 /// Writes XML: escapes what must be, refuses what XML 1.0 cannot hold.
 struct XMLText {
   private(set) var bytes: [UInt8] = Array("<?xml version=\"1.0\" encoding=\"utf-8\"?>".utf8)
@@ -75,4 +77,12 @@ public struct AtomWritingError: Error, Sendable, Hashable, CustomStringConvertib
 
   /// What cannot be written and what to do.
   public var description: String { "This cannot be written as Atom: \(reason)" }
+}
+
+extension AtomWritingError: LarderError {
+  /// The stable number: 1.
+  public var errorCode: Int { 1 }
+
+  /// What cannot be written and what to do.
+  public var explanation: ErrorExplanation { ErrorExplanation(description, cure: "Write it as JSON, or leave it out.") }
 }

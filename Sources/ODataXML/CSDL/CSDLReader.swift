@@ -21,10 +21,12 @@ public final class CSDLReader {
   /// Ends the document and answers the model.
   public func finish() throws(MetadataError) -> EdmModel {
     try attempt { try $0.finish() }
-    return EdmModel(
+    let model = EdmModel(
       version: reading.version ?? .v2, dataServiceVersion: reading.dataServiceVersion,
       maxDataServiceVersion: reading.maxDataServiceVersion, references: reading.references,
       schemas: reading.schemas, diagnostics: reading.diagnostics)
+    try model.checkInheritance()
+    return model
   }
 
   private func attempt(_ body: (XMLPushParser) throws -> Void) throws(MetadataError) {

@@ -18,6 +18,7 @@ struct ObjectOpening: Sendable {
 
   private func openWhole() async throws(StorageError) -> (Database, Memory) {
     let file = DatabaseFile(path)
+    guard !file.hasLostContent else { throw .damaged(path, "The file is empty, and was not") }
     switch try file.content() {
     case .absent:
       try file.makeFolder()
@@ -77,7 +78,7 @@ struct ObjectOpening: Sendable {
 extension ObjectStore {
   /// Brings the file within its limits, some values a transaction.
   func trim() async throws(ObjectStoreError) {
-    guard options.disk != nil else { return }
+    guard options.disk != nil, !database.isReadOnly else { return }
     try await change(.open) { table in try table.rowsForAll() }
     while try await change(.open, { table in try table.trim(256) }) {}
   }

@@ -269,6 +269,8 @@ final class ObjectWriter: Sendable {
 
   /// Writes the counts that there are, and waits for that.
   func flushCounts() async throws {
+    // On a full disk there is no room for them.
+    guard !database.isFull else { return }
     memory.beginRound()
     while true {
       let count = try await change { table in try table.writeCounts(ObjectWriter.flushedSlice) }

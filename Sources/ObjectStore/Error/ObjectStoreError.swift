@@ -1,3 +1,4 @@
+public import LarderErrors
 public import Storage
 
 /// Why an operation of an ``ObjectStore`` failed: which operation, on which key, and what below.
@@ -79,29 +80,87 @@ public struct ObjectStoreError: Error, Sendable, CustomStringConvertible {
   }
 }
 
+extension ObjectStoreError: LarderError {
+  /// The stable number, from 1 in the order of the reasons.
+  public var errorCode: Int {
+    switch reason {
+    case .invalidKey: 1
+    case .invalidLabel: 2
+    case .tooManyLabels: 3
+    case .tooLarge: 4
+    case .typeMismatch: 5
+    case .undecodable: 6
+    case .unencodable: 7
+    case .damaged: 8
+    case .gone: 9
+    case .absent: 10
+    case .invalidCursor: 11
+    case .closed: 12
+    case .storage: 13
+    }
+  }
+
+  /// What happened, to which key, and what to do about it.
+  public var explanation: ErrorExplanation {
+    let place = key.map { ", key \"\($0)\"" } ?? ""
+    return ErrorExplanation(
+      "\(ErrorExplanation.clause(reason.text.message)) (\(operation.rawValue)\(place))", cure: reason.text.cure)
+  }
+}
+
 extension ObjectStoreError.Reason {
-  fileprivate var text: String {
+  fileprivate var text: ErrorExplanation {
     switch self {
     case .invalidKey(let bytes):
-      "A key has 1 to \(ObjectStore.keyByteLimit) bytes of UTF-8, this one has \(bytes). Choose another key."
+      ErrorExplanation(
+        "A key has 1 to \(ObjectStore.keyByteLimit) bytes of UTF-8, this one has \(bytes).", cure: "Choose another key."
+      )
     case .invalidLabel(let label):
-      "The label \"\(label)\" is empty or longer than \(ObjectStore.keyByteLimit) bytes of UTF-8. Choose another label."
+      ErrorExplanation(
+        "The label \"\(label)\" is empty or longer than \(ObjectStore.keyByteLimit) bytes of UTF-8.",
+        cure: "Choose another label.")
     case .tooManyLabels(let count):
-      "\(count) labels are more than the \(ObjectStore.labelLimit) that a value may have. Give it fewer."
+      ErrorExplanation(
+        "\(count) labels are more than the \(ObjectStore.labelLimit) that a value may have.", cure: "Give it fewer.")
     case .tooLarge(let bytes, let limit):
-      "The value has \(bytes) bytes, \(limit) are allowed. Keep it in parts, or raise the limit."
+      ErrorExplanation(
+        "The value has \(bytes) bytes, \(limit) are allowed.", cure: "Keep it in parts, or raise the limit.")
     case .typeMismatch(let asked, let found):
-      "The value is not a \(asked) but \(found). Read it as what it was put as, or put it anew."
+      ErrorExplanation(
+        "The value cannot be read as \(asked): \(found)", cure: "Read it as what it was put as, or put it anew.")
     case .undecodable(let asked, let error):
-      "The value does not decode as \(asked) (\(error)). It is still there: read it as what it was put as."
-    case .unencodable(let error): "The value cannot be encoded (\(error)). Nothing was changed."
-    case .damaged: "The value is not what was written: the disk has damaged it. Put it anew, or delete it."
-    case .gone: "The server says that it is gone; what was here when it was asked has been deleted too."
+      ErrorExplanation(
+        "The value does not decode as \(asked): \(Self.words(error))",
+        cure: "It is still there: read it as what it was put as.")
+    case .unencodable(let error):
+      ErrorExplanation(
+        "The value cannot be encoded: \(Self.words(error))", cure: "Nothing was changed: put another value.")
+    case .damaged:
+      ErrorExplanation(
+        "The value is not what was written: the disk has damaged it.", cure: "Put it anew, or delete it.")
+    case .gone:
+      ErrorExplanation(
+        "The server says that the value is gone.", cure: "Ask for another: what was here has been deleted too.")
     case .absent(let error):
-      "There is no value, and none came from the server (\(error)). Try again when it can be reached."
-    case .invalidCursor: "The place to go on from does not belong to this selection. Begin with the first page."
-    case .closed: "The store is closed. Open it first."
-    case .storage(let error): error.description
+      ErrorExplanation(
+        "There is no value, and none came from the server: \(Self.words(error))",
+        cure: "Try again when it can be reached.")
+    case .invalidCursor:
+      ErrorExplanation("The place to go on from does not belong to this selection.", cure: "Begin with the first page.")
+    case .closed: ErrorExplanation("The store is closed.", cure: "Open it first.")
+    case .storage(let error): error.explanation
+    }
+  }
+
+  /// What an error of any kind says, without the values that a decoder may have met.
+  private static func words(_ error: any Error) -> String {
+    switch error {
+    case let error as any LarderError: error.explanation.message
+    case DecodingError.typeMismatch(_, let context), DecodingError.valueNotFound(_, let context),
+      DecodingError.keyNotFound(_, let context), DecodingError.dataCorrupted(let context):
+      context.debugDescription
+    case EncodingError.invalidValue(_, let context): context.debugDescription
+    default: "\(error)"
     }
   }
 }

@@ -120,6 +120,9 @@ final class Memory: Sendable {
     }
   }
 
+  /// Lets go of the values.
+  func trim() { step { tier, _ in tier.trim() } }
+
   func close() { step { tier, _ in tier.close() } }
 
   // MARK: Counting

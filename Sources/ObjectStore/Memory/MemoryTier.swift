@@ -219,6 +219,13 @@ struct MemoryTier: Sendable {
     return number
   }
 
+  /// Lets go of the values; their requests are still counted.
+  mutating func trim() {
+    guard !isClosed else { return }
+    forgetEverything()
+    noteUncounted()
+  }
+
   /// Nothing is found any more.
   mutating func close() {
     isClosed = true

@@ -1,3 +1,5 @@
+public import LarderErrors
+
 /// What a fetch throws where the server says that the value is gone for good, as by a status of 404 or 410.
 public struct ObjectGone: Error, Sendable, Hashable {
   /// The statement itself.
@@ -152,5 +154,15 @@ extension ObjectStore {
         }
       } catch { return .failed(error) }
     }
+  }
+}
+
+extension ObjectGone: LarderError {
+  /// The stable number: 1.
+  public var errorCode: Int { 1 }
+
+  /// What the server says.
+  public var explanation: ErrorExplanation {
+    ErrorExplanation("The server says that the value is gone.", cure: "Ask for another.")
   }
 }

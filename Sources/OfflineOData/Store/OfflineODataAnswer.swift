@@ -1,3 +1,4 @@
+import HTTPCore
 public import OData
 
 /// How a raw answer of an offline store is written.
@@ -38,6 +39,15 @@ public struct OfflineODataAnswer: Sendable {
   public var bytes: [UInt8]
   /// The entity's ETag, where the answer is one entity.
   public var etag: String?
+}
+
+extension OfflineODataAnswer: CustomReflectable {
+  /// All but the content, of which the length.
+  public var customMirror: Mirror {
+    Mirror(
+      self, children: ["contentType": contentType, "bytes": ByteCount(bytes), "etag": etag as Any],
+      displayStyle: .struct)
+  }
 }
 
 /// A raw answer piece by piece: pieces of some 64 kB, made as they are taken. It can be read once.

@@ -48,7 +48,7 @@ extension OfflineODataError {
     switch error.category {
     case .communication(let below): self.init(Self.name(below), error.place(below.description))
     case .http(let status, _):
-      self.init(Self.name(status: status), error.description + (error.words.map { ": " + $0 } ?? ""))
+      self.init(Self.name(status: status), error.descriptionWithOptions + (error.words.map { ": " + $0 } ?? ""))
     case .authentication, .csrf: self.init(.authenticationFailed, cause: error)
     case .invalidRequest: self.init(.requestRefused, cause: error)
     case .malformedAnswer:

@@ -1,3 +1,4 @@
+public import LarderErrors
 import ODataService
 import Storage
 
@@ -81,9 +82,7 @@ public enum OfflineODataError: Error, Sendable, Hashable {
     // Behind its first line the error below shows the place in a text.
     let lines = why.split(separator: "\n", maxSplits: 1, omittingEmptySubsequences: false)
     if let first = lines.first, !first.isEmpty {
-      if message.hasSuffix(".") { message.removeLast() }
-      message += ": " + first
-      if let last = message.unicodeScalars.last, !".?!".unicodeScalars.contains(last) { message += "." }
+      message = ErrorExplanation.sentence("\(ErrorExplanation.clause(message)): \(first)")
     }
     // The error below may say what to do already.
     if let cure = entry.cure, !message.hasSuffix(cure), !Self.tellsCure(cause) { message += " " + cure }
@@ -123,4 +122,28 @@ extension OfflineODataError: CustomStringConvertible, CustomDebugStringConvertib
 
   /// Whether the caller, or the task, ended the work.
   public var isCancelled: Bool { name == .cancelled }
+}
+
+extension OfflineODataError: LarderError {
+  /// What happened, and what to do about it; the lines that show a place in a URL are in ``errorMessage`` alone.
+  public var explanation: ErrorExplanation {
+    let line = String(errorMessage.prefix { $0 != "\n" })
+    let cure = name?.cure ?? category.cure
+    return ErrorExplanation(line.hasSuffix(" " + cure) ? String(line.dropLast(cure.count + 1)) : line, cure: cure)
+  }
+}
+
+extension OfflineODataError.Category {
+  /// What to do where the message names the particulars.
+  fileprivate var cure: String {
+    switch self {
+    case .invalidInput: "Correct what the message names."
+    case .preconditionFailed: "Do first what the message names."
+    case .notFound: "Check the name or the key, or download it."
+    case .notSupported: "Do it in another way, or leave it out."
+    case .communicationError: "Try again later."
+    case .serverSideError: "Report it to the service."
+    case .clientInternalError: "Begin it again if it is still wanted."
+    }
+  }
 }

@@ -23,8 +23,8 @@ extension OfflineODataErrorName {
   private static let invalidInput: [(OfflineODataErrorName, Entry)] = [
     (.malformedURL, Entry(.invalidInput, "The text is no URL of OData.")),
     (.unfittingURL, Entry(.invalidInput, "The URL does not fit the service's model.")),
-    (.notPositiveTop, Entry(.invalidInput, "$top is not a positive number.", "Give 0 or more.")),
-    (.notPositiveSkip, Entry(.invalidInput, "$skip is not a positive number.", "Give 0 or more.")),
+    (.notPositiveTop, Entry(.invalidInput, "$top is not a whole number of 0 or more.", "Correct the number.")),
+    (.notPositiveSkip, Entry(.invalidInput, "$skip is not a whole number of 0 or more.", "Correct the number.")),
     (
       .invalidSkipToken,
       Entry(.invalidInput, "The $skiptoken is none of this question.", "Follow the next link as it was given.")
@@ -84,7 +84,9 @@ extension OfflineODataErrorName {
     ),
     (
       .neverPassive,
-      Entry(.preconditionFailed, "An offline store has no passive mode.", "It never asks the service for a read.")
+      Entry(
+        .preconditionFailed, "An offline store has no passive mode.",
+        "Leave it active: it never asks the service for a read.")
     ),
     (
       .neverDownloaded,

@@ -2,11 +2,22 @@ public import HTTPCore
 public import ODataService
 public import Storage
 
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
 /// How an offline store is kept and how its service is asked.
 public struct OfflineODataParameters: Sendable {
   /// The name of the store: its file is `NAME.larder` in ``storePath``. Letters, digits, `-`, `_` and `.`.
+  ///
+  /// Two different names are two files, also where the file system takes small and capital letters for one: a digest follows a
+  /// name with capital letters, or with others than those from `a` to `z`.
   public var storeName: String
-  /// The folder of the file, made where it is missing; nil is the current one.
+  /// The folder of the file, made where it is missing. Nil is a folder with the names of the application and of the service in
+  /// the platform's folder for data: `Library/Application Support` on Apple platforms, elsewhere `$XDG_DATA_HOME` or
+  /// `~/.local/share`. ``OfflineODataProvider/parameters`` name it.
   public var storePath: String?
   /// Whether opening makes a file where there is none; where not, it throws `notFound`.
   public var createsStore: Bool
@@ -22,7 +33,13 @@ public struct OfflineODataParameters: Sendable {
   public var customHeaders: HTTPFields
   /// Encrypts the file, with its log and its temporary files; nil keeps a plain one. One that is there must be encrypted
   /// with it; ``OfflineODataProvider/changeKey(of:to:)`` makes it so.
-  public var storeEncryptionKey: StorageKey?
+  ///
+  /// A key is passed in and never shown: this reads as nil, whatever was given. ``OfflineODataProvider/parameters`` do not hold
+  /// it: a provider that is made with them does not open the file.
+  public var storeEncryptionKey: StorageKey? {
+    get { nil }
+    set { givenKey = GivenKey(newValue) }
+  }
   /// Who works with the store; nil says nothing about it, and opens whatever is in place. A store keeps whose it is, and one
   /// that was nobody's becomes that of who opens it first. Any text that names one user always; it is in no file.
   public var currentUser: String?
@@ -43,7 +60,9 @@ public struct OfflineODataParameters: Sendable {
   /// its delete into nothing.
   public var combinesChanges: Bool
 
-  /// The defaults: `store.larder` in the current folder, three queries at once.
+  package var givenKey: GivenKey
+
+  /// The defaults: `store.larder` in the platform's folder for data, three queries at once.
   public init(
     storeName: String = "store", storePath: String? = nil, createsStore: Bool = true, fillsOnOpening: Bool = true,
     pageSize: Int? = nil,
@@ -60,7 +79,7 @@ public struct OfflineODataParameters: Sendable {
     self.pageSize = pageSize
     self.timeout = timeout
     self.customHeaders = customHeaders
-    self.storeEncryptionKey = storeEncryptionKey
+    givenKey = GivenKey(storeEncryptionKey)
     self.currentUser = currentUser
     self.onUserSwitch = onUserSwitch
     self.conversation = conversation
@@ -71,8 +90,38 @@ public struct OfflineODataParameters: Sendable {
     self.combinesChanges = combinesChanges
   }
 
-  /// The path of the store's file.
-  public var file: String { (storePath.map { $0.hasSuffix("/") ? $0 : $0 + "/" } ?? "") + storeName + ".larder" }
+  /// The path of the store's file. With a ``storePath`` of nil it lacks the service's name until a provider has the parameters.
+  public var file: String {
+    let folder = storePath ?? PlatformFolder.data
+    let prefix = folder.hasSuffix("/") ? folder : folder + "/"
+    let name = FileName.distinct(storeName) + ".larder"
+    // Stores of earlier versions have their names as they are.
+    let formerName = storeName + ".larder"
+    if name != formerName, let names = try? FileManager.default.contentsOfDirectory(atPath: folder),
+      !names.contains(name), names.contains(where: { $0.utf8.elementsEqual(formerName.utf8) })
+    {
+      return prefix + formerName
+    }
+    return prefix + name
+  }
+
+  /// The same with a folder: of no name, it is the service's.
+  func placed(for root: ODataServiceRoot) -> OfflineODataParameters {
+    guard storePath == nil else { return self }
+    var parameters = self
+    let host = root.origin.host.isEmpty ? "service" : root.origin.host
+    let digest = Digest.hexadecimal(Digest.sha256(Array(root.url.absoluteString.utf8)).prefix(8))
+    parameters.storePath = "\(PlatformFolder.data)/\(FileName.distinct(host))-\(digest)"
+    return parameters
+  }
+
+  /// The same without keys.
+  var shown: OfflineODataParameters {
+    var parameters = self
+    parameters.givenKey = .withheld
+    if case .setAside = onUserSwitch { parameters.onUserSwitch = .setAside() }
+    return parameters
+  }
 
   /// Throws `invalidInput` for a parameter outside its range.
   func check() throws(OfflineODataError) {

@@ -20,8 +20,8 @@ extension OfflineODataProvider {
     }
     defer { state.withLock { $0.phase = .closed } }
     try await translated {
-      let path = parameters.file
-      let user = parameters.currentUser.map { StoreUser($0) }
+      let path = given.file
+      let user = given.currentUser.map { StoreUser($0) }
       let aside = user?.aside(of: path)
       // Where nothing is, no lock is made; what there is only the lock tells, for another may move it until then.
       let makes = try user != nil && (isThere(DatabaseFile(path)) || isThere(aside))
@@ -36,19 +36,19 @@ extension OfflineODataProvider {
 
   private func isThere(_ file: DatabaseFile?) throws(StorageError) -> Bool {
     guard let file else { return false }
-    return try file.content() != .absent
+    return try file.content() != .absent || file.hasLostContent
   }
 
   /// Whether the store in place is the user's, or nobody's while the user has no other; without a user any is.
   private func isOwn(_ hasOther: Bool, _ mark: UserMark?) async throws -> Bool {
-    guard let name = parameters.currentUser else { return true }
-    let found = try? await UserOpening(parameters, user: name).look()
+    guard let name = given.currentUser else { return true }
+    let found = try? await UserOpening(given, user: name).look()
     guard let owner = found?.user ?? mark?.user else { return !hasOther }
     return owner == StoreUser(name)
   }
 
   private func clearPlace() async throws {
-    let path = parameters.file
+    let path = given.file
     let lock = try FileLock(path + "-download")
     defer { lock.release() }
     try await checkRemovable(path)
@@ -64,7 +64,7 @@ extension OfflineODataProvider {
   private func checkRemovable(_ path: String) async throws {
     let isEncrypted = try DatabaseFile(path).content() == .encrypted
     do throws(StorageError) {
-      let replica = try await Replica.open(path: path, key: isEncrypted ? parameters.storeEncryptionKey : nil)
+      let replica = try await Replica.open(path: path, key: isEncrypted ? given.givenKey.key : nil)
       try await replica.close()
       // A header that forbids writing (SQLite file format §1.3.2) is damage where the system allows it; who only reads
       // leaves the log where it is.
@@ -74,7 +74,8 @@ extension OfflineODataProvider {
       if content == .encrypted, error.category.isDamage || error.category.isOfKey {
         return try DatabaseFile(path).checkUnused()
       }
-      let isOurs = content == .damaged || content == .database(applicationID: ReplicaSchema.applicationID)
+      let isOurs =
+        [.damaged, .absent].contains(content) || content == .database(applicationID: ReplicaSchema.applicationID)
       guard isOurs, error.category.isDamage else { throw error }
       return
     }
@@ -104,7 +105,10 @@ extension OfflineODataProvider {
     of parameters: OfflineODataParameters, to key: StorageKey?
   ) async throws(OfflineODataError) {
     try parameters.check()
-    let (path, old) = (parameters.file, parameters.storeEncryptionKey)
+    guard parameters.storePath != nil else {
+      throw OfflineODataError(.invalidParameter, "storePath is nil; take that of the provider's parameters")
+    }
+    let (path, old) = (parameters.file, parameters.givenKey.key)
     guard old != nil || key != nil else {
       throw OfflineODataError(.invalidParameter, "there is neither an old nor a new key")
     }

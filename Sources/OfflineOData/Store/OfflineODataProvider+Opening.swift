@@ -18,7 +18,7 @@ extension OfflineODataProvider {
   /// ``hasPendingDownload()`` says that more is wanted, ``download(_:whole:)`` goes on, and questions that only the missing rows
   /// could answer fail with `neverDownloaded`. Later it needs no network. A store that is open already stays as it is.
   ///
-  /// A filled store whose file or folder may not be written to is opened to be read: ``isReadOnly``.
+  /// A filled store whose file or folder may not be written to, or whose disk is full, is opened to be read: ``isReadOnly``.
   ///
   /// Throws `preconditionFailed` before anything is changed where the file is encrypted with another key than
   /// ``OfflineODataParameters/storeEncryptionKey`` (`wrongEncryptionKey`), or without one (`encryptionKeyMissing`), or is plain
@@ -110,25 +110,25 @@ extension OfflineODataProvider {
   }
 
   private func openFile() async throws -> Replica {
-    if let name = parameters.currentUser {
-      return try await UserOpening(parameters, user: name, root: root.url.absoluteString).open()
+    if let name = given.currentUser {
+      return try await UserOpening(given, user: name, root: root.url.absoluteString).open()
     }
     // Nobody puts another user's store into the place meanwhile.
-    let mark = try await UserMark.take(of: parameters.file, isShared: true, makes: false)
+    let mark = try await UserMark.take(of: given.file, isShared: true, makes: false)
     defer { mark?.release() }
-    let file = DatabaseFile(parameters.file)
-    if !parameters.createsStore, try file.content() == .absent {
-      throw OfflineODataError(.resourceNotFound, "there is no store \(parameters.file)")
+    let file = DatabaseFile(given.file)
+    if !given.createsStore, try file.content() == .absent, !file.hasLostContent {
+      throw OfflineODataError(.resourceNotFound, "there is no store \(given.file)")
     }
     try file.makeFolder()
-    return try await Replica.open(path: parameters.file, key: parameters.storeEncryptionKey)
+    return try await Replica.open(path: given.file, key: given.givenKey.key)
   }
 
   private func makeStore(_ replica: Replica) throws -> OpenStore {
     let url = root.query.flatMap { URL(string: root.url.absoluteString + "?" + $0) } ?? root.url
     let conversation = try ODataConversation(
-      root: url, transport: transport, authentication: authentication, options: parameters.conversationOptions)
-    return OpenStore(replica: replica, conversation: conversation, root: root, parameters: parameters)
+      root: url, transport: transport, authentication: authentication, options: given.conversationOptions)
+    return OpenStore(replica: replica, conversation: conversation, root: root, parameters: given.shown)
   }
 
   /// Removes the defining queries that were removed while the store was closed or opening; gives their names.
@@ -163,7 +163,7 @@ extension OfflineODataProvider {
   /// the service is out of reach, or another process is about to fill the store.
   private func fill(_ store: OpenStore) async throws {
     let isOpenable = !store.replica.plan.tables.isEmpty
-    guard parameters.fillsOnOpening, !store.replica.isReadOnly else {
+    guard given.fillsOnOpening, !store.replica.isReadOnly else {
       guard isOpenable else { throw OfflineODataError(.neverDownloaded) }
       return try await store.useModel()
     }

@@ -77,8 +77,22 @@ extension OfflineODataProvider {
 
   /// What a question asks for, now and again whenever a download or a change here touches what it reads and the answer
   /// differs.
+  ///
+  /// Where there is nothing, as for an entity that was deleted, the sequence ends with `notFound`. Ask for an optional type to
+  /// go on: `live(Order?.self, "Orders(1)")`.
   public func live<Value: Decodable & Sendable>(
     _ type: Value.Type, _ path: String
+  ) throws -> OfflineODataLiveResults<Value> {
+    try live(Value?.self, path).map { value in
+      guard let value else { throw OfflineODataError(.resourceNotFound, path) }
+      return value
+    }
+  }
+
+  /// What a question asks for, or nil while there is nothing: now, and again whenever a download or a change here touches what
+  /// it reads and the answer differs.
+  public func live<Value: Decodable & Sendable>(
+    _ type: Value?.Type, _ path: String
   ) throws -> OfflineODataLiveResults<Value?> {
     let store = try openStore()
     let text = try store.relative(path)
@@ -87,7 +101,7 @@ extension OfflineODataProvider {
       question: { connection, state, plan in
         try store.run(text, OfflineODataAnswerOptions(), connection, state, plan, isPaged: false)
       },
-      value: { run, connection in try run.read(type, connection) })
+      value: { run, connection in try run.read(Value.self, connection) })
   }
 
   private func text<Entity: ODataDescribed>(_ query: ODataQuery<Entity>) throws(OfflineODataError) -> String {

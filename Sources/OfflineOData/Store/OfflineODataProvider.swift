@@ -25,8 +25,11 @@ import Storage
 public final class OfflineODataProvider: ODataStore {
   /// The service.
   public let root: ODataServiceRoot
-  /// How the store is kept.
-  public let parameters: OfflineODataParameters
+  /// How the store is kept. Keys are not shown.
+  public var parameters: OfflineODataParameters { given.shown }
+
+  /// The parameters with their keys.
+  let given: OfflineODataParameters
 
   let transport: any HTTPTransport
   let authentication: (any Authentication)?
@@ -71,7 +74,7 @@ public final class OfflineODataProvider: ODataStore {
     }
     self.transport = transport
     self.authentication = authentication
-    self.parameters = parameters
+    given = parameters.placed(for: root)
   }
 
   /// What the service offers, as the store keeps it; nil while the store is closed.
@@ -81,7 +84,8 @@ public final class OfflineODataProvider: ODataStore {
   public var isOpen: Bool { store != nil }
 
   /// True while the store is open and its file, or its folder, may not be written to: questions are answered, changes,
-  /// downloads and uploads fail with `storeReadOnly`.
+  /// downloads and uploads fail with `storeReadOnly`. True, too, where the disk was full when the store was opened: then they fail
+  /// with `diskFull`, until it is closed and opened where there is room.
   public var isReadOnly: Bool { store?.replica.isReadOnly ?? false }
 
   /// False: an offline store has no passive mode.

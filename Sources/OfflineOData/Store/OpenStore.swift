@@ -94,9 +94,16 @@ final class OpenStore: Sendable {
     do { return try result.get() } catch { throw OfflineODataError(below: error) }
   }
 
-  /// Throws `storeReadOnly` where the file may only be read, before anything is sent.
+  /// Throws `storeReadOnly` where the file may only be read, and `diskFull` where it is for want of room, before anything is
+  /// sent.
   func checkWritable() throws(OfflineODataError) {
+    if replica.database.isFull { throw OfflineODataError(.diskFull, replica.database.path) }
     if replica.isReadOnly { throw OfflineODataError(.storeReadOnly, replica.database.path) }
+  }
+
+  /// Throws `fileMoved` where the file is no longer at its path: what is written to one that nobody can open is lost.
+  func checkInPlace() throws(OfflineODataError) {
+    guard replica.database.isInPlace else { throw OfflineODataError(.fileMoved, replica.database.path) }
   }
 
   /// The text of a question relative to the service's root.

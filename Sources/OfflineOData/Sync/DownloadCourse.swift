@@ -35,6 +35,10 @@ struct DownloadCourse: Sendable {
     var failure: OfflineODataError?
     /// Rows that this download has made what readers see.
     var finished: Int64 = 0
+    /// What this download has found out about the service's links.
+    var learnedLinks: LinkMemory?
+    /// Values with more digits than their type has.
+    var fineValues = FineValues()
   }
 
   private var pages: PageURL { PageURL(query: query.url, version: bound.traits.version, key: bound.key) }
@@ -45,6 +49,9 @@ struct DownloadCourse: Sendable {
       machine: machine(), outcome: OfflineODataQueryOutcome(name: query.name),
       progress: OfflineODataProgress(.reading, query: query.name))
     do {
+      let links = try await store.linkMemory()
+      if let links { run.machine.memory.links = links }
+      defer { run.learnedLinks = run.machine.memory.links == links ? nil : run.machine.memory.links }
       if let container = bound.container, try await store.isDeletedHere(container) {
         run.outcome.notes.append(DownloadNote.containerDeleted.description)
         run.result = DownloadResult(way: .condition, isUnchanged: true)
@@ -63,8 +70,14 @@ struct DownloadCourse: Sendable {
     await run.staging?.settle()
     do throws(StorageError) {
       try await store.replica.setFacts(JSONSettings.encode(run.machine.memory), of: query.id)
+      if let links = run.learnedLinks {
+        try await store.replica.set(LinkMemory.setting, to: .text(JSONSettings.encode(links)))
+      }
     } catch { run.failure = run.failure ?? OfflineODataError(error) }
     run.outcome.error = run.failure
+    if let first = run.fineValues.first {
+      run.outcome.notes.append(DownloadNote.fineValues(first: first, count: run.fineValues.count).description)
+    }
     if let result = run.result { run.outcome.way = OfflineODataDownloadWay(result) }
     run.progress.step = .done
     tell(run.progress)
@@ -196,6 +209,7 @@ struct DownloadCourse: Sendable {
       let earlier = run.staging?.earlierRows ?? 0
       run.outcome.rows = facts.ownRows.map { run.finished + $0 - earlier } ?? run.outcome.rows + facts.rows
       run.outcome.pages += 1
+      run.fineValues.add(facts.fineValues)
       run.progress.rows = facts.ownRows ?? run.progress.rows + facts.rows
       run.progress.totalRows = facts.count ?? run.progress.totalRows
       count(bytes, &run)
@@ -322,6 +336,14 @@ struct DownloadCourse: Sendable {
       if error.isCancelled { throw CancellationError() }
       return .counted(service: nil, here: here)
     }
+  }
+}
+
+extension OpenStore {
+  /// What the service has been found to refuse on its own links; nil where nothing is known.
+  func linkMemory() async throws(StorageError) -> LinkMemory? {
+    guard case .text(let text)? = try await replica.setting(LinkMemory.setting) else { return nil }
+    return JSONSettings.decode(LinkMemory.self, text)
   }
 }
 

@@ -5,7 +5,7 @@ extension DownloadMachine {
   mutating func beginWhole(windows: Int? = nil) -> [Action] {
     wholeReads += 1
     var request = PageRequest(place: .query(nil), form: memory.speaksAtom ? .atom : .json)
-    request.countsRows = traits.mayCount && !memory.refusesCount && !memory.countIsWrong
+    request.countsRows = traits.mayCount && !memory.refusesCount && !memory.countIsWrong && memory.links?.count != true
     request.tracksChanges =
       traits.mayTrack && !memory.refusesTracking && memory.unusableDeltas < QueryMemory.patience
     let size = windows ?? sizeAtOnce
@@ -13,7 +13,7 @@ extension DownloadMachine {
       request.tracksChanges = false
       request.place = .query(PageRequest.Window(top: size, skip: 0))
     } else if traits.isCollection, !traits.hasWindow {
-      request.maximumPageSize = traits.pageSize
+      request.maximumPageSize = memory.refusesPageSize == true ? nil : traits.pageSize
     }
     if wholeReads == 1, memory.wasOnePage, size == nil {
       request.etag = known.etag
@@ -35,7 +35,7 @@ extension DownloadMachine {
 
   mutating func whole(_ read: WholeRead, _ input: Input) -> [Action] {
     switch input {
-    case .page(let facts): return DownloadMachine.refusal(read) + wholePage(read, facts)
+    case .page(let facts): return DownloadMachine.refusal(read) + linkAnswered(read) + wholePage(read, facts)
     case .notModified: return [.discard] + end(.condition, isUnchanged: true)
     case .refused(let status, let error): return wholeRefused(read, status, error)
     case .failed(let error, let isCut, let rows): return wholeFailed(read, error, isCut, rows)
@@ -57,6 +57,7 @@ extension DownloadMachine {
     read.distinct = facts.stagedRows
     read.count = facts.count ?? read.count
     read.failures = 0
+    read.linkRefusal = nil
     read.contradictedLinks = QueryMemory.sum(read.contradictedLinks, facts.contradictedLinks)
     read.windows?.came += facts.rows
     if let rows = facts.ownRows, rows != read.growth.rows {
@@ -79,6 +80,7 @@ extension DownloadMachine {
     if read.trial > 0 {
       if read.first.tracksChanges, !read.request.tracksChanges { memory.refusesTracking = true }
       if read.first.countsRows, !read.request.countsRows { memory.refusesCount = true }
+      if read.first.maximumPageSize != nil, read.request.maximumPageSize == nil { memory.refusesPageSize = true }
     }
   }
 
@@ -88,6 +90,7 @@ extension DownloadMachine {
     guard let absolute = links.resolve(next, from: url) else { return fail(OfflineODataError(.foreignLink)) }
     guard !isIdle(read), read.seen.insert(absolute) else { return fail(OfflineODataError(.endlessPages)) }
     read.request.place = .link(absolute)
+    if memory.links?.preferences == true { read.request.dropPreferences() }
     read.request.etag = nil
     read.request.lastModified = nil
     state = .whole(read)
@@ -205,9 +208,7 @@ extension DownloadMachine {
   private mutating func wholeRefused(_ old: WholeRead, _ status: Int, _ error: OfflineODataError) -> [Action] {
     var read = old
     if DownloadMachine.isAboutTheMoment(status) { return fail(error) }
-    if read.request.isLink {
-      return restart(note: .pagesExpired(status: status), windows: read.windows?.size) ?? fail(error)
-    }
+    if read.request.isLink { return linkRefused(read, status, error) }
     if read.request.form == .json, traits.version < .v4, status == 406 || status == 415 {
       read.request.form = .atom
       read.first.form = .atom
@@ -223,6 +224,7 @@ extension DownloadMachine {
     read.trial += 1
     read.request.tracksChanges = next.tracking
     read.request.countsRows = next.count
+    read.request.maximumPageSize = next.pageSize ? read.first.maximumPageSize : nil
     read.refusal = status
     state = .whole(read)
     return [.ask(read.request)]
@@ -235,17 +237,52 @@ extension DownloadMachine {
       .note(
         .optionsRefused(
           status: status, tracking: read.first.tracksChanges && !read.request.tracksChanges,
-          count: read.first.countsRows && !read.request.countsRows))
+          count: read.first.countsRows && !read.request.countsRows,
+          pageSize: read.first.maximumPageSize != nil && read.request.maximumPageSize == nil))
     ]
   }
 
+  /// A link is asked as the service gave it (Protocol 4.01 §11.2.6.7). What it can refuse are the preferences beside the link, and
+  /// the count where it has written the first request's option into the link: that is asked for anew without.
+  private mutating func linkRefused(_ old: WholeRead, _ status: Int, _ error: OfflineODataError) -> [Action] {
+    var read = old
+    if DownloadMachine.isAboutOptions(status) {
+      if read.request.hasPreferences {
+        read.request.dropPreferences()
+        read.linkRefusal = status
+        state = .whole(read)
+        return [.ask(read.request)]
+      }
+      if read.request.countsRows {
+        memory.links = LinkMemory(count: true, preferences: memory.links?.preferences ?? false)
+        return restart(note: .pageRefused(status: status), windows: read.windows?.size) ?? fail(error)
+      }
+      // The count was not what it refused.
+      if wholeReads > 1 { memory.links?.count = false }
+    }
+    return restart(note: .pagesExpired(status: status), windows: read.windows?.size) ?? fail(error)
+  }
+
+  /// What was learned where a link is answered that was refused with preferences.
+  private mutating func linkAnswered(_ read: WholeRead) -> [Action] {
+    guard let status = read.linkRefusal else { return [] }
+    memory.links = LinkMemory(count: memory.links?.count ?? false, preferences: true)
+    return [.note(.preferencesRefused(status: status))]
+  }
+
+  /// Statuses by which a service may mean an option of a request.
+  static func isAboutOptions(_ status: Int) -> Bool { status == 400 || status == 501 }
+
   /// The options of the first request, one refusal after another.
-  private static func trial(_ number: Int, of first: PageRequest) -> (tracking: Bool, count: Bool)? {
-    var trials = [(tracking: first.tracksChanges, count: first.countsRows)]
+  private static func trial(
+    _ number: Int, of first: PageRequest
+  ) -> (tracking: Bool, count: Bool, pageSize: Bool)? {
+    var trials = [(tracking: first.tracksChanges, count: first.countsRows, pageSize: true)]
     // Deltas are worth more than the count, which they make needless.
-    if first.countsRows { trials.append((first.tracksChanges, false)) }
-    if first.tracksChanges { trials.append((false, first.countsRows)) }
-    if first.tracksChanges, first.countsRows { trials.append((false, false)) }
+    if first.countsRows { trials.append((first.tracksChanges, false, true)) }
+    if first.tracksChanges { trials.append((false, first.countsRows, true)) }
+    if first.tracksChanges, first.countsRows { trials.append((false, false, true)) }
+    if first.maximumPageSize != nil { trials.append((first.tracksChanges, first.countsRows, false)) }
     return number < trials.count ? trials[number] : nil
   }
 

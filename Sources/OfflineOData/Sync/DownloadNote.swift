@@ -29,8 +29,12 @@ enum DownloadNote: Sendable, Hashable {
   case deltaIncomplete
   /// Rows here and there differ in number after a delta: all is read.
   case countsDiffer(service: Int64, here: Int64)
-  /// The service refuses tracking, or the count: asked without.
-  case optionsRefused(status: Int, tracking: Bool, count: Bool)
+  /// The service refuses tracking, the count, or a page's size: asked without.
+  case optionsRefused(status: Int, tracking: Bool, count: Bool, pageSize: Bool = false)
+  /// The service refuses its own link after a request for the count: read from the beginning without it.
+  case pageRefused(status: Int)
+  /// The service refuses preferences beside its own link: asked without.
+  case preferencesRefused(status: Int)
   /// A page's link is not taken any more: read from the beginning.
   case pagesExpired(status: Int)
   /// The page that a read was cut at cannot be read: read from the beginning.
@@ -45,6 +49,8 @@ enum DownloadNote: Sendable, Hashable {
   case windowsIgnored
   /// The entity that contains the rows is deleted here: there is no place for them.
   case containerDeleted
+  /// Values have more digits than their type, the first of them at an entity and property.
+  case fineValues(first: String, count: Int64)
   /// The service has changed or removed entities that changes of this device wait on.
   case changedBelow(Int)
 }
@@ -61,8 +67,11 @@ extension DownloadNote: CustomStringConvertible {
     case .deltaIncomplete: "The delta does not tell which rows are no longer expanded: everything is read."
     case .countsDiffer(let service, let here):
       "The service has \(service) rows, the store \(here) after the delta: everything is read."
-    case .optionsRefused(let status, let tracking, let count):
-      "The service refuses \(DownloadNote.list(tracking, count)) (HTTP \(status))."
+    case .optionsRefused(let status, let tracking, let count, let pageSize):
+      "The service refuses \(DownloadNote.list(tracking, count, pageSize)) (HTTP \(status))."
+    case .pageRefused(let status):
+      "The service refuses its own next page (HTTP \(status)): read from the beginning without $count."
+    case .preferencesRefused(let status): "The service refuses preferences beside its next page (HTTP \(status))."
     case .pagesExpired(let status): "The next page has expired (HTTP \(status)): read from the beginning."
     case .pageUnusable(let error): "The next page cannot be used: read from the beginning. \(error.errorMessage)"
     case .rowsMoved: "The data changed between pages: read from the beginning."
@@ -70,13 +79,16 @@ extension DownloadNote: CustomStringConvertible {
     case .windows(let size): "The service gives no pages: asked for \(size) rows at a time."
     case .windowsIgnored: "The service does not heed $top and $skip."
     case .containerDeleted: "The entity that contains the rows waits to be deleted: they are not asked for."
+    case .fineValues(let first, let count):
+      "\(first)\(count > 1 ? " and \(count - 1) more values have" : " has") more than 12 digits of a second: kept as they came."
     case .changedBelow(let count):
       "The service has changed \(count) \(count == 1 ? "entity" : "entities") with changes that wait to be sent."
     }
   }
 
-  private static func list(_ tracking: Bool, _ count: Bool) -> String {
-    [tracking ? "change tracking" : nil, count ? "$count" : nil].compactMap(\.self).joined(separator: " and ")
+  private static func list(_ tracking: Bool, _ count: Bool, _ pageSize: Bool) -> String {
+    [tracking ? "change tracking" : nil, count ? "$count" : nil, pageSize ? "odata.maxpagesize" : nil]
+      .compactMap(\.self).joined(separator: " and ")
   }
 }
 

@@ -34,6 +34,9 @@ struct PageRequest: Codable, Sendable, Hashable {
 
   var window: Window? { if case .query(let window) = place { window } else { nil } }
   var isLink: Bool { if case .link = place { true } else { false } }
+  var hasPreferences: Bool { tracksChanges || maximumPageSize != nil }
+
+  mutating func dropPreferences() { (tracksChanges, maximumPageSize) = (false, nil) }
 }
 
 /// What a page told when it was read and its rows were staged.
@@ -55,6 +58,8 @@ struct PageFacts: Sendable, Hashable {
   var lastModified: String? = nil
   /// How many links in line their referential constraints contradict, by table and navigation property.
   var contradictedLinks: [String: Int64] = [:]
+  /// Values with more digits than their type has.
+  var fineValues = FineValues()
 }
 
 /// Which links of a service are followed (RFC 3986 §5.2; RFC 6454).

@@ -65,6 +65,10 @@ struct QueryMemory: Codable, Sendable, Hashable {
   var pagesItself = false
   /// It refuses `$top` and `$skip`, or does not heed them.
   var refusesWindows = false
+  /// It refuses the preference for pages of a size.
+  var refusesPageSize: Bool?
+  /// What it refuses on its own links; that of the store, where one is known.
+  var links: LinkMemory?
   /// Whether deltas come in Atom; nil where that was not tried.
   var deltaIsAtom: Bool?
   /// Deltas in a row that could not be read or applied.
@@ -85,4 +89,16 @@ struct QueryMemory: Codable, Sendable, Hashable {
 
   /// After this many useless deltas none is asked for any more.
   static let patience = 3
+}
+
+/// What a service has been found to refuse on the links to next pages that it gives. All queries of a store share it, for finding
+/// it out costs a whole read. Forgotten when the metadata change.
+struct LinkMemory: Codable, Sendable, Hashable {
+  /// The name under which it is kept.
+  static let setting = "link-memory"
+
+  /// Links in the answers to requests that ask for the count: such a service writes `$count=true` into a link that it then rejects.
+  var count = false
+  /// Preferences beside a link.
+  var preferences = false
 }

@@ -82,7 +82,7 @@ struct WholeStaging: DownloadStaging {
       PageFacts(
         nextLink: end.nextLink, deltaLink: end.deltaLink, count: end.count, rows: end.rows,
         stagedRows: countsRows ? end.stagedRows : nil, ownRows: end.stagedRows, isAtom: isAtom,
-        contradictedLinks: end.contradictedLinks)
+        contradictedLinks: end.contradictedLinks, fineValues: end.fineValues)
     }
     let position = { @Sendable (end: PageEnd) in page.position(facts(end)) }
     let (end, bytes) = try await ReplicaStaging.read(page, into: read.beginPage(page.form)) { staged in
@@ -137,7 +137,7 @@ struct ChangesStaging: DownloadStaging {
     let end = try await staged.end()
     let facts = PageFacts(
       nextLink: end.nextLink, deltaLink: end.deltaLink, count: end.count, rows: end.rows, isAtom: page.form.isAtom,
-      contradictedLinks: end.contradictedLinks)
+      contradictedLinks: end.contradictedLinks, fineValues: end.fineValues)
     try await delta.save(position: page.position(facts))
     return (facts, bytes)
   }

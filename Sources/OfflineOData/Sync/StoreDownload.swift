@@ -32,8 +32,7 @@ struct StoreDownload: Sendable {
       throw error.category == .inUse ? OfflineODataError(.downloadRunning) : OfflineODataError(error)
     }
     defer { lock.release() }
-    // What is written to a file that nobody can open any more would be lost.
-    guard store.replica.database.isInPlace else { throw OfflineODataError(.fileMoved, store.replica.database.path) }
+    try store.checkInPlace()
     let clock = store.conversation.options.clock
     let begin = clock.elapsed()
     do {
@@ -45,6 +44,7 @@ struct StoreDownload: Sendable {
       try? await store.dropLeftovers()
       try? await store.replica.sweep()
       try await store.noteFilled()
+      try store.checkInPlace()
       if let error = report.queries.compactMap(\.error).first { throw error }
       return report
     } catch {
@@ -86,6 +86,7 @@ struct StoreDownload: Sendable {
     guard isKnown, !changed.isEmpty || !migration.queries.isEmpty else { return }
     // What was found out about the service may hold no longer.
     for query in try await store.replica.queries() { try await store.replica.setFacts(nil, of: query.id) }
+    try await store.replica.set(LinkMemory.setting, to: nil)
     var record = EventLog.Record(type: "Metadata")
     record.details = "The service's metadata changed: \(changed.joined(separator: ", "))"
     await store.log(record)

@@ -8,6 +8,8 @@ struct WholeRead: Codable, Sendable, Hashable {
   var trial = 0
   /// The status of the last refusal.
   var refusal: Int?
+  /// The status by which the link that is asked now was refused with preferences.
+  var linkRefusal: Int?
   var pages = 0
   var rows: Int64 = 0
   /// The same without rows that came twice; nil where that is not known.

@@ -117,11 +117,15 @@ extension ReplicaColumn {
 
 /// A value that is none of its property's type.
 struct ColumnValueError: Error, Sendable, Hashable, CustomStringConvertible {
+  /// The entity, as far as it is known.
+  var entity: String?
   /// The property's path.
   let property: String
   /// What is wrong with the value.
   let cause: ODataValueError
 
-  /// The property, and what is wrong.
-  var description: String { "\(property): \(cause)" }
+  /// The entity and the property, and what is wrong.
+  var description: String { "\(entity.map { $0 + "/" } ?? "")\(property): \(cause)" }
+
+  init(property: String, cause: ODataValueError) { (self.property, self.cause) = (property, cause) }
 }

@@ -58,6 +58,15 @@ enum PlainText {
     return hour < 24 && minute < 60 && second < 60
   }
 
+  /// Whether a moment or duration has digits other than zero behind the twelfth of its fraction.
+  static func isFinerThanPicoseconds(_ text: ByteText) -> Bool {
+    guard text.count > 13, let point = (0..<text.count).first(where: { text[$0] == UInt8(ascii: ".") }) else {
+      return false
+    }
+    let end = text.digitsEnd(point + 1)
+    return end - point > 13 && (point + 13..<end).contains { text[$0] != UInt8(ascii: "0") }
+  }
+
   /// Capital designators, whole numbers of at most 9 digits, at most 12 digits of a fraction.
   static func isDuration(_ text: ByteText) -> Bool {
     guard DurationText(text) != nil else { return false }

@@ -14,11 +14,14 @@ struct CacheOpening: Sendable {
     try place.makeFolder()
     let content = try DatabaseFile(place.file).content()
     switch content {
+    // Only a crash in the midst of its making leaves one without content that was not damaged.
+    case .absent where DatabaseFile(place.file).isBlank, .damaged where DatabaseFile(place.file).isBlank:
+      return try await replaced(because: "it is empty", isOurs: false)
     case .absent: try DatabaseFile(place.file).make()
     case .database(CacheSchema.applicationID): break
     case .encrypted: break  // Its key tells.
     case .database(0): break  // Cut off before its first transaction, or another's: the schema tells.
-    case .damaged where key != nil: break  // Or nothing but zeros, where the machine crashed: opening tells.
+    case .damaged where key != nil: break  // Its key tells whether it is a damaged header's.
     case .damaged: return try await replaced(because: "its header is damaged", isOurs: false)
     case .database, .other:
       throw StorageError.foreign(place.file)

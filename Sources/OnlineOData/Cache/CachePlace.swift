@@ -15,6 +15,8 @@ struct CachePlace: Sendable, Hashable {
   let file: String
   /// The file whose lock says that a store has the database in use.
   var lockFile: String { file + ".lock" }
+  /// What the store's name became in the file's.
+  let storeName: String
   /// The service, for messages and listings.
   let root: String
 
@@ -27,32 +29,8 @@ struct CachePlace: Sendable, Hashable {
     self.folder = folder
     self.root = root.url.absoluteString + (root.query.map { "?" + $0 } ?? "")
     let digest = Digest.hexadecimal(Digest.sha256(Array(self.root.utf8)).prefix(8))
-    file = "\(folder)/\(CachePlace.safe(storeName))-\(digest).\(CachePlace.fileExtension)"
-  }
-
-  /// Letters, digits, dots, hyphens and underscores stay; each other byte becomes `%` and its two digits.
-  private static func safe(_ name: String) -> String {
-    var text = ""
-    for byte in name.utf8.prefix(64) {
-      switch byte {
-      case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x5F: text.unicodeScalars.append(UnicodeScalar(byte))
-      default: text += "%" + Digest.hexadecimal([byte])
-      }
-    }
-    return text.isEmpty ? "store" : text
-  }
-
-  /// The platform's folder for what can be fetched again: `$XDG_CACHE_HOME/larder`, `~/.cache/larder`, on Apple
-  /// platforms `Library/Caches/larder`.
-  static var defaultFolder: String {
-    #if canImport(Darwin)
-      return URL.cachesDirectory.appending(path: "larder").path
-    #else
-      let environment = ProcessInfo.processInfo.environment
-      if let folder = environment["XDG_CACHE_HOME"], folder.hasPrefix("/") { return folder + "/larder" }
-      let home = environment["HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil } ?? "/tmp"
-      return home + "/.cache/larder"
-    #endif
+    self.storeName = FileName.distinct(storeName)
+    file = "\(folder)/\(self.storeName)-\(digest).\(CachePlace.fileExtension)"
   }
 }
 

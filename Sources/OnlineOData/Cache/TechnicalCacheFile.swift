@@ -107,7 +107,9 @@ public struct TechnicalCacheFile: Sendable {
     do throws(StorageError) {
       switch try DatabaseFile(path).content() {
       case .database, .encrypted: break
-      case .absent, .damaged, .other: throw StorageError.foreign(path)
+      case .absent where DatabaseFile(path).isBlank: throw StorageError.damaged(path, "The file is empty")
+      case .damaged: throw StorageError.damaged(path, "The file's header is damaged")
+      case .absent, .other: throw StorageError.foreign(path)
       }
       let database = try await Database.open(path, key: key, schema: CacheSchema.schema)
       do throws(StorageError) {

@@ -2,22 +2,24 @@ import Locking
 import Storage
 import Synchronization
 
-/// The right of one store to the cache of one service: in this process by a list, against others by a lock on a file.
+/// The right of one store to its cache of one service: in this process by a list, against others by a lock on a file.
 final class CacheClaim: Sendable {
-  private static let roots = Locked<Set<String>>([])
+  /// The stores by their service and their name.
+  private static let claimed = Locked<Set<[String]>>([])
 
-  private let root: String
+  private let store: [String]
   private let lock: FileLock
   private let isHeld = Atomic(true)
 
-  /// Claims a cache; throws `inUse` where another store has the service's cache, whatever its folder and name.
+  /// Claims a cache; throws `inUse` where another store of this name has the service's cache, whatever its folder.
   init(_ place: CachePlace) throws(StorageError) {
-    guard CacheClaim.roots.withLock({ $0.insert(place.root).inserted }) else {
+    let store = [place.root, place.storeName]
+    guard CacheClaim.claimed.withLock({ $0.insert(store).inserted }) else {
       throw StorageError.inUse(place.file)
     }
-    root = place.root
+    self.store = store
     do throws(StorageError) { lock = try FileLock(place.lockFile) } catch {
-      CacheClaim.roots.withLock { _ = $0.remove(place.root) }
+      CacheClaim.claimed.withLock { _ = $0.remove(store) }
       throw error
     }
   }
@@ -26,7 +28,7 @@ final class CacheClaim: Sendable {
   func release() {
     guard isHeld.exchange(false, ordering: .acquiringAndReleasing) else { return }
     lock.release()
-    CacheClaim.roots.withLock { _ = $0.remove(root) }
+    CacheClaim.claimed.withLock { _ = $0.remove(store) }
   }
 
   deinit { release() }

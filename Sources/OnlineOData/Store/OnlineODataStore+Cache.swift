@@ -49,7 +49,7 @@ extension OnlineODataStore {
     do throws(StorageError) {
       let place = options.place(root)
       // By the options, not by the file: one that was reset is made anew with its key, or not at all.
-      switch (options.cacheEncryptionKey, key) {
+      switch (options.givenKey.key, key) {
       case (nil, nil): break
       case (let own?, let key?): if own != key { throw .wrongKey(place.file) }
       case (_?, nil): throw .encrypted(place.file)

@@ -120,7 +120,7 @@ extension OnlineODataStore {
   ) async throws(StorageError) -> TechnicalCache {
     let report: @Sendable (OnlineStoreDiagnostic) -> Void = { [weak self] in self?.report($0) }
     return try await TechnicalCache.open(
-      place, key: options.cacheEncryptionKey, limits: options.limits, common: options.conversation.fields,
+      place, key: options.givenKey.key, limits: options.limits, common: options.conversation.fields,
       credentials: options.credentialFields, pages: options.maximumPageCount, report: report)
   }
 

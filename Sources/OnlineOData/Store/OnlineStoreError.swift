@@ -1,3 +1,4 @@
+public import LarderErrors
 public import Storage
 
 /// Why an online store, or its cache, cannot do what was asked. What a service answers is an `ODataServiceError`.
@@ -18,19 +19,7 @@ public enum OnlineStoreError: Error, Sendable, CustomStringConvertible {
   case metadataUnreadable(String)
 
   /// What happened and the cure.
-  public var description: String {
-    switch self {
-    case .alreadyOpen: "The store is open. Close it first."
-    case .cacheInUse(let path):
-      "Another store uses the cache of this service (\(path)). Close that one, or give this one another name."
-    case .cacheNotEnabled: "The store has no technical cache. Enable it in the options."
-    case .cacheClosed: "The technical cache is closed. Reopen it first."
-    case .cacheNotClosed: "The technical cache is open. Close it first."
-    case .storage(let error): error.description
-    case .metadataUnreadable(let reason):
-      "The cached metadata cannot be read: \(reason). Open the store in active mode."
-    }
-  }
+  public var description: String { explanation.description }
 
   /// The failure of a file as the store's error.
   init(_ error: StorageError, path: String) {
@@ -56,6 +45,8 @@ public enum OnlineStoreDiagnostic: Sendable, CustomStringConvertible {
   case metadataUnreadable(reason: String)
   /// The service refuses conditions inside batches; they are left out from now on.
   case batchConditionsRefused(status: Int)
+  /// The service refuses requests that ask for change tracking; they ask no more until the store is closed.
+  case trackingRefused(status: Int)
 
   /// What happened; holds no query of a URL.
   public var description: String {
@@ -70,6 +61,40 @@ public enum OnlineStoreDiagnostic: Sendable, CustomStringConvertible {
     case .cacheCleanedUp(let entries, let bytes): "\(entries) answers (\(bytes) bytes) were removed to make room."
     case .metadataUnreadable(let reason): "The kept metadata could not be read: \(reason)"
     case .batchConditionsRefused(let status): "The service refuses conditions in batches (HTTP \(status))."
+    case .trackingRefused(let status): "The service refuses change tracking (HTTP \(status))."
+    }
+  }
+}
+
+extension OnlineStoreError: LarderError {
+  /// The stable number, from 1 in the order of the cases.
+  public var errorCode: Int {
+    switch self {
+    case .alreadyOpen: 1
+    case .cacheInUse: 2
+    case .cacheNotEnabled: 3
+    case .cacheClosed: 4
+    case .cacheNotClosed: 5
+    case .storage: 6
+    case .metadataUnreadable: 7
+    }
+  }
+
+  /// What happened and what to do about it.
+  public var explanation: ErrorExplanation {
+    switch self {
+    case .alreadyOpen: ErrorExplanation("The store is open.", cure: "Close it first.")
+    case .cacheInUse(let path):
+      ErrorExplanation(
+        "Another store uses the cache of this service (\(path)).",
+        cure: "Close that one, or give this one another name.")
+    case .cacheNotEnabled: ErrorExplanation("The store has no technical cache.", cure: "Enable it in the options.")
+    case .cacheClosed: ErrorExplanation("The technical cache is closed.", cure: "Reopen it first.")
+    case .cacheNotClosed: ErrorExplanation("The technical cache is open.", cure: "Close it first.")
+    case .storage(let error): error.explanation
+    case .metadataUnreadable(let reason):
+      ErrorExplanation(
+        "The cached metadata cannot be read: \(reason)", cure: "Open the store in active mode.")
     }
   }
 }

@@ -6,9 +6,10 @@ public import Storage
 public struct OnlineStoreOptions: Sendable {
   /// Whether the technical cache is used. Off by default.
   public var useCache: Bool
-  /// The folder that holds cache files; nil is the platform's folder for caches. Made where it is missing.
+  /// The folder that holds cache files, made where it is missing. Nil is a folder with the application's name in the platform's
+  /// folder for caches: `Library/Caches` on Apple platforms, elsewhere `$XDG_CACHE_HOME` or `~/.cache`.
   public var cachePath: String?
-  /// Tells several stores of one application apart: part of the cache file's name.
+  /// Tells several stores of one application apart: part of the cache file's name. Any text; two different ones are two files.
   public var storeName: String
   /// Past this size, in kB of 1,024 bytes, the answers that were not used for longest are removed.
   public var maximumCacheSize: Int
@@ -16,7 +17,13 @@ public struct OnlineStoreOptions: Sendable {
   public var cacheCleanupThreshold: Int
   /// Encrypts the cache's file, with its log and its temporary files; nil keeps a plain one. A cache that is there must be
   /// encrypted with it; ``OnlineODataStore/resetCache()`` removes one that is not.
-  public var cacheEncryptionKey: StorageKey?
+  ///
+  /// A key is passed in and never shown: this reads as nil, whatever was given. ``OnlineODataStore/options`` do not hold it:
+  /// a store that is made with them does not open the file.
+  public var cacheEncryptionKey: StorageKey? {
+    get { nil }
+    set { givenKey = GivenKey(newValue) }
+  }
   /// Request fields that say who asks: entries of the technical cache for different values of any of them are never exchanged.
   public var credentialFields = CredentialFields()
   /// Whether V4 reads ask for delta links (`Prefer: odata.track-changes`), by which later reads find out cheaply that
@@ -26,6 +33,8 @@ public struct OnlineStoreOptions: Sendable {
   public var conversation: ConversationOptions
   /// Hears what went wrong without keeping a request from its answer. Called on any thread.
   public var onDiagnostic: (@Sendable (OnlineStoreDiagnostic) -> Void)?
+
+  package var givenKey: GivenKey
 
   /// Whether opening loads the metadata. Without it, reads of known URLs are all that is certain to work.
   package var loadsMetadata = true
@@ -45,15 +54,22 @@ public struct OnlineStoreOptions: Sendable {
     self.storeName = storeName
     self.maximumCacheSize = maximumCacheSize
     self.cacheCleanupThreshold = cacheCleanupThreshold
-    self.cacheEncryptionKey = cacheEncryptionKey
+    givenKey = GivenKey(cacheEncryptionKey)
     self.tracksChanges = tracksChanges
     self.conversation = conversation
     self.onDiagnostic = onDiagnostic
   }
 
+  /// The same without the key.
+  var shown: OnlineStoreOptions {
+    var options = self
+    options.givenKey = .withheld
+    return options
+  }
+
   var limits: CacheLimits { CacheLimits(kilobytes: maximumCacheSize, threshold: cacheCleanupThreshold) }
 
   func place(_ root: ODataServiceRoot) -> CachePlace {
-    CachePlace(folder: cachePath ?? CachePlace.defaultFolder, storeName: storeName, root: root)
+    CachePlace(folder: cachePath ?? PlatformFolder.caches, storeName: storeName, root: root)
   }
 }

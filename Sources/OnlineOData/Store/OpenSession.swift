@@ -39,22 +39,36 @@ final class OpenSession: Sendable {
     _ request: ODataSingleRequest, _ question: Question, isCached: Bool
   ) async throws(ODataServiceError) -> ODataSingleResponse {
     var request = request
+    var asksForDelta = isCached
     switch question {
-    case .plain: if isCached { askForDeltaLink(&request) }
+    case .plain: break
     case .conditional(let validators):
       validators.first??.apply(to: &request)
-      askForDeltaLink(&request)
+      asksForDelta = true
     case .changes(let link):
       request.path = link
+      asksForDelta = false
     }
-    return try await conversation.send(request)
+    var tracking = request
+    guard asksForDelta, askForDeltaLink(&tracking) else { return try await conversation.send(request) }
+    do throws(ODataServiceError) { return try await conversation.send(tracking) } catch {
+      guard let status = error.httpStatus, status == 400 || status == 501 else { throw error }
+      // It may be the preference, which is ours, that the service does not take.
+      let response = try await conversation.send(request)
+      memory.trackingWasRefused()
+      report(.trackingRefused(status: status))
+      return response
+    }
   }
 
-  private func askForDeltaLink(_ request: inout ODataSingleRequest) {
-    guard tracksChanges, request.operation == .read, conversation.knownVersion.map({ $0 >= .v4 }) ?? false,
+  /// Adds the preference for a delta link; false, and nothing added, where none is wanted.
+  private func askForDeltaLink(_ request: inout ODataSingleRequest) -> Bool {
+    guard tracksChanges, memory.takesTracking, request.operation == .read,
+      conversation.knownVersion.map({ $0 >= .v4 }) ?? false,
       !(request.fields[.prefer] ?? "").contains("track-changes")
-    else { return }
+    else { return false }
     request.fields[.prefer] = request.fields[.prefer].map { $0 + ", odata.track-changes" } ?? "odata.track-changes"
+    return true
   }
 
   private func send(
@@ -98,11 +112,17 @@ final class SessionMemory: Sendable {
 
   private struct State {
     var batchesTakeConditions = true
+    var takesTracking = true
     var wantsRefresh = false
     var refresh: Task<Void, Never>?
   }
 
   var batchesTakeConditions: Bool { state.withLock { $0.batchesTakeConditions } }
+
+  /// Whether the service has never refused the preference for change tracking.
+  var takesTracking: Bool { state.withLock { $0.takesTracking } }
+
+  func trackingWasRefused() { state.withLock { $0.takesTracking = false } }
 
   func batchConditionsWereRefused() { state.withLock { $0.batchesTakeConditions = false } }
 

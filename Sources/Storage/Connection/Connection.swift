@@ -335,6 +335,7 @@ import Locking
     if [SQLITE_CORRUPT, SQLITE_IOERR].contains(code & 0xFF), let finding = cipher?.keys?.takeFinding() {
       message += ": \(finding)"
     }
-    return StorageError(code: code, message: message, sql: sql, file: file)
+    let system = unsafe sqlite3_system_errno(handle)
+    return StorageError(code: code, system: system, message: message, sql: sql, file: file)
   }
 }

@@ -1,16 +1,68 @@
 import CSQLite
 
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
 extension StorageError {
-  /// The engine's result code as an error.
-  init(code: Int32, message: String, sql: String? = nil, file: String?) {
-    self.init(Category(resultCode: code), code: code, message: message, sql: sql, file: file)
+  /// The engine's result code as an error; `system` is the error number of the system below, 0 for none.
+  init(code: Int32, system: Int32 = 0, message: String, sql: String? = nil, file: String?) {
+    let category = Category(resultCode: code)
+    let isOfSystem = [SQLITE_IOERR, SQLITE_CANTOPEN].contains(code & 0xFF)
+    if isOfSystem, let told = Category(shortage: system) {
+      self.init(told, code: code, message: Self.words(of: system), sql: sql, file: file)
+    } else if category == .full, code != SQLITE_FULL {
+      self.init(.full, code: code, message: Self.words(of: ENOSPC), sql: sql, file: file)
+    } else {
+      self.init(category, code: code, message: message, sql: sql, file: file)
+    }
+  }
+
+  /// What the system says of a file: its error number, and what cannot be done.
+  package init(errno number: Int32, _ what: String, file: String, otherwise: Category = .cannotOpen) {
+    let reason =
+      switch number {
+      case ELOOP: "it is a symbolic link, which is not followed"
+      case _ where Category(shortage: number) != nil: Self.words(of: number).lowercased(1)
+      default: "errno \(number)"
+      }
+    self.init(Category(shortage: number) ?? otherwise, message: "\(what) (\(reason))", file: file)
+  }
+
+  /// Whether the file may be written to, and its folder, where the log is made, may not (`SQLITE_READONLY_DIRECTORY`).
+  var isOfFolder: Bool { extendedCode == SQLITE_READONLY | 6 << 8 }
+
+  private static func words(of shortage: Int32) -> String {
+    switch shortage {
+    case EMFILE, ENFILE: "Too many files are open; the limit of the process is shown by 'ulimit -n'"
+    default: "The disk is full"
+    }
   }
 }
 
+extension String {
+  fileprivate func lowercased(_ count: Int) -> String { prefix(count).lowercased() + dropFirst(count) }
+}
+
 extension StorageError.Category {
+  /// What is short where the system says so; nil for any other error of the system.
+  fileprivate init?(shortage number: Int32) {
+    switch number {
+    case ENOSPC, EDQUOT: self = .full
+    case EMFILE, ENFILE: self = .inputOutput
+    default: return nil
+    }
+  }
+
   init(resultCode: Int32) {
     self =
       switch resultCode & 0xFF {
+      // What the index of the log needs is taken from the disk when the file is opened.
+      case SQLITE_IOERR where resultCode == IOError.sharedSize: .full
       case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_PROTOCOL: .busy
       case SQLITE_CORRUPT: .corrupt
       case SQLITE_NOTADB: .notADatabase

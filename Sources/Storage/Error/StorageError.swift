@@ -1,7 +1,9 @@
+public import LarderErrors
+
 /// Why something kept on disk could not be read or written.
 public struct StorageError: Error, Sendable, CustomStringConvertible {
   /// The kind of failure, for decisions; the codes beside it are for diagnosis.
-  public enum Category: String, Sendable, Hashable {
+  public enum Category: String, Sendable, Hashable, CaseIterable {
     /// Another connection holds the lock, and the time to wait ran out.
     case busy
     /// The file's content is damaged.
@@ -77,7 +79,8 @@ public struct StorageError: Error, Sendable, CustomStringConvertible {
   public var description: String {
     let place = file.map { " (\($0))" } ?? ""
     let number = extendedCode == 0 ? "" : " [SQLite \(extendedCode)]"
-    return "\(message)\(number)\(place)\(category.cure.map { " " + $0 } ?? "")"
+    let text = "\(ErrorExplanation.clause(message))\(number)\(place)"
+    return category.cure.map { "\(text). \($0)" } ?? text
   }
 }
 
@@ -102,6 +105,12 @@ extension StorageError.Category {
 }
 
 extension StorageError {
+  /// A file on a disk that was full when it was opened, so that it is only read.
+  static func fullSinceOpening(_ file: String) -> StorageError {
+    StorageError(
+      .full, message: "The disk was full when the file was opened; open it again when there is room.", file: file)
+  }
+
   /// A file that cannot be opened or made.
   package static func cannotOpen(_ file: String, _ message: String) -> StorageError {
     StorageError(.cannotOpen, message: message, file: file)
@@ -159,5 +168,30 @@ extension StorageError {
   /// A file that another key opens.
   package static func wrongKey(_ file: String) -> StorageError {
     StorageError(.wrongKey, message: "The file is encrypted with another key", file: file)
+  }
+}
+
+extension StorageError: LarderError {
+  /// The stable number of the category, from 1 in the order of its cases; ``extendedCode`` is the engine's.
+  public var errorCode: Int { (Category.allCases.firstIndex(of: category) ?? 0) + 1 }
+
+  /// What happened, where, and the cure.
+  public var explanation: ErrorExplanation {
+    let place = file.map { " (\($0))" } ?? ""
+    let number = extendedCode == 0 ? "" : " [SQLite \(extendedCode)]"
+    return ErrorExplanation(
+      "\(ErrorExplanation.clause(message))\(number)\(place)", cure: category.cure ?? category.fallbackCure)
+  }
+}
+
+extension StorageError.Category {
+  /// What to do where the message has to say the rest.
+  fileprivate var fallbackCure: String {
+    switch self {
+    case .inputOutput: "Check the disk, and try again."
+    case .interrupted: "Begin it again if it is still wanted."
+    case .tooLarge: "Keep the value in parts."
+    default: "Report it to the developers of the application."
+    }
   }
 }

@@ -24,14 +24,18 @@ package final class FileLock: Sendable {
   ///   - isShared: others may share it; then a file that may only be read will do.
   ///   - makes: whether a file that is not there is made; where not, that is `cannotOpen`.
   package init(_ path: String, isShared: Bool = false, makes: Bool = true) throws(StorageError) {
-    var opened = unsafe open(path, O_RDWR | (makes ? O_CREAT : 0) | O_CLOEXEC, mode_t(0o600))
+    // Whoever can write to the folder may have put a link here, to a file of somebody else.
+    let flags = O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
+    var opened = unsafe open(path, O_RDWR | (makes ? O_CREAT : 0) | flags, mode_t(0o600))
     var isWritable = true
     if opened < 0, isShared, [EACCES, EPERM, EROFS].contains(errno) {
-      opened = unsafe open(path, O_RDONLY | O_CLOEXEC)
+      opened = unsafe open(path, O_RDONLY | flags)
       isWritable = false
     }
-    guard opened >= 0 else {
-      throw StorageError(.cannotOpen, message: "The lock file cannot be made (errno \(errno))", file: path)
+    guard opened >= 0 else { throw StorageError(errno: errno, "The lock file cannot be made", file: path) }
+    guard FilesInUse.isRegular(opened) else {
+      _ = close(opened)
+      throw .cannotOpen(path, "The lock file is none: something else has its name")
     }
     guard flock(opened, (isShared ? LOCK_SH : LOCK_EX) | LOCK_NB) == 0 else {
       let reason = errno
@@ -78,7 +82,7 @@ package final class FileLock: Sendable {
         && fsync(held) == 0
     }
     guard isWritten else {
-      throw StorageError(.inputOutput, message: "The lock file cannot be written (errno \(errno))", file: path)
+      throw StorageError(errno: errno, "The lock file cannot be written", file: path, otherwise: .inputOutput)
     }
   }
 

@@ -81,6 +81,12 @@ enum FilesInUse {
     return 0
   }
 
+  /// Whether an open file is one with content, neither a device nor a pipe.
+  static func isRegular(_ descriptor: Int32) -> Bool {
+    var status = stat()
+    return unsafe fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+  }
+
   /// Writes a folder's list of files to the disk, where the file system can do that; false where it fails.
   static func syncFolder(_ path: String) -> Bool {
     let folder = unsafe open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)

@@ -50,6 +50,9 @@ import Synchronization
     let opened = SharedCounter.makeOrOpen(path, like: model)
     guard opened >= 0 else { throw SharedCounter.failure("made", path) }
     do throws(StorageError) {
+      guard FilesInUse.isRegular(opened) else {
+        throw StorageError.cannotOpen(path, "The file of changes is none: something else has its name")
+      }
       try SharedCounter.lock(opened, path, milliseconds: 10_000)
       try SharedCounter.fill(opened, path)
       _ = flock(opened, LOCK_UN)
@@ -70,7 +73,7 @@ import Synchronization
   /// Opens a file that is there to read its numbers; nothing of it is changed, and nothing may be set.
   package init(reading path: String) throws(StorageError) {
     self.path = path
-    let opened = unsafe open(path, O_RDONLY | O_CLOEXEC)
+    let opened = unsafe open(path, O_RDONLY | SharedCounter.notFollowed)
     guard opened >= 0 else { throw SharedCounter.failure("opened", path) }
     var status = stat()
     // Past the end of a file there is nothing to map.
@@ -177,9 +180,12 @@ import Synchronization
   /// Gives the lock back.
   package func unlock() { _ = flock(descriptor, LOCK_UN) }
 
+  /// Whoever can write to the folder may have put a link here, to a file of somebody else.
+  private static let notFollowed = O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
+
   private static func makeOrOpen(_ path: String, like model: String?) -> Int32 {
-    let made = unsafe open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode_t(0o600))
-    guard made >= 0 else { return unsafe errno == EEXIST ? open(path, O_RDWR | O_CLOEXEC) : made }
+    let made = unsafe open(path, O_RDWR | O_CREAT | O_EXCL | notFollowed, mode_t(0o600))
+    guard made >= 0 else { return unsafe errno == EEXIST ? open(path, O_RDWR | notFollowed) : made }
     var status = stat()
     // Only now, for the process's mask does not hold for a file that others share.
     if let model, unsafe stat(model, &status) == 0 { _ = fchmod(made, status.st_mode & 0o666) }
@@ -220,10 +226,10 @@ import Synchronization
 
   private static func failure(_ what: String, _ path: String) -> StorageError {
     let reason = errno
-    let message = "The file of changes cannot be \(what) (errno \(reason))"
+    let message = "The file of changes cannot be \(what)"
     return switch reason {
-    case ENODEV, ENOTSUP, EOPNOTSUPP, ENOLCK, ENOSYS, EINVAL: .notSupported(path, message)
-    default: .cannotOpen(path, message)
+    case ENODEV, ENOTSUP, EOPNOTSUPP, ENOLCK, ENOSYS, EINVAL: .notSupported(path, "\(message) (errno \(reason))")
+    default: StorageError(errno: reason, message, file: path)
     }
   }
 }

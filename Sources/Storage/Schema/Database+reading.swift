@@ -1,29 +1,59 @@
 // Files that may be read and not written to.
 extension Database {
-  /// Opens a file that is up to date and may not be written to: beside who writes to it, or, where the index of its log
-  /// cannot be shared, as one that does not change. Nil for another failure, or a file that is not there.
+  /// Opens a file that is up to date and may not be written to, or is on a full disk: beside who writes to it, or, where the
+  /// index of its log cannot be shared, as one that does not change. Nil for another failure, or a file that is not there.
   static func openToRead(
     _ path: String, _ schema: Schema, _ options: DatabaseOptions, _ cipher: CipherRegistry.Registration?,
     after error: StorageError
   ) throws(StorageError) -> Database? {
+    let isFull = error.category == .full
     let isBarred = error.category == .readOnly || error.category == .cannotOpen
-    guard isBarred else { return nil }
+    guard isFull || isBarred && options.allowsReadOnly else { return nil }
     switch try DatabaseFile(path).content() {
     case .database where cipher == nil, .encrypted where cipher != nil: break
     case .absent, .database, .encrypted, .damaged, .other: return nil
     }
+    do throws(StorageError) { return try openAsItIs(path, schema, options, cipher, isFull: isFull) } catch {
+      // Why it cannot be read either is not what stands in the way.
+      if isFull { return nil }
+      throw error
+    }
+  }
+
+  private static func openAsItIs(
+    _ path: String, _ schema: Schema, _ options: DatabaseOptions, _ cipher: CipherRegistry.Registration?, isFull: Bool
+  ) throws(StorageError) -> Database {
     do throws(StorageError) {
       let connection = try connectToRead(path, .readOnly, schema, options, cipher)
-      return Database(path, options: options, writer: connection, cipher: cipher)
+      return Database(path, options: options, writer: connection, cipher: cipher, isFull: isFull)
     } catch {
-      guard error.category == .cannotOpen else { throw error }
+      // The index of the log cannot be made: there may be no room, or the folder forbids it.
+      let isOfIndex = error.category == .cannotOpen || error.category == .full || error.isOfFolder
+      guard isOfIndex else { throw error }
     }
+    if isFull, FileStamp(path).hasLog { try moveLogAlone(path, options, cipher) }
     let stamp = FileStamp(path)
     guard !stamp.hasLog else {
       throw .cannotOpen(path, "The file's log was not moved into it; open it once where it may be written to")
     }
     let connection = try connectToRead(path, .immutable, schema, options, cipher)
-    return Database(path, options: options, writer: connection, cipher: cipher, stamp: stamp)
+    return Database(path, options: options, writer: connection, cipher: cipher, stamp: stamp, isFull: isFull)
+  }
+
+  /// Moves the log into the file where no room is left for its index: with the file locked for this connection alone SQLite has
+  /// the index in its own memory. That takes no room where the file need not grow.
+  private static func moveLogAlone(
+    _ path: String, _ options: DatabaseOptions, _ cipher: CipherRegistry.Registration?
+  ) throws(StorageError) {
+    let connection = try Connection(path, access: .readWrite, options: options, cipher: cipher)
+    do throws(StorageError) {
+      try connection.run("PRAGMA locking_mode = EXCLUSIVE")
+      try connection.run("PRAGMA wal_checkpoint(TRUNCATE)")
+    } catch {
+      try? connection.close()
+      throw error
+    }
+    try connection.close()
   }
 
   private static func connectToRead(

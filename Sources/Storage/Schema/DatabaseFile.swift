@@ -42,18 +42,29 @@ package struct DatabaseFile: Sendable {
     case .success(let look): found = look
     case .failure(let failure) where failure.isAbsence: return .absent
     case .failure(let failure):
-      throw StorageError(.cannotOpen, message: "The file cannot be read (errno \(failure.number))", file: path)
+      throw StorageError(errno: failure.number, "The file cannot be read", file: path)
     }
     guard found.isRegular else { return .other }
     let header = found.start
     guard !header.isEmpty else { return .absent }
     let magic = Array("SQLite format 3\0".utf8)
-    guard header.count >= 100 else { return magic.starts(with: header.prefix(16)) ? .damaged : .other }
+    // No program's file begins with so many zeros: they are what a crash of the machine leaves.
+    let isZeros = header.allSatisfy { $0 == 0 }
+    guard header.count >= 100 else { return isZeros || magic.starts(with: header.prefix(16)) ? .damaged : .other }
     if EncryptedHeader.read(header) != .other { return .encrypted }
-    guard header.starts(with: magic) else { return found.byteCount % 512 == 0 ? .damaged : .other }
+    guard header.starts(with: magic) else { return isZeros || found.byteCount % 512 == 0 ? .damaged : .other }
     let id = header[68..<72].reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
     return .database(applicationID: Int32(bitPattern: id))
   }
+
+  /// Whether the file is there and holds nothing: no bytes, or a page of zeros.
+  package var isBlank: Bool {
+    guard let found = try? FilesInUse.look(path, FileContent.pageLength).get(), found.isRegular else { return false }
+    return found.byteCount <= FileContent.pageLength && found.start.allSatisfy { $0 == 0 }
+  }
+
+  /// Whether the file holds nothing, though the file of changes beside it, which is made after it, shows that it did.
+  package var hasLostContent: Bool { isBlank && DatabaseFile(path + "-changes").byteCount > 0 }
 
   /// The file's length in bytes; 0 where there is none.
   package var byteCount: Int { (try? FilesInUse.look(path, 0).get()).map { Int(clamping: $0.byteCount) } ?? 0 }
@@ -68,8 +79,14 @@ package struct DatabaseFile: Sendable {
     }
   }
 
+  /// SQLite's name for a database in memory names no file: one of this name would be made, and never found again.
+  private func checkIsFile() throws(StorageError) {
+    guard path != ":memory:" else { throw .notSupported(path, "It must be a file, not a database in memory") }
+  }
+
   /// Makes the file's folder where it is missing, for its owner alone.
   package func makeFolder() throws(StorageError) {
+    try checkIsFile()
     guard let slash = path.lastIndex(of: "/"), slash > path.startIndex else { return }
     let folder = String(path[..<slash])
     guard !FileManager.default.fileExists(atPath: folder) else { return }
@@ -95,8 +112,9 @@ package struct DatabaseFile: Sendable {
 
   /// Makes an empty file where there is none: it, and so its log, can be read by its owner alone.
   package func make() throws(StorageError) {
+    try checkIsFile()
     let reason = FilesInUse.make(path)
-    if reason != 0 { throw StorageError(.cannotOpen, message: "The file cannot be made (errno \(reason))", file: path) }
+    if reason != 0 { throw StorageError(errno: reason, "The file cannot be made", file: path) }
   }
 
   /// Moves the file and its log aside under a new name ending in `.damaged`, replacing an earlier one; answers its path.

@@ -218,6 +218,14 @@ struct SQLiteDamageTests {
     #expect(await cacheError { _ = try await SQLiteCache(path: "/proc/cache") } != nil)
   }
 
+  @Test("a link in the place of the lock is not followed")
+  func plantedLock() async throws {
+    let victim = try folder.write(Array("victim".utf8), to: "victim")
+    try FileManager.default.createSymbolicLink(atPath: path + ".lock", withDestinationPath: victim)
+    #expect(await cacheError { _ = try await open() } != nil)
+    #expect(try String(contentsOfFile: victim, encoding: .utf8) == "victim")
+  }
+
   @Test("damage that was met is looked for at the next opening, however large the file")
   func marked() async throws {
     let cache = try await filled()

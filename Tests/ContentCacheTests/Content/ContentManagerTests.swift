@@ -177,6 +177,23 @@ struct DownloadTests {
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["a"])
   }
 
+  @Test("a file that is replaced keeps its permissions, and a link is written through")
+  func places() async throws {
+    let folder = try TemporaryFolder()
+    let rig = ManagerRig { _, _ in .init(200, ["Cache-Control": "max-age=100"], "new") }
+    let path = try folder.write(Array("old".utf8), to: "a")
+    try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
+    try FileManager.default.createSymbolicLink(atPath: folder.file("link"), withDestinationPath: path)
+    for name in ["a", "link"] {
+      try await rig.manager.download(rig.query(), toFile: folder.file(name))
+      #expect(try String(contentsOfFile: path, encoding: .utf8) == "new")
+      #expect(try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int == 0o600)
+      #expect(try FileManager.default.destinationOfSymbolicLink(atPath: folder.file("link")) == path)
+      try Data("old".utf8).write(to: URL(filePath: path))
+      try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
+    }
+  }
+
   @Test("content that breaks off leaves no file, and a folder that is not there is an error with its reason")
   func failures() async throws {
     let folder = try TemporaryFolder()

@@ -22,6 +22,12 @@ package enum Fault: Sendable, Hashable {
   case part(Int, status: Int)
   /// The response to one part of a batch is missing; another part may be refused besides.
   case partMissing(Int, refused: Int?)
+  /// The response to one request of a change set is missing; another one may be refused besides.
+  case memberMissing(Int, refused: Int?)
+  /// The responses to a change set come in another order, and one of them says not whose it is.
+  case idMissing(Int)
+  /// The response to one request of a batch comes under the name of another.
+  case idRepeated(Int)
   /// Two parts of a batch response change places.
   case partsSwapped
   /// One part of a batch response comes twice.
@@ -81,10 +87,22 @@ package enum Fault: Sendable, Hashable {
     return .partMissing(part, refused: part + 1 + Int(random.next() % 2))
   }
 
+  /// A fault by chance in the response to a change set of several requests.
+  package static func ofChangeSet(using random: inout PrintedSeed) -> Fault {
+    let member = Int(random.next() % 3)
+    return switch random.next() % 5 {
+    case 0: .idMissing(member)
+    case 1: .memberMissing(member, refused: nil)
+    default: .memberMissing(member, refused: member + 1 + Int(random.next() % 2))
+    }
+  }
+
   /// A fault by chance in the response to a batch.
   package static func ofBatch(using random: inout PrintedSeed) -> Fault {
     let part = Int(random.next() % 4)
-    return switch random.next() % 8 {
+    return switch random.next() % 11 {
+    case 8: .idRepeated(part)
+    case 9, 10: ofChangeSet(using: &random)
     case 0, 1: .part(part, status: [400, 403, 409, 412, 428, 429, 500][Int(random.next() % 7)])
     case 2: .partMissing(part, refused: nil)
     case 3...5: .partMissing(part, refused: Int(random.next() % 4))
@@ -107,6 +125,10 @@ extension Fault: CustomStringConvertible {
     case .foreign(let form): "an empty collection as \(form)"
     case .part(let part, let status): "part \(part) refused with \(status)"
     case .partMissing(let part, let refused): "part \(part) missing" + (refused.map { ", part \($0) refused" } ?? "")
+    case .memberMissing(let member, let refused):
+      "member \(member) missing" + (refused.map { ", member \($0) refused" } ?? "")
+    case .idMissing(let member): "members in another order, that of \(member) without its id"
+    case .idRepeated(let part): "part behind \(part) under its id"
     case .partsSwapped: "parts swapped"
     case .partTwice(let part): "part \(part) twice"
     case .crash(let isAfter): isAfter ? "crash when the service has acted" : "crash before the request leaves"

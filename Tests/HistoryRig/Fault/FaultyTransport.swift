@@ -1,4 +1,5 @@
 package import HTTPCore
+import OData
 import Synchronization
 
 #if canImport(FoundationEssentials)
@@ -15,8 +16,11 @@ package final class FaultyTransport: HTTPTransport {
     var struck: Fault?
     /// The changes that the fault touched.
     var marks: Set<String> = []
+    /// Those of them that a damaged response says to be done, and nothing else in it speaks of.
+    var told: Set<String> = []
     var onCrash: (@Sendable () -> Void)?
-    var lastError: String?
+    /// What happens when the service has acted and the response is on its way.
+    var meanwhile: (@Sendable () -> Void)?
   }
 
   package let actor: String
@@ -28,16 +32,24 @@ package final class FaultyTransport: HTTPTransport {
   package var identity: String { "" }
 
   /// Lets a fault happen to the request with this number, of reads or of changes. `crash` is called when the process shall
-  /// end: what it copies is what is left of the store.
-  package func arm(_ fault: Fault, after: Int, takesReads: Bool, crash: @escaping @Sendable () -> Void) {
-    state.withLock { ($0.armed, $0.struck, $0.onCrash, $0.marks) = ((fault, after, takesReads), nil, crash, []) }
+  /// end: what it copies is what is left of the store. `meanwhile` is called when the service has acted.
+  package func arm(
+    _ fault: Fault, after: Int, takesReads: Bool, meanwhile: (@Sendable () -> Void)? = nil,
+    crash: @escaping @Sendable () -> Void
+  ) {
+    state.withLock { state in
+      (state.armed, state.struck, state.onCrash, state.marks) = ((fault, after, takesReads), nil, crash, [])
+      state.told = []
+      state.meanwhile = meanwhile
+    }
   }
 
-  /// Takes the fault away; answers it where it has happened, with the marks of the changes that it touched.
-  package func disarm() -> (fault: Fault, marks: Set<String>)? {
+  /// Takes the fault away; answers it where it has happened, with the marks of the changes that it touched, and of those
+  /// that the response says to be done all the same.
+  package func disarm() -> (fault: Fault, marks: Set<String>, told: Set<String>)? {
     state.withLock { state in
-      defer { (state.armed, state.struck, state.onCrash) = (nil, nil, nil) }
-      return state.struck.map { ($0, state.marks) }
+      defer { (state.armed, state.struck, state.onCrash, state.meanwhile) = (nil, nil, nil, nil) }
+      return state.struck.map { ($0, state.marks, state.told) }
     }
   }
 
@@ -108,6 +120,7 @@ package final class FaultyTransport: HTTPTransport {
     _ request: ModelRequest, _ fault: Fault?, _ url: URL
   ) throws(HTTPTransportError) -> HTTPResponse {
     var failing: [Int: Int] = [:]
+    var member: Int?
     switch fault {
     case .requestLost?: throw .connectionLost(reason: "lost on its way")
     case .delayed?:
@@ -126,10 +139,12 @@ package final class FaultyTransport: HTTPTransport {
       return self.response(response, url)
     case .part(let part, let status)?: failing = [part: status]
     case .partMissing(let part, let refused?)? where part != refused: failing = [refused: 400]
+    case .memberMissing(let missing, let refused?)? where missing != refused: member = refused
     default: break
     }
-    var response = model.respond(to: request, from: actor, failing: failing)
+    var response = model.respond(to: request, from: actor, failing: failing, member: member)
     note(request, response)
+    if fault != nil { state.withLock { $0.meanwhile }?() }
     switch fault {
     case .responseLost?: throw .connectionLost(reason: "the response was lost")
     case .crash(isAfter: true)?:
@@ -140,11 +155,31 @@ package final class FaultyTransport: HTTPTransport {
       return HTTPResponse(
         status: 200, fields: [.contentType: "text/html"], url: url, body: HTTPBodyStream(Array("<html></html>".utf8)))
     case .truncated(let isSilent)?: return truncated(response, isSilent, url)
-    case .partMissing, .partsSwapped, .partTwice:
+    case .partMissing, .partsSwapped, .partTwice, .memberMissing, .idMissing, .idRepeated:
       if let fault { response = ResponseDamage.damaged(response, by: fault) }
+      let told = told(by: response, request)
+      state.withLock { $0.told = told }
     default: break
     }
     return self.response(response, url)
+  }
+
+  /// The marks of the changes of a batch that one response each, under their own id, says to be done.
+  private func told(by response: ModelResponse, _ request: ModelRequest) -> Set<String> {
+    let answers = (response.parts ?? []).flatMap { part in
+      switch part {
+      case .single(let id, let response): [(id: id, response: response)]
+      case .changeSet(let members): members
+      }
+    }
+    guard !answers.contains(where: { $0.id == nil }) else { return [] }
+    let byID = Dictionary(grouping: answers) { $0.id ?? "" }
+    let requests = ModelService.parts(request).flatMap(\.requests)
+    return Set(
+      requests.compactMap { request in
+        guard let own = request.id.flatMap({ byID[$0] }), own.count == 1, !own[0].response.isError else { return nil }
+        return request.fields["Mark"]
+      })
   }
 
   private func response(_ response: ModelResponse, _ url: URL) -> HTTPResponse {

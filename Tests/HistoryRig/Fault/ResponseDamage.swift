@@ -10,6 +10,16 @@ enum ResponseDamage {
     switch fault {
     case .partMissing(let part, _): parts.remove(at: part % parts.count)
     case .partTwice(let part): parts.append(parts[part % parts.count])
+    case .memberMissing(let member, _): parts = parts.map { without(member, $0) }
+    case .idMissing(let member):
+      parts = parts.map { part in
+        guard case .changeSet(var members) = part, members.count > 1 else { return part }
+        members[member % members.count].id = nil
+        return .changeSet(members.reversed())
+      }
+    case .idRepeated(let part):
+      let next = (part + 1) % parts.count
+      parts[next] = named(parts[next], as: parts[part % parts.count])
     case .partsSwapped:
       // The order of a JSON batch's responses is free, and so is that of a change set's; other parts keep theirs.
       if isJSON {
@@ -25,6 +35,28 @@ enum ResponseDamage {
     damaged.parts = parts
     damaged.body = Array(ModelService.text(parts, isJSON: isJSON).utf8)
     return damaged
+  }
+
+  /// A change set without one of its responses; one that failed keeps another beside the error, which else would be that of
+  /// the whole.
+  private static func without(_ member: Int, _ part: ModelBatchPart) -> ModelBatchPart {
+    guard case .changeSet(var members) = part, members.count > 1 else { return part }
+    members.remove(at: member % members.count)
+    return members.count == 1 && members[0].response.isError ? part : .changeSet(members)
+  }
+
+  private static func named(_ part: ModelBatchPart, as other: ModelBatchPart) -> ModelBatchPart {
+    let id: String? =
+      switch other {
+      case .single(let id, _): id
+      case .changeSet(let members): members.first?.id
+      }
+    switch part {
+    case .single(_, let response): return .single(id: id, response)
+    case .changeSet(var members):
+      members[0].id = id
+      return .changeSet(members)
+    }
   }
 
   /// An empty collection in the words of another protocol.

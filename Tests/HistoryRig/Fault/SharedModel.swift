@@ -36,8 +36,10 @@ package final class SharedModel: Sendable {
   }
 
   /// Answers a request.
-  func respond(to request: ModelRequest, from actor: String, failing: [Int: Int] = [:]) -> ModelResponse {
+  func respond(
+    to request: ModelRequest, from actor: String, failing: [Int: Int] = [:], member: Int? = nil
+  ) -> ModelResponse {
     release()
-    return state.withLock { $0.service.respond(to: request, from: actor, failing: failing) }
+    return state.withLock { $0.service.respond(to: request, from: actor, failing: failing, member: member) }
   }
 }

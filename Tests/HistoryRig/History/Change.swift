@@ -35,8 +35,12 @@ package struct Change: Sendable {
   package var seen: [String: String] = [:]
   /// The entities that the client itself gives a key.
   package var keys: [ModelService.Name] = []
-  /// The texts that no other change sends.
+  /// The texts that no other change sends, but for one that is its twin.
   package var texts: [String] = []
+  /// Another creation that has sent the same values: which of the entities is whose does not matter.
+  package var twin: Int?
+  /// Whether an update sets nothing but a link.
+  package var isOfLinkAlone = false
   package var fate = Fate.pending
   /// The conflict policies of the uploads while it was pending.
   package var policies: Set<String> = []

@@ -7,9 +7,18 @@ package struct HistoryBatch: Sendable {
   package let limit: Duration?
   /// How many are carried out at once.
   package let width: Int
+  /// What all of them are about; nil for what their seeds say.
+  package let theme: HistoryTheme?
 
-  package init(first: UInt64, count: Int? = nil, limit: Duration? = nil, width: Int = 3) {
-    (self.first, self.count, self.limit, self.width) = (first, count, limit, max(1, width))
+  package init(
+    first: UInt64, count: Int? = nil, limit: Duration? = nil, width: Int = 3, theme: HistoryTheme? = nil
+  ) {
+    (self.first, self.count, self.limit, self.width, self.theme) = (first, count, limit, max(1, width), theme)
+  }
+
+  /// The history of a seed.
+  package func plan(_ seed: UInt64) -> HistoryPlan {
+    theme.map { HistoryPlan(seed: seed, theme: $0) } ?? HistoryPlan(seed: seed)
   }
 
   /// What came of one history.
@@ -39,7 +48,11 @@ package struct HistoryBatch: Sendable {
   }
 
   /// Carries them out; `report` hears of each.
-  package func run(_ report: (Outcome) -> Void = { _ in }) async throws -> Result {
+  ///
+  /// - Parameter isStoppedByFinding: none is begun behind the first one that has a finding.
+  package func run(
+    isStoppedByFinding: Bool = false, _ report: (Outcome) -> Void = { _ in }
+  ) async throws -> Result {
     var result = Result()
     let begin = ContinuousClock.now
     try await withThrowingTaskGroup(of: Outcome.self) { group in
@@ -52,7 +65,7 @@ package struct HistoryBatch: Sendable {
         let next = seed
         seed &+= 1
         group.addTask {
-          let run = try HistoryRun(HistoryPlan(seed: next))
+          let run = try HistoryRun(plan(next))
           return Outcome(seed: next, findings: await run.carryOut(), trace: run.trace)
         }
       }
@@ -60,7 +73,7 @@ package struct HistoryBatch: Sendable {
       while let outcome = try await group.next() {
         result.take(outcome)
         report(outcome)
-        if isDue() { add(to: &group) }
+        if isDue(), !isStoppedByFinding || result.seeds.isEmpty { add(to: &group) }
       }
     }
     return result

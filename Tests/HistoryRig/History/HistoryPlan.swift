@@ -3,7 +3,7 @@ import TestSupport
 /// One step of a history: what is done, by which store, and the number that decides the rest.
 package struct HistoryStep: Sendable, Hashable, CustomStringConvertible {
   package enum Kind: String, Sendable, CaseIterable {
-    case create, createDeep, update, delete, link, media, createMedia, action, transaction, burst
+    case create, twins, createDeep, update, delete, link, media, createMedia, action, transaction, burst
     case undo, resolve, upload, download, reopen, crash, writer
   }
 
@@ -30,7 +30,7 @@ package struct HistoryPlan: Sendable {
 
   /// The history of a seed. Its theme goes by the seed: those that follow each other have different ones.
   package init(seed: UInt64) {
-    let themes = HistoryTheme.allCases
+    let themes = HistoryTheme.turns
     self.init(seed: seed, theme: themes[Int(seed % UInt64(themes.count))])
   }
 

@@ -55,6 +55,8 @@ extension HistoryRun {
     guard let key = entity["ID"]?.plain else { return nil }
     let name = ModelService.Name(set, key)
     if let number = store.locals[name.description] {
+      // Which entity it becomes is open.
+      if changes[number].twin != nil { return nil }
       return Shown(path: name.description, target: .made(number), entity: entity)
     }
     guard !key.hasPrefix("-"), !key.hasPrefix("l") else { return nil }
@@ -84,8 +86,10 @@ extension HistoryRun {
   func create(_ store: StoreHand) async throws {
     switch roll(10) {
     case 0 where plan.kind.hasPlaces: try await createPlace(store)
+    case 9 where plan.kind.hasPlaces && plan.theme == .creations: try await createPlace(store)
     case 1 where plan.kind.hasLinks: try await createTag(store)
     case 2 where plan.kind.hasMedia: try await createPhoto(store)
+    case 5... where plan.theme == .media: try await createPhoto(store)
     case 3, 4: try await createItem(store)
     default: try await createOrder(store)
     }
@@ -95,7 +99,7 @@ extension HistoryRun {
     let text = text(change)
     change.texts = [text]
     var properties = key(change) + [ODataProperty("Name", .string(text)), ODataProperty("Stock", .int32(1))]
-    if chance(60) {
+    if chance(plan.theme == .creations ? 85 : 60) {
       change.texts.append(self.text(change))
       properties.append(ODataProperty("Note", .string(change.texts[1])))
     }
@@ -106,11 +110,31 @@ extension HistoryRun {
     var change = draft(store, .create, "Orders")
     var entity = order(&change)
     if plan.kind.hasLinks, chance(50), let buyer = one(try await shown("Buyers", store)) {
-      var link = ODataNavigationLink(name: "Buyer")
-      link.bindings = [buyer.path]
-      entity.navigationLinks = [link]
+      entity.navigationLinks = [link("Buyer", to: buyer.path)]
     }
     try await make(.create(entity, in: "Orders"), change, store)
+  }
+
+  private func link(_ name: String, to path: String) -> ODataNavigationLink {
+    var link = ODataNavigationLink(name: name)
+    link.bindings = [path]
+    return link
+  }
+
+  /// Two orders with the same values; their buyers may be others.
+  func twins(_ store: StoreHand) async throws {
+    guard plan.kind.givesKeys else { return try await createOrder(store) }
+    let first = changes.count
+    var change = draft(store, .create, "Orders")
+    var entity = order(&change)
+    let buyers = plan.kind.hasLinks ? try await shown("Buyers", store) : []
+    for twin in [first + 1, first] {
+      change = Change(number: changes.count, store: store.name, operation: .create, set: "Orders", texts: change.texts)
+      change.twin = twin
+      entity.navigationLinks = []
+      if chance(70), let buyer = one(buyers) { entity.navigationLinks = [link("Buyer", to: buyer.path)] }
+      try await make(.create(entity, in: "Orders"), change, store)
+    }
   }
 
   private func createItem(_ store: StoreHand) async throws {
@@ -123,9 +147,7 @@ extension HistoryRun {
     guard plan.kind.layout != .expanded, chance(60) else {
       return try await make(.create(entity, in: "\(order.path)/Items"), change, store)
     }
-    var link = ODataNavigationLink(name: "Order")
-    link.bindings = [order.path]
-    entity.navigationLinks = [link]
+    entity.navigationLinks = [link("Order", to: order.path)]
     try await make(.create(entity, in: "Items"), change, store)
   }
 
@@ -188,10 +210,30 @@ extension HistoryRun {
   }
 
   func update(_ store: StoreHand) async throws {
+    if plan.kind.hasLinks, chance(plan.theme == .updates ? 45 : 15) { return try await updateWithLink(store) }
     guard let (set, shown) = try await someEntity(store) else { return }
     var change = draft(store, .update, set, shown.target)
     let entity = update(shown, set, &change)
-    try await make(.update(shown.path, to: entity), change, store)
+    guard chance(plan.theme == .updates ? 45 : 20), let property = entity.properties.first else {
+      return try await make(.update(shown.path, to: entity), change, store)
+    }
+    let request = ODataSingleRequest(
+      .update(.replace), "\(shown.path)/\(property.name)", body: .properties([property]))
+    try await make(request, change, store)
+  }
+
+  /// An update that sets the link to a buyer, alone or with a property.
+  private func updateWithLink(_ store: StoreHand) async throws {
+    let showsLinks = plan.kind.showsLinks
+    guard let order = one(try await shown("Orders", store, expand: showsLinks ? "Buyer" : nil)),
+      let buyer = one(try await shown("Buyers", store))
+    else { return }
+    var change = draft(store, .update, "Orders", order.target)
+    change.isOfLinkAlone = chance(80)
+    var entity = change.isOfLinkAlone ? ODataEntity() : update(order, "Orders", &change)
+    if showsLinks { change.seen["Buyer"] = buyerPath(order.entity) }
+    entity.navigationLinks = [link("Buyer", to: buyer.path)]
+    try await make(.update(order.path, to: entity), change, store)
   }
 
   func delete(_ store: StoreHand) async throws {
@@ -200,7 +242,8 @@ extension HistoryRun {
   }
 
   func link(_ store: StoreHand) async throws {
-    guard let order = one(try await shown("Orders", store, expand: "Buyer,Tags")) else { return }
+    let showsLinks = plan.kind.showsLinks
+    guard let order = one(try await shown("Orders", store, expand: showsLinks ? "Buyer,Tags" : nil)) else { return }
     let isV2 = plan.kind.isV2
     func path(_ member: String) -> String {
       isV2 ? "\(order.path)/$links/\(member)" : "\(order.path)/\(member)/$ref"
@@ -209,11 +252,11 @@ extension HistoryRun {
     case 0, 1:
       guard let buyer = one(try await shown("Buyers", store)) else { return }
       var change = draft(store, .link, "Orders", order.target)
-      change.seen["Buyer"] = buyerPath(order.entity)
+      if showsLinks { change.seen["Buyer"] = buyerPath(order.entity) }
       try await make(.updateLink(path("Buyer"), to: buyer.path), change, store)
     case 2:
       var change = draft(store, .unlink, "Orders", order.target)
-      change.seen["Buyer"] = buyerPath(order.entity)
+      if showsLinks { change.seen["Buyer"] = buyerPath(order.entity) }
       try await make(.deleteLink(path("Buyer")), change, store)
     case 3:
       guard let tag = one(try await shown("Tags", store)) else { return }

@@ -15,18 +15,48 @@ extension HistoryRun {
     try await sync(store, .nothing)
     let before = model.service.effects.count
     guard try await send(store) != nil else { return }
-    // While nobody has looked what became of it, others go on.
-    if chance(plan.theme == .everything ? 20 : 60) {
-      let (name, member) = (store.name, plan.theme == .links ? "Buyer" : nil as String?)
-      other { service, random in
-        SecondWriter.touch(what: name, since: before, member, on: &service, using: &random)
-      }
-    }
+    try await goOn(behind: store, since: before)
     if plan.theme == .undone, chance(60) {
       // What the crash left is the store now.
       _ = try await store.reviveAfterCrash()
       try await sync(store, .upload)
       try await undo(store)
+    }
+  }
+
+  /// While nobody has looked what became of an upload, others go on: with what it has changed since an effect.
+  private func goOn(behind store: StoreHand, since number: Int) async throws {
+    let name = store.name
+    if chance(50) { model.release() }
+    if plan.theme == .creations, chance(30) {
+      // A download brings what the upload has made, and another client deletes it.
+      if try await store.reviveAfterCrash() { note("    opened again what the crash left") }
+      try await sync(store, .upload)
+      try await download(store)
+      return other { SecondWriter.remove(what: name, since: number, on: &$0, using: &$1) }
+    }
+    guard chance(plan.theme == .everything ? 20 : 75) else { return }
+    let touch = touch(name, since: number)
+    other { touch(&$0, &$1) }
+  }
+
+  private func touch(
+    _ store: String, since number: Int
+  ) -> @Sendable (inout ModelService, inout PrintedSeed) -> String {
+    let member = plan.theme == .links ? "Buyer" : nil as String?
+    return { SecondWriter.touch(what: store, since: number, member, on: &$0, using: &$1) }
+  }
+
+  /// What another client does when the service has acted and the response is on its way.
+  private func meanwhile(_ store: String) -> @Sendable () -> Void {
+    let (drawn, model) = (random.next(), model)
+    let touch = touch(store, since: model.service.effects.count)
+    return {
+      let line = model.change { service in
+        var random = PrintedSeed(seed: drawn)
+        return touch(&service, &random)
+      }
+      model.note("    other, meanwhile: " + line)
     }
   }
 
@@ -43,7 +73,10 @@ extension HistoryRun {
     let (fault, percent) = plan.theme.uploadFault(using: &random)
     if chance(percent) {
       let takesReads = chance(10)
-      store.transport.arm(fault, after: [0, 0, 0, 1, 2][roll(5)], takesReads: takesReads, crash: store.crash)
+      store.transport.arm(
+        fault, after: [0, 0, 0, 1, 2][roll(5)], takesReads: takesReads,
+        meanwhile: takesReads || chance(60) ? nil : meanwhile(store.name), crash: store.crash)
+      readsMayFail = takesReads
     }
     note("    conflicts: \(name), batches of \(size)")
     for place in pending { changes[place].policies.insert(name) }
@@ -65,7 +98,8 @@ extension HistoryRun {
   /// Takes the fault away, and notes which changes it has touched.
   @discardableResult
   private func disarm(_ store: StoreHand) -> Fault? {
-    guard let (fault, marks) = store.transport.disarm() else { return nil }
+    guard let (fault, marks, told) = store.transport.disarm() else { return nil }
+    self.told = told
     if fault.isForReads { sawForeign.insert(store.name) }
     for place in changes.indices where marks.contains(changes[place].mark) { changes[place].faults.append(fault) }
     return fault
@@ -86,6 +120,7 @@ extension HistoryRun {
   }
 
   func download(_ store: StoreHand) async throws {
+    downloads.append((store.name, changes.count))
     let (fault, percent) = plan.theme.downloadFault(using: &random)
     if chance(percent) { store.transport.arm(fault, after: roll(3), takesReads: true, crash: store.crash) }
     do {
@@ -94,7 +129,11 @@ extension HistoryRun {
       _ = try await store.provider.download()
       let fault = disarm(store)
       note("    downloaded")
-      if !isResumed { await checkRows(store, fault) }
+      if !isResumed {
+        let service = model.service
+        sightings.append(Sighting(store: store.name, number: service.effects.count, entities: service.entities))
+        await checkRows(store, fault)
+      }
     } catch {
       note("    stopped: \(error)")
       if disarm(store) == nil { judgeHealthy(error, "download") }
@@ -107,7 +146,8 @@ extension HistoryRun {
     let before = try await store.queue()
     guard let entry = one(before) else { return }
     let isAll = chance(15)
-    let archived = Set(try await store.archive().map(\.mark))
+    let archive = try await store.archive()
+    let archived = Set(archive.map(\.mark))
     note("    undo \(isAll ? "all" : entry.path ?? "-")")
     let count: Int
     guard isAll || entry.path != nil else { return }
@@ -121,13 +161,18 @@ extension HistoryRun {
       try await sync(store, .upload)
       throw error
     }
-    let left = Set(try await (store.queue() + store.archive()).map(\.mark))
+    let waiting = try await store.queue() + store.archive()
+    let left = Set(waiting.map(\.mark))
     let gone = Set(before.map(\.mark)).union(archived).subtracting(left)
     let effects = model.service.effects
     let done = gone.filter { mark in !archived.contains(mark) && effects.contains { $0.mark == mark } }
     note("    taken back: \(count) of \(gone.sorted())")
-    let hidden = changes.filter { done.contains($0.mark) && isHidden($0) }
-    if count > gone.count - done.count + hidden.count {
+    let hidden = Set(changes.filter { isHidden($0) }.map(\.mark))
+    // One change may be sent twice: see `isSentTwice`.
+    let takenBack = (before + archive).filter { request in
+      !waiting.contains { $0.id == request.id } && (!done.contains(request.mark) || hidden.contains(request.mark))
+    }
+    if count > takenBack.count {
       find(.undoneThoughDone, item: 8, "\(done.sorted()) reported as taken back, though done at the service")
     }
     // What was found out to be done is no longer pending, and is not undone.

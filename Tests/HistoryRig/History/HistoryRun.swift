@@ -18,6 +18,14 @@ package final class HistoryRun {
   var sawForeign: Set<String> = []
   /// Changes that were scheduled at once.
   var scheduled: Set<Int> = []
+  /// What downloads have brought.
+  var sightings: [Sighting] = []
+  /// How many changes had been made when a store began a download.
+  var downloads: [(store: String, changes: Int)] = []
+  /// Whether something may go wrong with the look-ups of the step that is carried out.
+  var readsMayFail = false
+  /// The changes to which a damaged response of that step says that they are done.
+  var told: Set<String> = []
 
   package init(_ plan: HistoryPlan) throws {
     self.plan = plan
@@ -82,6 +90,8 @@ package final class HistoryRun {
     let store = stores[step.store]
     random = PrintedSeed(seed: step.dice)
     stepBegin = changes.count
+    readsMayFail = false
+    told = []
     note("\(step) \(step.kind == .writer ? "" : store.name)")
     var cause = Cause.nothing
     do {
@@ -121,6 +131,7 @@ package final class HistoryRun {
   func change(_ kind: HistoryStep.Kind, _ store: StoreHand) async throws {
     switch kind {
     case .create: try await create(store)
+    case .twins: try await twins(store)
     case .createDeep: try await createDeep(store)
     case .update: try await update(store)
     case .delete: try await delete(store)

@@ -3,7 +3,14 @@ import TestSupport
 /// What a history is mostly about: faults that hide behind others are found sooner where steps and services fit.
 package enum HistoryTheme: String, Sendable, CaseIterable {
   case everything, creations, batches, deltas, schedules, media, links, undone, conflicts, transactions, deepInserts
-  case foreign, singletons
+  case foreign, singletons, deletions, updates
+
+  /// The themes of histories from consecutive seeds. Those whose faults need more to come together have several turns.
+  static let turns: [HistoryTheme] = [
+    .everything, .creations, .batches, .updates, .deltas, .creations, .schedules, .transactions, .media, .creations,
+    .links, .deletions, .updates, .creations, .undone, .conflicts, .batches, .creations, .deepInserts, .transactions,
+    .foreign, .updates, .singletons,
+  ]
 
   /// Makes the service one that the theme is about.
   func tune(_ kind: inout ModelKind, using random: inout PrintedSeed) {
@@ -11,9 +18,8 @@ package enum HistoryTheme: String, Sendable, CaseIterable {
     switch self {
     case .everything, .schedules: break
     case .creations:
-      kind.givesKeys = chance(85)
-      kind.hasPlaces = chance(30)
-      if chance(40) { kind.texts = .truncated }
+      (kind.givesKeys, kind.hasPlaces, kind.hasLinks) = (chance(80), chance(50), chance(50))
+      kind.texts = chance(70) ? .kept : .truncated
     case .batches:
       (kind.givesKeys, kind.continues) = (true, true)
       if !kind.isV2 { kind.hasActions = chance(60) }
@@ -23,19 +29,24 @@ package enum HistoryTheme: String, Sendable, CaseIterable {
     case .links: (kind.hasLinks, kind.hasETags) = (true, true)
     case .undone: kind.rollsBack = true
     case .conflicts: (kind.hasETags, kind.texts) = (true, .kept)
-    case .transactions: kind.rollsBack = true
+    case .transactions: (kind.rollsBack, kind.answersEach) = (chance(60), chance(80))
+    case .updates:
+      (kind.hasETags, kind.hasLinks, kind.hidesLinks, kind.texts) = (chance(25), chance(70), chance(85), .kept)
+    case .deletions: kind.hasETags = chance(15)
     case .deepInserts: kind.insertion = chance(70) ? .withoutChildren : .noContent
     case .foreign: if chance(80) { kind.deltas = .none }
     case .singletons: (kind.isV2, kind.hasSingleton, kind.namesTypeInContext) = (false, true, chance(80))
     }
     if kind.isV2 { (kind.isV401, kind.deltas, kind.hasSingleton, kind.hasActions) = (false, .none, false, false) }
+    if kind.rollsBack { kind.answersEach = false }
   }
 
   /// How often steps of each kind come.
   func weights(_ kind: ModelKind) -> [(kind: HistoryStep.Kind, weight: Int)] {
     switch self {
     case .everything: everyWeight(kind)
-    case .creations: [(.create, 9), (.createDeep, 4), (.update, 2), (.writer, 12), (.upload, 14), (.download, 3)]
+    case .creations:
+      [(.create, 6), (.createDeep, 4), (.twins, 4), (.update, 2), (.writer, 6), (.upload, 20), (.download, 3)]
     case .batches:
       [(.create, 10), (.createDeep, 3), (.update, 8), (.transaction, 2), (.upload, 8), (.writer, 1)]
         + (kind.hasActions ? [(.action, 10)] : [])
@@ -52,6 +63,8 @@ package enum HistoryTheme: String, Sendable, CaseIterable {
     case .deepInserts: [(.createDeep, 14), (.upload, 12), (.update, 3), (.download, 2), (.transaction, 2)]
     case .foreign: [(.create, 4), (.writer, 8), (.download, 16), (.upload, 4), (.update, 3)]
     case .singletons: [(.download, 8), (.update, 3), (.upload, 3), (.writer, 4)]
+    case .updates: [(.update, 10), (.upload, 20), (.writer, 3), (.download, 4), (.resolve, 3), (.create, 1)]
+    case .deletions: [(.delete, 6), (.upload, 16), (.writer, 6), (.create, 4), (.download, 6), (.resolve, 2)]
     }
   }
 
@@ -69,12 +82,13 @@ package enum HistoryTheme: String, Sendable, CaseIterable {
   /// The changes that an upload finds pending at least, and of which kinds they are.
   func leastPending(_ kind: ModelKind) -> (count: Int, kinds: [HistoryStep.Kind]) {
     switch self {
-    case .creations: (1, [.create, .create, .createDeep])
+    case .creations: (1, [.create, .create, .createDeep, .twins])
     case .batches: (3, [.create, .create, .update] + (kind.hasActions ? [.action, .action] : []))
     case .media: (1, [.media, .media, .createMedia])
     case .links: (1, [.link])
     case .undone: (1, [.update, .create, .createDeep, .delete])
-    case .conflicts: (1, [.update])
+    case .conflicts, .updates: (1, [.update])
+    case .deletions: (1, [.delete])
     case .transactions: (2, [.transaction])
     case .deepInserts: (1, [.createDeep])
     case .everything, .deltas, .schedules, .foreign, .singletons: (0, [])
@@ -84,11 +98,14 @@ package enum HistoryTheme: String, Sendable, CaseIterable {
   /// What goes wrong with an upload, and how often of a hundred times.
   func uploadFault(using random: inout PrintedSeed) -> (fault: Fault, percent: Int) {
     switch self {
-    case .creations, .undone, .conflicts, .links, .media: (Fault.ofLostResponse(using: &random), 65)
+    case .creations, .updates, .deletions: (Fault.ofLostResponse(using: &random), 80)
+    case .undone, .conflicts, .links, .media: (Fault.ofLostResponse(using: &random), 65)
     case .batches:
       (random.next() % 2 == 0 ? Fault.ofMissingPart(using: &random) : Fault.ofBatch(using: &random), 85)
     case .deltas, .schedules, .singletons, .deepInserts: (Fault.ofUpload(using: &random), 15)
-    case .everything, .transactions, .foreign: (Fault.ofUpload(using: &random), 50)
+    case .transactions:
+      (random.next() % 2 == 0 ? Fault.ofChangeSet(using: &random) : Fault.ofUpload(using: &random), 60)
+    case .everything, .foreign: (Fault.ofUpload(using: &random), 50)
     }
   }
 

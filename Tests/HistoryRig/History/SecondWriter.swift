@@ -44,19 +44,50 @@ package enum SecondWriter {
     }
   }
 
-  /// Changes what a store has changed last, of effects from a number on: nothing where it has changed nothing.
+  /// One of the last things that a store has done, of effects from a number on: often the last; of some kinds alone.
+  private static func one(
+    of store: String, since number: Int, _ kinds: Set<ModelService.Effect.Kind>? = nil, on service: ModelService,
+    using random: inout PrintedSeed
+  ) -> ModelService.Effect? {
+    let all = service.effects.dropFirst(number).filter { $0.actor == store && kinds?.contains($0.kind) ?? true }
+    guard let last = all.last else { return nil }
+    return random.next() % 2 == 0 ? last : all[Int(random.next() % UInt64(all.count))]
+  }
+
+  /// Deletes what a store has made, of effects from a number on.
+  package static func remove(
+    what store: String, since number: Int, on service: inout ModelService, using random: inout PrintedSeed
+  ) -> String {
+    let effect = one(of: store, since: number, [.create], on: service, using: &random)
+    return send("DELETE", effect?.entity.description, "", &service)
+  }
+
+  /// Changes what a store has changed last, of effects from a number on: nothing where it has changed nothing. What it has
+  /// deleted is created anew.
   package static func touch(
     what store: String, since number: Int, _ member: String?, on service: inout ModelService,
     using random: inout PrintedSeed
   ) -> String {
-    guard let effect = service.effects.dropFirst(number).last(where: { $0.actor == store }),
-      let schema = ModelSchema.set(effect.entity.set), service.entities[effect.entity] != nil
+    guard let effect = one(of: store, since: number, on: service, using: &random),
+      let schema = ModelSchema.set(effect.entity.set)
     else { return "nothing" }
     let word = "w" + String(random.next() % 100_000, radix: 36)
+    guard service.entities[effect.entity] != nil else {
+      guard effect.kind == .delete, schema.name == "Orders" || schema.name == "Items" else { return "nothing" }
+      let order = service.entities.keys.filter { $0.set == "Orders" }.min()
+      let inner =
+        schema.name == "Items" ? order.map { "\"Text\":\"\(word)\",\"Order_ID\":\($0.key)" } : "\"Name\":\"\(word)\""
+      return "again: "
+        + send("POST", schema.name, inner.map { "{\"ID\":\(effect.entity.key),\($0)}" } ?? "{}", &service)
+    }
     if effect.kind == .media { return send("PUT", "\(effect.entity)/$value", word, &service) }
     if member == "Buyer", schema.name == "Orders", effect.isChange {
-      let buyer = "Buyers(\(1 + random.next() % 3))"
-      return send("PUT", link(effect.entity, "Buyer", service), reference(buyer, service), &service)
+      return setBuyer(effect.entity, &service, using: &random)
+    }
+    if effect.overwritten["Buyer"] != nil, random.next() % 4 != 0 {
+      let line = setBuyer(effect.entity, &service, using: &random)
+      guard random.next() % 3 != 0 else { return line }
+      return line + ", " + send("PATCH", effect.entity.description, "{\"Name\":\"\(word)\"}", &service)
     }
     if schema.name == "Places" {
       return send(
@@ -65,6 +96,15 @@ package enum SecondWriter {
     let slots = effect.overwritten.keys.filter { schema.texts.contains($0) }.sorted() + schema.texts
     let slot = slots[Int(random.next() % UInt64(slots.count))]
     return send("PATCH", effect.entity.description, "{\"\(slot)\":\"\(word)\"}", &service)
+  }
+
+  private static func setBuyer(
+    _ order: ModelService.Name, _ service: inout ModelService, using random: inout PrintedSeed
+  ) -> String {
+    let now = service.entities[order]?.links["Buyer"]?.first
+    let others = (1...3).map { ModelService.Name("Buyers", "\($0)") }.filter { $0 != now }
+    let buyer = others[Int(random.next() % UInt64(others.count))].description
+    return send("PUT", link(order, "Buyer", service), reference(buyer, service), &service)
   }
 
   private static func link(_ name: ModelService.Name, _ member: String, _ service: ModelService) -> String {

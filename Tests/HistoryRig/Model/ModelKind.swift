@@ -38,6 +38,13 @@ package struct ModelKind: Sendable, Hashable {
   package var hasActions = false
   /// Entities that have no property but their key and a complex one.
   package var hasPlaces = false
+  /// No query shows where links lead that no property tells.
+  package var hidesLinks = false
+  /// A change set that fails is carried out all the same but for what failed, and each of its requests has a response.
+  package var answersEach = false
+
+  /// Whether the stores of a history know where links lead that no property tells.
+  var showsLinks: Bool { hasLinks && !hidesLinks }
 
   package init() {}
 
@@ -63,6 +70,8 @@ package struct ModelKind: Sendable, Hashable {
     hasSingleton = !isV2 && chance(20)
     hasActions = !isV2 && chance(30)
     hasPlaces = chance(15)
+    hidesLinks = chance(25)
+    answersEach = !rollsBack && chance(60)
   }
 }
 
@@ -72,11 +81,11 @@ extension ModelKind: CustomStringConvertible {
     func add(_ holds: Bool, _ word: String) { if holds { words.append(word) } }
     add(hasETags, requiresIfMatch ? "etags-required" : "etags")
     add(!givesKeys, "client-keys")
-    add(!rollsBack, "no-rollback")
+    add(!rollsBack, answersEach ? "answers-each" : "no-rollback")
     add(!continues, "stops-at-errors")
     add(texts != .kept, "texts-\(texts)")
     add(pageSize != nil, "pages")
-    add(hasLinks, "links")
+    add(hasLinks, hidesLinks ? "hidden-links" : "links")
     add(hasMedia, "media:\(streamETags)")
     add(hasSingleton, namesTypeInContext ? "singleton-by-type" : "singleton")
     add(hasActions, "actions")

@@ -47,7 +47,7 @@ extension ModelKind {
   /// What the stores of a history hold: names and queries.
   package var definingQueries: [(name: String, query: String)] {
     var expands = layout == .apart ? [] : ["Items"]
-    if hasLinks { expands += ["Buyer", "Tags"] }
+    if showsLinks { expands += ["Buyer", "Tags"] }
     var all = [("orders", "Orders" + (expands.isEmpty ? "" : "?$expand=" + expands.joined(separator: ",")))]
     if layout != .expanded { all.append(("items", "Items")) }
     if hasLinks { all += [("buyers", "Buyers"), ("tags", "Tags")] }

@@ -3,20 +3,14 @@ import OData
 
 // Batches: multipart and JSON, change sets with and without rollback.
 extension ModelService {
-  mutating func batch(_ request: ModelRequest, _ failing: [Int: Int]) -> ModelResponse {
-    let type = request.fields[.contentType] ?? ""
-    let isJSON = type.contains("json")
+  mutating func batch(_ request: ModelRequest, _ failing: [Int: Int], member: Int?) -> ModelResponse {
+    let isJSON = ModelService.isJSON(request)
     let parts: [BatchRequestPart]
-    do throws(BatchError) {
-      parts =
-        isJSON
-        ? try JSONBatchReader.requests(request.body)
-        : try MultipartBatchReader.requests(request.body, contentType: type)
-    } catch { return self.error(400, "\(error)") }
+    do throws(BatchError) { parts = try ModelService.read(request) } catch { return self.error(400, "\(error)") }
     let failing = Dictionary(failing.map { ($0 % max(1, parts.count), $1) }) { first, _ in first }
     var answers: [ModelBatchPart] = []
     for (place, part) in parts.enumerated() {
-      let answer = failing[place].map { status in failed(part, status) } ?? carryOut(part)
+      let answer = failing[place].map { status in failed(part, status) } ?? carryOut(part, failing: member)
       answers.append(answer)
       if !kind.continues, answer.isError { break }
     }
@@ -28,17 +22,32 @@ extension ModelService {
     return response
   }
 
-  private mutating func carryOut(_ part: BatchRequestPart) -> ModelBatchPart {
+  /// The parts of a batch; none where it cannot be read.
+  static func parts(_ request: ModelRequest) -> [BatchRequestPart] { (try? read(request)) ?? [] }
+
+  private static func isJSON(_ request: ModelRequest) -> Bool {
+    request.fields[.contentType]?.contains("json") ?? false
+  }
+
+  private static func read(_ request: ModelRequest) throws(BatchError) -> [BatchRequestPart] {
+    isJSON(request)
+      ? try JSONBatchReader.requests(request.body)
+      : try MultipartBatchReader.requests(request.body, contentType: request.fields[.contentType] ?? "")
+  }
+
+  /// - Parameter failing: the request of a change set of several that is refused, by its number.
+  private mutating func carryOut(_ part: BatchRequestPart, failing: Int?) -> ModelBatchPart {
     switch part {
     case .single(let request): return .single(id: request.id, single(ModelRequest(request), [:]))
     case .changeSet(let requests):
       let before = self
       var made: [String: Name] = [:]
       var answers: [(id: String?, response: ModelResponse)] = []
-      for request in requests {
+      for (place, request) in requests.enumerated() {
         let count = effects.count
-        let response = single(ModelRequest(request), made)
-        if response.isError {
+        let isRefused = requests.count > 1 && failing.map { $0 % requests.count == place } ?? false
+        let response = isRefused ? error(400, "refused by chance") : single(ModelRequest(request), made)
+        if response.isError, !kind.answersEach {
           if kind.rollsBack { self = before }
           return .single(id: request.id, response)
         }

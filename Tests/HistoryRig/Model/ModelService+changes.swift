@@ -198,7 +198,9 @@ extension ModelService {
     case .property(let name, let property):
       guard let node = try? JSONNode(request.body), var members = Members(node) else { return error(400, "bad JSON") }
       members.values = [property: members.values["value"] ?? members.values[property] ?? .null]
-      return update(name, members, request, made)
+      let response = update(name, members, request, made)
+      if response.isError { return response }
+      return ModelResponse(204, kind.hasETags ? entities[name].map { [.etag: $0.etag] } ?? [:] : [:])
     default: return error(405, request.method)
     }
   }

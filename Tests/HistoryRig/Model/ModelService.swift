@@ -134,14 +134,15 @@ package struct ModelService: Sendable {
   ///   - actor: who sends it.
   ///   - failing: parts of a batch that fail with a status without being carried out, by their number; one behind the last
   ///     counts from the first again.
+  ///   - member: the request of each change set that fails so, by its number.
   package mutating func respond(
-    to request: ModelRequest, from actor: String, failing: [Int: Int] = [:]
+    to request: ModelRequest, from actor: String, failing: [Int: Int] = [:], member: Int? = nil
   ) -> ModelResponse {
     self.actor = actor
     if request.path.hasPrefix("$metadata") {
       return ModelResponse(200, [.contentType: "application/xml"], kind.metadata)
     }
-    if request.path.hasPrefix("$batch") { return batch(request, failing) }
+    if request.path.hasPrefix("$batch") { return batch(request, failing, member: member) }
     return single(request, [:])
   }
 

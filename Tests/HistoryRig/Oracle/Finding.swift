@@ -9,6 +9,8 @@ package struct Finding: Sendable, Hashable, CustomStringConvertible {
     case vanished
     /// A change was rejected, and took effect.
     case rejectedThoughDone
+    /// A change went to the archive as one of unknown outcome, and the service shows, or said, that it is done.
+    case unclearThoughShown
     /// A change overwrote what another client wrote and the store had never seen.
     case overwritten
     /// A store changed something that nobody asked for.

@@ -13,10 +13,21 @@ extension HistoryRun {
     let isNeverConflict = makesByServiceKey || change.operation == .action || change.operation == .createMedia
     let isRejected = entry.isHeld || entry.reason == "Refused" || entry.reason == "Conflict" && isNeverConflict
     // A change that mends another one may come once more behind it.
-    if isRejected, !done.isEmpty, change.mends == nil, plan.kind.rollsBack || change.transaction == nil {
+    // A response to each says which requests of a change set are done.
+    let isTold = plan.kind.answersEach && entry.reason == "Refused" && !entry.isHeld
+    if isRejected, !done.isEmpty, change.mends == nil, !isHidden(change),
+      plan.kind.rollsBack || change.transaction == nil || isTold
+    {
       find(
         .rejectedThoughDone, item: itemOfRepetition(change),
         "\(change.mark) (\(change.operation)) is in the archive as \(entry.reason ?? "") \(entry.status ?? 0)")
+    }
+    if entry.reason == "UnknownOutcome", !readsMayFail, isShown(change, done) {
+      find(.unclearThoughShown, item: 1, "\(change.mark) (\(change.operation) at \(change.store))")
+    }
+    // Where a change set is said to be done in part, a look-up decides, from which another client's change hides it.
+    if entry.reason == "UnknownOutcome", told.contains(change.mark), !isTouched(done) {
+      find(.unclearThoughShown, item: 2, "\(change.mark) (\(change.operation) at \(change.store)): its response came")
     }
     guard let name = name(of: change.target, service), let entity = service.entities[name] else { return }
     if change.operation == .media, service.kind.streamETags != .none, change.seen["$value"] == entity.bytesETag,
@@ -38,11 +49,27 @@ extension HistoryRun {
     }
   }
 
+  /// Whether the service has what a creation made, as it was sent, and nobody has touched it since.
+  private func isShown(_ change: Change, _ done: [ModelService.Effect]) -> Bool {
+    guard change.operation == .create || change.operation == .createDeep, change.transaction == nil, change.twin == nil,
+      change.mends == nil, plan.kind.texts == .kept, done.count == 1, let made = done.first
+    else { return false }
+    return !isTouched(done) && ([made.entity] + made.children).allSatisfy { model.service.entities[$0] != nil }
+  }
+
+  /// Whether anybody has changed the entities of effects since.
+  private func isTouched(_ done: [ModelService.Effect]) -> Bool {
+    done.contains { effect in
+      let names = [effect.entity] + effect.children
+      return model.service.effects.dropFirst(effect.number + 1).contains { names.contains($0.entity) }
+    }
+  }
+
   /// Whether a response to a batch with the change lacked parts, or had them elsewhere.
   private func hasPartFault(_ change: Change) -> Bool {
     change.faults.contains { fault in
       switch fault {
-      case .part, .partMissing, .partsSwapped, .partTwice: true
+      case .part, .partMissing, .partsSwapped, .partTwice, .memberMissing, .idMissing, .idRepeated: true
       default: false
       }
     }
@@ -55,10 +82,12 @@ extension HistoryRun {
     let own = changes.filter { $0.store == store.name && $0.transaction != nil }
     for (first, members) in Dictionary(grouping: own, by: \.transaction).sorted(by: { ($0.key ?? 0) < ($1.key ?? 0) }) {
       // A change of unknown outcome is in the archive, though others of its transaction took effect.
-      let members = members.filter { !unclear.contains(sentMark(of: $0)) }
+      let members = members.filter { !unclear.contains(sentMark(of: $0)) && !isSentTwice($0) && !isUntold($0) }
       let queued = members.filter { queue.contains(sentMark(of: $0)) }.map(\.mark)
       let archived = members.filter { archive.contains(sentMark(of: $0)) }.map(\.mark)
-      let isTorn = !queued.isEmpty && !archived.isEmpty || !queued.isEmpty && queued.count < members.count
+      let isTorn =
+        !queued.isEmpty && !archived.isEmpty
+        || !queued.isEmpty && queued.count < members.count && plan.kind.rollsBack
       let isPartlyArchived = !archived.isEmpty && archived.count < members.count && plan.kind.rollsBack
       guard isTorn || isPartlyArchived else { continue }
       find(
@@ -71,6 +100,23 @@ extension HistoryRun {
   /// The mark of the change that is sent in place of another one of the archive, and mends it; else its own.
   private func sentMark(of change: Change) -> String {
     changes.last { $0.mends == change.number }.map(sentMark) ?? change.mark
+  }
+
+  /// Whether a change took effect, and the response to it was missing beside those to others of its transaction: a look-up
+  /// that cannot tell leaves it alone in the archive.
+  private func isUntold(_ change: Change) -> Bool {
+    hasPartFault(change) && model.service.effects.contains { $0.mark == change.mark }
+  }
+
+  /// Whether a change is sent in place of another one and once more, behind what its store has changed between the two: see
+  /// ``isRepair(_:_:)``.
+  private func isSentTwice(_ change: Change) -> Bool {
+    guard let other = changes.last(where: { $0.mends == change.number }) else { return false }
+    let service = model.service
+    let entity = name(of: change.target, service)
+    return changes[(change.number + 1)..<other.number].contains { between in
+      between.store == change.store && name(of: between.target, service) == entity
+    }
   }
 
   // MARK: At the end
@@ -115,9 +161,11 @@ extension HistoryRun {
   }
 
   private func judgeCount(_ change: Change, _ effects: [ModelService.Effect]) {
-    let changed = effects.filter { $0.isChange && isDetectable($0, change) }
+    let isSeen = wasSeen(change, effects)
+    let changed = effects.filter { $0.isChange && (isSeen || isDetectable($0, change)) }
     for (kind, all) in Dictionary(grouping: changed, by: \.kind)
-    where all.count > 1 && !isMadeAgain(all, change) && !isRepair(all, change) {
+    where all.count > 1 && (isSeen || !isMadeAgain(all, change)) && !isRepair(all, change) && !isHiddenLink(all, change)
+    {
       find(
         .twice, item: itemOfRepetition(change),
         "\(change.mark) (\(change.operation) at \(change.store)): \(all.count) times \(kind) of \(all.map(\.entity))")
@@ -131,6 +179,33 @@ extension HistoryRun {
     return model.service.effects[effects[0].number..<effects[1].number].dropFirst().contains {
       $0.entity == effects[0].entity && $0.actor == change.store
     }
+  }
+
+  /// Whether a download has brought what a creation made, as it was sent, before another client deleted it, and no other
+  /// download came between that and a second creation: the store knows that it was done.
+  private func wasSeen(_ change: Change, _ effects: [ModelService.Effect]) -> Bool {
+    let made = effects.filter { $0.kind == .create }
+    guard made.count == 2, change.operation == .create || change.operation == .createDeep else { return false }
+    let deletion = model.service.effects[made[0].number..<made[1].number].first {
+      $0.kind == .delete && $0.entity == made[0].entity && $0.actor != change.store
+    }
+    let own = sightings.filter { $0.store == change.store && made[0].number < $0.number && $0.number <= made[1].number }
+    guard let deletion, let last = own.last, last.number <= deletion.number, let seen = last.entities[made[0].entity]
+    else { return false }
+    let values = Set(seen.values.values.map(\.plainText))
+    return change.texts.first.map(values.contains) ?? false && seen.writers.values.allSatisfy { $0 == change.store }
+  }
+
+  /// Whether an update that sets a link alone was sent again, and nothing showed that others had set the link since.
+  private func isHiddenLink(_ effects: [ModelService.Effect], _ change: Change) -> Bool {
+    guard change.isOfLinkAlone, !plan.kind.hasETags, effects.count == 2 else { return false }
+    let between = model.service.effects[effects[0].number..<effects[1].number].dropFirst().filter {
+      $0.entity == effects[0].entity
+    }
+    // Set back to what it was before, the link is as if nothing had been sent.
+    if effects[0].overwritten["Buyer"]?.value == effects[1].overwritten["Buyer"]?.value { return true }
+    return !between.isEmpty
+      && between.allSatisfy { $0.kind == .link || $0.kind == .unlink || Set($0.overwritten.keys) == ["Buyer"] }
   }
 
   /// Whether another client has deleted or created the entity between two effects, or has set its link as it was before.
@@ -203,7 +278,7 @@ extension HistoryRun {
       find(
         .undoneThoughDone, item: 8,
         "\(change.mark) (\(change.operation) at \(change.store)) was taken back, and is done")
-    case .sent where effects.isEmpty && !isSettledByOthers(change, service):
+    case .sent where effects.isEmpty && !isSettledByOthers(change, service) && !isReplaced(change):
       let isMoved = scheduled.contains(change.number)
       find(
         .lost, item: isMoved ? 4 : itemOfRepetition(change), "\(change.mark) (\(change.operation) at \(change.store))")
@@ -226,7 +301,22 @@ extension HistoryRun {
         || service.effects.contains { $0.kind == .delete && $0.entity == name(of: change.target, service) }
     // The link may have been there before.
     case .link: return isLinkedByOthers(change, service)
+    case .update where change.isOfLinkAlone: return isLinkedByOthers(change, service)
     default: return false
+    }
+  }
+
+  /// Whether a later change of the same transaction has taken effect, and set all that this one sets; or whether others of it
+  /// have, at a service that carries out a change set in part, which shows only that the whole was carried out.
+  private func isReplaced(_ change: Change) -> Bool {
+    guard let first = change.transaction else { return false }
+    return changes.contains { other in
+      guard other.transaction == first, other.store == change.store, other.number != change.number,
+        model.service.effects.contains(where: { $0.mark == other.mark })
+      else { return false }
+      if !plan.kind.rollsBack, !change.faults.isEmpty { return true }
+      return other.number > change.number && other.target == change.target
+        && Set(change.seen.keys).isSubset(of: other.seen.keys)
     }
   }
 
@@ -247,10 +337,13 @@ extension HistoryRun {
     }
     guard isGuarded, !change.policies.contains("client"), !isWanted else { return }
     for effect in effects {
+      // The condition of a change set stands at its first change of an entity alone.
+      if effect.condition == "*", change.transaction != nil, !plan.kind.rollsBack { continue }
       for (slot, old) in effect.overwritten.sorted(by: { $0.key < $1.key }) {
         guard old.writer != "", old.writer != effect.actor, let seen = change.seen[slot], seen != old.value else {
           continue
         }
+        if isSettled(change, slot) { continue }
         // A V2 service takes no ETag for a link ([MS-ODATA] 3.1.4.4.1).
         if slot == "Buyer", plan.kind.isV2 { continue }
         // A value that its creation left out may be the service's own.
@@ -267,6 +360,15 @@ extension HistoryRun {
           "\(change.mark): \(slot) of \(effect.entity), '\(old.value)' of \(old.writer), under \(effect.condition ?? "no condition"); the store had '\(seen)'\(place)"
         )
       }
+    }
+  }
+
+  /// Whether a conflict that a download may have noticed was decided by a later change of the same property: the user has
+  /// seen both.
+  private func isSettled(_ change: Change, _ slot: String) -> Bool {
+    changes.dropFirst(change.number + 1).contains { later in
+      later.store == change.store && later.target == change.target && later.seen[slot] != nil
+        && downloads.contains { $0.store == change.store && change.number < $0.changes && $0.changes <= later.number }
     }
   }
 
@@ -288,13 +390,18 @@ extension HistoryRun {
     }
   }
 
+  /// Whether two changes are of one transaction, at a service that carries out a change set in part.
+  private func isInPart(_ change: Change, _ other: Change) -> Bool {
+    change.transaction != nil && change.transaction == other.transaction && !plan.kind.rollsBack
+  }
+
   /// The changes that one store made of one entity take effect in their order.
   private func judgeOrder(_ effects: [String: [ModelService.Effect]], _ service: ModelService) {
     var last: [String: (number: Int, effect: Int)] = [:]
     for change in changes where !change.isRetried {
       guard let target = name(of: change.target, service), let effect = effects[change.mark]?.first else { continue }
       let place = "\(change.store) \(target)"
-      if let before = last[place], before.effect > effect.number {
+      if let before = last[place], before.effect > effect.number, !isInPart(change, changes[before.number]) {
         find(
           .order, item: scheduled.contains(change.number) ? 4 : nil,
           "\(change.mark) took effect before m\(before.number), which \(change.store) made of \(target) before")

@@ -123,7 +123,7 @@ extension HistoryRun {
   }
 
   private func links(_ name: ModelService.Name, _ service: ModelService) -> String {
-    (plan.kind.hasLinks ? ["Items", "Buyer", "Tags"] : ["Items"]).map { member in
+    (plan.kind.showsLinks ? ["Items", "Buyer", "Tags"] : ["Items"]).map { member in
       let navigation = ModelSchema.set("Orders")?.navigation(member)
       let keys = navigation.map { service.targets(of: name, $0).map(\.key).sorted() } ?? []
       return "\(member):\(keys.joined(separator: ","))"
@@ -142,7 +142,7 @@ extension HistoryRun {
     }
     for set in sets where set != "Setting" {
       guard set != "Orders" else {
-        let expand = plan.kind.hasLinks ? "Items,Buyer,Tags" : "Items"
+        let expand = plan.kind.showsLinks ? "Items,Buyer,Tags" : "Items"
         for order in try await store.provider.readEntitySet("Orders?$expand=\(expand)").entities {
           take(set, order)
           guard plan.kind.layout == .expanded else { continue }
@@ -160,7 +160,7 @@ extension HistoryRun {
   }
 
   private func links(_ order: ODataEntity) -> String {
-    (plan.kind.hasLinks ? ["Items", "Buyer", "Tags"] : ["Items"]).map { member in
+    (plan.kind.showsLinks ? ["Items", "Buyer", "Tags"] : ["Items"]).map { member in
       let link = order.navigationLink(member)
       let keys = (link?.entities ?? link?.entity.map { [$0] } ?? []).compactMap { $0["ID"]?.plain }.sorted()
       return "\(member):\(keys.joined(separator: ","))"

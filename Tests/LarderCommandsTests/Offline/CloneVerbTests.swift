@@ -203,8 +203,8 @@ struct CloneVerbTests {
   @Test("a wrong command line is told before anything is made")
   func usage() async throws {
     for arguments in [
-      ["clone", root, "shop"], ["clone", root, "shop", "--query", "Products"],
-      ["clone", root, "shop", "--query", "a="],
+      ["clone", root, "shop"], ["clone", root, "shop", "--query", ""], ["clone", root, "shop", "--query", "a="],
+      ["clone", root, "shop", "--all", "--query", "Products"],
       ["clone", root, "shop", "--query", "a=Products", "--query", "a=Orders"],
       ["clone", root + "?$top=1", "shop", "--query", "a=Products"],
       ["clone", root + "#x", "shop", "--query", "a=Products"], ["clone", "shop", "shop", "--query", "a=Products"],

@@ -222,7 +222,7 @@ struct ObjectVerbTests {
       let outcome = await Rig(isTerminal: true).run(["object"] + options + ["--store", store.path])
       #expect(outcome.status == .done)
       #expect(!outcome.output.contains("\u{1B}") && !outcome.output.contains("\u{07}"))
-      #expect(outcome.output.contains("a\u{FFFD}[2J b"))
+      #expect(outcome.output.contains("a\\u{1B}[2J b"))
     }
     #expect(try await store.keys() == ["a\u{1B}[2J\nb"])
   }

@@ -89,6 +89,15 @@ struct ParseVerbTests {
     #expect(misspelt.diagnostics.contains("did you mean 'Price'?"))
     #expect(misspelt.diagnostics.contains("(at character 9)"))
     #expect(await Rig().run("parse", "--model", file, "$filter=ID eq 1").status == .usage)
+    for type in ["Shop.Product", "Collection(Shop.Product)"] {
+      let typed = await Rig().run("parse", "--model", file, "--type", type, "$filter=ID eq 1&$select=ID&$top=2")
+      #expect(typed.status == .done && typed.output.contains("property ID Edm.Int32"), "\(typed.diagnostics)")
+    }
+    for (context, status) in [
+      ("#Products(ID)", CommandStatus.done), ("#Products(Address/AddressWithLocation)", .negative),
+    ] {
+      #expect(await Rig().run("parse", "--model", file, "--rule", "context", context).status == status)
+    }
     let expression = await Rig().run("parse", "--model", file, "--set", "Products", "--rule", "commonExpr", "ID add 1")
     #expect(expression.output.hasPrefix("add Edm."), "\(expression.output) \(expression.diagnostics)")
   }

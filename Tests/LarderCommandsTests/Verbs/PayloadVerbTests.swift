@@ -39,6 +39,46 @@ struct PayloadVerbTests {
     _ = try JSONNode(outcome.outputBytes)
   }
 
+  @Test(
+    "An answer whose status says more than its content is shown as what it is",
+    arguments: [
+      (
+        "HTTP/1.1 204 No Content\r\nOData-EntityId: http://h/P(1)\r\nETag: W/\"1\"\r\n\r\n",
+        #"{"kind":"noContent","status":204,"entityID":"http://h/P(1)","etag":"W/\"1\""}"#
+      ),
+      ("HTTP/1.1 304 Not Modified\r\nETag: \"x\"\r\n\r\n", #"{"kind":"notModified","status":304,"etag":"\"x\""}"#),
+      (
+        "HTTP/1.1 202 Accepted\r\nLocation: /m\r\nRetry-After: 3\r\n\r\n",
+        #"{"kind":"accepted","status":202,"location":"/m","retryAfter":"3"}"#
+      ),
+      (
+        "HTTP/1.1 202 Accepted\r\nContent-Type: application/json\r\n\r\n{\"error\":{\"code\":\"c\",\"message\":\"m\"}}",
+        #"{"kind":"accepted","status":202,"content":{"kind":"error","code":"c","message":"m"}}"#
+      ),
+      (
+        "HTTP/1.1 206 Partial Content\r\nContent-Range: bytes 0-3/10\r\nContent-Type: application/json\r\n\r\n{\"va",
+        #"{"kind":"partialContent","status":206,"contentRange":"bytes 0-3/10"}"#
+      ),
+      ("HTTP/1.1 302 Found\nLocation: /x\n\n", #"{"kind":"empty","status":302,"location":"/x"}"#),
+      (
+        "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 302 Found\r\nLocation: /x\r\n\r\nHTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n5",
+        #"{"kind":"count","count":5}"#
+      ),
+    ])
+  func answers(recorded: String, shown: String) async {
+    let outcome = await Rig(input: Array(recorded.utf8)).run("payload", "--file", "-")
+    #expect(outcome.status == .done, "\(outcome.diagnostics)")
+    #expect(outcome.output == shown + "\n" && outcome.diagnostics.isEmpty)
+  }
+
+  @Test("What is behind a 202 and is no payload is told")
+  func acceptedText() async {
+    let recorded = "HTTP/1.1 202 Accepted\r\nContent-Type: text/html\r\n\r\n<p>wait</p>"
+    let outcome = await Rig(input: Array(recorded.utf8)).run("payload", "--file", "-")
+    #expect(outcome.output == "{\"kind\":\"accepted\",\"status\":202}\n")
+    #expect(outcome.diagnostics.contains("what stands behind the status 202 is no payload: the content type text/html"))
+  }
+
   @Test("With the model, values have their declared types")
   func typed() async throws {
     let folder = try TemporaryFolder()

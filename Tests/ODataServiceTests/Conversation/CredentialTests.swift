@@ -29,6 +29,44 @@ struct CredentialTests {
       ])
   }
 
+  @Test("the client certificate is for the service's origin, whatever a link says, and for no token endpoint")
+  func certificate() async throws {
+    let transport = FakeTransport { request, _ throws(HTTPTransportError) in
+      request.url.path == "/token" ? OAuth2Tests.granted : .json("{}")
+    }
+    let client = try OAuth2Tests.client(.none)
+    let service = try conversation(
+      transport, authentication: OAuth2Authentication(clientCredentials: client, transport: transport))
+    for path in ["P", "https://evil.example/x", "https://erp.example/x"] { _ = try await service.send(.read(path)) }
+    #expect(
+      transport.requests.map { "\($0.url.host() ?? "") \($0.showsCertificate)" } == [
+        "id.example false", "erp.example true", "evil.example false", "erp.example true",
+      ])
+    // A token endpoint of the service's own origin, and one that is named.
+    for (audience, shows) in [
+      (HTTPCertificateAudience.origin(try #require(URL(string: "https://id.example:443/s/"))), true),
+      (.requested, true),
+      (.origin(try #require(URL(string: "https://erp.example/s/"))), false),
+    ] {
+      let transport = FakeTransport([OAuth2Tests.granted])
+      var client = client
+      client.certificateAudience = audience
+      _ = try await OAuth2Authentication(clientCredentials: client, transport: transport).authorization()
+      #expect(transport.requests.map(\.showsCertificate) == [shows])
+    }
+  }
+
+  @Test("printing a response shows the length of its content")
+  func printed() async throws {
+    let transport = FakeTransport([FakeAnswer(200, [:], "\u{1}\u{2}secret")])
+    let response = try await conversation(transport).send(.read("P"))
+    var dumped = ""
+    dump(response, to: &dumped)
+    for text in ["\(response)", String(reflecting: response), dumped] {
+      #expect(text.contains("8 bytes") && !text.contains("115") && !text.contains("secret"), "\(text)")
+    }
+  }
+
   @Test("a 401 renews the token once and repeats once; a second 401 is the answer")
   func renewal() async throws {
     let asked = Mutex<[String?]>([])

@@ -31,13 +31,14 @@ struct CSDLJSONTests {
       """)
     #expect(model.version == .v4 && model.diagnostics.isEmpty)
     #expect(model.references.first?.uri == "http://v/Core@1")
-    #expect(model.references.first?.includes.first?.annotations.first?.term == "Core.Note")
+    #expect(model.references.first?.includes.first?.annotations.first?.term == "Org.OData.Core.V1.Note")
     #expect(model.references.first?.includeAnnotations.first?.qualifier == "q")
     #expect(model.defaultContainer?.qualifiedName == "NS.C" && model.defaultContainer?.isDefault == true)
     #expect(model.key(of: "self.E") == [EdmPropertyRef(path: "id"), EdmPropertyRef(path: "c/d", alias: "cd")])
     let navigation = try #require(model.structure("NS.E")?.navigationProperty("n"))
     #expect(navigation.type == .collection(.named("NS.E")) && navigation.onDelete?.action == "Cascade")
     #expect(navigation.onDelete?.annotations.first?.value?.string == "y")
+    #expect(navigation.onDelete?.annotations.first?.term == "Org.OData.Core.V1.Note")
     #expect(navigation.referentialConstraints.first?.annotations.first?.term == "Org.OData.Core.V1.Note")
     #expect(model.target(of: "n", from: "Es") == "Es" && model.entitySet("Es")?.includeInServiceDocument == false)
     #expect(model.singleton("Me")?.nullable == true)
@@ -61,6 +62,84 @@ struct CSDLJSONTests {
     #expect(model.diagnostics.isEmpty)
     if text.contains("$Scale") { #expect(property.facets.scale == .variable && property.facets.precision == 9) }
     if text.contains("$SRID") { #expect(property.facets.srid == .reference(0)) }
+  }
+
+  @Test(
+    "Words of facets are in any letter case (§7.2); a scale left out is variable (§7.2.4)",
+    arguments: [
+      ("\"$Scale\":\"Variable\"", .variable), ("\"$Scale\":\"FLOATING\"", .floating), ("\"$Scale\":2", .digits(2)),
+      ("\"$Scale\":\"3\"", .digits(3)), ("\"$Precision\":5", .variable),
+    ] as [(String, EdmScale)])
+  func facets(_ text: String, _ scale: EdmScale) throws {
+    let value = "\"$Type\":\"Edm.Decimal\",\(text)"
+    let model = try Self.schema(
+      """
+      "T":{"$Kind":"ComplexType","p":{\(value)},"many":{"$Collection":true,\(value)},
+        "t":{"$MaxLength":"MAX"},"g":{"$Type":"Edm.GeometryPoint","$SRID":"VARIABLE"},"i":{"$Type":"Edm.Int32"}},
+      "D":{"$Kind":"TypeDefinition","$UnderlyingType":"Edm.Decimal",\(text)},
+      "f":[{"$Kind":"Function","$Parameter":[{"$Name":"p",\(value)}],"$ReturnType":{\(value)}}]
+      """)
+    let type = try #require(model.structure("NS.T"))
+    let function = try #require(model.functions("NS.f").first)
+    #expect(type.property("p")?.facets.scale == scale && type.property("many")?.facets.scale == scale)
+    #expect(model.typeDefinition("NS.D")?.facets.scale == scale)
+    #expect(function.parameters.first?.facets.scale == scale && function.returnType?.facets.scale == scale)
+    #expect(type.property("t")?.facets.maxLength == .max && type.property("g")?.facets.srid == .variable)
+    #expect(type.property("i")?.facets == EdmFacets() && type.property("t")?.facets.scale == nil)
+    #expect(model.diagnostics.isEmpty)
+  }
+
+  @Test("A member that stands twice is told with its place, and the first one counts")
+  func repeated() throws {
+    let model = try Self.read(
+      """
+      {"$Version":"4.01","$Version":"4.0","$Reference":{"u":{"$Include":[]},"u":{}},
+       "NS":{"T":{"$Kind":"ComplexType","p":{"$Type":"Edm.Int32","$Type":"Edm.Int64"},"p":{},"@NS.A":{"x":1,"x":2}},
+         "T":{"$Kind":"EntityType"},"C":{"$Kind":"EntityContainer","S":{"$Type":"NS.E","$Collection":true,
+           "$NavigationPropertyBinding":{"n":"S","n":"R"}}}},
+       "NS":{}}
+      """)
+    #expect(model.version == .v401 && model.references.map(\.uri) == ["u"])
+    #expect(model.structure("NS.T")?.properties.map(\.type) == [.primitive(.int32)])
+    #expect(model.complexType("NS.T")?.annotations.first?.value?["x"]?.int == 1 && model.entityType("NS.T") == nil)
+    #expect(model.target(of: "n", from: "S") == "S")
+    let repeated = model.diagnostics.filter { $0.kind == .duplicateName }
+    #expect(
+      repeated.map(\.location.path).sorted() == [
+        "", "", "/$Reference", "/NS", "/NS/C/S/$NavigationPropertyBinding", "/NS/T", "/NS/T/@NS.A", "/NS/T/p",
+      ])
+    #expect(repeated.contains { $0.message == "$Type stands twice in this object; the first one counts" })
+  }
+
+  @Test(
+    "A child of the container whose $Kind and other members disagree is read with a diagnostic that says as what (§13)",
+    arguments: [
+      ("\"$Kind\":\"EntitySet\"", true, "read as an entity set"),
+      ("\"$Kind\":\"EntitySet\",\"$Collection\":false", false, "those of Singleton: it was read as that"),
+      ("\"$Kind\":\"Singleton\",\"$Collection\":true", true, "those of EntitySet: it was read as that"),
+      ("\"$Kind\":\"Singleton\"", false, nil), ("\"$Kind\":\"EntitySet\",\"$Collection\":true", true, nil),
+      ("\"$Collection\":true", true, nil), ("\"$Kind\":\"ActionImport\"", false, "those of Singleton"),
+    ] as [(String, Bool, String?)])
+  func kinds(_ text: String, _ isSet: Bool, _ message: String?) throws {
+    let model = try Self.schema(
+      "\"E\":{\"$Kind\":\"EntityType\"},\"C\":{\"$Kind\":\"EntityContainer\",\"S\":{\(text),\"$Type\":\"NS.E\"}}")
+    #expect((model.entitySet("S") != nil) == isSet && (model.singleton("S") != nil) == !isSet)
+    #expect(model.diagnostics.map(\.location.path) == (message == nil ? [] : ["/NS/C/S"]))
+    #expect(model.diagnostics.first?.message.contains(message ?? "") ?? true, "\(model.diagnostics)")
+  }
+
+  @Test("A hundred types may derive from each other; one more is refused", arguments: ["EntityType", "ComplexType"])
+  func inheritance(_ kind: String) throws {
+    func text(_ count: Int) -> String {
+      (0..<count).map {
+        "\"T\($0)\":{\"$Kind\":\"\(kind)\"" + ($0 == 0 ? "}" : ",\"$BaseType\":\"NS.T\($0 - 1)\"}")
+      }.joined(separator: ",")
+    }
+    #expect(try Self.schema(text(100)).structure("NS.T99")?.chain.count == 100)
+    #expect { try Self.schema(text(101)) } throws: {
+      let error = $0 as? MetadataError
+      return error?.reason == .tooDeep && error?.location.path == "NS.T100"
+    }
   }
 
   @Test(
@@ -133,7 +212,7 @@ struct CSDLJSONTests {
     arguments: [
       ("", MetadataError.Reason.empty), ("{", .truncated), ("{\"$Version\":\"4.01\",}", .malformed),
       ("{\"error\":{}}", .notMetadata), ("[]", .notMetadata), ("{\"@odata.context\":\"x\",\"value\":[]}", .notMetadata),
-      ("{\"$Version\":\"4.01\",\"$Version\":\"4.0\"}", .malformed),
+      ("{\"$Version\":\"4.01\",\"N\":1 2}", .malformed),
     ])
   func refused(_ text: String, _ reason: MetadataError.Reason) {
     #expect { try Self.read(text) } throws: { ($0 as? MetadataError)?.reason == reason }

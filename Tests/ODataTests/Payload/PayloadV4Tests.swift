@@ -146,6 +146,56 @@ struct PayloadV4Tests {
             context: "$metadata#Collection($ref)")))
   }
 
+  @Test(
+    "References in an array are many, also where the context is that of one",
+    arguments: [
+      ##"{"@odata.context":"$metadata#$ref","value":[{"@odata.id":"a"},{"@odata.id":"b"}],"@odata.nextLink":"n"}"##,
+      ##"{"@odata.nextLink":"n","@odata.context":"$metadata#$ref","value":[{"@odata.id":"a"},{"@odata.id":"b"}]}"##,
+    ])
+  func referenceList(text: String) throws {
+    for options in [PayloadOptions(), PayloadOptions(model: PayloadTypingTests.model)] {
+      let payload = try readPayload(text, options: options)
+      let expected = ODataReferenceCollection(
+        references: [.init(id: "a"), .init(id: "b")], nextLink: "n", context: "$metadata#$ref")
+      #expect(payload == .references(expected))
+    }
+  }
+
+  @Test(
+    "What speaks of a property that is absent is an annotation, no property; what speaks of one that is there is its own"
+  )
+  func absentProperty() throws {
+    let entity = try #require(
+      try readPayload(
+        ##"""
+        {"@odata.context":"$metadata#Things/$entity","ID":1,"Gone@N.T":2,
+         "Any":{"A":1,"A@N.T":3,"Gone@odata.type":"#Int64","@N.T":4},
+         "Tags":["x"],"Tags@odata.count":5,"Tags@odata.nextLink":"n",
+         "Free":{"B":true,"S@odata.mediaContentType":"a/b","S@odata.mediaReadLink":"u"}}
+        """##, options: PayloadOptions(model: PayloadTypingTests.model)
+      ).entity)
+    #expect(entity.properties.map(\.name) == ["ID", "Any", "Tags", "Free"] && entity.navigationLinks.isEmpty)
+    #expect(entity.annotations.map(\.term) == ["Gone@N.T"])
+    let note = { (value: ODataDecimal) in ODataAnnotation(term: "N.T", value: .untypedNumber(value)) }
+    guard case .complex(let any)? = entity["Any"], case .complex(let free)? = entity["Free"] else {
+      Issue.record("no complex values")
+      return
+    }
+    #expect(any.properties == [ODataProperty("A", .untypedNumber(1), annotations: [note(3)])])
+    #expect(any.annotations == [ODataAnnotation(term: "Gone@odata.type", value: .string("#Int64")), note(4)])
+    #expect(
+      entity.properties[2].annotations == [
+        ODataAnnotation(term: "odata.count", value: .int64(5)),
+        ODataAnnotation(term: "odata.nextLink", value: .string("n")),
+      ])
+    #expect(free.properties.map(\.name) == ["B"])
+    #expect(
+      free.annotations == [
+        ODataAnnotation(term: "S@odata.mediaReadLink", value: .string("u")),
+        ODataAnnotation(term: "S@odata.mediaContentType", value: .string("a/b")),
+      ])
+  }
+
   @Test("The service document (§5)")
   func serviceDocument() throws {
     let payload = try readPayload(

@@ -137,9 +137,31 @@ struct TemporalTests {
     arguments: [
       "", "P", "-P", "PT", "P1DT", "1D", "P1H", "PT1D", "PT1S1M", "P1.5D", "PT1.S", "PT.5S", "P1W", "+P1D", "P-1D",
       "P1Y",
-      "PT0.0000000000001S", "P106751991167301D", "P99999999999999999999D", "PT1H1H",
+      "P106751991167301D", "P99999999999999999999D", "PT1H1H",
     ])
   func noDuration(_ text: String) { #expect(ODataDuration(text) == nil) }
+
+  @Test("Digits behind the twelfth are kept, compared and printed")
+  func furtherDigits() throws {
+    for text in ["PT1.1234567890123S", "-PT0.0000000000001S", "P1DT0.0000000000000000000000000000012S"] {
+      #expect(try #require(ODataDuration(text)).description == text)
+      #expect(try ODataValue(text: text, type: .duration).text() == text)
+    }
+    #expect(ODataDuration("PT1.5000000000000000S") == ODataDuration("PT1.5S"))
+    let ascending = [
+      "-PT1.0000000000001S", "-PT1S", "-PT0.00000000000012S", "-PT0.0000000000001S", "PT0S", "PT0.0000000000001S",
+      "PT0.00000000000012S", "PT0.000000000001S", "PT1.0000000000001S",
+    ].compactMap(ODataDuration.init)
+    #expect(ascending.count == 9 && ascending == ascending.shuffled().sorted())
+    let clock = try #require(ODataDateTime("2026-01-02T03:04:05.12345678901239"))
+    #expect(clock.description == "2026-01-02T03:04:05.12345678901239" && clock.isFinerThanPicoseconds)
+    #expect(clock > (try #require(ODataDateTime("2026-01-02T03:04:05.1234567890123"))))
+    #expect(clock.millisecondsSince1970 == nil && clock.ticks == nil)
+    // The grammar has no more than 12 digits for these.
+    #expect(
+      ODataDateTimeOffset("2026-01-02T03:04:05.1234567890123Z") == nil
+        && ODataTimeOfDay("03:04:05.1234567890123") == nil)
+  }
 
   @Test("Years and months are refused by name")
   func calendarDuration() throws {

@@ -86,6 +86,25 @@ struct AtomDocumentTests {
     #expect(null.value == .null && null.name == "P")
   }
 
+  @Test(
+    "An annotation in a property document is the property's, whatever its value is",
+    arguments: [
+      ("<m:value \(AtomText.fourth) m:type='Int32'>4\(note)</m:value>", ODataValue.int32(4)),
+      ("<m:value \(AtomText.fourth) m:null='true'>\(note)</m:value>", .null),
+      (
+        "<m:value \(AtomText.fourth) m:type='#Collection(Int32)'>\(note)<m:element>4</m:element></m:value>",
+        .collection([.int32(4)])
+      ),
+      ("<d:Price \(AtomText.second)>x\(note)</d:Price>", .string("x")),
+    ])
+  func annotatedProperty(_ text: String, _ value: ODataValue) throws {
+    guard case .property(let property) = try AtomText.read(text) else { throw AtomText.Unexpected() }
+    #expect(property.value == value)
+    #expect(property.annotations == [ODataAnnotation(term: "N.T", value: .string("n"))])
+  }
+
+  private static let note = "<m:annotation term='N.T' string='n'/>"
+
   private static let m = "xmlns:m='http://schemas.microsoft.com/ado/2007/08/dataservices/metadata'"
 
   @Test(

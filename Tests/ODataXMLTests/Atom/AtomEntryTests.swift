@@ -4,6 +4,23 @@ import Testing
 
 @Suite("Atom: entries and feeds", .timeLimit(.minutes(5)))
 struct AtomEntryTests {
+  @Test("Elements of feeds, service documents and tombstones are no properties, on any level")
+  func foreignElements() throws {
+    let foreign = """
+      <title>t</title><a:collection xmlns:a="http://www.w3.org/2007/app" href="h"><a:accept>x</a:accept></a:collection>\
+      <t:deleted-entry xmlns:t="http://purl.org/atompub/tombstones/1.0" ref="r"/>
+      """
+    let entity = try AtomText.entity(
+      AtomText.entry(
+        "\(foreign)<d:A><d:B>1</d:B>\(foreign)</d:A>"
+          + "<d:C m:type='Collection(Edm.String)'>\(foreign)<d:element>x</d:element></d:C>"))
+    #expect(
+      entity.properties == [
+        ODataProperty("A", .complex(ODataComplexValue(properties: [ODataProperty("B", .string("1"))]))),
+        ODataProperty("C", .collection([.string("x")])),
+      ])
+  }
+
   private static let related = AtomText.related
   private static let root = "http://schemas.microsoft.com/ado/2007/08/dataservices/"
 

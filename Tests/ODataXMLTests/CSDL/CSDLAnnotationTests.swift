@@ -109,6 +109,34 @@ struct CSDLAnnotationTests {
     #expect(model.version == .v3 && model.diagnostics.isEmpty)
   }
 
+  @Test("Aliases are resolved in annotations wherever they stand")
+  func aliases() throws {
+    let note = "<Annotation Term='C.Note' String='n'/>"
+    let text = """
+      <edmx:Edmx xmlns:edmx="http://docs.oasis-open.org/odata/ns/edmx" Version="4.01">
+      <edmx:Reference Uri="http://v"><edmx:Include Namespace="Long.Core" Alias="C">\(note)</edmx:Include>\(note)</edmx:Reference>
+      <edmx:DataServices><Schema xmlns="http://docs.oasis-open.org/odata/ns/edm" Namespace="NS">
+      <EntityType Name="E"><NavigationProperty Name="n" Type="NS.E"><OnDelete Action="Cascade">\(note)</OnDelete>
+      </NavigationProperty></EntityType>
+      <Association Name="A">\(note)<End Role="a" Type="NS.E" Multiplicity="1">\(note)<OnDelete Action="None">\(note)</OnDelete>
+      </End><End Role="b" Type="NS.E" Multiplicity="*"/><ReferentialConstraint>\(note)
+      <Principal Role="a"/><Dependent Role="b"/></ReferentialConstraint></Association>
+      <EntityContainer Name="K"><EntitySet Name="S" EntityType="NS.E"/><AssociationSet Name="T" Association="NS.A">\(note)
+      <End Role="a" EntitySet="S">\(note)</End><End Role="b" EntitySet="S"/></AssociationSet></EntityContainer>
+      </Schema></edmx:DataServices></edmx:Edmx>
+      """
+    let model = try CSDLText.read(text)
+    let association = try #require(model.association("NS.A"))
+    let set = try #require(model.container("NS.K")?.associationSets.first)
+    let found: [[EdmAnnotation]?] = [
+      model.references.first?.annotations, model.references.first?.includes.first?.annotations,
+      model.structure("NS.E")?.navigationProperty("n")?.onDelete?.annotations, association.annotations,
+      association.ends.first?.annotations, association.ends.first?.onDelete?.annotations,
+      association.referentialConstraint?.annotations, set.annotations, set.ends.first?.annotations,
+    ]
+    for annotations in found { #expect(annotations?.map(\.term) == ["Long.Core.Note"]) }
+  }
+
   @Test("A second value and an unknown expression are said, not lost")
   func odd() throws {
     let model = try CSDLText.read(

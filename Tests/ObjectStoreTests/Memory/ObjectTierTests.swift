@@ -31,6 +31,33 @@ struct ObjectTierTests {
     try await store.close()
   }
 
+  @Test("Trimming lets go of the values in memory; they are read again, and their requests count")
+  func trimMemory() async throws {
+    let rig = try ObjectRig()
+    let store = try await rig.open()
+    for number in 0..<20 { try await store.put(Friend(name: "\(number)", age: number), forKey: "\(number)") }
+    for _ in 0..<3 { #expect(try await store.value(Friend.self, forKey: "7")?.age == 7) }
+    #expect(store.memory.held.count == 20)
+    store.trimMemory()
+    #expect(store.memory.held == (0, 0))
+    #expect(try await store.value(Friend.self, forKey: "7")?.age == 7)
+    #expect(store.memory.keys == ["7"])
+    #expect(try await store.metadata(forKey: "7")?.timesRequested == 4)
+    try await store.close()
+    store.trimMemory()
+  }
+
+  @Test("A store cannot be in memory, and no file is left of the attempt")
+  func notInMemory() async throws {
+    let error = await #expect(throws: ObjectStoreError.self) { _ = try await ObjectStore(path: ":memory:") }
+    guard case .storage(let below)? = error?.reason else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+    #expect(below.category == .notSupported)
+    for name in [":memory:", ":memory:-changes"] { #expect(!FileManager.default.fileExists(atPath: name)) }
+  }
+
   /// A value that asks its store when it goes.
   private final class Curious: Codable, Sendable {
     static let store = Mutex<ObjectStore?>(nil)

@@ -53,6 +53,27 @@ struct EncryptedStoreTests {
     return "-"
   }
 
+  @Test("who has a store has not its key: a provider made with its parameters does not open the file")
+  func hiddenKey() async throws {
+    try await fill(right)
+    let store = try provider(right)
+    try await store.open()
+    #expect(store.parameters.storeEncryptionKey == nil)
+    var shown = ""
+    dump(store.parameters, to: &shown)
+    #expect(!shown.contains("StorageKey"), "\(shown)")
+    try await store.close()
+    let other = try OfflineODataProvider(serviceRoot: store.root.url, transport: service, parameters: store.parameters)
+    #expect(await error { try await other.open() }?.name == .encryptionKeyMissing)
+    #expect(
+      await error { try await OfflineODataProvider.changeKey(of: store.parameters, to: wrong) }?.category
+        == .preconditionFailed)
+    // The store itself opens again.
+    try await store.open()
+    #expect(try await store.hasPendingUpload())
+    try await store.close()
+  }
+
   private func error(_ body: () async throws -> Void) async -> OfflineODataError? {
     do {
       try await body()

@@ -26,6 +26,18 @@ struct ReplicaFileTests {
     #expect(try await rig.rows("SELECT * FROM \"As\"") == ["70"])
   }
 
+  @Test(
+    "an entity set named as SQLite's own tables are has a view of another name",
+    arguments: ["sqlite_sequence", "SQLITE_x", "sqlite_"])
+  func reserved(name: String) async throws {
+    let metadata = ReplicaRig.v4(
+      "<EntityType Name=\"A\"><Key><PropertyRef Name=\"ID\"/></Key>\(Self.id)</EntityType>",
+      container: "<EntitySet Name=\"\(name)\" EntityType=\"N.A\"/>")
+    let rig = try await ReplicaRig(metadata: metadata)
+    try await rig.run("INSERT INTO {\(name)}(\"@id\", ID) VALUES(7, 70)")
+    #expect(try await rig.rows("SELECT * FROM \"0~\(name)\"") == ["70"])
+  }
+
   @Test("properties come, go and change their type: rows stay, and a query whose rows miss something is read again")
   func migration() async throws {
     let text = "<Property Name=\"T\" Type=\"Edm.String\"/><Property Name=\"N\" Type=\"Edm.Int16\"/>"

@@ -7,6 +7,7 @@ import Synchronization
 import TestSupport
 import Testing
 
+@testable import CrashRig
 @testable import OfflineOData
 
 @Suite("Offline store: what such stores are known to fail at", .timeLimit(.minutes(1)))
@@ -282,6 +283,7 @@ struct ProviderLifeTests {
     #expect(before.contains("SCAN"))
     try await first.close()
     var parameters = first.parameters
+    parameters.storeEncryptionKey = try RigKey.fromEnvironment()
     parameters.indexes = [OfflineODataIndex("Rows", ["Text"])]
     let store = try OfflineODataProvider(
       serviceRoot: server.url("/s/"), transport: rig.transport, parameters: parameters)

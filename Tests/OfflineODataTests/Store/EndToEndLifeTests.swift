@@ -87,6 +87,76 @@ struct EndToEndLifeTests {
     #expect(ear.take().suffix(2) == ["closing", "closed"])
   }
 
+  @Test("a live result is a value, or an optional one where it was asked for: nil while there is nothing")
+  func liveOptional() async throws {
+    struct Row: Decodable, Sendable, Equatable {
+      let text: String
+      enum CodingKeys: String, CodingKey { case text = "Text" }
+    }
+    let rows = ScriptedRows(3)
+    let server = try rows.serve()
+    defer { server.stop() }
+    let rig = try StoreRig(server.url("/s/").absoluteString)
+    let store = try await rig.open(["rows": "Rows"])
+    let all: OfflineODataLiveResults<[Row]> = try store.live([Row].self, "Rows")
+    let one: OfflineODataLiveResults<Row?> = try store.live(Row?.self, "Rows(2)")
+    let required: OfflineODataLiveResults<Row> = try store.live(Row.self, "Rows(2)")
+    let latest = await OfflineODataLiveResult(one)
+    let value: Row? = await latest.value
+    #expect(value == nil)
+    var (every, maybe, must) = (all.makeAsyncIterator(), one.makeAsyncIterator(), required.makeAsyncIterator())
+    #expect(try await every.next()?.count == 3)
+    #expect(try await maybe.next() == .some(Row(text: "row 2")))
+    #expect(try await must.next() == Row(text: "row 2"))
+    rows.change { $0.remove(2) }
+    try await store.download()
+    #expect(try await every.next()?.count == 2)
+    #expect(try await maybe.next() == .some(nil))
+    let error = await #expect(throws: OfflineODataError.self) { _ = try await must.next() }
+    #expect(error?.category == .notFound)
+    rows.change { $0.put(2, "again") }
+    try await store.download()
+    #expect(try await maybe.next() == .some(Row(text: "again")))
+    try await store.close()
+  }
+
+  @Test("names of stores that differ by a letter's case or by normalization alone are different files")
+  func names() throws {
+    let names = ["store", "Store", "STORE", "\u{E9}", "e\u{301}", "..a", "a..b", "a.b"]
+    let files = names.map { OfflineODataParameters(storeName: $0, storePath: "/f").file }
+    #expect(Set(files.map { $0.precomposedStringWithCanonicalMapping.lowercased() }).count == names.count, "\(files)")
+    #expect(files[0] == "/f/store.larder" && files[7] == "/f/a.b.larder")
+  }
+
+  @Test("a store that an earlier version has named with capital letters is found")
+  func formerName() throws {
+    let folder = try TemporaryFolder()
+    let parameters = OfflineODataParameters(storeName: "Shop", storePath: folder.path)
+    #expect(parameters.file != folder.file("Shop.larder"))
+    try Data().write(to: URL(filePath: folder.file("Shop.larder")))
+    #expect(parameters.file == folder.file("Shop.larder"))
+    #expect(OfflineODataParameters(storeName: "SHOP", storePath: folder.path).file != folder.file("SHOP.larder"))
+  }
+
+  @Test("without a folder a store is in the platform's folder for data, under the names of application and service")
+  func platformFolder() throws {
+    let files = try ["https://erp.example/s/", "https://erp.example/t/", "http://h/s/"].map { text in
+      try OfflineODataProvider(
+        serviceRoot: try #require(URL(string: text)), transport: try StoreRig("http://h/").transport
+      ).parameters.file
+    }
+    #expect(Set(files).count == 3)
+    let application = ProcessInfo.processInfo.processName.lowercased()
+    for (file, host) in zip(files, ["erp.example", "erp.example", "h"]) {
+      let parts = file.split(separator: "/").suffix(3)
+      #expect(file.hasPrefix("/") && !file.hasPrefix(FileManager.default.currentDirectoryPath + "/"), "\(file)")
+      #expect(parts.first?.hasPrefix(application.prefix(8)) == true, "\(file)")
+      #expect(parts.dropFirst().first?.hasPrefix(host + "-") == true && parts.last == "store.larder", "\(file)")
+    }
+    let parameters = OfflineODataParameters()
+    #expect(!parameters.file.hasPrefix(FileManager.default.currentDirectoryPath) && parameters.file.hasPrefix("/"))
+  }
+
   @Test("live results follow a download of another store on the same file")
   func liveElsewhere() async throws {
     let rows = ScriptedRows(3)

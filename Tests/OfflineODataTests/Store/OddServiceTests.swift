@@ -56,6 +56,65 @@ struct OddServiceTests {
     try await store.close()
   }
 
+  /// A V2 service with one set of a duration and a moment.
+  private static func clocks(_ rows: String) -> OddService {
+    OddService(
+      metadata: """
+        <edmx:Edmx Version="1.0" xmlns:edmx="http://schemas.microsoft.com/ado/2007/06/edmx">
+        <edmx:DataServices m:DataServiceVersion="2.0" xmlns:m="http://schemas.microsoft.com/ado/2007/08/dataservices/metadata">
+        <Schema Namespace="N" xmlns="http://schemas.microsoft.com/ado/2008/09/edm"><EntityType Name="C">
+        <Key><PropertyRef Name="ID"/></Key><Property Name="ID" Type="Edm.Int32" Nullable="false"/>
+        <Property Name="Long" Type="Edm.Time"/><Property Name="At" Type="Edm.DateTime"/></EntityType>
+        <EntityContainer Name="C" m:IsDefaultEntityContainer="true"><EntitySet Name="Clocks" EntityType="N.C"/>
+        </EntityContainer></Schema></edmx:DataServices></edmx:Edmx>
+        """
+    ) { asked, _ in
+      asked.hasPrefix("Clocks")
+        ? .response(
+          200, fields: [.contentType: "application/json", .dataServiceVersion: "2.0"],
+          body: "{\"d\":{\"results\":[\(rows)]}}") : nil
+    }
+  }
+
+  @Test("one value with more digits than its type does not fail its set: it is kept, ordered, and told of by name")
+  func furtherDigits() async throws {
+    let server = try Self.clocks(
+      ##"{"ID":1,"Long":"PT1.5S","At":"2026-01-02T03:04:05"},{"Long":"PT1.1234567890123S","ID":2},"##
+        + ##"{"ID":3,"Long":"PT1.12345678901225S","At":"2026-01-02T03:04:05.00000000000001"}"##
+    ).serve()
+    defer { server.stop() }
+    let rig = try StoreRig(server.url("/s/").absoluteString)
+    let store = try await rig.open(["clocks": "Clocks"])
+    let notes = try await store.download(whole: true).queries[0].notes
+    #expect(
+      notes.contains { $0.hasPrefix("Clocks(2)/Long and 2 more values have more than 12 digits") }, "\(notes)")
+    #expect(try await store.size("Clocks") == 3)
+    let answer = try await store.readJSON("Clocks?$orderby=Long&$filter=Long gt time'PT1.1234567890122S'")
+    let text = String(decoding: answer.bytes, as: UTF8.self)
+    let places = ["PT1.12345678901225S", "PT1.1234567890123S", "PT1.5S"].map { text.firstRange(of: $0)?.lowerBound }
+    #expect(
+      places.allSatisfy { $0 != nil } && places == places.sorted { ($0 ?? text.endIndex) < ($1 ?? text.endIndex) },
+      "\(text)")
+    let later = try await store.readJSON("Clocks?$filter=At gt datetime'2026-01-02T03:04:05'")
+    #expect(String(decoding: later.bytes, as: UTF8.self).contains("2026-01-02T03:04:05.00000000000001"))
+    try await store.close()
+  }
+
+  @Test(
+    "a value that its type cannot order fails, with entity and property in the error",
+    arguments: [
+      (##"{"ID":4,"At":"2026-01-02T03:04:05+02:00"}"##, "Clocks(4)/At"),
+      (##"{"ID":4,"At":"/Date(1700000000000+0060)/"}"##, "Clocks(4)/At"),
+      (##"{"At":"x","ID":4}"##, "Clocks, entity 1 of the answer/At"), (##"{"ID":4,"Long":"P1Y"}"##, "Clocks(4)/Long"),
+    ])
+  func unordered(_ row: String, _ place: String) async throws {
+    let server = try Self.clocks(row).serve()
+    defer { server.stop() }
+    let rig = try StoreRig(server.url("/s/").absoluteString)
+    let error = await #expect(throws: OfflineODataError.self) { try await rig.open(["clocks": "Clocks"]) }
+    #expect(error?.errorMessage.contains(place) == true, "\(error?.errorMessage ?? "")")
+  }
+
   @Test("where tracking and the count do not go together, tracking is chosen")
   func trackingAlone() async throws {
     let server = try OddService.trackingAlone.serve()

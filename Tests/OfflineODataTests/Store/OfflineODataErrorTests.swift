@@ -33,7 +33,7 @@ struct OfflineODataErrorTests {
       Issue.record("it threw nothing")
     } catch OfflineODataError.invalidInput(let errorCode, let errorMessage) {
       switch OfflineODataErrorName(rawValue: errorCode) {
-      case .notPositiveTop: #expect(errorMessage == "$top is not a positive number. Give 0 or more.")
+      case .notPositiveTop: #expect(errorMessage == "$top is not a whole number of 0 or more. Correct the number.")
       case .duplicateKeyProperty: Issue.record("another name")
       default: Issue.record("another name")
       }

@@ -41,6 +41,62 @@ struct DownloadWayTests {
     #expect(store.rows == Set(1...5))
   }
 
+  @Test("a service that rejects its own links after a request for the count is read without it, and from then on")
+  func refusedLinks() {
+    var service = PretendService(1...25, pageSize: 10)
+    service.echoesCount = true
+    service.tracks = false
+    var store = PretendStore()
+    store.traits.tracking = .denied
+    store.download(from: &service)
+    #expect(store.error == nil && store.rows == Set(1...25))
+    #expect(store.memory.links == LinkMemory(count: true))
+    #expect(store.notes.contains(.pageRefused(status: 400)))
+    let before = service.asked.count
+    store.download(from: &service)
+    #expect(store.rows == Set(1...25) && service.asked.count == before + 3)
+    #expect(service.asked[before...].allSatisfy { !$0.countsRows })
+  }
+
+  @Test("a service that rejects preferences beside its links is asked for the same link without, and from then on")
+  func refusedPreferences() {
+    var service = PretendService(1...25, pageSize: 10)
+    service.refusesPreferencesOfLinks = true
+    service.tracks = false
+    var store = PretendStore()
+    store.traits.pageSize = 10
+    store.download(from: &service)
+    #expect(store.error == nil && store.rows == Set(1...25))
+    #expect(store.memory.links == LinkMemory(preferences: true))
+    #expect(service.asked.count == 4 && service.asked[1].place == service.asked[2].place)
+    let before = service.asked.count
+    store.download(from: &service)
+    #expect(store.rows == Set(1...25) && service.asked.count == before + 3)
+  }
+
+  @Test("a link that has expired is no sign against an option")
+  func expiredLinks() {
+    var service = PretendService(1...25, pageSize: 10)
+    service.pageLinkLife = 1
+    var store = PretendStore()
+    store.download(from: &service)
+    #expect(store.rows == Set(1...25) && store.memory.links == nil)
+  }
+
+  @Test("a service that refuses the preference for a page's size is asked without, and not again")
+  func refusedPageSize() {
+    var service = PretendService(1...5)
+    service.refusesPageSize = true
+    var store = PretendStore()
+    store.traits.pageSize = 100
+    store.download(from: &service)
+    #expect(store.rows == Set(1...5) && store.memory.refusesPageSize == true)
+    #expect(!store.memory.refusesTracking && !store.memory.refusesCount)
+    let before = service.asked.count
+    store.download(from: &service)
+    #expect(service.asked.count == before + 1)
+  }
+
   @Test("a delta that leaves it open which rows are left is kept, then all is read; deltas go on behind it")
   func incompleteDelta() {
     var known = DownloadMachine.Known()

@@ -21,6 +21,7 @@ struct PretendService {
   var refusesTracking = false
   var counts = true
   var refusesCount = false
+  var refusesPageSize = false
   /// The count is off by this.
   var countError = 0
   var givesETag = false
@@ -35,6 +36,10 @@ struct PretendService {
   var pageLinkLife: Int?
   /// Links in circles.
   var circles = false
+  /// Writes the option for the count into its links, and rejects them then.
+  var echoesCount = false
+  /// Rejects links that come with preferences.
+  var refusesPreferencesOfLinks = false
 
   private(set) var asked: [PageRequest] = []
   private var pageLinks: [String: Int] = [:]
@@ -74,9 +79,12 @@ struct PretendService {
     asked.append(request)
     switch request.place {
     case .link(let link) where link.contains("delta="): return delta(link, request)
-    case .link(let link): return page(link)
+    case .link(let link):
+      if refusesPreferencesOfLinks, request.tracksChanges || request.maximumPageSize != nil { return .status(400) }
+      return link.contains("count=") ? .status(400) : page(link)
     case .query(let window):
       if refusesTracking && request.tracksChanges || refusesCount && request.countsRows { return .status(400) }
+      if refusesPageSize, request.maximumPageSize != nil { return .status(400) }
       if window != nil, refusesWindows { return .status(501) }
       if givesETag, let etag = request.etag, etag == self.etag { return .status(304) }
       return first(request, window)
@@ -97,6 +105,7 @@ struct PretendService {
     let size = min(pageSize ?? .max, request.maximumPageSize.flatMap { pageSize == nil ? nil : $0 } ?? .max)
     let stamp = tracks && request.tracksChanges ? now : -1
     cut(all, size, from: 0, stamp, &answer)
+    if echoesCount, request.countsRows { answer.facts.nextLink? += "&count=1" }
     return .answer(answer)
   }
 

@@ -255,9 +255,9 @@ struct UserSwitchTests {
     try await OfflineODataProvider.changeKey(of: try rig.provider("ada", isPlain: true).parameters, to: ada)
     #expect(try await names("ada") == ["changed by ada", "order 2"])
     // So does an encrypted one, by its key.
-    let error = await UserRig.error {
-      try await OfflineODataProvider.changeKey(of: try rig.provider("bob", key: ada).parameters, to: nil)
-    }
+    var parameters = try rig.provider("bob", key: ada).parameters
+    parameters.storeEncryptionKey = ada
+    let error = await UserRig.error { try await OfflineODataProvider.changeKey(of: parameters, to: nil) }
     #expect(error?.name == .otherUser, "\(error.debugDescription)")
   }
 }

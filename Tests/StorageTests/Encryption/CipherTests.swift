@@ -171,7 +171,7 @@ struct CipherTests {
     let salt = Array(salt.utf8)
     #expect(
       try filled(64) { try KeyDerivation.stretch(passphrase, salt: salt, cost: cost, into: $0) } == expected)
-    let own = try filled(64) { room in
+    let own = filled(64) { room in
       #expect(passphrase.withBytes { Scrypt.derive($0, salt: salt, cost: cost, into: room) })
     }
     #expect(own == expected)
@@ -189,7 +189,7 @@ struct CipherTests {
       let library = try filled(count) {
         try KeyDerivation.stretch(passphrase, salt: salt, cost: cost, into: $0)
       }
-      let own = try filled(count) { room in
+      let own = filled(count) { room in
         #expect(passphrase.withBytes { Scrypt.derive($0, salt: salt, cost: cost, into: room) })
       }
       #expect(own == library, "\(cost)")

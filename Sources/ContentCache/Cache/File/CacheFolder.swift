@@ -329,6 +329,8 @@ final class CacheFolder: Sendable {
 
   /// Puts something out of the way, to be deleted later.
   static func discard(_ name: String, _ root: Descriptor, _ disk: Disk) {
+    // A link would lead out of the cache.
+    guard (try? disk.status(root.number, FolderNames.removed))?.kind == .folder else { return }
     let target = FolderNames.removed + "/" + HexadecimalText.text(UInt64.random(in: 0 ... .max), digits: 16)
     try? disk.rename(root.number, name, to: root.number, target)
   }

@@ -188,13 +188,15 @@ struct Disk: Sendable {
     _ = try retried { unsafe unlinkat(folder, name, AT_REMOVEDIR) }
   }
 
-  /// Makes a folder that only its owner reads; fine where it is there.
+  /// Makes a folder that only its owner reads; fine where it is there, but not where a link or a file has its name.
   func makeFolder(_ folder: Int32, _ name: String) throws(Errno) {
     try check(.makeFolder)
     do throws(Errno) {
       _ = try retried { unsafe mkdirat(folder, name, 0o700) }
     } catch {
       if error.code != EEXIST { throw error }
+      // A cache's own folder may be reached through a link; what is in it may not.
+      if folder != AT_FDCWD, try status(folder, name).kind != .folder { throw Errno(ENOTDIR) }
     }
   }
 

@@ -29,8 +29,14 @@ final class FileClaim: Sendable {
   }
 
   private init(_ path: String) throws(CacheError) {
-    let opened = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC, mode_t(0o600))
+    // Whoever can write to the folder may have put a link here, to a file of somebody else.
+    let opened = unsafe open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, mode_t(0o600))
     guard opened >= 0 else { throw CacheError(errno: errno, path: path) }
+    var status = stat()
+    guard unsafe fstat(opened, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+      _ = close(opened)
+      throw .foreign(path: path)
+    }
     if flock(opened, LOCK_EX | LOCK_NB) == 0 {
       isAlone = true
     } else {

@@ -4,6 +4,7 @@ extension Binding {
     custom = url.options.custom
     switch url.resource {
     case .service, .batch, .metadata:
+      if case .metadata(let fragment?) = url.resource { try check(fragment) }
       try allow([], url.options, on: name(of: url.resource), at: .none)
       let options = try content(url.options, on: nil)
       return ODataBoundURL(serviceRoot: url.serviceRoot, resource: simple(url.resource), options: options)

@@ -28,6 +28,11 @@ public struct ODataBinder: Sendable {
     return try binding.bind(url)
   }
 
+  /// Checks that the model has the names in the fragment of a context URL.
+  public func check(_ fragment: ODataContextFragment, text: String? = nil) throws(ODataBindingError) {
+    try Binding(self, text: text, aliases: []).check(fragment)
+  }
+
   /// Binds query options as they would stand on a resource of a type.
   ///
   /// - Parameters:

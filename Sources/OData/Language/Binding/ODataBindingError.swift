@@ -1,3 +1,5 @@
+public import LarderErrors
+
 /// Why a tree does not fit the model, and where.
 public struct ODataBindingError: Error, Sendable, Hashable {
   /// What is wrong.
@@ -94,5 +96,34 @@ extension ODataBindingError.Problem: CustomStringConvertible {
     case .tooLarge(let limit): "more than \(limit) nodes, aliases replaced by their values"
     case .notSupported(let what): what
     }
+  }
+}
+
+extension ODataBindingError: LarderError {
+  /// The stable number, from 1 in the order of the problems.
+  public var errorCode: Int {
+    switch problem {
+    case .unknownName: 1
+    case .wrongType: 2
+    case .wrongOperands: 3
+    case .wrongArguments: 4
+    case .invalidLiteral: 5
+    case .wrongKey: 6
+    case .noOverload: 7
+    case .misplacedStep: 8
+    case .misplacedOption: 9
+    case .duplicate: 10
+    case .circularAlias: 11
+    case .tooDeep: 12
+    case .tooLarge: 13
+    case .notSupported: 14
+    }
+  }
+
+  /// The problem and the place, in sentences.
+  public var explanation: ErrorExplanation {
+    ErrorExplanation(
+      "The URL does not fit the service's model: \(problem)",
+      cure: offset.map { "Correct it at character \($0 + 1)." } ?? "Correct it.")
   }
 }

@@ -1,3 +1,5 @@
+public import LarderErrors
+
 /// Why a text is no URL, option or expression of OData, and where.
 public struct ODataSyntaxError: Error, Sendable, Hashable {
   /// What is wrong.
@@ -120,5 +122,29 @@ extension ODataSyntaxError: CustomStringConvertible {
     let words = words.filter { seen.insert($0).inserted }
     guard words.count > 1, let last = words.last else { return words.first ?? "the end" }
     return words.dropLast().joined(separator: ", ") + " or " + last
+  }
+}
+
+extension ODataSyntaxError: LarderError {
+  /// The stable number, from 1 in the order of the problems.
+  public var errorCode: Int {
+    switch problem {
+    case .unexpected: 1
+    case .tooDeep: 2
+    case .invalidPercentEncoding: 3
+    case .invalidUTF8: 4
+    case .invalidLiteral: 5
+    case .duplicateOption: 6
+    case .misplacedOption: 7
+    case .unknownFunction: 8
+    case .wrongArgumentCount: 9
+    case .numberTooLarge: 10
+    case .notInDialect: 11
+    }
+  }
+
+  /// The problem and the place, in sentences.
+  public var explanation: ErrorExplanation {
+    ErrorExplanation("The text is not valid OData: \(problem)", cure: "Correct it at character \(offset + 1).")
   }
 }

@@ -2,8 +2,8 @@
 extension SyntaxReader {
   /// What is aggregated, as far as the forms differ.
   private enum AggregateOperand: Equatable {
-    /// `$count`, or a path that ends with it.
-    case count
+    /// `$count`, or a path that ends with it; alone where nothing stands before it.
+    case count(isAlone: Bool)
     /// A path that ends with a name: of a property, or of a custom aggregate.
     case path
     /// A path that ends with a cast; alone where nothing stands before the cast.
@@ -16,7 +16,8 @@ extension SyntaxReader {
   mutating func aggregateExpression(hasAlias: Bool) throws(ODataSyntaxError) -> ODataAggregateExpression {
     let (operand, kind) = try aggregateOperand()
     var result = ODataAggregateExpression(operand)
-    if try takeKeyword("with") {
+    // How many instances there are is no value of each of them that a method could take.
+    if kind != .count(isAlone: true), try takeKeyword("with") {
       result.method = try aggregateMethod()
       if kind == .cast(isAlone: true), let method = result.method, method != "countdistinct", !method.contains(".") {
         throw unexpected("'.' (instances can be counted with countdistinct, or a method of the service)")
@@ -76,12 +77,12 @@ extension SyntaxReader {
   private mutating func aggregatedPath() throws(ODataSyntaxError) -> (ODataPath, AggregateOperand)? {
     let position = position
     var segments: [ODataPathSegment] = []
-    var kind = AggregateOperand.count
+    var kind = AggregateOperand.count(isAlone: true)
     repeat {
       let place = self.position
       if take(exact: "$count") {
         segments.append(ODataPathSegment(.count(nil), at: place))
-        kind = .count
+        kind = .count(isAlone: segments.count == 1)
         break
       }
       guard let (name, isQualified) = try? qualifiedName() else { return nil }

@@ -6,9 +6,7 @@ extension SyntaxReader {
   ) throws(ODataSyntaxError) {
     mark(option, in: &options)
     switch option {
-    case .filter:
-      skipSpace()
-      options.filter = try expression()
+    case .filter: options.filter = try expression()
     case .orderby: options.orderBy = try orderByItems()
     case .select: options.select = try selectItems()
     case .expand: options.expand = try expandItems()

@@ -174,7 +174,6 @@ extension SyntaxReader {
     try demand(UInt8(ascii: "@"))
     let name = try identifier("the name of a parameter alias")
     try demandEquals()
-    skipSpace()
     return ODataAlias(name: name, value: try expression(), at: position)
   }
 

@@ -88,8 +88,9 @@ extension SyntaxReader {
   /// Where the resource path begins behind the `/` of the host.
   ///
   /// The grammar leaves it open. It is taken to begin at the first segment with parentheses or one of `$metadata`, `$batch`,
-  /// `$entity`, `$all`, `$crossjoin`; behind a segment that ends with `.svc`; else at the name before another segment with `$`;
-  /// else at the last name. A path that ends with `/` is all root.
+  /// `$entity`, `$all`, `$crossjoin`; behind a segment that ends with `.svc`; else at the name before another segment with `$`, or
+  /// before a qualified name with parentheses, which is an operation's and from V4 on begins no path; else at the last name. A path
+  /// that ends with `/` is all root.
   private func startOfResource() throws(ODataSyntaxError) -> Int {
     var lastName: Int?
     var start = index
@@ -106,7 +107,8 @@ extension SyntaxReader {
         guard isLast else { throw error(.unexpected(expected: ["a segment"]), at: last) }
         return start
       }
-      if hasParenthesis { return start }
+      let isOperation = dialect != .v2 && isPlain(".", at: endOfIdentifier(at: start))
+      if hasParenthesis, !isPlain("$", at: start) { return isOperation ? lastName ?? start : start }
       if isPlain("$", at: start) {
         let words: [StaticString] = ["$metadata", "$batch", "$entity", "$all", "$crossjoin"]
         if words.contains(where: { stands($0, at: start, anyCase: false) }) { return start }

@@ -1,3 +1,5 @@
+public import LarderErrors
+
 /// Why a tree has no text, and what to do about it. Trees that a parser gave always have one, in the version they were read in.
 public struct ODataPrintingError: Error, Sendable, Hashable {
   /// What is wrong with the tree.
@@ -87,5 +89,31 @@ extension ODataVersion {
     case .v4: "4.0"
     case .v401: "4.01"
     }
+  }
+}
+
+extension ODataPrintingError: LarderError {
+  /// The stable number, from 1 in the order of the problems.
+  public var errorCode: Int {
+    switch problem {
+    case .notInDialect: 1
+    case .invalidName: 2
+    case .ambiguousName: 3
+    case .tooFew: 4
+    case .wrongArgumentCount: 5
+    case .misplaced: 6
+    case .variableNotInScope: 7
+    case .invalidValue: 8
+    case .unreadable: 9
+    case .needsPercentEncoding: 10
+    case .tooDeep: 11
+    }
+  }
+
+  /// The problem and the place, in sentences.
+  public var explanation: ErrorExplanation {
+    ErrorExplanation(
+      "The query cannot be written as text: \(problem)",
+      cure: place.isEmpty ? "Correct the query." : "Correct it in \(place.joined(separator: ", ")).")
   }
 }

@@ -1,4 +1,4 @@
-import HTTPCore
+public import HTTPCore
 
 #if canImport(FoundationEssentials)
   public import FoundationEssentials
@@ -28,6 +28,9 @@ public struct OAuth2Client: Sendable {
   public let scope: String?
   /// Further parameters of token requests, such as `resource` or `audience`.
   public let parameters: [(name: String, value: String)]
+  /// Who gets to see the transport's client certificate: nobody, where nothing is said. With `.origin` of the service's root the
+  /// token endpoint sees it if it is of the same origin, with `.requested` in any case (RFC 8705).
+  public var certificateAudience = HTTPCertificateAudience.nobody
 
   /// Describes a client.
   ///
@@ -67,9 +70,11 @@ public struct OAuth2Client: Sendable {
     }
     let body = form.map { PercentEncoding.encodedStrictly($0.name) + "=" + PercentEncoding.encodedStrictly($0.value) }
       .joined(separator: "&")
-    return HTTPRequest(
+    var request = HTTPRequest(
       method: .post, url: endpoint, fields: fields, body: .text(body),
       timeouts: HTTPTimeouts(connect: .seconds(30), idle: .seconds(30), total: .seconds(60)), followsRedirects: false)
+    request.certificateAudience = certificateAudience
+    return request
   }
 }
 

@@ -32,6 +32,13 @@ public struct OfflineODataLiveResults<Value: Sendable>: AsyncSequence, Sendable 
     self.value = value
   }
 
+  /// The same answers as other values.
+  func map<Other: Sendable>(_ transform: @escaping @Sendable (Value) throws -> Other) -> OfflineODataLiveResults<Other>
+  {
+    OfflineODataLiveResults<Other>(
+      replica, question: question, value: { [value] in try transform(value($0, $1)) })
+  }
+
   /// Begins to watch.
   public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(results: self) }
 

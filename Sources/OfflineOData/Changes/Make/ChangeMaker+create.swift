@@ -73,9 +73,13 @@ extension ChangeMaker {
     let reference = RowReference(table.name, try rows.connection.takeIdentities(1))
     var changed = ChangedCells(table, type, model)
     for property in entity.properties where !isLeftOut(property, table, type) {
-      if let (path, reason) = ChangeRules.all(in: property, among: rules.notGiven).first {
+      let refused = ChangeRules.all(in: property, among: rules.notGiven).first { !allowed.contains($0.path) }
+      if let (path, reason) = refused {
         if property.value == .null { continue }
-        throw OfflineODataError.restricted(.readOnlyProperty, "\(type.name)/\(path)", by: reason)
+        throw OfflineODataError(
+          .readOnlyProperty,
+          "\(type.name)/\(path) (\(reason)); where the service takes it all the same, allow it by allowedProperties or --allow \(path)"
+        )
       }
       try changed.take(property)
     }

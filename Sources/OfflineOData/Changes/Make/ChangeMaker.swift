@@ -23,6 +23,7 @@ struct ChangeMaker {
   var effects: [Effect] = []
   var earlier: Set<Int64> = []
   var stored: StoredBytes?
+  var allowed: Set<String> = []
 
   init(
     _ context: ChangeContext, _ rows: LocalRows, isChangeSet: Bool = false, coverage: @escaping () -> Coverage
@@ -43,6 +44,7 @@ struct ChangeMaker {
     effects = []
     earlier = []
     self.stored = stored
+    allowed = request.allowedProperties
     let place = try context.split(try unnamed(request.path))
     let isOperation = request.operation == .invokeAction
     let text = isOperation ? place.query.map { place.path + "?" + $0 } ?? place.path : place.path

@@ -35,6 +35,7 @@ final class Replica: Sendable {
   static func open(
     path: String, key: StorageKey? = nil, synchronous: DatabaseOptions.Synchronous = .full, readers: Int = 4
   ) async throws(StorageError) -> Replica {
+    guard !DatabaseFile(path).hasLostContent else { throw .damaged(path, "The file is empty, and was not") }
     var options = options
     (options.synchronous, options.readers) = (synchronous, readers)
     let database = try await Database.open(path, key: key, schema: ReplicaSchema.schema, options: options)

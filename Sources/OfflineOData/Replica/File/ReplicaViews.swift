@@ -24,7 +24,9 @@ enum ReplicaViews {
   /// The table's name, out of the way of the file's other tables and of names that differ in case alone.
   static func name(of table: EntityTable, in plan: ReplicaPlan) -> String {
     let folded = TableColumns.folded(table.name)
-    let isTaken = folded.hasPrefix("larder_") || folded.hasPrefix("sqlite_") || isPhysical(folded)
+    // SQLite keeps every name that begins so for itself.
+    if folded.hasPrefix("sqlite_") { return "\(table.number)~\(table.name)" }
+    let isTaken = folded.hasPrefix("larder_") || isPhysical(folded)
     let isSecond = plan.tables.prefix(table.number).contains { TableColumns.folded($0.name) == folded }
     return isTaken || isSecond ? "\(table.name)~\(table.number)" : table.name
   }

@@ -13,7 +13,11 @@ extension CollectedRows {
       let slot = Int(frames[top].place.slot)
       let row = Int(frames[top].place.row)
       let index = Int(member.index)
-      try frames[top].table.columns[index].append(scalar, model: model, to: &chunk.slots[slot].batch)
+      let column = frames[top].table.columns[index]
+      do throws(ColumnValueError) { try column.append(scalar, model: model, to: &chunk.slots[slot].batch) } catch {
+        throw naming(error, top)
+      }
+      noteDigits(scalar, column, top)
       chunk.slots[slot].batch.placeLast(in: row, RowSlot.systemCount + index)
       chunk.slots[slot].mark(row, index)
       return
@@ -81,7 +85,9 @@ extension CollectedRows {
     switch member.kind {
     case .column, .whole:
       let place = frames[top].place
-      try frames[top].table.columns[index].append(value, model: model, to: &chunk.slots[Int(place.slot)].batch)
+      do throws(ColumnValueError) {
+        try frames[top].table.columns[index].append(value, model: model, to: &chunk.slots[Int(place.slot)].batch)
+      } catch { throw naming(error, top) }
       chunk.slots[Int(place.slot)].batch.placeLast(in: Int(place.row), RowSlot.systemCount + index)
       chunk.slots[Int(place.slot)].mark(Int(place.row), index)
     case .dynamic:

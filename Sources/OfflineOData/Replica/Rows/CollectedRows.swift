@@ -21,6 +21,10 @@ struct CollectedRows {
   private(set) var context: String?
   /// How many links in line their referential constraints contradict, by table and navigation property.
   var contradictedLinks: [String: Int64] = [:]
+  /// Values with more digits than their type has, kept as they are.
+  var fineValues = FineValues()
+  /// Those of entities that are not at their end: where their rows are.
+  var openFineValues: [(place: RowChunk.Place, property: String)] = []
 
   var frames: [EntityFrame] = []
   var tree = ValueTree()
@@ -219,6 +223,7 @@ struct CollectedRows {
     guard frames.isEmpty else { return join(frame) }
     try checkContent(frame)
     if let rootParent { joinRoot(frame, rootParent) }
+    noteFineValues()
     fillTies()
     try checkKeys()
     rootCount += 1

@@ -57,6 +57,8 @@ struct PageEnd: Sendable, Hashable {
   var context: String?
   /// How many links in line their referential constraints contradict, by table and navigation property.
   var contradictedLinks: [String: Int64] = [:]
+  /// Values with more digits than their type has.
+  var fineValues = FineValues()
 }
 
 /// A collection in line that goes on behind a link.
@@ -123,6 +125,6 @@ struct PageReader {
     return PageEnd(
       nextLink: told.nextLink, deltaLink: told.deltaLink, count: told.count, rows: told.rootCount,
       context: told.context,
-      contradictedLinks: told.contradictedLinks)
+      contradictedLinks: told.contradictedLinks, fineValues: told.fineValues)
   }
 }

@@ -82,7 +82,7 @@ package struct UserOpening: Sendable {
       guard mark?.isWritable == true, !place.isReadOnly else { throw other(try await look()?.waiting) }
       return nil
     }
-    let replica = try await Replica.open(path: path, key: parameters.storeEncryptionKey)
+    let replica = try await Replica.open(path: path, key: parameters.givenKey.key)
     do {
       if try await isOwn(replica, mark) { return replica }
       guard mark?.isWritable == true, !replica.isReadOnly else { throw other(try await replica.waiting()) }
@@ -167,7 +167,7 @@ package struct UserOpening: Sendable {
   /// What the store in place says, by the key that opens it; nil where none does.
   func look(_ former: OfflineODataProvider? = nil) async throws(StorageError) -> Found? {
     guard try place.content() == .encrypted else { return try await look(with: nil) }
-    for key in [parameters.storeEncryptionKey, former?.parameters.storeEncryptionKey].compactMap(\.self) {
+    for key in [parameters.givenKey.key, former?.given.givenKey.key].compactMap(\.self) {
       do throws(StorageError) { return try await look(with: key) } catch {
         guard error.category == .wrongKey else { throw error }
       }
@@ -203,10 +203,10 @@ package struct UserOpening: Sendable {
   }
 
   private func check(_ former: OfflineODataProvider, _ owner: StoreUser) throws(OfflineODataError) {
-    guard DatabaseFile(former.parameters.file).absolutePath == place.absolutePath else {
-      throw OfflineODataError(.invalidParameter, "onUserSwitch uploads from another file, \(former.parameters.file)")
+    guard DatabaseFile(former.given.file).absolutePath == place.absolutePath else {
+      throw OfflineODataError(.invalidParameter, "onUserSwitch uploads from another file, \(former.given.file)")
     }
-    guard let name = former.parameters.currentUser else {
+    guard let name = former.given.currentUser else {
       throw OfflineODataError(.invalidParameter, "onUserSwitch uploads with a provider that has no currentUser")
     }
     guard StoreUser(name) == owner else {
@@ -250,7 +250,7 @@ package struct UserOpening: Sendable {
   /// Throws, before anything is changed, where the user could not come: with a key that is not that of the store set aside,
   /// or where there is none and none is to be made.
   private func checkArrival() throws {
-    guard try isAbsent(aside) else { return try aside.check(parameters.storeEncryptionKey) }
+    guard try isAbsent(aside) else { return try aside.check(parameters.givenKey.key) }
     guard parameters.createsStore else { throw missing }
   }
 

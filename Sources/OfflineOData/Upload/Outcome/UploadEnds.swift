@@ -71,8 +71,13 @@ struct UploadEnds: Sendable {
           ends.append((member.entry, end))
         case .failure(let error):
           var (end, why) = try await self.end(of: member, error)
-          // Without a response, beside another that failed: services that do not take back what was done are found out.
-          if hasFailed { end = isMissing(error) ? try await lookedUp(member) : try await checked(end, member, unit) }
+          // Without a response beside others: looked up while the later requests of the change set are still known. Beside
+          // another that failed: services that do not take back what was done are found out.
+          if isMissing(error), unit.members.count > 1 {
+            end = try await lookedUp(member)
+          } else if hasFailed {
+            end = try await checked(end, member, unit)
+          }
           ends.append((member.entry, end))
           stop = stop ?? why
         }

@@ -33,13 +33,17 @@ struct EntityLookup: Sendable {
   }
 
   /// Reads all entities of a collection that a filter holds for, all of it without one, page by page; nil where the service does not answer the
-  /// question, or not to its end: there are `limit` and more, or a link leads elsewhere.
+  /// question, or not to its end: there are `limit` and more, or a link leads elsewhere. Throws ``UnreadableLookup`` for a
+  /// response that cannot be read.
   func entities(_ collection: String, filter: String?, limit: Int) async throws -> [ODataEntity]? {
     var all: [ODataEntity] = []
     let question = filter.map { "$filter=\(PercentEncoding.encode($0))&" } ?? ""
     var path = "\(collection)?\(question)$top=\(limit)"
+    // A service may refuse an option that is ours and not the question's.
+    var plain = filter == nil ? nil : "\(collection)?\(question.dropLast())"
     while true {
-      guard let page = try await page(path) else { return nil }
+      guard let page = try await page(path, otherwise: plain) else { return nil }
+      plain = nil
       all += page.entities
       guard all.count < limit else { return nil }
       guard let next = page.nextLink else { return all }
@@ -49,19 +53,26 @@ struct EntityLookup: Sendable {
     }
   }
 
-  private func page(_ path: String) async throws -> ODataEntityCollection? {
+  private func page(_ path: String, otherwise plain: String?) async throws -> ODataEntityCollection? {
     let response: ODataSingleResponse
     do throws(ODataServiceError) {
       response = try await conversation.send(.read(path, useCache: false))
     } catch {
+      if let plain, let status = error.httpStatus, DownloadMachine.isAboutOptions(status) {
+        return try await page(plain, otherwise: nil)
+      }
       // That there is no such resource tells nothing of what is in it.
       _ = try found(error)
       return nil
     }
     guard !ForeignAnswer.isOne(response) else { throw UploadStop(ForeignAnswer.error(response, of: "read")) }
-    switch try? response.payload(model: model) {
-    case .collection(let collection)?: return collection
-    case .property(let property)? where property.value == .collection([]): return ODataEntityCollection()
+    let payload: ODataPayload
+    do { payload = try response.payload(model: model) } catch {
+      throw UnreadableLookup()
+    }
+    switch payload {
+    case .collection(let collection): return collection
+    case .property(let property) where property.value == .collection([]): return ODataEntityCollection()
     default: return nil
     }
   }
@@ -74,6 +85,9 @@ struct EntityLookup: Sendable {
     }
   }
 }
+
+/// The response to a look-up cannot be read: it tells nothing, and a narrower question would tell less.
+struct UnreadableLookup: Error {}
 
 /// The upload stops: the service cannot be asked, or the caller cancelled.
 struct UploadStop: Error {

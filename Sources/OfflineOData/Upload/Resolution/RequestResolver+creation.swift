@@ -155,7 +155,8 @@ extension RequestResolver {
   }
 
   /// Whether no entity that the store has from the service has the values of one of some sets of properties: an unknown
-  /// entity that has them is then likely the one that was sent.
+  /// entity that has them is then likely the one that was sent. One that has all that was sent may be a twin of this
+  /// creation's, and tells nothing.
   private func areDistinctive(
     _ sets: Set<Set<String>>, _ sent: QueuedEntity, _ known: Case
   ) async throws(OfflineODataError) -> Bool {
@@ -171,21 +172,24 @@ extension RequestResolver {
   ) async throws(OfflineODataError) -> Bool {
     try await store.read { connection, state, plan in
       guard let table = known.entry.request.entity.flatMap({ plan.table($0.table) }) else { return false }
-      var (terms, values): ([String], [SQLValue]) = ([], [])
-      for property in sent.properties where names.contains(property.name) {
+      var (all, terms, values): ([String], [String], [SQLValue]) = ([], [], [])
+      for property in sent.properties {
         guard let column = table.column([property.name]), column.storage != .complex,
           let value = try? column.storage.sqlValue(of: property.value.value, type: column.type, model: plan.model)
         else { continue }
         values.append(value)
-        terms.append("\(TableDDL.quoted(column.name)) = ?\(values.count)")
+        all.append("\(TableDDL.quoted(column.name)) IS ?\(values.count)")
+        if names.contains(property.name) { terms.append(all[all.count - 1]) }
       }
       guard !terms.isEmpty else { return false }
+      if !since { terms.append("NOT (\(all.joined(separator: " AND ")))") }
+      let first = since ? nil : try earlierTwin(sent, names, known, connection, state, plan)
       let sql = """
         SELECT 1 FROM \(state.tables[table.number]) WHERE \(terms.joined(separator: " AND "))
           AND "@id" \(since ? ">=" : "<") ?\(values.count + 1)
           AND "@id" NOT IN (SELECT row FROM larder_effect WHERE kind = 0) LIMIT 1
         """
-      values.append(.integer(known.attempt.newcomers ?? .max))
+      values.append(.integer(min(known.attempt.newcomers ?? .max, first ?? .max)))
       var isThere = false
       try connection.forEachRow(sql, values) { (_) throws(StorageError) in
         isThere = true
@@ -193,6 +197,25 @@ extension RequestResolver {
       }
       return isThere
     }
+  }
+
+  /// Where the rows begin that came since a creation of the same values was first sent, whose outcome is not known either:
+  /// they may be what that has made.
+  private func earlierTwin(
+    _ sent: QueuedEntity, _ names: Set<String>, _ known: Case, _ connection: Connection, _ state: ReplicaState,
+    _ plan: ReplicaPlan
+  ) throws -> Int64? {
+    let (queue, paths) = (ChangeQueue(connection), RowPath(connection: connection, state: state, plan: plan))
+    return try (queue.entries(.sent) + queue.entries(.archived)).compactMap { entry in
+      guard entry.id != known.entry.id, entry.request.operation == .create, let entity = entry.request.entity,
+        entity.table == known.entry.request.entity?.table,
+        case .entity(let body) = paths.asSent(entry.request.body, of: entity),
+        names.allSatisfy({ name in
+          body.properties.first { $0.name == name } == sent.properties.first { $0.name == name }
+        })
+      else { return nil }
+      return entry.attempt.flatMap(UploadAttempt.init(json:))?.newcomers
+    }.min()
   }
 
   /// What other uncertain creations in the same place have sent: what has their values is theirs.

@@ -72,7 +72,8 @@ struct RequestResolver: Sendable {
       guard let path = made[entity] else { return .queued }
       known.path = path
     }
-    let found = try await find(known)
+    let found: Found
+    do { found = try await find(known) } catch is UnreadableLookup { found = Found(.unanswered) }
     return end(kind(known), found, known)
   }
 

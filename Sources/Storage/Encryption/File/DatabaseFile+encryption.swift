@@ -21,7 +21,7 @@ extension DatabaseFile {
     case .success(let look): found = look
     case .failure(let failure) where failure.isAbsence: return .absent
     case .failure(let failure):
-      throw StorageError(.cannotOpen, message: "The file cannot be read (errno \(failure.number))", file: path)
+      throw StorageError(errno: failure.number, "The file cannot be read", file: path)
     }
     guard found.isRegular else { return .other }
     // A new file's first page may have got its place on the disk and not its bytes, where the machine crashed.
@@ -35,7 +35,7 @@ extension DatabaseFile {
     switch EncryptedHeader.read(start) {
     case .header(let header): return .encrypted(header)
     case .unknown: return .unknown
-    case .other: return byteCount % 512 == 0 ? .damaged : .other
+    case .other: return byteCount % 512 == 0 || start.allSatisfy { $0 == 0 } ? .damaged : .other
     }
   }
 

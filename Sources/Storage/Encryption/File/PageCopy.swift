@@ -34,7 +34,7 @@ import CSQLite
     }
     descriptor = unsafe open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC)
     unsafe room = .allocate(byteCount: 2 * Self.pageLength, alignment: 64)
-    guard descriptor >= 0 else { throw .cannotOpen(path, "The copy cannot be opened (errno \(errno))") }
+    guard descriptor >= 0 else { throw StorageError(errno: errno, "The copy cannot be opened", file: path) }
   }
 
   deinit {
@@ -96,10 +96,6 @@ import CSQLite
   private func sync() throws(StorageError) { if fsync(descriptor) != 0 { throw failure } }
 
   private var failure: StorageError {
-    let reason = errno
-    return StorageError(
-      reason == ENOSPC || reason == EDQUOT ? .full : .inputOutput,
-      message: "The copy cannot be written (errno \(reason))",
-      file: path)
+    StorageError(errno: errno, "The copy cannot be written", file: path, otherwise: .inputOutput)
   }
 }

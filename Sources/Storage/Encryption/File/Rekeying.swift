@@ -140,7 +140,7 @@ struct Rekeying {
   private static func make(_ target: String) throws(StorageError) {
     remove(target)
     let made = unsafe open(target, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode_t(0o600))
-    guard made >= 0 else { throw .cannotOpen(target, "The copy cannot be made (errno \(errno))") }
+    guard made >= 0 else { throw StorageError(errno: errno, "The copy cannot be made", file: target) }
     _ = close(made)
   }
 

@@ -13,6 +13,7 @@ enum IOError {
   static let checkReservedLock = SQLITE_IOERR | 14 << 8
   static let lock = SQLITE_IOERR | 15 << 8
   static let close = SQLITE_IOERR | 16 << 8
+  static let sharedSize = SQLITE_IOERR | 19 << 8
   static let sharedLock = SQLITE_IOERR | 20 << 8
   static let sharedMap = SQLITE_IOERR | 21 << 8
 }

@@ -22,6 +22,7 @@ struct AggregateTests {
       ("$count as A", "$count", nil, [], "A"),
       ("Sales/$count as A", "Sales/$count", nil, [], "A"),
       ("Self.Digital/Sales/Self.Big/$count as A", "Self.Digital/Sales/Self.Big/$count", nil, [], "A"),
+      ("Self.Digital/$count with sum as A", "Self.Digital/$count", "sum", [], "A"),
       ("Sales/$count with max as A", "Sales/$count", "max", [], "A"),
       ("Forecast", "Forecast", nil, [], nil),
       ("Forecast as A", "Forecast", nil, [], "A"),
@@ -101,7 +102,8 @@ struct AggregateTests {
       ("aggregate()", 10), ("aggregate(Amount with sum)", 25), ("aggregate(Amount with sum )", 26),
       ("aggregate(Amount with sum from Time with average)", 48), ("aggregate(Amount with sum from Time as A)", 36),
       ("aggregate(Amount with median as A)", 28), ("aggregate(Amount add 1 as A)", 23), ("aggregate(Amount add 1)", 22),
-      ("aggregate($count)", 16), ("aggregate(Sales/$count/A as B)", 22), ("aggregate(Sales($count as A))", 16),
+      ("aggregate($count)", 16), ("aggregate($count with sum as X)", 17), ("aggregate($count with Ns.m as X)", 17),
+      ("aggregate(Sales/$count/A as B)", 22), ("aggregate(Sales($count as A))", 16),
       ("aggregate(Self.B)", 16), ("aggregate(Self.B as A)", 17), ("aggregate(Self.B with sum as A)", 25),
       ("aggregate(Forecast from Time)", 28), ("aggregate(Forecast as)", 21), ("aggregate(Forecast as 1)", 22),
       ("aggregate(Amount with sum as A,)", 31), ("aggregate(Amount with sum as A", 30),
@@ -126,6 +128,7 @@ struct AggregateTests {
     #expect(path.root == .these)
     #expect(aggregate == Aggregate(ApplyReading.value("Forecast"), from: [From([ApplyReading.path("Time")])]))
     #expect(throws: ODataSyntaxError.self) { try ApplyReading.expression("$these/aggregate(Amount with sum as A)") }
+    #expect(throws: ODataSyntaxError.self) { try ApplyReading.expression("$these/aggregate($count with sum)") }
     #expect(throws: ODataSyntaxError.self) { try ApplyReading.expression("aggregate(Amount with sum) gt 5") }
   }
 

@@ -10,6 +10,26 @@ struct BindingURLTests {
   }
 
   @Test(
+    "The names in a context fragment are the model's (Protocol 4.01 §10)",
+    arguments: [
+      ("#Customers", nil), ("#Customers(Address/Street,Orders)", nil), ("#Customers(Address/GeoAddress,Orders)", 19),
+      ("#Customers(Address/S.GeoAddress/Place)", nil), ("#Customers(Address/S.GeoAdress/Place)", 19), ("#Custmers", 1),
+      ("#Customers('1')/Orders(1)/Items/$entity", nil), ("#Customers(AnyName)", nil), ("#Products(Name,Prise)", 15),
+      ("#Products(Category(Name,X))", 24), ("#Products(*,@Ns.T,Category+)/$delta", nil), ("#Products(Name/X)", 15),
+      ("#Collection(S.Product)(Name)", nil), ("#Collection(S.Product)(Nam)", 23), ("#Collection(S.Nothing)", 1),
+      ("#Sales.Product(ID)", nil), ("#Edm.String", nil), ("#$ref", nil), ("#Collection(Edm.EntityType)", nil),
+    ] as [(String, Int?)])
+  func context(text: String, place: Int?) throws {
+    guard case .context(let fragment) = try #require(ODataGrammarRule("context")).parse(text) else {
+      Issue.record("no context")
+      return
+    }
+    var found: Int?
+    do throws(ODataBindingError) { try BindingModel.binder.check(fragment, text: text) } catch { found = error.offset }
+    #expect(found == place)
+  }
+
+  @Test(
     "Resources: their type, and the set that they come from (URL Conventions 4.01 §4)",
     arguments: [
       ("Products", "Collection(Sales.Product)", "Products"), ("Me", "Sales.Customer", "Me"),

@@ -45,6 +45,34 @@ struct UrlPathTests {
   }
 
   @Test(
+    "The path of an absolute URL may end with the call of an operation or with $filter",
+    arguments: [
+      ("http://h/s/Products/N.F()", "http://h/s/", 3), ("http://h/s/Products/N.F(a=1,b='x')", "http://h/s/", 3),
+      ("/s/Products/N.T/N.F(a=1)", "/s/", 4), ("https://h/Products/N.F(a=@p)?@p=1", "https://h/", 3),
+      ("http://h/s/Products(1)/N.F()", "http://h/s/", 4), ("http://h/s/F(a=1)", "http://h/s/", 2),
+      ("http://h/F()", "http://h/", 2),
+      ("http://h/S.svc/Products/N.F()", "http://h/S.svc/", 3),
+      ("http://h/s/Products/$filter(a eq 1)", "http://h/s/", 2),
+      ("http://h/s/Products/N.F()/$count", "http://h/s/", 4), ("http://h/s/$crossjoin(A,B)", "http://h/s/", 1),
+    ] as [(String, String, Int)])
+  func operations(text: String, root: String, count: Int) throws {
+    let url = try ODataParser().url(text)
+    guard case .path(let path) = url.resource else {
+      Issue.record("no path")
+      return
+    }
+    #expect(url.serviceRoot == root && path.segments.count == count)
+  }
+
+  @Test("In V2 a qualified name with a key is a set of another container")
+  func qualifiedSet() throws {
+    var options = ODataParserOptions()
+    options.version = .v2
+    let url = try ODataParser(options: options).url("http://h/s/N.C.Products(1)")
+    #expect(url.serviceRoot == "http://h/s/")
+  }
+
+  @Test(
     "What cannot follow is refused where it begins",
     arguments: [
       ("A(1)/$count", 5), ("A/$ref/$count", 6), ("A/$count/B", 8), ("A/$foo", 2), ("A/$counter", 8), ("A//B", 2),

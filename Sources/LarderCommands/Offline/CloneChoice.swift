@@ -1,0 +1,186 @@
+internal import HTTPCore
+internal import OData
+internal import ODataService
+internal import OfflineOData
+
+/// What a clone is to have: the queries that are given, the whole service, or what is chosen on the terminal.
+enum CloneChoice: Sendable {
+  case queries([OfflineODataDefiningQuery])
+  case all
+  case asked
+
+  /// What the options say. What is in the way of any download is told before anything is asked.
+  init(_ arguments: ParsedArguments) throws(UsageError) {
+    switch (arguments.has(.definingQuery), arguments.has(.wholeService)) {
+    case (true, true): throw arguments.usage("--all and --query exclude each other")
+    case (true, false): self = .queries(try DefiningQueryOption.queries(arguments))
+    case (false, true): self = .all
+    case (false, false): self = .asked
+    }
+  }
+
+  /// Whether somebody is there to choose.
+  static func canAsk(_ context: CommandContext) -> Bool {
+    context.input.isTerminal && context.diagnostics.isTerminal
+  }
+
+  /// The defining queries; the service is asked for its metadata unless they are given.
+  func queries(
+    _ access: OfflineAccess, _ arguments: ParsedArguments, _ context: CommandContext
+  ) async throws -> [OfflineODataDefiningQuery] {
+    if case .queries(let queries) = self { return queries }
+    let service = try await Self.service(access)
+    var names = service.sources.map(\.name)
+    if case .asked = self {
+      let list = SetList(service.sources, await SetList.counts(service.sources, access))
+      names = try await list.ask(access.folder.service, context)
+    }
+    return try DefiningQueryOption.addingStreams(to: service.queries(for: names), arguments)
+  }
+
+  /// The sets and singletons of a service; throws where it has none.
+  private static func service(_ access: OfflineAccess) async throws -> ServiceQueries {
+    let service = ServiceQueries(try await access.conversation().0.metadata())
+    guard !service.sources.isEmpty else {
+      throw CommandFailure(.negative, "the service has neither entity sets nor singletons, so there is nothing to copy")
+    }
+    return service
+  }
+
+  /// The complaint that nothing says what to copy, with what there is.
+  static func missing(_ access: OfflineAccess, _ arguments: ParsedArguments) async throws -> UsageError {
+    let sources = try await service(access).sources
+    let lines = sources.map { "  " + TerminalText.line($0.name) + ($0.isSet ? "" : "  (one entity)") }
+    return arguments.usage(
+      "nothing says what to copy",
+      hint: "Give --all, or --query SET for each of these sets ('SET?$top=100' for a part of it):\n"
+        + lines.joined(separator: "\n"))
+  }
+}
+
+/// The sets and singletons of a service, to choose from.
+struct SetList: Sendable {
+  private let sources: [ServiceQueries.Source]
+  private let counts: [String: Int64]
+  private var names: [String] { sources.map(\.name) }
+
+  init(_ sources: [ServiceQueries.Source], _ counts: [String: Int64]) {
+    (self.sources, self.counts) = (sources, counts)
+  }
+
+  // MARK: Counting
+
+  /// How long the service may take for one count, and for all of them.
+  private static let limits = (one: Duration.seconds(10), all: Duration.seconds(20))
+
+  /// How many entities the sets have: several are asked for at once, none for long. Those that do not say it are missing.
+  static func counts(_ sources: [ServiceQueries.Source], _ access: OfflineAccess) async -> [String: Int64] {
+    let asking = try? access.conversation { options in
+      options.timeouts.total = min(options.timeouts.total ?? limits.one, limits.one)
+    }
+    guard let (conversation, parallel) = asking else { return [:] }
+    let end = ContinuousClock.now + limits.all
+    var names = sources.filter(\.isSet).map(\.name)[...]
+    return await withTaskGroup(of: (String, Int64?).self) { group in
+      var counts: [String: Int64] = [:]
+      func next() {
+        guard let name = names.popFirst(), !Task.isCancelled, ContinuousClock.now < end else { return }
+        group.addTask { (name, await count(name, conversation)) }
+      }
+      for _ in 0..<parallel { next() }
+      while let (name, count) = await group.next() {
+        counts[name] = count
+        next()
+      }
+      return counts
+    }
+  }
+
+  private static func count(_ name: String, _ conversation: ODataConversation) async -> Int64? {
+    let answer = try? await conversation.send(ODataSingleRequest(.read, name + "/$count", useCache: false))
+    guard case .count(let count)? = try? answer?.payload() else { return nil }
+    return count
+  }
+
+  // MARK: Asking
+
+  /// Lists what there is and asks until an answer can be understood; gives the names.
+  func ask(_ service: String, _ context: CommandContext) async throws -> [String] {
+    try Task.checkCancellation()
+    context.note("\(TerminalText.line(service)) has:")
+    for line in lines { context.note(line) }
+    guard case .descriptor(let descriptor) = try context.input.take() else { throw Self.none }
+    let reader: InputReader
+    do throws(FileError.Reason) { reader = try InputReader(InputDescriptor(borrowing: descriptor)) } catch {
+      throw FileError(path: "standard input", reason: error.text)
+    }
+    while true {
+      try? context.diagnostics.write("Which of them to copy? Numbers (1 3-5), names, or all: ")
+      guard let answer = try await Self.line(reader) else {
+        context.note("")
+        throw Self.none
+      }
+      switch chosen(answer) {
+      case .success(let names): return names
+      case .failure(let complaint): context.note(TerminalText.line(complaint.text))
+      }
+    }
+  }
+
+  private static let none = CommandFailure(.usage, "nothing was chosen to copy", hint: "Give --query SET, or --all.")
+
+  private static func line(_ reader: InputReader) async throws -> String? {
+    var bytes: [UInt8] = []
+    do {
+      while !bytes.contains(0x0A) {
+        guard bytes.count < 1 << 16, let more = try await reader.next() else { return nil }
+        bytes += more
+      }
+    } catch let error as FileError.Reason { throw FileError(path: "standard input", reason: error.text) }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  /// One line a set: its number, its name, how many entities it has.
+  var lines: [String] {
+    let shown = sources.map { TerminalText.line($0.name) }
+    let counts = sources.map { source in
+      source.isSet ? self.counts[source.name].map { "\($0)" } ?? "?" : "one entity"
+    }
+    let widths = (Columns.width(sources.indices.map { "\($0 + 1)" }), Columns.width(shown), Columns.width(counts))
+    return sources.indices.map { place in
+      "  " + Columns.padLeft("\(place + 1)", widths.0) + "  " + Columns.pad(shown[place], widths.1) + "  "
+        + Columns.padLeft(counts[place], widths.2)
+    }
+  }
+
+  /// Why an answer is none.
+  struct Complaint: Error, Hashable {
+    let text: String
+  }
+
+  /// The names that an answer chooses: numbers and spans of numbers, names in any case, or `all`, separated by spaces or commas.
+  func chosen(_ answer: String) -> Result<[String], Complaint> {
+    var chosen: [String] = []
+    for word in answer.split(whereSeparator: { $0.isWhitespace || $0 == "," }).map(String.init) {
+      guard let found = find(word) else {
+        let hint = Suggestion.hint(for: word, among: names).map { " " + $0 } ?? ""
+        return .failure(
+          Complaint(text: "There is no '\(word)': give numbers from 1 to \(sources.count), names, or all." + hint))
+      }
+      for name in found where !chosen.contains(name) { chosen.append(name) }
+    }
+    return chosen.isEmpty ? .failure(Complaint(text: "Nothing was chosen.")) : .success(chosen)
+  }
+
+  private func find(_ word: String) -> [String]? {
+    if names.contains(word) { return [word] }
+    if word == "all" { return names }
+    let ends = word.split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false).map { Int($0) }
+    if let first = ends.first ?? nil, let last = ends.last ?? nil {
+      guard first >= 1, first <= last, last <= names.count else { return nil }
+      return Array(names[(first - 1)..<last])
+    }
+    let alike = names.filter { $0.lowercased() == word.lowercased() }
+    return alike.count == 1 ? alike : nil
+  }
+}

@@ -1,0 +1,41 @@
+internal import OData
+
+/// The folder of a clone that is given none: the service's name, from the URL of its root.
+enum CloneName {
+  /// Names of paths that services share; what stands before them says which service it is.
+  private static let common: Set<String> = ["api", "odata", "odata2", "odata4", "rest", "svc"]
+  /// What the file systems take, with room for what is put behind it.
+  private static let limit = 200
+
+  /// The last segment of the path that names the service: no version (`v4`, `1.0`, `0001`), no session (`(S(…))`), and none of
+  /// the words that services share (`odata`, `api`). The host's name if there is none.
+  ///
+  /// Throws for a name that cannot be a folder's.
+  static func folder(of root: String, _ arguments: ParsedArguments) throws(UsageError) -> String {
+    let place = root.prefix { $0 != "?" }
+    let rest = place.firstRange(of: "://").map { place[$0.upperBound...] } ?? place
+    let host = rest.prefix { $0 != "/" }
+    let segments = rest.dropFirst(host.count).split(separator: "/").map { $0.prefix { $0 != ";" } }
+    guard let segment = segments.last(where: isName) else {
+      return String(host.prefix { $0 != ":" }.drop { $0 == "[" })
+    }
+    guard let name = PercentEncoding.decode(String(segment)), isFit(name) else {
+      throw arguments.usage(
+        "the service's name, '\(segment)', cannot be the name of a folder",
+        hint: "Name the folder: larder clone SERVICE DIR.")
+    }
+    return name
+  }
+
+  private static func isName(_ segment: Substring) -> Bool {
+    let version = segment.first == "v" || segment.first == "V" ? segment.dropFirst() : segment
+    let isVersion = !version.isEmpty && version.allSatisfy { $0.isASCII && $0.isNumber || $0 == "." }
+    return !segment.isEmpty && !segment.hasPrefix("(") && !isVersion && !common.contains(segment.lowercased())
+  }
+
+  private static func isFit(_ name: String) -> Bool {
+    !name.isEmpty && name != "." && name != ".." && !name.hasPrefix("-") && name.utf8.count <= limit
+      && !name.hasSuffix(UnfinishedClone.suffix)
+      && !name.unicodeScalars.contains { $0 == "/" || $0 == "\t" || $0 == "\n" || TerminalText.isUnseen($0) }
+  }
+}

@@ -1,0 +1,85 @@
+// What the errors of all targets have in common.
+//
+// 1. Every public error is a `LarderError`: it has a stable number, and an `ErrorExplanation` for people.
+// 2. `LarderError` passes both on to Foundation: `localizedDescription`, `recoverySuggestion`, and the domain and code of
+//    `NSError`.
+// 3. `ErrorExplanation` ends sentences, so that no text runs into the next one.
+
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+
+  /// What Foundation asks of an error. `CustomNSError` is not in FoundationEssentials; see `LarderError._code`.
+  public typealias FoundationError = LocalizedError
+#else
+  public import Foundation
+
+  /// What Foundation asks of an error.
+  public typealias FoundationError = LocalizedError & CustomNSError
+#endif
+
+/// An error of this package: a number for programs, a text and a cure for people.
+///
+/// `localizedDescription` is what happened, `recoverySuggestion` what to do about it. As an `NSError` it has the type's full name
+/// as its domain, such as `HTTPCore.HTTPTransportError`, and ``errorCode`` as its code.
+public protocol LarderError: FoundationError, Sendable {
+  /// The stable number within the type: none changes its meaning, and none is used twice.
+  var errorCode: Int { get }
+  /// What happened and what to do about it, in whole sentences.
+  var explanation: ErrorExplanation { get }
+}
+
+extension LarderError {
+  /// What happened.
+  public var errorDescription: String? { explanation.message }
+
+  /// What to do about it.
+  public var recoverySuggestion: String? { explanation.cure }
+
+  /// Nil: the message says why.
+  public var failureReason: String? { nil }
+
+  /// Nil: there is no book of help.
+  public var helpAnchor: String? { nil }
+
+  #if canImport(FoundationEssentials)
+    /// The code of `NSError`, as `CustomNSError` gives it where it exists.
+    public var _code: Int { errorCode }
+  #else
+    /// The type's full name, such as `HTTPCore.HTTPTransportError`.
+    public static var errorDomain: String { String(reflecting: self) }
+
+    /// Nothing: Foundation adds the texts.
+    public var errorUserInfo: [String: Any] { [:] }
+  #endif
+}
+
+/// What happened and what to do about it: two texts of whole sentences.
+public struct ErrorExplanation: Sendable, Hashable, CustomStringConvertible {
+  /// What happened.
+  public let message: String
+  /// What to do about it.
+  public let cure: String
+
+  /// Takes two texts, and gives each a full stop where it has none.
+  public init(_ message: String, cure: String) {
+    self.message = Self.sentence(message)
+    self.cure = Self.sentence(cure)
+  }
+
+  /// Message and cure.
+  public var description: String { "\(message) \(cure)" }
+
+  /// A text with one mark at its end.
+  public static func sentence(_ text: String) -> String {
+    let text = clause(text)
+    guard let last = text.unicodeScalars.last, !"?!…".unicodeScalars.contains(last) else { return text }
+    return text + "."
+  }
+
+  /// A text without the full stop at its end, for what goes on behind it.
+  public static func clause(_ text: String) -> String {
+    var scalars = Substring(text).unicodeScalars
+    while let last = scalars.last, last.properties.isWhitespace || last == "." { scalars.removeLast() }
+    return String(scalars)
+  }
+}

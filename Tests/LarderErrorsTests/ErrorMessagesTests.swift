@@ -1,0 +1,95 @@
+import Foundation
+import LarderErrors
+import Testing
+
+/// What a person reads of each error of the package.
+@Suite("Messages of errors", .timeLimit(.minutes(1)))
+struct ErrorMessagesTests {
+  @Test("Foundation shows the message, the cure and the stable number of each error", arguments: ErrorSamples.kinds)
+  func foundation(_ kind: ErrorSamples.Kind) {
+    for error in kind.samples {
+      let bridged = (error as any Error) as NSError
+      #expect(error.localizedDescription == error.explanation.message)
+      #expect(bridged.localizedDescription == error.explanation.message)
+      #expect(bridged.localizedRecoverySuggestion == error.explanation.cure)
+      #expect(bridged.code == error.errorCode)
+      #expect(bridged.domain == kind.domain)
+    }
+  }
+
+  @Test("Each text is made of whole sentences, and none runs into the next", arguments: ErrorSamples.kinds)
+  func sentences(_ kind: ErrorSamples.Kind) {
+    for error in kind.samples {
+      let text = error.explanation
+      for part in [text.message, text.cure] {
+        #expect(Sentences.faults(of: part) == [], "\(kind.domain) \(error.errorCode): \(part)")
+      }
+      // What `print` shows: its first line, which may hold the cure too.
+      let line = String("\(error)".prefix { $0 != "\n" })
+      #expect(Sentences.faults(within: line) == [], "\(kind.domain) \(error.errorCode): \(line)")
+      if let range = line.range(of: " " + text.cure) {
+        #expect(".?!".contains(line[..<range.lowerBound].last ?? " "), "\(kind.domain): \(line)")
+      }
+    }
+  }
+
+  @Test("The numbers of a type are those of the documentation, each with a sample", arguments: ErrorSamples.kinds)
+  func numbers(_ kind: ErrorSamples.Kind) throws {
+    let codes = Set(kind.samples.map(\.errorCode)).subtracting(kind.statuses)
+    guard kind.count > 0 else { return }
+    #expect(codes == Set(1...kind.count))
+    let article = try Self.article
+    for error in kind.samples where !kind.statuses.contains(error.errorCode) {
+      let row = "| `\(kind.domain)` | \(error.errorCode) | `"
+      #expect(article.contains(row), "no row in docs/Larder.docc/NumbersOfErrors.md: \(row)")
+    }
+  }
+
+  @Test(
+    "Faults of texts are found",
+    arguments: [
+      "no capital.", "No end", "Two ends..", "It broke off.: why.", "The log Check the path.", "It is a Int.",
+      "Two  blanks.",
+      "It failed (so.).",
+    ])
+  func rules(_ text: String) {
+    #expect(Sentences.faults(of: text, cures: ["Check the path."]) != [])
+  }
+
+  private static var article: String {
+    get throws {
+      var folder = URL(filePath: #filePath)
+      for _ in 0..<3 { folder.deleteLastPathComponent() }
+      return try String(contentsOf: folder.appending(path: "docs/Larder.docc/NumbersOfErrors.md"), encoding: .utf8)
+    }
+  }
+}
+
+/// The rules for texts of whole sentences.
+enum Sentences {
+  /// What is wrong with a text of whole sentences.
+  static func faults(of text: String, cures: [String] = []) -> [String] {
+    var faults = faults(within: text)
+    if let first = text.first, first.isLowercase { faults.append("begins with a small letter") }
+    if let last = text.last, !".?!…".contains(last) { faults.append("has no mark at its end") }
+    for cure in cures {
+      if let range = text.range(of: " " + cure), !".?!".contains(text[..<range.lowerBound].last ?? " ") {
+        faults.append("runs into the next sentence")
+      }
+    }
+    if text.isEmpty { faults.append("is empty") }
+    return faults
+  }
+
+  /// What is wrong anywhere in a text.
+  static func faults(within text: String) -> [String] {
+    let patterns = [
+      #"\.\."#: "a full stop twice", #"\.[:,;)]"#: "a full stop before another mark", "  ": "two blanks",
+      // Addresses of IP version 6 begin with two colons.
+      " (?!::)[.,;:]": "a blank before a mark",
+      #"\b[Aa] (Edm\.)?[AEIO]"#: "'a' where 'an' belongs", #"\bis not a \w+ but [A-Z]"#: "a sentence inside another",
+      "(Optional|Error)\\(": "a description for developers", " in folder Check": "runs into the next sentence",
+    ]
+    return patterns.filter { text.range(of: $0.key, options: .regularExpression) != nil }.map(\.value).sorted()
+  }
+}

@@ -1,0 +1,127 @@
+import Foundation
+import Storage
+import TestSupport
+import Testing
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+@Suite("Files that appear whole, and links in their way", .timeLimit(.minutes(2)))
+struct WholeFileTests {
+  private let folder: TemporaryFolder
+
+  init() throws { folder = try TemporaryFolder() }
+
+  private func write(_ text: String, to path: String, isPrivate: Bool = false) throws {
+    let file = try WholeFile.create(path, isPrivate: isPrivate)
+    try file.write(Array(text.utf8))
+    try file.finish()
+  }
+
+  private func text(_ name: String) throws -> String { try String(contentsOfFile: folder.file(name), encoding: .utf8) }
+
+  private func mode(_ name: String) throws -> Int? {
+    try FileManager.default.attributesOfItem(atPath: folder.file(name))[.posixPermissions] as? Int
+  }
+
+  private func link(_ name: String, to target: String) throws {
+    try FileManager.default.createSymbolicLink(atPath: folder.file(name), withDestinationPath: folder.file(target))
+  }
+
+  @Test(
+    "a file that is replaced keeps its permissions; a private one is for its owner alone",
+    arguments: [0o600, 0o644, 0o640, 0o444])
+  func permissions(before: Int) throws {
+    let path = try folder.write([1], to: "a")
+    try FileManager.default.setAttributes([.posixPermissions: before], ofItemAtPath: path)
+    let former = try FileManager.default.attributesOfItem(atPath: path)[.systemFileNumber] as? Int
+    try write("new", to: path)
+    #expect(try mode("a") == before && text("a") == "new")
+    #expect(try FileManager.default.attributesOfItem(atPath: path)[.systemFileNumber] as? Int != former)
+    try write("newer", to: path, isPrivate: true)
+    #expect(try mode("a") == before & 0o700)
+    try write("secret", to: folder.file("b"), isPrivate: true)
+    #expect(try mode("b") == 0o600)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() == ["a", "b"])
+  }
+
+  @Test("root gives a file back to its owner")
+  func owner() throws {
+    guard geteuid() == 0 else { return print("only root can give files away") }
+    let path = try folder.write([1], to: "a")
+    try #require(chown(path, 65_533, 65_532) == 0)
+    try write("new", to: path)
+    let attributes = try FileManager.default.attributesOfItem(atPath: path)
+    #expect(attributes[.ownerAccountID] as? Int == 65_533 && attributes[.groupOwnerAccountID] as? Int == 65_532)
+  }
+
+  @Test(
+    "a link is written through and stays one, also to a file that is to be made; a device and a pipe stay what they are"
+  )
+  func through() throws {
+    _ = try folder.write([1], to: "target")
+    try link("link", to: "target")
+    try link("dangling", to: "made")
+    try write("a", to: folder.file("link"))
+    try write("b", to: folder.file("dangling"))
+    #expect(try text("target") == "a" && text("made") == "b")
+    for name in ["link", "dangling"] {
+      #expect(try FileManager.default.destinationOfSymbolicLink(atPath: folder.file(name)).isEmpty == false)
+    }
+    try #require(mkfifo(folder.file("pipe"), 0o600) == 0)
+    let reader = open(folder.file("pipe"), O_RDWR | O_NONBLOCK)
+    defer { close(reader) }
+    try write("through", to: folder.file("pipe"))
+    var bytes = [UInt8](repeating: 0, count: 20)
+    #expect(read(reader, &bytes, 20) == 7)
+    try write("gone", to: "/dev/null")
+    var status = stat()
+    #expect(stat("/dev/null", &status) == 0 && status.st_mode & S_IFMT == S_IFCHR)
+    #expect(throws: WholeFile.Failure.self) { try write("x", to: folder.path) }
+  }
+
+  @Test("links planted under the names that were once foreseeable are left alone, and nothing half is left behind")
+  func planted() throws {
+    _ = try folder.write(Array("victim".utf8), to: "victim")
+    try link("a.\(getpid()).part", to: "victim")
+    try write("new", to: folder.file("a"))
+    #expect(try text("victim") == "victim" && text("a") == "new")
+    do {
+      let file = try WholeFile.create(folder.file("half"))
+      try file.write([1])
+    }
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).count == 3)
+  }
+
+  @Test(
+    "a lock and a file of changes do not follow a link, nor take a pipe for theirs; what they lead to stays as it is")
+  func locks() async throws {
+    _ = try folder.write(Array("victim".utf8), to: "victim")
+    try link("linked", to: "victim")
+    try link("dangling", to: "none")
+    try #require(mkfifo(folder.file("pipe"), 0o600) == 0)
+    for name in ["linked", "dangling", "pipe"] {
+      let path = folder.file(name)
+      for isShared in [false, true] {
+        let locked = await storageError { _ = try FileLock(path, isShared: isShared) }
+        #expect(locked?.category == .cannotOpen, "\(name): \(locked.debugDescription)")
+      }
+      let counted = await storageError { _ = try SharedCounter(path) }
+      #expect(counted?.category == .cannotOpen, "\(name): \(counted.debugDescription)")
+      #expect(await storageError { _ = try SharedCounter(reading: path) }?.category == .cannotOpen)
+      if name != "pipe" { #expect("\(locked(path))".contains("symbolic link")) }
+    }
+    #expect(try text("victim") == "victim")
+    #expect(!FileManager.default.fileExists(atPath: folder.file("none")))
+  }
+
+  private func locked(_ path: String) -> String {
+    do { _ = try FileLock(path) } catch { return "\(error)" }
+    return ""
+  }
+}
