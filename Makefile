@@ -2,7 +2,7 @@
 SHELL := /usr/bin/env bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: demo bench fuzz soak help setup build test tsan lint docs check clean
+.PHONY: apple demo bench fuzz soak help setup build test tsan lint docs check clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -43,7 +43,10 @@ soak: ## random raw HTTP responses for MINUTES=10, under the address sanitizer
 	@Scripts/setup build
 	@Scripts/soak $(or $(MINUTES),10)
 
-check: ## every gate in order: format, clean build, tests of the architecture, documentation
+apple: ## compile the package for macOS and iOS, on Linux; nothing is linked or run
+	@Scripts/apple-check
+
+check: ## every gate in order: format, clean build, tests of the architecture, documentation, Apple's platforms
 	@Scripts/check
 
 clean: ## remove what was built and the .venv

@@ -33,7 +33,7 @@ func onLinux(_ dependency: Target.Dependency) -> Target.Dependency? { notHere.is
 
 let package = Package(
   name: "larder",
-  platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
+  platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .visionOS(.v2)],
   products: [
     .library(name: "OnlineOData", targets: ["OnlineOData"]),
     .library(name: "OfflineOData", targets: ["OfflineOData"]),

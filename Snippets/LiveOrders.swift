@@ -1,11 +1,11 @@
 //! The orders of a service on a screen: a list that follows each download and each change.
 
-import CurlTransport
 import Foundation
 import OfflineOData
+import URLSessionTransport
 
-// What the screen shows of an order.
-struct Order: Decodable, Sendable, Identifiable {
+// What the screen shows of an order. `nonisolated`, for a new project of Xcode isolates to the main actor what does not say otherwise.
+nonisolated struct Order: Decodable, Sendable, Identifiable {
   var id: String
   var note: String
 
@@ -39,7 +39,7 @@ guard CommandLine.arguments.count == 2, let root = URL(string: CommandLine.argum
 }
 
 // No folder is named: the file is where the platform keeps the data of applications.
-let provider = try OfflineODataProvider(serviceRoot: root, transport: try CurlTransport())
+let provider = try OfflineODataProvider(serviceRoot: root, transport: try URLSessionTransport())
 try await provider.add(OfflineODataDefiningQuery("orders", "A_SalesOrder"))
 try await provider.open()
 

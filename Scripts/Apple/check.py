@@ -117,6 +117,23 @@ class Target:
         return ["-swift-version", mode] + out
 
 
+def programs(project):
+    """The program of an application, once for each way in which Xcode compiles one."""
+    if not (project / RULES["program"]["path"]).is_dir():
+        return []
+    modes = {
+        "ProgramSwift5": {"swiftLanguageMode": "5", "enableExperimentalFeature": "StrictConcurrency"},
+        "ProgramSwift6": {"swiftLanguageMode": "6"},
+        "ProgramMainActor": {"swiftLanguageMode": "6", "defaultIsolation": "MainActor"},
+    }
+    return [
+        {"name": name, "type": "program", "path": RULES["program"]["path"],
+         "dependencies": [{"byName": [l, None]} for l in RULES["program"]["libraries"]],
+         "settings": [{"tool": "swift", "kind": {kind: {"_0": value}}} for kind, value in settings.items()]}
+        for name, settings in modes.items()
+    ]
+
+
 class Check:
     """The targets of one platform."""
     def __init__(self, project, package, platform, home):
@@ -126,7 +143,7 @@ class Check:
         self.out.mkdir(parents=True, exist_ok=True)
         tools = package["toolsVersion"]["_version"]
         self.default = (package.get("swiftLanguageVersions") or ["6" if int(tools.split(".")[0]) >= 6 else "5"])[-1]
-        self.targets = {t["name"]: Target(project, t) for t in package["targets"]}
+        self.targets = {t["name"]: Target(project, t) for t in package["targets"] + programs(project)}
         self.products = package["products"]
         self.reasons = {}
 
@@ -170,12 +187,13 @@ class Check:
         if asked:
             return asked
         if self.platform == "ios":  # what an app can link
-            return self.closure(t for p in self.products if "library" in p["type"] for t in p["targets"])
+            libraries = [t for p in self.products if "library" in p["type"] for t in p["targets"]]
+            return self.closure(libraries + [n for n, t in self.targets.items() if t.type == "program"])
         return [n for n, t in self.targets.items() if t.type != "test"]
 
     def plan(self, asked):
         """The targets to compile, in order; and those left out, with the reason."""
-        swift = lambda n: self.targets[n].type in ("regular", "executable", "test")
+        swift = lambda n: self.targets[n].type in ("regular", "executable", "test", "program")
         chosen = self.chosen(asked)
         left = {n: self.absent(n) for n in chosen if self.absent(n)}
         order = [n for n in self.closure(n for n in chosen if n not in left) if swift(n)]
@@ -225,7 +243,7 @@ def main():
     platforms = [asked.pop(0)] if asked and asked[0] in ("macos", "ios") else ["macos", "ios"]
     WORK.mkdir(parents=True, exist_ok=True)
     package = manifest(project)
-    unknown = set(asked) - {"all"} - {t["name"] for t in package["targets"]}
+    unknown = set(asked) - {"all"} - {t["name"] for t in package["targets"] + programs(project)}
     if unknown:
         sys.exit(f"no such target for Apple's platforms: {', '.join(sorted(unknown))}")
     home = sdks(platforms, package)

@@ -7,21 +7,15 @@
 
 #if canImport(FoundationEssentials)
   public import FoundationEssentials
-
-  /// What Foundation asks of an error. `CustomNSError` is not in FoundationEssentials; see `LarderError._code`.
-  public typealias FoundationError = LocalizedError
 #else
   public import Foundation
-
-  /// What Foundation asks of an error.
-  public typealias FoundationError = LocalizedError & CustomNSError
 #endif
 
 /// An error of this package: a number for programs, a text and a cure for people.
 ///
 /// `localizedDescription` is what happened, `recoverySuggestion` what to do about it. As an `NSError` it has the type's full name
 /// as its domain, such as `HTTPCore.HTTPTransportError`, and ``errorCode`` as its code.
-public protocol LarderError: FoundationError, Sendable {
+public protocol LarderError: LocalizedError, Sendable {
   /// The stable number within the type: none changes its meaning, and none is used twice.
   var errorCode: Int { get }
   /// What happened and what to do about it, in whole sentences.
@@ -41,16 +35,9 @@ extension LarderError {
   /// Nil: there is no book of help.
   public var helpAnchor: String? { nil }
 
-  #if canImport(FoundationEssentials)
-    /// The code of `NSError`, as `CustomNSError` gives it where it exists.
-    public var _code: Int { errorCode }
-  #else
-    /// The type's full name, such as `HTTPCore.HTTPTransportError`.
-    public static var errorDomain: String { String(reflecting: self) }
-
-    /// Nothing: Foundation adds the texts.
-    public var errorUserInfo: [String: Any] { [:] }
-  #endif
+  /// The code of `NSError`. `CustomNSError` gives it in the same way, but FoundationEssentials has no such protocol. The domain is
+  /// the type's full name by itself.
+  public var _code: Int { errorCode }
 }
 
 /// What happened and what to do about it: two texts of whole sentences.

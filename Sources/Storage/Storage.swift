@@ -15,7 +15,7 @@
 // 6. Digest/      SHA-256, HMAC and random bytes from the platform's library.
 // 7. Encryption/  a VFS between SQLite and the system's files that seals pages, log and temporary files; keys; rekeying.
 // 8. Recency/     what was used last, for the tiers in memory of the stores above.
-// 9. File/        a file that appears whole or not at all, for what is written beside databases.
+// 9. File/        a file that appears whole or not at all, for what is written beside databases; the flush to the disk itself.
 
 import Dispatch
 import Locking

@@ -47,6 +47,12 @@ struct ArchitectureTests {
     #expect(found.isEmpty, "\(found.joined(separator: "\n"))")
   }
 
+  @Test("code of both platforms uses nothing that Linux alone has")
+  func portability() {
+    let found = (SourceFile.sources + SourceFile.tests).flatMap(Portability.violations)
+    #expect(found.isEmpty, "\(found.joined(separator: "\n"))")
+  }
+
   @Test("each claim that the compiler cannot check has its reason above it")
   func claims() {
     let found = (SourceFile.sources + SourceFile.tests).flatMap(Traps.unreasoned)

@@ -133,6 +133,27 @@ struct GateTests {
     #expect(Traps.rawLocks(in: file("let a = Locked(1)  // \(line)")).isEmpty)
   }
 
+  @Test("what Linux alone has is refused in code of both platforms, and passes where Linux alone compiles it")
+  func portability() {
+    for line in [
+      "let a = \"/proc/self/fd\"", "Task.immediate {}", "_ = fsync(file)", "  if fdatasync(file) != 0 {}",
+      "pipe2(&a, 0)",
+      "#if canImport(Darwin)\nlet a = \"/proc/self\"\n#endif", "#if os(Linux)\n#else\nTask.immediate {}\n#endif",
+      "#if os(Linux)\n#endif\nTask.immediate {}",
+    ] {
+      #expect(Portability.violations(in: file(line)).count == 1, "\(line)")
+    }
+    for line in [
+      "#if os(Linux)\nlet a = \"/proc/self/fd\"\n#endif",
+      "#if canImport(Darwin)\n#else\nlet a = \"/proc/self\"\n#endif",
+      "#if !canImport(Darwin)\nTask.immediate {}\n#endif", "// fsync(file)", "_ = FileFlush.flush(file)",
+      "#if os(Linux)\n#if DEBUG\nTask.immediate {}\n#endif\n#endif",
+    ] {
+      #expect(Portability.violations(in: file(line)).isEmpty, "\(line)")
+    }
+    #expect(Portability.violations(in: file("epoll_wait(a)", path: "Sources/Gateway/A.swift")).isEmpty)
+  }
+
   @Test("a claim without a reason is refused, with one it passes")
   func claims() {
     #expect(Traps.unreasoned(in: file("final class A: @unchecked Sendable {}")).count == 1)

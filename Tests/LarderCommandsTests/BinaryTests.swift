@@ -9,8 +9,12 @@ import Testing
 enum LarderBinary {
   /// The executable beside that of the tests.
   static let path: String = {
-    let tests =
-      (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? CommandLine.arguments[0]
+    #if os(Linux)
+      let tests =
+        (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? CommandLine.arguments[0]
+    #else
+      let tests = CommandLine.arguments[0]
+    #endif
     let folder = URL(fileURLWithPath: tests).deletingLastPathComponent()
     let here = folder.appending(path: "larder").path
     // On Apple platforms the tests are in a bundle.
@@ -67,7 +71,7 @@ struct BinaryTests {
     "Ends with the status of the command",
     arguments: [
       (["--version"], 0), (["get", "--help"], 0), (["gte"], 2), ([], 2), (["metadata", "--file", "/no/such"], 4),
-      (["metadata", "--file", "/"], 4), (["payload", "--file", "/proc/self/exe"], 4),
+      (["metadata", "--file", "/"], 4), (["payload", "--file", "/bin/ls"], 4),
       (["get", "http://127.0.0.1:1/x"], 3), (["cache", "list", "--cache", "/no/such"], 4),
     ] as [([String], Int32)])
   func status(arguments: [String], code: Int32) async throws {

@@ -22,19 +22,21 @@ public struct MarkerSearch: Sendable {
     while let item = walker.nextObject() as? String { look(at: folder + "/" + item, named: item) }
   }
 
-  /// Looks through the files that a process has open, those without a name too. On Linux alone.
+  /// Looks through the files that a process has open, those without a name too. On Linux alone: elsewhere no process shows those.
   public mutating func look(atOpenFilesOf identifier: Int32) {
-    let folder = "/proc/\(identifier)/fd"
-    for number in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [] {
-      guard let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "\(folder)/\(number)"),
-        target.hasPrefix("/"), !target.hasPrefix("/dev"), !target.hasPrefix("/proc"),
-        let slash = target.lastIndex(of: "/")
-      else { continue }
-      let name = String(target[target.index(after: slash)...])
-      // The loader has libraries open while the program starts.
-      guard !(name.hasPrefix("lib") && name.contains(".so")) else { continue }
-      look(at: "\(folder)/\(number)", named: name)
-    }
+    #if os(Linux)
+      let folder = "/proc/\(identifier)/fd"
+      for number in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [] {
+        guard let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "\(folder)/\(number)"),
+          target.hasPrefix("/"), !target.hasPrefix("/dev"), !target.hasPrefix("/proc"),
+          let slash = target.lastIndex(of: "/")
+        else { continue }
+        let name = String(target[target.index(after: slash)...])
+        // The loader has libraries open while the program starts.
+        guard !(name.hasPrefix("lib") && name.contains(".so")) else { continue }
+        look(at: "\(folder)/\(number)", named: name)
+      }
+    #endif
   }
 
   private mutating func look(at path: String, named name: String) {

@@ -81,9 +81,17 @@ extension ODataValue {
       if let declared, declared.isCollection {
         declared.description
       } else {
-        items.lazy.compactMap { $0.typeLabel() }.first.map { "Collection(\($0))" }
+        items.firstLabel.map { "Collection(\($0))" }
       }
     default: declared?.name ?? type?.qualifiedName
     }
+  }
+}
+
+extension [ODataValue] {
+  /// The label of the first item that has one. Not by `lazy`, which asks twice: in arrays inside arrays that doubles with each.
+  fileprivate var firstLabel: String? {
+    for item in self { if let label = item.typeLabel() { return label } }
+    return nil
   }
 }

@@ -8,7 +8,7 @@
 
 /// How much of the stack recursion may still take. A level's cost depends on what stands there, and in debug builds it is several
 /// times as much, so that a count of levels alone does not keep a thread safe.
-struct StackGuard {
+package struct StackGuard: Sendable {
   /// What may be taken on every thread, in bytes: threads other than the first have 512 kB on some platforms, of which callers need
   /// some, and one level up to 40 kB.
   private static let unasked = 352 << 10
@@ -18,9 +18,12 @@ struct StackGuard {
   /// copied where their methods are called.
   private var lowest = (StackGuard.place() - unasked) & ~1
 
+  /// Counts from here.
+  package init() {}
+
   /// Whether nothing may be begun below so many levels. The usual number of levels may use more than what every thread has, where
   /// their thread has it: a tree that is deeper could not be let go of on a smaller one.
-  mutating func isSpent(at depth: Int, usual: Int) -> Bool {
+  package mutating func isSpent(at depth: Int, usual: Int) -> Bool {
     let here = StackGuard.place()
     if here > lowest { return lowest & 1 == 1 && depth >= usual }
     guard lowest & 1 == 0, depth < usual else { return true }

@@ -10,6 +10,8 @@ extension PayloadWalker {
     _ at: Int, named name: Int32, parent: Int32 = -1, declared: Int32, as shape: Shape, _ source: Source
   ) throws {
     current = at
+    try enter()
+    defer { leave() }
     guard tape[at].kind == .beginObject else { throw PayloadError.Problem.unexpected(expected: "an object") }
     let survey = try survey(at, parent: name < 0 ? parent : name, source.bytes)
     var plan = declared

@@ -38,8 +38,22 @@ struct PayloadWalker {
   /// By name number, the object that had the name last: finds repeated names without a set.
   private var seen: [UInt32] = []
   private var serial: UInt32 = 0
+  /// Objects begun and not ended.
+  private var depth = 0
+  /// Keeps the stack from its end, counted from the outermost object.
+  private var stack = StackGuard()
 
   init(model: EdmModel?) { types = PayloadTypes(model: model) }
+
+  /// Begins an object, which ``leave()`` ends; after an error nothing is read any more.
+  mutating func enter() throws(PayloadError.Problem) {
+    // The next object may come on another thread.
+    if depth == 0 { stack = StackGuard() }
+    guard !stack.isSpent(at: depth, usual: 512) else { throw .json(.tooDeep(limit: depth)) }
+    depth += 1
+  }
+
+  mutating func leave() { depth -= 1 }
 
   var dialect: ODataDialect {
     get { names.dialect }

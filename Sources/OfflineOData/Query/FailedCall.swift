@@ -136,4 +136,15 @@ extension AnswerRun {
 extension StorageError {
   /// Whether a function of the store's own had no value for its arguments: a row is read without the engine's code.
   var isOfFunction: Bool { category == .unexpectedValue && code != 0 }
+
+  /// Whether a statement is larger than the engine takes (SQLite, "Limits in SQLite"): the question is, and nothing is wrong with the
+  /// file. It gives these no code of their own.
+  var isOfLimits: Bool {
+    category == .misuse
+      && [
+        "Expression tree is too large", "parser stack overflow", "too many terms in", "at most 64 tables in a join",
+        "too many columns",
+        "too many SQL variables", "too many arguments on function", "too many FROM clause terms",
+      ].contains { message.contains($0) }
+  }
 }

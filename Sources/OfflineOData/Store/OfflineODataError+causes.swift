@@ -100,6 +100,10 @@ extension OfflineODataError {
       self.init(.invalidQuestion, error.message)
       return
     }
+    if error.isOfLimits {
+      self.init(.unsupportedQuery, error.message)
+      return
+    }
     let name: OfflineODataErrorName =
       switch error.category {
       case .busy, .inUse: .storeInUse

@@ -68,8 +68,13 @@ import Locking
     _ = unsafe larder_sqlite3_db_config_int(opened, SQLITE_DBCONFIG_DEFENSIVE, 1)
     _ = unsafe larder_sqlite3_db_config_int(opened, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
     setBusyTimeout(milliseconds: options.busyTimeoutMilliseconds)
-    guard let extensions = options.extensions else { return }
-    do throws(StorageError) { try register(extensions) } catch {
+    do throws(StorageError) {
+      if FileFlush.full != nil {
+        // On Apple's platforms alone: the drive keeps the order of log and file.
+        for name in ["fullfsync", "checkpoint_fullfsync"] { try run("PRAGMA \(name) = ON") }
+      }
+      if let extensions = options.extensions { try register(extensions) }
+    } catch {
       _ = unsafe sqlite3_close_v2(opened)
       isClosed = true
       throw error
@@ -272,6 +277,7 @@ import Locking
     do {
       let value = try body(self)
       try run("COMMIT")
+      if kind == .immediate { try flushDrive() }
       return value
     } catch {
       // SQLite rolls back by itself after some errors (disk full, corruption); otherwise it is done here. A failure of the
@@ -279,6 +285,13 @@ import Locking
       if isInTransaction { try? run("ROLLBACK") }
       throw error
     }
+  }
+
+  /// Waits for the drive behind a commit that survives a loss of power, where SQLite does not: Apple's library has the drive keep
+  /// an order (`F_BARRIERFSYNC`) and no more, whatever `fullfsync` says.
+  private func flushDrive() throws(StorageError) {
+    guard FileFlush.full != nil, logRules?.synchronous == .full, let file else { return }
+    try DatabaseFile(file).syncFolder()
   }
 
   /// Runs `body` as a part of the current transaction that can fail alone: what it did is undone where it throws.

@@ -89,10 +89,12 @@ package struct WholeFile: ~Copyable {
   package consuming func finish() throws(Failure) {
     guard let name = temporary else {
       // Pipes and terminals cannot be flushed.
-      guard fsync(descriptor) == 0 || [EINVAL, ENOTSUP, EROFS].contains(errno) else { throw Failure(number: errno) }
+      guard FileFlush.flush(descriptor) == 0 || [EINVAL, ENOTSUP, EROFS].contains(errno) else {
+        throw Failure(number: errno)
+      }
       return
     }
-    guard fsync(descriptor) == 0, unsafe rename(name, path) == 0 else { throw Failure(number: errno) }
+    guard FileFlush.flush(descriptor) == 0, unsafe rename(name, path) == 0 else { throw Failure(number: errno) }
     temporary = nil
     let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
     guard FilesInUse.syncFolder(folder.isEmpty ? "/" : folder) else { throw Failure(number: errno) }

@@ -79,7 +79,7 @@ package final class FileLock: Sendable {
       guard let held else { return false }
       // The array lives through the call.
       return unsafe pwrite(held, bytes, bytes.count, 0) == bytes.count && ftruncate(held, off_t(bytes.count)) == 0
-        && fsync(held) == 0
+        && FileFlush.flush(held) == 0
     }
     guard isWritten else {
       throw StorageError(errno: errno, "The lock file cannot be written", file: path, otherwise: .inputOutput)

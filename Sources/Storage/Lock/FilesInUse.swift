@@ -93,7 +93,7 @@ enum FilesInUse {
     // One that may be written to and not read is no reason to make no store.
     guard folder >= 0 else { return true }
     defer { _ = close(folder) }
-    return fsync(folder) == 0 || [EINVAL, EROFS, ENOTSUP].contains(errno)
+    return FileFlush.flush(folder) == 0 || [EINVAL, EROFS, ENOTSUP].contains(errno)
   }
 
   /// What the system says about a file, and its first bytes.

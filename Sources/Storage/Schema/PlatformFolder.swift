@@ -10,7 +10,7 @@ package enum PlatformFolder {
   /// `~/.local/share`; in it a folder with the application's name.
   package static var data: String {
     #if canImport(Darwin)
-      return inside(URL.applicationSupportDirectory.path)
+      return inside(folder(.applicationSupportDirectory))
     #else
       return inside(folder("XDG_DATA_HOME", or: ".local/share"))
     #endif
@@ -20,23 +20,22 @@ package enum PlatformFolder {
   /// folder with the application's name.
   package static var caches: String {
     #if canImport(Darwin)
-      return inside(URL.cachesDirectory.path)
+      return inside(folder(.cachesDirectory))
     #else
       return inside(folder("XDG_CACHE_HOME", or: ".cache"))
     #endif
   }
 
-  private static func inside(_ folder: String) -> String { folder + "/" + FileName.distinct(application) }
-
-  /// The bundle's identifier, or the program's name.
-  private static var application: String {
-    #if canImport(Darwin)
-      if let identifier = Bundle.main.bundleIdentifier { return identifier }
-    #endif
-    return ProcessInfo.processInfo.processName
+  private static func inside(_ folder: String) -> String {
+    folder + "/" + FileName.distinct(ProcessInfo.processInfo.processName)
   }
 
-  #if !canImport(Darwin)
+  #if canImport(Darwin)
+    /// In a sandbox the application's own.
+    private static func folder(_ kind: FileManager.SearchPathDirectory) -> String {
+      FileManager.default.urls(for: kind, in: .userDomainMask).first?.path ?? FileManager.default.temporaryDirectory.path
+    }
+  #else
     /// The folder that a variable names, else one in the user's own. Relative paths do not count, as the XDG Base Directory
     /// Specification says.
     private static func folder(_ variable: String, or usual: String) -> String {

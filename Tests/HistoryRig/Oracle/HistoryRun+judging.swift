@@ -339,6 +339,8 @@ extension HistoryRun {
     for effect in effects {
       // The condition of a change set stands at its first change of an entity alone.
       if effect.condition == "*", change.transaction != nil, !plan.kind.rollsBack { continue }
+      // One that is carried out in part leaves an ETag behind under which the store has not seen all.
+      if !plan.kind.rollsBack, hasTransactionBefore(change) { continue }
       for (slot, old) in effect.overwritten.sorted(by: { $0.key < $1.key }) {
         guard old.writer != "", old.writer != effect.actor, let seen = change.seen[slot], seen != old.value else {
           continue
@@ -360,6 +362,13 @@ extension HistoryRun {
           "\(change.mark): \(slot) of \(effect.entity), '\(old.value)' of \(old.writer), under \(effect.condition ?? "no condition"); the store had '\(seen)'\(place)"
         )
       }
+    }
+  }
+
+  /// Whether a transaction of the same store has changed the same entity before.
+  private func hasTransactionBefore(_ change: Change) -> Bool {
+    changes.prefix(change.number).contains {
+      $0.store == change.store && $0.target == change.target && $0.transaction != nil
     }
   }
 

@@ -7,6 +7,7 @@ import Synchronization
 import TestSupport
 import Testing
 
+@testable import CrashRig
 @testable import OfflineOData
 
 @Suite("Offline store: a service that takes conditions and links wrongly", .timeLimit(.minutes(5)))
@@ -136,6 +137,7 @@ struct EvilConditionTests {
     let rig = try await EvilRig()
     let now = Mutex<Int64>(1_800_000_000)
     var parameters = rig.store.parameters
+    parameters.storeEncryptionKey = try RigKey.fromEnvironment()
     parameters.conversation.clock.unixTime = { now.withLock { $0 } }
     try await rig.store.close()
     let store = try OfflineODataProvider(

@@ -7,6 +7,7 @@ import Synchronization
 import TestSupport
 import Testing
 
+@testable import CrashRig
 @testable import OfflineOData
 
 @Suite("Offline store: evil metadata", .timeLimit(.minutes(5)))
@@ -185,6 +186,7 @@ struct EvilMetadataTests {
     #expect(try await rig.texts().count == 5)
     print("opened again in \(ContinuousClock.now - again)")
     var parameters = rig.store.parameters
+    parameters.storeEncryptionKey = try RigKey.fromEnvironment()
     parameters.conversation.maximumPayloadBytes = 1 << 20
     try await rig.store.close()
     rig.service.metadata = metadata.replacing("MaxLength=\"40\"", with: "MaxLength=\"41\"")

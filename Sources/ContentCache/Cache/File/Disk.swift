@@ -1,3 +1,5 @@
+import Storage
+
 #if canImport(Glibc)
   import Glibc
 #elseif canImport(Musl)
@@ -244,7 +246,7 @@ struct Disk: Sendable {
   /// Waits until a file is on the disk itself.
   func sync(_ file: Int32) throws(Errno) {
     try check(.sync)
-    _ = try retried { fsync(file) }
+    _ = try retried { FileFlush.flush(file) }
   }
 
   /// Takes a file's advisory lock; false where another holds it.

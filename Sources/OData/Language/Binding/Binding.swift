@@ -16,6 +16,8 @@ final class Binding {
   /// The names of aliases whose values are being bound.
   private var openAliases: [String] = []
   private var depth = 0
+  /// Keeps the stack from its end.
+  private var stack = StackGuard()
   private var nodes = 0
   /// Where paths without a root begin; nil where no instance is.
   var current: Instance?
@@ -122,6 +124,7 @@ final class Binding {
   /// Begins a level, or several where one costs as much stack; every call is followed by ``leave(_:)``.
   func enter(_ position: SourcePosition, levels: Int = 1) throws(ODataBindingError) {
     guard depth + levels <= options.maxDepth else { throw error(.tooDeep(limit: options.maxDepth), at: position) }
+    guard !stack.isSpent(at: depth, usual: options.maxDepth) else { throw error(.tooDeep(limit: depth), at: position) }
     guard nodes < options.maxNodes else { throw error(.tooLarge(limit: options.maxNodes), at: position) }
     depth += levels
     nodes += 1

@@ -102,8 +102,7 @@ public struct ODataBinderOptions: Sendable, Hashable {
   /// The version whose rules hold.
   public var version: ODataVersion
   /// How deeply expressions, paths, options and aliases may nest; nested options count two, so that a hundred are bound, which is
-  /// what the parser reads. Each level costs about 5 kB of stack:
-  /// on threads with less than 2 MB, give a lower limit (80 for 512 kB).
+  /// what the parser reads. A thread with a small stack takes fewer.
   public var maxDepth: Int
   /// The most nodes of a bound tree, aliases replaced by their values.
   public var maxNodes: Int

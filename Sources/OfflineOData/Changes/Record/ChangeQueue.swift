@@ -243,8 +243,9 @@ struct ChangeQueue {
   /// Puts the pending requests of a row on another ETag of the service's, unless one of them has a conflict that was noticed:
   /// they keep the ETag of the version that they know.
   ///
-  /// - Parameter sparesLinks: whether requests for single links keep the ETag that they were made on. A later version may hold
-  ///   another client's link, which values do not tell: a condition that fails makes the store look at the link.
+  /// - Parameter sparesLinks: whether requests that change single links (``QueuedRequest/changesSingleLink``) keep the ETag
+  ///   that they were made on. A later version may hold another client's link, which values do not tell: a condition that
+  ///   fails makes the store look at the link.
   func rebase(_ row: Int64, on etag: String?, sparesLinks: Bool = false) throws(StorageError) {
     guard try !hasNoticed(row) else { return }
     try connection.run(
@@ -252,7 +253,7 @@ struct ChangeQueue {
       UPDATE larder_request SET request = CASE WHEN ?2 IS NULL THEN json_remove(request, '$.baseETag')
         ELSE json_set(request, '$.baseETag', ?2) END
         WHERE entity = ?1 AND state <> 2 AND json_extract(request, '$.baseETag') IS NOT ?2
-          AND NOT (?3 AND json_extract(request, '$.formerEnd') IS NOT NULL)
+          AND NOT (?3 AND instr(request, '"formerEnd":') > 0)
       """, .integer(row), .text(etag), .integer(sparesLinks ? 1 : 0))
   }
 

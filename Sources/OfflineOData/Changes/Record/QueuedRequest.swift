@@ -62,6 +62,9 @@ struct QueuedRequest: Codable, Hashable, Sendable {
     guard case .entity(let body) = body else { return false }
     return body.links.contains { $0.formerEnd != nil }
   }
+
+  /// Whether it changes the link to one entity, by itself or in an update.
+  var changesSingleLink: Bool { formerEnd != nil || setsLink }
 }
 
 /// Where the link to one entity led before a request that changes it.

@@ -34,6 +34,9 @@ extension ExpressionWriter {
     guard let navigation = owner.table.navigation(path, on: owner.type),
       question.plan.tables.indices.contains(navigation.target)
     else { throw OfflineODataError.unsupported("the navigation property '\(path.joined(separator: "/"))'") }
+    guard rows.tables.count < RelatedRows.mostTables else {
+      throw OfflineODataError.unsupported("a path through as many navigation properties as this one")
+    }
     let table = question.plan.tables[navigation.target]
     let alias = question.alias()
     let target = EntityScope(home: statement, alias: alias, table: table, type: type ?? table.type)

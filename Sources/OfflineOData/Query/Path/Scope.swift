@@ -131,6 +131,9 @@ struct JSONPlace {
 
 /// Rows of other tables that a path leads to: tables and what joins them.
 struct RelatedRows {
+  /// SQLite joins no more, whatever it is built with.
+  static let mostTables = 64
+
   var tables: [SQLText] = []
   var conditions: [SQLText] = []
 

@@ -27,8 +27,10 @@ final class Question {
   private static let mostStatements = 2000
   /// Expressions begun and not ended.
   private var depth = 0
+  /// Keeps the stack from its end.
+  private var stack = StackGuard()
 
-  /// SQLite reads fewer levels: what is deeper need not be written, and its writing takes no more stack than threads have.
+  /// SQLite reads fewer levels: what is deeper need not be written.
   private static let deepest = 96
 
   init(plan: ReplicaPlan, state: ReplicaState, options: QueryWriter.Options, coverage: Coverage?) {
@@ -70,7 +72,7 @@ final class Question {
 
   /// Writes an expression inside another.
   func nested<Value>(_ write: () throws -> Value) throws -> Value {
-    guard depth < Question.deepest else {
+    guard depth < Question.deepest, !stack.isSpent(at: depth, usual: Question.deepest) else {
       throw OfflineODataError.unsupported("an expression nested as deeply as this one")
     }
     depth += 1
@@ -82,6 +84,9 @@ final class Question {
     statements += 1
     guard statements <= Question.mostStatements else {
       throw OfflineODataError.unsupported("$expand with more than \(Question.mostStatements) levels and branches")
+    }
+    guard !stack.isSpent(at: statements, usual: Question.mostStatements) else {
+      throw OfflineODataError.unsupported("$expand nested as deeply as here")
     }
   }
 }

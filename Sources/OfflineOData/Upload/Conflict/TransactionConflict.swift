@@ -122,7 +122,7 @@ extension QueueEntry {
 extension ConflictCourse {
   /// Fetches the ETag: the request goes again under it where the entity is what it was based on; else it is a conflict.
   func unconditional(_ entry: QueueEntry, failure: ArchivedFailure) async throws -> RequestEnd {
-    let theirs = try await fetched(of: entry)
+    let theirs = try await asked(for: entry)
     var failure = failure
     switch theirs {
     case .gone:

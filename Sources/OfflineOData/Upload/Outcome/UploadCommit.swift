@@ -94,7 +94,7 @@ struct UploadCommit: Sendable {
         if isThere { failures.append((entry, try known(failure, entry, theirs, &rows, plan))) }
         // What was refused goes again as it was, and not on top of what is shown with it.
         if failure.showsTheirs != true {
-          try take(theirs, entry, &rows, plan, hidesLink: entry.request.formerEnd != nil)
+          try take(theirs, entry, &rows, plan, hidesLink: entry.request.changesSingleLink)
         }
       case .queued:
         // As before this send, of which the service has taken nothing: what was in doubt then is in doubt still.
@@ -109,7 +109,7 @@ struct UploadCommit: Sendable {
         if isThere, let base, case .there(let answer) = theirs { try notice(entry, base, answer, rows, plan) }
         if isThere { try again(entry, theirs, changed, &rows, plan) }
       case .discarded(let theirs):
-        try take(theirs, entry, &rows, plan, hidesLink: entry.request.formerEnd != nil)
+        try take(theirs, entry, &rows, plan, hidesLink: entry.request.changesSingleLink)
       }
     }
     // It takes its whole transaction along: what was done of that is out of the queue before.

@@ -93,7 +93,7 @@ import CSQLite
     else { throw failure }
   }
 
-  private func sync() throws(StorageError) { if fsync(descriptor) != 0 { throw failure } }
+  private func sync() throws(StorageError) { if FileFlush.flush(descriptor) != 0 { throw failure } }
 
   private var failure: StorageError {
     StorageError(errno: errno, "The copy cannot be written", file: path, otherwise: .inputOutput)

@@ -1,0 +1,61 @@
+import ContentCache
+import Foundation
+import HTTPCore
+import OData
+import ODataService
+import ObjectStore
+import OfflineOData
+import OnlineOData
+import URLSessionTransport
+
+/// One store of each kind, over one transport.
+struct Stores: Sendable {
+  let orders: OfflineODataProvider
+  let articles: OnlineODataStore
+  let images: ContentManager
+  let drafts: ObjectStore
+
+  /// Opens what can be opened without a network.
+  init(service: URL, folder: String) async throws {
+    let transport = try URLSessionTransport()
+    orders = try OfflineODataProvider(serviceRoot: service, transport: transport)
+    articles = try OnlineODataStore(
+      serviceRoot: service, transport: transport, options: OnlineStoreOptions(useCache: true))
+    images = ContentManager(cache: try FileCache(path: folder + "/images"), transport: transport)
+    drafts = try await ObjectStore(path: folder + "/drafts.store")
+  }
+
+  /// The first time this reads the service; later it needs no network.
+  func open() async throws {
+    try await orders.add(OfflineODataDefiningQuery("orders", "A_SalesOrder"))
+    try await orders.open()
+    try await articles.open()
+  }
+
+  /// Brings the changes of this device home, then those of the others here.
+  func synchronize() async throws -> Int {
+    let report = try await orders.upload()
+    try await orders.download()
+    return report.sent
+  }
+
+  /// Changes an order here at once; the change waits for the next upload.
+  func rename(_ order: Order, to note: String) async throws {
+    let change = ODataEntity(properties: [ODataProperty("PurchaseOrderByCustomer", .string(note))])
+    try await orders.update("A_SalesOrder('\(order.id)')", to: change)
+  }
+
+  /// The articles as the service has them, or had them.
+  func readArticles() async throws -> [Article] {
+    try await articles.read([Article].self, "Articles?$top=30")
+  }
+
+  /// The latest content of an image: what is kept at once, then the server's.
+  func image(_ url: URL, show: @MainActor (Data) -> Void) async throws {
+    for try await response in images.responses(to: ContentQuery<Data>(url)) { await show(response.value) }
+  }
+
+  func keep(_ draft: Draft) async throws { try await drafts.put(draft, forKey: draft.id, labels: ["draft"]) }
+
+  func draft(_ id: String) async throws -> Draft? { try await drafts.value(Draft.self, forKey: id) }
+}

@@ -1,0 +1,34 @@
+import Foundation
+import Storage
+import TestSupport
+import Testing
+
+@Suite("The flush of a file to the disk itself", .timeLimit(.minutes(5)))
+struct FileFlushTests {
+  private let folder: TemporaryFolder
+
+  init() throws { folder = try TemporaryFolder() }
+
+  private func flush(_ descriptor: Int32, full: Int32, _ number: Int32 = 0) -> Int32 {
+    FileFlush.flush(descriptor) { _ in
+      if full != 0 { errno = number }
+      return full
+    }
+  }
+
+  @Test("a full flush that the file system has not is a plain one; one that fails is a failure")
+  func flush() throws {
+    let path = try folder.write(Array("x".utf8), to: "f")
+    let file = try #require(FileHandle(forWritingAtPath: path))
+    let descriptor = file.fileDescriptor
+    #expect(FileFlush.flush(descriptor) == 0)
+    #expect(flush(descriptor, full: -1, ENOTSUP) == 0)
+    #expect(flush(descriptor, full: -1, EINVAL) == 0)
+    #expect(flush(descriptor, full: -1, EIO) == -1)
+    #expect(errno == EIO)
+    // No descriptor: fsync(2) alone says so.
+    #expect(flush(-1, full: 0) == 0)
+    #expect(flush(-1, full: -1, ENOTSUP) == -1)
+    try file.close()
+  }
+}
