@@ -90,6 +90,7 @@ enum Sentences {
       #"\b[Aa] (Edm\.)?[AEIO]"#: "'a' where 'an' belongs", #"\bis not a \w+ but [A-Z]"#: "a sentence inside another",
       "(Optional|Error)\\(": "a description for developers", " in folder Check": "runs into the next sentence",
     ]
-    return patterns.filter { pattern, _ in (try? Regex(pattern)).map { text.contains($0) } ?? true }.map(\.value).sorted()
+    return patterns.filter { pattern, _ in (try? Regex(pattern)).map { text.contains($0) } ?? true }.map(\.value)
+      .sorted()
   }
 }

@@ -33,7 +33,8 @@ package enum PlatformFolder {
   #if canImport(Darwin)
     /// In a sandbox the application's own.
     private static func folder(_ kind: FileManager.SearchPathDirectory) -> String {
-      FileManager.default.urls(for: kind, in: .userDomainMask).first?.path ?? FileManager.default.temporaryDirectory.path
+      FileManager.default.urls(for: kind, in: .userDomainMask).first?.path
+        ?? FileManager.default.temporaryDirectory.path
     }
   #else
     /// The folder that a variable names, else one in the user's own. Relative paths do not count, as the XDG Base Directory
