@@ -18,15 +18,19 @@ struct LookupTests {
   }
 
   /// Uploads, and loses the response.
-  private func lose() async throws {
+  private func lose() async throws { try await lose(store) }
+
+  private func lose(_ store: StoreHand) async throws {
     store.transport.arm(.responseLost, after: 0, takesReads: false) {}
     await #expect(throws: OfflineODataError.self) { try await store.provider.upload() }
     _ = store.transport.disarm()
   }
 
-  private func other(_ path: String, _ body: String) {
+  private func other(_ path: String, _ body: String) { other("PATCH", path, body, at: model) }
+
+  private func other(_ method: String, _ path: String, _ body: String, at model: SharedModel) {
     model.change { service in
-      let request = ModelRequest("PATCH", path, fields: [.ifMatch: "*"], body: Array(body.utf8))
+      let request = ModelRequest(method, path, fields: [.ifMatch: "*"], body: Array(body.utf8))
       let response = service.respond(to: request, from: "other")
       #expect(!response.isError, "\(response)")
     }
@@ -101,6 +105,50 @@ struct LookupTests {
     let report = try await store.provider.upload()
     #expect(report.sent == 0 && report.failed == 1, "\(report)")
     #expect(creations == 2)
+    try await store.provider.close()
+  }
+
+  @Test(
+    "A link that needs a condition stays in the queue where the service cannot tell the ETag now", arguments: 0..<4)
+  func conditionOfLink(read: Int) async throws {
+    var kind = ModelKind()
+    (kind.isV2, kind.hasLinks, kind.hidesLinks, kind.requiresIfMatch) = (true, true, true, true)
+    let model = SharedModel(HistoryRun.service(kind))
+    let store = try StoreHand("A", model, seed: 1)
+    try await store.open()
+    _ = try await store.provider.execute(single: .updateLink("Orders(2)/$links/Buyer", to: "Buyers(1)"))
+    store.transport.arm(.gateway(504), after: read, takesReads: true) {}
+    let first = try? await store.provider.upload()
+    _ = store.transport.disarm()
+    #expect(first?.failed ?? 0 == 0)
+    let second = try await store.provider.upload()
+    #expect(second.failed == 0 && second.left == 0, "\(second)")
+    #expect(model.service.entities[.init("Orders", "2")]?.links["Buyer"] == [.init("Buyers", "1")])
+    try await store.provider.close()
+  }
+
+  @Test("After an update that sets a link is given up, the next one does not overwrite a link that was never seen")
+  func linkNotSeen() async throws {
+    var kind = ModelKind()
+    kind.hasLinks = true
+    let model = SharedModel(HistoryRun.service(kind))
+    let store = try StoreHand("A", model, seed: 1)
+    try await store.open()
+    var buyer = ODataNavigationLink(name: "Buyer")
+    buyer.bindings = ["Buyers(2)"]
+    var update = ODataEntity(properties: [ODataProperty("Name", .string("mine"))])
+    update.navigationLinks = [buyer]
+    try await store.provider.update("Orders(3)", to: update)
+    try await lose(store)
+    other("PUT", "Orders(3)/Buyer/$ref", "{\"@odata.id\":\"Buyers(1)\"}", at: model)
+    other("PATCH", "Orders(3)", "{\"Name\":\"theirs\"}", at: model)
+    let given = try await store.provider.upload(OfflineODataUploadOptions(conflictPolicy: .serverWins))
+    #expect(given.discarded == 1, "\(given)")
+    update.properties = []
+    try await store.provider.update("Orders(3)", to: update)
+    let report = try await store.provider.upload()
+    #expect(report.sent == 0 && report.failed == 1, "\(report)")
+    #expect(model.service.entities[.init("Orders", "3")]?.links["Buyer"] == [.init("Buyers", "1")])
     try await store.provider.close()
   }
 }
