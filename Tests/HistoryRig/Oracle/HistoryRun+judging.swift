@@ -301,7 +301,8 @@ extension HistoryRun {
         || service.effects.contains { $0.kind == .delete && $0.entity == name(of: change.target, service) }
     // The link may have been there before.
     case .link: return isLinkedByOthers(change, service)
-    case .update where change.isOfLinkAlone: return isLinkedByOthers(change, service)
+    case .update where change.isOfLinkAlone:
+      return isLinkedByOthers(change, service, where: { $0.overwritten["Buyer"] != nil })
     default: return false
     }
   }
@@ -320,10 +321,12 @@ extension HistoryRun {
     }
   }
 
-  private func isLinkedByOthers(_ change: Change, _ service: ModelService) -> Bool {
+  private func isLinkedByOthers(
+    _ change: Change, _ service: ModelService, where isOfLink: (ModelService.Effect) -> Bool = { _ in true }
+  ) -> Bool {
     guard let name = name(of: change.target, service) else { return false }
     return service.effects.contains {
-      $0.entity == name && ($0.kind == .link || $0.kind == .update) && $0.mark != change.mark
+      $0.entity == name && ($0.kind == .link || $0.kind == .update) && $0.mark != change.mark && isOfLink($0)
     }
   }
 
@@ -340,7 +343,7 @@ extension HistoryRun {
       // The condition of a change set stands at its first change of an entity alone.
       if effect.condition == "*", change.transaction != nil, !plan.kind.rollsBack { continue }
       // One that is carried out in part leaves an ETag behind under which the store has not seen all.
-      if !plan.kind.rollsBack, hasTransactionBefore(change) { continue }
+      if !plan.kind.rollsBack, hasPartialTransaction(before: change) { continue }
       for (slot, old) in effect.overwritten.sorted(by: { $0.key < $1.key }) {
         guard old.writer != "", old.writer != effect.actor, let seen = change.seen[slot], seen != old.value else {
           continue
@@ -365,10 +368,15 @@ extension HistoryRun {
     }
   }
 
-  /// Whether a transaction of the same store has changed the same entity before.
-  private func hasTransactionBefore(_ change: Change) -> Bool {
-    changes.prefix(change.number).contains {
-      $0.store == change.store && $0.target == change.target && $0.transaction != nil
+  /// Whether the same store has changed the same entity before by a transaction of which only a part took effect.
+  private func hasPartialTransaction(before change: Change) -> Bool {
+    let marks = Set(model.service.effects.compactMap(\.mark))
+    return changes.prefix(change.number).contains { earlier in
+      guard earlier.store == change.store, earlier.target == change.target, let first = earlier.transaction else {
+        return false
+      }
+      let members = changes.filter { $0.store == earlier.store && $0.transaction == first }
+      return Set(members.map { marks.contains($0.mark) }).count == 2
     }
   }
 
