@@ -1,11 +1,11 @@
-/// What Linux has and Apple's platforms have not, or have in another sense, in code that is compiled on both.
+/// Calls and paths that only Linux has, or that mean something else on Apple platforms, in code that is compiled for both.
 enum Portability {
   /// What is looked for, and what is used in its place.
   private static let words = [
     ("/proc/self", "another way on Darwin, beside `#if os(Linux)`"), ("/proc/sys", "a call of the system"),
     ("/proc/\\(", "another way on Darwin, beside `#if os(Linux)`"), ("/dev/shm", "the folder for temporary files"),
     ("Task.immediate", "immediately(_:), for it is of macOS and iOS 26"),
-    (" fsync(", "FileFlush, for Darwin's waits for no drive"),
+    ("fsync(", "FileFlush: fsync on Darwin does not wait for the drive"),
     ("fdatasync(", "FileFlush"), ("epoll_", "poll(2)"), ("eventfd(", "pipe(2)"), ("memfd_create", "a temporary file"),
     ("pipe2(", "pipe(2) and fcntl(2)"), ("accept4(", "accept(2) and fcntl(2)"), ("SOCK_CLOEXEC", "fcntl(2)"),
     ("MSG_NOSIGNAL", "SO_NOSIGPIPE on Darwin"), ("posix_fadvise", "F_RDADVISE on Darwin"),
@@ -31,7 +31,7 @@ enum Portability {
       } else if text.hasPrefix("#endif") {
         _ = regions.popLast()
       } else if !regions.contains(where: \.isLinuxAlone) {
-        for (word, cure) in words where (" " + text).contains(word) && !isDeclared(word, in: file) {
+        for (word, cure) in words where text.contains(word) && !isDeclared(word, in: file) {
           found.append("\(file.path):\(index + 1): \(word): \(cure)")
         }
       }
@@ -39,9 +39,9 @@ enum Portability {
     return found
   }
 
-  /// Whether the file is the one that stands for the word.
+  /// Whether the file defines what the others use in place of the word.
   private static func isDeclared(_ word: String, in file: SourceFile) -> Bool {
-    word == " fsync(" && file.path.hasSuffix("/FileFlush.swift")
+    word == "fsync(" && file.path.hasSuffix("/FileFlush.swift")
       || word == "Task.immediate" && file.path.hasSuffix("/Immediately.swift")
   }
 
