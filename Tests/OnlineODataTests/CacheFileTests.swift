@@ -89,7 +89,8 @@ struct CacheFileTests {
     let files = try FileManager.default.contentsOfDirectory(atPath: rig.folder.path).filter {
       $0.hasSuffix(CachePlace.fileExtension)
     }
-    #expect(Set(files.map { $0.precomposedStringWithCanonicalMapping.lowercased() }).count == names.count)
+    #expect(files.allSatisfy { name in name.utf8.allSatisfy { $0 < 0x80 } })
+    #expect(Set(files.map { $0.lowercased() }).count == names.count)
     for store in stores { try await store.close() }
   }
 
