@@ -35,8 +35,8 @@ extension LarderError {
   /// Nil: there is no book of help.
   public var helpAnchor: String? { nil }
 
-  /// The code of `NSError`. `CustomNSError` gives it in the same way, but FoundationEssentials has no such protocol. The domain is
-  /// the type's full name by itself.
+  /// The code of `NSError`. `CustomNSError` gives it in the same way, but FoundationEssentials has no such protocol. Without more,
+  /// the domain is the full name of the type.
   public var _code: Int { errorCode }
 }
 

@@ -5,8 +5,8 @@ import Testing
 
 @testable import LarderCommands
 
-/// On Apple platforms threads have 512 kB of stack. A limit of the process gives them as much here: threads begin with it.
-@Suite("Questions and documents that nest deeply, on threads with 512 kB of stack", .timeLimit(.minutes(10)))
+/// On Apple platforms threads have 512 kB of stack. On Linux the process's limit (`ulimit -s`) sets the size for each new thread.
+@Suite("Deeply nested questions and documents, on threads with 512 kB of stack", .timeLimit(.minutes(10)))
 struct SmallStackTests {
   private let server: ScriptedServer
   private let folder: TemporaryFolder
@@ -81,7 +81,7 @@ struct SmallStackTests {
 
   private static let depths = [1, 20, 40, 60, 90, 110, 1000, 3000]
 
-  /// Runs larder with small stacks: an answer, or an error that is told.
+  /// Runs larder with small stacks. It must answer, or report an error; the exit status is the result.
   private func run(_ arguments: String, _ note: String) async throws -> Int32 {
     let ending = try await Binary.shell("ulimit -s 512; exec \"$larder\" \(arguments)")
     #expect(ending.code >= 0 && ending.code < 5, "\(note): ended with \(ending.code) \(ending.diagnostics.suffix(200))")

@@ -137,8 +137,8 @@ extension StorageError {
   /// Whether a function of the store's own had no value for its arguments: a row is read without the engine's code.
   var isOfFunction: Bool { category == .unexpectedValue && code != 0 }
 
-  /// Whether a statement is larger than the engine takes (SQLite, "Limits in SQLite"): the question is, and nothing is wrong with the
-  /// file. It gives these no code of their own.
+  /// Whether the question makes a statement that is larger than SQLite accepts ("Limits in SQLite"). The file is sound. SQLite
+  /// has no result code for this, only these messages.
   var isOfLimits: Bool {
     category == .misuse
       && [

@@ -48,7 +48,7 @@ package struct DatabaseFile: Sendable {
     let header = found.start
     guard !header.isEmpty else { return .absent }
     let magic = Array("SQLite format 3\0".utf8)
-    // No program's file begins with so many zeros: they are what a crash of the machine leaves.
+    // After a crash of the machine a new file may have its length and not its bytes: they are read as zeros.
     let isZeros = header.allSatisfy { $0 == 0 }
     guard header.count >= 100 else { return isZeros || magic.starts(with: header.prefix(16)) ? .damaged : .other }
     if EncryptedHeader.read(header) != .other { return .encrypted }

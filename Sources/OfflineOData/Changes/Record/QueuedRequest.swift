@@ -63,7 +63,7 @@ struct QueuedRequest: Codable, Hashable, Sendable {
     return body.links.contains { $0.formerEnd != nil }
   }
 
-  /// Whether it changes the link to one entity, by itself or in an update.
+  /// Whether it changes a link to one entity: it is a request for that link, or an update that sets it.
   var changesSingleLink: Bool { formerEnd != nil || setsLink }
 }
 
