@@ -30,6 +30,8 @@ public enum HTTPTransportError: Error, Hashable, Sendable, CustomStringConvertib
   case notSupported(String)
   /// Anything else the library below reports.
   case other(String)
+  /// The cache that the request was sent through is suspended, or was while it ran.
+  case suspended
 
   /// Safe to show to a person: names hosts, never URLs or content.
   public var description: String {
@@ -48,6 +50,7 @@ public enum HTTPTransportError: Error, Hashable, Sendable, CustomStringConvertib
     case .notSupported(let what): "Not supported by this transport: \(what)"
     case .cancelled: "The request was cancelled."
     case .other(let reason): "The request failed: \(reason)"
+    case .suspended: "The cache is suspended."
     }
   }
 
@@ -86,6 +89,7 @@ extension HTTPTransportError: LarderError {
     case .cancelled: 12
     case .notSupported: 13
     case .other: 14
+    case .suspended: 15
     }
   }
 
@@ -111,6 +115,7 @@ extension HTTPTransportError: LarderError {
     case .cancelled: ErrorExplanation(description, cure: "Send it again if it is still wanted.")
     case .notSupported: ErrorExplanation(description, cure: "Use another transport, or do without it.")
     case .other: ErrorExplanation(description, cure: "Try again.")
+    case .suspended: ErrorExplanation(description, cure: "Call resume() when the application is active again.")
     }
   }
 }

@@ -17,49 +17,53 @@ extension ObjectStore {
   func read<Value: Codable & Sendable>(
     _ type: Value.Type, _ key: ObjectKey, _ operation: ObjectStoreError.Operation
   ) throws(ObjectStoreError) -> Value? {
+    // A look-up and what it leads to stay with one opening of the file.
+    let opened = opened
+    let memory = opened.memory
     switch memory.look(key) {
     case .hit(.decoded(let held)):
       if let held = held as? Decoded<Value> { return held.value }
       // Asked for as another type than it was put or last read as: its bytes tell whether they make one.
-      return try row(key, operation).map { (object) throws(ObjectStoreError) in
+      return try row(key, operation, opened).map { (object) throws(ObjectStoreError) in
         try object.value(type, key, operation)
       }
     case .hit(.encoded(let object)):
       let value = try object.value(type, key, operation)
       memory.decode(key, id: object.id, to: Decoded(value))
       return value
-    case .miss(let token): return try read(type, key, operation, missed: token)
-    case .bypass: return try read(type, key, operation, missed: nil)
+    case .miss(let token): return try read(type, key, operation, opened, missed: token)
+    case .bypass: return try read(type, key, operation, opened, missed: nil)
     }
   }
 
   private func read<Value: Codable & Sendable>(
-    _ type: Value.Type, _ key: ObjectKey, _ operation: ObjectStoreError.Operation, missed token: UInt64?
+    _ type: Value.Type, _ key: ObjectKey, _ operation: ObjectStoreError.Operation, _ opened: OpenObjects,
+    missed token: UInt64?
   ) throws(ObjectStoreError) -> Value? {
-    guard let object = try row(key, operation) else { return nil }
+    guard let object = try row(key, operation, opened) else { return nil }
     let value = try object.value(type, key, operation)
     let cost = Memory.cost(key, object.encoded)
     let held = Held(id: object.id, expires: object.expires, cost: cost, content: .decoded(Decoded(value)))
-    memory.fill(key, held, missed: token)
+    opened.memory.fill(key, held, missed: token)
     return value
   }
 
   /// The row of a key, checked; nil for an expired one.
   private func row(
-    _ key: ObjectKey, _ operation: ObjectStoreError.Operation
+    _ key: ObjectKey, _ operation: ObjectStoreError.Operation, _ opened: OpenObjects
   ) throws(ObjectStoreError) -> StoredObject? {
-    let found = try point(operation, key) { (connection) throws(StorageError) in
+    let found = try point(operation, key, opened.database) { (connection) throws(StorageError) in
       try connection.first(StoredObject.query, .text(key.text)) { (row) throws(StorageError) in
         try StoredObject(row, key: key.text)
       }
     }
-    guard let found, !found.isExpired(memory.now) else { return nil }
+    guard let found, !found.isExpired(opened.memory.now) else { return nil }
     return found
   }
 
   /// Runs point reads, blocking for their short time.
   private func point<Value>(
-    _ operation: ObjectStoreError.Operation, _ key: ObjectKey?,
+    _ operation: ObjectStoreError.Operation, _ key: ObjectKey?, _ database: Database,
     _ body: (Connection) throws(StorageError) -> Value
   ) throws(ObjectStoreError) -> Value {
     do throws(StorageError) { return try database.readNow(body) } catch {
@@ -73,7 +77,7 @@ extension ObjectStore {
   public func storedBytes(forKey key: String) async throws(ObjectStoreError) -> (coding: ObjectCoding, bytes: [UInt8])?
   {
     let key = try ObjectKey(key, for: .read)
-    guard let object = try row(key, .read) else { return nil }
+    guard let object = try row(key, .read, opened) else { return nil }
     try object.check(key: key.text, for: .read)
     return (object.encoded.coding, object.encoded.bytes)
   }
@@ -83,9 +87,11 @@ extension ObjectStore {
   /// Throws `invalidKey`, `closed`, `storage`.
   public func metadata(forKey key: String) async throws(ObjectStoreError) -> ObjectMetadata? {
     let key = try ObjectKey(key, for: .read)
+    let opened = opened
+    let memory = opened.memory
     memory.refresh()
     let now = memory.now()
-    return try point(.read, key) { [memory] (connection) throws(StorageError) in
+    return try point(.read, key, opened.database) { (connection) throws(StorageError) in
       try connection.first(
         "SELECT \(ObjectMetadata.columns) FROM object WHERE key = ? AND (expires IS NULL OR expires > ?)",
         .text(key.text), .integer(now)

@@ -13,9 +13,9 @@
 // 8. Stream/      the value that is here, then the server's, asked for once by all who want it.
 
 import Dispatch
+import Locking
 // Who imports this module names `StorageKey` and `StorageError` without another import.
 @_exported public import Storage
-import Synchronization
 
 #if canImport(FoundationEssentials)
   public import FoundationEssentials
@@ -50,13 +50,21 @@ public final class ObjectStore: Sendable {
   /// What it may take, in memory and on disk.
   public let options: ObjectStoreOptions
 
-  let database: Database
-  let memory: Memory
   let observers = Observers()
-  let writer: ObjectWriter
   let fetches = SharedFetches()
-  private let pressure: MemoryPressure
-  private let isClosed = Atomic(false)
+  private let opening: ObjectOpening
+  private let state: Locked<State>
+  private let calls = SerialCalls()
+
+  private struct State {
+    /// The file in use; after a suspension or the end the one that was.
+    var opened: OpenObjects
+    var use = StoreUse.open
+  }
+
+  var opened: OpenObjects { state.withLock { $0.opened } }
+  var database: Database { opened.database }
+  var memory: Memory { opened.memory }
 
   /// Opens a file; makes it where it is missing, and its folder.
   ///
@@ -90,29 +98,10 @@ public final class ObjectStore: Sendable {
   ) async throws(ObjectStoreError) {
     self.path = path
     self.options = options
-    let diagnose = onDiagnostic ?? { _ in }
-    let opening = ObjectOpening(path: path, key: key, options: options, now: { Moment.of(now()) }, diagnose: diagnose)
-    do throws(StorageError) { (database, memory) = try await opening.open() } catch {
-      throw ObjectStoreError(.open, error)
-    }
-    pressure = MemoryPressure { [memory] in memory.trim() }
-    writer = ObjectWriter(database, memory: memory, observers: observers, limits: options, diagnose: diagnose)
-    // Neither holds the store: it is gone when its user lets it go.
-    memory.onErrands { [weak writer, observers] errands in
-      if errands.contains(.tellMissed) { observers.tell([.missed]) }
-      if errands.contains(.repair) { writer?.repair() }
-      if errands.contains(.writeCounts) { writer?.writeCounts(scheduled: false) }
-      if errands.contains(.scheduleCounts) {
-        countsDelay { [weak writer] in writer?.writeCounts(scheduled: true) }
-      }
-    }
-    do throws(ObjectStoreError) {
-      try await trim()
-      try await warmUp()
-    } catch {
-      try? await database.close()
-      throw error
-    }
+    opening = ObjectOpening(
+      path: path, key: key, options: options, now: { Moment.of(now()) }, observers: observers,
+      countsDelay: countsDelay, diagnose: onDiagnostic ?? { _ in })
+    state = Locked(State(opened: try await opening.open()))
   }
 
   /// Gives the file of a closed store another key, encrypts a plain one (`from` is nil), or the reverse (`to` is nil).
@@ -199,7 +188,7 @@ public final class ObjectStore: Sendable {
     _ operation: ObjectStoreError.Operation, key: String? = nil, weight: Int = ObjectWriter.unknownBytes,
     _ work: @escaping @Sendable (ObjectTable) throws -> Result
   ) async throws(ObjectStoreError) -> Result {
-    do { return try await writer.change(weight: weight, work) } catch {
+    do { return try await opened.writer.change(weight: weight, work) } catch {
       throw ObjectStore.failure(error, operation, key: key)
     }
   }
@@ -236,21 +225,73 @@ public final class ObjectStore: Sendable {
     do throws(StorageError) { try await database.checkIntegrity() } catch { throw ObjectStoreError(.read, error) }
   }
 
-  /// Writes the counts of requests, ends observers and fetches, and closes the file; a second call does nothing.
+  /// Gives back all that the store holds of its file, so that the system may suspend the process: nothing is open or locked
+  /// when it returns. See the article "Suspension".
+  ///
+  /// Changes asked for before are still made, and the log is moved into the file; fetches end. Calls throw `suspended` until
+  /// ``resume()``; observers wait. Two calls at once, and any mixture with ``resume()`` and ``close()``, run one after
+  /// another. A store that is suspended or closed stays so. Throws `storage`; the store is suspended all the same.
+  public func suspend() async throws(ObjectStoreError) {
+    try await calls.run { [self] () throws(ObjectStoreError) in
+      guard use(.open, becomes: .suspended) else { return }
+      try await end { (database) throws(StorageError) in try await database.suspend() }
+    }
+  }
+
+  /// Opens a suspended store again, as at first: a file that was replaced, damaged or given another key meanwhile is
+  /// noticed, and what other processes have changed is seen. Observers are told ``ObjectChange/missed``.
+  ///
+  /// A store that is not suspended stays as it is. Throws what opening throws; the store stays suspended then.
+  public func resume() async throws(ObjectStoreError) {
+    try await calls.run { [self] () throws(ObjectStoreError) in
+      guard state.withLock({ $0.use }) == .suspended else { return }
+      let opened = try await opening.open()
+      let former = state.withLock { state in
+        state.use = .open
+        return exchange(&state.opened, with: opened)
+      }
+      withExtendedLifetime(former) { observers.tell([.missed]) }
+    }
+  }
+
+  /// Writes the counts of requests, ends observers and fetches, and closes the file, a suspended store's too; a second call
+  /// does nothing.
   ///
   /// Changes asked for before are still made; calls after it throw `closed`. A store that is let go without it loses the
   /// counts of the last seconds and nothing else. Throws `storage`; the store is closed all the same.
   public func close() async throws(ObjectStoreError) {
-    guard !isClosed.exchange(true, ordering: .acquiringAndReleasing) else { return }
+    try await calls.run { [self] () throws(ObjectStoreError) in
+      defer { observers.finish() }
+      if use(.open, becomes: .closed) {
+        try await end { (database) throws(StorageError) in try await database.close() }
+      } else if use(.suspended, becomes: .closed) {
+        // Nothing is open: calls throw `closed` from now on.
+        do throws(StorageError) { try await database.close() } catch { throw ObjectStoreError(.close, error) }
+      }
+    }
+  }
+
+  private func use(_ former: StoreUse, becomes use: StoreUse) -> Bool {
+    state.withLock { state in
+      guard state.use == former else { return false }
+      state.use = use
+      return true
+    }
+  }
+
+  /// Ends fetches, writes the counts, and ends the use of the file.
+  private func end(
+    _ endUse: (Database) async throws(StorageError) -> Void
+  ) async throws(ObjectStoreError) {
     fetches.cancel()
-    memory.close()
+    let opened = opened
+    opened.memory.close()
     let flushed: (any Error)?
     do {
-      try await writer.flushCounts()
+      try await opened.writer.flushCounts()
       flushed = nil
     } catch { flushed = error }
-    observers.finish()
-    do throws(StorageError) { try await database.close() } catch { throw ObjectStoreError(.close, error) }
+    do throws(StorageError) { try await endUse(opened.database) } catch { throw ObjectStoreError(.close, error) }
     if let flushed { throw ObjectStore.failure(flushed, .close) }
   }
 }

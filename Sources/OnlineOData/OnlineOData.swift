@@ -48,6 +48,7 @@ public final class OnlineODataStore: ODataStore {
   let state: Locked<State>
   let running = RunningRequests()
   let turns = RequestTurns()
+  let calls = SerialCalls()
 
   struct State {
     enum Phase {
@@ -70,14 +71,26 @@ public final class OnlineODataStore: ODataStore {
     var openers = 0
     /// True while the cache is being closed, opened or reset.
     var cacheIsBusy = false
+    /// How a suspended store goes on; nil where it is not suspended.
+    var suspension: Suspension?
 
     var isOpen: Bool { if case .open = phase { true } else { false } }
+
+    /// Why a request cannot be made of a store that is not open.
+    var whyNotOpen: ODataServiceError.Category { suspension == nil ? .notOpen : .suspended }
 
     mutating func beginOpening() -> UInt64 {
       opening += 1
       openers = 1
       return opening
     }
+  }
+
+  struct Suspension {
+    /// False where it was suspended while it opened.
+    var wasOpen = false
+    /// True where the cache had been closed apart from the store.
+    var leavesCacheClosed = false
   }
 
   /// Makes a closed store; nothing is sent or written yet.
@@ -103,7 +116,9 @@ public final class OnlineODataStore: ODataStore {
     let conversation = try ODataConversation(
       root: serviceRoot, transport: transport, authentication: authentication, options: options.conversation)
     _ = try state.withLock { state in
-      guard case .closed = state.phase, !state.cacheIsBusy else { throw OnlineStoreError.alreadyOpen }
+      guard case .closed = state.phase, state.suspension == nil, !state.cacheIsBusy else {
+        throw OnlineStoreError.alreadyOpen
+      }
       if !options.useCache { state.isPassive = false }
       var given = options
       given.givenKey = options.givenKey.replacing(state.options.givenKey)

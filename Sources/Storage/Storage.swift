@@ -11,7 +11,7 @@
 //    Function/    functions, aggregate functions and collations of ours: ``SQLExtensions``.
 // 4. Error/       every failure is a ``StorageError``: category, the engine's codes, the SQL without values, the file.
 // 5. Lock/        an advisory lock that tells other stores and processes that a file is in use; a number that tells them
-//                 that it has changed.
+//                 that it has changed; whether a store is open, suspended or closed.
 // 6. Digest/      SHA-256, HMAC and random bytes from the platform's library.
 // 7. Encryption/  a VFS between SQLite and the system's files that seals pages, log and temporary files; keys; rekeying.
 // 8. Recency/     what was used last, for the tiers in memory of the stores above.
@@ -44,8 +44,8 @@ package final class Database: Sendable {
   private let inTurn = Exclusive<Void>(())
   let readers: ReaderPool
   private let mover: LogMover
-  /// Set under its lock by `close`; work that has begun goes on.
-  private let isClosed = Atomic(false)
+  /// Set by `close` and `suspend`; work that has begun goes on.
+  private let use = Atomic(StoreUse.open)
 
   init(
     _ path: String, options: DatabaseOptions, writer: Connection, cipher: CipherRegistry.Registration?,
@@ -234,6 +234,9 @@ package final class Database: Sendable {
     package func write<Value>(
       _ body: (Connection) throws(StorageError) -> Value
     ) throws(StorageError) -> Value { try database.writeNow(body, waits: waits) }
+
+    /// Throws where the database is closed or suspended: before a lock beside it is taken. It stays open during the turn.
+    package func checkOpen() throws(StorageError) { try database.checkOpen() }
   }
 
   private func writeNow<Value>(
@@ -260,9 +263,7 @@ package final class Database: Sendable {
   }
 
   func checkOpen() throws(StorageError) {
-    if isClosed.load(ordering: .acquiring) {
-      throw StorageError(.closed, message: "The database is closed", file: path)
-    }
+    if let error = StorageError.unusable(path, use.load(ordering: .acquiring)) { throw error }
   }
 
   private func checkRoom() throws(StorageError) { if isFull { throw .fullSinceOpening(path) } }
@@ -318,9 +319,20 @@ package final class Database: Sendable {
   ///
   /// Throws `busy` with the SQL of a statement that is still in use; the database is closed to new work all the same.
   package func close() async throws(StorageError) {
-    guard !isClosed.exchange(true, ordering: .acquiringAndReleasing) else { return }
+    guard use.exchange(.closed, ordering: .acquiringAndReleasing) == .open else { return }
+    try await end()
+  }
+
+  /// Closes as ``close()`` does; from then on work throws `suspended`. It is opened again as another object. One that is closed
+  /// stays so.
+  package func suspend() async throws(StorageError) {
+    let before = use.compareExchange(expected: .open, desired: .suspended, ordering: .acquiringAndReleasing)
+    if before.exchanged { try await end() }
+  }
+
+  private func end() async throws(StorageError) {
     try await resultInTurn { [self] () throws(StorageError) in
-      try readers.close()
+      try readers.close(use.load(ordering: .acquiring))
       try mover.close()
       guard !isReadOnly else { return try writer.close() }
       // The last connection's close would do it too, but says nothing about a failure. What another store or process reads

@@ -170,6 +170,7 @@ enum ErrorSamples {
       .tls(host: "h", reason: text),
       .timeout(phase: "idle"), .connectionLost(reason: text), .protocolViolation(text), .tooManyRedirects,
       .redirectRefused(text), .bodyTooLarge(limit: 5), .bodyConsumed, .cancelled, .notSupported(text), .other(text),
+      .suspended,
     ]
   }
 
@@ -187,7 +188,7 @@ enum ErrorSamples {
     let plain: [ODataServiceError.Category] = [
       .csrf(text), .invalidRequest(text), .malformedAnswer(text), .notSupported(text), .cancelled, .notProcessed,
       .notOpen,
-      .passive, .notCached,
+      .passive, .notCached, .suspended,
     ]
     var categories = plain
     for error in transports(text) { categories.append(.communication(error)) }
@@ -197,9 +198,9 @@ enum ErrorSamples {
   }
 
   private static let service = [
-    Kind(14, each(transports)),
+    Kind(15, each(transports)),
     Kind(8, each(authentication)),
-    Kind(11, each(services), statuses: statuses),
+    Kind(12, each(services), statuses: statuses),
   ]
 
   private static func storages(_ text: String) -> [StorageError] {
@@ -236,6 +237,7 @@ enum ErrorSamples {
       .invalidKey(bytes: 0), .invalidLabel(""), .tooManyLabels(99), .tooLarge(bytes: 9, limit: 5),
       .typeMismatch(asked: "Int", found: "Expected to decode Int but found a string instead."),
       .typeMismatch(asked: "Int", found: text), .damaged, .gone, .invalidCursor, .closed,
+      .suspended,
     ]
     for error in codings { reasons += [.undecodable(asked: "User", error), .unencodable(error), .absent(error)] }
     for error in storages(text) { reasons.append(.storage(error)) }
@@ -248,7 +250,7 @@ enum ErrorSamples {
       .foreign(path: "/a"),
       .wrongKey(path: "/a"), .encrypted(path: "/a"), .notEncrypted(path: "/a"), .failed(path: "/a", reason: text),
       .gone,
-      .closed, .notSupported(text),
+      .closed, .notSupported(text), .suspended,
     ]
   }
 
@@ -272,13 +274,13 @@ enum ErrorSamples {
   private static let stores = [
     Kind(StorageError.Category.allCases.count, each(storages)),
     Kind(5, each(contents), statuses: statuses),
-    Kind(12, each(caches)),
+    Kind(13, each(caches)),
     Kind(
       7,
       [CacheMetadata.DecodingError.Reason.cutOff, .version, .flags, .number, .text, .ranges, .tail].map {
         CacheMetadata.DecodingError($0, at: 3)
       }),
-    Kind(13, each(objects)),
+    Kind(14, each(objects)),
     Kind(1, [ObjectGone()]),
     Kind(7, each(online)),
     Kind(0, each(offline)),

@@ -18,4 +18,10 @@ extension Cache {
   ///
   /// A cache that keeps the entry itself keeps that file open; one that copies the content does not.
   public func makeWriter() async throws(CacheError) -> any CacheWriter { SpoolWriter(for: self) }
+
+  /// Does nothing: a cache in memory has no files.
+  public func suspend() async throws(CacheError) {}
+
+  /// Does nothing.
+  public func resume() async throws(CacheError) {}
 }

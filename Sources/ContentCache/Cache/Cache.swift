@@ -35,6 +35,11 @@ public protocol Cache: Sendable {
   /// By default the content waits in memory, from 256 KiB on in a temporary file, and is then given to
   /// ``store(_:forKey:)``.
   func makeWriter() async throws(CacheError) -> any CacheWriter
+  /// Gives back every lock and closes what is locked, so that the system may suspend the process. Calls throw `suspended` until
+  /// ``resume()``. By default nothing happens, which is right for a cache in memory.
+  func suspend() async throws(CacheError)
+  /// Opens a suspended cache again; one that is not suspended stays as it is. By default nothing happens.
+  func resume() async throws(CacheError)
 }
 
 /// Content on its way into a cache: appended by one task, read by any number of others.

@@ -26,6 +26,8 @@ public enum CacheError: Error, Hashable, Sendable, CustomStringConvertible {
   case closed
   /// This cache cannot do what was asked; the text names it.
   case notSupported(String)
+  /// The cache is suspended.
+  case suspended
 
   /// What happened and what helps, safe to show.
   public var description: String {
@@ -44,6 +46,7 @@ public enum CacheError: Error, Hashable, Sendable, CustomStringConvertible {
     case .failed(let path, let reason): "\(path): \(reason)"
     case .gone: "The cached content was removed while it was read."
     case .closed: "The cache is closed."
+    case .suspended: "The cache is suspended."
     case .notSupported(let what): "Not supported: \(what)"
     }
   }
@@ -65,6 +68,7 @@ extension CacheError: LarderError {
     case .gone: 10
     case .closed: 11
     case .notSupported: 12
+    case .suspended: 13
     }
   }
 
@@ -90,6 +94,7 @@ extension CacheError: LarderError {
     case .failed: ErrorExplanation("The cache failed: \(description)", cure: "Check the disk, and try again.")
     case .gone: ErrorExplanation(description, cure: "Read it again.")
     case .closed: ErrorExplanation(description, cure: "Open it first.")
+    case .suspended: ErrorExplanation(description, cure: "Call resume() when the application is active again.")
     case .notSupported: ErrorExplanation(description, cure: "Use another cache, or do without it.")
     }
   }

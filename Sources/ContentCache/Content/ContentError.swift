@@ -122,7 +122,8 @@ extension HTTPTransportError {
   var isOfNetwork: Bool {
     switch self {
     case .hostNotFound, .cannotConnect, .tls, .timeout, .connectionLost, .protocolViolation, .other: true
-    case .tooManyRedirects, .redirectRefused, .bodyTooLarge, .bodyConsumed, .invalidRequest, .notSupported, .cancelled:
+    case .tooManyRedirects, .redirectRefused, .bodyTooLarge, .bodyConsumed, .invalidRequest, .notSupported, .cancelled,
+      .suspended:
       false
     }
   }

@@ -118,4 +118,15 @@ public final class ContentManager: Sendable {
 
   /// Ends queries of listeners, transfers and validations in the background, and waits until they have ended.
   public func close() async { await engine.close() }
+
+  // MARK: Suspension
+
+  /// Ends what ``close()`` ends, and suspends the cache: it has no lock when this returns, so that the system may suspend the
+  /// process. See the article "Suspension".
+  ///
+  /// Queries fail with `transport(.suspended)` until ``resume()``. Throws what the cache throws; it is suspended all the same.
+  public func suspend() async throws(CacheError) { try await engine.suspend() }
+
+  /// Resumes the cache, and answers queries again; what is not suspended stays as it is. Throws what the cache throws.
+  public func resume() async throws(CacheError) { try await engine.resume() }
 }

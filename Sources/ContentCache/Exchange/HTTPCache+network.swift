@@ -318,7 +318,7 @@ extension HTTPCache {
 
   /// Asks the server about an intermediate answer; shares the transfer where one is under way.
   func revalidate(_ inquiry: Inquiry) async throws(HTTPTransportError) -> CachedAnswer {
-    try await answer(inquiry.revalidating)
+    try await unlessSuspended { () async throws(HTTPTransportError) in try await answer(inquiry.revalidating) }
   }
 
   func revalidateInBackground(_ inquiry: Inquiry) {

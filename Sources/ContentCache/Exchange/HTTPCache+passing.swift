@@ -9,6 +9,15 @@ import HTTPCore
 extension HTTPCache {
   /// Sends a request that is not answered from the cache, and does to the cache what its answer says.
   func pass(_ inquiry: Inquiry, _ reason: ForwardReason) async throws(HTTPTransportError) -> CachedAnswer {
+    switch inquiry.rules.method {
+    case .get, .safe: try await send(inquiry, reason)
+    // Their answers change what is stored.
+    case .head, .unsafe:
+      try await transfers.passing { [self] () async throws(HTTPTransportError) in try await send(inquiry, reason) }
+    }
+  }
+
+  private func send(_ inquiry: Inquiry, _ reason: ForwardReason) async throws(HTTPTransportError) -> CachedAnswer {
     inquiry.onForward?(reason)
     // What lies there before the request goes out: a change meanwhile is newer than the answer.
     // Nothing is kept of the answer to a request with `no-store` (RFC 9111 §5.2.1.5).

@@ -3,6 +3,7 @@ package import HTTPCore
 extension HTTPCache {
   /// Forgets what is stored for a request: its response, or all variants of its URL. Answers under way are not stored.
   package func removeContent(of request: HTTPRequest) async throws(CacheError) {
+    if transfers.isSuspended { throw .suspended }
     let inquiry = await inquiry(request, .standard, .none)
     sharedCache?.noteInvalidation(of: inquiry.resource)
     transfers.markOutdated { $0 == inquiry.key }
@@ -15,6 +16,7 @@ extension HTTPCache {
 
   /// Forgets everything. Answers under way are not stored.
   package func removeAll() async throws(CacheError) {
+    if transfers.isSuspended { throw .suspended }
     sharedCache?.noteInvalidationOfAll()
     transfers.markOutdated { _ in true }
     // After what is being stored at this moment; nothing else of these transfers is.
@@ -28,11 +30,13 @@ extension HTTPCache {
   func answer(
     _ request: HTTPRequest, _ policy: ContentPolicy, _ override: FreshnessOverride, ignoresStored: Bool
   ) async throws(HTTPTransportError) -> CachedAnswer {
-    var inquiry = await inquiry(request, policy, override)
-    if ignoresStored {
-      inquiry.ignoresStored = true
-      inquiry.mayShare = false
+    try await unlessSuspended { () async throws(HTTPTransportError) in
+      var inquiry = await inquiry(request, policy, override)
+      if ignoresStored {
+        inquiry.ignoresStored = true
+        inquiry.mayShare = false
+      }
+      return try await answer(inquiry)
     }
-    return try await answer(inquiry)
   }
 }

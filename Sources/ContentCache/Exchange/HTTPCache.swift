@@ -1,4 +1,5 @@
 public import HTTPCore
+import Storage
 
 /// Answers HTTP requests from a cache and a network, by the rules of RFC 9111 for a private cache.
 ///
@@ -20,6 +21,7 @@ public final class HTTPCache: Sendable {
   /// False where the cache never keeps anything.
   let keepsContent: Bool
   let transfers: Transfers
+  private let calls = SerialCalls()
   let callers: CallerDigest
   let knownCallers = KnownCallers()
   /// What `Cache-Status` says of a hit, up to the seconds.
@@ -68,6 +70,25 @@ public final class HTTPCache: Sendable {
     _ request: HTTPRequest, _ policy: ContentPolicy, _ override: FreshnessOverride = .none,
     onForward: (@Sendable (ForwardReason) -> Void)?
   ) async throws(HTTPTransportError) -> CachedAnswer {
+    try await unlessSuspended { () async throws(HTTPTransportError) in
+      try await answerInUse(request, policy, override, onForward: onForward)
+    }
+  }
+
+  /// Throws `suspended` while the cache is suspended, and where it was suspended meanwhile.
+  func unlessSuspended<Value>(
+    _ body: () async throws(HTTPTransportError) -> Value
+  ) async throws(HTTPTransportError) -> Value {
+    if transfers.isSuspended { throw .suspended }
+    do throws(HTTPTransportError) { return try await body() } catch {
+      throw error == .cancelled && !Task.isCancelled && transfers.isSuspended ? .suspended : error
+    }
+  }
+
+  private func answerInUse(
+    _ request: HTTPRequest, _ policy: ContentPolicy, _ override: FreshnessOverride,
+    onForward: (@Sendable (ForwardReason) -> Void)?
+  ) async throws(HTTPTransportError) -> CachedAnswer {
     let rules = RequestRules(request)
     guard let caller = callers.known(request.fields, identity: transport.identity) else {
       var inquiry = await inquiry(request, policy, override)
@@ -96,7 +117,33 @@ public final class HTTPCache: Sendable {
   /// Ends all transfers and validations in the background, and waits until they have ended.
   ///
   /// Requests that come later are still answered, and nothing more is stored.
-  public func close() async { await transfers.close() }
+  public func close() async { await calls.run { [self] () async throws(Never) in await transfers.close() } }
+
+  /// Ends all transfers and validations, and suspends the cache: it has no lock when this returns, so that the system may suspend
+  /// the process. See the article "Suspension".
+  ///
+  /// Requests fail with `suspended` until ``resume()``. Two calls at once, and any mixture with ``resume()`` and ``close()``,
+  /// run one after another. Throws what the cache throws; it is suspended all the same.
+  public func suspend() async throws(CacheError) {
+    try await calls.run { [self] () throws(CacheError) in
+      await transfers.suspend()
+      try await cache.suspend()
+    }
+  }
+
+  /// Resumes the cache, and answers requests again. An engine that is not suspended stays as it is.
+  ///
+  /// Throws what the cache throws; requests fail until it is resumed.
+  public func resume() async throws(CacheError) {
+    try await calls.run { [self] () throws(CacheError) in
+      try await cache.resume()
+      guard transfers.isSuspended else { return }
+      // Another process may have emptied the cache, or made it anew.
+      callers.forgetSalt()
+      knownCallers.forget()
+      transfers.resume()
+    }
+  }
 
   /// Waits until what is under way at this moment, for callers and in the background, has ended by itself.
   package func settled() async { await transfers.settled() }

@@ -1,5 +1,6 @@
 import HTTPCore
 import Locking
+import Storage
 import Synchronization
 
 /// The transfers under way: which of them a request may join, and all of them, for the end.
@@ -19,8 +20,10 @@ final class Transfers: Sendable {
     let timeouts: HTTPTimeouts
   }
 
+  private typealias PassageResult = Result<CachedAnswer, HTTPTransportError>
+
   private struct State {
-    var isClosed = false
+    var use = StoreUse.open
     var shared: [String: ObjectIdentifier] = [:]
     var running: [ObjectIdentifier: Running] = [:]
     /// Keys whose last answer nobody could share: who asks for one of them does not wait for others.
@@ -29,6 +32,7 @@ final class Transfers: Sendable {
     var lastTask = 0
     var lastTransfer = 0
     var tasks: [Int: Task<Void, Never>] = [:]
+    var passages: [Int: Task<PassageResult, Never>] = [:]
 
     /// What can be joined under a name.
     func running(_ shareKey: String?, _ timeouts: HTTPTimeouts) -> Transfer? {
@@ -76,6 +80,8 @@ final class Transfers: Sendable {
   private let finishing: Int
   private let state = Locked(State())
   private let ended = Atomic(0)
+  /// Read at every request.
+  private let isStopped = Atomic(false)
 
   private let onUnreadable: @Sendable (CacheError) -> Void
 
@@ -106,7 +112,7 @@ final class Transfers: Sendable {
     var full: Transfer?
     while true {
       let (running, place) = state.withLock { state -> (Transfer?, Place) in
-        if state.isClosed { return (nil, .closed) }
+        if state.use != .open { return (nil, .closed) }
         if let running = state.running(shareKey, timeouts), running !== full { return (running, .late) }
         if shareKey != nil, let seen, seen != endedCount { return (nil, .late) }
         state.begin(transfer, key: key, fields, shareKey: shareKey, timeouts)
@@ -174,7 +180,7 @@ final class Transfers: Sendable {
   /// Runs a function in the background, unless one runs under that name already.
   func runInBackground(_ name: String, _ work: @escaping @Sendable () async -> Void) {
     state.withLock { state in
-      if state.isClosed || state.background[name] != nil { return }
+      if state.use != .open || state.background[name] != nil { return }
       state.background[name] = Task { [self] in
         await work()
         _ = self.state.withLock { $0.background.removeValue(forKey: name) }
@@ -188,18 +194,18 @@ final class Transfers: Sendable {
   func runTracked(
     begun: (Task<Void, Never>) -> Void, work: @escaping @Sendable () async -> Void
   ) {
-    let (task, isClosed) = state.withLock { state in
+    let (task, isOpen) = state.withLock { state in
       state.lastTask += 1
       let id = state.lastTask
       let task = Task { [self] in
         await work()
         _ = self.state.withLock { $0.tasks.removeValue(forKey: id) }
       }
-      if !state.isClosed { state.tasks[id] = task }
-      return (task, state.isClosed)
+      if state.use == .open { state.tasks[id] = task }
+      return (task, state.use == .open)
     }
     begun(task)
-    if isClosed { task.cancel() }
+    if !isOpen { task.cancel() }
   }
 
   /// Waits until all transfers and all work in the background of this moment have ended by themselves.
@@ -211,11 +217,58 @@ final class Transfers: Sendable {
     for transfer in running { await transfer.finished() }
   }
 
+  /// Sends a request that no transfer is for, in a task that a suspension ends: what its answer makes invalid is marked before
+  /// the cache is suspended.
+  func passing(
+    _ work: @escaping @Sendable () async throws(HTTPTransportError) -> CachedAnswer
+  ) async throws(HTTPTransportError) -> CachedAnswer {
+    let task = try state.withLock { (state) throws(HTTPTransportError) in
+      if state.use == .suspended { throw .suspended }
+      state.lastTask += 1
+      let id = state.lastTask
+      let task = Task<PassageResult, Never> { [self] in
+        let result: PassageResult
+        do throws(HTTPTransportError) { result = .success(try await work()) } catch { result = .failure(error) }
+        _ = self.state.withLock { $0.passages.removeValue(forKey: id) }
+        return result
+      }
+      state.passages[id] = task
+      return task
+    }
+    return try await withTaskCancellationHandler {
+      await task.value
+    } onCancel: {
+      task.cancel()
+    }.get()
+  }
+
   /// Ends everything and waits until it has ended; nothing begins afterwards.
   func close() async {
+    state.withLock { $0.use = .closed }
+    await endAll()
+  }
+
+  /// Ends everything and waits until it has ended; nothing begins until ``resume()``.
+  func suspend() async {
+    state.withLock { state in if state.use == .open { state.use = .suspended } }
+    isStopped.store(true, ordering: .releasing)
+    let passages = state.withLock { Array($0.passages.values) }
+    for task in passages { task.cancel() }
+    await endAll()
+    for task in passages { _ = await task.value }
+  }
+
+  func resume() {
+    state.withLock { state in if state.use == .suspended { state.use = .open } }
+    isStopped.store(false, ordering: .releasing)
+  }
+
+  /// True from a suspension on until it is over.
+  var isSuspended: Bool { isStopped.load(ordering: .acquiring) }
+
+  private func endAll() async {
     let (running, background) = state.withLock { state in
-      state.isClosed = true
-      return (state.running.values.map(\.transfer), Array(state.background.values) + Array(state.tasks.values))
+      (state.running.values.map(\.transfer), Array(state.background.values) + Array(state.tasks.values))
     }
     for task in background { task.cancel() }
     for transfer in running { transfer.cancel() }

@@ -21,6 +21,7 @@ struct ProxyFailure {
     case .bodyTooLarge(let limit): self.init(413, "Content Too Large: more than \(limit) bytes")
     case .notSupported: self.init(501, "Not Implemented: \(error)")
     case .cancelled: self.init(503, "Service Unavailable: the proxy is shutting down")
+    case .suspended: self.init(503, "Service Unavailable: the cache is suspended")
     default: self.init(502, "Bad Gateway: \(error)")
     }
   }

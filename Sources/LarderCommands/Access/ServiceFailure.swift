@@ -16,7 +16,7 @@ enum ServiceFailure {
     case .communication(let error): CommandFailure.status(of: error)
     case .http(let status, _): CommandFailure.status(ofHTTP: status)
     case .authentication, .csrf, .malformedAnswer: .network
-    case .invalidRequest, .passive, .notOpen: .usage
+    case .invalidRequest, .passive, .notOpen, .suspended: .usage
     case .notSupported, .notCached, .notProcessed: .negative
     case .cancelled: .interrupted
     }

@@ -59,7 +59,7 @@ enum ObjectFailure {
     switch error.reason {
     case .invalidKey, .invalidLabel, .tooManyLabels, .invalidCursor: .usage
     case .gone, .absent: .negative
-    case .tooLarge, .typeMismatch, .undecodable, .unencodable, .damaged, .closed, .storage: .storage
+    case .tooLarge, .typeMismatch, .undecodable, .unencodable, .damaged, .closed, .suspended, .storage: .storage
     }
   }
 }

@@ -30,6 +30,8 @@ public struct ODataServiceError: Error, Sendable, CustomStringConvertible, Custo
     case passive
     /// A passive store has never seen an answer to this request.
     case notCached
+    /// The store is suspended, or was while this call ran.
+    case suspended
   }
 
   /// The kind of failure.
@@ -125,6 +127,7 @@ extension ODataServiceError.Category {
     case .notProcessed:
       "The service stopped before this part of the batch. Send it again, or ask the service to continue after errors."
     case .notOpen: "The store is not open. Open it first."
+    case .suspended: "The store is suspended. Call resume() when the application is active again."
     case .passive: "The store is passive and sends nothing. Switch it to active first."
     case .notCached: "The cache holds no answer to this request. Read it once in active mode."
     }
@@ -210,6 +213,7 @@ extension ODataServiceError: LarderError {
     case .notOpen: 9
     case .passive: 10
     case .notCached: 11
+    case .suspended: 12
     }
   }
 
@@ -237,6 +241,8 @@ extension ODataServiceError.Category {
         "The service stopped before this part of the batch.",
         cure: "Send it again, or ask the service to continue after errors.")
     case .notOpen: ErrorExplanation("The store is not open.", cure: "Open it first.")
+    case .suspended:
+      ErrorExplanation("The store is suspended.", cure: "Call resume() when the application is active again.")
     case .passive: ErrorExplanation("The store is passive and sends nothing.", cure: "Switch it to active first.")
     case .notCached:
       ErrorExplanation("The cache holds no answer to this request.", cure: "Read it once in active mode.")

@@ -6,9 +6,28 @@ struct ObjectOpening: Sendable {
   let key: StorageKey?
   let options: ObjectStoreOptions
   let now: @Sendable () -> Int64
+  let observers: Observers
+  /// Runs work a few seconds later.
+  let countsDelay: @Sendable (@escaping @Sendable () -> Void) -> Void
   let diagnose: @Sendable (ObjectStoreError) -> Void
 
-  func open() async throws(StorageError) -> (Database, Memory) {
+  func open() async throws(ObjectStoreError) -> OpenObjects {
+    let (database, memory): (Database, Memory)
+    do throws(StorageError) { (database, memory) = try await openFile() } catch {
+      throw ObjectStoreError(.open, error)
+    }
+    let opened = OpenObjects(database, memory, self)
+    do throws(ObjectStoreError) {
+      try await opened.trim(options)
+      try await opened.warmUp(options)
+    } catch {
+      try? await database.close()
+      throw error
+    }
+    return opened
+  }
+
+  private func openFile() async throws(StorageError) -> (Database, Memory) {
     do throws(StorageError) { return try await openWhole() } catch {
       // SQLite and the system name it in many ways, by what they first could not make.
       guard error.category == .cannotOpen, DatabaseFile(path).isReadOnly else { throw error }
@@ -72,51 +91,5 @@ struct ObjectOpening: Sendable {
       database.whereWriting { _ in done.resume(returning: Result { () throws(StorageError) in try body() }) }
     }
     return try result.get()
-  }
-}
-
-extension ObjectStore {
-  /// Brings the file within its limits, some values a transaction.
-  func trim() async throws(ObjectStoreError) {
-    guard options.disk != nil, !database.isReadOnly else { return }
-    try await change(.open) { table in try table.rowsForAll() }
-    while try await change(.open, { table in try table.trim(256) }) {}
-  }
-
-  /// Takes the values most often asked for into memory.
-  func warmUp() async throws(ObjectStoreError) {
-    let limit = options.memory
-    let count = min(options.warmUpCount, limit.count)
-    guard count > 0, memory.fits(0) else { return }
-    let token = memory.token
-    let found: [(key: ObjectKey, object: StoredObject)]
-    do throws(StorageError) {
-      found = try await database.read { [now = memory.now()] (connection) throws(StorageError) in
-        var found: [(key: ObjectKey, object: StoredObject)] = []
-        var room = limit.bytes
-        try connection.forEachRow(
-          """
-          SELECT object.key, \(StoredObject.columns) FROM request CROSS JOIN object ON object.id = request.object
-          WHERE times > 0 AND size <= ? AND (expires IS NULL OR expires > ?) ORDER BY times DESC, last DESC LIMIT ?
-          """, [.integer(Int64(limit.bytes / 4)), .integer(now), .integer(Int64(count))]
-        ) { (row) throws(StorageError) in
-          // A damaged row is met, and named, by who asks for it.
-          guard let key = (try? row.text(0)).map(ObjectKey.init(stored:)),
-            let object = try? StoredObject(row, key: key.text, from: 1)
-          else { return true }
-          room -= Memory.cost(key, object.encoded)
-          guard room >= 0 else { return false }
-          if !object.isDamaged { found.append((key, object)) }
-          return true
-        }
-        return found
-      }
-    } catch { throw ObjectStoreError(.open, error) }
-    // The most requested comes in last: it is the last to go.
-    for (key, object) in found.reversed() {
-      let cost = Memory.cost(key, object.encoded)
-      memory.warm(
-        key, Held(id: object.id, expires: object.expires, cost: cost, content: .encoded(object)), token: token)
-    }
   }
 }

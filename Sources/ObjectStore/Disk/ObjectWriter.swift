@@ -193,6 +193,8 @@ final class ObjectWriter: Sendable {
   private func transaction<Result>(
     _ turn: Database.WriterTurn, _ body: (ObjectTable) throws -> Result
   ) throws -> Result {
+    // Before the lock beside the file is taken.
+    try turn.checkOpen()
     var cause: (any Error)?
     var taken: [(id: Int64, requests: RequestCounts.Requests)] = []
     var told: [ToldChange] = []
@@ -244,7 +246,11 @@ final class ObjectWriter: Sendable {
   // MARK: Beside the calls
 
   /// Sees to the number of changes that a process left odd which ended in the midst of a commit.
-  func repair() { database.whereWriting { [memory] _ in memory.repairIfAbandoned() } }
+  func repair() {
+    database.whereWriting { [memory] turn in
+      if (try? turn.checkOpen()) != nil { memory.repairIfAbandoned() }
+    }
+  }
 
   /// Writes counts of requests, those that there are now, some at a time; where that is under way, nothing.
   ///
@@ -280,7 +286,7 @@ final class ObjectWriter: Sendable {
 
   private func report(_ error: any Error) {
     switch error {
-    case let error as StorageError where error.category == .closed: break
+    case let error as StorageError where error.category == .closed || error.category == .suspended: break
     case let error as StorageError: diagnose(ObjectStoreError(.close, error))
     case let error as ObjectStoreError: diagnose(error)
     default: break

@@ -49,6 +49,8 @@ public struct ObjectStoreError: Error, Sendable, CustomStringConvertible {
     case closed
     /// The disk, the file or another process: see its category.
     case storage(StorageError)
+    /// The store is suspended, or was while this call ran.
+    case suspended
   }
 
   /// What was to be done.
@@ -65,7 +67,11 @@ public struct ObjectStoreError: Error, Sendable, CustomStringConvertible {
   }
 
   init(_ operation: Operation, key: String? = nil, _ error: StorageError) {
-    self.init(operation, key: key, error.category == .closed ? .closed : .storage(error))
+    switch error.category {
+    case .closed: self.init(operation, key: key, .closed)
+    case .suspended: self.init(operation, key: key, .suspended)
+    default: self.init(operation, key: key, .storage(error))
+    }
   }
 
   /// The same with a key, where it has none.
@@ -97,6 +103,7 @@ extension ObjectStoreError: LarderError {
     case .invalidCursor: 11
     case .closed: 12
     case .storage: 13
+    case .suspended: 14
     }
   }
 
@@ -148,6 +155,8 @@ extension ObjectStoreError.Reason {
     case .invalidCursor:
       ErrorExplanation("The place to go on from does not belong to this selection.", cure: "Begin with the first page.")
     case .closed: ErrorExplanation("The store is closed.", cure: "Open it first.")
+    case .suspended:
+      ErrorExplanation("The store is suspended.", cure: "Call resume() when the application is active again.")
     case .storage(let error): error.explanation
     }
   }

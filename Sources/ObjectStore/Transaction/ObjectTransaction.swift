@@ -95,7 +95,7 @@ extension ObjectStore {
     _ body: @escaping @Sendable (borrowing ObjectTransaction) throws -> Result
   ) async throws -> Result {
     do {
-      return try await writer.change(alone: true) { table in try body(ObjectTransaction(table)) }
+      return try await opened.writer.change(alone: true) { table in try body(ObjectTransaction(table)) }
     } catch let error as StorageError { throw ObjectStoreError(.transaction, error) }
   }
 }

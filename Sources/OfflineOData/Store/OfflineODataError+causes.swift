@@ -57,6 +57,7 @@ extension OfflineODataError {
     case .cancelled: self.init(.cancelled)
     case .notProcessed: self.init(.requestRefused, cause: error)
     case .notOpen: self.init(.storeNotOpen)
+    case .suspended: self.init(.storeSuspended)
     case .passive: self.init(.neverPassive)
     case .notCached: self.init(.resourceNotFound)
     }
@@ -74,7 +75,7 @@ extension OfflineODataError {
     case .cancelled: .cancelled
     case .notSupported: .unsupportedByService
     case .protocolViolation, .bodyTooLarge: .malformedAnswer
-    case .invalidRequest, .tooManyRedirects, .redirectRefused, .bodyConsumed, .other: .transportFailed
+    case .invalidRequest, .tooManyRedirects, .redirectRefused, .bodyConsumed, .suspended, .other: .transportFailed
     }
   }
 
@@ -113,6 +114,7 @@ extension OfflineODataError {
       case .readOnly: .storeReadOnly
       case .cannotOpen, .inputOutput: .fileFailed
       case .closed: .storeNotOpen
+      case .suspended: .storeSuspended
       case .notSupported: .unsupportedStorage
       case .interrupted: .cancelled
       case .constraint, .tooLarge, .misuse, .other: .internalFailure

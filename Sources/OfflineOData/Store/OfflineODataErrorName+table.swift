@@ -147,6 +147,10 @@ extension OfflineODataErrorName {
         .preconditionFailed, "The change has taken effect at the service and cannot be taken back.",
         "Make another change that reverts it.")
     ),
+    (
+      .storeSuspended,
+      Entry(.preconditionFailed, "The store is suspended.", "Call resume() when the application is active again.")
+    ),
   ]
 
   private static let notFound: [(OfflineODataErrorName, Entry)] = [

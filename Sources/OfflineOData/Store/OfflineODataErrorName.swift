@@ -91,6 +91,8 @@ public enum OfflineODataErrorName: Int, CaseIterable, Sendable, Hashable {
   case outcomeUncertain = 2017
   /// The response to a change was lost, and a look-up found that the change took effect.
   case changeTookEffect = 2018
+  /// The store is suspended, or was while this call ran.
+  case storeSuspended = 2019
 
   // notFound
   /// There is no such entity.

@@ -18,7 +18,7 @@ extension OfflineODataProvider {
   @discardableResult
   public func download(_ names: [String]? = nil, whole: Bool = false) async throws -> OfflineODataDownloadReport {
     let task = try state.withLock { state throws(OfflineODataError) in
-      guard case .open(let store) = state.phase else { throw OfflineODataError(.storeNotOpen) }
+      guard case .open(let store) = state.phase else { throw OfflineODataError(state.whyNotOpen) }
       guard state.download == nil else { throw OfflineODataError(.downloadRunning) }
       // The service's answers to changes are newer than what a download read before them.
       let upload = state.upload

@@ -13,8 +13,11 @@ extension OfflineODataProvider {
   /// closed: throws `preconditionFailed` else, and where another process has it open.
   ///
   /// With ``OfflineODataParameters/currentUser`` that user's store is removed, in its place or set aside, and no other's.
-  public func clear() async throws {
+  public func clear() async throws { try await calls.run { [self] in try await performClearing() } }
+
+  private func performClearing() async throws {
     try state.withLock { state throws(OfflineODataError) in
+      try state.checkNotSuspended()
       guard case .closed = state.phase else { throw OfflineODataError(.storeOpen) }
       state.phase = .clearing
     }
@@ -136,7 +139,8 @@ extension StorageError.Category {
   fileprivate var isDamage: Bool {
     switch self {
     case .corrupt, .notADatabase, .inputOutput, .full, .misuse, .unexpectedValue, .tooLarge, .constraint, .other: true
-    case .busy, .foreignFile, .newerSchema, .inUse, .readOnly, .cannotOpen, .closed, .notSupported, .interrupted,
+    case .busy, .foreignFile, .newerSchema, .inUse, .readOnly, .cannotOpen, .closed, .suspended, .notSupported,
+      .interrupted,
       .wrongKey, .encrypted, .notEncrypted:
       false
     }

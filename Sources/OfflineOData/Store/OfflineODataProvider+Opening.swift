@@ -23,8 +23,11 @@ extension OfflineODataProvider {
   /// Throws `preconditionFailed` before anything is changed where the file is encrypted with another key than
   /// ``OfflineODataParameters/storeEncryptionKey`` (`wrongEncryptionKey`), or without one (`encryptionKeyMissing`), or is plain
   /// and a key is given (`storeNotEncrypted`).
-  public func open() async throws {
-    let task = state.withLock { state -> Task<Void, any Error>? in
+  public func open() async throws { try await open(resumes: false) }
+
+  func open(resumes: Bool) async throws {
+    let task = try state.withLock { state throws(OfflineODataError) -> Task<Void, any Error>? in
+      if !resumes { try state.checkNotSuspended() }
       switch state.phase {
       case .open: return nil
       case .opening(let task):
@@ -67,18 +70,22 @@ extension OfflineODataProvider {
 
   private func performOpening(_ opening: UInt64) async throws {
     telling.tell(.stateChanged(.opening), of: self)
+    // Nil also where the store was suspended while it opened: then it opens as at first.
+    let former = state.withLock { $0.suspension }?.succession
     var replica: Replica?
     do {
       let opened = try await openFile()
       replica = opened
-      let store = try makeStore(opened)
-      var taken = try await prepare(store)
+      let store = try makeStore(opened, former)
+      var taken = try await prepare(store, fills: former == nil)
       while let late = try finishOpening(opening, store, after: taken) {
         let removed = try await removeNamed(store)
         taken.removeAll { removed.contains($0.name) }
         for query in late { try await store.add(query, replaces: true) }
         taken += late
       }
+      // Those that waited; no suspension comes between, for it waits for the resuming.
+      former?.goOn(with: store)
       if !opened.isReadOnly { store.beginSweeping() }
       telling.tell(.stateChanged(.open), of: self)
     } catch {
@@ -104,6 +111,7 @@ extension OfflineODataProvider {
       let late = state.added.filter { !taken.contains($0) }
       guard late.isEmpty, state.removed.isEmpty else { return (late, nil) }
       state.added = []
+      state.suspension = nil
       return (nil, exchange(&state.phase, with: .open(store)))
     }
     return late
@@ -124,11 +132,16 @@ extension OfflineODataProvider {
     return try await Replica.open(path: given.file, key: given.givenKey.key)
   }
 
-  private func makeStore(_ replica: Replica) throws -> OpenStore {
+  /// `succession`: of the store that was suspended; nil for one that opens as at first.
+  private func makeStore(_ replica: Replica, _ succession: StoreSuccession?) throws -> OpenStore {
     let url = root.query.flatMap { URL(string: root.url.absoluteString + "?" + $0) } ?? root.url
     let conversation = try ODataConversation(
       root: url, transport: transport, authentication: authentication, options: given.conversationOptions)
-    return OpenStore(replica: replica, conversation: conversation, root: root, parameters: given.shown)
+    let store = OpenStore(
+      replica: replica, conversation: conversation, root: root, parameters: given.shown,
+      succession: succession ?? StoreSuccession())
+    if succession == nil { store.succession.goOn(with: store) }
+    return store
   }
 
   /// Removes the defining queries that were removed while the store was closed or opening; gives their names.
@@ -140,8 +153,8 @@ extension OfflineODataProvider {
     return names
   }
 
-  /// Fills the store where it never was. Gives the added queries that it has taken.
-  private func prepare(_ store: OpenStore) async throws -> [OfflineODataDefiningQuery] {
+  /// Fills the store where it never was, and `fills` says so. Gives the added queries that it has taken.
+  private func prepare(_ store: OpenStore, fills: Bool) async throws -> [OfflineODataDefiningQuery] {
     let replica = store.replica
     let text = root.url.absoluteString
     if try await !replica.isOf(text) { try await replica.set(Replica.rootSetting, to: .text(text)) }
@@ -154,16 +167,16 @@ extension OfflineODataProvider {
     try await removeNamed(store)
     let added = state.withLock { $0.added }
     for query in added { try await store.add(query, replaces: true) }
-    if try await store.isFilled() { try await store.useModel() } else { try await fill(store) }
+    if try await store.isFilled() { try await store.useModel() } else { try await fill(store, fills) }
     await store.log(EventLog.Record(type: "Open"), once: true)
     return added
   }
 
   /// Runs the first download, or what is left of one that was cut. Where there is something to open, it is opened though
   /// the service is out of reach, or another process is about to fill the store.
-  private func fill(_ store: OpenStore) async throws {
+  private func fill(_ store: OpenStore, _ fills: Bool) async throws {
     let isOpenable = !store.replica.plan.tables.isEmpty
-    guard given.fillsOnOpening, !store.replica.isReadOnly else {
+    guard fills, given.fillsOnOpening, !store.replica.isReadOnly else {
       guard isOpenable else { throw OfflineODataError(.neverDownloaded) }
       return try await store.useModel()
     }
@@ -180,9 +193,18 @@ extension OfflineODataProvider {
     }
   }
 
-  /// Ends the use of the store: requests and a download on their way are cancelled, the file is closed. A download goes on
-  /// where it was cut when it is asked for again. A closed store stays so.
+  /// Ends the use of the store, a suspended one's too: requests and a download on their way are cancelled, the file is closed.
+  /// A download goes on where it was cut when it is asked for again. A closed store stays so.
   public func close() async throws {
+    let (suspension, store) = state.withLock { state -> (Suspension?, OpenStore?) in
+      guard case .open(let store) = state.phase else { return (state.suspension.take(), nil) }
+      return (state.suspension.take(), store)
+    }
+    (suspension?.succession ?? store?.succession)?.end()
+    try await end()
+  }
+
+  func end() async throws {
     let closing = state.withLock { state -> Task<Void, any Error>? in
       switch state.phase {
       case .closed, .clearing: return nil
@@ -197,6 +219,7 @@ extension OfflineODataProvider {
         return closing
       case .open(let store):
         let (download, upload) = (state.download, state.upload)
+        let isSuspending = state.suspension != nil
         let closing = Task<Void, any Error> {
           telling.tell(.stateChanged(.closing), of: self)
           download?.cancel()
@@ -204,9 +227,10 @@ extension OfflineODataProvider {
           _ = await download?.result
           _ = await upload?.result
           await running.endAll()
+          await store.endLookUps()
           await store.endSweeping()
           defer { hasClosed() }
-          try await store.replica.close()
+          if isSuspending { try await store.replica.suspend() } else { try await store.replica.close() }
         }
         state.phase = .closing(closing)
         return closing

@@ -97,9 +97,13 @@ extension OfflineODataProvider {
     let store = try openStore()
     let text = try store.relative(path)
     return OfflineODataLiveResults(
-      store.replica,
-      question: { connection, state, plan in
-        try store.run(text, OfflineODataAnswerOptions(), connection, state, plan, isPaged: false)
+      // Held here, too: the answers go on where nobody else has the store.
+      { [store] in
+        await store.succession.current().map { store in
+          LiveSource(replica: store.replica) { connection, state, plan in
+            try store.run(text, OfflineODataAnswerOptions(), connection, state, plan, isPaged: false)
+          }
+        }
       },
       value: { run, connection in try run.read(Value.self, connection) })
   }

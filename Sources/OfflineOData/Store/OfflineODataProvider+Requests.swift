@@ -20,7 +20,7 @@ extension OfflineODataProvider {
   public func schedule(_ request: ODataRequest, listener: (any ODataRequestListener)?) -> ODataRequestExecution {
     let execution = ODataRequestExecution(request: request, listener: listener)
     running.add(execution)
-    let store = store
+    let store = Result { () throws(OfflineODataError) in try openStore() }
     execution.start()
     // Here and not in the task: tasks begin in any order.
     let turn = turns.enter(request.claim)
@@ -33,11 +33,11 @@ extension OfflineODataProvider {
   }
 
   private static func run(
-    _ execution: ODataRequestExecution, on store: OpenStore?, in turn: RequestTurns.Turn
+    _ execution: ODataRequestExecution, on store: Result<OpenStore, OfflineODataError>, in turn: RequestTurns.Turn
   ) async {
     do throws(OfflineODataError) {
       let answer = try await turn.take { () async throws(OfflineODataError) -> ODataResponse? in
-        guard let store else { throw OfflineODataError(.storeNotOpen) }
+        let store = try store.get()
         return execution.isCancelled ? nil : try await store.answer(execution.request)
       }
       // The turn is over: a listener may ask the store and wait for the answer.
@@ -100,7 +100,7 @@ extension OpenStore {
       }
       do throws(OfflineODataError) { slots.append(try await answer(item)) } catch {
         // What ends the store or the task ends the batch.
-        guard !error.isCancelled, error.name != .storeNotOpen else { throw error }
+        guard !error.isCancelled, error.name != .storeNotOpen, error.name != .storeSuspended else { throw error }
         slots.append(.failure(error.asPart(first, url: try? absolute(first.path))))
       }
     }

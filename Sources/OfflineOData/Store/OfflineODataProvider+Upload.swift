@@ -17,7 +17,7 @@ extension OfflineODataProvider {
   ) async throws -> OfflineODataUploadReport {
     await afterScheduledChanges()
     let task = try state.withLock { state throws(OfflineODataError) in
-      guard case .open(let store) = state.phase else { throw OfflineODataError(.storeNotOpen) }
+      guard case .open(let store) = state.phase else { throw OfflineODataError(state.whyNotOpen) }
       guard state.upload == nil else { throw OfflineODataError(.uploadRunning) }
       let download = state.download
       let task = Task {

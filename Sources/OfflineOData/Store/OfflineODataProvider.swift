@@ -36,6 +36,7 @@ public final class OfflineODataProvider: ODataStore {
   let telling = EventTelling()
   let running = RunningRequests()
   let turns = RequestTurns()
+  let calls = SerialCalls()
   let state = Locked(State())
 
   struct State {
@@ -59,6 +60,21 @@ public final class OfflineODataProvider: ODataStore {
     var removed: Set<String> = []
     var download: Task<OfflineODataDownloadReport, any Error>?
     var upload: Task<OfflineODataUploadReport, any Error>?
+    /// How a suspended store goes on; nil where it is not suspended.
+    var suspension: Suspension?
+
+    /// Why nothing can be asked of a store that is not open.
+    var whyNotOpen: OfflineODataErrorName { suspension == nil ? .storeNotOpen : .storeSuspended }
+
+    /// Throws where the store is suspended.
+    func checkNotSuspended() throws(OfflineODataError) {
+      if suspension != nil { throw OfflineODataError(.storeSuspended) }
+    }
+  }
+
+  struct Suspension {
+    /// Of the store that was open; nil where it was suspended while it opened.
+    let succession: StoreSuccession?
   }
 
   /// Makes a closed store; nothing is sent or written yet.
@@ -107,8 +123,10 @@ public final class OfflineODataProvider: ODataStore {
 
   /// The open store; throws `preconditionFailed` where it is not open.
   func openStore() throws(OfflineODataError) -> OpenStore {
-    guard let store else { throw OfflineODataError(.storeNotOpen) }
-    return store
+    try state.withLock { state throws(OfflineODataError) in
+      guard case .open(let store) = state.phase else { throw OfflineODataError(state.whyNotOpen) }
+      return store
+    }
   }
 
   // MARK: Defining queries
@@ -122,6 +140,7 @@ public final class OfflineODataProvider: ODataStore {
     let query = try relative(query)
     let store = try state.withLock { state throws(OfflineODataError) -> OpenStore? in
       if case .open(let store) = state.phase { return store }
+      try state.checkNotSuspended()
       guard !state.added.contains(where: { $0.name == query.name }) else {
         throw OfflineODataError(.duplicateDefiningQuery, "'\(query.name)'")
       }
@@ -149,8 +168,9 @@ public final class OfflineODataProvider: ODataStore {
   /// Throws `notFound` for a name that there is not. Before the store is open, the query goes when it opens, before
   /// anything is downloaded, and a name that there is not is no error: so a first download that fails for a query is mended.
   public func removeDefiningQuery(_ name: String) async throws {
-    let store = state.withLock { state -> OpenStore? in
+    let store = try state.withLock { state throws(OfflineODataError) -> OpenStore? in
       if case .open(let store) = state.phase { return store }
+      try state.checkNotSuspended()
       state.added.removeAll { $0.name == name }
       state.removed.insert(name)
       return nil
@@ -164,7 +184,11 @@ public final class OfflineODataProvider: ODataStore {
   /// The defining queries and what became of them; of a closed store, those added since.
   public func definingQueries() async throws -> [OfflineODataDefiningQueryStatus] {
     guard let store else {
-      return state.withLock { $0.added }.map { query in
+      let added = try state.withLock { state throws(OfflineODataError) in
+        try state.checkNotSuspended()
+        return state.added
+      }
+      return added.map { query in
         OfflineODataDefiningQueryStatus(
           definingQuery: query, rows: 0, hasDeltaLink: false, hasPendingDownload: true)
       }
@@ -172,8 +196,12 @@ public final class OfflineODataProvider: ODataStore {
     return try await translated { try await store.status() }
   }
 
-  /// Runs `body`; its errors become the store's.
+  /// Runs `body`; its errors become the store's. What a suspension has ended fails with `storeSuspended`.
   func translated<Value>(_ body: () async throws -> Value) async throws(OfflineODataError) -> Value {
-    do { return try await body() } catch { throw OfflineODataError(below: error) }
+    do { return try await body() } catch {
+      let error = OfflineODataError(below: error)
+      guard error.isCancelled, !Task.isCancelled, state.withLock({ $0.suspension != nil }) else { throw error }
+      throw OfflineODataError(.storeSuspended)
+    }
   }
 }

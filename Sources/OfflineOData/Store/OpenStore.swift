@@ -16,6 +16,8 @@ final class OpenStore: Sendable {
   let conversation: ODataConversation
   let root: ODataServiceRoot
   let parameters: OfflineODataParameters
+  /// What live answers come from, this store or one after it.
+  let succession: StoreSuccession
   /// What links begin with.
   let rootText: String
 
@@ -29,6 +31,8 @@ final class OpenStore: Sendable {
   let upload = Locked(UploadMemory())
   /// Whether all defining queries are known to have brought their rows.
   let isComplete = Atomic(false)
+  /// Look-ups of uncertain requests under way; nil once the store ends.
+  let lookUps = Locked<Set<Task<Void, any Error>>?>([])
   /// Removes in slices what is read no more, after opening.
   let sweeping = Locked<Task<Void, Never>?>(nil)
 
@@ -46,8 +50,10 @@ final class OpenStore: Sendable {
   }
 
   init(
-    replica: Replica, conversation: ODataConversation, root: ODataServiceRoot, parameters: OfflineODataParameters
+    replica: Replica, conversation: ODataConversation, root: ODataServiceRoot, parameters: OfflineODataParameters,
+    succession: StoreSuccession = StoreSuccession()
   ) {
+    self.succession = succession
     self.replica = replica
     self.conversation = conversation
     self.root = root

@@ -60,7 +60,7 @@ struct RequestCourse: Sendable {
       }
       return .found(entries)
     } catch {
-      return error.category == .closed ? .cacheGone : .cacheFailed(error)
+      return error.category == .closed || error.category == .suspended ? .cacheGone : .cacheFailed(error)
     }
   }
 

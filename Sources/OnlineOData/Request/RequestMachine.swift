@@ -23,6 +23,8 @@ struct RequestMachine: Sendable {
     var isOpen: Bool
     var isPassive: Bool
     var cache: CacheState
+    /// Whether the store is not open because it is suspended.
+    var isSuspended = false
     /// Whether batches may carry conditions: false once the service has refused one.
     var batchesTakeConditions = true
   }
@@ -121,7 +123,9 @@ struct RequestMachine: Sendable {
 
   private mutating func begin() -> [Action] {
     let operation = request.operationName
-    if !circumstances.isOpen { return fail(ODataServiceError(.notOpen, operation: operation)) }
+    if !circumstances.isOpen {
+      return fail(ODataServiceError(circumstances.isSuspended ? .suspended : .notOpen, operation: operation))
+    }
     if let refusal { return fail(refusal) }
     if usesCache {
       state = .lookingUp
@@ -222,7 +226,7 @@ struct RequestMachine: Sendable {
   /// A cache that cannot be written does not keep the answer from its reader.
   private mutating func written(_ error: StorageError?, _ actions: [Action], _ question: Question?) -> [Action] {
     var result: [Action] = []
-    if let error, error.category != .closed {
+    if let error, error.category != .closed, error.category != .suspended {
       result.append(.report(.diagnostic(.cacheWriteFailed(urls: keys.compactMap { $0?.url }, error))))
     }
     guard let question else {

@@ -14,8 +14,11 @@ extension OnlineODataStore {
   public var isCacheOpen: Bool { state.withLock { $0.isOpen && $0.cache != nil } }
 
   /// Closes the cache; the store goes on without it. A closed cache stays so.
-  public func closeCache() async throws {
-    let cache = try state.withLock { state throws(OnlineStoreError) -> TechnicalCache? in
+  public func closeCache() async throws { try await calls.run { [self] in try await performClosingOfCache() } }
+
+  private func performClosingOfCache() async throws {
+    let cache = try state.withLock { state throws -> TechnicalCache? in
+      guard state.suspension == nil else { throw ODataServiceError(.suspended, operation: "closeCache") }
       guard state.options.useCache else { throw OnlineStoreError.cacheNotEnabled }
       guard !state.cacheIsBusy else { throw OnlineStoreError.cacheNotClosed }
       guard state.cache != nil else { return nil }
@@ -37,9 +40,13 @@ extension OnlineODataStore {
   /// - Parameter key: the key of the options, ``OnlineStoreOptions/cacheEncryptionKey``: who has only the store cannot open
   ///   a closed cache again.
   public func reopenCache(key: StorageKey? = nil) async throws {
+    try await calls.run { [self] in try await performReopening(key) }
+  }
+
+  private func performReopening(_ key: StorageKey?) async throws {
     let (options, opening) = try state.withLock { state throws -> (OnlineStoreOptions, UInt64) in
       guard state.options.useCache else { throw OnlineStoreError.cacheNotEnabled }
-      guard state.isOpen else { throw ODataServiceError(.notOpen, operation: "reopenCache") }
+      guard state.isOpen else { throw ODataServiceError(state.whyNotOpen, operation: "reopenCache") }
       guard state.cache == nil, !state.cacheIsBusy else { throw OnlineStoreError.cacheNotClosed }
       state.cacheIsBusy = true
       return (state.options, state.opening)
@@ -75,8 +82,11 @@ extension OnlineODataStore {
   /// to be encrypted from now on. Only while the cache, or the whole store, is closed.
   ///
   /// Throws ``OnlineStoreError/cacheNotClosed``, ``OnlineStoreError/cacheInUse(path:)`` where another store has it open.
-  public func resetCache() async throws {
-    let (place, hasClaim) = try state.withLock { state throws(OnlineStoreError) -> (CachePlace, Bool) in
+  public func resetCache() async throws { try await calls.run { [self] in try await performReset() } }
+
+  private func performReset() async throws {
+    let (place, hasClaim) = try state.withLock { state throws -> (CachePlace, Bool) in
+      guard state.suspension == nil else { throw ODataServiceError(.suspended, operation: "resetCache") }
       guard state.options.useCache else { throw OnlineStoreError.cacheNotEnabled }
       guard state.cache == nil, !state.cacheIsBusy else { throw OnlineStoreError.cacheNotClosed }
       switch state.phase {

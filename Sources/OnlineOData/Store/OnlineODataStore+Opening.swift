@@ -12,7 +12,15 @@ extension OnlineODataStore {
   /// Throws `ODataServiceError` where the service cannot be asked, ``OnlineStoreError`` for the cache: `storage` with the
   /// category `wrongKey`, `encrypted` or `notEncrypted` where its key is not that of the options, and nothing is changed then.
   public func open() async throws {
-    let task = state.withLock { state -> Task<Void, any Error>? in
+    do { try await open(resumes: false) } catch {
+      guard !Task.isCancelled, state.withLock({ $0.suspension != nil }) else { throw error }
+      throw ODataServiceError(.suspended, operation: "open")
+    }
+  }
+
+  func open(resumes: Bool) async throws {
+    let task = try state.withLock { state -> Task<Void, any Error>? in
+      guard resumes || state.suspension == nil else { throw ODataServiceError(.suspended, operation: "open") }
       switch state.phase {
       case .open: return nil
       case .opening(let task):
@@ -66,16 +74,23 @@ extension OnlineODataStore {
   }
 
   private func performOpening(_ opening: UInt64) async throws {
-    let (options, conversation, isPassive) = state.withLock { ($0.options, $0.conversation, $0.isPassive) }
+    let (options, conversation, isPassive, suspension) = state.withLock { state in
+      (state.options, state.conversation, state.isPassive, state.suspension)
+    }
     var claim: CacheClaim?
     var cache: TechnicalCache?
     do {
       if options.useCache { (claim, cache) = try await openCache(options, conversation) }
       let memory = SessionMemory()
-      if options.loadsMetadata {
+      // A store that goes on without a cache has its model: nothing is sent for it.
+      if options.loadsMetadata, suspension?.wasOpen != true || cache != nil || conversation.knownModel == nil {
         let wasKept = try await ServiceMetadata.load(
           into: conversation, cache: cache, isPassive: isPassive, report: { report($0) })
         if wasKept { memory.wantsRefresh() }
+      }
+      if let open = cache, suspension?.leavesCacheClosed == true {
+        cache = nil
+        try await open.close()
       }
       try Task.checkCancellation()
       _ = try state.withLock { state in
@@ -83,6 +98,7 @@ extension OnlineODataStore {
         guard case .opening = state.phase, state.opening == opening else { throw CancellationError() }
         state.cache = cache
         state.claim = claim
+        state.suspension = nil
         return (exchange(&state.phase, with: .open), exchange(&state.memory, with: memory))
       }
     } catch {
@@ -124,10 +140,16 @@ extension OnlineODataStore {
       credentials: options.credentialFields, pages: options.maximumPageCount, report: report)
   }
 
-  /// Ends the use of the store: requests on their way are cancelled, the cache's file is closed. A closed store stays so.
+  /// Ends the use of the store, a suspended one's too: requests on their way are cancelled, the cache's file is closed. A closed
+  /// store stays so.
   ///
   /// Throws ``OnlineStoreError/storage(_:)`` where the file could not be closed properly; the store is closed all the same.
   public func close() async throws {
+    state.withLock { $0.suspension = nil }
+    try await end()
+  }
+
+  func end() async throws {
     let task = state.withLock { state -> Task<Void, any Error>? in
       switch state.phase {
       case .closed: return nil

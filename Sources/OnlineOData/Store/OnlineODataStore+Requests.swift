@@ -55,7 +55,8 @@ extension OnlineODataStore {
         conversation: state.conversation, cache: state.cache, tracksChanges: state.options.tracksChanges,
         memory: state.memory, report: state.options.onDiagnostic ?? { _ in })
       return (
-        .init(isOpen: state.isOpen, isPassive: state.isPassive, cache: cache), session
+        .init(
+          isOpen: state.isOpen, isPassive: state.isPassive, cache: cache, isSuspended: state.suspension != nil), session
       )
     }
     circumstances.batchesTakeConditions = session.batchesTakeConditions
@@ -94,8 +95,10 @@ extension OnlineODataStore {
 
   /// The conversation of an open, active store.
   private func checkedConversation(_ operation: String) throws(ODataServiceError) -> ODataConversation {
-    let (conversation, isOpen, isPassive) = state.withLock { ($0.conversation, $0.isOpen, $0.isPassive) }
-    guard isOpen else { throw ODataServiceError(.notOpen, operation: operation) }
+    let (conversation, reason, isPassive) = state.withLock { state in
+      (state.conversation, state.isOpen ? nil : state.whyNotOpen, state.isPassive)
+    }
+    if let reason { throw ODataServiceError(reason, operation: operation) }
     guard !isPassive else { throw ODataServiceError(.passive, operation: operation) }
     return conversation
   }

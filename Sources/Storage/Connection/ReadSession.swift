@@ -72,7 +72,9 @@ final class LentReader: @unchecked Sendable {
     _ body: (Connection, inout Any?) throws(StorageError) -> Value
   ) throws(StorageError) -> Value {
     try inTurn.run { (_) throws(StorageError) in
-      guard let connection else { throw StorageError(.closed, message: "The session has ended", file: path) }
+      guard let connection else {
+        throw pool.over ?? StorageError(.closed, message: "The session has ended", file: path)
+      }
       try pool.checkUnchanged()
       let value = try body(connection, &state)
       try pool.checkUnchanged()

@@ -29,8 +29,8 @@ final class ReaderPool: Sendable {
   /// What new connections need.
   private struct Opening {
     var cipher: CipherRegistry.Registration?
-    /// There are none any more.
-    var isOver = false
+    /// Why there are none any more; nil while there are.
+    var over: StorageError?
   }
 
   /// `stamp`: of a file that is read as one that does not change.
@@ -117,17 +117,20 @@ final class ReaderPool: Sendable {
 
   private func open() throws(StorageError) -> Connection {
     let now = opening.withLock { $0 }
-    if now.isOver { throw StorageError(.closed, message: "The database is closed", file: path) }
+    if let over = now.over { throw over }
     let connection = try Connection(path, access: access, options: options, cipher: now.cipher)
     try connection.run("PRAGMA cache_size = -\(options.cacheKibibytes)")
     try connection.run("PRAGMA query_only = 1")
     return connection
   }
 
-  /// Waits until every connection is back and closes all.
-  func close() throws(StorageError) {
+  /// Why no connection is lent any more; nil while they are.
+  var over: StorageError? { opening.withLock { $0.over } }
+
+  /// Waits until every connection is back and closes all: the database is closed or suspended.
+  func close(_ use: StoreUse) throws(StorageError) {
     // The keys go with the last connection.
-    _ = opening.withLock { exchange(&$0, with: Opening(isOver: true)) }
+    _ = opening.withLock { exchange(&$0, with: Opening(over: StorageError.unusable(path, use))) }
     for reader in lent.withLock({ Array($0.values) }) { reader.end() }
     for _ in 0..<options.readers {
       places.wait()

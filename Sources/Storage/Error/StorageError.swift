@@ -46,6 +46,8 @@ public struct StorageError: Error, Sendable, CustomStringConvertible {
     case interrupted
     /// Anything else.
     case other
+    /// The store is suspended: nothing of it is open or locked until it is resumed.
+    case suspended
   }
 
   /// The kind of failure.
@@ -99,6 +101,7 @@ extension StorageError.Category {
     case .full: "Make room on the disk."
     case .readOnly, .cannotOpen: "Check the path and its permissions."
     case .closed: "Open it first."
+    case .suspended: "Call resume() when the application is active again."
     case .inputOutput, .constraint, .tooLarge, .misuse, .unexpectedValue, .notSupported, .interrupted, .other: nil
     }
   }
@@ -109,6 +112,15 @@ extension StorageError {
   static func fullSinceOpening(_ file: String) -> StorageError {
     StorageError(
       .full, message: "The disk was full when the file was opened; open it again when there is room.", file: file)
+  }
+
+  /// A file that is not in use any more; nil for one that is.
+  static func unusable(_ file: String, _ use: StoreUse) -> StorageError? {
+    switch use {
+    case .open: nil
+    case .suspended: StorageError(.suspended, message: "The store is suspended", file: file)
+    case .closed: StorageError(.closed, message: "The database is closed", file: file)
+    }
   }
 
   /// A file that cannot be opened or made.

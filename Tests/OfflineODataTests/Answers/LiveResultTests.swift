@@ -12,13 +12,14 @@ struct LiveResultTests {
 
   /// Titles of orders above a number, live.
   private static func results(_ replica: Replica) -> OfflineODataLiveResults<String> {
-    OfflineODataLiveResults(replica) { _, state, plan in
+    let source = LiveSource(replica: replica) { _, state, plan in
       let text = "Orders?$filter=ID gt 10&$select=ID&$orderby=ID"
       let url = try ODataBinder(model: plan.model).bind(try ODataParser(.v401).relativeURL(text), text: text)
       return AnswerRun(
         plan: try QueryWriter(plan: plan, state: state).plan(url), url: url,
         form: AnswerForm(version: .v4, metadata: .none), model: plan.model)
-    } value: { run, connection in
+    }
+    return OfflineODataLiveResults({ replica.changes.isEnded ? nil : source }) { run, connection in
       String(decoding: try run.json(connection).bytes, as: UTF8.self)
     }
   }

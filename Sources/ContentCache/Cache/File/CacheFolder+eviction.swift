@@ -75,7 +75,7 @@ extension CacheFolder {
       if name != kept {
         sample.add(.init(name: name, time: clock.seen(status.time), recorded: status.time))
       }
-      return !isStopped.load(ordering: .relaxed)
+      return !isStopped
     }
     return seen
   }

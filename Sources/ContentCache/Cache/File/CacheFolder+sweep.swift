@@ -19,7 +19,7 @@ extension CacheFolder {
       let shelves = try usage().shelves
       if !dead.isEmpty || shelves.contains(nil) { try countAll() }
       for session in dead {
-        if isStopped.load(ordering: .relaxed) { return }
+        if isStopped { return }
         discard(FolderNames.temporary + "/" + session.name)
         try? disk.unlink(root.number, FolderNames.temporary + "/" + session.name + ".lock")
       }
@@ -55,7 +55,7 @@ extension CacheFolder {
   /// Counts every shelf; stops early where the cache is closed, and then throws, so that the next to open counts again.
   private func countAll() throws(Errno) {
     for shelf in 0..<EntryName.shelves {
-      if isStopped.load(ordering: .relaxed) { throw Errno(ECANCELED) }
+      if isStopped { throw Errno(ECANCELED) }
       do throws(CacheError) { try recount(shelf) } catch {
         diagnose(error)
         throw Errno(EIO)
@@ -65,7 +65,7 @@ extension CacheFolder {
 
   /// Deletes what was thrown away. A folder within a folder is moved up first, so that no depth is too much.
   func emptyRemoved() throws(Errno) {
-    while !isStopped.load(ordering: .relaxed) {
+    while !isStopped {
       let names = try disk.names(root.number, FolderNames.removed, atMost: 64)
       var deleted = 0
       for name in names { deleted += delete(FolderNames.removed + "/" + name) }
@@ -79,7 +79,7 @@ extension CacheFolder {
     guard let status = try? disk.status(root.number, path) else { return 0 }
     guard status.kind == .folder else { return (try? disk.unlink(root.number, path)) == nil ? 0 : 1 }
     var deleted = 0
-    while !isStopped.load(ordering: .relaxed) {
+    while !isStopped {
       guard let names = try? disk.names(root.number, path, atMost: 256), !names.isEmpty else { break }
       let before = deleted
       for name in names {

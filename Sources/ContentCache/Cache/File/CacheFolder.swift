@@ -36,8 +36,8 @@ final class CacheFolder: Sendable {
   /// Nil where the folder cannot be written.
   let session: FolderSession?
   let onDiagnostic: (@Sendable (CacheError) -> Void)?
-  /// Set when the cache is closed: work in the background ends at its next step.
-  let isStopped = Atomic(false)
+  /// Changed when the cache is closed or suspended: work in the background ends at its next step.
+  let use = Atomic(StoreUse.open)
   /// True while one thread evicts: others need not.
   let isEvicting = Atomic(false)
   private let exclusive = Exclusive(())
@@ -252,6 +252,8 @@ final class CacheFolder: Sendable {
   /// Runs with the folder's lock held: nobody else changes anything meanwhile.
   func exclusively<R: Sendable>(_ body: () throws(CacheError) -> R) throws(CacheError) -> R {
     try exclusive.run { (_) throws(CacheError) -> R in
+      // Here, so that nobody takes the lock once the cache is suspended.
+      if isSuspended { throw .suspended }
       do throws(Errno) {
         try CacheFolder.lock(state, disk)
       } catch {
@@ -261,6 +263,32 @@ final class CacheFolder: Sendable {
       try checkState()
       return try body()
     }
+  }
+
+  /// True from the moment at which the cache is closed or suspended.
+  var isStopped: Bool { use.load(ordering: .acquiring) != .open }
+
+  private var isSuspended: Bool { use.load(ordering: .acquiring) == .suspended }
+
+  /// Why nothing can be changed any more: the cache is closed or suspended; nil while it is open.
+  var stopError: CacheError? {
+    switch use.load(ordering: .acquiring) {
+    case .open: nil
+    case .suspended: .suspended
+    case .closed: .closed
+    }
+  }
+
+  /// Runs `body`; what fails because the cache is closed or suspended meanwhile fails with that.
+  func unlessStopped<R>(_ body: () async throws(CacheError) -> R) async throws(CacheError) -> R {
+    do throws(CacheError) { return try await body() } catch { throw stopError ?? error }
+  }
+
+  /// Gives the locks of a stopped folder back, after who holds them.
+  func release() {
+    exclusive.run { _ in }
+    changes?.end()
+    session?.end()
   }
 
   /// Changes one entry, or all of them without a name, with the folder's lock held; other processes notice that.

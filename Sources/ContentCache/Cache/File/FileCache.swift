@@ -23,8 +23,16 @@ public final class FileCache: Cache, SharedCache {
   /// The most bytes that the files take.
   public let limit: Int
 
-  /// Nil once the cache is closed.
-  private let folder: Locked<CacheFolder?>
+  private let state: Locked<State>
+  private let calls = SerialCalls()
+  /// Held by who makes a deleted folder again.
+  private let making = Exclusive(())
+
+  private enum State {
+    case open(CacheFolder)
+    case suspended
+    case closed
+  }
   private let options: CacheFolder.Options
   /// Where what is not urgent is done: clearing up, deleting.
   private let background = DispatchQueue(label: "larder.file-cache", qos: .utility)
@@ -68,40 +76,46 @@ public final class FileCache: Cache, SharedCache {
     self.path = path
     self.options = options
     limit = options.limit
-    folder = Locked(opened)
+    state = Locked(.open(opened))
     sweep(opened)
   }
 
-  deinit { stop()?.session?.end() }
+  deinit { stop(.closed)?.session?.end() }
 
   private func sweep(_ folder: CacheFolder) {
     background.async {
       do throws(CacheError) { try folder.sweep() } catch {
         // Of a folder that is deleted meanwhile nothing is left to be cleared up.
-        if !folder.isStopped.load(ordering: .relaxed), !folder.isRemoved { folder.diagnose(error) }
+        if !folder.isStopped, !folder.isRemoved { folder.diagnose(error) }
       }
     }
   }
 
   private func open() throws(CacheError) -> CacheFolder {
-    guard let folder = folder.withLock({ $0 }) else { throw CacheError.closed }
-    return folder
+    switch state.withLock({ $0 }) {
+    case .open(let folder): return folder
+    case .suspended: throw .suspended
+    case .closed: throw .closed
+    }
   }
 
   /// The folder for a change: made again where it was deleted.
   private func presentFolder() throws(CacheError) -> CacheFolder {
-    let former = try open()
-    guard former.isRemoved else { return former }
-    let made = try CacheFolder(path, options)
-    // Of several that come at once the first one's stays.
-    let present = folder.withLock { held in
-      if held === former { held = made }
-      return held
+    let present = try open()
+    guard present.isRemoved else { return present }
+    // Of several that come at once one makes it, and who suspends the cache waits for that.
+    return try making.run { (_) throws(CacheError) -> CacheFolder in
+      let former = try open()
+      guard former.isRemoved else { return former }
+      let made = try CacheFolder(path, options)
+      let (isTaken, _) = state.withLock { state -> (Bool, State?) in
+        guard case .open(let held) = state, held === former else { return (false, nil) }
+        return (true, exchange(&state, with: .open(made)))
+      }
+      (isTaken ? former : made).session?.end()
+      if isTaken { sweep(made) }
+      return try open()
     }
-    (present === made ? former : made).session?.end()
-    guard let present else { throw CacheError.closed }
-    if present === made { sweep(made) }
-    return present
   }
 
   /// The entry under a key, or nil where there is none (any more); never waits but for the disk.
@@ -122,9 +136,11 @@ public final class FileCache: Cache, SharedCache {
       guard content.count == entry.length else {
         throw CacheError.failed(path: path, reason: "The entry gave too little.")
       }
-      let name = try folder.name(of: key)
-      let bytes = try folder.bytes(name, key, entry.metadata, length: entry.length, .inline(content))
-      try folder.publish(name, bytes)
+      try await folder.unlessStopped { () throws(CacheError) in
+        let name = try folder.name(of: key)
+        let bytes = try folder.bytes(name, key, entry.metadata, length: entry.length, .inline(content))
+        try folder.publish(name, bytes)
+      }
       while folder.evict(keeping: key) { await Task.yield() }
       return
     }
@@ -146,19 +162,24 @@ public final class FileCache: Cache, SharedCache {
   }
 
   /// Forgets one entry; nothing happens where there is none.
-  public func removeEntry(forKey key: String) async throws(CacheError) { try presentFolder().removeEntry(key) }
+  public func removeEntry(forKey key: String) async throws(CacheError) {
+    let folder = try presentFolder()
+    try await folder.unlessStopped { () throws(CacheError) in try folder.removeEntry(key) }
+  }
 
   /// Forgets everything at once; the files are deleted in the background.
   public func removeAll() async throws(CacheError) {
     let folder = try presentFolder()
-    try folder.removeAll()
+    try await folder.unlessStopped { () throws(CacheError) in try folder.removeAll() }
     background.async { try? folder.emptyRemoved() }
   }
 
   /// Replaces an entry's metadata where it is still the entry that was seen; the file of a large content is left alone.
   public func update(_ entry: CacheEntry, to metadata: CacheMetadata, forKey key: String) async throws(CacheError) {
     let folder = try presentFolder()
-    try folder.update(entry.metadata, length: entry.length, to: metadata, key)
+    try await folder.unlessStopped { () throws(CacheError) in
+      try folder.update(entry.metadata, length: entry.length, to: metadata, key)
+    }
     while folder.evict(keeping: key) { await Task.yield() }
   }
 
@@ -188,9 +209,36 @@ public final class FileCache: Cache, SharedCache {
 
   /// Ends the use of the folder; what is in it stays. Entries that are held stay readable; all other calls throw `closed`.
   public func close() async {
-    guard let closing = stop() else { return }
-    await drained()
-    closing.session?.end()
+    await calls.run { [self] () async throws(Never) in
+      guard let closing = stop(.closed) else { return }
+      await drained()
+      closing.session?.end()
+    }
+  }
+
+  /// Gives every lock back, so that the system may suspend the process; see the article "Suspension".
+  ///
+  /// Writers under way end; entries that are held stay readable. All other calls throw `suspended` until ``resume()``. Two calls at
+  /// once, and any mixture with ``resume()`` and ``close()``, run one after another; a closed cache stays so.
+  public func suspend() async throws(CacheError) {
+    try await calls.run { [self] () throws(CacheError) in
+      guard let suspended = stop(.suspended) else { return }
+      making.run { _ in }
+      await drained()
+      suspended.release()
+    }
+  }
+
+  /// Opens the folder of a suspended cache again, as at first. A cache that is not suspended stays as it is.
+  ///
+  /// Throws what opening throws; the cache stays suspended then.
+  public func resume() async throws(CacheError) {
+    try await calls.run { [self] () throws(CacheError) in
+      guard case .suspended = state.withLock({ $0 }) else { return }
+      let folder = try CacheFolder(path, options)
+      _ = state.withLock { exchange(&$0, with: .open(folder)) }
+      sweep(folder)
+    }
   }
 
   /// Waits until what is done in the background is done.
@@ -221,18 +269,23 @@ public final class FileCache: Cache, SharedCache {
   }
 
   func sharedPart(ofKey key: String) -> (changes: SharedChanges, part: Int)? {
-    guard let folder = folder.withLock({ $0 }), let changes = folder.changes, let name = try? folder.name(of: key)
-    else {
+    guard let folder = try? open(), let changes = folder.changes, let name = try? folder.name(of: key) else {
       return nil
     }
     return (changes, name.part)
   }
 
-  private func stop() -> CacheFolder? {
-    folder.withLock { held in
-      let folder = held.take()
-      folder?.isStopped.store(true, ordering: .relaxed)
-      return folder
+  /// The folder that was in use; nil where there was none.
+  private func stop(_ use: StoreUse) -> CacheFolder? {
+    let (folder, _) = state.withLock { state -> (CacheFolder?, State?) in
+      switch (state, use) {
+      case (.open(let folder), _):
+        folder.use.store(use, ordering: .releasing)
+        return (folder, exchange(&state, with: use == .suspended ? .suspended : .closed))
+      case (.suspended, .closed): return (nil, exchange(&state, with: .closed))
+      case (.suspended, _), (.closed, _): return (nil, nil)
+      }
     }
+    return folder
   }
 }

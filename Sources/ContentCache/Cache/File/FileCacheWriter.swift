@@ -52,10 +52,11 @@ final class FileCacheWriter: CacheWriter {
       case .committed: throw CacheError.failed(path: folder.path, reason: "The content was committed already.")
       }
       do throws(CacheError) {
-        if folder.isStopped.load(ordering: .relaxed) { throw CacheError.closed }
+        if let error = folder.stopError { throw error }
         guard bytes.count <= folder.limit - state.length else { throw CacheError.tooLarge(limit: folder.limit) }
         try add(bytes, &state)
       } catch {
+        let error = folder.stopError ?? error
         state.phase = .failed(error)
         throw error
       }
@@ -169,11 +170,12 @@ final class FileCacheWriter: CacheWriter {
       case .committed: throw CacheError.failed(path: folder.path, reason: "The content was committed already.")
       }
       do throws(CacheError) {
-        if folder.isStopped.load(ordering: .relaxed) { throw CacheError.closed }
+        if let error = folder.stopError { throw error }
         let entry = try publish(metadata, key, &state)
         state.phase = .committed
         return entry
       } catch {
+        let error = folder.stopError ?? error
         state.phase = .failed(error)
         throw error
       }

@@ -70,12 +70,14 @@ final class FolderSession: Sendable {
   /// Removes a file that is not wanted.
   func remove(_ name: String) { try? disk.unlink(folder.number, name) }
 
-  /// Removes the folder with what is in it. Files that are open stay readable.
+  /// Removes the folder with what is in it, and gives the lock back. Files that are open stay readable.
   func end() {
     if let names = try? disk.names(root.number, path, atMost: .max) {
       for name in names { remove(name) }
     }
     try? disk.removeFolder(root.number, path)
     try? disk.unlink(root.number, path + ".lock")
+    // Writers may hold the session, and with it the descriptor, for longer.
+    disk.unlock(lock.number)
   }
 }

@@ -12,6 +12,7 @@ extension CacheError {
     case .encrypted: self = .encrypted(path: path)
     case .notEncrypted: self = .notEncrypted(path: path)
     case .closed: self = .closed
+    case .suspended: self = .suspended
     case .notSupported: self = .notSupported(error.message)
     case .busy, .inUse, .cannotOpen, .inputOutput, .constraint, .tooLarge, .misuse, .interrupted, .other:
       self = .failed(path: path, reason: error.description)

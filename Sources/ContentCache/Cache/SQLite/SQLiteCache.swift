@@ -1,5 +1,6 @@
 import Locking
 public import Storage
+import Synchronization
 
 /// Keeps responses in one SQLite file, within a limit of bytes.
 ///
@@ -29,10 +30,17 @@ public final class SQLiteCache: Cache, SharedCache {
 
   private struct State {
     var store: SQLiteStore
-    var isClosed = false
+    var use = StoreUse.open
+    /// Those of deleted files, as long as somebody reads from them.
+    var formers: [Former] = []
+  }
+
+  private struct Former {
+    weak var store: SQLiteStore?
   }
 
   private let state: Locked<State>
+  private let calls = SerialCalls()
   private let opening: SQLiteOpening
   private let onDiagnostic: (@Sendable (CacheError) -> Void)?
 
@@ -111,16 +119,19 @@ public final class SQLiteCache: Cache, SharedCache {
 
   /// The open file for a change: made again where it was deleted. Entries that are held read on from the deleted one.
   private func presentStore() async throws(CacheError) -> SQLiteStore {
-    let (former, isClosed) = state.withLock { ($0.store, $0.isClosed) }
-    guard !isClosed, !former.database.isInPlace else { return former }
-    let made = try await SQLiteCache.open(opening, limit: limit, onDiagnostic).store
-    // Of several that come at once the first one's stays.
-    let present = state.withLock { state in
-      if !state.isClosed, state.store === former { state.store = made }
-      return state.store
+    let (present, use) = state.withLock { ($0.store, $0.use) }
+    guard use == .open, !present.database.isInPlace else { return present }
+    // Of several that come at once one makes it, and who suspends the cache waits for that.
+    try await calls.run { [self] () throws(CacheError) in
+      let (former, use) = state.withLock { ($0.store, $0.use) }
+      guard use == .open, !former.database.isInPlace else { return }
+      let made = try await SQLiteCache.open(opening, limit: limit, onDiagnostic).store
+      _ = state.withLock { state in
+        state.formers = state.formers.filter { $0.store != nil } + [Former(store: former)]
+        return exchange(&state.store, with: made)
+      }
     }
-    if present !== made { try? await made.close() }
-    return present
+    return store
   }
 
   /// Gives the file of a closed cache another key, encrypts a plain one (`from` is nil), or the reverse (`to` is nil); the
@@ -210,10 +221,53 @@ public final class SQLiteCache: Cache, SharedCache {
 
   /// Writes what is noted in memory and closes the file; calls from then on throw `closed`. A second call does nothing.
   public func close() async throws(CacheError) {
-    let store = state.withLock { state in
-      state.isClosed = true
-      return state.store
+    try await calls.run { [self] () throws(CacheError) in
+      let (store, former) = state.withLock { state in (state.store, exchange(&state.use, with: .closed)) }
+      switch former {
+      case .open: try await store.close()
+      // Nothing is open: calls throw `closed` from now on.
+      case .suspended, .closed:
+        do throws(StorageError) { try await store.database.close() } catch { throw store.failure(error) }
+      }
     }
-    try await store.close()
+  }
+
+  /// Writes what is noted in memory, moves the log into the file, and gives every lock back, so that the system may suspend the
+  /// process; see the article "Suspension".
+  ///
+  /// Writers under way end. Calls, and reading the content of held entries, throw `suspended` until ``resume()``. Two calls at
+  /// once, and any mixture with ``resume()`` and ``close()``, run one after another; a closed cache stays so. Throws `failed`;
+  /// the cache is suspended all the same.
+  public func suspend() async throws(CacheError) {
+    try await calls.run { [self] () throws(CacheError) in
+      let stores = state.withLock { state -> [SQLiteStore] in
+        guard state.use == .open else { return [] }
+        state.use = .suspended
+        return state.formers.compactMap(\.store) + [state.store]
+      }
+      var failure: CacheError?
+      for store in stores {
+        do throws(CacheError) { try await store.suspend() } catch { failure = error }
+      }
+      if let failure { throw failure }
+    }
+  }
+
+  /// Opens the file of a suspended cache again, as at first: a damaged one is replaced where nothing else has it open, which
+  /// `onDiagnostic` is told. Reading the content of entries from before the suspension throws `gone`. A cache that is not
+  /// suspended stays as it is.
+  ///
+  /// Throws what opening throws; the cache stays suspended then.
+  public func resume() async throws(CacheError) {
+    try await calls.run { [self] () throws(CacheError) in
+      guard state.withLock({ $0.use }) == .suspended else { return }
+      let (store, replaced) = try await SQLiteCache.open(opening, limit: limit, onDiagnostic)
+      let formers = state.withLock { state in
+        state.use = .open
+        return state.formers.compactMap(\.store) + [exchange(&state.store, with: store)]
+      }
+      for former in formers { former.isSucceeded.store(true, ordering: .releasing) }
+      if let replaced { onDiagnostic?(.corrupt(path: path, reason: replaced)) }
+    }
   }
 }

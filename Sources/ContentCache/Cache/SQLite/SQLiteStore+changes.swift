@@ -65,6 +65,8 @@ extension SQLiteStore {
 
   private func write(_ changes: ArraySlice<WaitingChange>, _ turn: Database.WriterTurn) -> StorageError? {
     do throws(StorageError) {
+      // Before the lock beside the file is taken.
+      try turn.checkOpen()
       let doomed = try noticed(changes) { () throws(StorageError) in
         try turn.write { (connection) throws(StorageError) in
           var doomed: [Int64] = []

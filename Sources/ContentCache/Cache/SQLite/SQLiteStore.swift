@@ -1,5 +1,6 @@
 import Locking
 import Storage
+import Synchronization
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials
@@ -21,6 +22,8 @@ final class SQLiteStore: Sendable {
   let waiting = Locked<[WaitingChange]>([])
   /// What tells other processes of changes; nil where the file system cannot share memory.
   let changes: SharedChanges?
+  /// True where the cache was suspended and goes on with another store: content that is held here is gone.
+  let isSucceeded = Atomic(false)
   private let isEncrypted: Bool
   private let onDiagnostic: (@Sendable (CacheError) -> Void)?
 
@@ -97,7 +100,9 @@ final class SQLiteStore: Sendable {
   private func reading<Value>(
     _ body: (Connection) throws(StorageError) -> Value
   ) throws(CacheError) -> Value {
-    do throws(StorageError) { return try database.readNow(body) } catch { throw failure(error) }
+    do throws(StorageError) { return try database.readNow(body) } catch {
+      throw error.category == .suspended && isSucceeded.load(ordering: .acquiring) ? .gone : failure(error)
+    }
   }
 
   // MARK: Content
@@ -169,13 +174,23 @@ final class SQLiteStore: Sendable {
   /// Tells what no call can throw.
   func diagnose(_ error: StorageError) {
     let error = failure(error)
-    if error != .closed { onDiagnostic?(error) }
+    if error != .closed, error != .suspended { onDiagnostic?(error) }
   }
 
   // MARK: Ending
 
   /// Writes the uses and closes the file.
   func close() async throws(CacheError) {
+    try await end { (database) throws(StorageError) in try await database.close() }
+  }
+
+  /// Closes as ``close()`` does; calls throw `suspended`, and what was read counts as current no more.
+  func suspend() async throws(CacheError) {
+    try await end { (database) throws(StorageError) in try await database.suspend() }
+    changes?.end()
+  }
+
+  private func end(_ endUse: (Database) async throws(StorageError) -> Void) async throws(CacheError) {
     var uses = uses.takeSlice()
     while !uses.isEmpty {
       let slice = uses
@@ -188,7 +203,7 @@ final class SQLiteStore: Sendable {
     do throws(CacheError) { try await finishDeletion() } catch {
       // Closed already, or the next opening deletes it.
     }
-    do throws(StorageError) { try await database.close() } catch { throw failure(error) }
+    do throws(StorageError) { try await endUse(database) } catch { throw failure(error) }
   }
 
   /// False where it failed, which is told.

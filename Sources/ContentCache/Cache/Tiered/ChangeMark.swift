@@ -89,6 +89,9 @@ final class SharedChanges: Sendable {
 
   init(_ counter: SharedCounter) { self.counter = counter }
 
+  /// Nothing that was read until now counts as current: the cache is suspended, and another file may come in this one's place.
+  func end() { isGone.store(true, ordering: .relaxed) }
+
   /// False from a second after the file was deleted at the latest: others do not see it any more.
   var isInPlace: Bool {
     if isGone.load(ordering: .relaxed) { return false }

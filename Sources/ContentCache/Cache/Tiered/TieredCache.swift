@@ -1,3 +1,6 @@
+import Storage
+import Synchronization
+
 /// Two caches as one: a fast one before a lasting one.
 ///
 /// What the first has is answered from there. What only the second has is answered from there, and kept in the first too
@@ -18,6 +21,8 @@ public final class TieredCache: Cache {
   let shared: (any SharedCache)?
   let stripes = KeyStripes()
   let distrust = Distrust()
+  private let isSuspended = Atomic(false)
+  private let calls = SerialCalls()
 
   /// Joins two caches.
   ///
@@ -34,6 +39,7 @@ public final class TieredCache: Cache {
 
   /// The first cache's entry, else the second's.
   public func entry(forKey key: String) async throws(CacheError) -> CacheEntry? {
+    try checkUse()
     // A failing first cache is no reason not to ask the second.
     let held = try? await memory.entry(forKey: key)
     if let held, isCurrent(held) { return held }
@@ -54,7 +60,9 @@ public final class TieredCache: Cache {
 
   /// The first cache's entry, where that has it at hand, and nobody may have changed what the second has.
   public func entryAtHand(forKey key: String) -> CacheEntry? {
-    guard let held = memory.entryAtHand(forKey: key), isCurrent(held) else { return nil }
+    guard !isSuspended.load(ordering: .acquiring), let held = memory.entryAtHand(forKey: key), isCurrent(held) else {
+      return nil
+    }
     return held
   }
 
@@ -73,6 +81,7 @@ public final class TieredCache: Cache {
 
   /// Keeps an entry in the second, and in the first where its content is in memory and small enough.
   public func store(_ entry: CacheEntry, forKey key: String) async throws(CacheError) {
+    try checkUse()
     try await stripes.change(key) { () throws(CacheError) in
       let (failure, mark) = await changeDisk(key) { () throws(CacheError) in try await disk.store(entry, forKey: key) }
       await keepInMemory(entry, forKey: key, mark)
@@ -82,6 +91,7 @@ public final class TieredCache: Cache {
 
   /// Forgets an entry in both.
   public func removeEntry(forKey key: String) async throws(CacheError) {
+    try checkUse()
     try await stripes.change(key) { () throws(CacheError) in
       let (failure, _) = await changeDisk(key) { () throws(CacheError) in try await disk.removeEntry(forKey: key) }
       try await memory.removeEntry(forKey: key)
@@ -91,6 +101,7 @@ public final class TieredCache: Cache {
 
   /// Forgets everything in both.
   public func removeAll() async throws(CacheError) {
+    try checkUse()
     try await stripes.changeAll { () throws(CacheError) in
       var failure: CacheError?
       do throws(CacheError) {
@@ -112,6 +123,7 @@ public final class TieredCache: Cache {
   public func update(
     _ entry: CacheEntry, to metadata: CacheMetadata, forKey key: String
   ) async throws(CacheError) {
+    try checkUse()
     try await stripes.change(key) { () throws(CacheError) in
       if distrust.contains(key) {
         // Only the first has what the caller can have seen.
@@ -133,9 +145,34 @@ public final class TieredCache: Cache {
 
   /// The second's writer; at the commit the first gets the content too where it is small enough.
   public func makeWriter() async throws(CacheError) -> any CacheWriter {
+    try checkUse()
     do throws(CacheError) { return TieredWriter(for: self, disk: try await disk.makeWriter()) } catch {
       return TieredWriter(for: self, failed: error)
     }
+  }
+
+  // MARK: Suspension
+
+  /// Suspends both. Calls throw `suspended` until ``resume()``.
+  public func suspend() async throws(CacheError) {
+    try await calls.run { [self] () throws(CacheError) in
+      isSuspended.store(true, ordering: .releasing)
+      try await disk.suspend()
+      try await memory.suspend()
+    }
+  }
+
+  /// Resumes both. What the first holds is compared with what the second then has, once, before it is used again.
+  public func resume() async throws(CacheError) {
+    try await calls.run { [self] () throws(CacheError) in
+      try await memory.resume()
+      try await disk.resume()
+      isSuspended.store(false, ordering: .releasing)
+    }
+  }
+
+  private func checkUse() throws(CacheError) {
+    if isSuspended.load(ordering: .acquiring) { throw .suspended }
   }
 
   // MARK: Inside, with the key's stripe held

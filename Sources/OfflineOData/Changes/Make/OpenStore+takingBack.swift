@@ -1,3 +1,4 @@
+import Locking
 import Storage
 
 // Pending changes are taken back. An uncertain one may be at the service: it is looked up first.
@@ -33,6 +34,31 @@ extension OpenStore {
 
   /// Looks up uncertain requests. Returns where none of them took effect.
   private func resolve(_ entries: [QueueEntry]) async throws(OfflineODataError) {
+    let task = lookUps.withLock { lookUps -> Task<Void, any Error>? in
+      guard lookUps != nil else { return nil }
+      let task = Task { try await performLookUp(entries) }
+      lookUps?.insert(task)
+      return task
+    }
+    guard let task else { throw OfflineODataError(.cancelled) }
+    defer { _ = lookUps.withLock { $0?.remove(task) } }
+    do {
+      try await withTaskCancellationHandler {
+        try await task.value
+      } onCancel: {
+        task.cancel()
+      }
+    } catch { throw OfflineODataError(below: error) }
+  }
+
+  /// Ends the look-ups under way, and gives their lock back; no more begin.
+  func endLookUps() async {
+    let tasks = lookUps.withLock { exchange(&$0, with: nil) } ?? []
+    for task in tasks { task.cancel() }
+    for task in tasks { _ = await task.result }
+  }
+
+  private func performLookUp(_ entries: [QueueEntry]) async throws(OfflineODataError) {
     let lock: FileLock
     do throws(StorageError) { lock = try FileLock(replica.database.path + "-upload") } catch {
       throw error.category == .inUse

@@ -7,6 +7,8 @@ final class ChangeFeed: Sendable {
   /// Grows with every change, by whatever process; nil where the file system cannot share memory, or may not be written to.
   private let counter: SharedCounter?
   private let state = Locked(State())
+  /// Held by who holds the counter's lock.
+  private let counting = Exclusive(())
 
   private struct State {
     var last: Int64 = 0
@@ -38,20 +40,23 @@ final class ChangeFeed: Sendable {
       defer { state.waiting = [:] }
       return Array(state.waiting.values)
     }
-    if let counter, (try? counter.lock(milliseconds: 100)) != nil {
+    counting.run { _ in
+      // Nobody takes the lock once the file is no longer in use.
+      guard !isEnded, let counter, (try? counter.lock(milliseconds: 100)) != nil else { return }
       counter.set(counter.number &+ 2)
       counter.unlock()
     }
     for waiter in waiting { waiter.resume() }
   }
 
-  /// Wakes all who wait; nobody waits any more.
+  /// Wakes all who wait; nobody waits any more, and the counter's lock is given back.
   func end() {
     let waiting = state.withLock { state in
       state.isEnded = true
       defer { state.waiting = [:] }
       return Array(state.waiting.values)
     }
+    counting.run { _ in }
     for waiter in waiting { waiter.resume() }
   }
 

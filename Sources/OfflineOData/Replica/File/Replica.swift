@@ -65,6 +65,12 @@ final class Replica: Sendable {
     try await database.close()
   }
 
+  /// Closes as ``close()`` does; work from then on throws `suspended`.
+  func suspend() async throws(StorageError) {
+    changes.end()
+    try await database.suspend()
+  }
+
   /// Whether the file is only read, for it may not be written to.
   var isReadOnly: Bool { database.isReadOnly }
 

@@ -56,7 +56,7 @@ extension UploadOutcome {
     case .malformedAnswer: ForeignAnswer.isOne(error) ? .stop(mayHaveTakenEffect: true) : .unclear
     case .notProcessed: .notSent
     case .invalidRequest, .notSupported: .refused
-    case .notOpen, .passive, .notCached: .stop(mayHaveTakenEffect: false)
+    case .notOpen, .suspended, .passive, .notCached: .stop(mayHaveTakenEffect: false)
     }
   }
 }

@@ -1,0 +1,73 @@
+import Storage
+
+/// A store's file in use, from its opening to its suspension or end, with what is in memory of it.
+final class OpenObjects: Sendable {
+  let database: Database
+  let memory: Memory
+  let writer: ObjectWriter
+  private let pressure: MemoryPressure
+
+  init(_ database: Database, _ memory: Memory, _ opening: ObjectOpening) {
+    self.database = database
+    self.memory = memory
+    let observers = opening.observers
+    pressure = MemoryPressure { [memory] in memory.trim() }
+    writer = ObjectWriter(
+      database, memory: memory, observers: observers, limits: opening.options, diagnose: opening.diagnose)
+    // Neither holds the store: it is gone when its user lets it go.
+    memory.onErrands { [weak writer, observers, countsDelay = opening.countsDelay] errands in
+      if errands.contains(.tellMissed) { observers.tell([.missed]) }
+      if errands.contains(.repair) { writer?.repair() }
+      if errands.contains(.writeCounts) { writer?.writeCounts(scheduled: false) }
+      if errands.contains(.scheduleCounts) {
+        countsDelay { [weak writer] in writer?.writeCounts(scheduled: true) }
+      }
+    }
+  }
+
+  /// Brings the file within its limits, some values a transaction.
+  func trim(_ options: ObjectStoreOptions) async throws(ObjectStoreError) {
+    guard options.disk != nil, !database.isReadOnly else { return }
+    do {
+      try await writer.change { table in try table.rowsForAll() }
+      while try await writer.change({ table in try table.trim(256) }) {}
+    } catch { throw ObjectStore.failure(error, .open) }
+  }
+
+  /// Takes the values most often asked for into memory.
+  func warmUp(_ options: ObjectStoreOptions) async throws(ObjectStoreError) {
+    let limit = options.memory
+    let count = min(options.warmUpCount, limit.count)
+    guard count > 0, memory.fits(0) else { return }
+    let token = memory.token
+    let found: [(key: ObjectKey, object: StoredObject)]
+    do throws(StorageError) {
+      found = try await database.read { [now = memory.now()] (connection) throws(StorageError) in
+        var found: [(key: ObjectKey, object: StoredObject)] = []
+        var room = limit.bytes
+        try connection.forEachRow(
+          """
+          SELECT object.key, \(StoredObject.columns) FROM request CROSS JOIN object ON object.id = request.object
+          WHERE times > 0 AND size <= ? AND (expires IS NULL OR expires > ?) ORDER BY times DESC, last DESC LIMIT ?
+          """, [.integer(Int64(limit.bytes / 4)), .integer(now), .integer(Int64(count))]
+        ) { (row) throws(StorageError) in
+          // A damaged row is met, and named, by who asks for it.
+          guard let key = (try? row.text(0)).map(ObjectKey.init(stored:)),
+            let object = try? StoredObject(row, key: key.text, from: 1)
+          else { return true }
+          room -= Memory.cost(key, object.encoded)
+          guard room >= 0 else { return false }
+          if !object.isDamaged { found.append((key, object)) }
+          return true
+        }
+        return found
+      }
+    } catch { throw ObjectStoreError(.open, error) }
+    // The most requested comes in last: it is the last to go.
+    for (key, object) in found.reversed() {
+      let cost = Memory.cost(key, object.encoded)
+      memory.warm(
+        key, Held(id: object.id, expires: object.expires, cost: cost, content: .encoded(object)), token: token)
+    }
+  }
+}

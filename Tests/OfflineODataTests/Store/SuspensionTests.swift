@@ -1,0 +1,232 @@
+import Dispatch
+import Foundation
+import HTTPCore
+import ODataService
+import TestSupport
+import Testing
+
+@testable import CrashRig
+@testable import OfflineOData
+
+@Suite("A suspended offline store", .timeLimit(.minutes(5)))
+struct OfflineSuspensionTests {
+  private struct Row: Codable, Sendable, Equatable {
+    let text: String
+    enum CodingKeys: String, CodingKey { case text = "Text" }
+  }
+
+  private static func name(_ body: () async throws -> Void) async -> OfflineODataErrorName? {
+    do {
+      try await body()
+      return nil
+    } catch { return OfflineODataError(below: error).name }
+  }
+
+  private static func provider(
+    _ folder: TemporaryFolder, _ server: ScriptedServer, isEncrypted: Bool = false
+  ) throws -> OfflineODataProvider {
+    let rig = try StoreRig(server.url("/s/").absoluteString)
+    var parameters = OfflineODataParameters(
+      storeName: "store", storePath: folder.path, storeEncryptionKey: isEncrypted ? try RigKey.make() : nil)
+    parameters.conversation.retry = .never
+    return try OfflineODataProvider(
+      serviceRoot: server.url("/s/"), transport: rig.transport, parameters: parameters)
+  }
+
+  private static func open(
+    _ folder: TemporaryFolder, _ server: ScriptedServer, isEncrypted: Bool = false
+  ) async throws -> OfflineODataProvider {
+    let store = try provider(folder, server, isEncrypted: isEncrypted)
+    try await store.add(OfflineODataDefiningQuery("rows", "Rows"))
+    try await store.open()
+    return store
+  }
+
+  @Test("holds no lock, refuses every call by name, and goes on without a network", arguments: [false, true])
+  func life(isEncrypted: Bool) async throws {
+    let server = try ScriptedRows(5).serve()
+    let folder = try TemporaryFolder()
+    let store = try await Self.open(folder, server, isEncrypted: isEncrypted)
+    #expect(try await store.size("Rows") == 5)
+    #if os(Linux)
+      #expect(try heldLocks(below: folder.path).contains("POSIX store.larder"))
+    #endif
+    try await store.suspend()
+    #expect(!store.isOpen)
+    server.stop()
+    let query = OfflineODataDefiningQuery("more", "Rows?$top=1")
+    let calls: [@Sendable () async throws -> Void] = [
+      { try await store.open() }, { _ = try await store.readJSON("Rows") },
+      { _ = try await store.readEntity("Rows(1)") },
+      { try await store.download() }, { try await store.upload() }, { try await store.add(query) },
+      { try await store.removeDefiningQuery("rows") }, { _ = try await store.definingQueries() },
+      { _ = try await store.hasPendingChanges() }, { try await store.undoAllPendingChanges() },
+      { try await store.clear() }, { let _: OfflineODataLiveResults<[Row]> = try store.live([Row].self, "Rows") },
+      { _ = try await store.execute(.single(.read("Rows"))) },
+      { try await onOwnThread { _ = try store.executeBlocking(.single(.read("Rows"))) } },
+    ]
+    for (number, call) in calls.enumerated() { #expect(await Self.name(call) == .storeSuspended, "call \(number)") }
+    #if os(Linux)
+      #expect(try heldLocks(below: folder.path) == [])
+    #endif
+    let open = openDescriptors().values.filter { $0.hasPrefix(folder.path) && !$0.contains("-changes") }
+    #expect(open == [])
+    #expect(!FileManager.default.fileExists(atPath: folder.file("store.larder-wal")))
+    try await store.resume()
+    #expect(try await store.size("Rows") == 5)
+    try await store.close()
+    #expect(await Self.name { _ = try await store.readJSON("Rows") } == .storeNotOpen)
+  }
+
+  @Test("a download that is interrupted half-way fails by name, waits, and is made when it is asked for again")
+  func download() async throws {
+    let rows = ScriptedRows(45) { $0.pageSize = 10 }
+    let server = try rows.serve()
+    defer { server.stop() }
+    let folder = try TemporaryFolder()
+    let store = try await Self.open(folder, server)
+    let first = rows.asked.count
+    let (begun, begin) = AsyncStream.makeStream(of: Void.self)
+    let isHeld = DispatchSemaphore(value: 0)
+    rows.change { state in
+      state.before = { number, _ in
+        guard number == first + 3 else { return }
+        begin.finish()
+        isHeld.wait()
+      }
+    }
+    let downloading = Task { await Self.name { try await store.download(whole: true) } }
+    for await _ in begun {}
+    try await store.suspend()
+    isHeld.signal()
+    #expect(await downloading.value == .storeSuspended)
+    #if os(Linux)
+      #expect(try heldLocks(below: folder.path) == [])
+    #endif
+    rows.change { $0.before = nil }
+    try await store.resume()
+    #expect(try await store.hasPendingDownload())
+    try await store.download(whole: true)
+    #expect(try await store.hasPendingDownload() == false)
+    #expect(try await store.size("Rows") == 45)
+    try await store.close()
+  }
+
+  @Test("suspended during its first opening: that fails by name, and resuming goes on with it")
+  func firstOpening() async throws {
+    let rows = ScriptedRows(45) { $0.pageSize = 10 }
+    let server = try rows.serve()
+    defer { server.stop() }
+    let folder = try TemporaryFolder()
+    let store = try Self.provider(folder, server)
+    try await store.add(OfflineODataDefiningQuery("rows", "Rows"))
+    let (begun, begin) = AsyncStream.makeStream(of: Void.self)
+    let isHeld = DispatchSemaphore(value: 0)
+    rows.change { state in
+      state.before = { number, _ in
+        guard number == 2 else { return }
+        begin.finish()
+        isHeld.wait()
+      }
+    }
+    let opening = Task { await Self.name { try await store.open() } }
+    for await _ in begun {}
+    try await store.suspend()
+    isHeld.signal()
+    #expect(await opening.value == .storeSuspended)
+    #if os(Linux)
+      #expect(try heldLocks(below: folder.path) == [])
+    #endif
+    rows.change { $0.before = nil }
+    let before = rows.asked.count
+    try await store.resume()
+    #expect(rows.asked.count - before < 5)
+    #expect(try await store.size("Rows") == 45)
+    try await store.close()
+  }
+
+  @Test("live results wait, go on with what others have changed, and end with the store")
+  func live() async throws {
+    let rows = ScriptedRows(3)
+    let server = try rows.serve()
+    defer { server.stop() }
+    let folder = try TemporaryFolder()
+    let store = try await Self.open(folder, server)
+    let results: OfflineODataLiveResults<[Row]> = try store.live([Row].self, "Rows?$orderby=ID")
+    let (answers, answer) = AsyncStream.makeStream(of: [String].self)
+    let watching = Task {
+      for try await rows in results { answer.yield(rows.map(\.text)) }
+      answer.finish()
+    }
+    var texts = answers.makeAsyncIterator()
+    #expect(await texts.next() == ["row 1", "row 2", "row 3"])
+    try await store.suspend()
+    let other = try await Self.open(folder, server)
+    rows.change { $0.put(2, "changed") }
+    try await other.download()
+    try await other.close()
+    try await store.resume()
+    #expect(await texts.next() == ["row 1", "changed", "row 3"])
+    rows.change { $0.put(4, "row 4") }
+    try await store.download()
+    #expect(await texts.next()?.count == 4)
+    try await store.suspend()
+    try await store.close()
+    try await watching.value
+    #expect(await texts.next() == nil)
+  }
+
+  @Test("stays suspended where the file has another key by now, and is closed while it is suspended")
+  func otherKey() async throws {
+    let server = try ScriptedRows(5).serve()
+    defer { server.stop() }
+    let folder = try TemporaryFolder()
+    let store = try await Self.open(folder, server)
+    try await store.suspend()
+    try await OfflineODataProvider.changeKey(of: store.parameters, to: try RigKey.make())
+    #expect(await Self.name { try await store.resume() } == .encryptionKeyMissing)
+    #expect(await Self.name { _ = try await store.readJSON("Rows") } == .storeSuspended)
+    try await store.close()
+    try await store.resume()
+    #expect(await Self.name { _ = try await store.readJSON("Rows") } == .storeNotOpen)
+    #expect(await Self.name { try await store.open() } == .encryptionKeyMissing)
+    try await store.suspend()
+    try await store.clear()
+    try await store.open()
+    try await store.close()
+  }
+
+  @Test("suspended and resumed in any order beside reads: each is answered or refused by name")
+  func mixture() async throws {
+    let server = try ScriptedRows(5).serve()
+    defer { server.stop() }
+    let folder = try TemporaryFolder()
+    let store = try await Self.open(folder, server)
+    await withTaskGroup(of: Void.self) { group in
+      for number in 0..<200 {
+        group.addTask { @concurrent in
+          switch number % 10 {
+          case 0: _ = await Self.name { try await store.suspend() }
+          case 5: _ = await Self.name { try await store.resume() }
+          default:
+            let name = await Self.name {
+              let size = try await store.size("Rows")
+              #expect(size == 5)
+            }
+            // One that was under way is cancelled.
+            #expect([nil, .storeSuspended, .cancelled].contains(name), "\(String(describing: name))")
+          }
+        }
+      }
+    }
+    try await store.resume()
+    #expect(try await store.size("Rows") == 5)
+    async let first: Void = store.suspend()
+    async let second: Void = store.suspend()
+    _ = try await (first, second)
+    #if os(Linux)
+      #expect(try heldLocks(below: folder.path) == [])
+    #endif
+    try await store.close()
+  }
+}
