@@ -51,7 +51,7 @@ struct ObjectOpening: Sendable {
     }
     let settings = DatabaseOptions(
       synchronous: .full, readers: 4, busyTimeoutMilliseconds: ObjectWriter.lockMilliseconds,
-      writerCacheKibibytes: 16 << 10)
+      writerCacheKibibytes: 16 << 10, protection: options.fileProtection)
     let database = try await Database.open(path, key: key, schema: ObjectSchema.schema, options: settings)
     do throws(StorageError) {
       let last = try await database.read { (connection) throws(StorageError) in

@@ -1,3 +1,5 @@
+public import Storage
+
 /// What an ``ObjectStore`` may take, in memory and on disk.
 public struct ObjectStoreOptions: Sendable, Hashable {
   /// How much is held in memory: those values that were used last.
@@ -52,19 +54,24 @@ public struct ObjectStoreOptions: Sendable, Hashable {
   public var warmUpCount: Int
   /// The most bytes of one encoded value; 512 MiB by default, and at most.
   public var valueByteLimit: Int
+  /// When the file can be read and written, on Apple's devices; from the first unlocking on by default.
+  public var fileProtection: FileProtection
 
   /// - Parameters:
   ///   - memory: the memory tier's limit.
   ///   - disk: the file's limit; nil for none.
   ///   - warmUpCount: how many values are in memory from the start.
   ///   - valueByteLimit: the most bytes of one encoded value; at most 512 MiB.
+  ///   - fileProtection: when the file can be read and written, on Apple's devices.
   public init(
     memory: MemoryLimit = MemoryLimit(), disk: DiskLimit? = nil, warmUpCount: Int = 1000,
-    valueByteLimit: Int = 512 << 20
+    valueByteLimit: Int = 512 << 20,
+    fileProtection: FileProtection = .completeUntilFirstUserAuthentication
   ) {
     self.memory = memory
     self.disk = disk
     self.warmUpCount = max(0, warmUpCount)
     self.valueByteLimit = min(max(0, valueByteLimit), 512 << 20)
+    self.fileProtection = fileProtection
   }
 }

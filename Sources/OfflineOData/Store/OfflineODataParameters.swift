@@ -40,6 +40,8 @@ public struct OfflineODataParameters: Sendable {
     get { nil }
     set { givenKey = GivenKey(newValue) }
   }
+  /// When the store's file can be read and written, on Apple's devices.
+  public var fileProtection: FileProtection
   /// Who works with the store; nil says nothing about it, and opens whatever is in place. A store keeps whose it is, and one
   /// that was nobody's becomes that of who opens it first. Any text that names one user always; it is in no file.
   public var currentUser: String?
@@ -70,7 +72,7 @@ public struct OfflineODataParameters: Sendable {
     currentUser: String? = nil, onUserSwitch: OfflineODataUserSwitch = .refuse,
     conversation: ConversationOptions = ConversationOptions(), indexes: [OfflineODataIndex] = [],
     parallelQueries: Int = 3, maximumStagingAge: Duration = .seconds(86_400), answerPageSize: Int? = nil,
-    combinesChanges: Bool = false
+    combinesChanges: Bool = false, fileProtection: FileProtection = .completeUntilFirstUserAuthentication
   ) {
     self.storeName = storeName
     self.storePath = storePath
@@ -80,6 +82,7 @@ public struct OfflineODataParameters: Sendable {
     self.timeout = timeout
     self.customHeaders = customHeaders
     givenKey = GivenKey(storeEncryptionKey)
+    self.fileProtection = fileProtection
     self.currentUser = currentUser
     self.onUserSwitch = onUserSwitch
     self.conversation = conversation

@@ -67,7 +67,7 @@ extension OfflineODataProvider {
   private func checkRemovable(_ path: String) async throws {
     let isEncrypted = try DatabaseFile(path).content() == .encrypted
     do throws(StorageError) {
-      let replica = try await Replica.open(path: path, key: isEncrypted ? given.givenKey.key : nil)
+      let replica = try await Replica.open(path: path, key: isEncrypted ? given.givenKey.key : nil, protection: given.fileProtection)
       try await replica.close()
       // A header that forbids writing (SQLite file format §1.3.2) is damage where the system allows it; who only reads
       // leaves the log where it is.

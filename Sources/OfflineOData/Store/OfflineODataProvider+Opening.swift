@@ -129,7 +129,7 @@ extension OfflineODataProvider {
       throw OfflineODataError(.resourceNotFound, "there is no store \(given.file)")
     }
     try file.makeFolder()
-    return try await Replica.open(path: given.file, key: given.givenKey.key)
+    return try await Replica.open(path: given.file, key: given.givenKey.key, protection: given.fileProtection)
   }
 
   /// `succession`: of the store that was suspended; nil for one that opens as at first.

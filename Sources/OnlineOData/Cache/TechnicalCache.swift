@@ -54,10 +54,10 @@ final class TechnicalCache: Sendable {
   /// A damaged cache is moved aside and a new one made, which is reported; another application's file is refused.
   static func open(
     _ place: CachePlace, key: StorageKey?, limits: CacheLimits, common: HTTPFields, credentials: CredentialFields,
-    pages: Int? = nil, report: @escaping @Sendable (OnlineStoreDiagnostic) -> Void
+    protection: FileProtection, pages: Int? = nil, report: @escaping @Sendable (OnlineStoreDiagnostic) -> Void
   ) async throws(StorageError) -> TechnicalCache {
-    var options = DatabaseOptions(synchronous: .full, readers: 3)
-    options.maximumPageCount = pages
+    let options = DatabaseOptions(
+      synchronous: .full, readers: 3, maximumPageCount: pages, protection: protection)
     let database = try await CacheOpening(place: place, key: key, options: options, report: report).open()
     let salt: [UInt8]
     do throws(StorageError) {

@@ -137,7 +137,8 @@ extension OnlineODataStore {
     let report: @Sendable (OnlineStoreDiagnostic) -> Void = { [weak self] in self?.report($0) }
     return try await TechnicalCache.open(
       place, key: options.givenKey.key, limits: options.limits, common: options.conversation.fields,
-      credentials: options.credentialFields, pages: options.maximumPageCount, report: report)
+      credentials: options.credentialFields, protection: options.fileProtection, pages: options.maximumPageCount,
+      report: report)
   }
 
   /// Ends the use of the store, a suspended one's too: requests on their way are cancelled, the cache's file is closed. A closed

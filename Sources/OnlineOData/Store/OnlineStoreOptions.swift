@@ -24,6 +24,8 @@ public struct OnlineStoreOptions: Sendable {
     get { nil }
     set { givenKey = GivenKey(newValue) }
   }
+  /// When the cache's file can be read and written, on Apple's devices.
+  public var fileProtection = FileProtection.completeUntilFirstUserAuthentication
   /// Request fields that say who asks: entries of the technical cache for different values of any of them are never exchanged.
   public var credentialFields = CredentialFields()
   /// Whether V4 reads ask for delta links (`Prefer: odata.track-changes`), by which later reads find out cheaply that

@@ -42,7 +42,8 @@ import Locking
     self.cipher = cipher
     unsafe length.initialize(to: 0)
     unsafe patience.initialize(to: Patience())
-    use = Locked(file == nil ? nil : FilesInUse.enter(path, makes: access == .readWriteCreate))
+    use = Locked(
+      file == nil ? nil : try FilesInUse.enter(path, makes: access == .readWriteCreate, options.protection))
     let mode =
       switch access {
       case .readWriteCreate: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE

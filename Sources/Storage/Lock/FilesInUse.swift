@@ -49,15 +49,41 @@ enum FilesInUse {
   }
 
   /// Notes that a connection is about to be opened; nil where there is no file.
-  static func enter(_ path: String, makes: Bool) -> Token? {
-    uses.withLock { uses in
+  ///
+  /// One that may make the file gives it and its companions their classes of protection, if it is the first of this process;
+  /// `set` is the system's call for that.
+  static func enter(
+    _ path: String, makes: Bool, _ protection: FileProtection = .completeUntilFirstUserAuthentication,
+    set: (@Sendable (Int32, Int32) -> Int32)? = FileProtection.system
+  ) throws(StorageError) -> Token? {
+    let entered = uses.withLock { uses -> Result<Token?, Failure> in
       if makes { _ = make(at: path) }
       var status = stat()
-      guard unsafe stat(path, &status) == 0 else { return nil }
+      guard unsafe stat(path, &status) == 0 else { return .success(nil) }
       let identity = Identity(status)
+      if makes, let set, uses[identity] == nil, let failure = protect(path, protection, set) { return .failure(failure) }
       uses[identity, default: Use()].connections += 1
-      return Token(identity)
+      return .success(Token(identity))
     }
+    do throws(Failure) { return try entered.get() } catch {
+      throw StorageError(errno: error.number, "The class of protection cannot be set", file: path)
+    }
+  }
+
+  /// Makes the log and its index before SQLite does, so that they have their class from the start. Only of a file to which this
+  /// process has no connection: the index's locks would be dropped here.
+  private static func protect(
+    _ path: String, _ protection: FileProtection, _ set: @escaping @Sendable (Int32, Int32) -> Int32
+  ) -> Failure? {
+    for (suffix, protection) in [("", protection), ("-wal", protection), ("-shm", .none)] {
+      let flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
+      let file = unsafe open(path + suffix, flags, mode_t(0o600))
+      // What may not be opened here SQLite names.
+      guard file >= 0 else { continue }
+      defer { _ = close(file) }
+      if protection.protect(file, set: set) != 0 { return Failure(number: errno) }
+    }
+    return nil
   }
 
   private static func leave(_ identity: Identity) {

@@ -124,7 +124,9 @@ struct EndToEndLifeTests {
   func names() throws {
     let names = ["store", "Store", "STORE", "\u{E9}", "e\u{301}", "..a", "a..b", "a.b"]
     let files = names.map { OfflineODataParameters(storeName: $0, storePath: "/f").file }
-    #expect(Set(files.map { $0.precomposedStringWithCanonicalMapping.lowercased() }).count == names.count, "\(files)")
+    // In ASCII there is no other form of a name than that of its letters' case.
+    #expect(files.allSatisfy { $0.utf8.allSatisfy { $0 < 0x80 } })
+    #expect(Set(files.map { $0.lowercased() }).count == names.count, "\(files)")
     #expect(files[0] == "/f/store.larder" && files[7] == "/f/a.b.larder")
   }
 

@@ -47,6 +47,7 @@ final class CacheFolder: Sendable {
     var limit: Int
     var synchronizes = false
     var key: StorageKey?
+    var protection = FileProtection.completeUntilFirstUserAuthentication
     var faults: DiskFaults?
     var clock = UseClock.Source.system
     /// Draws random numbers for what decides which entries go: the seed of their names, and the hand's first place.
@@ -56,7 +57,7 @@ final class CacheFolder: Sendable {
 
   /// Opens a folder; makes it where it is missing.
   init(_ path: String, _ options: Options) throws(CacheError) {
-    let disk = Disk(faults: options.faults)
+    let disk = Disk(faults: options.faults, protection: options.protection)
     self.path = path
     self.disk = disk
     limit = options.limit

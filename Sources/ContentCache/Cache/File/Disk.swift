@@ -41,6 +41,8 @@ package typealias DiskFaults = @Sendable (DiskStep) -> Int32?
 /// Names are relative to an open folder; no call follows a symbolic link at the end of a name, none waits for a pipe.
 struct Disk: Sendable {
   let faults: DiskFaults?
+  /// The class of the files that it makes.
+  var protection = FileProtection.completeUntilFirstUserAuthentication
 
   /// What is known of a file.
   struct Status: Hashable, Sendable {
@@ -85,7 +87,12 @@ struct Disk: Sendable {
   func create(_ folder: Int32, _ name: String, isNew: Bool = true) throws(Errno) -> Int32 {
     try check(.create)
     let flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | (isNew ? O_EXCL : 0)
-    return try retried { unsafe openat(folder, name, flags, 0o600) }
+    let made = try retried { unsafe openat(folder, name, flags, 0o600) }
+    do throws(Errno) { _ = try retried { protection.protect(made) } } catch {
+      _ = close(made)
+      throw error
+    }
+    return made
   }
 
   /// Opens a folder.

@@ -47,6 +47,7 @@ public final class FileCache: Cache, SharedCache {
   ///   - key: encrypts all of the files, and makes their names. Opening with a passphrase takes about a tenth of a second
   ///     of work on the caller's thread. The key of a folder is not changed: ``clear(path:)`` empties it, so that it can be
   ///     opened with another or with none.
+  ///   - fileProtection: when entries can be read and stored, on Apple's devices.
   ///   - onDiagnostic: is told what went wrong where no call can throw it: while room was made, or in the background.
   /// - Throws: `wrongKey`, `encrypted` without a key, `notEncrypted` with one for a plain folder, each at once and changing
   ///   nothing; `readOnly` where the folder neither can be written nor is a cache's already, `full`, `failed`,
@@ -54,10 +55,13 @@ public final class FileCache: Cache, SharedCache {
   ///   holds; all that would change it throws `readOnly`.
   public convenience init(
     path: String, limit: Int = 512 << 20, synchronizes: Bool = false, key: StorageKey? = nil,
+    fileProtection: FileProtection = .completeUntilFirstUserAuthentication,
     onDiagnostic: (@Sendable (CacheError) -> Void)? = nil
   ) throws(CacheError) {
     try self.init(
-      path, CacheFolder.Options(limit: max(0, limit), synchronizes: synchronizes, key: key, onDiagnostic: onDiagnostic))
+      path,
+      CacheFolder.Options(
+        limit: max(0, limit), synchronizes: synchronizes, key: key, protection: fileProtection, onDiagnostic: onDiagnostic))
   }
 
   /// Opens a folder with clocks, failures and chance of a test's making.

@@ -1,5 +1,6 @@
 import Dispatch
 import Locking
+import Storage
 
 #if canImport(Glibc)
   import Glibc
@@ -36,6 +37,11 @@ final class FileClaim: Sendable {
     guard unsafe fstat(opened, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
       _ = close(opened)
       throw .foreign(path: path)
+    }
+    guard FileProtection.none.protect(opened) == 0 else {
+      let reason = errno
+      _ = close(opened)
+      throw CacheError(errno: reason, path: path)
     }
     if flock(opened, LOCK_EX | LOCK_NB) == 0 {
       isAlone = true

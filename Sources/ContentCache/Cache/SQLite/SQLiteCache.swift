@@ -62,29 +62,33 @@ public final class SQLiteCache: Cache, SharedCache {
   ///     after a loss of power; the file is whole all the same.
   ///   - key: encrypts the file and its log; ``changeKey(path:from:to:)`` encrypts one that is there. Writers stage what is
   ///     large in the file itself, and what SQLite puts into temporary files it seals too: no plain text reaches the disk.
+  ///   - fileProtection: when the file can be read and written, on Apple's devices.
   ///   - onDiagnostic: is told what went wrong where no call can throw it: in the background.
   /// - Throws: `wrongKey`, `encrypted` without a key, `notEncrypted` with one for a plain file, each at once and changing
   ///   nothing; `foreign` for a file of something else or of a later version, which is left as it is; `corrupt` for a
   ///   damaged one that something else has open; `readOnly`, `full`, `failed`.
   public convenience init(
     path: String, limit: Int = 512 << 20, entryLimit: Int? = nil, synchronizes: Bool = false, key: StorageKey? = nil,
+    fileProtection: FileProtection = .completeUntilFirstUserAuthentication,
     onDiagnostic: (@Sendable (CacheError) -> Void)? = nil
   ) async throws(CacheError) {
     try await self.init(
       path: path, limit: limit, entryLimit: entryLimit, maximumPageCount: nil, synchronizes: synchronizes, key: key,
-      onDiagnostic: onDiagnostic)
+      protection: fileProtection, onDiagnostic: onDiagnostic)
   }
 
   /// - Parameter maximumPageCount: the most pages of 4 KiB that the file may have, as a disk that is full would have it.
   package init(
     path: String, limit: Int, entryLimit: Int? = nil, maximumPageCount: Int?, synchronizes: Bool = false,
-    key: StorageKey? = nil, onDiagnostic: (@Sendable (CacheError) -> Void)? = nil
+    key: StorageKey? = nil, protection: FileProtection = .completeUntilFirstUserAuthentication,
+    onDiagnostic: (@Sendable (CacheError) -> Void)? = nil
   ) async throws(CacheError) {
     self.path = path
     self.limit = max(0, limit)
     self.entryLimit = min(max(0, entryLimit ?? limit), max(0, limit), SQLiteCacheSchema.bodyLimit)
     let options = DatabaseOptions(
-      synchronous: synchronizes ? .full : .normal, readers: 3, maximumPageCount: maximumPageCount)
+      synchronous: synchronizes ? .full : .normal, readers: 3, maximumPageCount: maximumPageCount,
+      protection: protection)
     opening = SQLiteOpening(path: path, key: key, options: options)
     self.onDiagnostic = onDiagnostic
     let (store, replaced) = try await SQLiteCache.open(opening, limit: max(0, limit), onDiagnostic)

@@ -33,11 +33,12 @@ final class Replica: Sendable {
   /// One that may not be written to is opened to be read. Throws `foreignFile`, `newerSchema`, `busy`, `corrupt`,
   /// `wrongKey` and their like.
   static func open(
-    path: String, key: StorageKey? = nil, synchronous: DatabaseOptions.Synchronous = .full, readers: Int = 4
+    path: String, key: StorageKey? = nil, synchronous: DatabaseOptions.Synchronous = .full, readers: Int = 4,
+    protection: FileProtection = .completeUntilFirstUserAuthentication
   ) async throws(StorageError) -> Replica {
     guard !DatabaseFile(path).hasLostContent else { throw .damaged(path, "The file is empty, and was not") }
     var options = options
-    (options.synchronous, options.readers) = (synchronous, readers)
+    (options.synchronous, options.readers, options.protection) = (synchronous, readers, protection)
     let database = try await Database.open(path, key: key, schema: ReplicaSchema.schema, options: options)
     do throws(StorageError) {
       let replica = Replica(database, try ChangeFeed(database.path, isShared: !database.isReadOnly))

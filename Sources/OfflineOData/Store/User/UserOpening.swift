@@ -51,7 +51,7 @@ package struct UserOpening: Sendable {
   package func change() async throws { try await open().close() }
 
   /// Opens the user's store; throws `otherUser` and `setAsideNeedsKey`, what an upload throws, `notFound` where there is
-  /// none and none is to be made, and what ``Replica/open(path:key:synchronous:readers:)`` throws.
+  /// none and none is to be made, and what ``Replica/open(path:key:synchronous:readers:protection:)`` throws.
   func open() async throws -> Replica {
     // Where there is a mark, another may be about to move a store: only under the lock it is told what is there.
     let isMarked = FileManager.default.fileExists(atPath: UserMark.path(of: path))
@@ -82,7 +82,8 @@ package struct UserOpening: Sendable {
       guard mark?.isWritable == true, !place.isReadOnly else { throw other(try await look()?.waiting) }
       return nil
     }
-    let replica = try await Replica.open(path: path, key: parameters.givenKey.key)
+    let replica = try await Replica.open(
+      path: path, key: parameters.givenKey.key, protection: parameters.fileProtection)
     do {
       if try await isOwn(replica, mark) { return replica }
       guard mark?.isWritable == true, !replica.isReadOnly else { throw other(try await replica.waiting()) }
@@ -176,7 +177,7 @@ package struct UserOpening: Sendable {
   }
 
   private func look(with key: StorageKey?) async throws(StorageError) -> Found {
-    let replica = try await Replica.open(path: path, key: key, readers: 1)
+    let replica = try await Replica.open(path: path, key: key, readers: 1, protection: parameters.fileProtection)
     do throws(StorageError) {
       let found = Found(user: try await replica.user(), waiting: try await replica.waiting())
       try await replica.close()
