@@ -146,7 +146,7 @@ enum UndoCommand {
         paths.isEmpty ? "PATH or --all is missing" : "give PATH or --all, not both",
         hint: "'larder status' shows which entities have changes.")
     }
-    return try await OfflineAccess.withoutNetwork(arguments, context) { access in
+    return try await OfflineAccess.with(arguments, context, signsIn: false) { access in
       let provider = access.provider
       let count =
         paths.isEmpty

@@ -8,7 +8,7 @@ enum ErrorsText {
     let heads = ["ID", "status", "request", "entity", "tag", "message"]
     let cells = rows.map { row in
       [
-        row["RequestID"]?.text ?? "", isHeld(row) ? "held" : status(row), row["RequestMethod"]?.text ?? "",
+        row["RequestID"]?.text ?? "", isHeld(row) ? "held" : isUnclear(row) ? "unclear" : status(row), row["RequestMethod"]?.text ?? "",
         TerminalText.line(entity(row)), TerminalText.line(row["CustomTag"]?.text ?? "-"),
         TerminalText.line(reason(row)),
       ]
@@ -58,6 +58,9 @@ enum ErrorsText {
   }
 
   static func isHeld(_ row: JSONNode) -> Bool { row["Held"] == .boolean(true) }
+
+  /// Whether nobody can tell if it took effect.
+  private static func isUnclear(_ row: JSONNode) -> Bool { row["Reason"]?.string == "UnknownOutcome" }
 
   private static func status(_ row: JSONNode) -> String { row["HTTPStatusCode"]?.text ?? "-" }
 

@@ -29,9 +29,10 @@ struct OfflineAccess: Sendable {
     try self.init(folder, NoNetwork(), nil, parameters)
   }
 
-  /// The store for verbs that download. `fills`: opening runs the first download.
+  /// The store for verbs that download. `fills`: opening runs the first download. `signsIn`: a person may be asked to sign in.
   init(
-    _ folder: CloneFolder, _ arguments: ParsedArguments, _ context: CommandContext, createsStore: Bool, fills: Bool
+    _ folder: CloneFolder, _ arguments: ParsedArguments, _ context: CommandContext, createsStore: Bool, fills: Bool,
+    signsIn: Bool = true
   ) async throws {
     let access = try ServiceAccess(arguments, context)
     var parameters = OfflineODataParameters(
@@ -39,7 +40,7 @@ struct OfflineAccess: Sendable {
       storeEncryptionKey: try KeyAccess.key(arguments, context), conversation: access.options)
     parameters.customHeaders = access.options.fields
     try StoreUserOption.set(&parameters, arguments, context)
-    let authentication = try await access.authentication(root: try folder.root, isOffline: false, context)
+    let authentication = try await access.authentication(root: try folder.root, isOffline: !signsIn, context)
     try self.init(folder, access.transport, authentication, parameters)
   }
 
@@ -106,13 +107,14 @@ struct OfflineAccess: Sendable {
     return try await with(try OfflineAccess(offline: folder, arguments, context), context, body)
   }
 
-  /// The same with a network; opening downloads nothing.
+  /// Does this with a network. Opening downloads nothing. `signsIn`: a person may be asked to sign in.
   static func with(
-    _ arguments: ParsedArguments, _ context: CommandContext, _ body: (OfflineAccess) async throws -> CommandStatus
+    _ arguments: ParsedArguments, _ context: CommandContext, signsIn: Bool = true,
+    _ body: (OfflineAccess) async throws -> CommandStatus
   ) async throws -> CommandStatus {
     let folder = try CloneFolder.filled(arguments, context)
     return try await with(
-      try await OfflineAccess(folder, arguments, context, createsStore: false, fills: false), context, body)
+      try await OfflineAccess(folder, arguments, context, createsStore: false, fills: false, signsIn: signsIn), context, body)
   }
 
   private static func with(

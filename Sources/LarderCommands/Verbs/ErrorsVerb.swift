@@ -50,10 +50,11 @@ extension CommandSyntax {
     "undo", summary: "take back changes of a clone that were not sent yet",
     discussion: [
       "Of an entity all of them, with those of others that depend on them: what was made here is gone, what was deleted is "
-        + "back. Refused changes go too. PATH is the one that 'larder status' shows."
+        + "back. Refused changes go too. PATH is the one that 'larder status' shows.",
+      "A change whose response was lost is looked up at the service first; nothing else needs a network.",
     ],
     examples: ["larder -C shop undo 'Products(1)'", "larder -C shop undo --all"],
-    options: [.allChanges, .json] + OfflineAccess.options, operands: [.undonePaths], body: UndoCommand.run)
+    options: [.allChanges, .json] + OfflineAccess.options + ServiceAccess.storeOptions, operands: [.undonePaths], body: UndoCommand.run)
 }
 
 extension OptionSyntax {

@@ -37,11 +37,30 @@ struct ErrorWordsTests {
     fail("POST Restock", nil)
     let upload = await clone.run("upload", "--batch-size", "0")
     #expect(upload.status == .negative && upload.diagnostics.contains("POST Restock"), "\(upload.diagnostics)")
-    #expect(await clone.run("errors", "list").output.contains(" Restock "))
+    let list = await clone.run("errors", "list").output
+    #expect(list.contains(" Restock ") && list.contains("unclear"), "\(list)")
     let shown = await clone.run("errors", "show", "1").output
     #expect(shown.contains("\"amount\": 5"), "\(shown)")
     #expect(shown.contains("retry or discard") && !shown.contains("requeue"), "\(shown)")
     #expect(await clone.run("status").output.contains("\nRestock "))
+  }
+
+  @Test("undo looks up an uncertain change first, and takes back one that did not take effect")
+  func undoOfUncertain() async throws {
+    defer { server.stop() }
+    let clone = try await clone()
+    #expect(await clone.run("update", "Things(1)", #"{"Name":"mine"}"#).status == .done)
+    fail("PATCH Things", .close)
+    #expect(await clone.run("upload", "--batch-size", "0").status == .network)
+    #expect(await clone.run("status").output.contains("(1 uncertain"))
+    fail("Things", .close)
+    let offline = await clone.run("undo", "Things(1)")
+    #expect(offline.status == .network, "\(offline.diagnostics)")
+    #expect(try await clone.value("Things(1)/Name") == "mine")
+    fail("Things", nil)
+    let undone = await clone.run("undo", "Things(1)")
+    #expect(undone.status == .done && undone.output == "1 change undone\n", "\(undone.diagnostics)")
+    #expect(try await clone.value("Things(1)/Name") == "a")
   }
 
   @Test("a transaction that is refused as one batch is told by its requests, not as $batch")
