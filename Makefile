@@ -39,7 +39,7 @@ fuzz: ## fuzz the OData language for SECONDS=60, from SEED where one is given; t
 	@Fuzzing/.build/release/LanguageFuzzer $(or $(SECONDS),60) $(SEED) \
 	  || { status=$$?; [ $$status -lt 128 ] || { echo "ended by a signal while it read:"; cat Fuzzing/.build/reading.txt; }; exit $$status; }
 
-soak: ## random raw HTTP responses for MINUTES=10, under the address sanitizer
+soak: ## raw HTTP responses under the address sanitizer and random histories for MINUTES=10 each; the tests on encrypted files
 	@Scripts/setup build
 	@Scripts/soak $(or $(MINUTES),10)
 

@@ -228,13 +228,15 @@ public final class ObjectStore: Sendable {
   /// Gives back all that the store holds of its file, so that the system may suspend the process: nothing is open or locked
   /// when it returns. See the article "Suspension".
   ///
-  /// Changes asked for before are still made, and the log is moved into the file; fetches end. Calls throw `suspended` until
-  /// ``resume()``; observers wait. Two calls at once, and any mixture with ``resume()`` and ``close()``, run one after
-  /// another. A store that is suspended or closed stays so. Throws `storage`; the store is suspended all the same.
+  /// Changes asked for before are still made, and the log is moved into the file; fetches end. Counts of requests are
+  /// written, unless another process has the file's lock: those of the last seconds are lost then. Calls throw
+  /// `suspended` until ``resume()``; observers wait. Two calls at once, and any mixture with ``resume()`` and ``close()``,
+  /// run one after another. A store that is suspended or closed stays so. Throws `storage`; the store is suspended all the
+  /// same.
   public func suspend() async throws(ObjectStoreError) {
     try await calls.run { [self] () throws(ObjectStoreError) in
       guard use(.open, becomes: .suspended) else { return }
-      try await end { (database) throws(StorageError) in try await database.suspend() }
+      try await end(waits: false) { (database) throws(StorageError) in try await database.suspend() }
     }
   }
 
@@ -263,7 +265,7 @@ public final class ObjectStore: Sendable {
     try await calls.run { [self] () throws(ObjectStoreError) in
       defer { observers.finish() }
       if use(.open, becomes: .closed) {
-        try await end { (database) throws(StorageError) in try await database.close() }
+        try await end(waits: true) { (database) throws(StorageError) in try await database.close() }
       } else if use(.suspended, becomes: .closed) {
         // Nothing is open: calls throw `closed` from now on.
         do throws(StorageError) { try await database.close() } catch { throw ObjectStoreError(.close, error) }
@@ -280,15 +282,17 @@ public final class ObjectStore: Sendable {
   }
 
   /// Ends fetches, writes the counts, and ends the use of the file.
+  ///
+  /// `waits`: whether the counts wait for another process's lock.
   private func end(
-    _ endUse: (Database) async throws(StorageError) -> Void
+    waits: Bool, _ endUse: (Database) async throws(StorageError) -> Void
   ) async throws(ObjectStoreError) {
     fetches.cancel()
     let opened = opened
     opened.memory.close()
     let flushed: (any Error)?
     do {
-      try await opened.writer.flushCounts()
+      try await opened.writer.flushCounts(waits: waits)
       flushed = nil
     } catch { flushed = error }
     do throws(StorageError) { try await endUse(opened.database) } catch { throw ObjectStoreError(.close, error) }

@@ -73,6 +73,8 @@ public final class OnlineODataStore: ODataStore {
     var cacheIsBusy = false
     /// How a suspended store goes on; nil where it is not suspended.
     var suspension: Suspension?
+    /// Calls of ``suspend()`` whose turn has not come.
+    var waitingSuspensions = 0
 
     var isOpen: Bool { if case .open = phase { true } else { false } }
 

@@ -210,8 +210,10 @@ package final class Database: Sendable {
   }
 
   /// Runs `work` soon on the writer's thread, in turn: there ``WriterTurn/write(_:)`` may be called.
-  package func whereWriting(_ work: @escaping @Sendable (WriterTurn) -> Void) {
-    writing.async { [self] in inTurn.run { _ in work(WriterTurn(database: self, waits: true)) } }
+  ///
+  /// - Parameter waits: whether a transaction waits for another process's lock; otherwise it throws `busy` at once.
+  package func whereWriting(waits: Bool = true, _ work: @escaping @Sendable (WriterTurn) -> Void) {
+    writing.async { [self] in inTurn.run { _ in work(WriterTurn(database: self, waits: waits)) } }
   }
 
   /// Runs `work` on the caller's thread, blocking, where nobody of this process writes; nil where somebody does.
@@ -332,15 +334,23 @@ package final class Database: Sendable {
 
   private func end() async throws(StorageError) {
     try await resultInTurn { [self] () throws(StorageError) in
-      try readers.close(use.load(ordering: .acquiring))
-      try mover.close()
-      guard !isReadOnly else { return try writer.close() }
-      // The last connection's close would do it too, but says nothing about a failure. What another store or process reads
-      // is left to it: waiting for its readers would keep its writer waiting.
-      let moved = Result { () throws(StorageError) in try writer.run("PRAGMA wal_checkpoint(PASSIVE)") }
-      try writer.close()
-      try moved.get()
+      // If one of them fails, the others are closed all the same: nobody tries again.
+      let results: [Result<Void, StorageError>] = [
+        Result { () throws(StorageError) in try readers.close(use.load(ordering: .acquiring)) },
+        Result { () throws(StorageError) in try mover.close() },
+        Result { () throws(StorageError) in try closeWriter() },
+      ]
+      for result in results { try result.get() }
     }
+  }
+
+  private func closeWriter() throws(StorageError) {
+    guard !isReadOnly else { return try writer.close() }
+    // The last connection's close would do it too, but says nothing about a failure. What another store or process reads
+    // is left to it: waiting for its readers would keep its writer waiting.
+    let moved = Result { () throws(StorageError) in try writer.run("PRAGMA wal_checkpoint(PASSIVE)") }
+    try writer.close()
+    try moved.get()
   }
 
   /// Runs work on the writer's thread, in turn.

@@ -163,7 +163,11 @@ final class SessionExchange: Sendable {
       if suspends { state.isSuspended = true }
       return (nil, suspends)
     }
-    if suspends { task.suspend() }
+    if suspends {
+      task.suspend()
+      // The reader may have been quicker: it resumed a task that was running still.
+      if !state.withLock({ $0.isSuspended }) { task.resume() }
+    }
     reader?.resume(returning: .success(bytes))
   }
 

@@ -9,6 +9,7 @@
 // 4. the fields become ours in `HTTPFields+URLResponse.swift`, errors in `SessionFailure.swift`.
 
 public import HTTPCore
+import Locking
 
 #if canImport(FoundationNetworking)
   import Foundation
@@ -51,7 +52,17 @@ public final class URLSessionTransport: HTTPTransport {
 
   private let session: URLSession
   private let delegate: SessionDelegate
+  private let use = Locked(Use())
   private let userAgent: String?
+
+  /// A task that is made of an invalid session ends the process: the session becomes invalid when no task is being made.
+  private struct Use {
+    var isOver = false
+    var making = 0
+  }
+
+  /// The limits are kept by the exchange; Foundation's must only not come before them.
+  private static let foundationTimeout: TimeInterval = 7 * 24 * 3600
 
   /// Makes a session.
   ///
@@ -69,6 +80,9 @@ public final class URLSessionTransport: HTTPTransport {
     configuration.httpShouldSetCookies = false
     configuration.httpCookieAcceptPolicy = .never
     configuration.urlCredentialStorage = nil
+    // The stricter one of the session's and the request's counts.
+    configuration.timeoutIntervalForRequest = URLSessionTransport.foundationTimeout
+    configuration.timeoutIntervalForResource = URLSessionTransport.foundationTimeout
     configuration.httpMaximumConnectionsPerHost = max(1, options.maximumConnectionsPerHost)
     userAgent = options.userAgent
     delegate = SessionDelegate()
@@ -83,8 +97,28 @@ public final class URLSessionTransport: HTTPTransport {
 
   /// Ends all transfers and the session. Later requests throw.
   public func shutdown() {
+    let isUnused = use.withLock { use in
+      use.isOver = true
+      return use.making == 0
+    }
     delegate.close()
-    session.invalidateAndCancel()
+    if isUnused { session.invalidateAndCancel() }
+  }
+
+  /// Makes a task of the session, unless the transport has been shut down.
+  private func task(_ make: (URLSession) -> URLSessionTask) throws(HTTPTransportError) -> URLSessionTask {
+    let isOver = use.withLock { use in
+      if !use.isOver { use.making += 1 }
+      return use.isOver
+    }
+    guard !isOver else { throw .other("the transport has been shut down") }
+    let task = make(session)
+    let isLast = use.withLock { use in
+      use.making -= 1
+      return use.isOver && use.making == 0
+    }
+    if isLast { session.invalidateAndCancel() }
+    return task
   }
 
   deinit { session.invalidateAndCancel() }
@@ -94,14 +128,14 @@ public final class URLSessionTransport: HTTPTransport {
     var spool: Spool?
     let task: URLSessionTask
     switch request.body {
-    case .none: task = session.dataTask(with: native)
+    case .none: task = try self.task { [native] in $0.dataTask(with: native) }
     case .bytes(let bytes):
       native.httpBody = Data(bytes)
-      task = session.dataTask(with: native)
+      task = try self.task { [native] in $0.dataTask(with: native) }
     case .stream(let length, let open):
       let file = try await Spool(open(), length: length)
       spool = file
-      task = session.uploadTask(with: native, fromFile: file.url)
+      task = try self.task { [native] in $0.uploadTask(with: native, fromFile: file.url) }
     }
     let exchange = SessionExchange(request, task: task, spool: spool, owner: self)
     guard delegate.add(exchange, for: task) else { throw .other("the transport has been shut down") }
@@ -112,9 +146,9 @@ public final class URLSessionTransport: HTTPTransport {
   }
 
   private func nativeRequest(_ request: HTTPRequest) -> URLRequest {
-    // The time-outs are kept by the exchange; Foundation's must only not come before them.
     var native = URLRequest(
-      url: request.url, cachePolicy: .reloadIgnoringLocalCacheData, timeoutInterval: 7 * 24 * 3600)
+      url: request.url, cachePolicy: .reloadIgnoringLocalCacheData,
+      timeoutInterval: URLSessionTransport.foundationTimeout)
     native.httpMethod = request.method.rawValue
     native.httpShouldHandleCookies = false
     for field in request.fields where field.name != .contentLength {

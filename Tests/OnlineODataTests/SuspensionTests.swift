@@ -12,18 +12,19 @@ import Testing
 struct OnlineSuspensionTests {
   private static let rows = #"{"value":[{"ID":1,"Name":"A"}]}"#
 
-  /// A service whose first request waits until its task is cancelled.
-  private final class FirstHeld: HTTPTransport {
+  /// A service whose requests wait until their task is cancelled.
+  private final class Held: HTTPTransport {
     let arrivals = Tally("requests")
+    /// False lets requests through.
+    let isHolding = Atomic(true)
     private let service: StubService
-    private let isFirst = Atomic(true)
 
     init(_ service: StubService) { self.service = service }
 
     @concurrent
     func send(_ request: HTTPRequest) async throws(HTTPTransportError) -> HTTPResponse {
       arrivals.add()
-      if isFirst.exchange(false, ordering: .relaxed) {
+      if isHolding.load(ordering: .relaxed) {
         for await _ in AsyncStream(Void.self, { _ in }) {}
         throw .cancelled
       }
@@ -112,16 +113,28 @@ struct OnlineSuspensionTests {
     try await store.close()
   }
 
-  @Test("suspended while it opens: the opening fails by name, and resuming opens the store")
+  @Test("suspended while it opens or is resumed: that fails by name at once, and resuming opens the store")
   func opening() async throws {
     let rig = try StoreRig { _ in .ok(Self.rows) }
-    let transport = FirstHeld(rig.service)
+    let transport = Held(rig.service)
     let store = try OnlineODataStore(serviceRoot: rig.root, transport: transport, options: rig.options())
     let opening = immediately { try await store.open() }
     try await transport.arrivals.wait(for: 1)
     try await store.suspend()
     #expect(await Self.failure { try await opening.value } == "suspended")
     #expect(await Self.failure { try await store.open() } == "suspended")
+    // Suspended again while it is resumed, which waits for the service, and perhaps before it is.
+    let resuming = immediately { await Self.failure { try await store.resume() } }
+    try await transport.arrivals.wait(for: 2)
+    try await store.suspend()
+    #expect(try await resuming.value == "suspended")
+    let next = immediately { await Self.failure { try await store.resume() } }
+    try await store.suspend()
+    #expect(try await next.value == "suspended")
+    #if os(Linux)
+      #expect(try heldLocks(below: rig.folder.path) == [])
+    #endif
+    transport.isHolding.store(false, ordering: .relaxed)
     try await store.resume()
     #expect(store.isOpen && store.isCacheOpen)
     try await store.suspend()

@@ -1,5 +1,5 @@
 import Foundation
-import Locking
+import Synchronization
 import TestSupport
 import Testing
 
@@ -13,7 +13,7 @@ struct FileProtectionTests {
 
   /// The system's call, which notes what it was asked for: the class of each file, by the file's number.
   private final class Classes: Sendable {
-    let set = Locked<[UInt64: Int32]>([:])
+    let set = Mutex<[UInt64: Int32]>([:])
 
     func note(_ descriptor: Int32, _ number: Int32) -> Int32 {
       var status = stat()
@@ -50,7 +50,8 @@ struct FileProtectionTests {
     #expect(FileProtection.complete.protect(-1, set: nil) == 0)
   }
 
-  @Test("the file and its log get the class, its index none; SQLite uses these files", arguments: FileProtection.allCases)
+  @Test(
+    "the file and its log get the class, its index none; SQLite uses these files", arguments: FileProtection.allCases)
   func companions(protection: FileProtection) async throws {
     let path = folder.file("store.db")
     let classes = Classes()
@@ -81,7 +82,7 @@ struct FileProtectionTests {
     _ = try FilesInUse.enter(path, makes: true, .completeUntilFirstUserAuthentication, set: classes.note)
     _ = try FilesInUse.enter(path, makes: true, .complete, set: classes.note)
     #expect(classes.number(path) == FileProtection.complete.number)
-    _ = try FilesInUse.enter(path, makes: false, .none, set: classes.note)
+    _ = try FilesInUse.enter(path, makes: false, FileProtection.none, set: classes.note)
     #expect(classes.number(path) == FileProtection.complete.number)
   }
 

@@ -9,14 +9,20 @@
       let attributes = try? FileManager.default.attributesOfItem(atPath: folder + "/" + name)
       if let number = attributes?[.systemFileNumber] as? Int { files[String(number)] = name }
     }
-    let locks = try String(contentsOf: URL(filePath: "/proc/locks"), encoding: .utf8)
-    return locks.split(separator: "\n").compactMap { line in
-      // Number, kind, way, mode, process, device and file, range; an arrow stands before the kind of who only waits.
+    // The list comes in pieces, and where others lock and unlock between them a piece may lack a line. So it is read several times.
+    var lines: Set<Substring> = []
+    for _ in 0..<5 {
+      let locks = try String(contentsOf: URL(filePath: "/proc/locks"), encoding: .utf8)
+      // Without the number in front, which is the place in the list.
+      for line in locks.split(separator: "\n") { lines.insert(line.drop { $0 != " " }) }
+    }
+    return lines.compactMap { line in
+      // Kind, way, mode, process, device and file, range; an arrow stands before the kind of who only waits.
       let parts = line.split(separator: " ")
-      guard parts.count >= 6, let number = parts[5].split(separator: ":").last, let name = files[String(number)] else {
+      guard parts.count >= 5, let number = parts[4].split(separator: ":").last, let name = files[String(number)] else {
         return nil
       }
-      return "\(parts[1]) \(name)"
+      return "\(parts[0]) \(name)"
     }
   }
 #endif

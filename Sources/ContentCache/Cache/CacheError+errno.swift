@@ -8,9 +8,19 @@
 
 extension CacheError {
   /// What the system says of a file or folder.
-  package init(errno code: Int32, path: String) {
+  ///
+  /// - Parameter isReading: the file was to be opened for reading, or to be read.
+  package init(errno code: Int32, path: String, isReading: Bool = false) {
     switch code {
     case ENOSPC, EDQUOT: self = .full(path: path)
+    // It may be whole: nobody can tell who may not read it.
+    case EACCES where isReading:
+      self = .failed(path: path, reason: "The file cannot be read. Check the permissions of the folder.")
+    // What iOS says of a file of the class `complete`.
+    case EPERM where isReading:
+      self = .failed(
+        path: path,
+        reason: "The file cannot be read. The device may be locked; otherwise check the permissions of the folder.")
     case EROFS, EACCES, EPERM: self = .readOnly(path: path)
     default:
       var text = [CChar](repeating: 0, count: 256)

@@ -8,13 +8,10 @@ import HTTPCore
 
 extension HTTPCache {
   /// Sends a request that is not answered from the cache, and does to the cache what its answer says.
+  ///
+  /// A suspension ends it, and waits for its end.
   func pass(_ inquiry: Inquiry, _ reason: ForwardReason) async throws(HTTPTransportError) -> CachedAnswer {
-    switch inquiry.rules.method {
-    case .get, .safe: try await send(inquiry, reason)
-    // Their answers change what is stored.
-    case .head, .unsafe:
-      try await transfers.passing { [self] () async throws(HTTPTransportError) in try await send(inquiry, reason) }
-    }
+    try await transfers.passing { [self] () async throws(HTTPTransportError) in try await send(inquiry, reason) }
   }
 
   private func send(_ inquiry: Inquiry, _ reason: ForwardReason) async throws(HTTPTransportError) -> CachedAnswer {
@@ -152,7 +149,11 @@ extension HTTPCache {
   }
 
   private func invalidate(_ key: String) async throws(CacheError) {
-    guard let first = try await cache.entry(forKey: key) else { return }
+    guard let first = try await cache.entry(forKey: key) else {
+      // The files may have made room for others, while another process has it in memory still: that notices a removal.
+      if sharedCache != nil { try await cache.removeEntry(forKey: key) }
+      return
+    }
     try await invalidate(first, key)
     for variant in first.metadata.variants {
       if let entry = try await cache.entry(forKey: variant.key) { try await invalidate(entry, variant.key) }

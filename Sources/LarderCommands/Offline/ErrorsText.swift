@@ -8,7 +8,8 @@ enum ErrorsText {
     let heads = ["ID", "status", "request", "entity", "tag", "message"]
     let cells = rows.map { row in
       [
-        row["RequestID"]?.text ?? "", isHeld(row) ? "held" : isUnclear(row) ? "unclear" : status(row), row["RequestMethod"]?.text ?? "",
+        row["RequestID"]?.text ?? "", isHeld(row) ? "held" : isUnclear(row) ? "unclear" : status(row),
+        row["RequestMethod"]?.text ?? "",
         TerminalText.line(entity(row)), TerminalText.line(row["CustomTag"]?.text ?? "-"),
         TerminalText.line(reason(row)),
       ]

@@ -114,7 +114,8 @@ struct OfflineAccess: Sendable {
   ) async throws -> CommandStatus {
     let folder = try CloneFolder.filled(arguments, context)
     return try await with(
-      try await OfflineAccess(folder, arguments, context, createsStore: false, fills: false, signsIn: signsIn), context, body)
+      try await OfflineAccess(folder, arguments, context, createsStore: false, fills: false, signsIn: signsIn), context,
+      body)
   }
 
   private static func with(

@@ -54,7 +54,8 @@ extension CommandSyntax {
       "A change whose response was lost is looked up at the service first; nothing else needs a network.",
     ],
     examples: ["larder -C shop undo 'Products(1)'", "larder -C shop undo --all"],
-    options: [.allChanges, .json] + OfflineAccess.options + ServiceAccess.storeOptions, operands: [.undonePaths], body: UndoCommand.run)
+    options: [.allChanges, .json] + OfflineAccess.options + ServiceAccess.storeOptions,
+    operands: [.undonePaths], body: UndoCommand.run)
 }
 
 extension OptionSyntax {

@@ -260,7 +260,8 @@ final class ObjectWriter: Sendable {
   }
 
   private func writeRound() {
-    database.whereWriting { [self] turn in
+    // Where another process has the lock, the counts wait for the next time: changes and a suspension come behind this.
+    database.whereWriting(waits: false) { [self] turn in
       do {
         let count = try transaction(turn) { table in try table.writeCounts(ObjectWriter.countSlice) }
         // Changes that wait come between.
@@ -274,13 +275,28 @@ final class ObjectWriter: Sendable {
   }
 
   /// Writes the counts that there are, and waits for that.
-  func flushCounts() async throws {
+  ///
+  /// - Parameter waits: whether it waits for another process's lock; otherwise the counts are lost where one has it.
+  func flushCounts(waits: Bool) async throws {
     // On a full disk there is no room for them.
     guard !database.isFull else { return }
     memory.beginRound()
     while true {
-      let count = try await change { table in try table.writeCounts(ObjectWriter.flushedSlice) }
+      let count =
+        try await waits
+        ? change { table in try table.writeCounts(ObjectWriter.flushedSlice) } : writeCountsWithoutWaiting()
       if count < ObjectWriter.flushedSlice { return }
+    }
+  }
+
+  /// Writes some counts behind the changes that were asked for before; 0 where another process has the lock.
+  private func writeCountsWithoutWaiting() async throws -> Int {
+    try await withCheckedThrowingContinuation { (done: CheckedContinuation<Int, any Error>) in
+      database.whereWriting(waits: false) { [self] turn in
+        do {
+          done.resume(returning: try transaction(turn) { table in try table.writeCounts(ObjectWriter.flushedSlice) })
+        } catch is NotBegun { done.resume(returning: 0) } catch { done.resume(throwing: error) }
+      }
     }
   }
 

@@ -19,7 +19,8 @@ extension OfflineODataProvider {
   @discardableResult
   public func undoPendingChanges(of paths: [String]) async throws -> Int {
     await afterScheduledChanges()
-    return try await openStore().undoPendingChanges(paths)
+    let store = try openStore()
+    return try await translated { try await store.undoPendingChanges(paths) }
   }
 
   /// Takes back the changes of one entity; see ``undoPendingChanges(of:)-([String])``.
@@ -33,6 +34,7 @@ extension OfflineODataProvider {
   @discardableResult
   public func undoAllPendingChanges() async throws -> Int {
     await afterScheduledChanges()
-    return try await openStore().undoPendingChanges(nil)
+    let store = try openStore()
+    return try await translated { try await store.undoPendingChanges(nil) }
   }
 }

@@ -67,7 +67,8 @@ extension OfflineODataProvider {
   private func checkRemovable(_ path: String) async throws {
     let isEncrypted = try DatabaseFile(path).content() == .encrypted
     do throws(StorageError) {
-      let replica = try await Replica.open(path: path, key: isEncrypted ? given.givenKey.key : nil, protection: given.fileProtection)
+      let replica = try await Replica.open(
+        path: path, key: isEncrypted ? given.givenKey.key : nil, protection: given.fileProtection)
       try await replica.close()
       // A header that forbids writing (SQLite file format §1.3.2) is damage where the system allows it; who only reads
       // leaves the log where it is.
@@ -82,8 +83,8 @@ extension OfflineODataProvider {
       guard isOurs, error.category.isDamage else { throw error }
       return
     }
-    // Who closes a file last takes its log away.
-    guard !FileManager.default.fileExists(atPath: path + "-wal") else { throw OfflineODataError(.storeInUse, path) }
+    // Without a log nobody has it open; beside a closed file one may be left.
+    if FileManager.default.fileExists(atPath: path + "-wal") { try DatabaseFile(path).checkUnused() }
   }
 
   /// Gives the file of a closed store another key, encrypts a plain one, or makes an encrypted one plain.

@@ -27,7 +27,9 @@ extension OfflineODataProvider {
 
   func open(resumes: Bool) async throws {
     let task = try state.withLock { state throws(OfflineODataError) -> Task<Void, any Error>? in
-      if !resumes { try state.checkNotSuspended() }
+      guard resumes ? state.waitingSuspensions == 0 : state.suspension == nil else {
+        throw OfflineODataError(.storeSuspended)
+      }
       switch state.phase {
       case .open: return nil
       case .opening(let task):
@@ -84,7 +86,7 @@ extension OfflineODataProvider {
         for query in late { try await store.add(query, replaces: true) }
         taken += late
       }
-      // Those that waited; no suspension comes between, for it waits for the resuming.
+      // Closing and suspending wait for the end of this task: nothing of it comes after theirs.
       former?.goOn(with: store)
       if !opened.isReadOnly { store.beginSweeping() }
       telling.tell(.stateChanged(.open), of: self)
@@ -107,11 +109,12 @@ extension OfflineODataProvider {
     try Task.checkCancellation()
     let (late, _) = try state.withLock { state -> ([OfflineODataDefiningQuery]?, State.Phase?) in
       // Closed meanwhile: who closes sets the phase.
-      guard case .opening = state.phase, state.opening == opening else { throw CancellationError() }
+      guard case .opening(let task) = state.phase, state.opening == opening else { throw CancellationError() }
       let late = state.added.filter { !taken.contains($0) }
       guard late.isEmpty, state.removed.isEmpty else { return (late, nil) }
       state.added = []
       state.suspension = nil
+      state.opened = task
       return (nil, exchange(&state.phase, with: .open(store)))
     }
     return late
@@ -195,32 +198,31 @@ extension OfflineODataProvider {
 
   /// Ends the use of the store, a suspended one's too: requests and a download on their way are cancelled, the file is closed.
   /// A download goes on where it was cut when it is asked for again. A closed store stays so.
-  public func close() async throws {
-    let (suspension, store) = state.withLock { state -> (Suspension?, OpenStore?) in
-      guard case .open(let store) = state.phase else { return (state.suspension.take(), nil) }
-      return (state.suspension.take(), store)
-    }
-    (suspension?.succession ?? store?.succession)?.end()
-    try await end()
-  }
+  public func close() async throws { try await end(suspends: false) }
 
-  func end() async throws {
-    let closing = state.withLock { state -> Task<Void, any Error>? in
+  /// Ends the use of the store. That it is suspended, or closed, and its end are one step: an opening that ends at this
+  /// moment comes before it, or fails.
+  func end(suspends: Bool) async throws {
+    let (closing, former) = state.withLock { state -> (Task<Void, any Error>?, Suspension?) in
+      let former = suspends ? nil : state.suspension.take()
       switch state.phase {
-      case .closed, .clearing: return nil
-      case .closing(let task): return task
+      case .closed, .clearing: return (nil, former)
+      case .closing(let task): return (task, former)
       case .opening(let task):
+        if suspends, state.suspension == nil { state.suspension = Suspension(succession: nil) }
         let closing = Task<Void, any Error> {
           task.cancel()
           _ = await task.result
           hasClosed()
         }
         state.phase = .closing(closing)
-        return closing
+        return (closing, former)
       case .open(let store):
-        let (download, upload) = (state.download, state.upload)
-        let isSuspending = state.suspension != nil
+        if suspends { state.suspension = Suspension(succession: store.succession) }
+        let (opened, download, upload) = (state.opened.take(), state.download, state.upload)
         let closing = Task<Void, any Error> {
+          _ = await opened?.result
+          if suspends { store.succession.suspend() } else { store.succession.end() }
           telling.tell(.stateChanged(.closing), of: self)
           download?.cancel()
           upload?.cancel()
@@ -230,12 +232,13 @@ extension OfflineODataProvider {
           await store.endLookUps()
           await store.endSweeping()
           defer { hasClosed() }
-          if isSuspending { try await store.replica.suspend() } else { try await store.replica.close() }
+          if suspends { try await store.replica.suspend() } else { try await store.replica.close() }
         }
         state.phase = .closing(closing)
-        return closing
+        return (closing, former)
       }
     }
+    former?.succession?.end()
     guard let closing else { return }
     try await translated { try await closing.value }
   }

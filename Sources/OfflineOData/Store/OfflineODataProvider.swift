@@ -54,6 +54,8 @@ public final class OfflineODataProvider: ODataStore {
     var opening: UInt64 = 0
     /// How many wait for the opening.
     var openers = 0
+    /// The opening of an open store; it may still run, to report that the store is open.
+    var opened: Task<Void, any Error>?
     /// Defining queries that were added while the store was closed, in their order.
     var added: [OfflineODataDefiningQuery] = []
     /// Names of defining queries that were removed while the store was closed.
@@ -62,6 +64,8 @@ public final class OfflineODataProvider: ODataStore {
     var upload: Task<OfflineODataUploadReport, any Error>?
     /// How a suspended store goes on; nil where it is not suspended.
     var suspension: Suspension?
+    /// Calls of ``suspend()`` whose turn has not come.
+    var waitingSuspensions = 0
 
     /// Why nothing can be asked of a store that is not open.
     var whyNotOpen: OfflineODataErrorName { suspension == nil ? .storeNotOpen : .storeSuspended }

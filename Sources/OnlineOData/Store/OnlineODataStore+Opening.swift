@@ -20,7 +20,9 @@ extension OnlineODataStore {
 
   func open(resumes: Bool) async throws {
     let task = try state.withLock { state -> Task<Void, any Error>? in
-      guard resumes || state.suspension == nil else { throw ODataServiceError(.suspended, operation: "open") }
+      guard resumes ? state.waitingSuspensions == 0 : state.suspension == nil else {
+        throw ODataServiceError(.suspended, operation: "open")
+      }
       switch state.phase {
       case .open: return nil
       case .opening(let task):
@@ -145,17 +147,18 @@ extension OnlineODataStore {
   /// store stays so.
   ///
   /// Throws ``OnlineStoreError/storage(_:)`` where the file could not be closed properly; the store is closed all the same.
-  public func close() async throws {
-    state.withLock { $0.suspension = nil }
-    try await end()
-  }
+  public func close() async throws { try await end(suspends: false) }
 
-  func end() async throws {
+  /// Ends the use of the store. That it is suspended, or closed, and its end are one step: an opening that ends at this
+  /// moment comes before it, or fails.
+  func end(suspends: Bool) async throws {
     let task = state.withLock { state -> Task<Void, any Error>? in
+      if !suspends { state.suspension = nil }
       switch state.phase {
       case .closed: return nil
       case .closing(let task): return task
       case .opening(let opening):
+        if suspends, state.suspension == nil { state.suspension = Suspension() }
         let task = Task {
           opening.cancel()
           _ = await opening.result
@@ -164,6 +167,10 @@ extension OnlineODataStore {
         state.phase = .closing(task)
         return task
       case .open:
+        if suspends {
+          state.suspension = Suspension(
+            wasOpen: true, leavesCacheClosed: state.options.useCache && state.cache == nil)
+        }
         let task = Task { try await performClosing() }
         state.phase = .closing(task)
         return task

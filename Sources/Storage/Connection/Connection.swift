@@ -68,6 +68,9 @@ import Locking
     // What a file brings along is data: no functions, triggers or views of its own may run with side effects.
     _ = unsafe larder_sqlite3_db_config_int(opened, SQLITE_DBCONFIG_DEFENSIVE, 1)
     _ = unsafe larder_sqlite3_db_config_int(opened, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
+    // Apple's library keeps the log of a closed file where it is not told otherwise.
+    var isKept: Int32 = 0
+    _ = unsafe sqlite3_file_control(handle, "main", SQLITE_FCNTL_PERSIST_WAL, &isKept)
     setBusyTimeout(milliseconds: options.busyTimeoutMilliseconds)
     do throws(StorageError) {
       if FileFlush.full != nil {
@@ -292,7 +295,12 @@ import Locking
   /// an order (`F_BARRIERFSYNC`) and no more, whatever `fullfsync` says.
   private func flushDrive() throws(StorageError) {
     guard FileFlush.full != nil, logRules?.synchronous == .full, let file else { return }
-    try DatabaseFile(file).syncFolder()
+    // SQLite has no locks on the log, so that it may be opened and closed here.
+    let path = unsafe sqlite3_db_filename(handle, "main").map { unsafe String(cString: $0) } ?? file
+    let reason = FilesInUse.flush(path + "-wal")
+    guard reason == 0 else {
+      throw StorageError(errno: reason, "The log cannot be flushed", file: file, otherwise: .inputOutput)
+    }
   }
 
   /// Runs `body` as a part of the current transaction that can fail alone: what it did is undone where it throws.

@@ -26,8 +26,8 @@ package struct DatabaseOptions: Sendable, Hashable {
   package var stagedLogPages: Int32
   /// Whether a file that may not be written to, or whose folder may not, is opened to be read.
   package var allowsReadOnly: Bool
-  /// When the file can be read and written, on Apple's devices.
-  package var protection: FileProtection
+  /// When the file can be read and written, on Apple's devices; nil leaves that as it is.
+  package var protection: FileProtection?
   /// Functions and collations of every connection; nil for none.
   package var extensions: SQLExtensions?
 
@@ -37,7 +37,7 @@ package struct DatabaseOptions: Sendable, Hashable {
     synchronous: Synchronous = .full, readers: Int = 2, busyTimeoutMilliseconds: Int32 = 5000,
     maximumPageCount: Int? = nil, cacheKibibytes: Int = 2048, writerCacheKibibytes: Int? = nil,
     stagedLogPages: Int32 = 8192, allowsReadOnly: Bool = false,
-    protection: FileProtection = .completeUntilFirstUserAuthentication, extensions: SQLExtensions? = nil
+    protection: FileProtection? = nil, extensions: SQLExtensions? = nil
   ) {
     self.synchronous = synchronous
     self.readers = max(1, readers)

@@ -18,6 +18,8 @@ final class ReaderPool: Sendable {
   private let places: DispatchSemaphore
   private let pointPlaces: DispatchSemaphore
   private let lent = Locked<[ObjectIdentifier: LentReader]>([:])
+  /// Readers that are lent or about to be.
+  private let loans = DispatchGroup()
 
   /// Connections that nobody has.
   private struct Free {
@@ -94,17 +96,35 @@ final class ReaderPool: Sendable {
     }
   }
 
-  /// Lends a connection beyond the count of readers, until the reader ends.
-  func lend() throws(StorageError) -> LentReader {
-    let connection: Connection
-    if let kept = free.withLock({ $0.connections.popLast() }) { connection = kept } else { connection = try open() }
-    let reader = LentReader(connection, of: self, path: path)
+  /// Lends a connection beyond the count of readers, until the reader ends. Closing waits for its end.
+  ///
+  /// `willLend`: called with the connection open.
+  func lend(willLend: () -> Void = {}) throws(StorageError) -> LentReader {
+    // Before looking whether the pool is closed: if it is closed later, that waits for this reader.
+    loans.enter()
+    let reader: LentReader
+    do throws(StorageError) {
+      if let over { throw over }
+      let connection: Connection
+      if let kept = free.withLock({ $0.connections.popLast() }) { connection = kept } else { connection = try open() }
+      willLend()
+      reader = LentReader(connection, of: self, path: path)
+    } catch {
+      loans.leave()
+      throw error
+    }
     lent.withLock { $0[ObjectIdentifier(reader)] = reader }
+    // Closed meanwhile, perhaps before the reader could be found.
+    if let over {
+      reader.end()
+      throw over
+    }
     return reader
   }
 
   /// Takes a lent connection back; one too many is closed.
   func takeBack(_ reader: LentReader, _ connection: Connection, isUsable: Bool) {
+    defer { loans.leave() }
     _ = lent.withLock { $0.removeValue(forKey: ObjectIdentifier(reader)) }
     let isKept = free.withLock { free in
       guard isUsable, !free.isOver, free.connections.count < options.readers else { return false }
@@ -132,6 +152,7 @@ final class ReaderPool: Sendable {
     // The keys go with the last connection.
     _ = opening.withLock { exchange(&$0, with: Opening(over: StorageError.unusable(path, use))) }
     for reader in lent.withLock({ Array($0.values) }) { reader.end() }
+    loans.wait()
     for _ in 0..<options.readers {
       places.wait()
       pointPlaces.wait()

@@ -22,11 +22,12 @@ package enum FileFlush {
 
   /// Flushes a file, or a folder's list of files: 0, or -1 with the reason in `errno`, as fsync(2) does.
   ///
-  /// File systems without the full flush, those of a network for one, get the plain one.
+  /// File systems without the full flush, those of a network or exFAT for example, get the plain one. They say so in several
+  /// ways, so only a failure of the drive itself counts.
   package static func flush(_ descriptor: Int32, full: (@Sendable (Int32) -> Int32)? = full) -> Int32 {
     if let full {
       if full(descriptor) == 0 { return 0 }
-      guard errno == ENOTSUP || errno == EINVAL else { return -1 }
+      guard ![EIO, ENOSPC, EDQUOT].contains(errno) else { return -1 }
     }
     return fsync(descriptor)
   }

@@ -10,9 +10,9 @@
 ///
 /// A store sets the class each time it opens its files, when no other store of the process has them open: of the database and its
 /// log, or of each entry of a folder as it is stored. Between a change of the key and the next opening, a file has the
-/// class that the system gives to new ones. Without a passcode on the device, on a Mac, in a simulator and on Linux, classes have no effect.
+/// class that the system gives to new ones. On a Mac, in a simulator and on Linux no class is set; without a passcode on the device it has no effect.
 ///
-/// Files without content have the class `none` always: those for locks, the counters that processes share, and SQLite's index of the log.
+/// Lock files, the counters that processes share, and SQLite's index of the log hold no content and have the class `none` always.
 /// The last two are mapped into memory, and the system ends a process that touches a mapped file whose class forbids it.
 public enum FileProtection: Sendable, Hashable, CaseIterable {
   /// Only while the device is unlocked. Ten seconds after it is locked, reading and writing fail with a failure of input and output, an open store's too:
@@ -37,18 +37,19 @@ public enum FileProtection: Sendable, Hashable, CaseIterable {
 
   /// Sets the class of an open file: 0, or -1 with the reason in `errno`. Nil where files have no classes.
   package static let system: (@Sendable (_ descriptor: Int32, _ number: Int32) -> Int32)? = {
-    #if canImport(Darwin)
+    #if !targetEnvironment(simulator) && (os(iOS) || os(visionOS))
       return { fcntl($0, F_SETPROTECTIONCLASS, $1) }
     #else
       return nil
     #endif
   }()
 
-  /// Gives an open file this class: 0, or -1 with the reason in `errno`. On a file system without classes nothing happens.
+  /// Gives an open file this class: 0, or -1 with the reason in `errno`. On a file system without classes nothing happens; that a
+  /// file without content keeps a stricter class is no failure.
   package func protect(
     _ descriptor: Int32, set: (@Sendable (Int32, Int32) -> Int32)? = system
   ) -> Int32 {
     guard let set, set(descriptor, number) != 0 else { return 0 }
-    return [ENOTSUP, EINVAL, ENOTTY].contains(errno) ? 0 : -1
+    return self == .none || [ENOTSUP, EOPNOTSUPP, EINVAL, ENOTTY].contains(errno) ? 0 : -1
   }
 }

@@ -51,9 +51,9 @@ enum FilesInUse {
   /// Notes that a connection is about to be opened; nil where there is no file.
   ///
   /// One that may make the file gives it and its companions their classes of protection, if it is the first of this process;
-  /// `set` is the system's call for that.
+  /// nil leaves them as they are. `set` is the system's call for that.
   static func enter(
-    _ path: String, makes: Bool, _ protection: FileProtection = .completeUntilFirstUserAuthentication,
+    _ path: String, makes: Bool, _ protection: FileProtection? = nil,
     set: (@Sendable (Int32, Int32) -> Int32)? = FileProtection.system
   ) throws(StorageError) -> Token? {
     let entered = uses.withLock { uses -> Result<Token?, Failure> in
@@ -61,7 +61,9 @@ enum FilesInUse {
       var status = stat()
       guard unsafe stat(path, &status) == 0 else { return .success(nil) }
       let identity = Identity(status)
-      if makes, let set, uses[identity] == nil, let failure = protect(path, protection, set) { return .failure(failure) }
+      if makes, let protection, let set, uses[identity] == nil, let failure = protect(path, protection, set) {
+        return .failure(failure)
+      }
       uses[identity, default: Use()].connections += 1
       return .success(Token(identity))
     }
@@ -75,10 +77,27 @@ enum FilesInUse {
   private static func protect(
     _ path: String, _ protection: FileProtection, _ set: @escaping @Sendable (Int32, Int32) -> Int32
   ) -> Failure? {
-    for (suffix, protection) in [("", protection), ("-wal", protection), ("-shm", .none)] {
-      let flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
-      let file = unsafe open(path + suffix, flags, mode_t(0o600))
-      // What may not be opened here SQLite names.
+    // The companions stand beside the file itself, not beside a link to it.
+    guard let resolved = unsafe realpath(path, nil) else { return nil }
+    defer { unsafe free(resolved) }
+    let path = unsafe String(cString: resolved)
+    let main = unsafe open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC)
+    var status = stat()
+    // What may not be opened here SQLite names.
+    guard main >= 0 else { return nil }
+    defer { _ = close(main) }
+    guard unsafe fstat(main, &status) == 0 else { return nil }
+    if protection.protect(main, set: set) != 0 { return Failure(number: errno) }
+    for (suffix, protection) in [("-wal", protection), ("-shm", .none)] {
+      let flags = O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
+      var file = unsafe open(path + suffix, flags | O_CREAT | O_EXCL, mode_t(0o600))
+      if file >= 0 {
+        // As SQLite makes them: for those who may use the file.
+        _ = fchmod(file, status.st_mode & 0o777)
+        _ = fchown(file, status.st_uid, status.st_gid)
+      } else {
+        file = unsafe open(path + suffix, flags)
+      }
       guard file >= 0 else { continue }
       defer { _ = close(file) }
       if protection.protect(file, set: set) != 0 { return Failure(number: errno) }
@@ -119,7 +138,15 @@ enum FilesInUse {
     // One that may be written to and not read is no reason to make no store.
     guard folder >= 0 else { return true }
     defer { _ = close(folder) }
-    return FileFlush.flush(folder) == 0 || [EINVAL, EROFS, ENOTSUP].contains(errno)
+    return FileFlush.flush(folder) == 0 || [EINVAL, EROFS, ENOTSUP, EOPNOTSUPP, ENOTTY].contains(errno)
+  }
+
+  /// Has what was written to a file without locks of SQLite's reach the disk; answers the system's error, 0 for none.
+  static func flush(_ path: String) -> Int32 {
+    let file = unsafe open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+    guard file >= 0 else { return errno }
+    defer { _ = close(file) }
+    return FileFlush.flush(file) == 0 ? 0 : errno
   }
 
   /// What the system says about a file, and its first bytes.

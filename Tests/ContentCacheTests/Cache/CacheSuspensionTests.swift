@@ -2,6 +2,7 @@ import ContentCache
 import Foundation
 import HTTPCore
 import Storage
+import Synchronization
 import TestSupport
 import Testing
 
@@ -57,7 +58,7 @@ struct CacheSuspensionTests {
       { try await cache.removeEntry(forKey: "k") },
       { try await cache.removeAll() },
       { try await cache.update(entry, to: Self.metadata, forKey: "k") },
-      { try await cache.makeWriter().append(Self.large) },
+      { _ = try await cache.makeWriter() },
     ]
     for call in calls { await #expect(throws: CacheError.suspended) { try await call() } }
     #expect(cache.entryAtHand(forKey: "k") == nil)
@@ -147,7 +148,60 @@ struct CacheSuspensionTests {
       try await cache.resume()
       await #expect(throws: CacheError.closed) { _ = try await cache.entry(forKey: "k") }
       await #expect(throws: CacheError.closed) { try await cache.removeAll() }
+      await #expect(throws: CacheError.closed) { _ = try await cache.makeWriter() }
     }
+  }
+
+  /// A cache that notes whether it is suspended, and fails to suspend and to resume where it is told to.
+  private final class NotingCache: Cache {
+    private struct State {
+      var isSuspended = false
+      var failure: CacheError?
+    }
+
+    private let inner = MemoryCache()
+    private let state = Mutex(State())
+
+    var isSuspended: Bool { state.withLock { $0.isSuspended } }
+
+    func fail(_ failure: CacheError?) { state.withLock { $0.failure = failure } }
+
+    func entry(forKey key: String) async throws(CacheError) -> CacheEntry? { try await inner.entry(forKey: key) }
+    func store(_ entry: CacheEntry, forKey key: String) async throws(CacheError) {
+      try await inner.store(entry, forKey: key)
+    }
+    func removeEntry(forKey key: String) async throws(CacheError) { try await inner.removeEntry(forKey: key) }
+    func removeAll() async throws(CacheError) { try await inner.removeAll() }
+
+    func suspend() async throws(CacheError) {
+      state.withLock { $0.isSuspended = true }
+      if let failure = state.withLock({ $0.failure }) { throw failure }
+    }
+
+    func resume() async throws(CacheError) {
+      if let failure = state.withLock({ $0.failure }) { throw failure }
+      state.withLock { $0.isSuspended = false }
+    }
+  }
+
+  @Test("of two caches as one each is suspended though the other fails, and none is resumed alone")
+  func oneOfTwoFails() async throws {
+    let (memory, disk) = (NotingCache(), NotingCache())
+    let cache = TieredCache(memory: memory, disk: disk)
+    let failure = CacheError.full(path: "/disk")
+    disk.fail(failure)
+    memory.fail(.full(path: "/memory"))
+    await #expect(throws: failure) { try await cache.suspend() }
+    #expect(disk.isSuspended && memory.isSuspended)
+    memory.fail(nil)
+    await #expect(throws: failure) { try await cache.resume() }
+    #expect(disk.isSuspended && memory.isSuspended)
+    await #expect(throws: CacheError.suspended) { _ = try await cache.entry(forKey: "k") }
+    disk.fail(nil)
+    try await cache.resume()
+    #expect(!disk.isSuspended && !memory.isSuspended)
+    try await cache.store(Self.entry("one"), forKey: "k")
+    #expect(try await Self.text(cache) == "one")
   }
 
   @Test("suspended and resumed in any order beside changes: each is made or refused by name", arguments: Kind.allCases)

@@ -95,7 +95,16 @@ struct SpoolTests {
     #expect(CacheError(errno: ENOSPC, path: "/x") == .full(path: "/x"))
     #expect(CacheError(errno: EDQUOT, path: "/x") == .full(path: "/x"))
     #expect(CacheError(errno: EROFS, path: "/x") == .readOnly(path: "/x"))
-    #expect(CacheError(errno: EACCES, path: "/x") == .readOnly(path: "/x"))
+    for code in [EACCES, EPERM] {
+      #expect(CacheError(errno: code, path: "/x") == .readOnly(path: "/x"))
+      // What may not be read is not what may not be written.
+      guard case .failed("/x", let reason) = CacheError(errno: code, path: "/x", isReading: true) else {
+        Issue.record("\(code)")
+        continue
+      }
+      #expect(reason.contains("cannot be read"))
+      #expect(reason.contains("locked") == (code == EPERM))
+    }
   }
 
   @Test("a temporary file has no name, and is closed with its last user")

@@ -48,6 +48,25 @@ struct ChangeElsewhereTests {
     #expect(one.network.requests.count == 1 && other.network.requests.count == 2)
   }
 
+  @Test("what the files no longer hold when it is declared invalid is not answered from another process's memory")
+  func evicted() async throws {
+    let folder = try TemporaryFolder()
+    let (one, other) = (
+      try await Self.rig(.memoryOverFiles, folder), try await Self.rig(.memoryOverFiles, folder)
+    )
+    let first = immediately { try await other.line() }
+    answer(await other.network.asked(0), "old")
+    #expect(try await first.value == "200 old network")
+    // Room is made for another entry.
+    let small = try FileCache(path: folder.file("files"), limit: 4096)
+    let metadata = CacheMetadata(url: "u", status: 200, requestTime: 1, responseTime: 1)
+    try await small.store(CacheEntry(metadata: metadata, bytes: [UInt8](repeating: 0, count: 3900)), forKey: "u")
+    #expect(try await small.entry(forKey: "u") != nil)
+    #expect(try await one.line(policy: .cacheOnly).hasPrefix("504"))
+    #expect(try await one.line(method: .put) == "204  network")
+    #expect(try await other.line(policy: .cacheOnly).hasPrefix("504"))
+  }
+
   @Test("a response from before everything was removed is not kept", arguments: Place.allCases)
   func removal(place: Place) async throws {
     let folder = try TemporaryFolder()

@@ -61,6 +61,21 @@ struct SuspendedEngineTests {
     #expect(await late == "two")
   }
 
+  @Test(
+    "a request that passes by the cache ends too",
+    arguments: [(.options, [:]), (.get, ["Cache-Control": "no-store"])] as [(HTTPMethod, HTTPFields)])
+  func passing(method: HTTPMethod, fields: HTTPFields) async throws {
+    let rig = EngineRig()
+    let engine = rig.engine
+    let request = rig.request("/a", method: method, fields)
+    let asking = Task { try await engine.answer(request) }
+    let asked = await rig.network.asked(0)
+    try await engine.suspend()
+    // It has ended by now: this comes too late.
+    asked.fail(.connectionLost(reason: "late"))
+    await #expect(throws: HTTPTransportError.suspended) { _ = try await asking.value }
+  }
+
   @Test("a change that a suspension ends makes what is stored invalid: it may have taken effect")
   func change() async throws {
     let folder = try TemporaryFolder()

@@ -253,4 +253,67 @@ struct FileFailureTests {
     #expect(failure.description.contains("cannot be read") && failure.description.contains("permissions"), "\(failure)")
     await cache.close()
   }
+
+  @Test("as a locked device lets nobody read, the message says so; the folder is not taken for read-only")
+  func lockedDevice() async throws {
+    let rig = try FileCacheRig()
+    let plan = FaultPlan()
+    let cache = try rig.open(faults: plan.faults)
+    await cache.drained()
+    for (key, length) in [("small", 20), ("large", 200_000)] {
+      try await cache.store(FileCacheRig.entry(length), forKey: key)
+    }
+    let held = try #require(try await cache.entry(forKey: "large"))
+    let reads: [(step: DiskStep, count: Int, read: @Sendable () async throws -> Void)] = [
+      (.open, 0, { _ = try await cache.entry(forKey: "small") }),
+      (.read, 0, { _ = try await cache.entry(forKey: "small") }),
+      (.open, 1, { _ = try await cache.entry(forKey: "large") }),
+      (.read, 0, { _ = try await held.read(0..<10) }),
+    ]
+    for (number, act) in reads.enumerated() {
+      plan.fail(act.step, after: act.count, EPERM, lasting: true)
+      let failure = await cacheError(act.read)
+      #expect(plan.end() > 0, "\(number)")
+      guard case .failed(_, let reason)? = failure else {
+        Issue.record("\(number): \(String(describing: failure))")
+        continue
+      }
+      #expect(reason.contains("locked"), "\(number)")
+    }
+    #expect(try await cache.whole("small")?.bytes == FileCacheRig.bytes(20))
+    #expect(try await held.read(0..<held.length) == FileCacheRig.bytes(200_000))
+    await cache.close()
+  }
+
+  @Test("as the file system has no locks, the folder is not taken for one of a later version")
+  func noLocks() throws {
+    let rig = try FileCacheRig()
+    let plan = FaultPlan()
+    plan.fail(.lock, after: 0, ENOTSUP, lasting: true)
+    let failure = #expect(throws: CacheError.self) { _ = try rig.open(faults: plan.faults) }
+    guard case .failed? = failure else {
+      Issue.record("\(String(describing: failure))")
+      return
+    }
+  }
+
+  @Test(
+    "as a socket has an entry's name, which Linux and Darwin say by different numbers, the entry is damaged",
+    arguments: [ENXIO, EOPNOTSUPP])
+  func socket(code: Int32) async throws {
+    let rig = try FileCacheRig()
+    let plan = FaultPlan()
+    let cache = try rig.open(faults: plan.faults)
+    await cache.drained()
+    try await cache.store(FileCacheRig.entry(20), forKey: "k")
+    plan.fail(.open, after: 0, code)
+    let failure = await cacheError { _ = try await cache.entry(forKey: "k") }
+    guard case .corrupt? = failure else {
+      Issue.record("\(String(describing: failure))")
+      return
+    }
+    // It makes room for the next one.
+    #expect(try await cache.entry(forKey: "k") == nil)
+    await cache.close()
+  }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import ObjectStore
+import Storage
 import TestSupport
 import Testing
 
@@ -88,6 +89,23 @@ struct ObjectSuspensionTests {
     rig.runDelayed()
     try await store.resume()
     #expect(try await store.metadata(forKey: "a")?.timesRequested == 1)
+    try await store.close()
+  }
+
+  @Test("counts of requests do not wait for the lock of another process: they are lost")
+  func countsWithoutLock() async throws {
+    let rig = try ObjectRig()
+    let store = try await rig.open()
+    try await store.put("one", forKey: "a")
+    _ = try await store.value(String.self, forKey: "a")
+    let other = try SharedCounter(rig.path + "-changes")
+    try other.lock(milliseconds: 1000)
+    // Those that were to be written a while later hold up nothing either.
+    rig.runDelayed()
+    try await store.suspend()
+    other.unlock()
+    try await store.resume()
+    #expect(try await store.metadata(forKey: "a")?.timesRequested == 0)
     try await store.close()
   }
 

@@ -2,6 +2,7 @@ import Dispatch
 import Foundation
 import HTTPCore
 import ODataService
+import Synchronization
 import TestSupport
 import Testing
 
@@ -78,8 +79,10 @@ struct OfflineSuspensionTests {
     #expect(await Self.name { _ = try await store.readJSON("Rows") } == .storeNotOpen)
   }
 
-  @Test("a download that is interrupted half-way fails by name, waits, and is made when it is asked for again")
-  func download() async throws {
+  @Test(
+    "a whole download that is interrupted fails by name; the next one resumes it, a whole one begins anew",
+    arguments: [false, true])
+  func download(isWhole: Bool) async throws {
     let rows = ScriptedRows(45) { $0.pageSize = 10 }
     let server = try rows.serve()
     defer { server.stop() }
@@ -106,7 +109,9 @@ struct OfflineSuspensionTests {
     rows.change { $0.before = nil }
     try await store.resume()
     #expect(try await store.hasPendingDownload())
-    try await store.download(whole: true)
+    let before = rows.asked.count
+    try await store.download(whole: isWhole)
+    #expect((rows.asked.count - before < 5) == !isWhole)
     #expect(try await store.hasPendingDownload() == false)
     #expect(try await store.size("Rows") == 45)
     try await store.close()
@@ -142,6 +147,106 @@ struct OfflineSuspensionTests {
     try await store.resume()
     #expect(rows.asked.count - before < 5)
     #expect(try await store.size("Rows") == 45)
+    try await store.close()
+  }
+
+  @Test("suspended again while it is resumed: that fails by name at once, though the service does not answer")
+  func resuming() async throws {
+    let rows = ScriptedRows(45) { $0.pageSize = 10 }
+    let server = try rows.serve()
+    defer { server.stop() }
+    let folder = try TemporaryFolder()
+    let store = try Self.provider(folder, server)
+    try await store.add(OfflineODataDefiningQuery("rows", "Rows"))
+    let arrivals = Tally("requests that are held")
+    let isHeld = DispatchSemaphore(value: 0)
+    rows.change { state in
+      state.before = { number, _ in
+        guard number >= 2 else { return }
+        arrivals.add()
+        isHeld.wait()
+      }
+    }
+    let opening = Task { await Self.name { try await store.open() } }
+    try await arrivals.wait(for: 1)
+    try await store.suspend()
+    isHeld.signal()
+    #expect(await opening.value == .storeSuspended)
+    let resuming = Task { await Self.name { try await store.resume() } }
+    try await arrivals.wait(for: 2)
+    try await store.suspend()
+    #expect(await resuming.value == .storeSuspended)
+    // This one has begun by then, or not.
+    let next = immediately { await Self.name { try await store.resume() } }
+    try await store.suspend()
+    #expect(try await next.value == .storeSuspended)
+    #if os(Linux)
+      #expect(try heldLocks(below: folder.path) == [])
+    #endif
+    for _ in 0..<5 { isHeld.signal() }
+    rows.change { $0.before = nil }
+    try await store.resume()
+    #expect(try await store.size("Rows") == 45)
+    try await store.close()
+  }
+
+  @Test("suspended while it opens, at any moment: it is suspended in the end, not closed")
+  func atAnyMoment() async throws {
+    let server = try ScriptedRows(5).serve()
+    defer { server.stop() }
+    let folder = try TemporaryFolder()
+    let store = try await Self.open(folder, server)
+    for _ in 0..<30 {
+      try await store.close()
+      let opening = immediately { await Self.name { try await store.open() } }
+      try await store.suspend()
+      let name = try await opening.value
+      #expect([nil, .storeSuspended].contains(name))
+      #expect(await Self.name { _ = try await store.readJSON("Rows") } == .storeSuspended)
+      try await store.resume()
+      #expect(try await store.size("Rows") == 5)
+    }
+    try await store.close()
+  }
+
+  /// Suspends its store when it is open, and notes whether that ends while the opening still reports so.
+  private final class Hasty: OfflineODataDelegate {
+    let ends = Tally("suspensions")
+    let heard = Mutex<(states: [OfflineODataState], isEarly: Bool)>(([], false))
+
+    func offlineODataProvider(_ provider: OfflineODataProvider, stateDidChange state: OfflineODataState) {
+      heard.withLock { $0.states.append(state) }
+      guard state == .open else { return }
+      Task {
+        try? await provider.suspend()
+        ends.add()
+      }
+      for _ in 0..<100_000 where ends.value == 0 { sched_yield() }
+      let isEarly = ends.value > 0
+      heard.withLock { $0.isEarly = isEarly }
+    }
+  }
+
+  @Test("suspended as soon as it is open: the opening ends first, and the last event is that of the closing")
+  func lastEvent() async throws {
+    let server = try ScriptedRows(5).serve()
+    defer { server.stop() }
+    let folder = try TemporaryFolder()
+    let store = try Self.provider(folder, server)
+    try await store.add(OfflineODataDefiningQuery("rows", "Rows"))
+    let delegate = Hasty()
+    store.delegate = delegate
+    try await store.open()
+    try await delegate.ends.wait(for: 1)
+    let heard = delegate.heard.withLock { $0 }
+    #expect(heard.states == [.opening, .open, .closing, .closed])
+    #expect(!heard.isEarly)
+    #if os(Linux)
+      #expect(try heldLocks(below: folder.path) == [])
+    #endif
+    store.delegate = nil
+    try await store.resume()
+    #expect(try await store.size("Rows") == 5)
     try await store.close()
   }
 

@@ -47,6 +47,19 @@ struct UploadFirstTests {
     #expect(await UserRig.error { try await ada.open() }?.name == .otherUser)
   }
 
+  @Test("a store that is open is not removed; a log that is left beside a closed one is no reason to keep it")
+  func removal() async throws {
+    let ada = try await rig.open(try rig.provider("ada"))
+    let opening = UserOpening(ada.given, user: "bob")
+    #expect(await UserRig.error { try opening.remove() }?.name == .storeInUse)
+    #expect(try await ada.names() == ["order 1", "order 2"])
+    try await ada.close()
+    let paths = ["store.larder", "store.larder-wal"].map(rig.folder.file)
+    try Data([1, 2, 3]).write(to: URL(filePath: paths[1]))
+    try opening.remove()
+    for path in paths { #expect(!FileManager.default.fileExists(atPath: path)) }
+  }
+
   @Test("an upload that is cut throws its error and leaves the store, its changes and its user as they were")
   func cut() async throws {
     try await rig.fill("ada")

@@ -54,12 +54,9 @@ extension CacheFolder {
     } catch {
       switch error.code {
       case ENOENT, ENOTDIR: return .none
-      // A link, a socket, a device: nothing that was put there by a cache.
-      case ELOOP, ENXIO, EISDIR, ENODEV:
+      // A link, a socket (on Linux ENXIO, on Darwin EOPNOTSUPP), a device: nothing that was put there by a cache.
+      case ELOOP, ENXIO, EOPNOTSUPP, EISDIR, ENODEV:
         return .damaged(try? disk.status(root.number, path), reason: "it is no readable file")
-      // It may be whole: nobody can tell who may not read it.
-      case EACCES, EPERM:
-        throw .failed(path: fullPath(path), reason: "The file cannot be read. Check the permissions of the folder.")
       default: throw error.cacheError(fullPath(path))
       }
     }

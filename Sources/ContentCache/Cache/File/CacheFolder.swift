@@ -48,6 +48,7 @@ final class CacheFolder: Sendable {
     var synchronizes = false
     var key: StorageKey?
     var protection = FileProtection.completeUntilFirstUserAuthentication
+    var setProtection = FileProtection.system
     var faults: DiskFaults?
     var clock = UseClock.Source.system
     /// Draws random numbers for what decides which entries go: the seed of their names, and the hand's first place.
@@ -57,7 +58,7 @@ final class CacheFolder: Sendable {
 
   /// Opens a folder; makes it where it is missing.
   init(_ path: String, _ options: Options) throws(CacheError) {
-    let disk = Disk(faults: options.faults, protection: options.protection)
+    let disk = Disk(faults: options.faults, protection: options.protection, setProtection: options.setProtection)
     self.path = path
     self.disk = disk
     limit = options.limit
@@ -101,14 +102,16 @@ final class CacheFolder: Sendable {
 
   private static func openingError(_ error: Errno, _ path: String) -> CacheError {
     switch error.code {
-    case ENOTSUP:
-      .notSupported(
-        "the cache folder \(path), which was made by a later version. Update this program, choose another folder, or "
-          + "remove the folder.")
     case ENOENT, ENOTDIR, EINVAL:
       .failed(path: path, reason: "This is no path of a folder, and none can be made there.")
     default: error.cacheError(path)
     }
+  }
+
+  private static func laterVersion(_ path: String) -> CacheError {
+    .notSupported(
+      "the cache folder \(path), which was made by a later version. Update this program, choose another folder, or "
+        + "remove the folder.")
   }
 
   private static func makeFolders(_ path: String, _ disk: Disk) throws(Errno) {
@@ -129,9 +132,13 @@ final class CacheFolder: Sendable {
     do throws(Errno) {
       return (Descriptor(try disk.create(root.number, FolderNames.state, isNew: false)), true)
     } catch {
-      guard [EROFS, EACCES, EPERM].contains(error.code) else { throw error }
-      guard let file = try? disk.open(root.number, FolderNames.state) else { throw error }
-      return (Descriptor(file), false)
+      guard error.purpose != .protecting, [EROFS, EACCES, EPERM].contains(error.code) else { throw error }
+      let refusal: Errno
+      do throws(Errno) { return (Descriptor(try disk.open(root.number, FolderNames.state)), false) } catch {
+        refusal = error
+      }
+      // On a locked device nobody may even read it.
+      throw refusal.code == EPERM ? refusal : error
     }
   }
 
@@ -184,7 +191,7 @@ final class CacheFolder: Sendable {
       try system(path) { () throws(Errno) in try keepShelves(root, disk) }
       return (header, keys)
     }
-    if FolderState.isLater(bytes) { throw openingError(Errno(ENOTSUP), path) }
+    if FolderState.isLater(bytes) { throw laterVersion(path) }
     let made = try new(options, path)
     try system(path) { () throws(Errno) in
       // Entries are found by the header alone: without it they are of no use.
@@ -223,16 +230,16 @@ final class CacheFolder: Sendable {
   /// Makes a folder one that no key opens and every key makes anew; one of a later version stays and throws `notSupported`.
   static func forget(_ path: String) throws(CacheError) {
     let disk = Disk(faults: nil)
-    try system(path) { () throws(Errno) in
+    let isForgotten = try system(path) { () throws(Errno) -> Bool in
       let root = Descriptor(try disk.openFolder(AT_FDCWD, path, isLink: true))
       let state = Descriptor(try disk.open(root.number, FolderNames.state, O_RDWR))
       try lock(state, disk)
       defer { disk.unlock(state.number) }
-      guard !FolderState.isLater(try disk.read(state.number, FolderState.headerLength, at: 0)) else {
-        throw Errno(ENOTSUP)
-      }
+      if FolderState.isLater(try disk.read(state.number, FolderState.headerLength, at: 0)) { return false }
       try disk.write(state.number, [UInt8](repeating: 0, count: FolderState.headerLength), at: 0)
+      return true
     }
+    if !isForgotten { throw laterVersion(path) }
   }
 
   /// Waits for the lock of other processes, which they hold for moments only.

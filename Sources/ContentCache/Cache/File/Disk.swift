@@ -10,20 +10,31 @@ import Storage
 
 /// A system call's error number.
 struct Errno: Error, Hashable, Sendable {
-  let code: Int32
+  /// What the call was for, where the number alone does not tell what it means.
+  enum Purpose: Sendable { case reading, protecting, other }
 
-  init(_ code: Int32) { self.code = code }
+  let code: Int32
+  let purpose: Purpose
+
+  init(_ code: Int32, _ purpose: Purpose = .other) {
+    self.code = code
+    self.purpose = purpose
+  }
 
   /// The cache's word for it; `path` is what was worked on.
   func cacheError(_ path: String) -> CacheError {
-    switch code {
+    if purpose == .protecting {
+      let reason = "The class of protection cannot be set (errno \(code)). Try again when the device is unlocked."
+      return .failed(path: path, reason: reason)
+    }
+    return switch code {
     // The process's or the file system's limit on a file's size.
     case EFBIG: .full(path: path)
     case EMFILE, ENFILE: .failed(path: path, reason: "Too many files are open. Raise the limit, or hold fewer entries.")
     case ENOENT, ENOTDIR:
       .failed(
         path: path, reason: "The cache's folder was removed while it was open. The next change makes it again.")
-    default: CacheError(errno: code, path: path)
+    default: CacheError(errno: code, path: path, isReading: purpose == .reading)
     }
   }
 }
@@ -43,6 +54,8 @@ struct Disk: Sendable {
   let faults: DiskFaults?
   /// The class of the files that it makes.
   var protection = FileProtection.completeUntilFirstUserAuthentication
+  /// The system's call that sets a file's class; nil where files have none.
+  var setProtection = FileProtection.system
 
   /// What is known of a file.
   struct Status: Hashable, Sendable {
@@ -61,34 +74,39 @@ struct Disk: Sendable {
   }
 
   @inline(__always)
-  private func check(_ step: DiskStep) throws(Errno) {
-    if let faults, let code = faults(step) { throw Errno(code) }
+  private func check(_ step: DiskStep, _ purpose: Errno.Purpose = .other) throws(Errno) {
+    if let faults, let code = faults(step) { throw Errno(code, purpose) }
   }
 
   /// The result of a call that answers -1 for an error, again while signals interrupt it.
   @inline(__always)
-  private func retried<Number: SignedInteger>(_ call: () -> Number) throws(Errno) -> Number {
+  private func retried<Number: SignedInteger>(
+    _ purpose: Errno.Purpose = .other, _ call: () -> Number
+  ) throws(Errno) -> Number {
     while true {
       let result = call()
       if result >= 0 { return result }
       let code = errno
-      if code != EINTR { throw Errno(code) }
+      if code != EINTR { throw Errno(code, purpose) }
     }
   }
 
   /// Opens a file that is there. `folder` is an open folder, or `AT_FDCWD`.
   func open(_ folder: Int32, _ name: String, _ flags: Int32 = O_RDONLY) throws(Errno) -> Int32 {
-    try check(.open)
+    let purpose: Errno.Purpose = flags == O_RDONLY ? .reading : .other
+    try check(.open, purpose)
     // The name's bytes outlive the call; so below.
-    return try retried { unsafe openat(folder, name, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0) }
+    return try retried(purpose) { unsafe openat(folder, name, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0) }
   }
 
-  /// Makes a file that must not be there yet, or with `isNew` false opens it where it is.
-  func create(_ folder: Int32, _ name: String, isNew: Bool = true) throws(Errno) -> Int32 {
+  /// Makes a file that must not be there yet, or with `isNew` false opens it where it is. A file that is only a lock has no
+  /// content, so its class is `none`.
+  func create(_ folder: Int32, _ name: String, isNew: Bool = true, isLock: Bool = false) throws(Errno) -> Int32 {
     try check(.create)
     let flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | (isNew ? O_EXCL : 0)
     let made = try retried { unsafe openat(folder, name, flags, 0o600) }
-    do throws(Errno) { _ = try retried { protection.protect(made) } } catch {
+    let protection = isLock ? FileProtection.none : protection
+    do throws(Errno) { _ = try retried(.protecting) { protection.protect(made, set: setProtection) } } catch {
       _ = close(made)
       throw error
     }
@@ -104,12 +122,14 @@ struct Disk: Sendable {
 
   /// Fills the buffer from an offset on; answers fewer bytes only at the file's end.
   func read(_ file: Int32, into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(Errno) -> Int {
-    try check(.read)
+    try check(.read, .reading)
     guard let base = buffer.baseAddress else { return 0 }
     var done = 0
     while done < buffer.count {
       // `done` bytes of the buffer are filled; the rest is offered.
-      let count = try retried { unsafe pread(file, base + done, buffer.count &- done, off_t(offset &+ done)) }
+      let count = try retried(.reading) {
+        unsafe pread(file, base + done, buffer.count &- done, off_t(offset &+ done))
+      }
       if count == 0 { break }
       done &+= count
     }
@@ -120,9 +140,9 @@ struct Disk: Sendable {
   func readOnce(
     _ file: Int32, into buffer: UnsafeMutableRawBufferPointer, at offset: Int = 0
   ) throws(Errno) -> Int {
-    try check(.read)
+    try check(.read, .reading)
     // The buffer takes as many bytes as it says.
-    return try retried { unsafe pread(file, buffer.baseAddress, buffer.count, off_t(offset)) }
+    return try retried(.reading) { unsafe pread(file, buffer.baseAddress, buffer.count, off_t(offset)) }
   }
 
   /// Reads from the file's beginning, in one call, into buffers one after another.
@@ -130,7 +150,7 @@ struct Disk: Sendable {
     _ file: Int32, into first: UnsafeMutableRawBufferPointer, _ second: UnsafeMutableRawBufferPointer,
     _ third: UnsafeMutableRawBufferPointer = unsafe UnsafeMutableRawBufferPointer(start: nil, count: 0)
   ) throws(Errno) -> Int {
-    try check(.read)
+    try check(.read, .reading)
     // Each buffer takes as many bytes as it says.
     var all = unsafe (
       iovec(iov_base: first.baseAddress, iov_len: first.count),
@@ -140,7 +160,7 @@ struct Disk: Sendable {
     return try unsafe withUnsafeBytes(of: &all) { raw throws(Errno) in
       // A tuple of one type lies in memory as an array does.
       let vectors = unsafe raw.assumingMemoryBound(to: iovec.self)
-      return try retried { unsafe preadv(file, vectors.baseAddress, Int32(vectors.count), 0) }
+      return try retried(.reading) { unsafe preadv(file, vectors.baseAddress, Int32(vectors.count), 0) }
     }
   }
 

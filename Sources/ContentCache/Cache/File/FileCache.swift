@@ -61,7 +61,8 @@ public final class FileCache: Cache, SharedCache {
     try self.init(
       path,
       CacheFolder.Options(
-        limit: max(0, limit), synchronizes: synchronizes, key: key, protection: fileProtection, onDiagnostic: onDiagnostic))
+        limit: max(0, limit), synchronizes: synchronizes, key: key, protection: fileProtection,
+        onDiagnostic: onDiagnostic))
   }
 
   /// Opens a folder with clocks, failures and chance of a test's making.

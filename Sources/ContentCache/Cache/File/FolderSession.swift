@@ -30,7 +30,7 @@ final class FolderSession: Sendable {
     while true {
       let identifier = HexadecimalText.text(UInt64.random(in: 0 ... .max), digits: 16)
       let path = FolderNames.temporary + "/" + identifier
-      let lock = Descriptor(try disk.create(root.number, path + ".lock"))
+      let lock = Descriptor(try disk.create(root.number, path + ".lock", isLock: true))
       // Another process that sweeps may have seen the file before it was locked, and removed it.
       guard try disk.lock(lock.number), try disk.status(lock.number).links > 0 else { continue }
       do throws(Errno) {

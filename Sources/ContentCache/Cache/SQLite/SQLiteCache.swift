@@ -209,7 +209,12 @@ public final class SQLiteCache: Cache, SharedCache {
 
   /// A writer that stages what is large in the file, 256 KiB at a time, and makes it visible by one short transaction.
   public func makeWriter() async throws(CacheError) -> any CacheWriter {
-    SQLiteCacheWriter(try await presentStore(), limit: entryLimit)
+    let store = try await presentStore()
+    switch state.withLock({ $0.use }) {
+    case .open: return SQLiteCacheWriter(store, limit: entryLimit)
+    case .suspended: throw .suspended
+    case .closed: throw .closed
+    }
   }
 
   func sharedPart(ofKey key: String) -> (changes: SharedChanges, part: Int)? {

@@ -170,7 +170,7 @@ package final class SpoolFile: Sendable {
       } else if got == 0 {
         throw CacheError(errno: EIO, path: path)
       } else if errno != EINTR {
-        throw CacheError(errno: errno, path: path)
+        throw CacheError(errno: errno, path: path, isReading: true)
       }
     }
   }

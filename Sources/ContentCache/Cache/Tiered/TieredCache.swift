@@ -153,20 +153,26 @@ public final class TieredCache: Cache {
 
   // MARK: Suspension
 
-  /// Suspends both. Calls throw `suspended` until ``resume()``.
+  /// Suspends both, even if one fails. Calls throw `suspended` until ``resume()``.
   public func suspend() async throws(CacheError) {
     try await calls.run { [self] () throws(CacheError) in
       isSuspended.store(true, ordering: .releasing)
-      try await disk.suspend()
-      try await memory.suspend()
+      var failure: CacheError?
+      do throws(CacheError) { try await disk.suspend() } catch { failure = error }
+      do throws(CacheError) { try await memory.suspend() } catch { failure = failure ?? error }
+      if let failure { throw failure }
     }
   }
 
-  /// Resumes both. What the first holds is compared with what the second then has, once, before it is used again.
+  /// Resumes both. What the first holds is compared with what the second then has, once, before it is used again. Where
+  /// one cannot be resumed, both stay suspended.
   public func resume() async throws(CacheError) {
     try await calls.run { [self] () throws(CacheError) in
       try await memory.resume()
-      try await disk.resume()
+      do throws(CacheError) { try await disk.resume() } catch {
+        try? await memory.suspend()
+        throw error
+      }
       isSuspended.store(false, ordering: .releasing)
     }
   }

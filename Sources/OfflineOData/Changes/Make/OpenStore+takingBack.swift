@@ -71,6 +71,7 @@ extension OpenStore {
     for unit in Set(entries.map(\.unit)).sorted() {
       let step = await course.perform(.resolve(unit), refusal: nil)
       if let stop = step.stop {
+        if stop.isCancelled { throw stop }
         throw OfflineODataError(
           .outcomeUncertain, "request \(unit) cannot be looked up now: \(stop.errorMessage)", cause: stop)
       }

@@ -236,12 +236,10 @@ package struct UserOpening: Sendable {
     try arrive(mark)
   }
 
-  /// Removes a store that was closed just now, and that nobody opens without the lock.
-  private func remove() throws {
-    // Who closes a file last takes its log away.
-    guard DatabaseFile(path + "-wal").byteCount == 0, !FileManager.default.fileExists(atPath: path + "-wal") else {
-      throw OfflineODataError(.storeInUse, path)
-    }
+  /// Removes a store that was closed just now, and that nobody opens without the lock; throws `inUse` where it is open.
+  func remove() throws {
+    // By the locks: a log may be left beside a closed file.
+    try place.checkUnused()
     try place.remove()
     didStep(.removed)
   }

@@ -16,12 +16,15 @@ enum CipherIO {
   static func install(_ content: FileContent, in file: UnsafeMutablePointer<sqlite3_file>) {
     let held = unsafe Unmanaged.passRetained(content).toOpaque()
     unsafe (UnsafeMutableRawPointer(file) + contentOffset).storeBytes(of: held, as: UnsafeMutableRawPointer.self)
-    unsafe file.pointee.pMethods = UnsafePointer(methods)
+    let sharesMemory = unsafe real(file).file.pointee.pMethods?.pointee.xShmMap != nil
+    unsafe file.pointee.pMethods = UnsafePointer(sharesMemory ? methods : methodsWithoutSharedMemory)
   }
 
   /// The content of a file that is open with these calls; nil for any other file.
   static func content(_ file: UnsafeMutablePointer<sqlite3_file>?) -> FileContent? {
-    guard let file = unsafe file, unsafe file.pointee.pMethods == UnsafePointer(methods) else { return nil }
+    guard let file = unsafe file, let calls = unsafe file.pointee.pMethods,
+      unsafe calls == UnsafePointer(methods) || calls == UnsafePointer(methodsWithoutSharedMemory)
+    else { return nil }
     return unsafe held(file)?.takeUnretainedValue()
   }
 
@@ -42,11 +45,16 @@ enum CipherIO {
 
   //
   // nonisolated(unsafe): written once, before anybody can read it, and never given back.
-  nonisolated(unsafe) private static let methods: UnsafeMutablePointer<sqlite3_io_methods> = {
+  nonisolated(unsafe) private static let methods = unsafe make(sharesMemory: true)
+  /// For file systems without locks or shared memory: Apple's SQLite has calls of its own for these, and a log needs the
+  /// file locked for one connection there. From version 1 SQLite knows that.
+  nonisolated(unsafe) private static let methodsWithoutSharedMemory = unsafe make(sharesMemory: false)
+
+  private static func make(sharesMemory: Bool) -> UnsafeMutablePointer<sqlite3_io_methods> {
     let methods = UnsafeMutablePointer<sqlite3_io_methods>.allocate(capacity: 1)
     var calls = sqlite3_io_methods()
     // Version 2 has no memory map: pages are never where SQLite could look at them without us.
-    calls.iVersion = 2
+    calls.iVersion = sharesMemory ? 2 : 1
     unsafe calls.xClose = { unsafe CipherIO.close($0) }
     unsafe calls.xRead = { file, bytes, count, offset in
       guard let bytes = unsafe bytes else { return IOError.read }
@@ -68,10 +76,10 @@ enum CipherIO {
       unsafe CipherIO.with(file, or: SQLITE_NOTFOUND) { unsafe $0.control(operation, argument) }
     }
     addLocks(&calls)
-    addSharedMemory(&calls)
+    if sharesMemory { addSharedMemory(&calls) }
     unsafe methods.initialize(to: calls)
     return unsafe methods
-  }()
+  }
 
   private static func addLocks(_ calls: inout sqlite3_io_methods) {
     unsafe calls.xLock = { file, level in

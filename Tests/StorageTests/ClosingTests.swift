@@ -1,0 +1,63 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Storage
+
+@Suite("Databases: closed beside work, and where a part of that fails", .timeLimit(.minutes(5)))
+struct ClosingTests {
+  let folder: TemporaryFolder
+  var path: String { folder.file("test.db") }
+
+  init() throws { folder = try TemporaryFolder() }
+
+  /// What this process has open of the folder.
+  private var descriptors: [String] { openDescriptors().values.filter { $0.hasPrefix(folder.path) } }
+
+  @Test("a reader that is lent while the database is suspended is rejected, and suspending waits for its end")
+  func lending() async throws {
+    let database = try await Database.openForTest(path, schema: TestSchema.first)
+    try await database.insert("a")
+    let ends = Tally("ends of the suspending")
+    let (category, isEarly, suspending) = try await onOwnThread {
+      () -> (StorageError.Category?, Bool, Task<Void, any Error>?) in
+      var isEarly = false
+      var suspending: Task<Void, any Error>?
+      do throws(StorageError) {
+        _ = try database.readers.lend {
+          suspending = Task {
+            try await database.suspend()
+            ends.add()
+          }
+          while database.readers.over == nil { sched_yield() }
+          // Suspending would end about now if it did not wait for this reader.
+          for _ in 0..<1000 { sched_yield() }
+          isEarly = ends.value > 0
+        }
+        return (nil, isEarly, suspending)
+      } catch { return (error.category, isEarly, suspending) }
+    }
+    try await suspending?.value
+    #expect(category == .suspended && !isEarly)
+    #expect(descriptors == [])
+  }
+
+  @Test("where a reader cannot be closed, the writer is closed all the same, and the error is thrown")
+  func failing() async throws {
+    let database = try await Database.openForTest(path, schema: TestSchema.first)
+    for name in ["a", "b"] { try await database.insert(name) }
+    let reader = try database.readers.lend()
+    var cursor: RowCursor? = try reader.use { (connection, _) throws(StorageError) in
+      let cursor = try connection.cursor("SELECT name FROM item")
+      try cursor.forEachRow { (_) throws(StorageError) in false }
+      return cursor
+    }
+    // Back in the pool with a statement that is still in use.
+    reader.end()
+    #expect(await storageError { try await database.suspend() }?.category == .busy)
+    // The reader's connection ends with its statement; the writer's has ended before.
+    _ = cursor.take()
+    #expect(descriptors == [])
+    #expect(await storageError { try await database.insert("c") }?.category == .suspended)
+  }
+}
