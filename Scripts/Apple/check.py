@@ -34,7 +34,7 @@ def sdks(platforms, package):
     oldest = {"MACOS": oldest["macos"], "IOS": oldest["ios"]}
     state = hashlib.sha256(must("swiftc", "--version").encode() + str(oldest).encode())
     for file in sorted(HERE.rglob("*")):
-        if file.is_file() and (file.parent != HERE or file.name in ("make-sdk", "foundation.py", "rules.json")):
+        if file.is_file() and HERE / "Program" not in file.parents and (file.parent != HERE or file.name in ("make-sdk", "foundation.py", "rules.json")):
             state.update(str(file.relative_to(HERE)).encode() + file.read_bytes())
     home = WORK / state.hexdigest()[:12]
     home.mkdir(parents=True, exist_ok=True)

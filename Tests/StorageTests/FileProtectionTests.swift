@@ -94,7 +94,9 @@ struct FileProtectionTests {
       return -1
     }
     for _ in 0..<2 {
-      let error = #expect(throws: StorageError.self) { _ = try FilesInUse.enter(path, makes: true, set: refuse) }
+      let error = #expect(throws: StorageError.self) {
+        _ = try FilesInUse.enter(path, makes: true, .complete, set: refuse)
+      }
       #expect(error?.file == path)
       #expect(error?.message.contains("class of protection") == true)
     }

@@ -15,14 +15,9 @@ nonisolated struct Order: Decodable, Sendable, Identifiable {
 }
 
 /// What the online store has asked for.
-nonisolated struct Article: Decodable, Sendable, Identifiable {
-  var id: Int
-  var title: String
-
-  enum CodingKeys: String, CodingKey {
-    case id = "ID"
-    case title = "Title"
-  }
+nonisolated struct Article: Sendable, Identifiable {
+  let id: String
+  let title: String
 }
 
 /// A value of the object store.

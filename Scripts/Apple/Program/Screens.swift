@@ -52,8 +52,9 @@ struct ArticleList: View {
   private func load() async {
     for await event in stores.articles.schedule(.read("Articles?$top=30")).events {
       switch event {
-      case .requestCacheResponse, .requestServerResponse: articles = (try? await stores.readArticles()) ?? articles
-      case .requestFailed(let step): failure = step.error.localizedDescription
+      case .requestCacheResponse(let step), .requestServerResponse(let step):
+        articles = Stores.articles(step.response) ?? articles
+      case .requestFailed(let step): failure = step.error?.localizedDescription
       default: break
       }
     }

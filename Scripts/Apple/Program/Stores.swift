@@ -45,14 +45,18 @@ struct Stores: Sendable {
     try await orders.update("A_SalesOrder('\(order.id)')", to: change)
   }
 
-  /// The articles as the service has them, or had them.
-  func readArticles() async throws -> [Article] {
-    try await articles.read([Article].self, "Articles?$top=30")
+  /// The articles in a response of the online store; nil if it has no rows.
+  static func articles(_ response: ODataResponse?) -> [Article]? {
+    guard case .collection(let rows)? = try? response?.single?.payload() else { return nil }
+    return rows.entities.map { Article(id: "\($0["ID"] ?? .null)", title: "\($0["Title"] ?? .null)") }
   }
 
   /// The latest content of an image: what is kept at once, then the server's.
-  func image(_ url: URL, show: @MainActor (Data) -> Void) async throws {
-    for try await response in images.responses(to: ContentQuery<Data>(url)) { await show(response.value) }
+  func image(_ url: URL, show: @escaping @MainActor @Sendable (Data) -> Void) async throws {
+    for try await response in images.responses(to: ContentQuery<Data>(url)) {
+      let content = response.value
+      await MainActor.run { show(content) }
+    }
   }
 
   func keep(_ draft: Draft) async throws { try await drafts.put(draft, forKey: draft.id, labels: ["draft"]) }

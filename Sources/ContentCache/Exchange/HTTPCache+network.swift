@@ -42,7 +42,10 @@ extension HTTPCache {
     do {
       answer = try await pass(inquiry, reason)
     } catch {
-      if let stale = try await staleAnswer(.unreachable, inquiry, found, reason) { return stale }
+      // A suspension is no failure of the network.
+      if !transfers.isSuspended, let stale = try await staleAnswer(.unreachable, inquiry, found, reason) {
+        return stale
+      }
       throw error
     }
     guard let stale = try await staleAnswer(.status(answer.response.status), inquiry, found, reason) else {
@@ -60,7 +63,9 @@ extension HTTPCache {
     do {
       outcome = try await transfer.outcome(for: member)
     } catch {
-      if let answer = try await staleAnswer(.unreachable, inquiry, found, reason) { return answer }
+      if !transfers.isSuspended, let answer = try await staleAnswer(.unreachable, inquiry, found, reason) {
+        return answer
+      }
       throw error
     }
     switch outcome {

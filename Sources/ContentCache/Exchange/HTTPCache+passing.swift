@@ -149,22 +149,29 @@ extension HTTPCache {
   }
 
   private func invalidate(_ key: String) async throws(CacheError) {
-    guard let first = try await cache.entry(forKey: key) else {
-      // The files may have made room for others, while another process has it in memory still: that notices a removal.
-      if sharedCache != nil { try await cache.removeEntry(forKey: key) }
-      return
-    }
+    guard let first = try await cache.entry(forKey: key) else { return await noteAbsence(of: key) }
     try await invalidate(first, key)
     for variant in first.metadata.variants {
-      if let entry = try await cache.entry(forKey: variant.key) { try await invalidate(entry, variant.key) }
+      if let entry = try await cache.entry(forKey: variant.key) {
+        try await invalidate(entry, variant.key)
+      } else {
+        await noteAbsence(of: variant.key)
+      }
     }
+  }
+
+  /// The files may have made room for others, while another process has the entry in memory still. That notices a removal.
+  private func noteAbsence(of key: String) async {
+    // Where the files cannot be written, no other process can have changed what is in memory.
+    try? await sharedCache?.removeEntry(forKey: key)
   }
 
   /// Marks a response, and what hides it. An index is no response.
   private func invalidate(_ entry: CacheEntry, _ key: String) async throws(CacheError) {
     if !entry.rules.isIndex { try await cache.update(entry, to: entry.metadata.invalidated, forKey: key) }
     let hiding = ResourceKey.hiding(key)
-    guard entry.rules.isHidden, let entry = try await cache.entry(forKey: hiding) else { return }
+    guard entry.rules.isHidden else { return }
+    guard let entry = try await cache.entry(forKey: hiding) else { return await noteAbsence(of: hiding) }
     try await cache.update(entry, to: entry.metadata.invalidated, forKey: hiding)
   }
 }

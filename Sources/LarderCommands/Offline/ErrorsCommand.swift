@@ -146,27 +146,43 @@ enum UndoCommand {
         paths.isEmpty ? "PATH or --all is missing" : "give PATH or --all, not both",
         hint: "'larder status' shows which entities have changes.")
     }
-    return try await OfflineAccess.with(arguments, context, signsIn: false) { access in
-      let provider = access.provider
-      let count =
-        paths.isEmpty
-        ? try await provider.undoAllPendingChanges() : try await provider.undoPendingChanges(of: paths)
-      if arguments.has(.json) {
-        var json = JSONOutput(context.output)
-        json.beginObject()
-        json.member("undone", count)
-        json.member("waiting", try await provider.pendingUploadCount())
-        json.endObject()
-        try json.endLine()
-      } else {
-        try context.output.line("\(Counted.text(count, "change")) undone")
+    var connected: OfflineAccess?
+    let status = try await OfflineAccess.withoutNetwork(arguments, context) { access in
+      guard try await PendingChanges(access.provider).uncertain == 0 else {
+        connected = try await access.connected(arguments, context)
+        return .done
       }
-      if paths.isEmpty, try await provider.hasPendingChanges() {
-        context.warn(
-          "changes whose outcome is not known stay: 'larder errors list' shows them, 'larder errors discard' takes them out"
-        )
-      }
-      return .done
+      return try await undo(paths, access, arguments, context)
     }
+    // An uncertain change is looked up at the service.
+    guard let connected else { return status }
+    return try await OfflineAccess.with(connected, context) { access in
+      try await undo(paths, access, arguments, context)
+    }
+  }
+
+  private static func undo(
+    _ paths: [String], _ access: OfflineAccess, _ arguments: ParsedArguments, _ context: CommandContext
+  ) async throws -> CommandStatus {
+    let provider = access.provider
+    let count =
+      paths.isEmpty
+      ? try await provider.undoAllPendingChanges() : try await provider.undoPendingChanges(of: paths)
+    if arguments.has(.json) {
+      var json = JSONOutput(context.output)
+      json.beginObject()
+      json.member("undone", count)
+      json.member("waiting", try await provider.pendingUploadCount())
+      json.endObject()
+      try json.endLine()
+    } else {
+      try context.output.line("\(Counted.text(count, "change")) undone")
+    }
+    if paths.isEmpty, try await provider.hasPendingChanges() {
+      context.warn(
+        "changes whose outcome is not known stay: 'larder errors list' shows them, 'larder errors discard' takes them out"
+      )
+    }
+    return .done
   }
 }

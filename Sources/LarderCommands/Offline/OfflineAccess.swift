@@ -29,10 +29,9 @@ struct OfflineAccess: Sendable {
     try self.init(folder, NoNetwork(), nil, parameters)
   }
 
-  /// The store for verbs that download. `fills`: opening runs the first download. `signsIn`: a person may be asked to sign in.
+  /// The store for verbs that download. `fills`: opening runs the first download.
   init(
-    _ folder: CloneFolder, _ arguments: ParsedArguments, _ context: CommandContext, createsStore: Bool, fills: Bool,
-    signsIn: Bool = true
+    _ folder: CloneFolder, _ arguments: ParsedArguments, _ context: CommandContext, createsStore: Bool, fills: Bool
   ) async throws {
     let access = try ServiceAccess(arguments, context)
     var parameters = OfflineODataParameters(
@@ -40,7 +39,7 @@ struct OfflineAccess: Sendable {
       storeEncryptionKey: try KeyAccess.key(arguments, context), conversation: access.options)
     parameters.customHeaders = access.options.fields
     try StoreUserOption.set(&parameters, arguments, context)
-    let authentication = try await access.authentication(root: try folder.root, isOffline: !signsIn, context)
+    let authentication = try await access.authentication(root: try folder.root, isOffline: false, context)
     try self.init(folder, access.transport, authentication, parameters)
   }
 
@@ -62,6 +61,16 @@ struct OfflineAccess: Sendable {
     var parameters = parameters
     parameters.fillsOnOpening = true
     return try OfflineAccess(folder, transport, authentication, parameters)
+  }
+
+  /// The store with a network. Nobody is asked to sign in, and the key is not read again: it may have come from standard input.
+  func connected(_ arguments: ParsedArguments, _ context: CommandContext) async throws -> OfflineAccess {
+    let access = try ServiceAccess(arguments, context)
+    var parameters = parameters
+    parameters.conversation = access.options
+    parameters.customHeaders = access.options.fields
+    let authentication = try await access.authentication(root: try folder.root, isOffline: true, context)
+    return try OfflineAccess(folder, access.transport, authentication, parameters)
   }
 
   /// A conversation with the service, signed in as the store is; how many requests go out at once.
@@ -107,18 +116,17 @@ struct OfflineAccess: Sendable {
     return try await with(try OfflineAccess(offline: folder, arguments, context), context, body)
   }
 
-  /// Does this with a network. Opening downloads nothing. `signsIn`: a person may be asked to sign in.
+  /// Does this with a network. Opening downloads nothing.
   static func with(
-    _ arguments: ParsedArguments, _ context: CommandContext, signsIn: Bool = true,
-    _ body: (OfflineAccess) async throws -> CommandStatus
+    _ arguments: ParsedArguments, _ context: CommandContext, _ body: (OfflineAccess) async throws -> CommandStatus
   ) async throws -> CommandStatus {
     let folder = try CloneFolder.filled(arguments, context)
     return try await with(
-      try await OfflineAccess(folder, arguments, context, createsStore: false, fills: false, signsIn: signsIn), context,
-      body)
+      try await OfflineAccess(folder, arguments, context, createsStore: false, fills: false), context, body)
   }
 
-  private static func with(
+  /// Opens a store, works with it, and closes it however that ends.
+  static func with(
     _ access: OfflineAccess, _ context: CommandContext, _ body: (OfflineAccess) async throws -> CommandStatus
   ) async throws -> CommandStatus {
     try await access.open()

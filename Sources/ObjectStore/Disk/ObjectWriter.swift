@@ -267,6 +267,8 @@ final class ObjectWriter: Sendable {
         // Changes that wait come between.
         if count == ObjectWriter.countSlice { return writeRound() }
         memory.endWritingCounts(succeeded: true)
+      } catch is NotBegun {
+        memory.endWritingCounts(succeeded: false, triesAgain: true)
       } catch {
         memory.endWritingCounts(succeeded: false)
         report(error)

@@ -158,7 +158,9 @@ final class Memory: Sendable {
 
   func beginWritingCounts(scheduled: Bool) -> Bool { tier.withLock { $0.beginWritingCounts(scheduled: scheduled) } }
 
-  func endWritingCounts(succeeded: Bool) { step { tier, _ in tier.endWritingCounts(succeeded: succeeded) } }
+  func endWritingCounts(succeeded: Bool, triesAgain: Bool = false) {
+    step { tier, _ in tier.endWritingCounts(succeeded: succeeded, triesAgain: triesAgain) }
+  }
 
   func nextMoment() -> Int64 { tier.withLock { $0.nextMoment() } }
 

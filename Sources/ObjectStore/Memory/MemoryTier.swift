@@ -333,9 +333,11 @@ struct MemoryTier: Sendable {
   }
 
   /// It is over. What came meanwhile is written in a while; what could not be written, some time after the next request.
-  mutating func endWritingCounts(succeeded: Bool) {
-    (isWriting, isWritingAsked) = (false, false)
-    guard succeeded, counts.count > 0 || !requested.isEmpty, !isWritingScheduled else { return }
+  ///
+  /// - Parameter triesAgain: another process has the lock. The counts are tried again in a while, however many come until then.
+  mutating func endWritingCounts(succeeded: Bool, triesAgain: Bool = false) {
+    (isWriting, isWritingAsked) = (false, triesAgain)
+    guard succeeded || triesAgain, counts.count > 0 || !requested.isEmpty, !isWritingScheduled else { return }
     isWritingScheduled = true
     errands.insert(.scheduleCounts)
   }

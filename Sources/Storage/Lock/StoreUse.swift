@@ -22,14 +22,15 @@ package final class SerialCalls: Sendable {
   package func run<Failure: Error>(
     _ call: @escaping @Sendable () async throws(Failure) -> Void
   ) async throws(Failure) {
-    let task = last.withLock { last in
+    // The former one is released after unlocking.
+    let (task, _) = last.withLock { last in
       let former = last
       let task = Task<Result<Void, Failure>, Never> {
         await former?()
         do throws(Failure) { return .success(try await call()) } catch { return .failure(error) }
       }
       last = { _ = await task.value }
-      return task
+      return (task, former)
     }
     try await task.value.get()
   }

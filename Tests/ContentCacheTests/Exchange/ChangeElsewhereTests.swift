@@ -48,17 +48,25 @@ struct ChangeElsewhereTests {
     #expect(one.network.requests.count == 1 && other.network.requests.count == 2)
   }
 
-  @Test("what the files no longer hold when it is declared invalid is not answered from another process's memory")
-  func evicted() async throws {
+  @Test(
+    "what the files no longer hold when it is declared invalid is not answered from another process's memory",
+    arguments: [false, true])
+  func evicted(isVariant: Bool) async throws {
     let folder = try TemporaryFolder()
     let (one, other) = (
       try await Self.rig(.memoryOverFiles, folder), try await Self.rig(.memoryOverFiles, folder)
     )
     let first = immediately { try await other.line() }
-    answer(await other.network.asked(0), "old")
+    let asked = await other.network.asked(0)
+    var fields: HTTPFields = ["Cache-Control": "max-age=60"]
+    if isVariant { fields["Vary"] = "Accept-Language" }
+    asked.answer(200, fields, length: 3)
+    asked.send("old")
+    asked.finish()
     #expect(try await first.value == "200 old network")
-    // Room is made for another entry.
-    let small = try FileCache(path: folder.file("files"), limit: 4096)
+    #expect(try await other.line().hasPrefix("200 old "))
+    // Room is made for another entry: of the variant first, which is older than the index.
+    let small = try FileCache(path: folder.file("files"), limit: isVariant ? 4300 : 4096)
     let metadata = CacheMetadata(url: "u", status: 200, requestTime: 1, responseTime: 1)
     try await small.store(CacheEntry(metadata: metadata, bytes: [UInt8](repeating: 0, count: 3900)), forKey: "u")
     #expect(try await small.entry(forKey: "u") != nil)

@@ -130,10 +130,8 @@ public final class SQLiteCache: Cache, SharedCache {
       let (former, use) = state.withLock { ($0.store, $0.use) }
       guard use == .open, !former.database.isInPlace else { return }
       let made = try await SQLiteCache.open(opening, limit: limit, onDiagnostic).store
-      _ = state.withLock { state in
-        state.formers = state.formers.filter { $0.store != nil } + [Former(store: former)]
-        return exchange(&state.store, with: made)
-      }
+      let formers = state.withLock { $0.formers }.filter { $0.store != nil } + [Former(store: former)]
+      _ = state.withLock { state in (exchange(&state.formers, with: formers), exchange(&state.store, with: made)) }
     }
     return store
   }

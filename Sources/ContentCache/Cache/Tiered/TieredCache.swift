@@ -84,6 +84,7 @@ public final class TieredCache: Cache {
     try checkUse()
     try await stripes.change(key) { () throws(CacheError) in
       let (failure, mark) = await changeDisk(key) { () throws(CacheError) in try await disk.store(entry, forKey: key) }
+      if failure == .suspended { throw .suspended }
       await keepInMemory(entry, forKey: key, mark)
       if let failure { throw failure }
     }
@@ -196,6 +197,8 @@ public final class TieredCache: Cache {
       distrust.remove(key)
       return (nil, shared?.changeMark(forKey: key)?.following(before))
     } catch {
+      // What memory has is compared with the second when both are resumed.
+      if error == .suspended { return (error, nil) }
       distrust.add(key)
       return (error, shared?.changeMark(forKey: key))
     }

@@ -68,6 +68,7 @@ final class TieredWriter: CacheWriter {
         if let failure { throw failure }
         kept = try await disk?.commit(metadata, forKey: key)
       }
+      if refusal == .suspended { throw .suspended }
       if let entry = small ?? kept {
         await cache.keepInMemory(entry, forKey: key, mark)
       } else {
