@@ -12,7 +12,7 @@
     // The list comes in pieces, and where others lock and unlock between them a piece may lack a line. So it is read several times.
     var lines: Set<Substring> = []
     for _ in 0..<5 {
-      let locks = try String(contentsOf: URL(filePath: "/proc/locks"), encoding: .utf8)
+      let locks = try whole("/proc/locks")
       // Without the number in front, which is the place in the list.
       for line in locks.split(separator: "\n") { lines.insert(line.drop { $0 != " " }) }
     }
@@ -24,5 +24,16 @@
       }
       return "\(parts[0]) \(name)"
     }
+  }
+
+  /// All of a file of the kernel's, which has no length that would say how much there is to read.
+  private func whole(_ path: String) throws -> String {
+    let file = open(path, O_RDONLY | O_CLOEXEC)
+    guard file >= 0 else { throw POSIXError(.ENOENT) }
+    defer { close(file) }
+    var bytes: [UInt8] = []
+    var room = [UInt8](repeating: 0, count: 1 << 16)
+    while case let count = read(file, &room, room.count), count > 0 { bytes += room[..<count] }
+    return String(decoding: bytes, as: UTF8.self)
   }
 #endif
