@@ -137,8 +137,8 @@ extension StorageError {
   /// Whether a function of the store's own had no value for its arguments: a row is read without the engine's code.
   var isOfFunction: Bool { category == .unexpectedValue && code != 0 }
 
-  /// Whether the question makes a statement that is larger than SQLite accepts ("Limits in SQLite"). The file is sound. SQLite
-  /// has no result code for this, only these messages.
+  /// Whether the query's statement is larger than SQLite accepts ("Limits in SQLite"). The file is not damaged. SQLite has no
+  /// result code for this, only these messages.
   var isOfLimits: Bool {
     category == .misuse
       && [

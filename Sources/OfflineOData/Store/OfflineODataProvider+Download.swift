@@ -12,9 +12,9 @@ extension OfflineODataProvider {
   ///
   /// - Parameters:
   ///   - names: the defining queries; nil for all.
-  ///   - whole: reads everything, media too, whatever delta links and ETags say. Changes that wait stay. It begins
-  ///     anew: the pages that an interrupted download has staged, whole or not, are read again. To resume an interrupted
-  ///     whole download, call this without `whole`.
+  ///   - whole: reads everything, media too, whatever delta links and ETags say. Pending changes stay. The pages
+  ///     that an interrupted download has staged are read again. To resume an interrupted whole download, call this without
+  ///     `whole`.
   /// - Throws: the first error of a query; the others go on and their rows are kept. `downloadRunning` where a download is
   ///   on its way, `definingQueryNotFound` for a name that there is not. Cancelling the task cancels the download.
   @discardableResult

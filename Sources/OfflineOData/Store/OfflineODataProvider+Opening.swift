@@ -73,21 +73,23 @@ extension OfflineODataProvider {
   private func performOpening(_ opening: UInt64) async throws {
     telling.tell(.stateChanged(.opening), of: self)
     // Nil also where the store was suspended while it opened: then it opens as at first.
-    let former = state.withLock { $0.suspension }?.succession
+    let former = state.withLock { $0.suspension }?.resumable
+    let resumable = former ?? ResumableStore()
     var replica: Replica?
     do {
+      if former != nil { try checkNotRemoved() }
       let opened = try await openFile()
       replica = opened
-      let store = try makeStore(opened, former)
+      let store = try makeStore(opened)
       var taken = try await prepare(store, fills: former == nil)
-      while let late = try finishOpening(opening, store, after: taken) {
+      while let late = try finishOpening(opening, store, resumable, after: taken) {
         let removed = try await removeNamed(store)
         taken.removeAll { removed.contains($0.name) }
         for query in late { try await store.add(query, replaces: true) }
         taken += late
       }
       // Closing and suspending wait for the end of this task: nothing of it comes after theirs.
-      former?.goOn(with: store)
+      resumable.open(store)
       if !opened.isReadOnly { store.beginSweeping() }
       telling.tell(.stateChanged(.open), of: self)
     } catch {
@@ -104,7 +106,7 @@ extension OfflineODataProvider {
   /// Makes the store open, where the queries that were added while it was closed or opening are all taken, and those that
   /// were removed are gone; else gives the others.
   private func finishOpening(
-    _ opening: UInt64, _ store: OpenStore, after taken: [OfflineODataDefiningQuery]
+    _ opening: UInt64, _ store: OpenStore, _ resumable: ResumableStore, after taken: [OfflineODataDefiningQuery]
   ) throws -> [OfflineODataDefiningQuery]? {
     try Task.checkCancellation()
     let (late, _) = try state.withLock { state -> ([OfflineODataDefiningQuery]?, State.Phase?) in
@@ -114,6 +116,7 @@ extension OfflineODataProvider {
       guard late.isEmpty, state.removed.isEmpty else { return (late, nil) }
       state.added = []
       state.suspension = nil
+      state.resumable = resumable
       state.opened = task
       return (nil, exchange(&state.phase, with: .open(store)))
     }
@@ -135,16 +138,19 @@ extension OfflineODataProvider {
     return try await Replica.open(path: given.file, key: given.givenKey.key, protection: given.fileProtection)
   }
 
-  /// `succession`: of the store that was suspended; nil for one that opens as at first.
-  private func makeStore(_ replica: Replica, _ succession: StoreSuccession?) throws -> OpenStore {
+  /// A store that was suspended is not made anew: whoever removed its file meant to.
+  private func checkNotRemoved() throws {
+    let file = DatabaseFile(given.file)
+    guard try file.content() == .absent, !file.hasLostContent else { return }
+    throw OfflineODataError(
+      .resourceNotFound, "\(given.file) was removed while the store was suspended; close() and open() make a new one")
+  }
+
+  private func makeStore(_ replica: Replica) throws -> OpenStore {
     let url = root.query.flatMap { URL(string: root.url.absoluteString + "?" + $0) } ?? root.url
     let conversation = try ODataConversation(
       root: url, transport: transport, authentication: authentication, options: given.conversationOptions)
-    let store = OpenStore(
-      replica: replica, conversation: conversation, root: root, parameters: given.shown,
-      succession: succession ?? StoreSuccession())
-    if succession == nil { store.succession.goOn(with: store) }
-    return store
+    return OpenStore(replica: replica, conversation: conversation, root: root, parameters: given.shown)
   }
 
   /// Removes the defining queries that were removed while the store was closed or opening; gives their names.
@@ -197,11 +203,11 @@ extension OfflineODataProvider {
   }
 
   /// Ends the use of the store, a suspended one's too: requests and a download on their way are cancelled, the file is closed.
-  /// A download goes on where it was cut when it is asked for again. A closed store stays so.
+  /// The next download resumes one that was interrupted. A closed store stays so.
   public func close() async throws { try await end(suspends: false) }
 
-  /// Ends the use of the store. That it is suspended, or closed, and its end are one step: an opening that ends at this
-  /// moment comes before it, or fails.
+  /// Ends the use of the store. The new state and the task that ends it are set in one step: an opening that ends at the same
+  /// time ends before it, or fails.
   func end(suspends: Bool) async throws {
     let (closing, former) = state.withLock { state -> (Task<Void, any Error>?, Suspension?) in
       let former = suspends ? nil : state.suspension.take()
@@ -209,7 +215,7 @@ extension OfflineODataProvider {
       case .closed, .clearing: return (nil, former)
       case .closing(let task): return (task, former)
       case .opening(let task):
-        if suspends, state.suspension == nil { state.suspension = Suspension(succession: nil) }
+        if suspends, state.suspension == nil { state.suspension = Suspension(resumable: nil) }
         let closing = Task<Void, any Error> {
           task.cancel()
           _ = await task.result
@@ -218,11 +224,12 @@ extension OfflineODataProvider {
         state.phase = .closing(closing)
         return (closing, former)
       case .open(let store):
-        if suspends { state.suspension = Suspension(succession: store.succession) }
+        let resumable = state.resumable.take()
+        if suspends { state.suspension = Suspension(resumable: resumable) }
         let (opened, download, upload) = (state.opened.take(), state.download, state.upload)
         let closing = Task<Void, any Error> {
           _ = await opened?.result
-          if suspends { store.succession.suspend() } else { store.succession.end() }
+          if suspends { resumable?.suspend() } else { resumable?.end() }
           telling.tell(.stateChanged(.closing), of: self)
           download?.cancel()
           upload?.cancel()
@@ -238,7 +245,7 @@ extension OfflineODataProvider {
         return (closing, former)
       }
     }
-    former?.succession?.end()
+    former?.resumable?.end()
     guard let closing else { return }
     try await translated { try await closing.value }
   }

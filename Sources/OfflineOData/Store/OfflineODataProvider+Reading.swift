@@ -1,3 +1,4 @@
+import Locking
 public import OData
 import ODataService
 import Storage
@@ -94,12 +95,11 @@ extension OfflineODataProvider {
   public func live<Value: Decodable & Sendable>(
     _ type: Value?.Type, _ path: String
   ) throws -> OfflineODataLiveResults<Value?> {
-    let store = try openStore()
-    let text = try store.relative(path)
+    let text = try openStore().relative(path)
+    guard let resumable = state.withLock({ $0.resumable }) else { throw OfflineODataError(.storeNotOpen) }
     return OfflineODataLiveResults(
-      // Held here, too: the answers go on where nobody else has the store.
-      { [store] in
-        await store.succession.current().map { store in
+      {
+        await resumable.current().map { store in
           LiveSource(replica: store.replica) { connection, state, plan in
             try store.run(text, OfflineODataAnswerOptions(), connection, state, plan, isPaged: false)
           }

@@ -29,8 +29,8 @@ extension OfflineODataProvider {
   /// and what other processes have changed is seen. Live results go on. It needs no network, unless the store was suspended during
   /// its first opening, which resumes. A store that is not suspended stays as it is.
   ///
-  /// Throws what ``open()`` throws, and `storeSuspended` if ``suspend()`` is called meanwhile. The store stays suspended
-  /// then, unless it was closed.
+  /// Throws what ``open()`` throws, `storeSuspended` if ``suspend()`` is called meanwhile, and `resourceNotFound` if the file was
+  /// removed. The store stays suspended then, unless it was closed.
   public func resume() async throws {
     try await calls.run { [self] in
       guard state.withLock({ $0.suspension != nil }) else { return }

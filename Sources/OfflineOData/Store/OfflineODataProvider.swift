@@ -62,7 +62,9 @@ public final class OfflineODataProvider: ODataStore {
     var removed: Set<String> = []
     var download: Task<OfflineODataDownloadReport, any Error>?
     var upload: Task<OfflineODataUploadReport, any Error>?
-    /// How a suspended store goes on; nil where it is not suspended.
+    /// What live results have of the open store.
+    var resumable: ResumableStore?
+    /// What a suspended store needs to be resumed; nil where it is not suspended.
     var suspension: Suspension?
     /// Calls of ``suspend()`` whose turn has not come.
     var waitingSuspensions = 0
@@ -77,8 +79,8 @@ public final class OfflineODataProvider: ODataStore {
   }
 
   struct Suspension {
-    /// Of the store that was open; nil where it was suspended while it opened.
-    let succession: StoreSuccession?
+    /// What live results have of the store; nil where it was suspended while it opened.
+    let resumable: ResumableStore?
   }
 
   /// Makes a closed store; nothing is sent or written yet.
@@ -124,6 +126,9 @@ public final class OfflineODataProvider: ODataStore {
   }
 
   var store: OpenStore? { state.withLock { if case .open(let store) = $0.phase { store } else { nil } } }
+
+  /// Nobody can resume it any more: live results end.
+  deinit { state.withLock { $0.suspension }?.resumable?.end() }
 
   /// The open store; throws `preconditionFailed` where it is not open.
   func openStore() throws(OfflineODataError) -> OpenStore {

@@ -16,8 +16,6 @@ final class OpenStore: Sendable {
   let conversation: ODataConversation
   let root: ODataServiceRoot
   let parameters: OfflineODataParameters
-  /// What live answers come from, this store or one after it.
-  let succession: StoreSuccession
   /// What links begin with.
   let rootText: String
 
@@ -50,10 +48,8 @@ final class OpenStore: Sendable {
   }
 
   init(
-    replica: Replica, conversation: ODataConversation, root: ODataServiceRoot, parameters: OfflineODataParameters,
-    succession: StoreSuccession = StoreSuccession()
+    replica: Replica, conversation: ODataConversation, root: ODataServiceRoot, parameters: OfflineODataParameters
   ) {
-    self.succession = succession
     self.replica = replica
     self.conversation = conversation
     self.root = root

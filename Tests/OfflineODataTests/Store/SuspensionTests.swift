@@ -43,6 +43,20 @@ struct OfflineSuspensionTests {
     return store
   }
 
+  /// Holds the response to a request until the semaphore is signalled. The stream ends when the request is there.
+  private static func hold(_ request: Int, of rows: ScriptedRows) -> (begun: AsyncStream<Void>, DispatchSemaphore) {
+    let (begun, begin) = AsyncStream.makeStream(of: Void.self)
+    let isHeld = DispatchSemaphore(value: 0)
+    rows.change { state in
+      state.before = { number, _ in
+        guard number == request else { return }
+        begin.finish()
+        isHeld.wait()
+      }
+    }
+    return (begun, isHeld)
+  }
+
   @Test("holds no lock, refuses every call by name, and goes on without a network", arguments: [false, true])
   func life(isEncrypted: Bool) async throws {
     let server = try ScriptedRows(5).serve()
@@ -89,15 +103,7 @@ struct OfflineSuspensionTests {
     let folder = try TemporaryFolder()
     let store = try await Self.open(folder, server)
     let first = rows.asked.count
-    let (begun, begin) = AsyncStream.makeStream(of: Void.self)
-    let isHeld = DispatchSemaphore(value: 0)
-    rows.change { state in
-      state.before = { number, _ in
-        guard number == first + 3 else { return }
-        begin.finish()
-        isHeld.wait()
-      }
-    }
+    let (begun, isHeld) = Self.hold(first + 3, of: rows)
     let downloading = Task { await Self.name { try await store.download(whole: true) } }
     for await _ in begun {}
     try await store.suspend()
@@ -125,15 +131,7 @@ struct OfflineSuspensionTests {
     let folder = try TemporaryFolder()
     let store = try Self.provider(folder, server)
     try await store.add(OfflineODataDefiningQuery("rows", "Rows"))
-    let (begun, begin) = AsyncStream.makeStream(of: Void.self)
-    let isHeld = DispatchSemaphore(value: 0)
-    rows.change { state in
-      state.before = { number, _ in
-        guard number == 2 else { return }
-        begin.finish()
-        isHeld.wait()
-      }
-    }
+    let (begun, isHeld) = Self.hold(2, of: rows)
     let opening = Task { await Self.name { try await store.open() } }
     for await _ in begun {}
     try await store.suspend()
@@ -279,6 +277,53 @@ struct OfflineSuspensionTests {
     try await store.close()
     try await watching.value
     #expect(await texts.next() == nil)
+  }
+
+  @Test("live results of a store that was resumed continue without it; those of a suspended one end with it")
+  func released() async throws {
+    let rows = ScriptedRows(3)
+    let server = try rows.serve()
+    defer { server.stop() }
+    let folder = try TemporaryFolder()
+    var store: OfflineODataProvider? = try await Self.open(folder, server)
+    let results: OfflineODataLiveResults<[Row]> = try #require(store).live([Row].self, "Rows?$orderby=ID")
+    var known = results.makeAsyncIterator()
+    #expect(try await known.next()?.count == 3)
+    try await store?.suspend()
+    try await store?.resume()
+    store = nil
+    var new = results.makeAsyncIterator()
+    #expect(try await new.next()?.count == 3)
+    var other: OfflineODataProvider? = try await Self.open(folder, server)
+    rows.change { $0.put(2, "changed") }
+    try await other?.download()
+    #expect(try await known.next()?[1].text == "changed")
+    #expect(try await new.next()?[1].text == "changed")
+    var ended: OfflineODataLiveResults<[Row]>.AsyncIterator = try #require(other).live([Row].self, "Rows")
+      .makeAsyncIterator()
+    try await other?.suspend()
+    other = nil
+    #expect(try await ended.next() == nil)
+  }
+
+  @Test("a file that was removed meanwhile is not made anew; the error says what to do")
+  func removed() async throws {
+    let server = try ScriptedRows(5).serve()
+    defer { server.stop() }
+    let folder = try TemporaryFolder()
+    let store = try await Self.open(folder, server)
+    try await store.suspend()
+    try FileManager.default.removeItem(atPath: folder.file("store.larder"))
+    try FileManager.default.removeItem(atPath: folder.file("store.larder-changes"))
+    let error = await #expect(throws: OfflineODataError.self) { try await store.resume() }
+    #expect(error?.name == .resourceNotFound && error?.errorMessage.contains("close() and open()") == true)
+    #expect(!FileManager.default.fileExists(atPath: folder.file("store.larder")))
+    #expect(await Self.name { _ = try await store.readJSON("Rows") } == .storeSuspended)
+    try await store.close()
+    try await store.add(OfflineODataDefiningQuery("rows", "Rows"))
+    try await store.open()
+    #expect(try await store.size("Rows") == 5)
+    try await store.close()
   }
 
   @Test("stays suspended where the file has another key by now, and is closed while it is suspended")

@@ -126,9 +126,9 @@ public struct OfflineODataLiveResults<Value: Sendable>: AsyncSequence, Sendable 
   }
 }
 
-/// What live answers are asked of, at a moment.
+/// The open store's file, and the query.
 struct LiveSource: Sendable {
   let replica: Replica
-  /// Makes the plan for the tables of a moment.
+  /// Plans the query for the tables that the file has.
   let question: @Sendable (Connection, ReplicaState, ReplicaPlan) throws -> AnswerRun
 }

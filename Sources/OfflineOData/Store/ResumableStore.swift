@@ -1,7 +1,9 @@
 import Locking
 
-/// The open store behind live answers: after a suspension, the one that it was opened again as.
-final class StoreSuccession: Sendable {
+/// The open store behind live results; after a suspension, the one that was opened in its place.
+///
+/// Live results hold it, and it holds the open store: they continue when nobody else has the store.
+final class ResumableStore: Sendable {
   private struct State {
     var phase = Phase.suspended
     var waiting: [Int: CheckedContinuation<OpenStore?, Never>] = [:]
@@ -9,22 +11,17 @@ final class StoreSuccession: Sendable {
   }
 
   private enum Phase {
-    case open(Held)
+    case open(OpenStore)
     case suspended
     case closed
   }
 
-  /// The store holds its succession.
-  private struct Held {
-    weak var store: OpenStore?
-  }
-
   private let state = Locked(State())
 
-  /// The store is open: who waits goes on with it, unless it was closed meanwhile.
-  func goOn(with store: OpenStore) { enter(.open(Held(store: store)), store) }
+  /// The store is open: who waits gets it, unless it was closed meanwhile.
+  func open(_ store: OpenStore) { enter(.open(store), store) }
 
-  /// Who asks waits from now on.
+  /// From now on ``current()`` waits.
   func suspend() {
     _ = state.withLock { state -> Phase? in
       if case .closed = state.phase { return nil }
@@ -54,7 +51,7 @@ final class StoreSuccession: Sendable {
       await withCheckedContinuation { (waiter: CheckedContinuation<OpenStore?, Never>) in
         let known = state.withLock { state -> OpenStore?? in
           switch state.phase {
-          case .open(let held): return .some(held.store)
+          case .open(let store): return .some(store)
           case .closed: return .some(nil)
           case .suspended:
             // Cancelled before the waiter was there: the handler found none.
