@@ -71,7 +71,7 @@ public final class OnlineODataStore: ODataStore {
     var openers = 0
     /// True while the cache is being closed, opened or reset.
     var cacheIsBusy = false
-    /// How a suspended store goes on; nil where it is not suspended.
+    /// What a suspended store needs to be resumed; nil where it is not suspended.
     var suspension: Suspension?
     /// Calls of ``suspend()`` whose turn has not come.
     var waitingSuspensions = 0

@@ -1,12 +1,12 @@
 import Foundation
 import HTTPCore
 import ODataService
-import OnlineOData
 import Synchronization
 import TestSupport
 import Testing
 
 @testable import CrashRig
+@testable import OnlineOData
 
 @Suite("A suspended online store", .timeLimit(.minutes(5)))
 struct OnlineSuspensionTests {
@@ -110,6 +110,31 @@ struct OnlineSuspensionTests {
     #expect(store.isOpen && !store.isCacheOpen)
     try await store.reopenCache(key: rig.key)
     #expect(store.isCacheOpen)
+    try await store.close()
+  }
+
+  @Test("resumed without a network it has the model of before, whatever became of its cache")
+  func withoutMetadata() async throws {
+    let rig = try StoreRig(isPlain: true) { _ in .ok(Self.rows) }
+    let store = try await rig.openStore()
+    let names = try FileManager.default.contentsOfDirectory(atPath: rig.folder.path)
+    let file = try #require(names.first { $0.hasSuffix(CachePlace.fileExtension) })
+    try await store.closeCache()
+    try await store.resetCache()
+    rig.service.isAway = true
+    // No file; a new one without metadata; one that is damaged.
+    try await store.suspend()
+    try await store.resume()
+    #expect(store.isOpen && !store.isCacheOpen && store.model != nil)
+    try await store.reopenCache()
+    try await store.suspend()
+    try await store.resume()
+    #expect(store.isOpen && store.isCacheOpen && store.model != nil)
+    try await store.closeCache()
+    try Data("no database".utf8).write(to: URL(filePath: rig.folder.file(file)))
+    try await store.suspend()
+    try await store.resume()
+    #expect(store.isOpen && !store.isCacheOpen && store.model != nil)
     try await store.close()
   }
 

@@ -82,17 +82,21 @@ extension OnlineODataStore {
     var claim: CacheClaim?
     var cache: TechnicalCache?
     do {
-      if options.useCache { (claim, cache) = try await openCache(options, conversation) }
-      let memory = SessionMemory()
-      // A store that goes on without a cache has its model: nothing is sent for it.
-      if options.loadsMetadata, suspension?.wasOpen != true || cache != nil || conversation.knownModel == nil {
-        let wasKept = try await ServiceMetadata.load(
-          into: conversation, cache: cache, isPassive: isPassive, report: { report($0) })
-        if wasKept { memory.wantsRefresh() }
+      if options.useCache {
+        (claim, cache) = try await openCache(options, conversation, opensFile: suspension?.leavesCacheClosed != true)
       }
-      if let open = cache, suspension?.leavesCacheClosed == true {
-        cache = nil
-        try await open.close()
+      let memory = SessionMemory()
+      if options.loadsMetadata {
+        // A resumed store has its model: a newer one may be in the cache, and nothing is sent.
+        let isKnown = suspension?.wasOpen == true && conversation.knownModel != nil
+        do {
+          let wasKept =
+            if isKnown && cache == nil { false } else {
+              try await ServiceMetadata.load(
+                into: conversation, cache: cache, isPassive: isPassive || isKnown, report: { report($0) })
+            }
+          if wasKept { memory.wantsRefresh() }
+        } catch { if !isKnown { throw error } }
       }
       try Task.checkCancellation()
       _ = try state.withLock { state in
@@ -116,14 +120,14 @@ extension OnlineODataStore {
   }
 
   private func openCache(
-    _ options: OnlineStoreOptions, _ conversation: ODataConversation
-  ) async throws(OnlineStoreError) -> (CacheClaim, TechnicalCache) {
+    _ options: OnlineStoreOptions, _ conversation: ODataConversation, opensFile: Bool
+  ) async throws(OnlineStoreError) -> (CacheClaim, TechnicalCache?) {
     let place = options.place(root)
     do throws(StorageError) {
       try place.makeFolder()
       let claim = try CacheClaim(place)
       do throws(StorageError) {
-        return (claim, try await openCacheFile(place, options))
+        return (claim, opensFile ? try await openCacheFile(place, options) : nil)
       } catch {
         claim.release()
         throw error
@@ -149,8 +153,8 @@ extension OnlineODataStore {
   /// Throws ``OnlineStoreError/storage(_:)`` where the file could not be closed properly; the store is closed all the same.
   public func close() async throws { try await end(suspends: false) }
 
-  /// Ends the use of the store. That it is suspended, or closed, and its end are one step: an opening that ends at this
-  /// moment comes before it, or fails.
+  /// Ends the use of the store. The new state and the task that ends it are set in one step: an opening that ends at the same
+  /// time ends before it, or fails.
   func end(suspends: Bool) async throws {
     let task = state.withLock { state -> Task<Void, any Error>? in
       if !suspends { state.suspension = nil }
