@@ -241,7 +241,7 @@ public final class ObjectStore: Sendable {
   }
 
   /// Opens a suspended store again, as at first: a file that was replaced, damaged or given another key meanwhile is
-  /// noticed, and what other processes have changed is seen. Observers are told ``ObjectChange/missed``.
+  /// noticed, and so are the changes of other processes. Observers get ``ObjectChange/missed``.
   ///
   /// A store that is not suspended stays as it is. Throws what opening throws; the store stays suspended then.
   public func resume() async throws(ObjectStoreError) {

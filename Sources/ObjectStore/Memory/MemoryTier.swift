@@ -336,8 +336,10 @@ struct MemoryTier: Sendable {
   ///
   /// - Parameter triesAgain: another process has the lock. The counts are tried again in a while, however many come until then.
   mutating func endWritingCounts(succeeded: Bool, triesAgain: Bool = false) {
-    (isWriting, isWritingAsked) = (false, triesAgain)
-    guard succeeded || triesAgain, counts.count > 0 || !requested.isEmpty, !isWritingScheduled else { return }
+    (isWriting, isWritingAsked) = (false, false)
+    guard succeeded || triesAgain, counts.count > 0 || !requested.isEmpty else { return }
+    isWritingAsked = triesAgain
+    guard !isWritingScheduled else { return }
     isWritingScheduled = true
     errands.insert(.scheduleCounts)
   }

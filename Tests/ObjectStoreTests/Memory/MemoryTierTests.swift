@@ -212,6 +212,29 @@ struct MemoryTierTests {
     #expect(tier.takeErrands() == .scheduleCounts)
   }
 
+  @Test("While another process has the lock, a timer tries again, not each request; and no count is forgotten")
+  func lockedByAnother() {
+    var tier = tier(count: 2)
+    for id in 0..<MemoryTier.countLimit + 2 { tier.fill(key("\(id)"), held(1, id: Int64(id)), missed: 0, at: 0) }
+    #expect(tier.takeErrands() == [.writeCounts, .scheduleCounts])
+    for round in 0..<2 {
+      #expect(begin(&tier, scheduled: round == 1))
+      tier.giveBack(tier.takeCounts(1))
+      tier.endWritingCounts(succeeded: false, triesAgain: true)
+      // The timer of the start has not run before the second round.
+      #expect(tier.takeErrands() == (round == 0 ? [] : .scheduleCounts))
+      tier.fill(key("more \(round)"), held(1, id: Int64(-1 - round)), missed: 0, at: 0)
+      #expect(tier.takeErrands() == [])
+    }
+    #expect(begin(&tier, scheduled: true))
+    #expect(tier.takeCounts(100_000).count == MemoryTier.countLimit + 4)
+    // Nothing is left to be tried again: the next request asks as at first.
+    tier.endWritingCounts(succeeded: false, triesAgain: true)
+    #expect(tier.takeErrands() == [])
+    tier.fill(key("last"), held(1, id: -9), missed: 0, at: 0)
+    #expect(tier.takeErrands() == .scheduleCounts)
+  }
+
   @Test("A store that evicts writes its counts sooner")
   func evictingCounts() {
     var tier = MemoryTier(limit: .none, number: 0, last: 0, evicts: true)
