@@ -81,7 +81,7 @@ final class Transfers: Sendable {
   private let state = Locked(State())
   private let ended = Atomic(0)
   /// Read at every request.
-  private let isStopped = Atomic(false)
+  private let suspended = Atomic(false)
 
   private let onUnreadable: @Sendable (CacheError) -> Void
 
@@ -251,7 +251,7 @@ final class Transfers: Sendable {
   /// Ends everything and waits until it has ended; nothing begins until ``resume()``.
   func suspend() async {
     state.withLock { state in if state.use == .open { state.use = .suspended } }
-    isStopped.store(true, ordering: .releasing)
+    suspended.store(true, ordering: .releasing)
     let passages = state.withLock { Array($0.passages.values) }
     for task in passages { task.cancel() }
     await endAll()
@@ -260,11 +260,11 @@ final class Transfers: Sendable {
 
   func resume() {
     state.withLock { state in if state.use == .suspended { state.use = .open } }
-    isStopped.store(false, ordering: .releasing)
+    suspended.store(false, ordering: .releasing)
   }
 
   /// True from a suspension on until it is over.
-  var isSuspended: Bool { isStopped.load(ordering: .acquiring) }
+  var isSuspended: Bool { suspended.load(ordering: .acquiring) }
 
   private func endAll() async {
     let (running, background) = state.withLock { state in

@@ -116,7 +116,7 @@ struct OfflineAccess: Sendable {
     return try await with(try OfflineAccess(offline: folder, arguments, context), context, body)
   }
 
-  /// Does this with a network. Opening downloads nothing.
+  /// Opens the store with a network, works with it, and closes it. Opening downloads nothing.
   static func with(
     _ arguments: ParsedArguments, _ context: CommandContext, _ body: (OfflineAccess) async throws -> CommandStatus
   ) async throws -> CommandStatus {

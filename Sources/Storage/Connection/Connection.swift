@@ -297,7 +297,8 @@ import Locking
     guard FileFlush.full != nil, logRules?.synchronous == .full, let file else { return }
     // SQLite has no locks on the log, so that it may be opened and closed here.
     let path = unsafe sqlite3_db_filename(handle, "main").map { unsafe String(cString: $0) } ?? file
-    let reason = FilesInUse.flush(path + "-wal")
+    // Without a log the folder will do: the full flush is one of the drive.
+    guard let reason = FilesInUse.flush(path + "-wal") else { return try DatabaseFile(file).syncFolder() }
     guard reason == 0 else {
       throw StorageError(errno: reason, "The log cannot be flushed", file: file, otherwise: .inputOutput)
     }

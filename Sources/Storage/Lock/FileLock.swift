@@ -37,11 +37,7 @@ package final class FileLock: Sendable {
       _ = close(opened)
       throw .cannotOpen(path, "The lock file is none: something else has its name")
     }
-    guard !isWritable || FileProtection.none.protect(opened) == 0 else {
-      let reason = errno
-      _ = close(opened)
-      throw StorageError(errno: reason, "The lock file cannot be protected", file: path)
-    }
+    if isWritable { _ = FileProtection.none.protect(opened) }
     guard flock(opened, (isShared ? LOCK_SH : LOCK_EX) | LOCK_NB) == 0 else {
       let reason = errno
       _ = close(opened)

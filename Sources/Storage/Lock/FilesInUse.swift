@@ -141,10 +141,11 @@ enum FilesInUse {
     return FileFlush.flush(folder) == 0 || [EINVAL, EROFS, ENOTSUP, EOPNOTSUPP, ENOTTY].contains(errno)
   }
 
-  /// Has what was written to a file without locks of SQLite's reach the disk; answers the system's error, 0 for none.
-  static func flush(_ path: String) -> Int32 {
+  /// Has what was written to a file without locks of SQLite's reach the disk; answers the system's error, 0 for none. Nil where
+  /// there is no file.
+  static func flush(_ path: String) -> Int32? {
     let file = unsafe open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
-    guard file >= 0 else { return errno }
+    guard file >= 0 else { return errno == ENOENT ? nil : errno }
     defer { _ = close(file) }
     return FileFlush.flush(file) == 0 ? 0 : errno
   }

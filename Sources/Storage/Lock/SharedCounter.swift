@@ -53,7 +53,7 @@ import Synchronization
       guard FilesInUse.isRegular(opened) else {
         throw StorageError.cannotOpen(path, "The file of changes is none: something else has its name")
       }
-      guard FileProtection.none.protect(opened) == 0 else { throw SharedCounter.failure("protected", path) }
+      _ = FileProtection.none.protect(opened)
       try SharedCounter.lock(opened, path, milliseconds: 10_000)
       try SharedCounter.fill(opened, path)
       _ = flock(opened, LOCK_UN)

@@ -273,7 +273,7 @@ final class CacheFolder: Sendable {
     }
   }
 
-  /// True from the moment at which the cache is closed or suspended.
+  /// True once the cache is closed or suspended.
   var isStopped: Bool { use.load(ordering: .acquiring) != .open }
 
   private var isSuspended: Bool { use.load(ordering: .acquiring) == .suspended }

@@ -38,11 +38,7 @@ final class FileClaim: Sendable {
       _ = close(opened)
       throw .foreign(path: path)
     }
-    guard FileProtection.none.protect(opened) == 0 else {
-      let reason = errno
-      _ = close(opened)
-      throw CacheError(errno: reason, path: path)
-    }
+    _ = FileProtection.none.protect(opened)
     if flock(opened, LOCK_EX | LOCK_NB) == 0 {
       isAlone = true
     } else {

@@ -260,9 +260,9 @@ public final class SQLiteCache: Cache, SharedCache {
     }
   }
 
-  /// Opens the file of a suspended cache again, as at first: a damaged one is replaced where nothing else has it open, which
-  /// `onDiagnostic` is told. Reading the content of entries from before the suspension throws `gone`. A cache that is not
-  /// suspended stays as it is.
+  /// Opens the file of a suspended cache again, as at first. A damaged file is replaced if nothing else has it open, and
+  /// `onDiagnostic` gets the reason. Entries from before the suspension throw `gone` when their content is read. A cache that is
+  /// not suspended stays as it is.
   ///
   /// Throws what opening throws; the cache stays suspended then.
   public func resume() async throws(CacheError) {
@@ -273,7 +273,7 @@ public final class SQLiteCache: Cache, SharedCache {
         state.use = .open
         return state.formers.compactMap(\.store) + [exchange(&state.store, with: store)]
       }
-      for former in formers { former.isSucceeded.store(true, ordering: .releasing) }
+      for former in formers { former.isReplaced.store(true, ordering: .releasing) }
       if let replaced { onDiagnostic?(.corrupt(path: path, reason: replaced)) }
     }
   }

@@ -22,8 +22,8 @@ final class SQLiteStore: Sendable {
   let waiting = Locked<[WaitingChange]>([])
   /// What tells other processes of changes; nil where the file system cannot share memory.
   let changes: SharedChanges?
-  /// True where the cache was suspended and goes on with another store: content that is held here is gone.
-  let isSucceeded = Atomic(false)
+  /// True if the cache was resumed with another store: content that is held here is gone.
+  let isReplaced = Atomic(false)
   private let isEncrypted: Bool
   private let onDiagnostic: (@Sendable (CacheError) -> Void)?
 
@@ -101,7 +101,7 @@ final class SQLiteStore: Sendable {
     _ body: (Connection) throws(StorageError) -> Value
   ) throws(CacheError) -> Value {
     do throws(StorageError) { return try database.readNow(body) } catch {
-      throw error.category == .suspended && isSucceeded.load(ordering: .acquiring) ? .gone : failure(error)
+      throw error.category == .suspended && isReplaced.load(ordering: .acquiring) ? .gone : failure(error)
     }
   }
 

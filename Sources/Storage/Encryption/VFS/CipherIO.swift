@@ -47,7 +47,7 @@ enum CipherIO {
   // nonisolated(unsafe): written once, before anybody can read it, and never given back.
   nonisolated(unsafe) private static let methods = unsafe make(sharesMemory: true)
   /// For file systems without locks or shared memory: Apple's SQLite has calls of its own for these, and a log needs the
-  /// file locked for one connection there. From version 1 SQLite knows that.
+  /// file locked for one connection there. Version 1 says so to SQLite.
   nonisolated(unsafe) private static let methodsWithoutSharedMemory = unsafe make(sharesMemory: false)
 
   private static func make(sharesMemory: Bool) -> UnsafeMutablePointer<sqlite3_io_methods> {
