@@ -62,58 +62,58 @@ let package = Package(
     .systemLibrary(
       name: "CCrypto", pkgConfig: pkgConfig("libcrypto"), providers: [.apt(["libssl-dev"]), .brew(["openssl"])]),
 
-    // The lock of all targets.
-    .target(name: "Locking", swiftSettings: common),
-
-    // What the errors of all targets have in common.
-    .target(name: "LarderErrors", swiftSettings: common),
+    // What all targets share: the lock, the protocol of errors, and the environment (time, random numbers, tasks).
+    .target(name: "LarderCore", swiftSettings: common),
 
     // The language and the wire.
-    .target(name: "HTTPCore", dependencies: ["LarderErrors", "Locking"], swiftSettings: common),
-    .target(name: "OData", dependencies: ["HTTPCore", "LarderErrors"], swiftSettings: common),
-    .target(name: "ODataXML", dependencies: ["OData", "LarderErrors", "CXML2"], swiftSettings: touchingC),
-    .target(name: "CurlTransport", dependencies: ["HTTPCore", "Locking", "CCurl", "CZlib"], swiftSettings: touchingC),
-    .target(name: "URLSessionTransport", dependencies: ["HTTPCore", "Locking"], swiftSettings: common),
+    .target(name: "HTTPCore", dependencies: ["LarderCore"], swiftSettings: common),
+    .target(name: "OData", dependencies: ["HTTPCore", "LarderCore"], swiftSettings: common),
+    .target(name: "ODataXML", dependencies: ["OData", "LarderCore", "CXML2"], swiftSettings: touchingC),
+    .target(
+      name: "CurlTransport", dependencies: ["HTTPCore", "LarderCore", "CCurl", "CZlib"], swiftSettings: touchingC),
+    .target(name: "URLSessionTransport", dependencies: ["HTTPCore", "LarderCore"], swiftSettings: common),
     .target(
       name: "Storage",
       dependencies: [
-        "LarderErrors", "Locking", "CSQLite", .target(name: "CCrypto", condition: .when(platforms: [.linux])),
+        "LarderCore", "CSQLite", .target(name: "CCrypto", condition: .when(platforms: [.linux])),
       ],
       swiftSettings: touchingC),
 
     // One conversation with a service, and the store on it.
     .target(
-      name: "ODataService", dependencies: ["OData", "ODataXML", "HTTPCore", "LarderErrors", "Locking"],
+      name: "ODataService", dependencies: ["OData", "ODataXML", "HTTPCore", "LarderCore"],
       swiftSettings: common),
     .target(
       name: "OnlineOData",
-      dependencies: ["ODataService", "OData", "ODataXML", "HTTPCore", "LarderErrors", "Locking", "Storage"],
+      dependencies: ["ODataService", "OData", "ODataXML", "HTTPCore", "LarderCore", "Storage"],
       swiftSettings: common),
     .target(
       name: "OfflineOData",
-      dependencies: ["ODataService", "OData", "ODataXML", "HTTPCore", "LarderErrors", "Locking", "Storage"],
+      dependencies: ["ODataService", "OData", "ODataXML", "HTTPCore", "LarderCore", "Storage"],
       swiftSettings: touchingC),
 
     // Resources of any kind.
     .target(
-      name: "ContentCache", dependencies: ["HTTPCore", "LarderErrors", "Locking", "Storage"], swiftSettings: touchingC),
+      name: "ContentCache", dependencies: ["HTTPCore", "LarderCore", "Storage"], swiftSettings: touchingC),
     // Values by key and label; knows no network.
-    .target(name: "ObjectStore", dependencies: ["LarderErrors", "Locking", "Storage"], swiftSettings: touchingC),
+    .target(name: "ObjectStore", dependencies: ["LarderCore", "Storage"], swiftSettings: touchingC),
 
     // The command line.
     .target(
       name: "LarderCommands",
       dependencies: [
-        "OnlineOData", "OfflineOData", "ODataService", "OData", "ODataXML", "HTTPCore", "Locking", "CurlTransport",
+        "OnlineOData", "OfflineOData", "ODataService", "OData", "ODataXML", "HTTPCore", "LarderCore", "CurlTransport",
         "ContentCache", "ObjectStore", "Storage", onLinux("Gateway"),
       ].compactMap { $0 },
       exclude: notHere, swiftSettings: common),
     .executableTarget(name: "larder", dependencies: ["LarderCommands"], swiftSettings: common),
 
     // Tests mirror Sources; TestSupport holds the rigs (scripted server, real services, temporary folders).
-    .target(name: "TestSupport", dependencies: ["HTTPCore"], path: "Tests/TestSupport", swiftSettings: common),
     .target(
-      name: "HistoryRig", dependencies: ["OfflineOData", "ODataService", "OData", "HTTPCore", "TestSupport"],
+      name: "TestSupport", dependencies: ["HTTPCore", "LarderCore"], path: "Tests/TestSupport", swiftSettings: common),
+    .target(
+      name: "HistoryRig",
+      dependencies: ["OfflineOData", "ODataService", "OData", "HTTPCore", "LarderCore", "TestSupport"],
       path: "Tests/HistoryRig", swiftSettings: common),
     .executableTarget(
       name: "HistoryRunner", dependencies: ["HistoryRig"], path: "Tests/HistoryRunner", swiftSettings: common),
@@ -122,12 +122,12 @@ let package = Package(
       dependencies: ["HistoryRig", "OfflineOData", "ODataService", "OData", "HTTPCore", "TestSupport"],
       swiftSettings: common),
     .testTarget(
-      name: "LarderErrorsTests",
+      name: "LarderCoreTests",
       dependencies: [
-        "LarderErrors", "OnlineOData", "OfflineOData", "ODataService", "OData", "ODataXML", "HTTPCore", "ContentCache",
+        "LarderCore", "OnlineOData", "OfflineOData", "ODataService", "OData", "ODataXML", "HTTPCore", "ContentCache",
         "ObjectStore", "Storage", onLinux("Gateway"), "TestSupport",
       ].compactMap { $0 }, swiftSettings: common),
-    .testTarget(name: "HTTPCoreTests", dependencies: ["HTTPCore", "Locking", "TestSupport"], swiftSettings: common),
+    .testTarget(name: "HTTPCoreTests", dependencies: ["HTTPCore", "LarderCore", "TestSupport"], swiftSettings: common),
     .testTarget(name: "ODataTests", dependencies: ["OData", "HTTPCore", "TestSupport"], swiftSettings: common),
     .testTarget(
       name: "ODataXMLTests", dependencies: ["ODataXML", "OData", "TestSupport"], swiftSettings: common),
@@ -140,7 +140,7 @@ let package = Package(
       name: "StorageRig", dependencies: ["Storage"], path: "Tests/StorageRig", swiftSettings: common),
     .testTarget(
       name: "ODataServiceTests",
-      dependencies: ["ODataService", "OData", "ODataXML", "HTTPCore", "CurlTransport", "TestSupport"],
+      dependencies: ["ODataService", "OData", "ODataXML", "HTTPCore", "LarderCore", "CurlTransport", "TestSupport"],
       swiftSettings: common),
     .testTarget(
       name: "OnlineODataTests",
@@ -150,7 +150,7 @@ let package = Package(
     .testTarget(
       name: "OfflineODataTests",
       dependencies: [
-        "OfflineOData", "ODataService", "OData", "ODataXML", "HTTPCore", "Locking", "Storage", "CurlTransport",
+        "OfflineOData", "ODataService", "OData", "ODataXML", "HTTPCore", "LarderCore", "Storage", "CurlTransport",
         "TestSupport", "CrashRig",
       ], swiftSettings: touchingC),
     .executableTarget(
@@ -163,10 +163,13 @@ let package = Package(
       swiftSettings: common),
     .testTarget(
       name: "ContentCacheTests",
-      dependencies: ["ContentCache", "HTTPCore", "Storage", "CurlTransport", "TestSupport", "CrashRig"],
+      dependencies: [
+        "ContentCache", "HTTPCore", "LarderCore", "Storage", "CurlTransport", "TestSupport", "CrashRig",
+      ],
       swiftSettings: common),
     .testTarget(
-      name: "ObjectStoreTests", dependencies: ["ObjectStore", "Storage", "TestSupport", "CrashRig"],
+      name: "ObjectStoreTests",
+      dependencies: ["ObjectStore", "LarderCore", "Storage", "TestSupport", "CrashRig"],
       swiftSettings: common),
     .testTarget(
       name: "LarderCommandsTests",
@@ -188,10 +191,11 @@ let package = Package(
     .systemLibrary(
       name: "CMicroHTTPD", pkgConfig: pkgConfig("libmicrohttpd"), providers: [.apt(["libmicrohttpd-dev"])]),
     .target(
-      name: "Gateway", dependencies: ["ContentCache", "HTTPCore", "LarderErrors", "Locking", "CMicroHTTPD"],
+      name: "Gateway", dependencies: ["ContentCache", "HTTPCore", "LarderCore", "CMicroHTTPD"],
       swiftSettings: touchingC),
     .testTarget(
       name: "GatewayTests",
-      dependencies: ["Gateway", "ContentCache", "HTTPCore", "CurlTransport", "TestSupport"], swiftSettings: common),
+      dependencies: ["Gateway", "ContentCache", "HTTPCore", "LarderCore", "CurlTransport", "TestSupport"],
+      swiftSettings: common),
   ]
 #endif

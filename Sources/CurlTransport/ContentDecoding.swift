@@ -1,5 +1,5 @@
 import HTTPCore
-import Locking
+import LarderCore
 
 /// Undoes the codings of one answer, the last applied first.
 struct ContentDecoder {

@@ -1,6 +1,6 @@
 import CCurl
 import HTTPCore
-import Locking
+import LarderCore
 
 #if canImport(Glibc)
   import Glibc

@@ -1,5 +1,5 @@
 import HTTPCore
-import Locking
+import LarderCore
 
 /// What the calling task and the engine's thread share of one request and its answer.
 ///

@@ -1,3 +1,5 @@
+package import LarderCore
+
 #if canImport(FoundationEssentials)
   package import FoundationEssentials
 #else
@@ -102,10 +104,10 @@ extension HTTPRequest {
   ///
   /// The total time-out covers all of them together.
   package func followingRedirects(
-    _ send: (HTTPRequest) async throws(HTTPTransportError) -> HTTPResponse
+    environment: LarderEnvironment = .system, _ send: (HTTPRequest) async throws(HTTPTransportError) -> HTTPResponse
   ) async throws(HTTPTransportError) -> HTTPResponse {
     guard followsRedirects else { return try await send(self) }
-    return try await followingRedirects(response: { $0 }, send)
+    return try await followingRedirects(response: { $0 }, environment: environment, send)
   }
 
   /// The same with answers of any kind, whatever ``followsRedirects`` says.
@@ -114,10 +116,10 @@ extension HTTPRequest {
   ///   - response: the response in an answer.
   ///   - passed: hears of each answer that leads on, after its content has been given up.
   package func followingRedirects<Answer>(
-    response: (Answer) -> HTTPResponse, passed: (Answer) -> Void = { _ in },
+    response: (Answer) -> HTTPResponse, passed: (Answer) -> Void = { _ in }, environment: LarderEnvironment = .system,
     _ send: (HTTPRequest) async throws(HTTPTransportError) -> Answer
   ) async throws(HTTPTransportError) -> Answer {
-    let deadline = timeouts.total.map { ContinuousClock.now + $0 }
+    let deadline = timeouts.total.map { environment.uptime() + $0 }
     var redirection = HTTPRedirection()
     var request = self
     while true {
@@ -131,7 +133,7 @@ extension HTTPRequest {
       passed(answer)
       request = next
       if let deadline {
-        let left = deadline - .now
+        let left = deadline - environment.uptime()
         if left <= .zero { throw .timeout(phase: "total") }
         request.timeouts.total = left
       }

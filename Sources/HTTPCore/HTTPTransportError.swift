@@ -1,4 +1,4 @@
-public import LarderErrors
+public import LarderCore
 
 /// Why no (whole) answer came.
 public enum HTTPTransportError: Error, Hashable, Sendable, CustomStringConvertible {

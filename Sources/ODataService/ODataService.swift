@@ -17,7 +17,7 @@
 // Beside it: +metadata, the model and version, read once. Session/SharedFetch is the one fetch for many who wait.
 
 public import HTTPCore
-import Locking
+import LarderCore
 import OData
 
 #if canImport(FoundationEssentials)
@@ -53,8 +53,10 @@ public final class ODataConversation: Sendable {
     self.authentication = authentication
     self.options = options
     state = Locked(SessionState(host: self.root.origin.host, csrf: options.csrf))
-    csrfFetch = SharedFetch(cancelled: ODataServiceError(.cancelled, operation: "csrf"))
-    metadataFetch = SharedFetch(cancelled: ODataServiceError(.cancelled, operation: "metadata"))
+    csrfFetch = SharedFetch(
+      cancelled: ODataServiceError(.cancelled, operation: "csrf"), environment: options.environment)
+    metadataFetch = SharedFetch(
+      cancelled: ODataServiceError(.cancelled, operation: "metadata"), environment: options.environment)
   }
 
   /// Whose answers these are: caches keep those of different callers apart by it. Digest it before writing it anywhere.

@@ -12,8 +12,7 @@
 // 7. Change/      observers are told of commits in their order.
 // 8. Stream/      the value that is here, then the server's, asked for once by all who want it.
 
-import Dispatch
-import Locking
+public import LarderCore
 // Who imports this module names `StorageKey` and `StorageError` without another import.
 @_exported public import Storage
 
@@ -51,7 +50,7 @@ public final class ObjectStore: Sendable {
   public let options: ObjectStoreOptions
 
   let observers = Observers()
-  let fetches = SharedFetches()
+  let fetches: SharedFetches
   private let opening: ObjectOpening
   private let state: Locked<State>
   private let calls = SerialCalls()
@@ -75,7 +74,7 @@ public final class ObjectStore: Sendable {
   ///   - path: the file, never `:memory:`; `-wal`, `-shm`, `-changes` and `-rekey` behind its name are taken too.
   ///   - key: encrypts the file; ``changeKey(path:from:to:)`` encrypts one that is there.
   ///   - options: what it may take, in memory and on disk.
-  ///   - now: the time, for expiry and metadata.
+  ///   - environment: the clock for expiry and metadata, and the tasks.
   ///   - onDiagnostic: is told what went wrong where no call can throw it: counts that could not be written, a file
   ///     system without shared memory, on which nothing is held in memory.
   /// - Throws: `storage`, with the category `foreignFile` for a file of something else, `newerSchema` for one of a later
@@ -83,23 +82,30 @@ public final class ObjectStore: Sendable {
   ///   `readOnly`, `busy`, `full`, and `notSupported` for `:memory:`.
   public convenience init(
     path: String, key: StorageKey? = nil, options: ObjectStoreOptions = ObjectStoreOptions(),
-    now: @escaping @Sendable () -> Date = { Date() },
+    environment: LarderEnvironment = .system,
     onDiagnostic: (@Sendable (ObjectStoreError) -> Void)? = nil
   ) async throws(ObjectStoreError) {
     try await self.init(
-      path: path, key: key, options: options, now: now, countsDelay: ObjectStore.delay, onDiagnostic: onDiagnostic)
+      path: path, key: key, options: options, environment: environment,
+      countsDelay: { work in
+        environment.task(priority: .utility) {
+          try? await environment.sleep(ObjectStore.countsDelay)
+          work()
+        }
+      }, onDiagnostic: onDiagnostic)
   }
 
   /// - Parameter countsDelay: runs work a few seconds later.
   package init(
-    path: String, key: StorageKey? = nil, options: ObjectStoreOptions, now: @escaping @Sendable () -> Date,
+    path: String, key: StorageKey? = nil, options: ObjectStoreOptions, environment: LarderEnvironment,
     countsDelay: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void,
     onDiagnostic: (@Sendable (ObjectStoreError) -> Void)?
   ) async throws(ObjectStoreError) {
     self.path = path
     self.options = options
+    fetches = SharedFetches(environment)
     opening = ObjectOpening(
-      path: path, key: key, options: options, now: { Moment.of(now()) }, observers: observers,
+      path: path, key: key, options: options, environment: environment, observers: observers,
       countsDelay: countsDelay, diagnose: onDiagnostic ?? { _ in })
     state = Locked(State(opened: try await opening.open()))
   }
@@ -120,9 +126,7 @@ public final class ObjectStore: Sendable {
   }
 
   /// Counts of requests are written this long after the first that is not.
-  private static let delay: @Sendable (@escaping @Sendable () -> Void) -> Void = { work in
-    DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + .seconds(2), execute: work)
-  }
+  private static let countsDelay = Duration.seconds(2)
 
   // MARK: Changing
 

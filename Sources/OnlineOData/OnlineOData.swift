@@ -17,7 +17,7 @@
 // cache where it is kept.
 
 public import HTTPCore
-import Locking
+import LarderCore
 public import OData
 public import ODataService
 // Who imports this module names `StorageKey` and `StorageError` without another import.
@@ -61,6 +61,7 @@ public final class OnlineODataStore: ODataStore {
     var phase = Phase.closed
     var options: OnlineStoreOptions
     var conversation: ODataConversation
+    var environment: LarderEnvironment { options.conversation.environment }
     var isPassive = false
     var cache: TechnicalCache?
     var claim: CacheClaim?

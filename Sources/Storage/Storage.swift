@@ -18,7 +18,7 @@
 // 9. File/        a file that appears whole or not at all, for what is written beside databases; the flush to the disk itself.
 
 import Dispatch
-import Locking
+package import LarderCore
 import Synchronization
 
 /// One database file in use: a writer and a pool of readers in WAL mode.
@@ -30,6 +30,9 @@ package final class Database: Sendable {
 
   /// Whether the file is still at its path; one that was moved or removed is read and written on where it is.
   package var isInPlace: Bool { writer.isInPlace }
+
+  /// The clock of this file's work.
+  package var environment: LarderEnvironment { options.environment }
 
   /// Whether the file is only read, for it may not be written to: writing throws `readOnly`.
   package let isReadOnly: Bool
@@ -81,7 +84,8 @@ package final class Database: Sendable {
     // Readers are opened later, when the program may work in another folder.
     let path = DatabaseFile(path).absolutePath
     return try await result(on: openingQueue()) { () throws(StorageError) in
-      let begin = ContinuousClock.now
+      let environment = options.environment
+      let begin = environment.uptime()
       var keys: FileKeys?
       while true {
         var cipher: CipherRegistry.Registration?
@@ -95,8 +99,9 @@ package final class Database: Sendable {
           // Who opens a new file at the same moment may stand in the way of its change to a log, and SQLite does not
           // wait for that: two that both read would wait for each other.
           let patience = Duration.milliseconds(options.busyTimeoutMilliseconds)
-          guard error.category == .busy, ContinuousClock.now - begin < patience else { throw error }
-          _ = DispatchSemaphore(value: 0).wait(timeout: .now() + .microseconds(Int.random(in: 1000...10_000)))
+          guard error.category == .busy, environment.uptime() - begin < patience else { throw error }
+          var generator = environment.generator
+          environment.block(.microseconds(Int.random(in: 1000...10_000, using: &generator)))
         }
       }
     }
@@ -183,11 +188,11 @@ package final class Database: Sendable {
       try checkOpen()
       try checkRoom()
       try writer.setLogRules(Self.stagingRules)
-      let begin = ContinuousClock.now
+      let begin = options.environment.uptime()
       let value = try writer.transaction(.immediate, body)
-      let wasLong = ContinuousClock.now - begin > Patience.slice
+      let wasLong = options.environment.uptime() - begin > Patience.slice
       mover.follow(writer, by: options.stagedLogPages)
-      if wasLong { Patience.leaveGap() }
+      if wasLong { options.environment.block(Patience.gap) }
       return value
     }
   }

@@ -1,6 +1,6 @@
 import Foundation
 import HTTPCore
-import Locking
+import LarderCore
 
 #if canImport(FoundationNetworking)
   import FoundationNetworking

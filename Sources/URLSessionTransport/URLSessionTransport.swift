@@ -9,7 +9,7 @@
 // 4. the fields become ours in `HTTPFields+URLResponse.swift`, errors in `SessionFailure.swift`.
 
 public import HTTPCore
-import Locking
+import LarderCore
 
 #if canImport(FoundationNetworking)
   import Foundation

@@ -47,6 +47,14 @@ struct ArchitectureTests {
     #expect(found.isEmpty, "\(found.joined(separator: "\n"))")
   }
 
+  @Test("time, random numbers and tasks come from LarderEnvironment, but in the files that are named with a reason")
+  func ambient() {
+    let found = SourceFile.sources.flatMap(Traps.ambient)
+    #expect(found.isEmpty, "\(found.joined(separator: "\n"))")
+    let paths = Set(SourceFile.sources.map(\.path))
+    for path in Traps.ambientFiles.keys { #expect(paths.contains(path), "\(path) is no file") }
+  }
+
   @Test("code of both platforms uses nothing that Linux alone has")
   func portability() {
     let found = (SourceFile.sources + SourceFile.tests).flatMap(Portability.violations)

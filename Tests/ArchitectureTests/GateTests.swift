@@ -129,8 +129,31 @@ struct GateTests {
     ])
   func rawLocks(line: String) {
     #expect(!Traps.rawLocks(in: file(line)).isEmpty)
-    #expect(Traps.rawLocks(in: file(line, path: "Sources/Locking/Locking.swift")).isEmpty)
+    #expect(Traps.rawLocks(in: file(line, path: "Sources/LarderCore/Locked.swift")).isEmpty)
     #expect(Traps.rawLocks(in: file("let a = Locked(1)  // \(line)")).isEmpty)
+  }
+
+  @Test(
+    "time, random numbers and tasks of the machine are rejected",
+    arguments: [
+      "let a = Date()", "Task { await f() }", "let a = Task<Int, Never> {", "Task.detached {", "Task(priority: .low) {",
+      "try await Task.sleep(for: a)", "let a = ContinuousClock.now", "let a = UInt64.random(in: 0...9)",
+      "let a = UUID().uuidString", "usleep(9)",
+    ])
+  func ambient(line: String) {
+    #expect(Traps.ambient(in: file(line)).count == 1)
+    #expect(Traps.ambient(in: file(line, path: "Sources/CurlTransport/A.swift")).isEmpty)
+    #expect(Traps.ambient(in: file("let a = b  // \(line)")).isEmpty)
+  }
+
+  @Test(
+    "what only looks like it passes",
+    arguments: [
+      "let a = environment.task {", "let a: Task<Int, Never>?", "if Task.isCancelled {", "Int.random(in: a, using: &b)",
+      "func f(_ task: Task<Void, any Error>) {", "let a = UUID(uuid: b)", "let a = Date(timeIntervalSince1970: 0)",
+    ])
+  func noAmbient(line: String) {
+    #expect(Traps.ambient(in: file(line)).isEmpty)
   }
 
   @Test("what Linux alone has is refused in code of both platforms, and passes where Linux alone compiles it")

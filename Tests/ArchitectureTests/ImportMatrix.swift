@@ -14,33 +14,32 @@ enum ImportMatrix {
   /// `FoundationEssentials` is open to all; all of Foundation only where it is named here.
   static let rows: [String: Row] = [
     // The C library alone has values for each thread.
-    "Locking": Row(targets: [], system: libc.union(["Synchronization"])),
-    "LarderErrors": Row(targets: [], system: []),
-    "HTTPCore": Row(targets: ["LarderErrors", "Locking"], system: ["Synchronization"]),
+    "LarderCore": Row(targets: [], system: libc.union(["Synchronization"])),
+    "HTTPCore": Row(targets: ["LarderCore"], system: ["Synchronization"]),
     // The C library alone knows how large a thread's stack is.
-    "OData": Row(targets: ["HTTPCore", "LarderErrors"], system: libc.union(["Synchronization"])),
-    "ODataXML": Row(targets: ["OData", "LarderErrors", "CXML2"], system: threads.union(libc)),
-    "CurlTransport": Row(targets: ["HTTPCore", "Locking", "CCurl", "CZlib"], system: threads.union(libc)),
+    "OData": Row(targets: ["HTTPCore", "LarderCore"], system: libc.union(["Synchronization"])),
+    "ODataXML": Row(targets: ["OData", "LarderCore", "CXML2"], system: threads.union(libc)),
+    "CurlTransport": Row(targets: ["HTTPCore", "LarderCore", "CCurl", "CZlib"], system: threads.union(libc)),
     "URLSessionTransport": Row(
-      targets: ["HTTPCore", "Locking"], system: threads.union(["Foundation", "FoundationNetworking"])),
+      targets: ["HTTPCore", "LarderCore"], system: threads.union(["Foundation", "FoundationNetworking"])),
     "Storage": Row(
-      targets: ["LarderErrors", "Locking", "CSQLite", "CCrypto"],
+      targets: ["LarderCore", "CSQLite", "CCrypto"],
       system: threads.union(libc).union(["CryptoKit", "CommonCrypto"])),
     "ODataService": Row(
-      targets: ["OData", "ODataXML", "HTTPCore", "LarderErrors", "Locking"], system: threads),
+      targets: ["OData", "ODataXML", "HTTPCore", "LarderCore"], system: threads),
     "OnlineOData": Row(
-      targets: ["ODataService", "OData", "ODataXML", "HTTPCore", "LarderErrors", "Locking", "Storage"], system: threads),
+      targets: ["ODataService", "OData", "ODataXML", "HTTPCore", "LarderCore", "Storage"], system: threads),
     "OfflineOData": Row(
-      targets: ["ODataService", "OData", "ODataXML", "HTTPCore", "LarderErrors", "Locking", "Storage"],
+      targets: ["ODataService", "OData", "ODataXML", "HTTPCore", "LarderCore", "Storage"],
       system: threads.union(libc).union(["Observation"])),
     "ContentCache": Row(
-      targets: ["HTTPCore", "LarderErrors", "Locking", "Storage"], system: threads.union(libc)),
-    "ObjectStore": Row(targets: ["LarderErrors", "Locking", "Storage"], system: threads),
+      targets: ["HTTPCore", "LarderCore", "Storage"], system: threads.union(libc)),
+    "ObjectStore": Row(targets: ["LarderCore", "Storage"], system: threads),
     "Gateway": Row(
-      targets: ["ContentCache", "HTTPCore", "LarderErrors", "Locking", "CMicroHTTPD"], system: threads.union(libc)),
+      targets: ["ContentCache", "HTTPCore", "LarderCore", "CMicroHTTPD"], system: threads.union(libc)),
     "LarderCommands": Row(
       targets: [
-        "OnlineOData", "OfflineOData", "ODataService", "OData", "ODataXML", "HTTPCore", "Locking", "CurlTransport",
+        "OnlineOData", "OfflineOData", "ODataService", "OData", "ODataXML", "HTTPCore", "LarderCore", "CurlTransport",
         "ContentCache", "ObjectStore", "Storage", "Gateway",
       ],
       system: threads.union(libc)),

@@ -17,15 +17,44 @@ enum Traps {
 
   /// Locks other than `Locked`, outside of the target that provides it.
   static func rawLocks(in file: SourceFile) -> [String] {
-    if file.target == "Locking" { return [] }
+    if file.target == "LarderCore" { return [] }
     let locks = [
       "Mutex<", "Mutex(", "NSLock", "NSRecursiveLock", "NSCondition", "os_unfair_lock", "OSAllocatedUnfairLock",
       "pthread_mutex", "pthread_rwlock", "pthread_spin",
     ]
     return file.codeLines.enumerated().flatMap { index, line in
-      locks.filter { line.contains($0) }.map { "\(file.path):\(index + 1): \($0): use Locked of the target Locking" }
+      locks.filter { line.contains($0) }.map { "\(file.path):\(index + 1): \($0): use Locked of the target LarderCore" }
     }
   }
+
+  /// Time, random numbers and tasks that do not come from `LarderEnvironment`.
+  static func ambient(in file: SourceFile) -> [String] {
+    guard let target = file.target, !shells.contains(target), ambientFiles[file.path] == nil else { return [] }
+    return file.codeLines.enumerated().flatMap { index, line in
+      ambientWords.filter { line.contains($0) && !line.contains("using:") }
+        .map { "\(file.path):\(index + 1): \($0): take it from LarderEnvironment" }
+        + (line.contains(/\bTask(<.*>)?(\.detached|\.immediate)?\s*[({]/)
+          ? ["\(file.path):\(index + 1): a task: create it by LarderEnvironment.task"] : [])
+    }
+  }
+
+  /// They work with sockets and terminals, whose time is the machine's, and `LarderCore` provides the environment.
+  private static let shells: Set = [
+    "LarderCore", "CurlTransport", "URLSessionTransport", "Gateway", "LarderCommands", "larder",
+  ]
+  private static let ambientWords = [
+    "Date()", "Date.now", "ContinuousClock", "SuspendingClock", "clock_gettime", "gettimeofday", ".random(in:",
+    "SystemRandomNumberGenerator", ".randomElement()", ".shuffled()", "UUID()", "Task.sleep", "usleep(", "nanosleep(",
+    "asyncAfter(", "Thread.sleep",
+  ]
+  /// The files that read the machine's own clock or random numbers, with the reason.
+  static let ambientFiles = [
+    "Sources/Storage/Lock/SharedCounter.swift": "waits for a lock of another process",
+    "Sources/Storage/File/WholeFile.swift": "names a file so that nobody can guess the name",
+    "Sources/Storage/Digest/Digest.swift": "keys and nonces come from the system alone",
+    "Sources/ContentCache/Cache/Tiered/ChangeMark.swift": "looks once a second whether its file is in place",
+    "Sources/ODataService/Store/Blocking.swift": "blocks the thread of the caller until a task has ended",
+  ]
 
   /// True where a `!` stands behind a name or a closing bracket, and is not the first half of `!=`.
   private static func unwraps(_ line: Substring) -> Bool {

@@ -3,6 +3,7 @@ import CurlTransport
 import Foundation
 import Gateway
 import HTTPCore
+import LarderCore
 import Synchronization
 import TestSupport
 
@@ -49,7 +50,7 @@ final class TwoRoads: Sendable {
       transportOptions.userAgent = nil
       transport = try CurlTransport(transportOptions)
       var engineOptions = HTTPCacheOptions()
-      engineOptions.now = now
+      engineOptions.environment = .at(now)
       engine = HTTPCache(cache: MemoryCache(), transport: transport, options: engineOptions)
       var options = CachingProxy.Options()
       let (records, immediate) = (records, immediate)

@@ -1,4 +1,4 @@
-import Locking
+import LarderCore
 import Testing
 
 @Suite("The lock of the project", .timeLimit(.minutes(5)))

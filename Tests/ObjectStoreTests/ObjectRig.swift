@@ -1,4 +1,5 @@
 import Foundation
+import LarderCore
 import ObjectStore
 import Storage
 import Synchronization
@@ -27,8 +28,14 @@ final class ObjectRig: Sendable {
 
   func open(_ options: ObjectStoreOptions = ObjectStoreOptions()) async throws -> ObjectStore {
     try await ObjectStore(
-      path: path, key: try key, options: options, now: { [clock] in clock.now },
+      path: path, key: try key, options: options, environment: environment,
       countsDelay: { [weak self] work in self?.delayed.withLock { $0.append(work) } }, onDiagnostic: nil)
+  }
+
+  private var environment: LarderEnvironment {
+    var environment = LarderEnvironment.system
+    environment.now = { [clock] in clock.now }
+    return environment
   }
 
   /// Runs what waits for the moment at which counts are written.

@@ -1,4 +1,4 @@
-public import LarderErrors
+public import LarderCore
 
 /// What a cache could not do. A request never fails for it: its answer is delivered and just not kept.
 public enum CacheError: Error, Hashable, Sendable, CustomStringConvertible {

@@ -1,5 +1,5 @@
 public import HTTPCore
-public import LarderErrors
+public import LarderCore
 
 #if canImport(FoundationEssentials)
   public import FoundationEssentials

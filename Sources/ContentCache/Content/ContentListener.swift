@@ -1,4 +1,4 @@
-import Locking
+import LarderCore
 
 /// Hears of a query's responses: at most one intermediate, then either the final one or an error.
 ///

@@ -157,7 +157,7 @@ extension ContentManager {
       return try await first.followingRedirects(
         response: { $0.response },
         // A hop that is due for validation is renewed on the way, and the one after it still comes at once.
-        passed: { $0.revalidation?.runInBackground() },
+        passed: { $0.revalidation?.runInBackground() }, environment: engine.options.environment,
         { request async throws(HTTPTransportError) in
           last = request
           var answer = try await step(request, query, isSettled, ignoresStored)

@@ -1,5 +1,5 @@
 import HTTPCore
-import Locking
+import LarderCore
 import Storage
 
 /// Tells callers apart in keys without writing what they are known by: a digest under a salt that lies in the cache.

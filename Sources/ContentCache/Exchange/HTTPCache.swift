@@ -39,7 +39,8 @@ public final class HTTPCache: Sendable {
     keepsContent = !(cache is NoCache)
     sharedCache = cache as? any SharedCache ?? (cache as? TieredCache)?.shared
     transfers = Transfers(
-      window: options.window, patience: options.patience, finishing: options.finishesAbandoned
+      window: options.window, patience: options.patience, finishing: options.finishesAbandoned,
+      environment: options.environment
     ) {
       options.onDiagnostic(CacheDiagnostic(operation: .read, url: "", error: $0))
     }

@@ -1,12 +1,5 @@
 public import HTTPCore
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#elseif canImport(Darwin)
-  import Darwin
-#endif
+public import LarderCore
 
 /// What can be set of an ``HTTPCache``.
 public struct HTTPCacheOptions: Sendable {
@@ -35,18 +28,14 @@ public struct HTTPCacheOptions: Sendable {
   /// How long faster readers of an answer that cannot be spooled wait, in sum, for a slower one. It then goes on by a request
   /// of its own, for the range that it lacks; without a strong validator its content ends with an error.
   public var patience: Duration = .seconds(1)
-  /// The time in milliseconds since 1970.
-  public var now: @Sendable () -> Int64 = { HTTPCacheOptions.systemTime() }
+  /// The clock for ages and lifetimes, and the tasks.
+  public var environment = LarderEnvironment.system
   /// Is told of failures of the cache, which fail no request.
   public var onDiagnostic: @Sendable (CacheDiagnostic) -> Void = { _ in }
 
   /// The defaults.
   public init() {}
 
-  private static func systemTime() -> Int64 {
-    var time = timespec()
-    // The pointer is to a local value, for the call alone.
-    _ = unsafe clock_gettime(CLOCK_REALTIME, &time)
-    return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
-  }
+  /// The time in milliseconds since 1970.
+  func now() -> Int64 { environment.unixMilliseconds }
 }

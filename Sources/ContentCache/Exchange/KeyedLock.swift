@@ -1,4 +1,4 @@
-import Locking
+import LarderCore
 
 /// Lets one task at a time work on what lies under a key; others wait in their order, without blocking a thread.
 final class KeyedLock: Sendable {

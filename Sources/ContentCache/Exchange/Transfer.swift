@@ -1,5 +1,5 @@
 import HTTPCore
-import Locking
+import LarderCore
 import Synchronization
 
 /// What the network's answer turned out to be, for all who wait for it.
@@ -71,12 +71,14 @@ final class Transfer: Sendable {
   private let onUnreadable: @Sendable (CacheError) -> Void
 
   private let mark: InvalidationMark?
+  private let environment: LarderEnvironment
 
   /// - Parameter mark: what other processes have declared invalid before the request is sent.
   init(
     window: Int, patience: Duration, finishing: Int, mark: InvalidationMark? = nil,
-    onUnreadable: @escaping @Sendable (CacheError) -> Void
+    environment: LarderEnvironment = .system, onUnreadable: @escaping @Sendable (CacheError) -> Void
   ) {
+    self.environment = environment
     self.mark = mark
     state = Locked(TransferState(window: window, patience: patience))
     self.onUnreadable = onUnreadable
@@ -233,7 +235,7 @@ final class Transfer: Sendable {
   /// Begins, unless it was cancelled before; false then. Called once, by ``Transfers``.
   func start(_ course: @escaping @Sendable (Transfer) async -> Void) -> Bool {
     run.withLock { run in
-      if !run.isCancelled { run.task = Task { await course(self) } }
+      if !run.isCancelled { run.task = environment.task { await course(self) } }
       return !run.isCancelled
     }
   }
@@ -282,13 +284,13 @@ final class Transfer: Sendable {
   /// Waits while readers have too much before them that is held in memory alone.
   func waitForRoom() async {
     while !Task.isCancelled {
-      switch state.withLock({ $0.pumpStep(at: .now) }) {
+      switch state.withLock({ $0.pumpStep(at: environment.uptime()) }) {
       case .goOn: return
       case .wait(nil): await pumpWoken()
       case .wait(let limit?):
         await withTaskGroup { group in
           group.addTask { await self.pumpWoken() }
-          group.addTask { try? await Task.sleep(for: limit) }
+          group.addTask { try? await self.environment.sleep(limit) }
           await group.next()
           group.cancelAll()
         }

@@ -80,7 +80,7 @@ struct TransferState {
   private var pump: Waiting?
   /// How long readers have waited for slower ones lately: grows while one does, and shrinks while none does.
   private var waited = Duration.zero
-  private var lastStep: (time: ContinuousClock.Instant, isHeldBack: Bool)?
+  private var lastStep: (time: Duration, isHeldBack: Bool)?
 
   init(window: Int, patience: Duration) {
     self.window = window
@@ -223,7 +223,9 @@ struct TransferState {
   }
 
   /// What the pump does next. Past the patience it goes on: the slowest readers are detached until there is room.
-  mutating func pumpStep(at now: ContinuousClock.Instant) -> PumpStep {
+  ///
+  /// - Parameter now: the time since some fixed instant.
+  mutating func pumpStep(at now: Duration) -> PumpStep {
     guard !isSpooling else { return .goOn }
     if let lastStep {
       let passed = now - lastStep.time

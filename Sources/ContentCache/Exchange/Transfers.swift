@@ -1,5 +1,5 @@
 import HTTPCore
-import Locking
+import LarderCore
 import Storage
 import Synchronization
 
@@ -78,6 +78,7 @@ final class Transfers: Sendable {
   private let window: Int
   private let patience: Duration
   private let finishing: Int
+  private let environment: LarderEnvironment
   private let state = Locked(State())
   private let ended = Atomic(0)
   /// Read at every request.
@@ -86,9 +87,10 @@ final class Transfers: Sendable {
   private let onUnreadable: @Sendable (CacheError) -> Void
 
   init(
-    window: Int, patience: Duration = .seconds(1), finishing: Int,
+    window: Int, patience: Duration = .seconds(1), finishing: Int, environment: LarderEnvironment = .system,
     onUnreadable: @escaping @Sendable (CacheError) -> Void
   ) {
+    self.environment = environment
     self.onUnreadable = onUnreadable
     self.window = window
     self.patience = patience
@@ -107,7 +109,8 @@ final class Transfers: Sendable {
   ) -> Place {
     // Others find it with its first member in it.
     let transfer = Transfer(
-      window: window, patience: patience, finishing: finishing, mark: mark, onUnreadable: onUnreadable)
+      window: window, patience: patience, finishing: finishing, mark: mark, environment: environment,
+      onUnreadable: onUnreadable)
     guard let member = transfer.join(asReader: asReader) else { return .closed }
     var full: Transfer?
     while true {
@@ -181,7 +184,7 @@ final class Transfers: Sendable {
   func runInBackground(_ name: String, _ work: @escaping @Sendable () async -> Void) {
     state.withLock { state in
       if state.use != .open || state.background[name] != nil { return }
-      state.background[name] = Task { [self] in
+      state.background[name] = environment.task { [self] in
         await work()
         _ = self.state.withLock { $0.background.removeValue(forKey: name) }
       }
@@ -197,7 +200,7 @@ final class Transfers: Sendable {
     let (task, isOpen) = state.withLock { state in
       state.lastTask += 1
       let id = state.lastTask
-      let task = Task { [self] in
+      let task = environment.task { [self] in
         await work()
         _ = self.state.withLock { $0.tasks.removeValue(forKey: id) }
       }
@@ -226,7 +229,7 @@ final class Transfers: Sendable {
       if state.use == .suspended { throw .suspended }
       state.lastTask += 1
       let id = state.lastTask
-      let task = Task<PassageResult, Never> { [self] in
+      let task: Task<PassageResult, Never> = environment.task { [self] in
         let result: PassageResult
         do throws(HTTPTransportError) { result = .success(try await work()) } catch { result = .failure(error) }
         _ = self.state.withLock { $0.passages.removeValue(forKey: id) }

@@ -1,6 +1,6 @@
 public import ContentCache
 public import HTTPCore
-import Locking
+import LarderCore
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials

@@ -1,4 +1,4 @@
-public import LarderErrors
+public import LarderCore
 
 #if canImport(FoundationEssentials)
   public import FoundationEssentials

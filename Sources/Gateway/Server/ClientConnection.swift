@@ -1,5 +1,5 @@
 import CMicroHTTPD
-import Locking
+import LarderCore
 import Synchronization
 
 #if canImport(Glibc)

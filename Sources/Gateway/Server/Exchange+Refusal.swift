@@ -1,6 +1,6 @@
 import CMicroHTTPD
 import HTTPCore
-import Locking
+import LarderCore
 
 // Requests that libmicrohttpd refuses by itself.
 extension Exchange {

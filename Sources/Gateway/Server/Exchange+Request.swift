@@ -1,5 +1,5 @@
 import HTTPCore
-import Locking
+import LarderCore
 
 #if canImport(Glibc)
   import Glibc

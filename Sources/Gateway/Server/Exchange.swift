@@ -1,6 +1,6 @@
 import CMicroHTTPD
 import HTTPCore
-import Locking
+import LarderCore
 
 /// One request and its response, between libmicrohttpd's thread and the responder's task.
 ///

@@ -1,4 +1,4 @@
-public import LarderErrors
+public import LarderCore
 
 /// Why a server could not start.
 public enum HTTPServerError: Error, Hashable, Sendable, CustomStringConvertible {

@@ -1,5 +1,5 @@
 import HTTPCore
-import Locking
+import LarderCore
 
 /// A request's content between the connection and its reader. Pure: the exchange acts on what it answers.
 struct IncomingContent {

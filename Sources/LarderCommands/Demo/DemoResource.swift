@@ -1,4 +1,4 @@
-internal import Locking
+internal import LarderCore
 internal import ODataService
 internal import OnlineOData
 

@@ -1,6 +1,6 @@
 internal import ContentCache
 internal import HTTPCore
-internal import Locking
+internal import LarderCore
 internal import ODataService
 
 #if canImport(FoundationEssentials)

@@ -1,4 +1,4 @@
-internal import Locking
+internal import LarderCore
 
 /// How far the downloads of several defining queries have come, a line each, drawn again a few times a second.
 ///

@@ -1,4 +1,4 @@
-internal import Locking
+internal import LarderCore
 internal import OfflineOData
 
 /// What a download tells: progress on a terminal while it runs, a line a defining query at its end.

@@ -1,4 +1,4 @@
-internal import Locking
+internal import LarderCore
 internal import OData
 internal import OfflineOData
 

@@ -1,4 +1,4 @@
-internal import Locking
+internal import LarderCore
 
 /// Output that stays in memory.
 package final class Collector: Sendable {

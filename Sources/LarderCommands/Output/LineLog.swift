@@ -1,5 +1,5 @@
 internal import Dispatch
-internal import Locking
+internal import LarderCore
 
 /// Lines that gather for a moment and go out together: who writes one never waits for the output.
 ///

@@ -1,5 +1,5 @@
 internal import Dispatch
-internal import Locking
+internal import LarderCore
 
 #if canImport(Glibc)
   internal import Glibc

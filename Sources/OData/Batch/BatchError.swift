@@ -1,4 +1,4 @@
-public import LarderErrors
+public import LarderCore
 
 /// Why a `$batch` cannot be written or its answer not be read, and at which part.
 public struct BatchError: Error, Sendable, Hashable, CustomStringConvertible {

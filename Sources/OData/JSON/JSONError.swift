@@ -1,4 +1,4 @@
-public import LarderErrors
+public import LarderCore
 
 /// Why bytes are no JSON (RFC 8259), or no JSON that is read here, and where.
 public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {

@@ -1,4 +1,4 @@
-public import LarderErrors
+public import LarderCore
 
 /// A place in a metadata document.
 public struct MetadataLocation: Sendable, Hashable, CustomStringConvertible {

@@ -1,4 +1,4 @@
-public import LarderErrors
+public import LarderCore
 
 /// Writes request bodies in JSON: entities to create or change, references, parameters, single properties.
 ///

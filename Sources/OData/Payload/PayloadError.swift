@@ -1,4 +1,4 @@
-public import LarderErrors
+public import LarderCore
 
 /// Why a payload could not be read, and where.
 public struct PayloadError: Error, Sendable, Hashable, CustomStringConvertible {

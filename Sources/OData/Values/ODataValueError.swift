@@ -1,4 +1,4 @@
-public import LarderErrors
+public import LarderCore
 
 /// Why a text, a JSON value or a literal is no value of a type, and what to do about it.
 public struct ODataValueError: Error, Sendable, Hashable, CustomStringConvertible {

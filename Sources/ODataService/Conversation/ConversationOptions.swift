@@ -1,4 +1,5 @@
 public import HTTPCore
+public import LarderCore
 public import OData
 
 /// How a conversation speaks with its service.
@@ -21,15 +22,15 @@ public struct ConversationOptions: Sendable {
   public var maximumPayloadBytes: Int
   /// Bounds on the metadata document.
   public var metadataLimits: MetadataLimits
-  /// Time and chance.
-  public var clock: ServiceClock
+  /// The clock, random numbers and tasks of the conversation and of the store that has it.
+  public var environment: LarderEnvironment
 
   /// The defaults: everything found out, 256 MiB an answer.
   public init(
     version: ODataVersion? = nil, fields: HTTPFields = [:], csrf: CSRFMode = .automatic,
     tunnelling: MethodTunnelling = .never, retry: RetryPolicy = RetryPolicy(), timeouts: HTTPTimeouts = HTTPTimeouts(),
     fallsBackToAtom: Bool = true, maximumPayloadBytes: Int = 256 << 20,
-    metadataLimits: MetadataLimits = MetadataLimits(), clock: ServiceClock = .system
+    metadataLimits: MetadataLimits = MetadataLimits(), environment: LarderEnvironment = .system
   ) {
     self.version = version
     self.fields = fields
@@ -40,7 +41,7 @@ public struct ConversationOptions: Sendable {
     self.fallsBackToAtom = fallsBackToAtom
     self.maximumPayloadBytes = maximumPayloadBytes
     self.metadataLimits = metadataLimits
-    self.clock = clock
+    self.environment = environment
   }
 }
 

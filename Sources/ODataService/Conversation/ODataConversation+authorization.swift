@@ -1,5 +1,5 @@
 import HTTPCore
-import Locking
+import LarderCore
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials
@@ -68,7 +68,7 @@ extension ODataConversation {
     if request.isSameOrigin {
       for field in options.fields { fields.setDefault(field.name, field.value) }
       let path = URLParts(request.url.absoluteString).path
-      let now = options.clock.unixTime()
+      let now = options.environment.unixSeconds
       let isSecure = root.origin.scheme == "https"
       if let cookies = state.withLock({ $0.cookies.field(path: path, isSecure: isSecure, now: now) }) {
         fields[.cookie] = fields[.cookie].map { $0 + "; " + cookies } ?? cookies
@@ -86,7 +86,7 @@ extension ODataConversation {
     let fields = response.fields.values(of: .setCookie)
     guard !fields.isEmpty else { return }
     let path = URLParts(response.url.absoluteString).path
-    let now = options.clock.unixTime()
+    let now = options.environment.unixSeconds
     state.withLock { state in
       if state.cookies.take(fields, path: path, now: now) { state.csrf.sessionChanged() }
     }

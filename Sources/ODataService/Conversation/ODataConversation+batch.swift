@@ -1,5 +1,5 @@
 import HTTPCore
-import Locking
+import LarderCore
 import OData
 
 extension ODataConversation {
@@ -61,7 +61,7 @@ extension ODataConversation {
       let preference = (version == .v4 ? "odata." : "") + "continue-on-error" + (continues ? "" : "=false")
       fields[.prefer] = fields[.prefer].map { $0 + ", " + preference } ?? preference
     }
-    let written = try parts.written(isJSON: isJSON, version: version, random: options.clock.random)
+    let written = try parts.written(isJSON: isJSON, version: version, random: options.environment.random)
     fields[.contentType] = written.contentType
     let outgoing = OutgoingRequest(
       operation: "batch", method: .post, url: try root.resolve("$batch"), isSameOrigin: true, fields: fields,

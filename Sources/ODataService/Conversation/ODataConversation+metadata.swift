@@ -1,5 +1,5 @@
 import HTTPCore
-import Locking
+import LarderCore
 public import OData
 import ODataXML
 

@@ -1,5 +1,5 @@
 import HTTPCore
-import Locking
+import LarderCore
 
 // The layers of one exchange, outermost first. Each repeats the one below it at most once, but for retry.
 extension ODataConversation {
@@ -16,19 +16,19 @@ extension ODataConversation {
     _ request: OutgoingRequest,
     _ send: (OutgoingRequest) async throws(ODataServiceError) -> IncomingResponse
   ) async throws(ODataServiceError) -> IncomingResponse {
-    let clock = options.clock
+    let environment = options.environment
     var retry = RetryStateMachine(
-      policy: options.retry, repeatability: request.repeatability, start: clock.elapsed())
+      policy: options.retry, repeatability: request.repeatability, start: environment.uptime())
     var doubtful: Result<IncomingResponse, ODataServiceError>?
     while true {
       let result: Result<IncomingResponse, ODataServiceError>
       do throws(ODataServiceError) { result = .success(try await send(request)) } catch { result = .failure(error) }
       guard let outcome = outcome(result) else { return try last(result, behind: doubtful).get() }
       let action = retry.after(
-        outcome, now: clock.elapsed(), unixTime: clock.unixTime(), random: clock.random())
+        outcome, now: environment.uptime(), unixTime: environment.unixSeconds, random: environment.random())
       guard case .wait(let pause) = action else { return try last(result, behind: doubtful).get() }
       if !outcome.isUntouched, !request.method.isSafe { doubtful = doubtful ?? result }
-      do { try await clock.sleep(pause) } catch { throw request.error(.cancelled) }
+      do { try await environment.sleep(pause) } catch { throw request.error(.cancelled) }
     }
   }
 

@@ -1,4 +1,4 @@
-import Locking
+import LarderCore
 
 /// One fetch for many waiting callers: whoever comes while it runs gets its result, success and failure alike.
 ///
@@ -15,12 +15,14 @@ final class SharedFetch<Value: Sendable, Failure: Error>: Sendable {
   private let state = Locked(State())
   private let cancelled: Failure
   private let isCutOff: Bool
+  private let environment: LarderEnvironment
 
   /// - Parameters:
   ///   - cancelled: what a caller gets that is cancelled while it waits.
   ///   - isCutOff: whether a fetch that nobody waits for any more is ended.
-  init(cancelled: Failure, isCutOff: Bool = true) {
+  init(cancelled: Failure, isCutOff: Bool = true, environment: LarderEnvironment = .system) {
     self.cancelled = cancelled
+    self.environment = environment
     self.isCutOff = isCutOff
   }
 
@@ -52,7 +54,7 @@ final class SharedFetch<Value: Sendable, Failure: Error>: Sendable {
       guard state.task == nil else { return }
       state.generation += 1
       let generation = state.generation
-      state.task = Task { [self] in
+      state.task = environment.task { [self] in
         let result = await fetch()
         end(generation, result)
       }

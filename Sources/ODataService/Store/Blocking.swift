@@ -1,5 +1,5 @@
 import Dispatch
-import Locking
+import LarderCore
 
 /// Runs asynchronous work and blocks the calling thread until it is done.
 ///

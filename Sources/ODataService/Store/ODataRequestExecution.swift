@@ -1,4 +1,4 @@
-import Locking
+import LarderCore
 
 /// One request on its way through a store.
 ///

@@ -1,4 +1,4 @@
-import Locking
+import LarderCore
 
 /// Lets requests take effect in the order in which they entered, where they claim the same resources: a shell around
 /// ``RequestOrder``.

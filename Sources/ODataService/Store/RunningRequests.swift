@@ -1,4 +1,4 @@
-import Locking
+import LarderCore
 
 /// The requests on their way through a store: who closes it ends them and waits for their end.
 package final class RunningRequests: Sendable {

@@ -1,4 +1,4 @@
-public import LarderErrors
+public import LarderCore
 
 /// Why an Atom or XML payload could not be read, and where.
 public struct AtomError: Error, Sendable, Hashable, CustomStringConvertible {

@@ -1,4 +1,4 @@
-public import LarderErrors
+public import LarderCore
 
 /// Writes XML: escapes what must be, refuses what XML 1.0 cannot hold.
 struct XMLText {

@@ -1,4 +1,4 @@
-import Locking
+import LarderCore
 import Synchronization
 
 /// What an observer wants to be told of.

@@ -1,3 +1,4 @@
+import LarderCore
 import Storage
 
 /// Looks at a store's file before it is trusted, and opens it.
@@ -5,7 +6,7 @@ struct ObjectOpening: Sendable {
   let path: String
   let key: StorageKey?
   let options: ObjectStoreOptions
-  let now: @Sendable () -> Int64
+  let environment: LarderEnvironment
   let observers: Observers
   /// Runs work a few seconds later.
   let countsDelay: @Sendable (@escaping @Sendable () -> Void) -> Void
@@ -51,7 +52,7 @@ struct ObjectOpening: Sendable {
     }
     let settings = DatabaseOptions(
       synchronous: .full, readers: 4, busyTimeoutMilliseconds: ObjectWriter.lockMilliseconds,
-      writerCacheKibibytes: 16 << 10, protection: options.fileProtection)
+      writerCacheKibibytes: 16 << 10, protection: options.fileProtection, environment: environment)
     let database = try await Database.open(path, key: key, schema: ObjectSchema.schema, options: settings)
     do throws(StorageError) {
       let last = try await database.read { (connection) throws(StorageError) in
@@ -61,7 +62,8 @@ struct ObjectOpening: Sendable {
       }
       let memory = try await waiting(on: database) { () throws(StorageError) in
         let memory = Memory(
-          limit: options.memory, evicts: options.disk != nil, counter: try counter(), lastRequest: last ?? 0, now: now)
+          limit: options.memory, evicts: options.disk != nil, counter: try counter(), lastRequest: last ?? 0,
+          environment: environment)
         try memory.repair()
         return memory
       }

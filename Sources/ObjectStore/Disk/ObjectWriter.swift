@@ -1,4 +1,4 @@
-import Locking
+import LarderCore
 import Storage
 
 /// Changes that wait for the writer.
@@ -102,7 +102,7 @@ final class ObjectWriter: Sendable {
       database.writeHere { turn in
         // Who waits has come before.
         guard waiting.withLock({ $0.changes.isEmpty }) else { return nil }
-        let begin = ContinuousClock.now
+        let begin = database.environment.uptime()
         do {
           let result = try write(turn, work)
           note(begin, changes: 1)
@@ -132,7 +132,7 @@ final class ObjectWriter: Sendable {
           return !change.isAlone && weight < ObjectWriter.transactionBytes
         }
       rest = rest.dropFirst(share.count)
-      let begin = ContinuousClock.now
+      let begin = database.environment.uptime()
       do {
         let after = try write(share, turn)
         // Before callers go on, who may write again at once.
@@ -148,8 +148,8 @@ final class ObjectWriter: Sendable {
     }
   }
 
-  private func note(_ begin: ContinuousClock.Instant, changes: Int) {
-    let duration = begin.duration(to: .now)
+  private func note(_ begin: Duration, changes: Int) {
+    let duration = database.environment.uptime() - begin
     waiting.withLock { waiting in waiting.pace.note(duration, changes: changes + waiting.changes.count) }
   }
 

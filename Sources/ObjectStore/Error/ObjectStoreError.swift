@@ -1,4 +1,4 @@
-public import LarderErrors
+public import LarderCore
 public import Storage
 
 /// Why an operation of an ``ObjectStore`` failed: which operation, on which key, and what below.

@@ -1,4 +1,4 @@
-import Locking
+import LarderCore
 import Storage
 import Synchronization
 
@@ -10,15 +10,16 @@ final class Memory: Sendable {
   /// Stands in for it then.
   private let ownNumber = Atomic<UInt64>(0)
   private let limit: ObjectStoreOptions.MemoryLimit
+  /// The present, in microseconds since 1970.
   let now: @Sendable () -> Int64
   private let onErrands: Locked<(@Sendable (MemoryTier.Errands) -> Void)?> = Locked(nil)
 
   init(
     limit: ObjectStoreOptions.MemoryLimit, evicts: Bool = false, counter: SharedCounter?, lastRequest: Int64,
-    now: @escaping @Sendable () -> Int64
+    environment: LarderEnvironment
   ) {
     self.counter = counter
-    self.now = now
+    now = { Moment.of(environment.now()) }
     self.limit = counter == nil ? .none : limit
     tier = Locked(MemoryTier(limit: self.limit, number: counter?.number ?? 0, last: lastRequest, evicts: evicts))
   }

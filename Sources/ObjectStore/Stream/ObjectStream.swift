@@ -1,4 +1,4 @@
-public import LarderErrors
+public import LarderCore
 
 /// What a fetch throws where the server says that the value is gone for good, as by a status of 404 or 410.
 public struct ObjectGone: Error, Sendable, Hashable {

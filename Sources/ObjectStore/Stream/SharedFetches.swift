@@ -1,4 +1,4 @@
-import Locking
+import LarderCore
 
 /// The fetches under way: one a key and type, for all who want it.
 final class SharedFetches: Sendable {
@@ -8,6 +8,9 @@ final class SharedFetches: Sendable {
   }
 
   private let fetches = Locked<[Place: any CancellableFetch]>([:])
+  private let environment: LarderEnvironment
+
+  init(_ environment: LarderEnvironment) { self.environment = environment }
 
   /// Joins the fetch of a key that is under way, or begins one by `work`, which can ask whether anybody wants it still.
   func join<Value: Sendable>(
@@ -16,7 +19,7 @@ final class SharedFetches: Sendable {
   ) -> FetchCaller<Value> {
     let place = Place(key: key, type: ObjectIdentifier(type))
     // Its first caller keeps it going: the last to leave cancels it.
-    let new = SharedFetch<Value>()
+    let new = SharedFetch<Value>(environment)
     let first = FetchCaller(new, number: new.join() ?? 0)
     while true {
       let running = fetches.withLock { fetches -> (any CancellableFetch)? in
@@ -79,6 +82,9 @@ final class SharedFetch<Value: Sendable>: CancellableFetch {
   }
 
   private let state = Locked(State())
+  private let environment: LarderEnvironment
+
+  init(_ environment: LarderEnvironment) { self.environment = environment }
 
   func join() -> Int? { state.withLock { $0.fetch.join() } }
 
@@ -86,7 +92,7 @@ final class SharedFetch<Value: Sendable>: CancellableFetch {
     _ work: @escaping @Sendable (@escaping @Sendable () -> Bool) async -> Outcome,
     onEnd: @escaping @Sendable (any CancellableFetch) -> Void
   ) {
-    let task = Task { [self] in
+    let task = environment.task { [self] in
       let outcome = await work { [self] in !state.withLock { $0.isCancelled } }
       onEnd(self)
       finish(outcome)

@@ -1,4 +1,4 @@
-import Locking
+import LarderCore
 import OData
 
 /// What all answers of a question in one form have in common, whatever the rows are.

@@ -1,4 +1,4 @@
-import Locking
+import LarderCore
 import OData
 import ODataService
 import Storage
@@ -25,7 +25,7 @@ extension OpenStore {
     }
     let (planned, bound) = try StoreQuestion.bind(text, plan.model.version)
     let options = QueryWriter.Options(
-      pageSize: isPaged ? parameters.answerPageSize : nil, showsMarks: showsMarks)
+      pageSize: isPaged ? parameters.answerPageSize : nil, showsMarks: showsMarks, now: environment.now())
     let places = ReplicaState(
       version: 0, tables: planned.plan.tables.map { "larder_store_\($0.number)" },
       links: planned.plan.links.map { "larder_links_\($0.number)" }, search: planned.plan.tables.map { _ in nil })

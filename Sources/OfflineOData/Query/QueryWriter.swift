@@ -41,25 +41,24 @@ struct QueryWriter: Sendable {
     /// What `$apply` may make of hierarchies.
     var hierarchy = HierarchyWriter.Bounds()
 
-    /// Without a time, that of this machine's clock.
     init(
-      pageSize: Int? = nil, showsMarks: Bool = false, localRowsOnly: Bool = false, now: ODataDateTimeOffset? = nil
+      pageSize: Int? = nil, showsMarks: Bool = false, localRowsOnly: Bool = false, now: Date
     ) {
       self.pageSize = pageSize
       self.showsMarks = showsMarks
       self.localRowsOnly = localRowsOnly
-      self.now = (now ?? Options.present)?.description ?? ReplicaSQL.minimumMoment
+      self.now = Options.offset(now)?.description ?? ReplicaSQL.minimumMoment
     }
 
-    private static var present: ODataDateTimeOffset? {
-      let time = Date().timeIntervalSince1970
+    private static func offset(_ date: Date) -> ODataDateTimeOffset? {
+      let time = date.timeIntervalSince1970
       let whole = time.rounded(.down)
       return ODataDateTimeOffset(
         secondsSince1970: Int64(whole), picosecond: UInt64(max(0, ((time - whole) * 1e6).rounded(.down))) * 1_000_000)
     }
   }
 
-  init(plan: ReplicaPlan, state: ReplicaState, options: Options = Options(), coverage: Coverage? = nil) {
+  init(plan: ReplicaPlan, state: ReplicaState, options: Options, coverage: Coverage? = nil) {
     self.plan = plan
     self.coverage = coverage
     self.state = state

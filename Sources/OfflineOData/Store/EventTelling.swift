@@ -1,4 +1,4 @@
-import Locking
+import LarderCore
 
 /// Tells events to those who listen: streams, and one delegate.
 final class EventTelling: Sendable {

@@ -1,4 +1,4 @@
-public import LarderErrors
+public import LarderCore
 import ODataService
 import Storage
 

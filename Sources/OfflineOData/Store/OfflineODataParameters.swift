@@ -1,4 +1,5 @@
 public import HTTPCore
+import LarderCore
 public import ODataService
 public import Storage
 
@@ -49,6 +50,7 @@ public struct OfflineODataParameters: Sendable {
   public var onUserSwitch: OfflineODataUserSwitch
   /// How the service is spoken with.
   public var conversation: ConversationOptions
+  var environment: LarderEnvironment { conversation.environment }
   /// Indexes beside those on keys and foreign keys.
   public var indexes: [OfflineODataIndex]
   /// How many defining queries are downloaded at once, where they bring rows of different sets: 1 to 4.

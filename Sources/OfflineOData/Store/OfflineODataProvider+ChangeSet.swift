@@ -1,4 +1,4 @@
-import Locking
+import LarderCore
 import OData
 package import ODataService
 

@@ -1,4 +1,4 @@
-import Locking
+import LarderCore
 
 // Bringing the copy up to date.
 extension OfflineODataProvider {
@@ -24,7 +24,7 @@ extension OfflineODataProvider {
       guard state.download == nil else { throw OfflineODataError(.downloadRunning) }
       // The service's answers to changes are newer than what a download read before them.
       let upload = state.upload
-      let task = Task {
+      let task = given.environment.task { [self] in
         _ = await upload?.result
         return try await performDownload(store, names.map(Set.init), isWhole: whole)
       }

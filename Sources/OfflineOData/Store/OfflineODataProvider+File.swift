@@ -1,4 +1,4 @@
-import Locking
+import LarderCore
 public import Storage
 
 #if canImport(FoundationEssentials)
@@ -28,7 +28,7 @@ extension OfflineODataProvider {
       let aside = user?.aside(of: path)
       // Where nothing is, no lock is made; what there is only the lock tells, for another may move it until then.
       let makes = try user != nil && (isThere(DatabaseFile(path)) || isThere(aside))
-      let mark = try await UserMark.take(of: path, isShared: false, makes: makes)
+      let mark = try await UserMark.take(of: path, isShared: false, makes: makes, given.environment)
       defer { mark?.release() }
       let isAside = try isThere(aside)
       // A store is opened in its place alone.
@@ -68,7 +68,8 @@ extension OfflineODataProvider {
     let isEncrypted = try DatabaseFile(path).content() == .encrypted
     do throws(StorageError) {
       let replica = try await Replica.open(
-        path: path, key: isEncrypted ? given.givenKey.key : nil, protection: given.fileProtection)
+        path: path, key: isEncrypted ? given.givenKey.key : nil, protection: given.fileProtection,
+        environment: given.environment)
       try await replica.close()
       // A header that forbids writing (SQLite file format §1.3.2) is damage where the system allows it; who only reads
       // leaves the log where it is.

@@ -1,5 +1,5 @@
 import HTTPCore
-import Locking
+import LarderCore
 import ODataService
 import Storage
 
@@ -37,7 +37,7 @@ extension OfflineODataProvider {
         return task
       case .closed: return beginOpening(&state, after: nil)
       case .closing(let closing): return beginOpening(&state, after: closing)
-      case .clearing: return Task { throw OfflineODataError(.storeInUse) }
+      case .clearing: return given.environment.task { throw OfflineODataError(.storeInUse) }
       }
     }
     guard let task else { return }
@@ -52,7 +52,7 @@ extension OfflineODataProvider {
     state.opening += 1
     state.openers = 1
     let opening = state.opening
-    let task = Task {
+    let task = given.environment.task { [self] in
       _ = await closing?.result
       try await performOpening(opening)
     }
@@ -128,14 +128,15 @@ extension OfflineODataProvider {
       return try await UserOpening(given, user: name, root: root.url.absoluteString).open()
     }
     // Nobody puts another user's store into the place meanwhile.
-    let mark = try await UserMark.take(of: given.file, isShared: true, makes: false)
+    let mark = try await UserMark.take(of: given.file, isShared: true, makes: false, given.environment)
     defer { mark?.release() }
     let file = DatabaseFile(given.file)
     if !given.createsStore, try file.content() == .absent, !file.hasLostContent {
       throw OfflineODataError(.resourceNotFound, "there is no store \(given.file)")
     }
     try file.makeFolder()
-    return try await Replica.open(path: given.file, key: given.givenKey.key, protection: given.fileProtection)
+    return try await Replica.open(
+      path: given.file, key: given.givenKey.key, protection: given.fileProtection, environment: given.environment)
   }
 
   /// A store that was suspended is not made anew: whoever removed its file meant to.
@@ -216,7 +217,7 @@ extension OfflineODataProvider {
       case .closing(let task): return (task, former)
       case .opening(let task):
         if suspends, state.suspension == nil { state.suspension = Suspension(resumable: nil) }
-        let closing = Task<Void, any Error> {
+        let closing: Task<Void, any Error> = given.environment.task { [self] () async throws in
           task.cancel()
           _ = await task.result
           hasClosed()
@@ -227,7 +228,7 @@ extension OfflineODataProvider {
         let resumable = state.resumable.take()
         if suspends { state.suspension = Suspension(resumable: resumable) }
         let (opened, download, upload) = (state.opened.take(), state.download, state.upload)
-        let closing = Task<Void, any Error> {
+        let closing: Task<Void, any Error> = given.environment.task { [self] in
           _ = await opened?.result
           if suspends { resumable?.suspend() } else { resumable?.end() }
           telling.tell(.stateChanged(.closing), of: self)

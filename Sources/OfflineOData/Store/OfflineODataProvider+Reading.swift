@@ -1,4 +1,4 @@
-import Locking
+import LarderCore
 public import OData
 import ODataService
 import Storage

@@ -1,4 +1,5 @@
 import HTTPCore
+import LarderCore
 import OData
 public import ODataService
 import Synchronization
@@ -24,7 +25,7 @@ extension OfflineODataProvider {
     execution.start()
     // Here and not in the task: tasks begin in any order.
     let turn = turns.enter(request.claim)
-    let task = Task { [running] in
+    let task = given.environment.task { [running] in
       await OfflineODataProvider.run(execution, on: store, in: turn)
       running.remove(execution)
     }

@@ -1,4 +1,4 @@
-import Locking
+import LarderCore
 
 // Suspension: the store is closed, and knows that it goes on.
 extension OfflineODataProvider {

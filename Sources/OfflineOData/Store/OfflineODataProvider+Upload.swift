@@ -1,4 +1,4 @@
-import Locking
+import LarderCore
 
 // Bringing changes to the service.
 extension OfflineODataProvider {
@@ -20,7 +20,7 @@ extension OfflineODataProvider {
       guard case .open(let store) = state.phase else { throw OfflineODataError(state.whyNotOpen) }
       guard state.upload == nil else { throw OfflineODataError(.uploadRunning) }
       let download = state.download
-      let task = Task {
+      let task = given.environment.task { [self] in
         _ = await download?.result
         return try await performUpload(store, options)
       }

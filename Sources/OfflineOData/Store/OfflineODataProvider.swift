@@ -1,5 +1,5 @@
 public import HTTPCore
-import Locking
+import LarderCore
 public import OData
 public import ODataService
 import Storage

@@ -1,3 +1,4 @@
+import LarderCore
 import OData
 import ODataService
 import Storage
@@ -151,7 +152,7 @@ extension OpenStore {
   /// cannot be written fails nothing.
   func log(_ record: EventLog.Record, once: Bool = false) async {
     _ = try? await replica.addEvent(
-      JSONSettings.encode(record), at: Date().timeIntervalSince1970, limit: EventLog.limit, once: once)
+      JSONSettings.encode(record), at: environment.now().timeIntervalSince1970, limit: EventLog.limit, once: once)
   }
 
   /// Makes the indexes that the application asks for; before there are metadata, notes them for the making of the tables.

@@ -1,4 +1,4 @@
-import Locking
+import LarderCore
 import OData
 import Storage
 
@@ -18,9 +18,9 @@ extension OpenStore {
   ) async throws(OfflineODataError) -> Value {
     let asked = AskedForm(isPaged: isPaged, showsMarks: options.showsMarks(text), localRowsOnly: options.localRowsOnly)
     let work = { @Sendable [self] (connection: Connection, state: ReplicaState, plan: ReplicaPlan) throws -> Value in
-      let begin = ContinuousClock.now
+      let begin = connection.environment.uptime()
       let question = try question(text, connection, state, plan, asked)
-      defer { question.pace.note(.now - begin) }
+      defer { question.pace.note(connection.environment.uptime() - begin) }
       return try body(try run(question, options, connection, plan), connection)
     }
     let isMain = BlockedThread.isMain(#isolation)
@@ -96,7 +96,9 @@ extension OpenStore {
   ) throws -> PreparedQuestion {
     let url = try ODataParser(plan.model.version).relativeURL(text)
     let bound = try binder(plan).bind(url, text: text)
-    let options = QueryWriter.Options(pageSize: pageSize, showsMarks: showsMarks, localRowsOnly: localRowsOnly)
+    let options = QueryWriter.Options(
+      pageSize: pageSize, showsMarks: showsMarks, localRowsOnly: localRowsOnly,
+      now: environment.now())
     let readPlan = try QueryWriter(plan: plan, state: state, options: options, coverage: coverage(plan, state))
       .plan(bound)
     return PreparedQuestion(url: bound, plan: readPlan, model: plan.model)

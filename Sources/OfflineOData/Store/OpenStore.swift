@@ -1,4 +1,4 @@
-import Locking
+import LarderCore
 import OData
 import ODataService
 import Storage
@@ -14,6 +14,7 @@ import Synchronization
 final class OpenStore: Sendable {
   let replica: Replica
   let conversation: ODataConversation
+  var environment: LarderEnvironment { conversation.options.environment }
   let root: ODataServiceRoot
   let parameters: OfflineODataParameters
   /// What links begin with.

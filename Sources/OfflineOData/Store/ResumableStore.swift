@@ -1,4 +1,4 @@
-import Locking
+import LarderCore
 
 /// The open store behind live results; after a suspension, the one that was opened in its place.
 ///

@@ -1,5 +1,5 @@
 public import HTTPCore
-import Locking
+import LarderCore
 import OData
 import Storage
 

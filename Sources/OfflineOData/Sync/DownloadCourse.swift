@@ -1,4 +1,5 @@
 import HTTPCore
+import LarderCore
 import OData
 import ODataService
 import ODataXML
@@ -117,7 +118,7 @@ struct DownloadCourse: Sendable {
       run.progress.totalRows = nil
       run.outcome.rows = run.finished
       tell(run.progress)
-    case .wait(let pause): try await store.conversation.options.clock.sleep(pause)
+    case .wait(let pause): try await store.conversation.options.environment.sleep(pause)
     case .note(let note): run.outcome.notes.append(note.description)
     case .discard:
       try await run.staging?.discard()
@@ -280,7 +281,7 @@ struct DownloadCourse: Sendable {
       while let inline = try await staging.nextInlinePage() { try await read(inline, staging, &links, &run) }
       run.progress.step = .committing
       tell(run.progress)
-      let now = Double(store.conversation.options.clock.unixTime())
+      let now = Double(store.conversation.options.environment.unixSeconds)
       let outcome = try await staging.finish(ending, at: now, marks: marks)
       if !outcome.conflicts.isEmpty {
         run.outcome.notes.append(DownloadNote.changedBelow(outcome.conflicts.count).description)

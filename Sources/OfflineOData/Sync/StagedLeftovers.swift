@@ -1,5 +1,5 @@
 import HTTPCore
-import Locking
+import LarderCore
 import ODataService
 import Storage
 
@@ -42,7 +42,7 @@ extension OpenStore {
   }
 
   /// Now, in seconds since 1970.
-  var now: Double { Double(conversation.options.clock.unixTime()) }
+  var now: Double { Double(conversation.options.environment.unixSeconds) }
 
   /// What was staged before this, in seconds since 1970, is too old to go on with.
   var oldestStaging: Double { now - Double(parameters.maximumStagingAge.components.seconds) }
@@ -51,7 +51,7 @@ extension OpenStore {
 
   /// Begins to empty the tables that nobody reads any more, beside everything else.
   func beginSweeping() {
-    let task = Task(priority: .utility) { [replica] in
+    let task = environment.task(priority: .utility) { [replica] in
       do { try await replica.sweep() } catch {
         // What is left is swept next time.
       }

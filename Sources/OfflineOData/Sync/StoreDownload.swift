@@ -1,4 +1,5 @@
 import HTTPCore
+import LarderCore
 import OData
 import ODataService
 import Storage
@@ -33,8 +34,8 @@ struct StoreDownload: Sendable {
     }
     defer { lock.release() }
     try store.checkInPlace()
-    let clock = store.conversation.options.clock
-    let begin = clock.elapsed()
+    let environment = store.conversation.options.environment
+    let begin = environment.uptime()
     do {
       try await refreshMetadata()
       let uploaded = try await store.replica.unsettledRows()
@@ -52,10 +53,10 @@ struct StoreDownload: Sendable {
       var record = EventLog.Record(type: "Download")
       record.details = told.errorMessage
       record.errorCode = told.errorCode
-      record.milliseconds = (clock.elapsed() - begin).milliseconds
+      record.milliseconds = (environment.uptime() - begin).milliseconds
       // Cancelled or not, what happened is told.
       let event = record
-      await Task { await store.log(event) }.value
+      await environment.task { await store.log(event) }.value
       throw error
     }
   }
@@ -179,8 +180,8 @@ struct StoreDownload: Sendable {
     _ one: Waiting, _ places: [Int64: QueryPlaces], _ marks: DownloadMarks, _ done: Int, _ total: Int,
     isAlone: Bool = false
   ) async -> OfflineODataQueryOutcome {
-    let clock = store.conversation.options.clock
-    let begin = clock.elapsed()
+    let environment = store.conversation.options.environment
+    let begin = environment.uptime()
     let tell = tell
     let course = DownloadCourse(
       query: one.row, bound: one.bound, store: store, places: places, isWhole: isWhole, marks: marks
@@ -191,7 +192,7 @@ struct StoreDownload: Sendable {
     }
     let outcome = await course.run()
     if !isAlone, outcome.error?.name == .storeInUse { return outcome }
-    await log(outcome, clock.elapsed() - begin)
+    await log(outcome, environment.uptime() - begin)
     return outcome
   }
 

@@ -1,3 +1,4 @@
+import LarderCore
 import OData
 import ODataService
 import Storage
@@ -26,8 +27,8 @@ struct StoreUpload: Sendable {
       throw error.category == .inUse ? OfflineODataError(.downloadRunning) : OfflineODataError(error)
     }
     defer { download.release() }
-    let clock = store.conversation.options.clock
-    let begin = clock.elapsed()
+    let environment = store.conversation.options.environment
+    let begin = environment.uptime()
     var run = Run()
     do {
       try await store.useModel()
@@ -39,10 +40,10 @@ struct StoreUpload: Sendable {
     record.details =
       "\(report.sent) sent, \(report.failed) failed, \(report.left) left" + (stop.map { ". \($0)" } ?? "")
     record.errorCode = stop?.errorCode
-    record.milliseconds = (clock.elapsed() - begin).milliseconds
+    record.milliseconds = (environment.uptime() - begin).milliseconds
     let event = record
     // Cancelled or not, what happened is told.
-    await Task { await store.log(event) }.value
+    await environment.task { await store.log(event) }.value
     if let stop { throw UploadCut(report: report, error: stop) }
     return report
   }

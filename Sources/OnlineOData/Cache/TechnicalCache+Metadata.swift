@@ -23,7 +23,7 @@ extension TechnicalCache {
 
   /// Keeps the document for a caller in place of an earlier one.
   func keep(_ metadata: KeptMetadata, scope: [UInt8]) async throws(StorageError) {
-    let now = clock.next()
+    let now = timestamps.next()
     try await database.write { (connection) throws(StorageError) in
       try connection.run(
         "INSERT OR REPLACE INTO metadata(scope, stored, checksum, fields, payload) VALUES(?, ?, ?, ?, ?)",

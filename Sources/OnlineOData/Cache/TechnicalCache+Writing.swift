@@ -1,5 +1,5 @@
 import HTTPCore
-import Locking
+import LarderCore
 import Storage
 
 // Changes, and the room they need.
@@ -70,7 +70,7 @@ extension TechnicalCache {
       report(.entryTooLarge(url: key.url, bytes: entry.payload.count))
       return
     }
-    let now = clock.next()
+    let now = timestamps.next()
     try connection.run(
       """
       INSERT INTO entry(url, scope, variant, status, stored, used, cost, checksum, delta_link, fields, payload)
@@ -92,7 +92,7 @@ extension TechnicalCache {
     let cost = entry.cost(url: key.url)
     try connection.run(
       "UPDATE entry SET fields = ?, delta_link = ?, used = ?, cost = ? WHERE id = ?",
-      .text(CacheFields.text(entry.fields)), .text(entry.deltaLink), .integer(clock.next()), .integer(cost),
+      .text(CacheFields.text(entry.fields)), .text(entry.deltaLink), .integer(timestamps.next()), .integer(cost),
       .integer(entry.row))
     try connection.run("UPDATE usage SET total = total + ?", .integer(cost - old))
   }

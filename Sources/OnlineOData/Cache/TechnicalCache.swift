@@ -1,5 +1,5 @@
 import HTTPCore
-import Locking
+import LarderCore
 import ODataService
 import Storage
 import Synchronization
@@ -19,7 +19,7 @@ final class TechnicalCache: Sendable {
   let keys: CacheKeyMaker
   let limits: CacheLimits
   let database: Database
-  let clock: UseClock
+  let timestamps: UseTimestamps
   let uses = Locked<[Int64: Int64]>([:])
   let waiting = Locked<[WaitingChange]>([])
   let order = Locked(SendOrder())
@@ -46,18 +46,20 @@ final class TechnicalCache: Sendable {
     self.keys = keys
     self.limits = limits
     self.report = report
-    clock = UseClock()
+    timestamps = UseTimestamps(database.environment)
   }
 
   /// Opens the file of a service, or makes it.
   ///
   /// A damaged cache is moved aside and a new one made, which is reported; another application's file is refused.
   static func open(
-    _ place: CachePlace, key: StorageKey?, limits: CacheLimits, common: HTTPFields, credentials: CredentialFields,
+    _ place: CachePlace, key: StorageKey?, limits: CacheLimits, common: HTTPFields,
+    environment: LarderEnvironment = .system,
+    credentials: CredentialFields,
     protection: FileProtection, pages: Int? = nil, report: @escaping @Sendable (OnlineStoreDiagnostic) -> Void
   ) async throws(StorageError) -> TechnicalCache {
     let options = DatabaseOptions(
-      synchronous: .full, readers: 3, maximumPageCount: pages, protection: protection)
+      synchronous: .full, readers: 3, maximumPageCount: pages, protection: protection, environment: environment)
     let database = try await CacheOpening(place: place, key: key, options: options, report: report).open()
     let salt: [UInt8]
     do throws(StorageError) {
@@ -110,7 +112,7 @@ final class TechnicalCache: Sendable {
   }
 
   private func noteUse(_ row: Int64) {
-    let now = clock.next()
+    let now = timestamps.next()
     let isMany = uses.withLock { uses in
       uses[row] = now
       return uses.count == 256
@@ -170,12 +172,15 @@ struct CacheLimits: Sendable, Hashable {
   }
 }
 
-/// Moments of use, in microseconds since 1970: each later than the one before, so that they order what was used.
-final class UseClock: Sendable {
+/// Timestamps of use, in microseconds since 1970: each later than the one before, so that they order what was used.
+final class UseTimestamps: Sendable {
   private let last = Atomic<Int64>(0)
+  private let environment: LarderEnvironment
+
+  init(_ environment: LarderEnvironment) { self.environment = environment }
 
   func next() -> Int64 {
-    let now = Int64(Date().timeIntervalSince1970 * 1_000_000)
+    let now = environment.unixMicroseconds
     var seen = last.load(ordering: .relaxed)
     while true {
       let next = max(now, seen + 1)

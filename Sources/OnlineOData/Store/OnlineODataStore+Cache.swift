@@ -1,4 +1,4 @@
-import Locking
+import LarderCore
 import ODataService
 public import Storage
 

@@ -1,4 +1,4 @@
-import Locking
+import LarderCore
 import ODataService
 import Storage
 
@@ -30,7 +30,7 @@ extension OnlineODataStore {
         return task
       case .closing(let closing):
         let opening = state.beginOpening()
-        let task = Task {
+        let task = state.environment.task { [self] in
           _ = await closing.result
           try await performOpening(opening)
         }
@@ -38,7 +38,7 @@ extension OnlineODataStore {
         return task
       case .closed:
         let opening = state.beginOpening()
-        let task = Task { try await performOpening(opening) }
+        let task = state.environment.task { [self] in try await performOpening(opening) }
         state.phase = .opening(task)
         return task
       }
@@ -65,7 +65,7 @@ extension OnlineODataStore {
   /// is told.
   public func open(listener: any OnlineODataStoreListener) {
     if isOpen { return }
-    Task {
+    conversation.options.environment.task { [self] in
       do {
         try await open()
         listener.onlineStoreOpenFinished(self)
@@ -143,7 +143,8 @@ extension OnlineODataStore {
     let report: @Sendable (OnlineStoreDiagnostic) -> Void = { [weak self] in self?.report($0) }
     return try await TechnicalCache.open(
       place, key: options.givenKey.key, limits: options.limits, common: options.conversation.fields,
-      credentials: options.credentialFields, protection: options.fileProtection, pages: options.maximumPageCount,
+      environment: options.conversation.environment, credentials: options.credentialFields,
+      protection: options.fileProtection, pages: options.maximumPageCount,
       report: report)
   }
 
@@ -163,7 +164,7 @@ extension OnlineODataStore {
       case .closing(let task): return task
       case .opening(let opening):
         if suspends, state.suspension == nil { state.suspension = Suspension() }
-        let task = Task {
+        let task = state.environment.task { [self] in
           opening.cancel()
           _ = await opening.result
           try await performClosing()
@@ -175,7 +176,7 @@ extension OnlineODataStore {
           state.suspension = Suspension(
             wasOpen: true, leavesCacheClosed: state.options.useCache && state.cache == nil)
         }
-        let task = Task { try await performClosing() }
+        let task = state.environment.task { [self] in try await performClosing() }
         state.phase = .closing(task)
         return task
       }

@@ -1,4 +1,4 @@
-import Locking
+import LarderCore
 public import ODataService
 import Storage
 
@@ -28,7 +28,7 @@ extension OnlineODataStore {
     guard let work else { return running.remove(execution) }
     // Here and not in the task: tasks begin in any order.
     let turn = turn(of: execution.request, course.session.conversation)
-    let task = Task { [running] in
+    let task = course.session.conversation.options.environment.task { [running] in
       var course = course
       await course.run(work, in: turn)
       turn?.end()

@@ -1,4 +1,4 @@
-import Locking
+import LarderCore
 import ODataService
 
 // Suspension: the store is closed, and knows that it goes on.

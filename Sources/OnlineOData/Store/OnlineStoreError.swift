@@ -1,4 +1,4 @@
-public import LarderErrors
+public import LarderCore
 public import Storage
 
 /// Why an online store, or its cache, cannot do what was asked. What a service answers is an `ODataServiceError`.

@@ -1,5 +1,5 @@
 import HTTPCore
-import Locking
+import LarderCore
 import OData
 import ODataService
 import Storage
@@ -98,7 +98,7 @@ final class OpenSession: Sendable {
     guard let cache, memory.takesRefresh() else { return }
     let conversation = conversation
     memory.refreshing(
-      Task {
+      conversation.options.environment.task {
         // A failure leaves what is known: the next opening tries again.
         guard let document = try? await conversation.metadataDocument(), !Task.isCancelled else { return }
         try? await ServiceMetadata.take(document, into: conversation, cache: cache)

@@ -1,5 +1,5 @@
 import CSQLite
-import Locking
+package import LarderCore
 
 /// One connection to one database file.
 ///
@@ -16,6 +16,8 @@ import Locking
   private var statements: [String: Statement] = [:]
   private var isClosed = false
   private var logRules: LogRules?
+  /// The clock of this connection's work.
+  package let environment: LarderEnvironment
   /// Pages of the log behind the last commit, where nobody but its owner moves it.
   private let length = UnsafeMutablePointer<Int32>.allocate(capacity: 1)
   private let patience = UnsafeMutablePointer<Patience>.allocate(capacity: 1)
@@ -41,7 +43,8 @@ import Locking
     file = path == ":memory:" ? nil : path
     self.cipher = cipher
     unsafe length.initialize(to: 0)
-    unsafe patience.initialize(to: Patience())
+    self.environment = options.environment
+    unsafe patience.initialize(to: Patience(options.environment))
     use = Locked(
       file == nil ? nil : try FilesInUse.enter(path, makes: access == .readWriteCreate, options.protection))
     let mode =
@@ -88,6 +91,7 @@ import Locking
   deinit {
     defer {
       unsafe length.deallocate()
+      unsafe patience.deinitialize(count: 1)
       unsafe patience.deallocate()
     }
     guard !isClosed else { return }

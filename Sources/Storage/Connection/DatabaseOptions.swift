@@ -1,5 +1,7 @@
+package import LarderCore
+
 /// How a database file is used.
-package struct DatabaseOptions: Sendable, Hashable {
+package struct DatabaseOptions: Sendable {
   /// What a commit waits for.
   package enum Synchronous: String, Sendable, Hashable {
     /// The bytes are on the disk: an acknowledged commit survives a crash of the machine.
@@ -30,6 +32,8 @@ package struct DatabaseOptions: Sendable, Hashable {
   package var protection: FileProtection?
   /// Functions and collations of every connection; nil for none.
   package var extensions: SQLExtensions?
+  /// The clock of waits and of limits.
+  package var environment: LarderEnvironment
 
   /// The defaults: everything acknowledged is on disk, two readers, 5 s of waiting, 2 MiB of pages a connection, 32 MiB of
   /// staged pages in the log.
@@ -37,7 +41,7 @@ package struct DatabaseOptions: Sendable, Hashable {
     synchronous: Synchronous = .full, readers: Int = 2, busyTimeoutMilliseconds: Int32 = 5000,
     maximumPageCount: Int? = nil, cacheKibibytes: Int = 2048, writerCacheKibibytes: Int? = nil,
     stagedLogPages: Int32 = 8192, allowsReadOnly: Bool = false,
-    protection: FileProtection? = nil, extensions: SQLExtensions? = nil
+    protection: FileProtection? = nil, extensions: SQLExtensions? = nil, environment: LarderEnvironment = .system
   ) {
     self.synchronous = synchronous
     self.readers = max(1, readers)
@@ -49,5 +53,6 @@ package struct DatabaseOptions: Sendable, Hashable {
     self.allowsReadOnly = allowsReadOnly
     self.protection = protection
     self.extensions = extensions
+    self.environment = environment
   }
 }

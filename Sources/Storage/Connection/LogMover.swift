@@ -1,5 +1,5 @@
 import Dispatch
-import Locking
+import LarderCore
 
 /// Moves a file's write-ahead log into it on a thread of its own, while the writer goes on: it is the disk that takes the time.
 ///

@@ -1,10 +1,4 @@
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
+import LarderCore
 
 /// How a connection waits for another's lock: it asks again at short intervals, always the same.
 ///
@@ -13,27 +7,28 @@
 struct Patience {
   /// Of a statement; then it fails with `busy`.
   var limit = Duration.zero
-  private var begin: ContinuousClock.Instant?
+  private var begin: Duration?
+  private let environment: LarderEnvironment
 
   /// Less than the gap, with what a system adds that wakes late.
-  private static let intervalMicroseconds: UInt32 = 300
-  private static let gapMicroseconds: UInt32 = 600
+  private static let interval = Duration.microseconds(300)
+  /// How long a writer leaves the lock to others behind a long transaction.
+  static let gap = Duration.microseconds(600)
 
   /// Transactions that last longer leave a gap behind them.
   static let slice = Duration.milliseconds(5)
 
-  /// Leaves the lock to others for a moment, blocking.
-  static func leaveGap() { usleep(gapMicroseconds) }
+  init(_ environment: LarderEnvironment) { self.environment = environment }
 
   /// Waits, or answers false where it has waited for long enough.
   ///
   /// - Parameter count: how often the statement has waited.
   mutating func waits(_ count: Int32) -> Bool {
-    let now = ContinuousClock.now
+    let now = environment.uptime()
     let begin = count == 0 ? now : begin ?? now
     self.begin = begin
     guard now - begin < limit else { return false }
-    usleep(Self.intervalMicroseconds)
+    environment.block(Self.interval)
     return true
   }
 }

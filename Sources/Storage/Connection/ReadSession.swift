@@ -1,5 +1,5 @@
 import Dispatch
-import Locking
+import LarderCore
 
 /// A transaction that reads, kept between calls: who takes rows slowly sees one state of the file from beginning to end and
 /// holds no thread between two calls.

@@ -1,5 +1,5 @@
 import Dispatch
-import Locking
+import LarderCore
 
 /// The connections that read: lent out one closure at a time, opened as they are first needed.
 ///

@@ -1,4 +1,5 @@
 import CSQLite
+import LarderCore
 
 // Reads on the caller's thread, as long as they are short.
 extension Database {
@@ -29,7 +30,7 @@ extension Connection {
   func within<Value>(
     _ limit: Duration, _ body: (Connection) throws(StorageError) -> Value
   ) throws(StorageError) -> Value? {
-    let time = TimeLimit(end: .now + limit)
+    let time = TimeLimit(limit, environment.uptime)
     // The pointer is SQLite's until it is taken back below; `time` lives longer.
     unsafe sqlite3_progress_handler(
       handle, Connection.stepsBetweenLooks,
@@ -53,15 +54,19 @@ extension Connection {
 
 /// When work has to end. One thread has it.
 private final class TimeLimit {
-  private let end: ContinuousClock.Instant
+  private let end: Duration
+  private let uptime: @Sendable () -> Duration
   /// Whether the end was found to be reached.
   private(set) var isOver = false
 
-  init(end: ContinuousClock.Instant) { self.end = end }
+  init(_ limit: Duration, _ uptime: @escaping @Sendable () -> Duration) {
+    end = uptime() + limit
+    self.uptime = uptime
+  }
 
   /// Looks at the clock; true from the end on.
   func look() -> Bool {
-    if !isOver, ContinuousClock.now >= end { isOver = true }
+    if !isOver, uptime() >= end { isOver = true }
     return isOver
   }
 }

@@ -1,4 +1,4 @@
-public import LarderErrors
+public import LarderCore
 
 /// Why something kept on disk could not be read or written.
 public struct StorageError: Error, Sendable, CustomStringConvertible {

@@ -1,4 +1,4 @@
-import Locking
+import LarderCore
 
 #if canImport(Glibc)
   import Glibc

@@ -1,4 +1,4 @@
-import Locking
+import LarderCore
 import Synchronization
 
 /// Whether a store, or a file of one, can be used, and if not, why.

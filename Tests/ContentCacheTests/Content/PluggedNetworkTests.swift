@@ -1,6 +1,8 @@
 import ContentCache
 import Foundation
 import HTTPCore
+import LarderCore
+import TestSupport
 import Testing
 
 @Suite("Networks that are not there", .timeLimit(.minutes(5)))
@@ -25,7 +27,7 @@ struct PluggedNetworkTests {
   func notModified(fields: HTTPFields) async throws {
     let (shelf, request) = try await shelf(fields)
     var options = HTTPCacheOptions()
-    options.now = { 1_900_000_000_000 }
+    options.environment = .at { 1_900_000_000_000 }
     let manager = ContentManager(cache: shelf, transport: NotModifiedTransport(), options: options)
     let response = try await manager.content(of: ContentQuery<String>(request.url))
     #expect(response.value == "old")
@@ -48,7 +50,7 @@ struct PluggedNetworkTests {
   func offline() async throws {
     let (shelf, request) = try await shelf(["Cache-Control": "max-age=1", "ETag": "\"1\""])
     var options = HTTPCacheOptions()
-    options.now = { 1_900_000_000_000 }
+    options.environment = .at { 1_900_000_000_000 }
     let manager = ContentManager(cache: shelf, transport: OfflineTransport(), options: options)
     var query = ContentQuery<String>(request.url)
     let error = await #expect(throws: ContentError.self) { try await manager.content(of: query) }

@@ -1,5 +1,7 @@
 import Foundation
 import HTTPCore
+import LarderCore
+import TestSupport
 import Testing
 
 @testable import ContentCache
@@ -18,7 +20,7 @@ struct AnswersAtHandTests {
       nearNetwork = HandNetwork(script)
       farNetwork = HandNetwork(script)
       var options = HTTPCacheOptions()
-      options.now = { [clock] in clock.now }
+      options.environment = .at { [clock] in clock.now }
       near = HTTPCache(
         cache: TieredCache(memory: MemoryCache(), disk: MemoryCache()), transport: nearNetwork, options: options)
       far = HTTPCache(cache: AskedCache(), transport: farNetwork, options: options)
@@ -181,7 +183,8 @@ struct AnswersAtHandTests {
     #expect(!isAtHand("/plain"))
     let fresh = CacheMetadata(
       url: "http://h/plain", status: 200, fields: ["Cache-Control": "max-age=100"],
-      requestTime: engine.options.now(), responseTime: engine.options.now())
+      requestTime: engine.options.environment.unixMilliseconds,
+      responseTime: engine.options.environment.unixMilliseconds)
     try await memory.store(CacheEntry(metadata: fresh, bytes: [1]), forKey: "http://h/plain")
     #expect(isAtHand("/plain"))
     try await ask("/plain", .post)

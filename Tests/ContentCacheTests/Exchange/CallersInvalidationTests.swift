@@ -1,5 +1,7 @@
 import Foundation
 import HTTPCore
+import LarderCore
+import TestSupport
 import Testing
 
 @testable import ContentCache
@@ -33,7 +35,7 @@ struct CallersInvalidationTests {
     let rig = Self.rig()
     _ = try await rig.line("/a", Self.bert)
     var options = rig.engine.options
-    options.now = { rig.clock.now }
+    options.environment = .at { rig.clock.now }
     let second = HTTPCache(cache: rig.shelf, transport: rig.network, options: options)
     _ = try await second.answer(rig.request("/a", method: .delete, Self.anna))
     #expect(try await rig.line("/a", Self.bert) == "200 2 network")

@@ -1,7 +1,9 @@
 import ContentCache
 import Foundation
 import HTTPCore
+import LarderCore
 import Synchronization
+import TestSupport
 
 /// An engine over a shelf and a hand-driven network, with a clock that the test sets.
 struct EngineRig: Sendable {
@@ -22,7 +24,7 @@ struct EngineRig: Sendable {
     let diagnostics = diagnostics
     self.clock = clock
     var options = HTTPCacheOptions()
-    options.now = { clock.now }
+    options.environment = .at { clock.now }
     options.onDiagnostic = { diagnostics.add($0.description) }
     configure(&options)
     slow = SlowShelf(shelf)

@@ -1,6 +1,7 @@
 import ContentCache
 import Foundation
 import HTTPCore
+import LarderCore
 import TestSupport
 import Testing
 
@@ -145,7 +146,7 @@ struct FailingCacheTests {
     try await rig.shelf.removeEntry(forKey: " #salt")
     for index in 0..<64 { _ = try await rig.line("/b\(index)") }
     var options = HTTPCacheOptions()
-    options.now = { rig.clock.now }
+    options.environment = .at { rig.clock.now }
     let next = HTTPCache(cache: rig.shelf, transport: rig.network, options: options)
     #expect(try await EngineRig.line(next.answer(rig.request("/a", anna))) == "200 0 memory")
   }

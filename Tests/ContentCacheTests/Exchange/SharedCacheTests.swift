@@ -1,6 +1,7 @@
 import ContentCache
 import Foundation
 import HTTPCore
+import LarderCore
 import TestSupport
 import Testing
 
@@ -118,7 +119,7 @@ struct SharedCacheTests {
     #expect(try await own.line("/a", ["Authorization": "a"]) == "200 own 1 network")
     var options = HTTPCacheOptions()
     options.isShared = true
-    options.now = { own.clock.now }
+    options.environment = .at { own.clock.now }
     let network = HandNetwork { request, index in
       request.method == .post ? .init(200) : .init(200, ["Cache-Control": "max-age=600"], "shared \(index)")
     }

@@ -1,6 +1,7 @@
 import ContentCache
 import Foundation
 import HTTPCore
+import LarderCore
 import Storage
 import Synchronization
 import TestSupport
@@ -36,11 +37,11 @@ struct FileCacheRig {
   }
 
   func open(
-    limit: Int = 1 << 30, clock: UseClock.Source = .system, synchronizes: Bool = false, faults: DiskFaults? = nil,
-    draw: (@Sendable () -> UInt64)? = nil
+    limit: Int = 1 << 30, environment: LarderEnvironment = .system, synchronizes: Bool = false,
+    faults: DiskFaults? = nil
   ) throws(CacheError) -> FileCache {
     try FileCache(
-      path: path, limit: limit, synchronizes: synchronizes, clock: clock, faults: faults, draw: draw, key: key,
+      path: path, limit: limit, synchronizes: synchronizes, environment: environment, faults: faults, key: key,
       onDiagnostic: { [diagnostics] in diagnostics.add($0) })
   }
 

@@ -1,6 +1,7 @@
 import ContentCache
 import Foundation
 import HTTPCore
+import LarderCore
 import Synchronization
 import TestSupport
 import Testing
@@ -9,8 +10,11 @@ import Testing
 final class EvictionClock: Sendable {
   private let times = Mutex((wall: Int64(2_000_000_000_000_000_000), steady: Int64(5_000_000_000)))
 
-  var source: UseClock.Source {
-    UseClock.Source(wall: { self.times.withLock { $0.wall } }, steady: { self.times.withLock { $0.steady } })
+  var environment: LarderEnvironment {
+    var environment = LarderEnvironment.system
+    environment.now = { Date(timeIntervalSince1970: Double(self.times.withLock { $0.wall }) / 1e9) }
+    environment.uptime = { .nanoseconds(self.times.withLock { $0.steady }) }
+    return environment
   }
 
   /// Time passes.
@@ -49,7 +53,7 @@ struct FileEvictionTests {
   func exactOrder() async throws {
     let rig = try FileCacheRig()
     let clock = EvictionClock()
-    let cache = try rig.open(limit: 100_000, clock: clock.source)
+    let cache = try rig.open(limit: 100_000, environment: clock.environment)
     // Nine entries of somewhat more than 10,000 bytes.
     for number in 0..<9 {
       clock.advance(seconds: 100)
@@ -79,7 +83,9 @@ struct FileEvictionTests {
     var random = PrintedSeed(for: "hot entries")
     let chance = Mutex(PrintedSeed(seed: random.next()))
     // The names of the files, thus their shelves, and the hand's first place: all that chance decides here.
-    let cache = try rig.open(limit: 1_600_000, clock: clock.source, draw: { chance.withLock { $0.next() } })
+    var environment = clock.environment
+    environment.random = { chance.withLock { $0.next() } }
+    let cache = try rig.open(limit: 1_600_000, environment: environment)
     for number in 0..<60 { try await cache.store(FileCacheRig.entry(600), forKey: "hot\(number)") }
     var most = 0
     for number in 0..<4500 {
@@ -145,7 +151,7 @@ struct FileEvictionTests {
   func jumps(jumps: [Int64]) async throws {
     let rig = try FileCacheRig()
     let clock = EvictionClock()
-    var cache = try rig.open(limit: 200_000, clock: clock.source)
+    var cache = try rig.open(limit: 200_000, environment: clock.environment)
     for number in 0..<15 { try await cache.store(FileCacheRig.entry(10_000), forKey: "k\(number)") }
     try await cache.store(FileCacheRig.entry(10_000), forKey: "hot")
     for (step, jump) in (jumps + jumps).enumerated() {
@@ -153,7 +159,7 @@ struct FileEvictionTests {
       if step % 2 == 1 {
         // Also for one that is opened under the wrong clock.
         await cache.close()
-        cache = try rig.open(limit: 200_000, clock: clock.source)
+        cache = try rig.open(limit: 200_000, environment: clock.environment)
         await cache.drained()
       }
       for number in 0..<30 {

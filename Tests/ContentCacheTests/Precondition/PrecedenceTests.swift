@@ -1,7 +1,9 @@
 import ContentCache
 import Foundation
 import HTTPCore
+import LarderCore
 import Synchronization
+import TestSupport
 import Testing
 
 /// Conditions and ranges together, through the engine: the caller gets what the server itself would say.
@@ -66,7 +68,7 @@ struct PrecedenceTests {
       let answer = origin.answer(request, at: clock.now)
       return .init(answer.status, answer.fields, answer.content)
     } configure: {
-      $0.now = { clock.now }
+      $0.environment = .at { clock.now }
     }
     if stage != .nothing { _ = try await rig.line("/a", stage.isPart ? ["Range": "bytes=0-3"] : [:]) }
     if stage.isStale { clock.pass(seconds: 61) }

@@ -1,5 +1,7 @@
 import ContentCache
 import HTTPCore
+import LarderCore
+import TestSupport
 import Testing
 
 @Suite("Entity tags and Vary that differ between variants (RFC 9111 §4.1, §4.3.4)", .timeLimit(.minutes(5)))
@@ -47,7 +49,7 @@ struct ChangedVaryTests {
     }
     #expect(try await rig.line("/a", Self.german) == "200 de network")
     var options = HTTPCacheOptions()
-    options.now = { rig.clock.now }
+    options.environment = .at { rig.clock.now }
     let offline = HTTPCache(cache: rig.shelf, transport: NotModifiedTransport(), options: options)
     let error = await #expect(throws: HTTPTransportError.self) {
       try await EngineRig.line(offline.answer(rig.request("/a", Self.english)))

@@ -1,4 +1,5 @@
 import HTTPCore
+import LarderCore
 import OData
 import ODataService
 import OfflineOData
@@ -37,24 +38,29 @@ final class StoreHand {
     var parameters = OfflineODataParameters(storeName: "store", storePath: folder.path, parallelQueries: 1)
     parameters.conversation.retry = .never
     parameters.conversation.csrf = .never
-    parameters.conversation.clock = clock(seed)
+    parameters.conversation.environment = environment(seed)
     guard let root = URL(string: ModelService.root) else { throw OfflineODataError(.invalidServiceRoot) }
     return try OfflineODataProvider(serviceRoot: root, transport: transport, parameters: parameters)
   }
 
   /// Time that goes on by a second with each look, and waits that take none.
-  private static func clock(_ seed: UInt64) -> ServiceClock {
+  private static func environment(_ seed: UInt64) -> LarderEnvironment {
     let state = Mutex((seconds: Int64(1_800_000_000), random: PrintedSeed(seed: seed)))
-    return ServiceClock(
-      elapsed: { .seconds(state.withLock { $0.seconds }) },
-      unixTime: {
-        state.withLock { state in
-          state.seconds += 1
-          return state.seconds
-        }
-      },
-      sleep: { wait in state.withLock { $0.seconds += wait.components.seconds } },
-      random: { state.withLock { $0.random.next() } })
+    var environment = LarderEnvironment.system
+    environment.uptime = { .seconds(state.withLock { $0.seconds }) }
+    environment.now = {
+      let seconds = state.withLock { state in
+        state.seconds += 1
+        return state.seconds
+      }
+      return Date(timeIntervalSince1970: Double(seconds))
+    }
+    environment.sleep = { wait in
+      guard wait >= .seconds(1) else { return try await Task.sleep(for: wait) }
+      state.withLock { $0.seconds += wait.components.seconds }
+    }
+    environment.random = { state.withLock { $0.random.next() } }
+    return environment
   }
 
   func open() async throws {

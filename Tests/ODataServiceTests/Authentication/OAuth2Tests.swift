@@ -1,5 +1,6 @@
 import Foundation
 import HTTPCore
+import LarderCore
 import ODataService
 import Synchronization
 import TestSupport
@@ -141,7 +142,7 @@ struct OAuth2Tests {
       .json(#"{"access_token":"B","token_type":"BEARER","expires_in":1e300}"#),
     ])
     let authentication = OAuth2Authentication(
-      clientCredentials: try Self.client(.none), transport: transport, clock: clock.clock())
+      clientCredentials: try Self.client(.none), transport: transport, environment: clock.environment())
     #expect(try await authentication.authorization() == "Bearer A")
     clock.advance(.seconds(60))
     #expect(try await authentication.authorization() == "Bearer B")
@@ -176,7 +177,7 @@ struct OAuth2Tests {
     let flow = try OAuth2DeviceFlow(
       client: try Self.client(.none, scope: "x"),
       deviceEndpoint: try #require(URL(string: "https://id.example/device")),
-      transport: transport, clock: clock.clock())
+      transport: transport, environment: clock.environment())
     let invitation = try await flow.start()
     #expect(invitation.userCode == "WDJB-MJHT" && invitation.lifetime == .seconds(600))
     #expect(try await flow.token(for: invitation).accessToken == "A")
@@ -198,7 +199,7 @@ struct OAuth2Tests {
     }
     let flow = try OAuth2DeviceFlow(
       client: try Self.client(.none), deviceEndpoint: try #require(URL(string: "https://id.example/device")),
-      transport: transport, clock: clock.clock())
+      transport: transport, environment: clock.environment())
     let invitation = try await flow.start()
     await #expect(throws: AuthenticationFailure.deviceCodeExpired) { try await flow.token(for: invitation) }
     #expect(clock.sleeps == [.seconds(5), .seconds(5), .seconds(5)])

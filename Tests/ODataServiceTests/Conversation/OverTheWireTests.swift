@@ -1,6 +1,7 @@
 import CurlTransport
 import Foundation
 import HTTPCore
+import LarderCore
 import OData
 import ODataService
 import Synchronization
@@ -13,7 +14,7 @@ struct OverTheWireTests {
     _ server: ScriptedServer, authentication: (any Authentication)? = nil, clock: TestClock = TestClock()
   ) throws -> ODataConversation {
     var options = ConversationOptions()
-    options.clock = clock.clock()
+    options.environment = clock.environment()
     return try ODataConversation(
       root: server.url("/s/"), transport: try CurlTransport(), authentication: authentication, options: options)
   }
@@ -128,7 +129,7 @@ struct OverTheWireTests {
     let port = try LoopbackPort.free()
     let clock = TestClock()
     var options = ConversationOptions()
-    options.clock = clock.clock()
+    options.environment = clock.environment()
     let service = try ODataConversation(
       root: try #require(URL(string: "http://127.0.0.1:\(port)/s/")), transport: try CurlTransport(), options: options)
     let error = await serviceError { _ = try await service.send(.read("P")) }

@@ -1,5 +1,6 @@
 import Foundation
 import HTTPCore
+import LarderCore
 import ODataService
 import Synchronization
 import Testing
@@ -16,18 +17,21 @@ final class TestClock: Sendable {
   func advance(_ duration: Duration) { time.withLock { $0.elapsed += duration } }
 
   /// `random` all ones: full jitter at its longest.
-  func clock(random: UInt64 = .max) -> ServiceClock {
-    ServiceClock(
-      elapsed: { [self] in elapsed },
-      unixTime: { [self] in TestClock.epoch + elapsed.components.seconds },
-      sleep: { [self] duration in
-        try Task.checkCancellation()
-        time.withLock {
-          $0.elapsed += duration
-          $0.sleeps.append(duration)
-        }
-      },
-      random: { random })
+  func environment(random: UInt64 = .max) -> LarderEnvironment {
+    var environment = LarderEnvironment.system
+    environment.uptime = { [self] in elapsed }
+    environment.now = { [self] in
+      Date(timeIntervalSince1970: Double(TestClock.epoch + elapsed.components.seconds))
+    }
+    environment.sleep = { [self] duration in
+      try Task.checkCancellation()
+      time.withLock {
+        $0.elapsed += duration
+        $0.sleeps.append(duration)
+      }
+    }
+    environment.random = { random }
+    return environment
   }
 }
 
@@ -37,7 +41,7 @@ func conversation(
   root: String = "https://erp.example/sap/S/", _ change: (inout ConversationOptions) -> Void = { _ in }
 ) throws -> ODataConversation {
   var options = ConversationOptions()
-  options.clock = clock.clock()
+  options.environment = clock.environment()
   change(&options)
   let url = try #require(URL(string: root))
   return try ODataConversation(root: url, transport: transport, authentication: authentication, options: options)

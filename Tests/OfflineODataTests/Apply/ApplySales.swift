@@ -1,3 +1,4 @@
+import Foundation
 import OData
 import Storage
 
@@ -168,7 +169,7 @@ struct ApplyRig: Sendable {
     let text = url.replacing(" ", with: "%20")
     let tree = try ODataParser(version).relativeURL(text)
     let bound = try ODataBinder(model: ApplySales.model).bind(tree, text: text)
-    var options = QueryWriter.Options(pageSize: pageSize)
+    var options = QueryWriter.Options(pageSize: pageSize, now: Date(timeIntervalSince1970: 0))
     options.hierarchy = hierarchy
     return (try QueryWriter(plan: rig.plan, state: rig.state, options: options).plan(bound), bound)
   }

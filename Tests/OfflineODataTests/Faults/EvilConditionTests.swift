@@ -1,5 +1,6 @@
 import Foundation
 import HTTPCore
+import LarderCore
 import OData
 import ODataService
 import Storage
@@ -138,7 +139,7 @@ struct EvilConditionTests {
     let now = Mutex<Int64>(1_800_000_000)
     var parameters = rig.store.parameters
     parameters.storeEncryptionKey = try RigKey.fromEnvironment()
-    parameters.conversation.clock.unixTime = { now.withLock { $0 } }
+    parameters.conversation.environment = .at { now.withLock { $0 * 1000 } }
     try await rig.store.close()
     let store = try OfflineODataProvider(
       serviceRoot: rig.server.url("/s/"), transport: rig.rig.transport, parameters: parameters)

@@ -1,3 +1,4 @@
+import Foundation
 import OData
 import Storage
 import TestSupport
@@ -105,8 +106,8 @@ final class QueryRig: Sendable {
   // MARK: Asking
 
   func plan(_ url: String, pageSize: Int? = nil) throws -> ReadPlan {
-    let moment = ODataDateTimeOffset("2024-06-01T00:00:00Z")
-    return try QueryWriter(plan: plan, state: state, options: .init(pageSize: pageSize, now: moment))
+    let date = Date(timeIntervalSince1970: 1_717_200_000)  // 2024-06-01T00:00:00Z
+    return try QueryWriter(plan: plan, state: state, options: .init(pageSize: pageSize, now: date))
       .plan(try QueryModel.bind(url))
   }
 
@@ -167,4 +168,11 @@ final class QueryRig: Sendable {
 struct QueryRigError: Error, CustomStringConvertible {
   let description: String
   init(_ description: String) { self.description = description }
+}
+
+extension QueryWriter {
+  /// A writer without options, at a date of the past.
+  init(plan: ReplicaPlan, state: ReplicaState) {
+    self.init(plan: plan, state: state, options: Options(now: Date(timeIntervalSince1970: 1_717_200_000)))
+  }
 }

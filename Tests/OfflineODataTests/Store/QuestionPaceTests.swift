@@ -1,5 +1,5 @@
 import Foundation
-import Locking
+import LarderCore
 import ODataService
 import Storage
 import TestSupport

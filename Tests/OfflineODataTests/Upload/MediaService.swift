@@ -1,5 +1,6 @@
 import Foundation
 import HTTPCore
+import LarderCore
 import OData
 import ODataService
 import Synchronization
@@ -85,7 +86,7 @@ final class MediaService: HTTPTransport {
     var parameters = OfflineODataParameters(storePath: folder.path, storeEncryptionKey: try RigKey.fromEnvironment())
     parameters.conversation.retry = .never
     parameters.conversation.csrf = .never
-    parameters.conversation.clock.sleep = { _ in }
+    parameters.conversation.environment = .sleeping { _ in }
     guard let root = URL(string: "http://h/s/") else { throw OfflineODataError(.invalidServiceRoot) }
     let store = try OfflineODataProvider(serviceRoot: root, transport: self, parameters: parameters)
     for set in ["Photos", "Albums"] { try await store.add(OfflineODataDefiningQuery(set, set)) }

@@ -1,5 +1,6 @@
 import Foundation
 import HTTPCore
+import LarderCore
 import OData
 import ODataService
 import Storage
@@ -40,7 +41,7 @@ final class UploadRig: Sendable {
       combinesChanges: combines)
     parameters.conversation.retry = .never
     parameters.conversation.csrf = .never
-    parameters.conversation.clock.sleep = sleep
+    parameters.conversation.environment = .sleeping(sleep)
     guard let root = URL(string: "http://h/s/") else { throw OfflineODataError(.invalidServiceRoot) }
     return try OfflineODataProvider(serviceRoot: root, transport: service, parameters: parameters)
   }

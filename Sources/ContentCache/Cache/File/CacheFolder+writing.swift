@@ -1,3 +1,5 @@
+import LarderCore
+
 #if canImport(Glibc)
   import Glibc
 #elseif canImport(Musl)
@@ -232,7 +234,7 @@ extension CacheFolder {
     try changing(nil) { () throws(CacheError) in
       do throws(Errno) {
         try disk.makeFolder(root.number, FolderNames.removed)
-        let target = FolderNames.removed + "/" + HexadecimalText.text(.random(in: 0 ... .max), digits: 16)
+        let target = FolderNames.removed + "/" + HexadecimalText.text(environment.random(), digits: 16)
         do throws(Errno) {
           try disk.rename(root.number, FolderNames.entries, to: root.number, target)
         } catch {

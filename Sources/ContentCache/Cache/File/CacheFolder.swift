@@ -1,4 +1,4 @@
-import Locking
+import LarderCore
 import Storage
 import Synchronization
 
@@ -25,6 +25,7 @@ final class CacheFolder: Sendable {
   let limit: Int
   let synchronizes: Bool
   let clock: UseClock
+  let environment: LarderEnvironment
   let uses = RecordedUses()
   let heads = KnownHeads()
   /// What tells other processes of changes; nil where the file system cannot share memory, or nobody may write here.
@@ -50,9 +51,8 @@ final class CacheFolder: Sendable {
     var protection = FileProtection.completeUntilFirstUserAuthentication
     var setProtection = FileProtection.system
     var faults: DiskFaults?
-    var clock = UseClock.Source.system
-    /// Draws random numbers for what decides which entries go: the seed of their names, and the hand's first place.
-    var draw: @Sendable () -> UInt64 = { UInt64.random(in: 0 ... .max) }
+    /// The clock of uses, and random numbers: the seed of names, the hand's first place, the names of files.
+    var environment = LarderEnvironment.system
     var onDiagnostic: (@Sendable (CacheError) -> Void)?
   }
 
@@ -61,10 +61,11 @@ final class CacheFolder: Sendable {
     let disk = Disk(faults: options.faults, protection: options.protection, setProtection: options.setProtection)
     self.path = path
     self.disk = disk
+    environment = options.environment
     limit = options.limit
     synchronizes = options.synchronizes
     onDiagnostic = options.onDiagnostic
-    hand = Atomic(Int(options.draw() % UInt64(EntryName.shelves)))
+    hand = Atomic(Int(options.environment.random() % UInt64(EntryName.shelves)))
     let (root, opened) = try CacheFolder.system(path) { () throws(Errno) in
       // The system would take such a path for a shorter one.
       if path.utf8.contains(0) { throw Errno(EINVAL) }
@@ -78,7 +79,7 @@ final class CacheFolder: Sendable {
     let keys = try found.map { (found) throws(CacheError) in try CacheFolder.keys(found, options.key, path) } ?? nil
     if opened.isWritable {
       (header, self.keys) = try CacheFolder.prepare(root, state, disk, options, path, found, keys)
-      session = try CacheFolder.system(path) { () throws(Errno) in try FolderSession(root, disk) }
+      session = try CacheFolder.system(path) { () throws(Errno) in try FolderSession(root, disk, options.environment) }
       changes = try CacheFolder.openChanges(path, state, disk)
     } else {
       if let found {
@@ -90,7 +91,7 @@ final class CacheFolder: Sendable {
       changes = (try? SharedCounter(reading: path + "/" + FolderNames.changes)).map(SharedChanges.init)
     }
     let used = try CacheFolder.system(path) { () throws(Errno) in try disk.status(opened.file.number).time }
-    clock = UseClock(options.clock, after: used)
+    clock = UseClock(options.environment, after: used)
     horizon = Atomic(clock.now)
   }
 
@@ -165,7 +166,7 @@ final class CacheFolder: Sendable {
   private static func new(
     _ options: Options, _ path: String
   ) throws(CacheError) -> (FolderState.Header, FolderKeys?) {
-    guard let key = options.key else { return (.plain(FolderSeed(options.draw)), nil) }
+    guard let key = options.key else { return (.plain(FolderSeed(options.environment.random)), nil) }
     do throws(StorageError) {
       let keys = try FolderKeys.new(key)
       return (.encrypted(keys.header), keys)
@@ -188,7 +189,7 @@ final class CacheFolder: Sendable {
     if let header = FolderState.header(bytes) {
       // Another process may have made it meanwhile.
       let keys = header == found ? keys : try self.keys(header, options.key, path)
-      try system(path) { () throws(Errno) in try keepShelves(root, disk) }
+      try system(path) { () throws(Errno) in try keepShelves(root, disk, options.environment) }
       return (header, keys)
     }
     if FolderState.isLater(bytes) { throw laterVersion(path) }
@@ -196,7 +197,7 @@ final class CacheFolder: Sendable {
     try system(path) { () throws(Errno) in
       // Entries are found by the header alone: without it they are of no use.
       try disk.makeFolder(root.number, FolderNames.removed)
-      CacheFolder.discard(FolderNames.entries, root, disk)
+      CacheFolder.discard(FolderNames.entries, root, disk, options.environment)
       try disk.makeFolder(root.number, FolderNames.entries)
       try disk.write(state.number, FolderState.bytes(made.0), at: 0)
       if options.synchronizes { try disk.sync(state.number) }
@@ -221,10 +222,10 @@ final class CacheFolder: Sendable {
   }
 
   /// The shelves are below a folder of their own, not behind a link to one.
-  private static func keepShelves(_ root: Descriptor, _ disk: Disk) throws(Errno) {
+  private static func keepShelves(_ root: Descriptor, _ disk: Disk, _ environment: LarderEnvironment) throws(Errno) {
     guard let entries = try? disk.status(root.number, FolderNames.entries), entries.kind != .folder else { return }
     try disk.makeFolder(root.number, FolderNames.removed)
-    CacheFolder.discard(FolderNames.entries, root, disk)
+    CacheFolder.discard(FolderNames.entries, root, disk, environment)
   }
 
   /// Makes a folder one that no key opens and every key makes anew; one of a later version stays and throws `notSupported`.
@@ -364,16 +365,16 @@ final class CacheFolder: Sendable {
   }
 
   /// Puts something out of the way, to be deleted later.
-  static func discard(_ name: String, _ root: Descriptor, _ disk: Disk) {
+  static func discard(_ name: String, _ root: Descriptor, _ disk: Disk, _ environment: LarderEnvironment) {
     // A link would lead out of the cache.
     guard (try? disk.status(root.number, FolderNames.removed))?.kind == .folder else { return }
-    let target = FolderNames.removed + "/" + HexadecimalText.text(UInt64.random(in: 0 ... .max), digits: 16)
+    let target = FolderNames.removed + "/" + HexadecimalText.text(environment.random(), digits: 16)
     try? disk.rename(root.number, name, to: root.number, target)
   }
 
   func discard(_ name: String) {
     try? disk.makeFolder(root.number, FolderNames.removed)
-    CacheFolder.discard(name, root, disk)
+    CacheFolder.discard(name, root, disk, environment)
   }
 }
 

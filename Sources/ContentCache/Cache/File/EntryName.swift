@@ -1,3 +1,4 @@
+import LarderCore
 import Storage
 
 /// Where the entry of a key lies: 128 bits made of the key under the folder's seed, so that names cannot be foreseen.
@@ -78,7 +79,9 @@ struct BlobID: Hashable, Sendable {
   }
 
   /// A new one. Both halves zero mean none, so that is never drawn.
-  static func random() -> BlobID { BlobID(high: UInt64.random(in: 1 ... .max), low: UInt64.random(in: 1 ... .max)) }
+  static func new(_ environment: LarderEnvironment) -> BlobID {
+    BlobID(high: max(1, environment.random()), low: max(1, environment.random()))
+  }
 
   /// The file's path below the cache's folder: on the entry's shelf, with its name and the number.
   func path(of name: EntryName) -> String {

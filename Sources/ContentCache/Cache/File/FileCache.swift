@@ -1,5 +1,5 @@
 import Dispatch
-import Locking
+package import LarderCore
 public import Storage
 import Synchronization
 
@@ -65,15 +65,16 @@ public final class FileCache: Cache, SharedCache {
         onDiagnostic: onDiagnostic))
   }
 
-  /// Opens a folder with clocks, failures and chance of a test's making.
+  /// Opens a folder with the environment and the failures of a test.
   package convenience init(
-    path: String, limit: Int, synchronizes: Bool = false, clock: UseClock.Source = .system, faults: DiskFaults?,
-    draw: (@Sendable () -> UInt64)? = nil, key: StorageKey? = nil, onDiagnostic: (@Sendable (CacheError) -> Void)? = nil
+    path: String, limit: Int, synchronizes: Bool = false, environment: LarderEnvironment = .system, faults: DiskFaults?,
+    key: StorageKey? = nil, onDiagnostic: (@Sendable (CacheError) -> Void)? = nil
   ) throws(CacheError) {
-    var options = CacheFolder.Options(
-      limit: limit, synchronizes: synchronizes, key: key, faults: faults, clock: clock, onDiagnostic: onDiagnostic)
-    if let draw { options.draw = draw }
-    try self.init(path, options)
+    try self.init(
+      path,
+      CacheFolder.Options(
+        limit: limit, synchronizes: synchronizes, key: key, faults: faults, environment: environment,
+        onDiagnostic: onDiagnostic))
   }
 
   private init(_ path: String, _ options: CacheFolder.Options) throws(CacheError) {

@@ -1,4 +1,4 @@
-import Locking
+import LarderCore
 import Storage
 import Synchronization
 
@@ -13,7 +13,7 @@ final class FileCacheWriter: CacheWriter {
 
   private struct State {
     var file: FolderSession.File?
-    let id = BlobID.random()
+    let id: BlobID
     /// The bytes in the file: whole blocks until the commit.
     var written = 0
     var marks: BlockMarks
@@ -33,7 +33,7 @@ final class FileCacheWriter: CacheWriter {
   init(_ folder: CacheFolder) throws(CacheError) {
     self.folder = folder
     session = try folder.writable()
-    state = Exclusive(State(marks: BlockMarks(isSealed: folder.keys != nil)))
+    state = Exclusive(State(id: .new(folder.environment), marks: BlockMarks(isSealed: folder.keys != nil)))
   }
 
   deinit {

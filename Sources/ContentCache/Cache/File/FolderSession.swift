@@ -1,3 +1,4 @@
+import LarderCore
 import Synchronization
 
 #if canImport(Glibc)
@@ -23,12 +24,12 @@ final class FolderSession: Sendable {
   private var path: String { FolderNames.temporary + "/" + identifier }
 
   /// Makes the folder.
-  init(_ root: Descriptor, _ disk: Disk) throws(Errno) {
+  init(_ root: Descriptor, _ disk: Disk, _ environment: LarderEnvironment) throws(Errno) {
     self.root = root
     self.disk = disk
     try disk.makeFolder(root.number, FolderNames.temporary)
     while true {
-      let identifier = HexadecimalText.text(UInt64.random(in: 0 ... .max), digits: 16)
+      let identifier = HexadecimalText.text(environment.random(), digits: 16)
       let path = FolderNames.temporary + "/" + identifier
       let lock = Descriptor(try disk.create(root.number, path + ".lock", isLock: true))
       // Another process that sweeps may have seen the file before it was locked, and removed it.

@@ -1,4 +1,4 @@
-import Locking
+import LarderCore
 
 /// The head of an entry's file as it was read before, and what was parsed of it.
 ///

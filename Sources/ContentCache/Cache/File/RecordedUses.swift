@@ -1,4 +1,4 @@
-import Locking
+import LarderCore
 
 /// What the files of some thousand entries say of their last use, so that a hit of one of them need not ask.
 struct RecordedUses: ~Copyable, Sendable {

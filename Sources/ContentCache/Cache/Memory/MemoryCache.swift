@@ -1,4 +1,4 @@
-import Locking
+import LarderCore
 @_spi(Stores) import Storage
 
 /// Keeps responses in memory, those used last, up to a number of bytes.

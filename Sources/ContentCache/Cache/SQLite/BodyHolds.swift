@@ -1,4 +1,4 @@
-import Locking
+import LarderCore
 
 /// The bodies that entries or writers of this process are reading, so that no chunk goes away under them.
 final class BodyHolds: Sendable {

@@ -1,5 +1,5 @@
 import Dispatch
-import Locking
+import LarderCore
 import Storage
 
 #if canImport(Glibc)

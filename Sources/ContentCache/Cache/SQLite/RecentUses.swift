@@ -1,4 +1,4 @@
-import Locking
+import LarderCore
 
 /// When rows were used, as far as the file does not know it yet: a look-up writes nothing to the disk.
 ///

@@ -1,4 +1,4 @@
-import Locking
+import LarderCore
 
 /// Takes content into a cache file: small content waits in memory, larger content goes into chunks that nobody sees yet.
 final class SQLiteCacheWriter: CacheWriter {

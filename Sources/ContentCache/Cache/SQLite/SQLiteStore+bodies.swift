@@ -1,3 +1,4 @@
+import LarderCore
 import Storage
 
 // Large content: written piece by piece where no reader looks, deleted piece by piece when nobody reads it any more.
@@ -22,7 +23,7 @@ extension SQLiteStore {
   private static func makeBody(_ connection: Connection) throws(StorageError) -> Int64 {
     try connection.run(
       "INSERT INTO body(state, touched) VALUES(?, ?)", .integer(SQLiteCacheSchema.BodyState.staged.rawValue),
-      .integer(seconds))
+      .integer(connection.environment.unixSeconds))
     return connection.lastInsertedRow
   }
 
@@ -35,7 +36,9 @@ extension SQLiteStore {
         "INSERT INTO chunk(id, checksum, bytes) VALUES(?, ?, ?)", .integer(id),
         .integer(StoredRow.checksum(chunk: id, chunk)), .blob(chunk))
     }
-    try connection.run("UPDATE body SET touched = ? WHERE id = ?", .integer(seconds), .integer(body))
+    try connection.run(
+      "UPDATE body SET touched = ? WHERE id = ?", .integer(connection.environment.unixSeconds),
+      .integer(body))
   }
 
   /// Writes the last chunks of a staged body and makes it an entry, in one step; throws `gone` where it is staged no more.
@@ -126,7 +129,7 @@ extension SQLiteStore {
   /// Dooms what killed processes left staged or doomed: everything where nothing else has the file open, else what has
   /// not been touched for an hour.
   func clearUp() async throws(CacheError) {
-    let before = claim.isAlone ? Int64.max : SQLiteStore.seconds - SQLiteStore.orphanAge
+    let before = claim.isAlone ? Int64.max : seconds - SQLiteStore.orphanAge
     try await change { (connection, doomed) throws(StorageError) in
       let left = try connection.integers(
         "SELECT id FROM body WHERE state <> ? AND touched < ?",

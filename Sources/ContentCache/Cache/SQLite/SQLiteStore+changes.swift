@@ -1,4 +1,4 @@
-import Locking
+import LarderCore
 import Storage
 
 /// A change that waits for the writer.
@@ -198,7 +198,7 @@ extension SQLiteStore {
   private func doom(_ body: Int64, _ connection: Connection, _ doomed: inout [Int64]) throws(StorageError) {
     try connection.run(
       "UPDATE body SET state = ?, touched = ? WHERE id = ?", .integer(SQLiteCacheSchema.BodyState.doomed.rawValue),
-      .integer(SQLiteStore.seconds), .integer(body))
+      .integer(seconds), .integer(body))
     doomed.append(body)
   }
 

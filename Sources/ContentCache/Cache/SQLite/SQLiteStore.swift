@@ -1,4 +1,4 @@
-import Locking
+import LarderCore
 import Storage
 import Synchronization
 
@@ -167,7 +167,7 @@ final class SQLiteStore: Sendable {
   }
 
   /// Whole seconds since 1970.
-  static var seconds: Int64 { Int64(Date().timeIntervalSince1970) }
+  var seconds: Int64 { database.environment.unixSeconds }
 
   private func damage(_ reason: String) -> CacheError { .corrupt(path: path, reason: reason) }
 

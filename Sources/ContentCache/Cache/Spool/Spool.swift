@@ -1,4 +1,4 @@
-import Locking
+import LarderCore
 
 /// Content that grows: in memory at first, past a limit in a temporary file, all but the last part of a chunk.
 ///

@@ -1,4 +1,4 @@
-import Locking
+import LarderCore
 
 /// The writer of a cache that has none of its own: gathers the content and stores it at the end.
 final class SpoolWriter: CacheWriter {

@@ -1,4 +1,4 @@
-import Locking
+import LarderCore
 import Synchronization
 
 /// Keys under which a tier may hold what should have been replaced or removed, because a change of it failed.

@@ -1,4 +1,4 @@
-import Locking
+import LarderCore
 
 /// Lets one change at a time be made under a key, and tells readers whether one was made meanwhile.
 ///

@@ -1,4 +1,4 @@
-import Locking
+import LarderCore
 
 /// Writes into the second of two caches, and holds what is small for the first.
 ///

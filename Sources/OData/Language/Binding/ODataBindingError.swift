@@ -1,4 +1,4 @@
-public import LarderErrors
+public import LarderCore
 
 /// Why a tree does not fit the model, and where.
 public struct ODataBindingError: Error, Sendable, Hashable {

@@ -1,4 +1,4 @@
-public import LarderErrors
+public import LarderCore
 
 /// Why a text is no URL, option or expression of OData, and where.
 public struct ODataSyntaxError: Error, Sendable, Hashable {

@@ -1,4 +1,4 @@
-public import LarderErrors
+public import LarderCore
 
 /// Why a tree has no text, and what to do about it. Trees that a parser gave always have one, in the version they were read in.
 public struct ODataPrintingError: Error, Sendable, Hashable {

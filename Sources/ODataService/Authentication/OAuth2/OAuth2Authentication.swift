@@ -1,5 +1,5 @@
 public import HTTPCore
-import Locking
+public import LarderCore
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials
@@ -16,7 +16,7 @@ public final class OAuth2Authentication: Authentication {
   public let identity: String
   private let client: OAuth2Client
   private let transport: any HTTPTransport
-  private let clock: ServiceClock
+  private let environment: LarderEnvironment
   private let onRefreshToken: @Sendable (String) -> Void
   private let state: Locked<StateMachine>
   private let fetch: SharedFetch<String, AuthenticationFailure>
@@ -24,12 +24,12 @@ public final class OAuth2Authentication: Authentication {
   /// The application's own access: client credentials (RFC 6749 §4.4).
   public convenience init(
     clientCredentials client: OAuth2Client, transport: any HTTPTransport, skew: Duration = .seconds(30),
-    clock: ServiceClock = .system
+    environment: LarderEnvironment = .system
   ) {
     let identity = "client \(client.id) \(client.tokenEndpoint.absoluteString) \(client.scope ?? "")"
     self.init(
       client, identity: identity, machine: StateMachine(refreshToken: nil, hasClientCredentials: true, skew: skew),
-      transport: transport, clock: clock, onRefreshToken: { _ in })
+      transport: transport, environment: environment, onRefreshToken: { _ in })
   }
 
   /// A user's access, from a refresh token (RFC 6749 §6).
@@ -38,38 +38,39 @@ public final class OAuth2Authentication: Authentication {
   /// - `onRefreshToken`: called with each new refresh token, for the application to keep.
   public convenience init(
     refreshToken: String, identity: String, client: OAuth2Client, transport: any HTTPTransport,
-    skew: Duration = .seconds(30), clock: ServiceClock = .system,
+    skew: Duration = .seconds(30), environment: LarderEnvironment = .system,
     onRefreshToken: @escaping @Sendable (String) -> Void = { _ in }
   ) {
     self.init(
       client, identity: identity,
       machine: StateMachine(refreshToken: refreshToken, hasClientCredentials: false, skew: skew),
-      transport: transport, clock: clock, onRefreshToken: onRefreshToken)
+      transport: transport, environment: environment, onRefreshToken: onRefreshToken)
   }
 
   /// A user's access, from a token just got, such as from ``OAuth2DeviceFlow``.
   public convenience init(
     token: OAuth2Token, identity: String, client: OAuth2Client, transport: any HTTPTransport,
-    skew: Duration = .seconds(30), clock: ServiceClock = .system,
+    skew: Duration = .seconds(30), environment: LarderEnvironment = .system,
     onRefreshToken: @escaping @Sendable (String) -> Void = { _ in }
   ) {
     var machine = StateMachine(refreshToken: token.refreshToken, hasClientCredentials: false, skew: skew)
-    machine.received(token, askedAt: clock.elapsed())
+    machine.received(token, askedAt: environment.uptime())
     self.init(
-      client, identity: identity, machine: machine, transport: transport, clock: clock, onRefreshToken: onRefreshToken)
+      client, identity: identity, machine: machine, transport: transport, environment: environment,
+      onRefreshToken: onRefreshToken)
   }
 
   private init(
     _ client: OAuth2Client, identity: String, machine: StateMachine, transport: any HTTPTransport,
-    clock: ServiceClock, onRefreshToken: @escaping @Sendable (String) -> Void
+    environment: LarderEnvironment, onRefreshToken: @escaping @Sendable (String) -> Void
   ) {
     self.client = client
     self.identity = "oauth2:" + identity
     self.transport = transport
-    self.clock = clock
+    self.environment = environment
     self.onRefreshToken = onRefreshToken
     state = Locked(machine)
-    fetch = SharedFetch(cancelled: .unreachable(.cancelled), isCutOff: false)
+    fetch = SharedFetch(cancelled: .unreachable(.cancelled), isCutOff: false, environment: environment)
   }
 
   /// A token that is good now, asked for where there is none.
@@ -87,7 +88,7 @@ public final class OAuth2Authentication: Authentication {
   }
 
   private func accessToken() async throws(AuthenticationFailure) -> String {
-    let now = clock.elapsed()
+    let now = environment.uptime()
     switch state.withLock({ $0.next(now: now) }) {
     case .use(let token): return token
     case .fail(let failure): throw failure
@@ -97,7 +98,7 @@ public final class OAuth2Authentication: Authentication {
 
   /// Decides again: the token may have come between the question and this fetch.
   private func fetchToken() async -> Result<String, AuthenticationFailure> {
-    let now = clock.elapsed()
+    let now = environment.uptime()
     switch state.withLock({ $0.next(now: now) }) {
     case .use(let token): return .success(token)
     case .fail(let failure): return .failure(failure)
@@ -106,7 +107,7 @@ public final class OAuth2Authentication: Authentication {
   }
 
   private func request(_ grant: OAuth2Grant) async -> Result<String, AuthenticationFailure> {
-    let askedAt = clock.elapsed()
+    let askedAt = environment.uptime()
     do throws(AuthenticationFailure) {
       let form = grant.form(scope: client.scope) + client.parameters
       let node = try await OAuth2TokenEndpoint.answer(transport, client.request(to: client.tokenEndpoint, form))

@@ -1,4 +1,5 @@
 public import HTTPCore
+public import LarderCore
 import OData
 
 #if canImport(FoundationEssentials)
@@ -12,17 +13,17 @@ public struct OAuth2DeviceFlow: Sendable {
   private let client: OAuth2Client
   private let endpoint: URL
   private let transport: any HTTPTransport
-  private let clock: ServiceClock
+  private let environment: LarderEnvironment
 
   /// A flow at the server's device authorization endpoint. Throws ``ODataServiceError`` for one without TLS.
   public init(
-    client: OAuth2Client, deviceEndpoint: URL, transport: any HTTPTransport, clock: ServiceClock = .system
+    client: OAuth2Client, deviceEndpoint: URL, transport: any HTTPTransport, environment: LarderEnvironment = .system
   ) throws(ODataServiceError) {
     try OAuth2Client.check(deviceEndpoint)
     self.client = client
     endpoint = deviceEndpoint
     self.transport = transport
-    self.clock = clock
+    self.environment = environment
   }
 
   /// What the user has to do.
@@ -42,7 +43,7 @@ public struct OAuth2DeviceFlow: Sendable {
 
   /// Asks for a code (§3.1, §3.2). Throws ``AuthenticationFailure``.
   public func start() async throws(AuthenticationFailure) -> Invitation {
-    let start = clock.elapsed()
+    let start = environment.uptime()
     let scope = client.scope.map { [(name: "scope", value: $0)] } ?? []
     // A client with its id in the Authorization field repeats it: the parameter is required here.
     var form = scope
@@ -67,8 +68,8 @@ public struct OAuth2DeviceFlow: Sendable {
     var polling = DeviceCodePolling(
       interval: invitation.interval, lifetime: invitation.lifetime, start: invitation.start)
     let form = OAuth2Grant.deviceCode(invitation.deviceCode).form(scope: nil) + client.parameters
-    while case .wait(let pause) = polling.next(now: clock.elapsed()) {
-      do { try await clock.sleep(pause) } catch { throw .unreachable(.cancelled) }
+    while case .wait(let pause) = polling.next(now: environment.uptime()) {
+      do { try await environment.sleep(pause) } catch { throw .unreachable(.cancelled) }
       do throws(AuthenticationFailure) {
         let node = try await OAuth2TokenEndpoint.answer(transport, client.request(to: client.tokenEndpoint, form))
         return try OAuth2TokenEndpoint.token(node)

@@ -1,3 +1,4 @@
+import LarderCore
 import OData
 import Storage
 
@@ -67,7 +68,7 @@ public struct OfflineODataLiveResults<Value: Sendable>: AsyncSequence, Sendable 
           }
           await source.replica.changes.wait(after: mark)
           // What comes in a burst is looked at once.
-          try? await Task.sleep(for: .milliseconds(10))
+          try? await source.replica.database.environment.sleep(.milliseconds(10))
         } catch {
           // The task was cancelled while it was asked, or the store closed or suspended.
           if Task.isCancelled || source.replica.changes.isEnded { continue }

@@ -1,4 +1,5 @@
 import HTTPCore
+import LarderCore
 import OData
 import ODataService
 import Storage
@@ -198,7 +199,7 @@ extension ChangeMaker {
       let column = table.columns[number]
       guard cells[column.name] == nil || cells[column.name] == .null else { continue }
       isWhole = false
-      guard let value = LocalKey.value(column, row: reference.row) else {
+      guard let value = LocalKey.value(column, row: reference.row, rows.connection.environment) else {
         throw OfflineODataError(.missingKeyProperty, "\(table.name): \(column.name) cannot be made here")
       }
       cells[column.name] = value

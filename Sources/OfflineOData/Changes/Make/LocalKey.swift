@@ -1,3 +1,4 @@
+import LarderCore
 import OData
 import Storage
 
@@ -12,7 +13,7 @@ enum LocalKey {
   /// A value that no entity of the store has; nil where the type has none that would be taken for no other.
   ///
   /// - Parameter row: the entity's identity, which no other entity has.
-  static func value(_ column: ReplicaColumn, row: Int64) -> SQLValue? {
+  static func value(_ column: ReplicaColumn, row: Int64, _ environment: LarderEnvironment) -> SQLValue? {
     switch column.storage {
     case .integer:
       guard let type = column.type.primitive, type.integerRange.contains(-row) else { return nil }
@@ -20,7 +21,7 @@ enum LocalKey {
     case .decimal:
       let digits = column.property?.facets.precision ?? 18
       return String(row).utf8.count <= digits ? .text(String(-row)) : nil
-    case .guid: return .text(UUID().uuidString.lowercased())
+    case .guid: return .text(environment.uuid().uuidString.lowercased())
     case .string:
       let limit = if case .limit(let limit)? = column.property?.facets.maxLength { limit } else { 64 }
       let number = String(row, radix: 36)

@@ -1,5 +1,5 @@
 import HTTPCore
-import Locking
+import LarderCore
 import OData
 import ODataService
 import Storage

@@ -1,4 +1,4 @@
-import Locking
+import LarderCore
 import Storage
 
 // Pending changes are taken back. An uncertain one may be at the service: it is looked up first.
@@ -36,7 +36,7 @@ extension OpenStore {
   private func resolve(_ entries: [QueueEntry]) async throws(OfflineODataError) {
     let task = lookUps.withLock { lookUps -> Task<Void, any Error>? in
       guard lookUps != nil else { return nil }
-      let task = Task { try await performLookUp(entries) }
+      let task = environment.task { [self] in try await performLookUp(entries) }
       lookUps?.insert(task)
       return task
     }

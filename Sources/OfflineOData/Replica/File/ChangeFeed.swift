@@ -1,4 +1,4 @@
-import Locking
+import LarderCore
 import Storage
 
 /// Tells who waits that the store has changed: in this process at once, in others within a fifth of a second; within two
@@ -6,6 +6,7 @@ import Storage
 final class ChangeFeed: Sendable {
   /// Grows with every change, by whatever process; nil where the file system cannot share memory, or may not be written to.
   private let counter: SharedCounter?
+  private let environment: LarderEnvironment
   private let state = Locked(State())
   /// Held by who holds the counter's lock.
   private let counting = Exclusive(())
@@ -18,7 +19,10 @@ final class ChangeFeed: Sendable {
   }
 
   /// `isShared`: whether changes are told to other processes.
-  init(_ path: String, isShared: Bool = true) throws(StorageError) {
+  init(
+    _ path: String, isShared: Bool = true, _ environment: LarderEnvironment = .system
+  ) throws(StorageError) {
+    self.environment = environment
     guard isShared else {
       counter = nil
       return
@@ -70,7 +74,7 @@ final class ChangeFeed: Sendable {
       group.addTask { await self.waitHere(mark) }
       group.addTask {
         for _ in 0..<10 where self.mark == mark && !self.isEnded {
-          guard (try? await Task.sleep(for: .milliseconds(200))) != nil else { return }
+          guard (try? await self.environment.sleep(.milliseconds(200))) != nil else { return }
         }
       }
       await group.next()

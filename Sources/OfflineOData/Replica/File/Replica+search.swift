@@ -1,3 +1,4 @@
+import LarderCore
 import Storage
 
 // Full-text indexes (FTS5): made when a question first needs one, dropped when rows change.
@@ -32,11 +33,11 @@ extension Replica {
     while let from = last {
       last = try await database.stage { (connection) throws(StorageError) -> Int64? in
         guard try connection.hasTable(index.name, index.name) else { return nil }
-        let begin = ContinuousClock.now
+        let begin = connection.environment.uptime()
         var next = from
         while let to = try index.fill(behind: next, connection) {
           next = to
-          if ContinuousClock.now - begin > Replica.slice { return next }
+          if connection.environment.uptime() - begin > Replica.slice { return next }
         }
         return nil
       }

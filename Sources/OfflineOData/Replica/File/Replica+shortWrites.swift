@@ -1,4 +1,4 @@
-import Locking
+import LarderCore
 import Storage
 
 // Writes that are short, such as a change of one entity: on the caller's thread where that is quick.
@@ -49,7 +49,7 @@ extension Replica {
     _ turn: Database.WriterTurn,
     _ body: (Connection, ReplicaState, ReplicaPlan) throws(StorageError) -> Value
   ) -> Result<Value, StorageError>? {
-    let begin = ContinuousClock.now
+    let begin = database.environment.uptime()
     var (isKnown, isBegun) = (true, false)
     do throws(StorageError) {
       let (value, last) = try turn.write { (connection) throws(StorageError) in
@@ -61,7 +61,7 @@ extension Replica {
         }
         return (try body(connection, state, plan), try connection.lastChange())
       }
-      pace.withLock { $0.note(begin.duration(to: .now), changes: 1) }
+      pace.withLock { $0.note(database.environment.uptime() - begin, changes: 1) }
       changes.tell(last)
       return .success(value)
     } catch {

@@ -1,4 +1,4 @@
-import Locking
+import LarderCore
 import OData
 import ODataXML
 import Storage
@@ -34,14 +34,15 @@ final class Replica: Sendable {
   /// `wrongKey` and their like.
   static func open(
     path: String, key: StorageKey? = nil, synchronous: DatabaseOptions.Synchronous = .full, readers: Int = 4,
-    protection: FileProtection = .completeUntilFirstUserAuthentication
+    protection: FileProtection = .completeUntilFirstUserAuthentication, environment: LarderEnvironment = .system
   ) async throws(StorageError) -> Replica {
     guard !DatabaseFile(path).hasLostContent else { throw .damaged(path, "The file is empty, and was not") }
     var options = options
     (options.synchronous, options.readers, options.protection) = (synchronous, readers, protection)
+    options.environment = environment
     let database = try await Database.open(path, key: key, schema: ReplicaSchema.schema, options: options)
     do throws(StorageError) {
-      let replica = Replica(database, try ChangeFeed(database.path, isShared: !database.isReadOnly))
+      let replica = Replica(database, try ChangeFeed(database.path, isShared: !database.isReadOnly, environment))
       if !replica.isReadOnly { try await replica.sweepOrphans() }
       _ = try await replica.read { (_, _, _) throws(StorageError) in true }
       return replica

@@ -1,3 +1,4 @@
+import LarderCore
 import Storage
 
 // Tables that are not read any more: taken out of the registry at once, emptied later.
@@ -119,20 +120,20 @@ extension Replica {
   /// Works for one slice; answers whether there is more to do.
   private func sweepSlice() async throws(StorageError) -> Bool {
     try await database.stage { (connection) throws(StorageError) in
-      let begin = ContinuousClock.now
+      let begin = connection.environment.uptime()
       let names = try connection.rows("SELECT name FROM larder_litter") { (row) throws(StorageError) in
         try row.text(0)
       }
       for name in names {
         while try connection.thin(name) {
-          if ContinuousClock.now - begin > Replica.slice { return true }
+          if connection.environment.uptime() - begin > Replica.slice { return true }
         }
         try connection.run("DROP TABLE IF EXISTS \(TableDDL.quoted(name))")
         try connection.run("DELETE FROM larder_litter WHERE name = ?1", .text(name))
-        if ContinuousClock.now - begin > Replica.slice { return true }
+        if connection.environment.uptime() - begin > Replica.slice { return true }
       }
       while try DownloadMarks.thin(connection) {
-        if ContinuousClock.now - begin > Replica.slice { return true }
+        if connection.environment.uptime() - begin > Replica.slice { return true }
       }
       return false
     }

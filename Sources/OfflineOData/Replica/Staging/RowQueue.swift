@@ -1,4 +1,4 @@
-import Locking
+import LarderCore
 import Storage
 
 /// Chunks on their way from the reader of a payload to the thread that writes: few at a time, written in the order in
@@ -116,7 +116,7 @@ final class RowQueue: Sendable {
       state.isRunning = true
       return true
     }
-    if begins { Task { await self.run() } }
+    if begins { replica.database.environment.task { await self.run() } }
   }
 
   /// Waits until all is written; answers how many rows were new since the last time, and how many of the query's own
@@ -205,7 +205,7 @@ final class RowQueue: Sendable {
 
   /// Writes for as long as a transaction may last, or until rows are to be ordered.
   private func slice(_ writing: inout Writing, _ connection: Connection) throws(StorageError) {
-    let begin = ContinuousClock.now
+    let begin = connection.environment.uptime()
     var new = 0
     defer {
       let hasRun = writing.run != nil
@@ -235,7 +235,7 @@ final class RowQueue: Sendable {
         writing.ends += 1
         state.withLock { $0.stagedRows = staged }
       }
-    } while ContinuousClock.now - begin < RowQueue.slice
+    } while connection.environment.uptime() - begin < RowQueue.slice
   }
 
   private func recycle(_ run: inout RowRun?) {

@@ -1,4 +1,4 @@
-import Locking
+import LarderCore
 import Storage
 
 /// What a download has changed.
@@ -185,14 +185,14 @@ extension StagedRead {
     var last: Int64? = 0
     while let from = last {
       last = try await replica.database.stage { (connection) throws(StorageError) -> Int64? in
-        let begin = ContinuousClock.now
+        let begin = connection.environment.uptime()
         var from = from
         while true {
           let to = try connection.first(find, .integer(from)) { (row) throws(StorageError) in try row.int64OrNil(0) }
           guard let to, let to else { return nil }
           try body(connection, from, to)
           from = to
-          if ContinuousClock.now - begin > Replica.slice { return from }
+          if connection.environment.uptime() - begin > Replica.slice { return from }
         }
       }
     }

@@ -1,3 +1,4 @@
+import LarderCore
 import Storage
 
 #if canImport(FoundationEssentials)
@@ -23,18 +24,20 @@ struct UserMark: Sendable {
   /// made.
   ///
   /// Throws `inUse` where it is held all the time.
-  static func take(of store: String, isShared: Bool, makes: Bool = true) async throws -> UserMark? {
+  static func take(
+    of store: String, isShared: Bool, makes: Bool = true, _ environment: LarderEnvironment = .system
+  ) async throws -> UserMark? {
     let path = path(of: store)
-    let begin = ContinuousClock.now
+    let begin = environment.uptime()
     while true {
       if !makes, !FileManager.default.fileExists(atPath: path) { return nil }
       do throws(StorageError) {
         return UserMark(lock: try FileLock(path, isShared: isShared, makes: makes))
       } catch {
         if !makes, error.category == .cannotOpen { return nil }
-        guard error.category == .inUse, ContinuousClock.now - begin < patience else { throw error }
+        guard error.category == .inUse, environment.uptime() - begin < patience else { throw error }
       }
-      try await Task.sleep(for: .milliseconds(2))
+      try await environment.sleep(.milliseconds(2))
     }
   }
 

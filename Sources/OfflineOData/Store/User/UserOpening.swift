@@ -1,3 +1,4 @@
+import LarderCore
 package import Storage
 
 #if canImport(FoundationEssentials)
@@ -73,7 +74,7 @@ package struct UserOpening: Sendable {
 
   /// Opens the store in place, or makes one; nil where it is another's, or the user's own is not there yet.
   private func openPlace() async throws -> Replica? {
-    let mark = try await UserMark.take(of: path, isShared: true, makes: !place.isReadOnly)
+    let mark = try await UserMark.take(of: path, isShared: true, makes: !place.isReadOnly, parameters.environment)
     defer { mark?.release() }
     if try isAbsent(place) {
       guard mark?.user == user, try isAbsent(aside) else { return nil }
@@ -83,7 +84,8 @@ package struct UserOpening: Sendable {
       return nil
     }
     let replica = try await Replica.open(
-      path: path, key: parameters.givenKey.key, protection: parameters.fileProtection)
+      path: path, key: parameters.givenKey.key, protection: parameters.fileProtection,
+      environment: parameters.environment)
     do {
       if try await isOwn(replica, mark) { return replica }
       guard mark?.isWritable == true, !replica.isReadOnly else { throw other(try await replica.waiting()) }
@@ -151,7 +153,7 @@ package struct UserOpening: Sendable {
   }
 
   private func takeAlone() async throws -> UserMark {
-    if let mark = try await UserMark.take(of: path, isShared: false) { return mark }
+    if let mark = try await UserMark.take(of: path, isShared: false, parameters.environment) { return mark }
     throw OfflineODataError(.storeInUse, path)
   }
 
@@ -177,7 +179,8 @@ package struct UserOpening: Sendable {
   }
 
   private func look(with key: StorageKey?) async throws(StorageError) -> Found {
-    let replica = try await Replica.open(path: path, key: key, readers: 1, protection: parameters.fileProtection)
+    let replica = try await Replica.open(
+      path: path, key: key, readers: 1, protection: parameters.fileProtection, environment: parameters.environment)
     do throws(StorageError) {
       let found = Found(user: try await replica.user(), waiting: try await replica.waiting())
       try await replica.close()

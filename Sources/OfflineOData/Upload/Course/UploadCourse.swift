@@ -1,3 +1,4 @@
+import LarderCore
 import OData
 import ODataService
 import Storage
@@ -220,7 +221,7 @@ struct UploadCourse: Sendable {
   private func archive(_ id: Int64, _ refusal: ODataServiceError?) async throws -> Step {
     let entries = try await store.read { connection, _, _ in try ChangeQueue(connection).entries(inUnit: id) }
     let error = refusal ?? ODataServiceError(.notSupported("a transaction of this size"), operation: "batch")
-    let time = store.conversation.options.clock.unixTime()
+    let time = store.conversation.options.environment.unixSeconds
     let all = entries.map { entry in
       let sent = SentRequest(method: "POST", url: "$batch", body: nil)
       return (entry: entry, end: RequestEnd.archived(ArchivedFailure(error, kind: .refused, sent, time: time)))

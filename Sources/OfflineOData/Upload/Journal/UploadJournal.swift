@@ -1,4 +1,5 @@
 import HTTPCore
+import LarderCore
 import OData
 import ODataService
 import Storage
@@ -141,7 +142,7 @@ struct UploadJournal: Sendable {
         } catch {
           var failure = ArchivedFailure(
             kind: .unfitting, message: String(describing: error), method: "", url: "",
-            time: Double(store.conversation.options.clock.unixTime()))
+            time: Double(store.conversation.options.environment.unixSeconds))
           failure.code = "unfitting"
           failed += try archive(entries.map { ($0, failure) }, connection, state, plan)
           fates[id] = .archived
@@ -157,7 +158,7 @@ struct UploadJournal: Sendable {
     asOne: Bool
   ) throws -> PreparedUnit {
     let rendering = rendering(connection, state, plan)
-    let clock = store.conversation.options.clock
+    let environment = store.conversation.options.environment
     let newcomers = try connection.nextIdentity()
     var set = RequestRendering.ChangeSet()
     set.hasReferences = asOne && entries.count > 1
@@ -172,8 +173,9 @@ struct UploadJournal: Sendable {
       // A name is needed where others refer to it, and answers are told apart by it.
       var request = try rendering.request(entry.request, contentID: asOne ? String(entry.id) : nil, in: &set)
       let attempt = UploadAttempt(
-        request, after: entry.attempt.flatMap(UploadAttempt.init(json:)), now: clock.unixTime(), newcomers: newcomers,
-        random: clock.random)
+        request, after: entry.attempt.flatMap(UploadAttempt.init(json:)), now: environment.unixSeconds,
+        newcomers: newcomers,
+        random: environment.random)
       if options.namesRequests, !store.refusesNames {
         for field in attempt.fields(plan.model.version) { request.fields.setDefault(field.name, field.value) }
       }

@@ -1,4 +1,4 @@
-import Locking
+import LarderCore
 import OData
 
 /// What uploads have found out about a service while the store is open.

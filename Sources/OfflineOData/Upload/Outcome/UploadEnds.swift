@@ -1,3 +1,4 @@
+import LarderCore
 import OData
 import ODataService
 import Storage
@@ -8,7 +9,7 @@ struct UploadEnds: Sendable {
 
   var store: OpenStore { journal.store }
   var model: EdmModel { store.replica.model }
-  private var time: Int64 { store.conversation.options.clock.unixTime() }
+  private var time: Int64 { store.conversation.options.environment.unixSeconds }
 
   /// The answer to a unit.
   enum Answer: Sendable {

@@ -1,3 +1,4 @@
+import LarderCore
 import OData
 import ODataService
 import Storage
@@ -244,12 +245,12 @@ extension RequestResolver {
   /// Waits where the service may still be at what it was sent; answers whether it has waited.
   private func settle(_ known: Case) async throws -> Bool {
     guard !known.isAnswered else { return false }
-    let clock = store.conversation.options.clock
+    let environment = store.conversation.options.environment
     let settled = known.attempt.sent.map { Double($0) + journal.options.settlingTime.seconds } ?? 0
-    let left = settled - Double(clock.unixTime())
+    let left = settled - Double(environment.unixSeconds)
     // A clock that was put back is no reason to wait for long.
     guard left > 0, left <= journal.options.settlingTime.seconds + 1 else { return false }
-    try await clock.sleep(.seconds(left))
+    try await environment.sleep(.seconds(left))
     return true
   }
 

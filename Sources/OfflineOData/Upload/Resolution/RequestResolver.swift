@@ -1,4 +1,5 @@
 import HTTPCore
+import LarderCore
 import OData
 import ODataService
 import Storage
@@ -214,7 +215,7 @@ struct RequestResolver: Sendable {
   private func failure(_ kind: ArchivedFailure.Kind, _ message: String, _ attempt: UploadAttempt) -> ArchivedFailure {
     ArchivedFailure(
       kind: kind, message: message, method: attempt.method, url: attempt.url,
-      time: Double(store.conversation.options.clock.unixTime()))
+      time: Double(store.conversation.options.environment.unixSeconds))
   }
 
   /// What became of the requests of a change set, which has one outcome: a creation whose entity is not found, where

@@ -1,4 +1,4 @@
-import Locking
+import LarderCore
 
 /// A key that bytes in memory are sealed with where they lie (AES-256-GCM), by any number of threads at once.
 package final class SealingKey: Sendable {

@@ -1,4 +1,4 @@
-import Locking
+import LarderCore
 
 /// The keys of one file, made of the owner's key and the file's salt: what is encrypted for one file means nothing in
 /// another.

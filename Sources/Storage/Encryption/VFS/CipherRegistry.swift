@@ -1,4 +1,4 @@
-import Locking
+import LarderCore
 
 /// Which files of this process are encrypted, and with which keys: a file's URI never has them.
 enum CipherRegistry {

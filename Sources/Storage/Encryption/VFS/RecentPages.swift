@@ -1,4 +1,4 @@
-import Locking
+import LarderCore
 
 /// Pages of a file, or frames of its log, that were sealed or opened last, in plain text, for all connections of the
 /// process: SQLite lets its own go whenever another connection has committed, and would have the same ones opened again.

@@ -1,6 +1,6 @@
 import Foundation
 import HTTPCore
-import LarderErrors
+import LarderCore
 import Testing
 
 @testable import ContentCache

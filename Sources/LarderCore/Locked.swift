@@ -1,14 +1,14 @@
 // The locks of the project. No source outside this target uses `Mutex` or another lock: a test holds it.
 //
-// The way of one change:
+// How a state changes:
 // 1. `Locked.withLock` lends the state to a closure, on this thread alone.
-// 2. The closure changes the state and returns what left it; it calls nothing, resumes nothing and releases nothing.
+// 2. The closure changes the state and returns what left it. It calls nothing, resumes nothing and releases nothing.
 // 3. The caller, outside of the lock, calls, resumes, cancels and releases what was returned.
 //
-// In debug builds a closure that enters another `Locked` ends the process and says so (`LockNesting`): without that, code
-// that runs under a lock can neither enter it again nor wait for who does.
+// In debug builds a closure that enters another `Locked` ends the process and says so (`LockNesting`). Without that check, code
+// that runs under a lock could enter the same lock again, or wait for a thread that needs it.
 //
-// `Exclusive` is for work in place of a state: one thread at a time writes to a file.
+// `Exclusive` is for work instead of a state: one thread at a time writes to a file.
 
 public import Synchronization
 

@@ -1,5 +1,5 @@
 import Foundation
-import LarderErrors
+import LarderCore
 import Testing
 
 /// What a person reads of each error of the package.

@@ -1,10 +1,3 @@
-// What the errors of all targets have in common.
-//
-// 1. Every public error is a `LarderError`: it has a stable number, and an `ErrorExplanation` for people.
-// 2. `LarderError` passes both on to Foundation: `localizedDescription`, `recoverySuggestion`, and the domain and code of
-//    `NSError`.
-// 3. `ErrorExplanation` ends sentences, so that no text runs into the next one.
-
 #if canImport(FoundationEssentials)
   public import FoundationEssentials
 #else

@@ -1,0 +1,8 @@
+// What all targets share.
+//
+// 1. `Locked` and `Exclusive` are the only locks of the project (Locked.swift). In debug builds `LockNesting` ends a process that
+//    enters one lock inside another.
+// 2. `LarderError` is the protocol of all public errors: a stable number, and an `ErrorExplanation` for people
+//    (LarderError.swift). It passes both on to Foundation: `localizedDescription`, `recoverySuggestion`, domain and code.
+// 3. `LarderEnvironment` is time, random numbers and tasks (LarderEnvironment.swift). Stores take all three from it, so that a
+//    test controls them and a run can be repeated.
