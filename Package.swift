@@ -46,7 +46,7 @@ let package = Package(
     .library(name: "URLSessionTransport", targets: ["URLSessionTransport"]),
     .library(name: "ContentCache", targets: ["ContentCache"]),
     .library(name: "ObjectStore", targets: ["ObjectStore"]),
-    .library(name: "Storage", targets: ["Storage"]),
+    .library(name: "LarderStorage", targets: ["LarderStorage"]),
     .executable(name: "larder", targets: ["larder"]),
   ],
   targets: [
@@ -73,7 +73,7 @@ let package = Package(
       name: "CurlTransport", dependencies: ["HTTPCore", "LarderCore", "CCurl", "CZlib"], swiftSettings: touchingC),
     .target(name: "URLSessionTransport", dependencies: ["HTTPCore", "LarderCore"], swiftSettings: common),
     .target(
-      name: "Storage",
+      name: "LarderStorage",
       dependencies: [
         "LarderCore", "CSQLite", .target(name: "CCrypto", condition: .when(platforms: [.linux])),
       ],
@@ -85,25 +85,25 @@ let package = Package(
       swiftSettings: common),
     .target(
       name: "OnlineOData",
-      dependencies: ["ODataService", "OData", "ODataXML", "HTTPCore", "LarderCore", "Storage"],
+      dependencies: ["ODataService", "OData", "ODataXML", "HTTPCore", "LarderCore", "LarderStorage"],
       swiftSettings: common),
     .target(
       name: "OfflineOData",
-      dependencies: ["ODataService", "OData", "ODataXML", "HTTPCore", "LarderCore", "Storage"],
+      dependencies: ["ODataService", "OData", "ODataXML", "HTTPCore", "LarderCore", "LarderStorage"],
       swiftSettings: touchingC),
 
     // Resources of any kind.
     .target(
-      name: "ContentCache", dependencies: ["HTTPCore", "LarderCore", "Storage"], swiftSettings: touchingC),
+      name: "ContentCache", dependencies: ["HTTPCore", "LarderCore", "LarderStorage"], swiftSettings: touchingC),
     // Values by key and label; knows no network.
-    .target(name: "ObjectStore", dependencies: ["LarderCore", "Storage"], swiftSettings: touchingC),
+    .target(name: "ObjectStore", dependencies: ["LarderCore", "LarderStorage"], swiftSettings: touchingC),
 
     // The command line.
     .target(
       name: "LarderCommands",
       dependencies: [
         "OnlineOData", "OfflineOData", "ODataService", "OData", "ODataXML", "HTTPCore", "LarderCore", "CurlTransport",
-        "ContentCache", "ObjectStore", "Storage", onLinux("Gateway"),
+        "ContentCache", "ObjectStore", "LarderStorage", onLinux("Gateway"),
       ].compactMap { $0 },
       exclude: notHere, swiftSettings: common),
     .executableTarget(name: "larder", dependencies: ["LarderCommands"], swiftSettings: common),
@@ -125,7 +125,7 @@ let package = Package(
       name: "LarderCoreTests",
       dependencies: [
         "LarderCore", "OnlineOData", "OfflineOData", "ODataService", "OData", "ODataXML", "HTTPCore", "ContentCache",
-        "ObjectStore", "Storage", onLinux("Gateway"), "TestSupport",
+        "ObjectStore", "LarderStorage", onLinux("Gateway"), "TestSupport",
       ].compactMap { $0 }, swiftSettings: common),
     .testTarget(name: "HTTPCoreTests", dependencies: ["HTTPCore", "LarderCore", "TestSupport"], swiftSettings: common),
     .testTarget(name: "ODataTests", dependencies: ["OData", "HTTPCore", "TestSupport"], swiftSettings: common),
@@ -135,9 +135,9 @@ let package = Package(
       name: "TransportTests",
       dependencies: ["CurlTransport", "URLSessionTransport", "HTTPCore", "TestSupport"], swiftSettings: common),
     .testTarget(
-      name: "StorageTests", dependencies: ["Storage", "TestSupport", "StorageRig"], swiftSettings: common),
+      name: "LarderStorageTests", dependencies: ["LarderStorage", "TestSupport", "StorageRig"], swiftSettings: common),
     .executableTarget(
-      name: "StorageRig", dependencies: ["Storage"], path: "Tests/StorageRig", swiftSettings: common),
+      name: "StorageRig", dependencies: ["LarderStorage"], path: "Tests/StorageRig", swiftSettings: common),
     .testTarget(
       name: "ODataServiceTests",
       dependencies: ["ODataService", "OData", "ODataXML", "HTTPCore", "LarderCore", "CurlTransport", "TestSupport"],
@@ -145,18 +145,18 @@ let package = Package(
     .testTarget(
       name: "OnlineODataTests",
       dependencies: [
-        "OnlineOData", "ODataService", "OData", "HTTPCore", "Storage", "CurlTransport", "TestSupport", "CrashRig",
+        "OnlineOData", "ODataService", "OData", "HTTPCore", "LarderStorage", "CurlTransport", "TestSupport", "CrashRig",
       ], swiftSettings: common),
     .testTarget(
       name: "OfflineODataTests",
       dependencies: [
-        "OfflineOData", "ODataService", "OData", "ODataXML", "HTTPCore", "LarderCore", "Storage", "CurlTransport",
+        "OfflineOData", "ODataService", "OData", "ODataXML", "HTTPCore", "LarderCore", "LarderStorage", "CurlTransport",
         "TestSupport", "CrashRig",
       ], swiftSettings: touchingC),
     .executableTarget(
       name: "CrashRig",
       dependencies: [
-        "OnlineOData", "OfflineOData", "ODataService", "ContentCache", "ObjectStore", "HTTPCore", "Storage",
+        "OnlineOData", "OfflineOData", "ODataService", "ContentCache", "ObjectStore", "HTTPCore", "LarderStorage",
         "CurlTransport",
       ],
       path: "Tests/CrashRig",
@@ -164,16 +164,18 @@ let package = Package(
     .testTarget(
       name: "ContentCacheTests",
       dependencies: [
-        "ContentCache", "HTTPCore", "LarderCore", "Storage", "CurlTransport", "TestSupport", "CrashRig",
+        "ContentCache", "HTTPCore", "LarderCore", "LarderStorage", "CurlTransport", "TestSupport", "CrashRig",
       ],
       swiftSettings: common),
     .testTarget(
       name: "ObjectStoreTests",
-      dependencies: ["ObjectStore", "LarderCore", "Storage", "TestSupport", "CrashRig"],
+      dependencies: ["ObjectStore", "LarderCore", "LarderStorage", "TestSupport", "CrashRig"],
       swiftSettings: common),
     .testTarget(
       name: "LarderCommandsTests",
-      dependencies: ["LarderCommands", "OfflineOData", "OData", "HTTPCore", "ObjectStore", "Storage", "TestSupport"],
+      dependencies: [
+        "LarderCommands", "OfflineOData", "OData", "HTTPCore", "ObjectStore", "LarderStorage", "TestSupport",
+      ],
       exclude: testsNotHere, swiftSettings: common),
     .testTarget(
       name: "IntegrationTests",

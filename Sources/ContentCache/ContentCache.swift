@@ -14,4 +14,4 @@
 // 7. CacheStatus/ what all this had to do with the answer.
 
 // Who imports this module names `StorageKey` and `StorageError` without another import.
-@_exported public import Storage
+@_exported public import LarderStorage

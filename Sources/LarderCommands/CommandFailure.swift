@@ -1,11 +1,11 @@
 internal import ContentCache
 internal import HTTPCore
+internal import LarderStorage
 internal import OData
 internal import ODataService
 internal import ObjectStore
 internal import OfflineOData
 internal import OnlineOData
-internal import Storage
 
 /// Why a command did not do what it was asked for, with the status that the process ends with.
 package struct CommandFailure: Error, Sendable, Hashable {

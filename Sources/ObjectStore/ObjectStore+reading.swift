@@ -1,4 +1,4 @@
-import Storage
+import LarderStorage
 
 // One value by key, and what is known about it.
 extension ObjectStore {

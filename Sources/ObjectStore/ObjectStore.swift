@@ -14,7 +14,7 @@
 
 public import LarderCore
 // Who imports this module names `StorageKey` and `StorageError` without another import.
-@_exported public import Storage
+@_exported public import LarderStorage
 
 #if canImport(FoundationEssentials)
   public import FoundationEssentials

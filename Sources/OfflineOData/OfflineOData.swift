@@ -33,4 +33,4 @@
 // Store/        ``OfflineODataProvider``: opening, requests, defining queries, the event log. Store/User/: whose it is.
 
 // Who imports this module names `StorageKey` and `StorageError` without another import.
-@_exported public import Storage
+@_exported public import LarderStorage

@@ -18,10 +18,10 @@
 
 public import HTTPCore
 import LarderCore
+// Who imports this module names `StorageKey` and `StorageError` without another import.
+@_exported public import LarderStorage
 public import OData
 public import ODataService
-// Who imports this module names `StorageKey` and `StorageError` without another import.
-@_exported public import Storage
 
 #if canImport(FoundationEssentials)
   public import FoundationEssentials

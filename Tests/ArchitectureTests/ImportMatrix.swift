@@ -22,25 +22,25 @@ enum ImportMatrix {
     "CurlTransport": Row(targets: ["HTTPCore", "LarderCore", "CCurl", "CZlib"], system: threads.union(libc)),
     "URLSessionTransport": Row(
       targets: ["HTTPCore", "LarderCore"], system: threads.union(["Foundation", "FoundationNetworking"])),
-    "Storage": Row(
+    "LarderStorage": Row(
       targets: ["LarderCore", "CSQLite", "CCrypto"],
       system: threads.union(libc).union(["CryptoKit", "CommonCrypto"])),
     "ODataService": Row(
       targets: ["OData", "ODataXML", "HTTPCore", "LarderCore"], system: threads),
     "OnlineOData": Row(
-      targets: ["ODataService", "OData", "ODataXML", "HTTPCore", "LarderCore", "Storage"], system: threads),
+      targets: ["ODataService", "OData", "ODataXML", "HTTPCore", "LarderCore", "LarderStorage"], system: threads),
     "OfflineOData": Row(
-      targets: ["ODataService", "OData", "ODataXML", "HTTPCore", "LarderCore", "Storage"],
+      targets: ["ODataService", "OData", "ODataXML", "HTTPCore", "LarderCore", "LarderStorage"],
       system: threads.union(libc).union(["Observation"])),
     "ContentCache": Row(
-      targets: ["HTTPCore", "LarderCore", "Storage"], system: threads.union(libc)),
-    "ObjectStore": Row(targets: ["LarderCore", "Storage"], system: threads),
+      targets: ["HTTPCore", "LarderCore", "LarderStorage"], system: threads.union(libc)),
+    "ObjectStore": Row(targets: ["LarderCore", "LarderStorage"], system: threads),
     "Gateway": Row(
       targets: ["ContentCache", "HTTPCore", "LarderCore", "CMicroHTTPD"], system: threads.union(libc)),
     "LarderCommands": Row(
       targets: [
         "OnlineOData", "OfflineOData", "ODataService", "OData", "ODataXML", "HTTPCore", "LarderCore", "CurlTransport",
-        "ContentCache", "ObjectStore", "Storage", "Gateway",
+        "ContentCache", "ObjectStore", "LarderStorage", "Gateway",
       ],
       system: threads.union(libc)),
     "larder": Row(targets: ["LarderCommands"], system: libc.union(["Dispatch"])),
@@ -48,7 +48,8 @@ enum ImportMatrix {
 
   /// The system libraries and the only target that may import each.
   static let importers = [
-    "CSQLite": "Storage", "CCrypto": "Storage", "CXML2": "ODataXML", "CCurl": "CurlTransport", "CZlib": "CurlTransport",
+    "CSQLite": "LarderStorage", "CCrypto": "LarderStorage", "CXML2": "ODataXML", "CCurl": "CurlTransport",
+    "CZlib": "CurlTransport",
     "CMicroHTTPD": "Gateway",
   ]
 

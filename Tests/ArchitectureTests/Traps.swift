@@ -49,9 +49,9 @@ enum Traps {
   ]
   /// The files that read the machine's own clock or random numbers, with the reason.
   static let ambientFiles = [
-    "Sources/Storage/Lock/SharedCounter.swift": "waits for a lock of another process",
-    "Sources/Storage/File/WholeFile.swift": "names a file so that nobody can guess the name",
-    "Sources/Storage/Digest/Digest.swift": "keys and nonces come from the system alone",
+    "Sources/LarderStorage/Lock/SharedCounter.swift": "waits for a lock of another process",
+    "Sources/LarderStorage/File/WholeFile.swift": "names a file so that nobody can guess the name",
+    "Sources/LarderStorage/Digest/Digest.swift": "keys and nonces come from the system alone",
     "Sources/ContentCache/Cache/Tiered/ChangeMark.swift": "looks once a second whether its file is in place",
     "Sources/ODataService/Store/Blocking.swift": "blocks the thread of the caller until a task has ended",
   ]

@@ -1,5 +1,5 @@
 import Foundation
-import Storage
+import LarderStorage
 
 /// The key of the files that a rig opens: none, or one where the environment's `LARDER_TEST_KEY` is set, which runs
 /// tests on encrypted files.

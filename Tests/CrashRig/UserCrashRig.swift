@@ -1,8 +1,8 @@
 import Foundation
 import HTTPCore
+import LarderStorage
 import ODataService
 import OfflineOData
-import Storage
 import Synchronization
 
 /// Puts one user's store in the place of another's, and ends itself on the way.

@@ -4,13 +4,13 @@ import LarderCore
 import Testing
 
 @testable import ContentCache
+@testable import LarderStorage
 @testable import OData
 @testable import ODataService
 @testable import ODataXML
 @testable import ObjectStore
 @testable import OfflineOData
 @testable import OnlineOData
-@testable import Storage
 
 #if os(Linux)
   @testable import Gateway

@@ -1,7 +1,7 @@
 import Foundation
 import LarderCore
+import LarderStorage
 import ObjectStore
-import Storage
 import Synchronization
 import TestSupport
 

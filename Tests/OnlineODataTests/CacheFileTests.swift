@@ -1,7 +1,7 @@
 import Foundation
 import HTTPCore
+import LarderStorage
 import ODataService
-import Storage
 import TestSupport
 import Testing
 

@@ -1,7 +1,7 @@
 import Foundation
+import LarderStorage
 import ODataService
 import OnlineOData
-import Storage
 import TestSupport
 import Testing
 

@@ -1,8 +1,8 @@
 import Foundation
 import HTTPCore
+import LarderStorage
 import ODataService
 import OnlineOData
-import Storage
 import Synchronization
 import TestSupport
 import Testing

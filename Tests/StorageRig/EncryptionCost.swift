@@ -1,5 +1,5 @@
 import Foundation
-import Storage
+import LarderStorage
 
 /// What encryption costs: the same work on a plain file and on an encrypted one, in turn, in one process.
 ///

@@ -1,5 +1,5 @@
 import Foundation
-import Storage
+import LarderStorage
 
 /// What tests of encrypted files do in another process, which they stop and kill at any moment. Says on a line of its own
 /// what has been done.

@@ -1,6 +1,6 @@
 import HTTPCore
 import LarderCore
-import Storage
+import LarderStorage
 
 /// Tells callers apart in keys without writing what they are known by: a digest under a salt that lies in the cache.
 ///

@@ -1,5 +1,5 @@
 import HTTPCore
-import Storage
+import LarderStorage
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials

@@ -1,5 +1,5 @@
 import HTTPCore
-import Storage
+import LarderStorage
 
 extension HTTPCache {
   /// What is to be stored of an answer; nil where nothing is.

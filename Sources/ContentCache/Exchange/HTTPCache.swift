@@ -1,5 +1,5 @@
 public import HTTPCore
-import Storage
+import LarderStorage
 
 /// Answers HTTP requests from a cache and a network, by the rules of RFC 9111 for a private cache.
 ///

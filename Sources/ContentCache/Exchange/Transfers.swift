@@ -1,6 +1,6 @@
 import HTTPCore
 import LarderCore
-import Storage
+import LarderStorage
 import Synchronization
 
 /// The transfers under way: which of them a request may join, and all of them, for the end.

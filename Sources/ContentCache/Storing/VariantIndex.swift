@@ -1,5 +1,5 @@
 package import HTTPCore
-import Storage
+import LarderStorage
 
 /// The responses of one URL that differ by fields of the request (RFC 9111 §4.1).
 package enum VariantIndex {

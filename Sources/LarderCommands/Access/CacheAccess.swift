@@ -1,7 +1,7 @@
 internal import HTTPCore
+internal import LarderStorage
 internal import ODataService
 internal import OnlineOData
-internal import Storage
 
 #if canImport(FoundationEssentials)
   internal import FoundationEssentials

@@ -1,5 +1,5 @@
 internal import ContentCache
-internal import Storage
+internal import LarderStorage
 
 /// The folder that content is kept in: the one that was given, or larder's own among the user's caches.
 struct ContentFolder: Sendable {

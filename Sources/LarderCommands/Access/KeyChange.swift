@@ -1,6 +1,6 @@
+internal import LarderStorage
 internal import ObjectStore
 internal import OfflineOData
-internal import Storage
 
 /// The keys that a closed store has and shall have.
 struct KeyChange: Sendable {

@@ -1,5 +1,5 @@
+internal import LarderStorage
 internal import ObjectStore
-internal import Storage
 
 /// The store that `--store` names, open for one command.
 struct ObjectAccess: Sendable {

@@ -1,8 +1,8 @@
 internal import HTTPCore
+internal import LarderStorage
 internal import OData
 internal import ODataService
 internal import OfflineOData
-internal import Storage
 
 #if canImport(FoundationEssentials)
   internal import FoundationEssentials

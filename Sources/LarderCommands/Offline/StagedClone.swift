@@ -1,5 +1,5 @@
+internal import LarderStorage
 internal import OfflineOData
-internal import Storage
 
 #if canImport(Glibc)
   internal import Glibc

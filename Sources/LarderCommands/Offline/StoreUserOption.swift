@@ -1,5 +1,5 @@
+internal import LarderStorage
 internal import OfflineOData
-internal import Storage
 
 /// Whose store of a clone is worked with, and what becomes of another's.
 enum StoreUserOption {

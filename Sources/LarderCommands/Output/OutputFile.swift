@@ -1,4 +1,4 @@
-internal import Storage
+internal import LarderStorage
 
 /// A file that appears whole or not at all; what is no regular file is written through, a terminal with the filter of all
 /// terminals.

@@ -1,8 +1,8 @@
 internal import ContentCache
 internal import Gateway
 internal import HTTPCore
+internal import LarderStorage
 internal import ODataService
-internal import Storage
 
 #if canImport(FoundationEssentials)
   internal import FoundationEssentials

@@ -1,8 +1,8 @@
 internal import ContentCache
 internal import HTTPCore
+internal import LarderStorage
 internal import ODataService
 internal import OnlineOData
-internal import Storage
 
 #if canImport(FoundationEssentials)
   internal import FoundationEssentials

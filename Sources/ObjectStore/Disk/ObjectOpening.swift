@@ -1,5 +1,5 @@
 import LarderCore
-import Storage
+import LarderStorage
 
 /// Looks at a store's file before it is trusted, and opens it.
 struct ObjectOpening: Sendable {

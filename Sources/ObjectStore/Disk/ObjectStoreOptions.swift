@@ -1,4 +1,4 @@
-public import Storage
+public import LarderStorage
 
 /// What an ``ObjectStore`` may take, in memory and on disk.
 public struct ObjectStoreOptions: Sendable, Hashable {

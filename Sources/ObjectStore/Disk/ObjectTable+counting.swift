@@ -1,4 +1,4 @@
-import Storage
+import LarderStorage
 
 // What a transaction keeps count of: requests, beside what it is for, and how many values there are.
 extension ObjectTable {

@@ -1,4 +1,4 @@
-import Storage
+import LarderStorage
 
 // What goes by itself: expired values, and those past a limit.
 extension ObjectTable {

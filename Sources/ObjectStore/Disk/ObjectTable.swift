@@ -1,4 +1,4 @@
-import Storage
+import LarderStorage
 
 /// The tables inside of one transaction: makes changes, and notes what they mean for memory and observers.
 //

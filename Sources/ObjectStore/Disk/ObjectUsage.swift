@@ -1,4 +1,4 @@
-import Storage
+import LarderStorage
 
 /// How many values there are, how many bytes they have, and the id of the next new row.
 ///

@@ -1,5 +1,5 @@
 import LarderCore
-import Storage
+import LarderStorage
 
 /// Changes that wait for the writer.
 struct WaitingChange: Sendable {

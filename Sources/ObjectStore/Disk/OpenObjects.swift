@@ -1,4 +1,4 @@
-import Storage
+import LarderStorage
 
 /// A store's file in use, from its opening to its suspension or end, with what is in memory of it.
 final class OpenObjects: Sendable {

@@ -1,4 +1,4 @@
-import Storage
+import LarderStorage
 
 /// A row as a look-up reads it.
 struct StoredObject: Sendable {

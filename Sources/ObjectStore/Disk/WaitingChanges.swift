@@ -1,4 +1,4 @@
-import Storage
+import LarderStorage
 
 /// What waits for the writer, and how writing went of late.
 struct WaitingChanges: Sendable {

@@ -1,5 +1,5 @@
 public import LarderCore
-public import Storage
+public import LarderStorage
 
 /// Why an operation of an ``ObjectStore`` failed: which operation, on which key, and what below.
 public struct ObjectStoreError: Error, Sendable, CustomStringConvertible {

@@ -1,5 +1,5 @@
 import LarderCore
-import Storage
+import LarderStorage
 import Synchronization
 
 /// The memory tier of an open store, with the number of changes that its file shares with other processes.

@@ -1,4 +1,4 @@
-@_spi(Stores) import Storage
+@_spi(Stores) import LarderStorage
 
 /// The values in memory, and whether they are those on disk: a pure state machine.
 ///

@@ -1,4 +1,4 @@
-import Storage
+import LarderStorage
 
 // Many values: each call sees one state of the file. None of them counts as a request.
 extension ObjectStore {

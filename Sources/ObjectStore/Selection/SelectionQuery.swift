@@ -1,4 +1,4 @@
-import Storage
+import LarderStorage
 
 /// The SQL of a selection: one statement a shape, all texts bound.
 struct SelectionQuery: Sendable {

@@ -1,4 +1,4 @@
-import Storage
+import LarderStorage
 
 /// Which put made the value under a key: the next one, and a delete, make it another.
 struct ObjectVersion: Sendable {

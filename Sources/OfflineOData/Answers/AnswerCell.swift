@@ -1,5 +1,5 @@
+import LarderStorage
 import OData
-import Storage
 
 /// How the values of one column are written as JSON: decided once a question from the column's storage, its type and the
 /// answer's form.

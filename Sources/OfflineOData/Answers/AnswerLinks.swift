@@ -1,5 +1,5 @@
+import LarderStorage
 import OData
-import Storage
 
 /// Counts the rows of a page, and keeps the place of its last one.
 struct AnswerPaging {

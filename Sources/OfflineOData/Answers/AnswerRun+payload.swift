@@ -1,5 +1,5 @@
+import LarderStorage
 import OData
-import Storage
 
 extension AnswerRun {
   /// The answer as values: those that an online answer of the same bytes gives, for it is read by the same reader, piece by

@@ -1,5 +1,5 @@
+import LarderStorage
 import OData
-import Storage
 
 // Answers that are no entities.
 extension AnswerRun {

@@ -1,5 +1,5 @@
+import LarderStorage
 import OData
-import Storage
 
 /// A question with its plan, run on a connection into an answer.
 ///

@@ -1,5 +1,5 @@
+import LarderStorage
 import OData
-import Storage
 
 /// An answer's bytes in pieces of some 64 kB, made as they are taken: once.
 ///

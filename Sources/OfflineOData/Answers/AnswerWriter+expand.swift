@@ -1,5 +1,5 @@
+import LarderStorage
 import OData
-import Storage
 
 // Expanded entities and references.
 extension AnswerWriter {

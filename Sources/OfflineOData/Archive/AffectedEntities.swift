@@ -1,5 +1,5 @@
+import LarderStorage
 import OData
-import Storage
 
 /// What stands in a question for the tables of its plan, where they are no tables of the file.
 struct QuerySources: Sendable {

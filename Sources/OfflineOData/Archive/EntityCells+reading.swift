@@ -1,5 +1,5 @@
+import LarderStorage
 import OData
-import Storage
 
 extension EntityCells {
   /// The entity that the cells are of: type, ETag and properties; what is not told is null.

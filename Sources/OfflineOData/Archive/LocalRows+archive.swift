@@ -1,4 +1,4 @@
-import Storage
+import LarderStorage
 
 // Requests of the error archive: back into the queue, taken back, and what is held for them.
 extension LocalRows {

@@ -1,5 +1,5 @@
+import LarderStorage
 import OData
-import Storage
 
 // What a download tells of entities that changes wait on: conflicts are known before they are sent.
 extension LocalRows {

@@ -1,4 +1,4 @@
-import Storage
+import LarderStorage
 
 /// Texts by the numbers of requests, in one blob: a statement finds each by `larder_text(blob, id)`, whatever there are.
 ///

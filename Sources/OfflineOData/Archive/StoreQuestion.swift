@@ -1,7 +1,7 @@
 import LarderCore
+import LarderStorage
 import OData
 import ODataService
-import Storage
 
 // Questions of the store's own sets: planned as all questions are, over rows that are made of the store's tables.
 extension OpenStore {

@@ -1,4 +1,4 @@
-import Storage
+import LarderStorage
 
 /// A question as it is run: SQL with its parameters apart, and how SQLite goes about it.
 struct Explanation: Sendable, CustomStringConvertible {

@@ -1,7 +1,7 @@
 import HTTPCore
+import LarderStorage
 import OData
 import ODataService
-import Storage
 
 // Errors of the layers below, told as the store's own.
 extension OfflineODataError {

@@ -1,6 +1,6 @@
 public import LarderCore
+import LarderStorage
 import ODataService
-import Storage
 
 /// Why an offline store cannot do what was asked: seven categories, each with a stable number and a message.
 ///

@@ -1,7 +1,7 @@
 public import HTTPCore
 import LarderCore
+public import LarderStorage
 public import ODataService
-public import Storage
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials

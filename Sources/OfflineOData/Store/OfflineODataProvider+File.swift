@@ -1,5 +1,5 @@
 import LarderCore
-public import Storage
+public import LarderStorage
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials

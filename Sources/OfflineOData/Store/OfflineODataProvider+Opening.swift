@@ -1,7 +1,7 @@
 import HTTPCore
 import LarderCore
+import LarderStorage
 import ODataService
-import Storage
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials

@@ -1,7 +1,7 @@
 import LarderCore
+import LarderStorage
 public import OData
 import ODataService
-import Storage
 import Synchronization
 
 // Answers in other forms than requests give: raw bytes, Swift types, streams, explanations.

@@ -1,8 +1,8 @@
 public import HTTPCore
 import LarderCore
+import LarderStorage
 public import OData
 public import ODataService
-import Storage
 
 #if canImport(FoundationEssentials)
   public import FoundationEssentials

@@ -1,8 +1,8 @@
 import HTTPCore
 import LarderCore
+import LarderStorage
 import OData
 import ODataService
-import Storage
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials

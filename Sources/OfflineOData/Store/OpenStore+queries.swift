@@ -1,7 +1,7 @@
 import LarderCore
+import LarderStorage
 import OData
 import ODataService
-import Storage
 import Synchronization
 
 #if canImport(FoundationEssentials)

@@ -1,6 +1,6 @@
 import LarderCore
+import LarderStorage
 import OData
-import Storage
 
 // Questions from their text to the thread that answers them.
 extension OpenStore {

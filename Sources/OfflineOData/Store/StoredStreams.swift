@@ -1,7 +1,7 @@
 public import HTTPCore
 import LarderCore
+import LarderStorage
 import OData
-import Storage
 
 /// The bytes of media entities and stream properties in the store's file, in chunks.
 enum StoredStreams {

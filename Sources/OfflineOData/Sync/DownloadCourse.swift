@@ -1,9 +1,9 @@
 import HTTPCore
 import LarderCore
+import LarderStorage
 import OData
 import ODataService
 import ODataXML
-import Storage
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials

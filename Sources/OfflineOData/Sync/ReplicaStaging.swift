@@ -1,5 +1,5 @@
 import HTTPCore
-import Storage
+import LarderStorage
 
 /// Staging in the store's file.
 enum ReplicaStaging {

@@ -1,7 +1,7 @@
 import HTTPCore
 import LarderCore
+import LarderStorage
 import ODataService
-import Storage
 
 // What downloads that were cut have left, and nobody goes on with.
 extension OpenStore {

@@ -1,8 +1,8 @@
 import HTTPCore
 import LarderCore
+import LarderStorage
 import OData
 import ODataService
-import Storage
 import Synchronization
 
 #if canImport(FoundationEssentials)

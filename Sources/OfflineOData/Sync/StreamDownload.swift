@@ -1,7 +1,7 @@
 import HTTPCore
+import LarderStorage
 import OData
 import ODataService
-import Storage
 
 /// Fetches the bytes of media entities and stream properties into the store.
 struct StreamDownload: Sendable {

@@ -1,7 +1,7 @@
 import LarderCore
+import LarderStorage
 import OData
 import ODataService
-import Storage
 
 /// One upload of a store: the queue, the course that the machine decides, the report.
 struct StoreUpload: Sendable {

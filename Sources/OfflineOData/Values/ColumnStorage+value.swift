@@ -1,5 +1,5 @@
+import LarderStorage
 import OData
-import Storage
 
 // Between the values of the OData language and cells.
 extension ColumnStorage {

@@ -1,4 +1,4 @@
-import Storage
+import LarderStorage
 
 extension SQLCollation {
   /// Decimals by value, whatever their spelling; texts that are none behind them, by bytes.

@@ -1,4 +1,4 @@
-import Storage
+import LarderStorage
 
 extension SQLCollation {
   /// Dates and moments in the order of time; those without an offset as if it were zero; texts that are none behind them.

@@ -73,7 +73,7 @@
 //   larder_duration_sum(d), larder_duration_average(d)
 //   Plain SQL: count(x), count(DISTINCT x COLLATE …), min(x COLLATE …), max(x COLLATE …), sum(x) of INTEGER.
 
-import Storage
+import LarderStorage
 
 /// What the store's database is opened with.
 enum ReplicaSQL {

@@ -1,6 +1,6 @@
 import HTTPCore
 import LarderCore
-import Storage
+import LarderStorage
 
 /// Under what an answer is kept: the literal URL, whose answer it is, and which representation was asked for.
 struct CacheKey: Hashable, Sendable {

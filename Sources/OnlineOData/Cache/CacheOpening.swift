@@ -1,4 +1,4 @@
-import Storage
+import LarderStorage
 
 /// Looks at the cache's file before it is trusted, opens it, and puts a new one in the place of a damaged one.
 struct CacheOpening: Sendable {

@@ -1,5 +1,5 @@
+import LarderStorage
 import ODataService
-import Storage
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials

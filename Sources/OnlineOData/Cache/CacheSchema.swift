@@ -1,4 +1,4 @@
-import Storage
+import LarderStorage
 
 /// The technical cache's file.
 ///

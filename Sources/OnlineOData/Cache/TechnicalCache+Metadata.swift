@@ -1,5 +1,5 @@
 import HTTPCore
-import Storage
+import LarderStorage
 
 /// A metadata document as it is kept.
 struct KeptMetadata: Sendable {

@@ -1,6 +1,6 @@
 import HTTPCore
 import LarderCore
-import Storage
+import LarderStorage
 
 // Changes, and the room they need.
 extension TechnicalCache {

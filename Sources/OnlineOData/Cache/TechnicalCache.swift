@@ -1,7 +1,7 @@
 import HTTPCore
 import LarderCore
+import LarderStorage
 import ODataService
-import Storage
 import Synchronization
 
 #if canImport(FoundationEssentials)

@@ -1,6 +1,6 @@
 public import HTTPCore
+public import LarderStorage
 public import ODataService
-public import Storage
 
 #if canImport(FoundationEssentials)
   public import FoundationEssentials

@@ -1,8 +1,8 @@
 import HTTPCore
 import LarderCore
+import LarderStorage
 import OData
 import ODataService
-import Storage
 import Synchronization
 
 /// Carries one request through the store: does what its ``RequestMachine`` says and tells it what happened.

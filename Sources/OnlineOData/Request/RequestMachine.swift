@@ -1,7 +1,7 @@
 import HTTPCore
+import LarderStorage
 import OData
 import ODataService
-import Storage
 
 /// The course of one request through the store as a pure state machine: what happened goes in, what to do comes out.
 ///

@@ -1,5 +1,5 @@
 import LarderCore
-import Storage
+import LarderStorage
 import Synchronization
 
 /// The right of one store to its cache of one service: in this process by a list, against others by a lock on a file.

@@ -1,6 +1,6 @@
 import LarderCore
+public import LarderStorage
 import ODataService
-public import Storage
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials

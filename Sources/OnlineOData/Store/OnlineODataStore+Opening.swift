@@ -1,6 +1,6 @@
 import LarderCore
+import LarderStorage
 import ODataService
-import Storage
 
 // Opening and closing the store.
 extension OnlineODataStore {

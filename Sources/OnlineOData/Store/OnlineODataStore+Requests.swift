@@ -1,6 +1,6 @@
 import LarderCore
+import LarderStorage
 public import ODataService
-import Storage
 
 // Requests: scheduled, awaited, blocking, streamed.
 extension OnlineODataStore {

@@ -1,5 +1,5 @@
 public import LarderCore
-public import Storage
+public import LarderStorage
 
 /// Why an online store, or its cache, cannot do what was asked. What a service answers is an `ODataServiceError`.
 public enum OnlineStoreError: Error, Sendable, CustomStringConvertible {

@@ -1,6 +1,6 @@
 public import HTTPCore
+public import LarderStorage
 public import ODataService
-public import Storage
 
 /// How an online store works; fixed while it is open.
 public struct OnlineStoreOptions: Sendable {

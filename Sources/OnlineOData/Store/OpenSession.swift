@@ -1,8 +1,8 @@
 import HTTPCore
 import LarderCore
+import LarderStorage
 import OData
 import ODataService
-import Storage
 
 /// What the requests of an open store stand on: the conversation and the cache as they are at that time.
 final class OpenSession: Sendable {

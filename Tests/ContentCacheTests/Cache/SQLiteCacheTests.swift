@@ -1,6 +1,6 @@
 import Foundation
 import HTTPCore
-import Storage
+import LarderStorage
 import TestSupport
 import Testing
 

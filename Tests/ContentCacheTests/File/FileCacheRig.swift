@@ -2,7 +2,7 @@ import ContentCache
 import Foundation
 import HTTPCore
 import LarderCore
-import Storage
+import LarderStorage
 import Synchronization
 import TestSupport
 

@@ -1,7 +1,7 @@
 import ContentCache
 import Foundation
 import HTTPCore
-import Storage
+import LarderStorage
 import Synchronization
 import TestSupport
 import Testing

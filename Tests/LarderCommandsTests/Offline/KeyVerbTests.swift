@@ -1,9 +1,9 @@
 import Foundation
 import HTTPCore
+import LarderStorage
 import OData
 import ObjectStore
 import OfflineOData
-import Storage
 import TestSupport
 import Testing
 

@@ -1,6 +1,6 @@
 import Dispatch
 import Foundation
-import Storage
+import LarderStorage
 import TestSupport
 import Testing
 

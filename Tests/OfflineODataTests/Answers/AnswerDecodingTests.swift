@@ -1,6 +1,6 @@
 import Foundation
+import LarderStorage
 import OData
-import Storage
 import Testing
 
 @testable import OfflineOData

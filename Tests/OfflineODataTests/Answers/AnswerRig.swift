@@ -1,7 +1,7 @@
 import Foundation
+import LarderStorage
 import OData
 import ODataXML
-import Storage
 import TestSupport
 import Testing
 

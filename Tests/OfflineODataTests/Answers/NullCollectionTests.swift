@@ -1,7 +1,7 @@
 import Foundation
+import LarderStorage
 import OData
 import ODataService
-import Storage
 import Testing
 
 @testable import OfflineOData

@@ -1,5 +1,5 @@
+import LarderStorage
 import OData
-import Storage
 import Testing
 
 @testable import OfflineOData

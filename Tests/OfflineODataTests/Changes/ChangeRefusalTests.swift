@@ -1,6 +1,6 @@
+import LarderStorage
 import OData
 import ODataService
-import Storage
 import TestSupport
 import Testing
 

@@ -1,9 +1,9 @@
 import CurlTransport
 import Foundation
 import HTTPCore
+import LarderStorage
 import OData
 import ODataService
-import Storage
 import TestSupport
 import Testing
 

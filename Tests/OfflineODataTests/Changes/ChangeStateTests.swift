@@ -1,8 +1,8 @@
 import Foundation
 import HTTPCore
+import LarderStorage
 import OData
 import ODataService
-import Storage
 import TestSupport
 import Testing
 

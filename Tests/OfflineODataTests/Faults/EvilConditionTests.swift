@@ -1,9 +1,9 @@
 import Foundation
 import HTTPCore
 import LarderCore
+import LarderStorage
 import OData
 import ODataService
-import Storage
 import Synchronization
 import TestSupport
 import Testing

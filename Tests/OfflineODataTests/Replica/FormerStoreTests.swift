@@ -1,5 +1,5 @@
+import LarderStorage
 import OData
-import Storage
 import TestSupport
 import Testing
 

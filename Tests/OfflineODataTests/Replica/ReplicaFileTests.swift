@@ -1,4 +1,4 @@
-import Storage
+import LarderStorage
 import TestSupport
 import Testing
 

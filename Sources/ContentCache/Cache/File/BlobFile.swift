@@ -1,5 +1,5 @@
 import LarderCore
-import Storage
+import LarderStorage
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials

@@ -1,4 +1,4 @@
-import Storage
+import LarderStorage
 
 /// What the blocks of a content are checked by, in their order: the sum of each, or in an encrypted folder what each was
 /// sealed with.

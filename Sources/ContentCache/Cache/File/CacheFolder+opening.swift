@@ -1,4 +1,4 @@
-import Storage
+import LarderStorage
 
 // Reading entries of an encrypted folder: a file is opened as a whole.
 extension CacheFolder {

@@ -1,5 +1,5 @@
 import LarderCore
-import Storage
+import LarderStorage
 import Synchronization
 
 #if canImport(Glibc)

@@ -1,4 +1,4 @@
-import Storage
+import LarderStorage
 
 #if canImport(Glibc)
   import Glibc

@@ -1,5 +1,5 @@
 import LarderCore
-import Storage
+import LarderStorage
 
 /// Where the entry of a key lies: 128 bits made of the key under the folder's seed, so that names cannot be foreseen.
 ///

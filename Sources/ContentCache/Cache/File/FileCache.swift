@@ -1,6 +1,6 @@
 import Dispatch
 package import LarderCore
-public import Storage
+public import LarderStorage
 import Synchronization
 
 /// Keeps each entry in files of its own, within a limit of bytes.

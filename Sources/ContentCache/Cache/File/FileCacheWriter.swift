@@ -1,5 +1,5 @@
 import LarderCore
-import Storage
+import LarderStorage
 import Synchronization
 
 /// Content on its way into a folder: in memory while it is short, then in a file of its own, block by block.

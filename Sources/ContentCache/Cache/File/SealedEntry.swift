@@ -1,4 +1,4 @@
-import Storage
+import LarderStorage
 
 // An entry's file in an encrypted folder. Numbers are little-endian.
 //

@@ -1,5 +1,5 @@
 import LarderCore
-@_spi(Stores) import Storage
+@_spi(Stores) import LarderStorage
 
 /// Keeps responses in memory, those used last, up to a number of bytes.
 ///

@@ -1,4 +1,4 @@
-import Storage
+import LarderStorage
 
 extension CacheError {
   /// What the engine says of the cache's file.

@@ -1,4 +1,4 @@
-import Storage
+import LarderStorage
 
 /// Reads a range out of a body's chunks, each of which is checked.
 struct ChunkReading {

@@ -1,6 +1,6 @@
 import Dispatch
 import LarderCore
-import Storage
+import LarderStorage
 
 #if canImport(Glibc)
   import Glibc

@@ -1,5 +1,5 @@
 import LarderCore
-public import Storage
+public import LarderStorage
 import Synchronization
 
 /// Keeps responses in one SQLite file, within a limit of bytes.

@@ -1,5 +1,5 @@
 import LarderCore
-import Storage
+import LarderStorage
 
 // Large content: written piece by piece where no reader looks, deleted piece by piece when nobody reads it any more.
 extension SQLiteStore {

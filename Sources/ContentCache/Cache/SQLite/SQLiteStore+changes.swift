@@ -1,5 +1,5 @@
 import LarderCore
-import Storage
+import LarderStorage
 
 /// A change that waits for the writer.
 struct WaitingChange {

@@ -1,4 +1,4 @@
-import Storage
+import LarderStorage
 
 /// One row of `entry` as it lies in the file.
 struct StoredRow {

@@ -1,4 +1,4 @@
-import Storage
+import LarderStorage
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials

@@ -1,4 +1,4 @@
-import Storage
+import LarderStorage
 import Synchronization
 
 /// Two caches as one: a fast one before a lasting one.

@@ -1,5 +1,5 @@
+import LarderStorage
 import OData
-import Storage
 
 extension AnswerRun {
   /// Makes values straight from the rows, without JSON between.

@@ -1,5 +1,5 @@
+import LarderStorage
 import OData
-import Storage
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials

@@ -1,5 +1,5 @@
+import LarderStorage
 import OData
-import Storage
 
 // Scalars of a row's members.
 extension RowDecoder {

@@ -1,5 +1,5 @@
+import LarderStorage
 import OData
-import Storage
 
 /// What the names of a shape's members stand for, for decoders: made once a question, used for all rows.
 @safe final class RowScope {

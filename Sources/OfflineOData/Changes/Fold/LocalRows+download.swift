@@ -1,4 +1,4 @@
-import Storage
+import LarderStorage
 
 // Downloads under changes that wait: the server's rows come to be the bases, and the effects are folded over them again.
 extension LocalRows {

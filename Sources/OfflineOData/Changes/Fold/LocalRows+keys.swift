@@ -1,4 +1,4 @@
-import Storage
+import LarderStorage
 
 // Keys that a row has here until the server gives it another.
 extension LocalRows {

@@ -1,4 +1,4 @@
-import Storage
+import LarderStorage
 
 // Another model under changes that wait: effects are by names, so most fit as they are.
 extension LocalRows {

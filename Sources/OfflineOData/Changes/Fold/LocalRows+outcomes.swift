@@ -1,4 +1,4 @@
-import Storage
+import LarderStorage
 
 // What becomes of requests: done, undone, or overtaken by the server.
 extension LocalRows {

@@ -1,4 +1,4 @@
-import Storage
+import LarderStorage
 
 // One entity that has come to be two rows: made here, and brought by a download before the service's answer to its making,
 // which alone says that they are one.

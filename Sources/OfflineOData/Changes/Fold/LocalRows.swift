@@ -1,5 +1,5 @@
+import LarderStorage
 import OData
-import Storage
 
 /// The rows of the store with what waits on them, changed inside one transaction: bases, effects and requests change, then
 /// ``finish()`` folds what was touched anew.

@@ -1,4 +1,4 @@
-import Storage
+import LarderStorage
 
 /// Effective = fold(base, effects): what the server has of a row or link, and what the requests that wait do to it, make
 /// what readers see. Pure; everything that happens changes the base or the list of effects and folds anew.

@@ -1,4 +1,4 @@
-import Storage
+import LarderStorage
 
 // Requests merged into those that wait: a service sees what came of them.
 extension ChangeMaker {

@@ -1,8 +1,8 @@
 import HTTPCore
 import LarderCore
+import LarderStorage
 import OData
 import ODataService
-import Storage
 
 // Entities made: alone, in a navigation property, with others in line (OData Protocol 4.01 §11.4.2).
 extension ChangeMaker {

@@ -1,6 +1,6 @@
+import LarderStorage
 import OData
 import ODataService
-import Storage
 
 // Entities deleted (OData Protocol 4.01 §11.4.5), with what that does to related ones as the model declares it (CSDL 4.01
 // §8.6).

@@ -1,6 +1,6 @@
+import LarderStorage
 import OData
 import ODataService
-import Storage
 
 // Entities tied to others: in a body, and by links of their own.
 extension ChangeMaker {

@@ -1,6 +1,6 @@
+import LarderStorage
 import OData
 import ODataService
-import Storage
 
 // Entities and properties changed (OData Protocol 4.01 §11.4.3, §11.4.4, §11.4.9).
 extension ChangeMaker {

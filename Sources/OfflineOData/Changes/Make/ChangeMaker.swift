@@ -1,7 +1,7 @@
 import HTTPCore
+import LarderStorage
 import OData
 import ODataService
-import Storage
 
 /// Makes changes in a transaction: finds what they are about, checks them against the model, records each with its effects.
 ///

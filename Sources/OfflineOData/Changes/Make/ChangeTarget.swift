@@ -1,5 +1,5 @@
+import LarderStorage
 import OData
-import Storage
 
 /// What the path of a change leads to, among the rows of the store.
 struct ChangeTarget {

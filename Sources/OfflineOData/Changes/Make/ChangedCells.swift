@@ -1,5 +1,5 @@
+import LarderStorage
 import OData
-import Storage
 
 /// The properties of a change as cells of a row, and as what is sent.
 struct ChangedCells {

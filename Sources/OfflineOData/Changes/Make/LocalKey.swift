@@ -1,6 +1,6 @@
 import LarderCore
+import LarderStorage
 import OData
-import Storage
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials

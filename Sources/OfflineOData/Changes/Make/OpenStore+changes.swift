@@ -1,8 +1,8 @@
 import HTTPCore
 import LarderCore
+import LarderStorage
 import OData
 import ODataService
-import Storage
 
 // Changes: made in the file, queued, and answered as the service would answer.
 extension OpenStore {

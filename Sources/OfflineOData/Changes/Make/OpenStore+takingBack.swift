@@ -1,5 +1,5 @@
 import LarderCore
-import Storage
+import LarderStorage
 
 // Pending changes are taken back. An uncertain one may be at the service: it is looked up first.
 extension OpenStore {

@@ -1,4 +1,4 @@
-import Storage
+import LarderStorage
 
 /// The requests that wait to be sent, read and written inside a transaction.
 struct ChangeQueue {

@@ -1,5 +1,5 @@
+import LarderStorage
 import OData
-import Storage
 
 /// Cells of an entity's row by the names of their columns, in the order of names.
 ///

@@ -1,5 +1,5 @@
+import LarderStorage
 import OData
-import Storage
 
 /// Puts the values of groups together: calls over the rows themselves, and statements of their own beside them.
 struct AggregateParts {

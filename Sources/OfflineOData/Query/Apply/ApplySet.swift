@@ -1,5 +1,5 @@
+import LarderStorage
 import OData
-import Storage
 
 /// Rows on their way through `$apply`.
 struct ApplySet {

@@ -1,5 +1,5 @@
+import LarderStorage
 import OData
-import Storage
 
 // `aggregate` (Data Aggregation 4.0 §3.2.1).
 extension ApplyWriter {

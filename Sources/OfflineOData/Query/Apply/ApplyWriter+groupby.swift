@@ -1,5 +1,5 @@
+import LarderStorage
 import OData
-import Storage
 
 // `groupby` (Data Aggregation 4.0 §3.2.3).
 extension ApplyWriter {

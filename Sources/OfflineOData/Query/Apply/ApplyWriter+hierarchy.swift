@@ -1,5 +1,5 @@
+import LarderStorage
 import OData
-import Storage
 
 // Recursive hierarchies (Data Aggregation 4.0 §6.2).
 extension ApplyWriter {

@@ -1,5 +1,5 @@
+import LarderStorage
 import OData
-import Storage
 
 // `join` and `outerjoin` (Data Aggregation 4.0 §3.5).
 extension ApplyWriter {

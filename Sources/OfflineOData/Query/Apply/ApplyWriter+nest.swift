@@ -1,5 +1,5 @@
+import LarderStorage
 import OData
-import Storage
 
 // `nest` and `addnested` (Data Aggregation 4.0 §3.5.2, §3.4.3).
 extension ApplyWriter {

@@ -1,5 +1,5 @@
+import LarderStorage
 import OData
-import Storage
 
 // `rolluprecursive` in `groupby` (Data Aggregation 4.0 §6.3).
 extension ApplyWriter {

@@ -1,5 +1,5 @@
+import LarderStorage
 import OData
-import Storage
 
 // Arithmetic (URL Conventions 4.01 §5.1.1.2). Functions of this store calculate where SQLite would round or overflow.
 extension ExpressionWriter {

@@ -1,5 +1,5 @@
+import LarderStorage
 import OData
-import Storage
 
 // `any`, `all`, `$count` (URL Conventions 4.01 §5.1.1.13, §4.8).
 extension ExpressionWriter {

@@ -1,5 +1,5 @@
+import LarderStorage
 import OData
-import Storage
 
 /// Writes bound expressions as SQL, in the statement and on the instances that it is given.
 ///

@@ -1,5 +1,5 @@
+import LarderStorage
 import OData
-import Storage
 
 /// Writes collections of primitive and complex values as one JSON text, with the options that stand on them.
 struct CollectionWriter {

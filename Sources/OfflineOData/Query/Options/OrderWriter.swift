@@ -1,5 +1,5 @@
+import LarderStorage
 import OData
-import Storage
 
 /// Writes orders: `$orderby`, then what makes it total, and the place that a `$skiptoken` goes on behind.
 struct OrderWriter {

@@ -1,5 +1,5 @@
+import LarderStorage
 import OData
-import Storage
 
 /// The rows that options stand on: what a path or `$apply` has come to.
 struct RowSet {

@@ -1,5 +1,5 @@
+import LarderStorage
 import OData
-import Storage
 
 // Steps from row to row: navigation properties, keys, casts.
 extension ExpressionWriter {

@@ -1,5 +1,5 @@
+import LarderStorage
 import OData
-import Storage
 
 // Paths in expressions, step by step (URL Conventions 4.01 §5.1.1.15).
 extension ExpressionWriter {

@@ -1,5 +1,5 @@
+import LarderStorage
 import OData
-import Storage
 
 /// What a name, `$it`, `$this` or a variable of a lambda stands for in SQL.
 indirect enum Scope {

@@ -1,5 +1,5 @@
+import LarderStorage
 import OData
-import Storage
 
 /// Literals as parameters: in the form that the values of a column have.
 enum SQLLiteral {

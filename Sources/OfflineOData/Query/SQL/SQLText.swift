@@ -1,4 +1,4 @@
-import Storage
+import LarderStorage
 
 /// A piece of SQL with the values of its parameters, in their order.
 ///

@@ -1,5 +1,5 @@
+import LarderStorage
 import OData
-import Storage
 
 /// What all statements of one plan share.
 final class Question {

@@ -1,5 +1,5 @@
 import LarderCore
-import Storage
+import LarderStorage
 
 /// Tells who waits that the store has changed: in this process at once, in others within a fifth of a second; within two
 /// seconds where the process that made the change ended before it told, or the file system cannot share memory.

@@ -1,4 +1,4 @@
-import Storage
+import LarderStorage
 
 extension Replica {
   /// Keeps an index on properties of a table's entities, for questions that filter or order by them.

@@ -1,4 +1,4 @@
-import Storage
+import LarderStorage
 
 /// A defining query as the file knows it.
 struct DefiningQueryRow: Sendable, Hashable, Identifiable {

@@ -1,5 +1,5 @@
 import LarderCore
-import Storage
+import LarderStorage
 
 // Full-text indexes (FTS5): made when a question first needs one, dropped when rows change.
 extension Replica {

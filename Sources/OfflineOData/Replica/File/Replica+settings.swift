@@ -1,4 +1,4 @@
-import Storage
+import LarderStorage
 
 /// A line of the event log.
 struct ReplicaEvent: Sendable, Hashable {

@@ -1,5 +1,5 @@
 import LarderCore
-import Storage
+import LarderStorage
 
 // Writes that are short, such as a change of one entity: on the caller's thread where that is quick.
 extension Replica {

@@ -1,5 +1,5 @@
+import LarderStorage
 import OData
-import Storage
 
 /// What another metadata document has changed in a store.
 struct ReplicaMigration: Sendable, Hashable {

@@ -1,5 +1,5 @@
 import LarderCore
-import Storage
+import LarderStorage
 
 // Tables that are not read any more: taken out of the registry at once, emptied later.
 extension ReplicaRegistry {

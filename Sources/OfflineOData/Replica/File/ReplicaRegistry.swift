@@ -1,5 +1,5 @@
+import LarderStorage
 import OData
-import Storage
 
 /// Which physical tables exist, read and changed inside a transaction.
 ///

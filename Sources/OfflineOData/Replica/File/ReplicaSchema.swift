@@ -1,4 +1,4 @@
-import Storage
+import LarderStorage
 
 /// The tables of a store's file beside those of entities and links. All names begin with `larder_`.
 enum ReplicaSchema {

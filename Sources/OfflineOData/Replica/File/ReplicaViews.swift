@@ -1,4 +1,4 @@
-import Storage
+import LarderStorage
 
 /// Read-only views under the names of entity sets, for people who open the file with another program.
 enum ReplicaViews {

@@ -1,5 +1,5 @@
+import LarderStorage
 import OData
-import Storage
 
 /// The SQL that makes and drops physical tables.
 enum TableDDL {

@@ -1,5 +1,5 @@
+import LarderStorage
 import OData
-import Storage
 
 /// What a ``RowCollector`` has made of a payload's events so far.
 ///

@@ -1,4 +1,4 @@
-import Storage
+import LarderStorage
 
 /// Plain rows of one table, packed until there are many: entities with their keys, and nothing else was told with them.
 struct PackedSlot: Sendable {

@@ -1,5 +1,5 @@
+import LarderStorage
 import OData
-import Storage
 
 /// Why a payload cannot become rows.
 enum RowCollectorError: Error, Sendable, CustomStringConvertible {

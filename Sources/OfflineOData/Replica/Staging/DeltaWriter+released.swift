@@ -1,5 +1,5 @@
+import LarderStorage
 import OData
-import Storage
 
 // Rows that a delta may have taken the last hold from: judged at the end, when all of it is applied.
 extension DeltaWriter {

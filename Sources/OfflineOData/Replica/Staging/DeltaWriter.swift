@@ -1,5 +1,5 @@
+import LarderStorage
 import OData
-import Storage
 
 /// Applies changes to the tables that readers see, inside one transaction.
 struct DeltaWriter {

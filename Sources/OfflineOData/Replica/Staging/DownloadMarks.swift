@@ -1,4 +1,4 @@
-import Storage
+import LarderStorage
 
 /// What the last download has inserted or updated: asked for by `sap.upsertedLastDownload()`.
 ///

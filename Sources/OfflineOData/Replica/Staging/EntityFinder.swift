@@ -1,4 +1,4 @@
-import Storage
+import LarderStorage
 
 /// Finds entities of the store by their entity-ids.
 struct EntityFinder {

@@ -1,4 +1,4 @@
-import Storage
+import LarderStorage
 
 /// Writes the rows of a whole read into the next generation of their tables.
 ///

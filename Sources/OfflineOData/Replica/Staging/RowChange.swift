@@ -1,4 +1,4 @@
-import Storage
+import LarderStorage
 
 /// How a row of a delta is compared with the one that is there, and changed: made once for all rows that have the same
 /// columns of one table.

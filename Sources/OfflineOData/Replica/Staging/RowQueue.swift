@@ -1,5 +1,5 @@
 import LarderCore
-import Storage
+import LarderStorage
 
 /// Chunks on their way from the reader of a payload to the thread that writes: few at a time, written in the order in
 /// which they came, in transactions of one slice each. The ends of pages stand among them: what a page leaves is kept in

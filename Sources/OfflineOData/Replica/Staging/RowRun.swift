@@ -1,4 +1,4 @@
-import Storage
+import LarderStorage
 
 /// Rows of one table on their way into its next generation, a few at a time: transactions may end between them.
 ///

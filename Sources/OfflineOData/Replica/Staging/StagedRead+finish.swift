@@ -1,5 +1,5 @@
 import LarderCore
-import Storage
+import LarderStorage
 
 /// What a download has changed.
 struct StagedOutcome: Sendable, Hashable {

@@ -1,6 +1,6 @@
 import LarderCore
+import LarderStorage
 import OData
-import Storage
 
 /// A whole read of one defining query: rows go to the next generation of their tables, page by page, and nobody sees
 /// them before ``finish(deltaLink:etag:lastModified:at:marks:)``.

@@ -1,4 +1,4 @@
-import Storage
+import LarderStorage
 
 /// What unfinished downloads keep in the file.
 enum StagedTables {

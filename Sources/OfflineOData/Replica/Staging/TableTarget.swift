@@ -1,4 +1,4 @@
-import Storage
+import LarderStorage
 
 /// The next generation of one table, and how rows get there.
 struct TableTarget: Sendable {

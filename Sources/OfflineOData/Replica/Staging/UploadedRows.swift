@@ -1,5 +1,5 @@
+import LarderStorage
 import OData
-import Storage
 
 /// Rows that an upload has created, deleted or moved to another place, until a download shows what the defining queries have
 /// of them.

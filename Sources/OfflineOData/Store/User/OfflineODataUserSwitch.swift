@@ -1,4 +1,4 @@
-public import Storage
+public import LarderStorage
 
 /// What becomes of a store that belongs to another than ``OfflineODataParameters/currentUser`` when it is opened.
 ///

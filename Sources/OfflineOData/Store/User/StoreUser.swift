@@ -1,4 +1,4 @@
-import Storage
+import LarderStorage
 
 /// A user of a store as its files know one: by a digest of the name, never by the name.
 struct StoreUser: Sendable, Hashable {

@@ -1,5 +1,5 @@
 import LarderCore
-package import Storage
+package import LarderStorage
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials

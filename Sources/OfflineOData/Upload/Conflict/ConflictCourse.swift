@@ -1,6 +1,6 @@
+import LarderStorage
 import OData
 import ODataService
-import Storage
 
 /// Carries out a conflict's policy: fetches the server's version, decides, asks the application where it wants to be.
 struct ConflictCourse: Sendable {

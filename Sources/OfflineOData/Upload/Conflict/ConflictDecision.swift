@@ -1,5 +1,5 @@
+import LarderStorage
 import OData
-import Storage
 
 /// What becomes of a conflict, by its policy. Pure.
 enum ConflictDecision: Hashable, Sendable {

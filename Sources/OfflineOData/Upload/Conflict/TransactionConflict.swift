@@ -1,6 +1,6 @@
+import LarderStorage
 import OData
 import ODataService
-import Storage
 
 // The conflicts of a transaction: its change set failed as one, and one answer may stand for all.
 extension ConflictCourse {

@@ -1,7 +1,7 @@
 import LarderCore
+import LarderStorage
 import OData
 import ODataService
-import Storage
 
 /// Carries out what an ``UploadMachine`` decides: writes down what is sent, sends it, finds out what became of it, commits
 /// that. Holds nothing of the file while it waits for the service.

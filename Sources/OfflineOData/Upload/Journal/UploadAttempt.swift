@@ -1,7 +1,7 @@
 import HTTPCore
+import LarderStorage
 import OData
 import ODataService
-import Storage
 
 /// The journal of a request's last send: committed before anything leaves, so that after a crash or a lost answer it can be
 /// found out what became of it.

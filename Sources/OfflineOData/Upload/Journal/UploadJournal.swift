@@ -1,8 +1,8 @@
 import HTTPCore
 import LarderCore
+import LarderStorage
 import OData
 import ODataService
-import Storage
 
 /// A unit that is ready to be sent, and written down as sent.
 struct PreparedUnit: Sendable {

@@ -1,7 +1,7 @@
 import HTTPCore
+import LarderStorage
 import OData
 import ODataService
-import Storage
 
 /// What the service says of an entity: in the answer to a change, or when it is read.
 struct ServerAnswer: Sendable {

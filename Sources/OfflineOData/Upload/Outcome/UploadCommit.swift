@@ -1,5 +1,5 @@
+import LarderStorage
 import OData
-import Storage
 
 /// What a commit of outcomes has counted.
 struct UploadCounts: Sendable, Hashable {

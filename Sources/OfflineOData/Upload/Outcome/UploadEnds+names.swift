@@ -1,7 +1,7 @@
 import HTTPCore
+import LarderStorage
 import OData
 import ODataService
-import Storage
 
 // The names by which a service recognises repeated requests: whether it does, and whether it refuses them.
 extension UploadEnds {

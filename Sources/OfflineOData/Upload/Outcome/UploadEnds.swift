@@ -1,7 +1,7 @@
 import LarderCore
+import LarderStorage
 import OData
 import ODataService
-import Storage
 
 /// What becomes of the requests of a unit, by the answers to them.
 struct UploadEnds: Sendable {

@@ -1,5 +1,5 @@
+import LarderStorage
 import OData
-import Storage
 
 /// Where an entity of the store is found at the service.
 struct RowLocation: Hashable, Sendable {

@@ -1,5 +1,5 @@
+import LarderStorage
 import OData
-import Storage
 
 // What the store knows of an uncertain request, read before the service is asked.
 extension RequestResolver {

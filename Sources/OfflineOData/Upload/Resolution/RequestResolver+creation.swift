@@ -1,7 +1,7 @@
 import LarderCore
+import LarderStorage
 import OData
 import ODataService
-import Storage
 
 // What became of the creation of an entity.
 extension RequestResolver {

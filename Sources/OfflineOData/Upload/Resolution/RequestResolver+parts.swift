@@ -1,7 +1,7 @@
 import HTTPCore
+import LarderStorage
 import OData
 import ODataService
-import Storage
 
 // What became of changes of an entity's parts: a property, a stream.
 extension RequestResolver {

@@ -1,8 +1,8 @@
 import HTTPCore
 import LarderCore
+import LarderStorage
 import OData
 import ODataService
-import Storage
 
 /// Finds out what became of an uncertain request: looks up what the service has now, and asks ``UncertainOutcome`` what that
 /// means.

@@ -1,5 +1,5 @@
+import LarderStorage
 import OData
-import Storage
 
 extension ReplicaSQL {
   /// `cast` between primitive types (URL Conventions 4.01 §5.1.1.10.1): NULL where it fails.

@@ -1,5 +1,5 @@
+import LarderStorage
 import OData
-import Storage
 
 extension ReplicaSQL {
   /// Functions of collections that stand as JSON.

@@ -1,5 +1,5 @@
+import LarderStorage
 import OData
-import Storage
 
 extension ReplicaSQL {
   /// Arithmetic and rounding.

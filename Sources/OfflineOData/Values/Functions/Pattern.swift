@@ -1,4 +1,4 @@
-import Storage
+import LarderStorage
 
 /// A regular expression of ECMAScript as a program that reads a text once, so that no pattern takes more than time
 /// proportional to the text (URL Conventions 4.01 §5.1.1.7.1). Look-around and back-references, which cannot be had so, are refused.

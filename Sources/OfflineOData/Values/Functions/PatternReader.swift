@@ -1,4 +1,4 @@
-import Storage
+import LarderStorage
 
 /// Reads a pattern and writes its program (ECMAScript 2024 §22.2.1, as with the flag `u`).
 struct PatternReader {

@@ -1,5 +1,5 @@
+import LarderStorage
 import OData
-import Storage
 
 /// A duration as SQL has it.
 struct SQLDuration {

@@ -1,5 +1,5 @@
+import LarderStorage
 import OData
-import Storage
 
 /// A number as SQL has it, told by its storage class.
 enum SQLNumber {

@@ -1,4 +1,4 @@
-import Storage
+import LarderStorage
 
 extension ReplicaSQL {
   /// Functions of strings. Characters are Unicode scalars.

@@ -1,5 +1,5 @@
 import Foundation
-import Storage
+import LarderStorage
 import TestSupport
 import Testing
 

@@ -3,7 +3,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@testable import Storage
+@testable import LarderStorage
 
 @Suite("Storage: a closed file under another name", .timeLimit(.minutes(2)))
 struct MovingTests {

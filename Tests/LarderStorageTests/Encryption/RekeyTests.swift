@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import Storage
+@testable import LarderStorage
 
 @Suite("Encryption: other keys", .timeLimit(.minutes(5)))
 struct RekeyTests {

@@ -1,5 +1,5 @@
 import Foundation
-@_spi(Stores) import Storage
+@_spi(Stores) import LarderStorage
 import Synchronization
 import TestSupport
 import Testing

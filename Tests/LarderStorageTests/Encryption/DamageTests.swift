@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import Storage
+@testable import LarderStorage
 
 @Suite("Encryption: damaged, swapped and cut files", .timeLimit(.minutes(5)))
 struct EncryptedDamageTests {

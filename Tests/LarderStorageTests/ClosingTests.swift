@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import Storage
+@testable import LarderStorage
 
 @Suite("Databases: closed beside work, and where a part of that fails", .timeLimit(.minutes(5)))
 struct ClosingTests {

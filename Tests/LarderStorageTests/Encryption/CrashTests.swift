@@ -3,7 +3,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@testable import Storage
+@testable import LarderStorage
 
 @Suite("Encryption: other processes, killed and stopped at any moment", .timeLimit(.minutes(5)), .serialized)
 struct EncryptedCrashTests {

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import Storage
+@testable import LarderStorage
 
 @Suite("Encryption: folders of files that are no databases", .timeLimit(.minutes(1)))
 struct FolderKeysTests {

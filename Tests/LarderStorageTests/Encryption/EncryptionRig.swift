@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import Storage
+@testable import LarderStorage
 
 /// Keys, files and looks at them, for the tests of encryption.
 struct EncryptionRig {

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import Storage
+@testable import LarderStorage
 
 @Suite("Encryption: pages kept in plain text", .timeLimit(.minutes(5)))
 struct RecentPagesTests {

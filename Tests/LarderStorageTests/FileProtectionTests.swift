@@ -3,7 +3,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@testable import Storage
+@testable import LarderStorage
 
 @Suite("Classes of protection", .timeLimit(.minutes(5)))
 struct FileProtectionTests {
