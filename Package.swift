@@ -41,7 +41,7 @@ let package = Package(
     .library(name: "OfflineOData", targets: ["OfflineOData"]),
     .library(name: "OData", targets: ["OData", "ODataXML"]),
     .library(name: "ODataService", targets: ["ODataService"]),
-    .library(name: "HTTPCore", targets: ["HTTPCore"]),
+    .library(name: "LarderHTTP", targets: ["LarderHTTP"]),
     .library(name: "CurlTransport", targets: ["CurlTransport"]),
     .library(name: "URLSessionTransport", targets: ["URLSessionTransport"]),
     .library(name: "ContentCache", targets: ["ContentCache"]),
@@ -66,12 +66,12 @@ let package = Package(
     .target(name: "LarderCore", swiftSettings: common),
 
     // The language and the wire.
-    .target(name: "HTTPCore", dependencies: ["LarderCore"], swiftSettings: common),
-    .target(name: "OData", dependencies: ["HTTPCore", "LarderCore"], swiftSettings: common),
+    .target(name: "LarderHTTP", dependencies: ["LarderCore"], swiftSettings: common),
+    .target(name: "OData", dependencies: ["LarderHTTP", "LarderCore"], swiftSettings: common),
     .target(name: "ODataXML", dependencies: ["OData", "LarderCore", "CXML2"], swiftSettings: touchingC),
     .target(
-      name: "CurlTransport", dependencies: ["HTTPCore", "LarderCore", "CCurl", "CZlib"], swiftSettings: touchingC),
-    .target(name: "URLSessionTransport", dependencies: ["HTTPCore", "LarderCore"], swiftSettings: common),
+      name: "CurlTransport", dependencies: ["LarderHTTP", "LarderCore", "CCurl", "CZlib"], swiftSettings: touchingC),
+    .target(name: "URLSessionTransport", dependencies: ["LarderHTTP", "LarderCore"], swiftSettings: common),
     .target(
       name: "LarderStorage",
       dependencies: [
@@ -81,20 +81,20 @@ let package = Package(
 
     // One conversation with a service, and the store on it.
     .target(
-      name: "ODataService", dependencies: ["OData", "ODataXML", "HTTPCore", "LarderCore"],
+      name: "ODataService", dependencies: ["OData", "ODataXML", "LarderHTTP", "LarderCore"],
       swiftSettings: common),
     .target(
       name: "OnlineOData",
-      dependencies: ["ODataService", "OData", "ODataXML", "HTTPCore", "LarderCore", "LarderStorage"],
+      dependencies: ["ODataService", "OData", "ODataXML", "LarderHTTP", "LarderCore", "LarderStorage"],
       swiftSettings: common),
     .target(
       name: "OfflineOData",
-      dependencies: ["ODataService", "OData", "ODataXML", "HTTPCore", "LarderCore", "LarderStorage"],
+      dependencies: ["ODataService", "OData", "ODataXML", "LarderHTTP", "LarderCore", "LarderStorage"],
       swiftSettings: touchingC),
 
     // Resources of any kind.
     .target(
-      name: "ContentCache", dependencies: ["HTTPCore", "LarderCore", "LarderStorage"], swiftSettings: touchingC),
+      name: "ContentCache", dependencies: ["LarderHTTP", "LarderCore", "LarderStorage"], swiftSettings: touchingC),
     // Values by key and label; knows no network.
     .target(name: "ObjectStore", dependencies: ["LarderCore", "LarderStorage"], swiftSettings: touchingC),
 
@@ -102,7 +102,7 @@ let package = Package(
     .target(
       name: "LarderCommands",
       dependencies: [
-        "OnlineOData", "OfflineOData", "ODataService", "OData", "ODataXML", "HTTPCore", "LarderCore", "CurlTransport",
+        "OnlineOData", "OfflineOData", "ODataService", "OData", "ODataXML", "LarderHTTP", "LarderCore", "CurlTransport",
         "ContentCache", "ObjectStore", "LarderStorage", onLinux("Gateway"),
       ].compactMap { $0 },
       exclude: notHere, swiftSettings: common),
@@ -110,53 +110,56 @@ let package = Package(
 
     // Tests mirror Sources; TestSupport holds the rigs (scripted server, real services, temporary folders).
     .target(
-      name: "TestSupport", dependencies: ["HTTPCore", "LarderCore"], path: "Tests/TestSupport", swiftSettings: common),
+      name: "TestSupport", dependencies: ["LarderHTTP", "LarderCore"], path: "Tests/TestSupport", swiftSettings: common),
     .target(
       name: "HistoryRig",
-      dependencies: ["OfflineOData", "ODataService", "OData", "HTTPCore", "LarderCore", "TestSupport"],
+      dependencies: ["OfflineOData", "ODataService", "OData", "LarderHTTP", "LarderCore", "TestSupport"],
       path: "Tests/HistoryRig", swiftSettings: common),
     .executableTarget(
       name: "HistoryRunner", dependencies: ["HistoryRig"], path: "Tests/HistoryRunner", swiftSettings: common),
     .testTarget(
       name: "HistoryRigTests",
-      dependencies: ["HistoryRig", "OfflineOData", "ODataService", "OData", "HTTPCore", "TestSupport"],
+      dependencies: ["HistoryRig", "OfflineOData", "ODataService", "OData", "LarderHTTP", "TestSupport"],
       swiftSettings: common),
     .testTarget(
       name: "LarderCoreTests",
       dependencies: [
-        "LarderCore", "OnlineOData", "OfflineOData", "ODataService", "OData", "ODataXML", "HTTPCore", "ContentCache",
+        "LarderCore", "OnlineOData", "OfflineOData", "ODataService", "OData", "ODataXML", "LarderHTTP", "ContentCache",
         "ObjectStore", "LarderStorage", onLinux("Gateway"), "TestSupport",
       ].compactMap { $0 }, swiftSettings: common),
-    .testTarget(name: "HTTPCoreTests", dependencies: ["HTTPCore", "LarderCore", "TestSupport"], swiftSettings: common),
-    .testTarget(name: "ODataTests", dependencies: ["OData", "HTTPCore", "TestSupport"], swiftSettings: common),
+    .testTarget(
+      name: "LarderHTTPTests", dependencies: ["LarderHTTP", "LarderCore", "TestSupport"], swiftSettings: common),
+    .testTarget(name: "ODataTests", dependencies: ["OData", "LarderHTTP", "TestSupport"], swiftSettings: common),
     .testTarget(
       name: "ODataXMLTests", dependencies: ["ODataXML", "OData", "TestSupport"], swiftSettings: common),
     .testTarget(
       name: "TransportTests",
-      dependencies: ["CurlTransport", "URLSessionTransport", "HTTPCore", "TestSupport"], swiftSettings: common),
+      dependencies: ["CurlTransport", "URLSessionTransport", "LarderHTTP", "TestSupport"], swiftSettings: common),
     .testTarget(
       name: "LarderStorageTests", dependencies: ["LarderStorage", "TestSupport", "StorageRig"], swiftSettings: common),
     .executableTarget(
       name: "StorageRig", dependencies: ["LarderStorage"], path: "Tests/StorageRig", swiftSettings: common),
     .testTarget(
       name: "ODataServiceTests",
-      dependencies: ["ODataService", "OData", "ODataXML", "HTTPCore", "LarderCore", "CurlTransport", "TestSupport"],
+      dependencies: ["ODataService", "OData", "ODataXML", "LarderHTTP", "LarderCore", "CurlTransport", "TestSupport"],
       swiftSettings: common),
     .testTarget(
       name: "OnlineODataTests",
       dependencies: [
-        "OnlineOData", "ODataService", "OData", "HTTPCore", "LarderStorage", "CurlTransport", "TestSupport", "CrashRig",
+        "OnlineOData", "ODataService", "OData", "LarderHTTP", "LarderStorage", "CurlTransport", "TestSupport",
+        "CrashRig",
       ], swiftSettings: common),
     .testTarget(
       name: "OfflineODataTests",
       dependencies: [
-        "OfflineOData", "ODataService", "OData", "ODataXML", "HTTPCore", "LarderCore", "LarderStorage", "CurlTransport",
+        "OfflineOData", "ODataService", "OData", "ODataXML", "LarderHTTP", "LarderCore", "LarderStorage",
+        "CurlTransport",
         "TestSupport", "CrashRig",
       ], swiftSettings: touchingC),
     .executableTarget(
       name: "CrashRig",
       dependencies: [
-        "OnlineOData", "OfflineOData", "ODataService", "ContentCache", "ObjectStore", "HTTPCore", "LarderStorage",
+        "OnlineOData", "OfflineOData", "ODataService", "ContentCache", "ObjectStore", "LarderHTTP", "LarderStorage",
         "CurlTransport",
       ],
       path: "Tests/CrashRig",
@@ -164,7 +167,7 @@ let package = Package(
     .testTarget(
       name: "ContentCacheTests",
       dependencies: [
-        "ContentCache", "HTTPCore", "LarderCore", "LarderStorage", "CurlTransport", "TestSupport", "CrashRig",
+        "ContentCache", "LarderHTTP", "LarderCore", "LarderStorage", "CurlTransport", "TestSupport", "CrashRig",
       ],
       swiftSettings: common),
     .testTarget(
@@ -174,13 +177,13 @@ let package = Package(
     .testTarget(
       name: "LarderCommandsTests",
       dependencies: [
-        "LarderCommands", "OfflineOData", "OData", "HTTPCore", "ObjectStore", "LarderStorage", "TestSupport",
+        "LarderCommands", "OfflineOData", "OData", "LarderHTTP", "ObjectStore", "LarderStorage", "TestSupport",
       ],
       exclude: testsNotHere, swiftSettings: common),
     .testTarget(
       name: "IntegrationTests",
       dependencies: [
-        "OnlineOData", "OfflineOData", "ContentCache", "ObjectStore", "ODataService", "OData", "ODataXML", "HTTPCore",
+        "OnlineOData", "OfflineOData", "ContentCache", "ObjectStore", "ODataService", "OData", "ODataXML", "LarderHTTP",
         "CurlTransport", "TestSupport",
       ], swiftSettings: common),
     .testTarget(name: "ArchitectureTests", dependencies: ["TestSupport"], swiftSettings: common),
@@ -193,11 +196,11 @@ let package = Package(
     .systemLibrary(
       name: "CMicroHTTPD", pkgConfig: pkgConfig("libmicrohttpd"), providers: [.apt(["libmicrohttpd-dev"])]),
     .target(
-      name: "Gateway", dependencies: ["ContentCache", "HTTPCore", "LarderCore", "CMicroHTTPD"],
+      name: "Gateway", dependencies: ["ContentCache", "LarderHTTP", "LarderCore", "CMicroHTTPD"],
       swiftSettings: touchingC),
     .testTarget(
       name: "GatewayTests",
-      dependencies: ["Gateway", "ContentCache", "HTTPCore", "LarderCore", "CurlTransport", "TestSupport"],
+      dependencies: ["Gateway", "ContentCache", "LarderHTTP", "LarderCore", "CurlTransport", "TestSupport"],
       swiftSettings: common),
   ]
 #endif

@@ -20,13 +20,13 @@ let package = Package(
       dependencies: [
         "CBenchSQLite", "KeyCost",
         .product(name: "OnlineOData", package: "larder"),
-        .product(name: "HTTPCore", package: "larder"),
+        .product(name: "LarderHTTP", package: "larder"),
         .product(name: "ODataService", package: "larder"),
       ], swiftSettings: [.swiftLanguageMode(.v6)]),
     .executableTarget(
       name: "ContentBenchmark",
       dependencies: [
-        "KeyCost", .product(name: "ContentCache", package: "larder"), .product(name: "HTTPCore", package: "larder"),
+        "KeyCost", .product(name: "ContentCache", package: "larder"), .product(name: "LarderHTTP", package: "larder"),
       ],
       swiftSettings: [.swiftLanguageMode(.v6), .enableUpcomingFeature("NonisolatedNonsendingByDefault")]),
     .executableTarget(
@@ -36,7 +36,7 @@ let package = Package(
       name: "OfflineBenchmark",
       dependencies: [
         "CBenchSQLite", "KeyCost", .product(name: "OfflineOData", package: "larder"),
-        .product(name: "CurlTransport", package: "larder"), .product(name: "HTTPCore", package: "larder"),
+        .product(name: "CurlTransport", package: "larder"), .product(name: "LarderHTTP", package: "larder"),
         .product(name: "OData", package: "larder"),
       ], swiftSettings: [.swiftLanguageMode(.v6), .enableUpcomingFeature("NonisolatedNonsendingByDefault")]),
     .executableTarget(

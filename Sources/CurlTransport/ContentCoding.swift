@@ -1,4 +1,4 @@
-import HTTPCore
+import LarderHTTP
 
 /// A content coding (RFC 9110 §8.4.1) or transfer coding (RFC 9112 §7.2) that is undone here.
 enum ContentCoding: Sendable, Equatable {

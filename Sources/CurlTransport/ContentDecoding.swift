@@ -1,5 +1,5 @@
-import HTTPCore
 import LarderCore
+import LarderHTTP
 
 /// Undoes the codings of one answer, the last applied first.
 struct ContentDecoder {

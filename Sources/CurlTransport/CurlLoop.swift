@@ -1,5 +1,5 @@
 import CCurl
-import HTTPCore
+import LarderHTTP
 
 /// The transfers of one engine. Lives on its thread alone.
 final class CurlLoop {

@@ -12,7 +12,7 @@
 //
 // Only the engine's thread touches libcurl's handles; all else posts to its inbox and wakes it.
 
-public import HTTPCore
+public import LarderHTTP
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials

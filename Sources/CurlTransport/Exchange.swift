@@ -1,5 +1,5 @@
-import HTTPCore
 import LarderCore
+import LarderHTTP
 
 /// What the calling task and the engine's thread share of one request and its answer.
 ///

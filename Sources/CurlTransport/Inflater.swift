@@ -1,5 +1,5 @@
 import CZlib
-import HTTPCore
+import LarderHTTP
 
 /// Undoes one coding, step by step: bytes go in by ``feed(_:)``, content comes out by ``next()``, never more than 64 KiB
 /// at once, and ``finish()`` tells whether the end was the coding's own.

@@ -1,4 +1,4 @@
-import HTTPCore
+import LarderHTTP
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials

@@ -1,4 +1,4 @@
-import HTTPCore
+import LarderHTTP
 
 /// The head of a final answer.
 struct ResponseHead: Sendable, Equatable {

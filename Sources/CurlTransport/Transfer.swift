@@ -1,5 +1,5 @@
 import CCurl
-import HTTPCore
+import LarderHTTP
 
 /// One of libcurl's easy handles: used on the engine's thread alone, and cleaned up by its loop.
 @safe struct EasyHandle {

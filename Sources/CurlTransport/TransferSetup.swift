@@ -1,5 +1,5 @@
 import CCurl
-import HTTPCore
+import LarderHTTP
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials

@@ -1,5 +1,5 @@
-import HTTPCore
 import LarderCore
+import LarderHTTP
 
 /// The content of a request on its way: one chunk at a time goes from the producer's task to the engine's thread.
 ///

@@ -1,4 +1,4 @@
-package import HTTPCore
+package import LarderHTTP
 
 /// The world that a command works in: streams, environment, folder, network. The process's own, or a test's.
 package struct CommandContext: Sendable {

@@ -7,7 +7,7 @@
 /// An error of this package: a number for programs, a text and a cure for people.
 ///
 /// `localizedDescription` is what happened, `recoverySuggestion` what to do about it. As an `NSError` it has the type's full name
-/// as its domain, such as `HTTPCore.HTTPTransportError`, and ``errorCode`` as its code.
+/// as its domain, such as `LarderHTTP.HTTPTransportError`, and ``errorCode`` as its code.
 public protocol LarderError: LocalizedError, Sendable {
   /// The stable number within the type: none changes its meaning, and none is used twice.
   var errorCode: Int { get }

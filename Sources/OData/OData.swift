@@ -1,4 +1,4 @@
-// The OData language as values. No I/O, no clock; imports FoundationEssentials and HTTPCore's message values alone.
+// The OData language as values. No I/O, no clock; imports FoundationEssentials and LarderHTTP's message values alone.
 //
 // Where things happen, in the order a conversation with a service meets them:
 // 1. Metadata/  `$metadata` as an ``EdmModel``: what the service offers. CSDL JSON is read here, CSDL XML in ODataXML.

@@ -16,8 +16,8 @@
 //
 // Beside it: +metadata, the model and version, read once. Session/SharedFetch is the one fetch for many who wait.
 
-public import HTTPCore
 import LarderCore
+public import LarderHTTP
 import OData
 
 #if canImport(FoundationEssentials)

@@ -16,8 +16,8 @@
 // Opening (Store/OnlineODataStore+Opening) claims the cache, opens or replaces its file, and loads the metadata, from the
 // cache where it is kept.
 
-public import HTTPCore
 import LarderCore
+public import LarderHTTP
 // Who imports this module names `StorageKey` and `StorageError` without another import.
 @_exported public import LarderStorage
 public import OData

@@ -1,5 +1,5 @@
 import Foundation
-import HTTPCore
+import LarderHTTP
 
 /// The content of a request in a temporary file, which the session sends from: bounded memory, and a known length.
 final class Spool: Sendable {

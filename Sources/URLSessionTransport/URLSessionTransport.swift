@@ -8,8 +8,8 @@
 // 3. `SessionDelegate` finds the exchange of each task and hands over head, content and end;
 // 4. the fields become ours in `HTTPFields+URLResponse.swift`, errors in `SessionFailure.swift`.
 
-public import HTTPCore
 import LarderCore
+public import LarderHTTP
 
 #if canImport(FoundationNetworking)
   import Foundation

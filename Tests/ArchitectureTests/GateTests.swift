@@ -18,7 +18,7 @@ struct GateTests {
       ("Sources/OData/A.swift", "internal import struct OnlineOData.ODataEntity"),
       ("Sources/OnlineOData/A.swift", "import CSQLite"),
       ("Sources/CurlTransport/A.swift", "@preconcurrency import CXML2"),
-      ("Sources/Unheard/A.swift", "let one = 1\nimport HTTPCore"),
+      ("Sources/Unheard/A.swift", "let one = 1\nimport LarderHTTP"),
       ("Sources/OnlineOData/A.swift", "import ContentCache"),
       ("Loose.swift", ""),
     ])
@@ -35,11 +35,11 @@ struct GateTests {
       #else
         public import Foundation
       #endif
-      internal import HTTPCore
+      internal import LarderHTTP
       let text = "import Foundation"
       """
     #expect(ImportMatrix.violations(in: file(text)).isEmpty)
-    #expect(ImportMatrix.imports(in: file(text)).map(\.module) == ["FoundationEssentials", "Foundation", "HTTPCore"])
+    #expect(ImportMatrix.imports(in: file(text)).map(\.module) == ["FoundationEssentials", "Foundation", "LarderHTTP"])
   }
 
   @Test("a manifest's dependencies are read, conditions and all")

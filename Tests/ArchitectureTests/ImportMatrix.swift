@@ -15,31 +15,31 @@ enum ImportMatrix {
   static let rows: [String: Row] = [
     // The C library alone has values for each thread.
     "LarderCore": Row(targets: [], system: libc.union(["Synchronization"])),
-    "HTTPCore": Row(targets: ["LarderCore"], system: ["Synchronization"]),
+    "LarderHTTP": Row(targets: ["LarderCore"], system: ["Synchronization"]),
     // The C library alone knows how large a thread's stack is.
-    "OData": Row(targets: ["HTTPCore", "LarderCore"], system: libc.union(["Synchronization"])),
+    "OData": Row(targets: ["LarderHTTP", "LarderCore"], system: libc.union(["Synchronization"])),
     "ODataXML": Row(targets: ["OData", "LarderCore", "CXML2"], system: threads.union(libc)),
-    "CurlTransport": Row(targets: ["HTTPCore", "LarderCore", "CCurl", "CZlib"], system: threads.union(libc)),
+    "CurlTransport": Row(targets: ["LarderHTTP", "LarderCore", "CCurl", "CZlib"], system: threads.union(libc)),
     "URLSessionTransport": Row(
-      targets: ["HTTPCore", "LarderCore"], system: threads.union(["Foundation", "FoundationNetworking"])),
+      targets: ["LarderHTTP", "LarderCore"], system: threads.union(["Foundation", "FoundationNetworking"])),
     "LarderStorage": Row(
       targets: ["LarderCore", "CSQLite", "CCrypto"],
       system: threads.union(libc).union(["CryptoKit", "CommonCrypto"])),
     "ODataService": Row(
-      targets: ["OData", "ODataXML", "HTTPCore", "LarderCore"], system: threads),
+      targets: ["OData", "ODataXML", "LarderHTTP", "LarderCore"], system: threads),
     "OnlineOData": Row(
-      targets: ["ODataService", "OData", "ODataXML", "HTTPCore", "LarderCore", "LarderStorage"], system: threads),
+      targets: ["ODataService", "OData", "ODataXML", "LarderHTTP", "LarderCore", "LarderStorage"], system: threads),
     "OfflineOData": Row(
-      targets: ["ODataService", "OData", "ODataXML", "HTTPCore", "LarderCore", "LarderStorage"],
+      targets: ["ODataService", "OData", "ODataXML", "LarderHTTP", "LarderCore", "LarderStorage"],
       system: threads.union(libc).union(["Observation"])),
     "ContentCache": Row(
-      targets: ["HTTPCore", "LarderCore", "LarderStorage"], system: threads.union(libc)),
+      targets: ["LarderHTTP", "LarderCore", "LarderStorage"], system: threads.union(libc)),
     "ObjectStore": Row(targets: ["LarderCore", "LarderStorage"], system: threads),
     "Gateway": Row(
-      targets: ["ContentCache", "HTTPCore", "LarderCore", "CMicroHTTPD"], system: threads.union(libc)),
+      targets: ["ContentCache", "LarderHTTP", "LarderCore", "CMicroHTTPD"], system: threads.union(libc)),
     "LarderCommands": Row(
       targets: [
-        "OnlineOData", "OfflineOData", "ODataService", "OData", "ODataXML", "HTTPCore", "LarderCore", "CurlTransport",
+        "OnlineOData", "OfflineOData", "ODataService", "OData", "ODataXML", "LarderHTTP", "LarderCore", "CurlTransport",
         "ContentCache", "ObjectStore", "LarderStorage", "Gateway",
       ],
       system: threads.union(libc)),

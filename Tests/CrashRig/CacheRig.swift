@@ -1,6 +1,6 @@
 import ContentCache
 import Foundation
-import HTTPCore
+import LarderHTTP
 
 /// Fills a cache with a thousand concurrent stores a round, and says which were acknowledged.
 enum CacheRig {

@@ -9,7 +9,7 @@
 // after how many steps to end: ``UserCrashRig``.
 
 import Foundation
-import HTTPCore
+import LarderHTTP
 import ODataService
 import OnlineOData
 

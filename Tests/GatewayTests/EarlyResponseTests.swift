@@ -1,5 +1,5 @@
 import Gateway
-import HTTPCore
+import LarderHTTP
 import TestSupport
 import Testing
 

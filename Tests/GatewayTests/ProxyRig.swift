@@ -1,7 +1,7 @@
 import ContentCache
 import CurlTransport
 import Gateway
-import HTTPCore
+import LarderHTTP
 import Synchronization
 import TestSupport
 

@@ -1,6 +1,6 @@
 import Foundation
 import Gateway
-import HTTPCore
+import LarderHTTP
 import TestSupport
 import Testing
 

@@ -1,6 +1,6 @@
 import CurlTransport
 import Gateway
-import HTTPCore
+import LarderHTTP
 import Synchronization
 import TestSupport
 import Testing

@@ -1,6 +1,6 @@
 import Dispatch
 import Gateway
-import HTTPCore
+import LarderHTTP
 import Synchronization
 import TestSupport
 import Testing

@@ -2,8 +2,8 @@ import ContentCache
 import CurlTransport
 import Foundation
 import Gateway
-import HTTPCore
 import LarderCore
+import LarderHTTP
 import Synchronization
 import TestSupport
 

@@ -1,5 +1,5 @@
-import HTTPCore
 import HistoryRig
+import LarderHTTP
 import OData
 import Testing
 

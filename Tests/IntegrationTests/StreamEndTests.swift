@@ -1,7 +1,7 @@
 import ContentCache
 import CurlTransport
 import Foundation
-import HTTPCore
+import LarderHTTP
 import ODataService
 import ObjectStore
 import OnlineOData

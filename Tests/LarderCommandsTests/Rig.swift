@@ -1,4 +1,4 @@
-import HTTPCore
+import LarderHTTP
 import TestSupport
 import Testing
 

@@ -1,6 +1,6 @@
 import Foundation
-import HTTPCore
 import LarderCore
+import LarderHTTP
 import Testing
 
 @testable import ContentCache

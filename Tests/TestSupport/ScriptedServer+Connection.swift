@@ -1,4 +1,4 @@
-import HTTPCore
+import LarderHTTP
 
 extension ScriptedServer {
   /// One connection: reads requests, plays answers, until one side ends it.

@@ -1,5 +1,5 @@
 import Foundation
-public import HTTPCore
+public import LarderHTTP
 
 extension ScriptedServer {
   /// A request as the server heard it.

@@ -1,4 +1,4 @@
-import HTTPCore
+import LarderHTTP
 
 extension ScriptedServer {
   /// One thing that a connection does while it answers.

@@ -1,5 +1,5 @@
 import CurlTransport
-import HTTPCore
+import LarderHTTP
 import TestSupport
 import Testing
 

@@ -1,6 +1,6 @@
 import CurlTransport
 import Foundation
-import HTTPCore
+import LarderHTTP
 import Testing
 
 @Suite("Who a connection says the caller is", .timeLimit(.minutes(5)))

@@ -1,4 +1,4 @@
-import HTTPCore
+import LarderHTTP
 import TestSupport
 
 /// A response as bytes, made from a seed, and what a client is to make of it.

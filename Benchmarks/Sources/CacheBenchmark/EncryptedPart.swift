@@ -1,6 +1,6 @@
 import Foundation
-import HTTPCore
 import KeyCost
+import LarderHTTP
 import ODataService
 import OnlineOData
 

@@ -1,4 +1,4 @@
-import HTTPCore
+import LarderHTTP
 
 /// A server in the process that answers at once: what is timed is the store, not a network.
 struct Origin: HTTPTransport {

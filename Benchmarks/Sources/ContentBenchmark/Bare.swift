@@ -1,5 +1,5 @@
 import Foundation
-import HTTPCore
+import LarderHTTP
 import Synchronization
 
 /// A dictionary under a lock, with keys built as a cache must build them: URL normalised, no credentials.

@@ -1,7 +1,7 @@
 import ContentCache
 import Foundation
-import HTTPCore
 import KeyCost
+import LarderHTTP
 
 /// What a key costs the caches: the same requests through one without and one with.
 enum EncryptedPart {

@@ -1,6 +1,6 @@
 import ContentCache
 import Foundation
-import HTTPCore
+import LarderHTTP
 
 /// Resources of one size, a server of them in the process, and requests in turn.
 struct Resources {

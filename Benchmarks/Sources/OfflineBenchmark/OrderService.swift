@@ -1,5 +1,5 @@
 import Foundation
-import HTTPCore
+import LarderHTTP
 import OfflineOData
 
 /// A service of orders in this process, which takes batches and gives keys, and keeps nothing.

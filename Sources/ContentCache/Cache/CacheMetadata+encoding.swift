@@ -1,5 +1,5 @@
-import HTTPCore
 public import LarderCore
+import LarderHTTP
 
 // The layout of version 1. Numbers are LEB128, little-endian groups of seven bits; signed ones are folded (0, -1, 1, -2 …)
 // before. A text is its length in bytes and its UTF-8. A list is its count and its elements.

@@ -1,4 +1,4 @@
-public import HTTPCore
+public import LarderHTTP
 
 /// What is known of a stored response besides its content; plain values that a cache of any kind can keep.
 ///

@@ -1,4 +1,4 @@
-import HTTPCore
+import LarderHTTP
 
 /// Takes encoded metadata apart, from the first byte to the last; no read leaves the buffer.
 @safe struct MetadataReader: ~Copyable {

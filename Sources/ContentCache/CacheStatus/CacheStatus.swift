@@ -1,4 +1,4 @@
-package import HTTPCore
+package import LarderHTTP
 
 /// What one cache had to do with an answer: a member of the `Cache-Status` field (RFC 9211 §2).
 package struct CacheStatus: Hashable, Sendable {

@@ -1,4 +1,4 @@
-public import HTTPCore
+public import LarderHTTP
 
 #if canImport(FoundationEssentials)
   public import FoundationEssentials

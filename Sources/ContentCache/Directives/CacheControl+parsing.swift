@@ -1,4 +1,4 @@
-import HTTPCore
+import LarderHTTP
 
 extension CacheControl {
   /// Reads one field line; of a directive that comes twice the first counts (§4.2.1).

@@ -1,4 +1,4 @@
-package import HTTPCore
+package import LarderHTTP
 
 /// The directives of `Cache-Control`, in a request or a response (RFC 9111 §5.2).
 ///

@@ -1,4 +1,4 @@
-package import HTTPCore
+package import LarderHTTP
 
 /// What the caching rules need of a request, read in one pass over its fields.
 package struct RequestRules: Sendable, Hashable {

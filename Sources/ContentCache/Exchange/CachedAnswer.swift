@@ -1,4 +1,4 @@
-public import HTTPCore
+public import LarderHTTP
 import Synchronization
 
 /// An answer of an ``HTTPCache``: the response, and what the cache had to do with it.

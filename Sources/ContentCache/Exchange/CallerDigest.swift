@@ -1,5 +1,5 @@
-import HTTPCore
 import LarderCore
+import LarderHTTP
 import LarderStorage
 
 /// Tells callers apart in keys without writing what they are known by: a digest under a salt that lies in the cache.

@@ -1,5 +1,5 @@
-import HTTPCore
 import LarderCore
+import LarderHTTP
 
 /// Stored and received bytes of one representation, in the order of the whole (RFC 9111 §3.4).
 final class CombinedContent: Sendable {

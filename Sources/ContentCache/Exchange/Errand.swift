@@ -1,4 +1,4 @@
-import HTTPCore
+import LarderHTTP
 
 /// What is sent to the network for an inquiry, and what its answer may confirm or complete.
 struct Errand: Sendable {

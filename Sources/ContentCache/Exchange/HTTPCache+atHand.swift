@@ -1,4 +1,4 @@
-package import HTTPCore
+package import LarderHTTP
 
 // The way of a hit that waits for nothing. ``answer(_:policy:override:)`` begins with it, and who must not suspend asks it
 // alone.

@@ -1,4 +1,4 @@
-import HTTPCore
+import LarderHTTP
 
 extension HTTPCache {
   /// Completes what is stored; the request is answered while the content comes. False where it still lacks something

@@ -1,4 +1,4 @@
-import HTTPCore
+import LarderHTTP
 
 extension HTTPCache {
   /// One exchange with the network, from the request to the end of the content, for all who share it.

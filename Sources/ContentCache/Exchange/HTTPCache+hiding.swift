@@ -1,4 +1,4 @@
-import HTTPCore
+import LarderHTTP
 
 // A 404, 410 or redirect that may be stored lies beside the success that it hides: under a key made of the success's key,
 // while the success's own metadata say that it is hidden. A look-up meets the success first, so that a hit of one that

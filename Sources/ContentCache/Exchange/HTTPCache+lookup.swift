@@ -1,4 +1,4 @@
-import HTTPCore
+import LarderHTTP
 
 extension HTTPCache {
   /// What the cache has for a request. What it cannot read counts as absent.

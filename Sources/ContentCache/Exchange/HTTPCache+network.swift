@@ -1,5 +1,5 @@
-import HTTPCore
 import LarderCore
+import LarderHTTP
 
 extension HTTPCache {
   /// Gets the answer from the network, in a transfer that others may share.

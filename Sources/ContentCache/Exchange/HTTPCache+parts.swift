@@ -1,5 +1,5 @@
-import HTTPCore
 import LarderCore
+import LarderHTTP
 
 extension HTTPCache {
   /// Content that is copied to combine it may be this many times as long as what came new, or as long as

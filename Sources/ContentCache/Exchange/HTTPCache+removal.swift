@@ -1,4 +1,4 @@
-package import HTTPCore
+package import LarderHTTP
 
 extension HTTPCache {
   /// Forgets what is stored for a request: its response, or all variants of its URL. Answers under way are not stored.

@@ -1,4 +1,4 @@
-public import HTTPCore
+public import LarderHTTP
 import LarderStorage
 
 /// Answers HTTP requests from a cache and a network, by the rules of RFC 9111 for a private cache.

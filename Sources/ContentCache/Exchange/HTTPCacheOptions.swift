@@ -1,5 +1,5 @@
-public import HTTPCore
 public import LarderCore
+public import LarderHTTP
 
 /// What can be set of an ``HTTPCache``.
 public struct HTTPCacheOptions: Sendable {

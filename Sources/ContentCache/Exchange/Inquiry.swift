@@ -1,4 +1,4 @@
-import HTTPCore
+import LarderHTTP
 
 /// A request on its way through the cache: what was asked, and what was found for it.
 struct Inquiry: Sendable {

@@ -1,5 +1,5 @@
-import HTTPCore
 import LarderCore
+import LarderHTTP
 
 /// The callers that something is stored for, so that what one of them changes can be made invalid for all.
 ///

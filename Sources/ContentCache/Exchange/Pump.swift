@@ -1,4 +1,4 @@
-import HTTPCore
+import LarderHTTP
 
 /// Carries one answer's content from the network into the cache and to those who read it.
 struct Pump {

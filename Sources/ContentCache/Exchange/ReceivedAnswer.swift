@@ -1,4 +1,4 @@
-import HTTPCore
+import LarderHTTP
 
 extension HTTPResponse {
   /// Adds the time when it came, in milliseconds since 1970, where the server has sent no `Date` (RFC 9110 §6.6.1).

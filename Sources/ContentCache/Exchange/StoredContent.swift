@@ -1,5 +1,5 @@
-import HTTPCore
 import LarderCore
+import LarderHTTP
 
 /// Reads pieces of an entry's content one after another, some bytes at a time.
 final class StoredContent: Sendable {

@@ -1,5 +1,5 @@
-import HTTPCore
 import LarderCore
+import LarderHTTP
 import Synchronization
 
 /// What the network's answer turned out to be, for all who wait for it.

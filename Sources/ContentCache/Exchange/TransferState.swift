@@ -1,4 +1,4 @@
-import HTTPCore
+import LarderHTTP
 
 /// Who takes part in a transfer, how far each has read, and what is kept for whom: pure, no I/O.
 ///

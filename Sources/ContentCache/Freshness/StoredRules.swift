@@ -1,4 +1,4 @@
-package import HTTPCore
+package import LarderHTTP
 
 /// What the caching rules need of a stored (or just received) response, parsed once.
 ///

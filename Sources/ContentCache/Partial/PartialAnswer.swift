@@ -1,4 +1,4 @@
-package import HTTPCore
+package import LarderHTTP
 
 /// A 206 or 416 made from stored content: its head, and where each piece of its content comes from.
 package struct PartialAnswer: Hashable, Sendable {

@@ -1,4 +1,4 @@
-package import HTTPCore
+package import LarderHTTP
 
 /// What a stored response, whole or in parts, can do for a GET (RFC 9110 §14.2, RFC 9111 §3.3).
 ///

@@ -1,4 +1,4 @@
-package import HTTPCore
+package import LarderHTTP
 
 /// The part of a representation that a 206 carries, as far as a cache can use it.
 package struct ReceivedPart: Hashable, Sendable {

@@ -1,4 +1,4 @@
-package import HTTPCore
+package import LarderHTTP
 
 /// What tells that two responses are of one representation, byte for byte (RFC 9110 §8.8.1).
 package enum StrongValidator: Hashable, Sendable {

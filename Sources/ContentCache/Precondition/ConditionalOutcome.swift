@@ -1,4 +1,4 @@
-package import HTTPCore
+package import LarderHTTP
 
 /// What the client's own preconditions make of a stored response that is about to be sent (RFC 9110 §13.2.2, RFC 9111
 /// §4.3.2).

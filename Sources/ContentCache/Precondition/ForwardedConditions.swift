@@ -1,4 +1,4 @@
-package import HTTPCore
+package import LarderHTTP
 
 /// A validation that carries the client's preconditions as well as the cache's own (RFC 9111 §4.3.1, §4.3.3).
 package struct ForwardedConditions: Hashable, Sendable {

@@ -1,4 +1,4 @@
-package import HTTPCore
+package import LarderHTTP
 
 /// The groups that responses belong to (RFC 9875).
 package enum CacheGroups {

@@ -1,4 +1,4 @@
-package import HTTPCore
+package import LarderHTTP
 
 extension CacheMetadata {
   /// The metadata of a response as it is stored: its own fields without those that are not kept, and the request's

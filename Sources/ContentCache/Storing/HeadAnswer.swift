@@ -1,4 +1,4 @@
-package import HTTPCore
+package import LarderHTTP
 
 /// What an answer to HEAD tells about a stored response to GET (RFC 9111 §4.3.5).
 package enum HeadAnswer: Sendable, Hashable {

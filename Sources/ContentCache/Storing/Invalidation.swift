@@ -1,4 +1,4 @@
-package import HTTPCore
+package import LarderHTTP
 
 #if canImport(FoundationEssentials)
   package import FoundationEssentials

@@ -1,4 +1,4 @@
-import HTTPCore
+import LarderHTTP
 
 /// Brings a request's field into the form in which values with one meaning are equal (RFC 9111 §4.1).
 ///

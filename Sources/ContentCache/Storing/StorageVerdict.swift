@@ -1,4 +1,4 @@
-package import HTTPCore
+package import LarderHTTP
 
 /// Whether a response may be stored (RFC 9111 §3).
 package enum StorageVerdict: Sendable, Hashable {

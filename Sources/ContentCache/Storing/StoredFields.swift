@@ -1,4 +1,4 @@
-package import HTTPCore
+package import LarderHTTP
 
 /// Which fields of a response are stored, and how later answers change them (RFC 9111 §3.1, §3.2).
 package enum StoredFields {

@@ -1,4 +1,4 @@
-package import HTTPCore
+package import LarderHTTP
 
 /// Validation: how the server is asked, and what its 304 confirms (RFC 9111 §4.3).
 package enum Validation {

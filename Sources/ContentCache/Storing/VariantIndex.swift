@@ -1,4 +1,4 @@
-package import HTTPCore
+package import LarderHTTP
 import LarderStorage
 
 /// The responses of one URL that differ by fields of the request (RFC 9111 §4.1).

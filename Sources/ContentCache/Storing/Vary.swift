@@ -1,4 +1,4 @@
-package import HTTPCore
+package import LarderHTTP
 
 /// The fields of the request that selected a response (RFC 9110 §12.5.5, RFC 9111 §4.1).
 package struct Vary: Sendable, Hashable {

@@ -1,6 +1,6 @@
 public import ContentCache
-public import HTTPCore
 import LarderCore
+public import LarderHTTP
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials

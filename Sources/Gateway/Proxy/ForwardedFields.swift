@@ -1,4 +1,4 @@
-import HTTPCore
+import LarderHTTP
 
 /// What becomes of header fields when a message passes a proxy (RFC 9110 §7.6).
 enum ForwardedFields {

@@ -1,4 +1,4 @@
-import HTTPCore
+import LarderHTTP
 
 /// How a proxy names itself in `Via`, and recognises its own name there (RFC 9110 §7.6.3).
 struct Passage {

@@ -1,5 +1,5 @@
 import ContentCache
-import HTTPCore
+import LarderHTTP
 
 /// What a client is told where there is no answer from upstream.
 struct ProxyFailure {

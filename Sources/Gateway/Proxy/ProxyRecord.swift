@@ -1,4 +1,4 @@
-public import HTTPCore
+public import LarderHTTP
 
 /// What a proxy did for one request, for its log.
 public struct ProxyRecord: Sendable {

@@ -1,4 +1,4 @@
-import HTTPCore
+import LarderHTTP
 
 /// Whose page in a browser a request comes from, as the browser says it.
 enum RequestSite {

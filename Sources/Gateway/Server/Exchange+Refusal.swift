@@ -1,6 +1,6 @@
 import CMicroHTTPD
-import HTTPCore
 import LarderCore
+import LarderHTTP
 
 // Requests that libmicrohttpd refuses by itself.
 extension Exchange {

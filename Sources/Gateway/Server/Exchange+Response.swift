@@ -1,6 +1,6 @@
 import CMicroHTTPD
-import HTTPCore
 import LarderCore
+import LarderHTTP
 
 #if canImport(Glibc)
   import Glibc

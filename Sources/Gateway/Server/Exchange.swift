@@ -1,6 +1,6 @@
 import CMicroHTTPD
-import HTTPCore
 import LarderCore
+import LarderHTTP
 
 /// One request and its response, between libmicrohttpd's thread and the responder's task.
 ///

@@ -1,4 +1,4 @@
-public import HTTPCore
+public import LarderHTTP
 
 /// An HTTP/1.1 server (and 1.0) on libmicrohttpd.
 ///

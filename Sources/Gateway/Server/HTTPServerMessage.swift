@@ -1,4 +1,4 @@
-public import HTTPCore
+public import LarderHTTP
 
 /// A request as a client sent it.
 public struct HTTPServerRequest: Sendable {

@@ -1,5 +1,5 @@
-import HTTPCore
 import LarderCore
+import LarderHTTP
 
 /// A request's content between the connection and its reader. Pure: the exchange acts on what it answers.
 struct IncomingContent {

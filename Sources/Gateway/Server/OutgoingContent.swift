@@ -1,4 +1,4 @@
-import HTTPCore
+import LarderHTTP
 
 /// A response's content between its stream and the connection. Pure: the exchange acts on what it answers.
 struct OutgoingContent {

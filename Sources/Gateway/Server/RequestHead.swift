@@ -1,5 +1,5 @@
 import CMicroHTTPD
-import HTTPCore
+import LarderHTTP
 
 /// The head of a request, checked.
 struct RequestHead {

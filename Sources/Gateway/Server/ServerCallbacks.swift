@@ -1,5 +1,5 @@
 import CMicroHTTPD
-import HTTPCore
+import LarderHTTP
 import Synchronization
 
 #if canImport(Glibc)

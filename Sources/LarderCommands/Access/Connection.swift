@@ -1,5 +1,5 @@
 internal import CurlTransport
-internal import HTTPCore
+internal import LarderHTTP
 
 /// The transport of the platform, with the settings of the command line.
 enum Connection {

@@ -1,4 +1,4 @@
-internal import HTTPCore
+internal import LarderHTTP
 internal import ODataService
 
 #if canImport(FoundationEssentials)

@@ -1,4 +1,4 @@
-internal import HTTPCore
+internal import LarderHTTP
 internal import ODataService
 
 /// Where an answer's content goes, and in what form.

@@ -1,4 +1,4 @@
-internal import HTTPCore
+internal import LarderHTTP
 internal import ODataService
 
 /// One `larder get`: streamed from the server, or through the technical cache.

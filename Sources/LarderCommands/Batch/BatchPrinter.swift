@@ -1,4 +1,4 @@
-internal import HTTPCore
+internal import LarderHTTP
 internal import OData
 
 /// Shows what became of each request of a batch.

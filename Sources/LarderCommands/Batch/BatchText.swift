@@ -1,4 +1,4 @@
-internal import HTTPCore
+internal import LarderHTTP
 internal import OData
 
 /// The readable form of a batch.

@@ -1,6 +1,6 @@
 internal import ContentCache
-internal import HTTPCore
 internal import LarderCore
+internal import LarderHTTP
 internal import ODataService
 
 #if canImport(FoundationEssentials)

@@ -1,5 +1,5 @@
 internal import ContentCache
-internal import HTTPCore
+internal import LarderHTTP
 
 #if canImport(FoundationEssentials)
   internal import FoundationEssentials

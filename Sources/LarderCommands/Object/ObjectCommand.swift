@@ -1,4 +1,4 @@
-internal import HTTPCore
+internal import LarderHTTP
 internal import ObjectStore
 
 /// The work of `larder object put`, `get` and `delete`.

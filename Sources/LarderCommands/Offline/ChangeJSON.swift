@@ -1,4 +1,4 @@
-internal import HTTPCore
+internal import LarderHTTP
 internal import OData
 
 /// The content of a change as the command line gives it: JSON, `@FILE`, or `-` for standard input.

@@ -1,4 +1,4 @@
-internal import HTTPCore
+internal import LarderHTTP
 internal import OData
 internal import ODataService
 internal import OfflineOData

@@ -1,4 +1,4 @@
-internal import HTTPCore
+internal import LarderHTTP
 internal import LarderStorage
 internal import OData
 internal import ODataService

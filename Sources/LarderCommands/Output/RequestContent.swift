@@ -1,5 +1,5 @@
-internal import HTTPCore
 internal import LarderCore
+internal import LarderHTTP
 internal import Synchronization
 
 /// Content for a request, from a file or from standard input, however long it is.

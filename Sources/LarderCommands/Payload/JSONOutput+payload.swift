@@ -1,4 +1,4 @@
-internal import HTTPCore
+internal import LarderHTTP
 internal import OData
 
 // A payload of any version and format as one normalised JSON document.

@@ -1,4 +1,4 @@
-internal import HTTPCore
+internal import LarderHTTP
 internal import OData
 
 /// Messages that a service sends beside its answer (`sap-message`, `sap-messages`).

@@ -1,6 +1,6 @@
 internal import ContentCache
 internal import Gateway
-internal import HTTPCore
+internal import LarderHTTP
 internal import LarderStorage
 internal import ODataService
 

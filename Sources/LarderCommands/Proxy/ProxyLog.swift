@@ -1,5 +1,5 @@
 internal import Gateway
-internal import HTTPCore
+internal import LarderHTTP
 
 #if canImport(Glibc)
   internal import Glibc

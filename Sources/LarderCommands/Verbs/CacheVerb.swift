@@ -1,5 +1,5 @@
 internal import ContentCache
-internal import HTTPCore
+internal import LarderHTTP
 internal import LarderStorage
 internal import ODataService
 internal import OnlineOData

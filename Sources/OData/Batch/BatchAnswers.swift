@@ -1,4 +1,4 @@
-public import HTTPCore
+public import LarderHTTP
 
 /// A `$batch` answer as a whole, in whichever format the service chose.
 public enum BatchAnswers: Sendable, Hashable {

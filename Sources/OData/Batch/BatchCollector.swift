@@ -1,4 +1,4 @@
-import HTTPCore
+import LarderHTTP
 
 /// Gathers the events of a multipart batch into parts.
 struct BatchCollector {

@@ -1,4 +1,4 @@
-public import HTTPCore
+public import LarderHTTP
 
 /// The head of one HTTP message inside a multipart batch: a request's or an answer's.
 public struct BatchMessage: Sendable, Hashable {

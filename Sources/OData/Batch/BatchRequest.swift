@@ -1,4 +1,4 @@
-public import HTTPCore
+public import LarderHTTP
 
 /// One request inside a `$batch` (OData Protocol 4.01 §11.7; V2 Batch Processing).
 public struct BatchRequest: Sendable, Hashable {

@@ -1,4 +1,4 @@
-public import HTTPCore
+public import LarderHTTP
 
 /// One answer inside a `$batch`'s answer.
 public struct BatchResponse: Sendable, Hashable {

@@ -1,4 +1,4 @@
-import HTTPCore
+import LarderHTTP
 
 /// The members of one item, in whatever order they come.
 struct JSONBatchDraft {

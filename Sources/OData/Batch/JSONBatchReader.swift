@@ -1,4 +1,4 @@
-import HTTPCore
+import LarderHTTP
 
 /// Reads a `$batch` in the JSON format, request or answer, from chunks of any size (OData JSON Format 4.01 §19).
 ///

@@ -1,4 +1,4 @@
-import HTTPCore
+import LarderHTTP
 
 /// Writes a `$batch` request in the JSON format (OData JSON Format 4.01 §19.1).
 ///

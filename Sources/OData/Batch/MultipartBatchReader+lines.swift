@@ -1,4 +1,4 @@
-import HTTPCore
+import LarderHTTP
 
 // Lines outside contents: MIME headers, start lines, header fields, boundaries.
 extension MultipartBatchReader {

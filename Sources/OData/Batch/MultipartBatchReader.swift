@@ -1,4 +1,4 @@
-import HTTPCore
+import LarderHTTP
 
 /// What a multipart batch is found to hold, in its order.
 public enum BatchEvent: Sendable, Hashable {

@@ -1,4 +1,4 @@
-import HTTPCore
+import LarderHTTP
 
 /// Writes a `$batch` request as `multipart/mixed`, part by part (OData Protocol 4.01 §11.7.7; V2 Batch Processing §2.2).
 ///

@@ -1,5 +1,5 @@
-import HTTPCore
 import LarderCore
+import LarderHTTP
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials

@@ -1,4 +1,4 @@
-public import HTTPCore
+public import LarderHTTP
 
 extension ODataConversation {
   /// Reads a media resource or stream property chunk by chunk.

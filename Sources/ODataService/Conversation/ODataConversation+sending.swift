@@ -1,5 +1,5 @@
-import HTTPCore
 import LarderCore
+import LarderHTTP
 
 // The layers of one exchange, outermost first. Each repeats the one below it at most once, but for retry.
 extension ODataConversation {

@@ -1,4 +1,4 @@
-import HTTPCore
+import LarderHTTP
 import OData
 
 /// A request's content in the form that the service's version gives it.

@@ -1,4 +1,4 @@
-import HTTPCore
+import LarderHTTP
 import OData
 
 /// The fields that OData wants on a message, by the service's version (OData Protocol 4.01 §8; OData V2 Overview §3).

@@ -1,4 +1,4 @@
-import HTTPCore
+import LarderHTTP
 import OData
 
 /// The text of an answer that is no success and no error of OData: a server's plain words, a gateway's page.

@@ -1,5 +1,5 @@
-public import HTTPCore
 public import LarderCore
+public import LarderHTTP
 public import OData
 
 /// Why a request to a service failed.

@@ -1,4 +1,4 @@
-public import HTTPCore
+public import LarderHTTP
 
 /// Several requests sent as one (OData Protocol 4.01 §11.7; OData V2 Batch Processing).
 public struct ODataBatchRequest: Sendable {

@@ -1,4 +1,4 @@
-public import HTTPCore
+public import LarderHTTP
 
 /// What a store is asked to do: one request, or a batch of them.
 public enum ODataRequest: Sendable {

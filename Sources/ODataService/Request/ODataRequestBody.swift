@@ -1,4 +1,4 @@
-public import HTTPCore
+public import LarderHTTP
 public import OData
 
 /// The content of a request, before the version of the service gives it its form.

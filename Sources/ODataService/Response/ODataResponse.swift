@@ -1,4 +1,4 @@
-public import HTTPCore
+public import LarderHTTP
 public import OData
 
 /// What a request was answered: the kind follows the request's.

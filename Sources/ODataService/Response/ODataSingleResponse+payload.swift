@@ -1,4 +1,4 @@
-import HTTPCore
+import LarderHTTP
 public import OData
 import ODataXML
 

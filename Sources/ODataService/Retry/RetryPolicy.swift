@@ -1,4 +1,4 @@
-public import HTTPCore
+public import LarderHTTP
 
 /// How often and how long a request is repeated after a failure that may pass.
 public struct RetryPolicy: Sendable, Hashable {

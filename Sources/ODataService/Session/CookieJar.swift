@@ -1,4 +1,4 @@
-import HTTPCore
+import LarderHTTP
 
 /// The session cookies of one service, as a value: nothing is kept beyond the conversation (RFC 6265).
 ///

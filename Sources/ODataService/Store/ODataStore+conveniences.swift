@@ -1,4 +1,4 @@
-import HTTPCore
+import LarderHTTP
 public import OData
 
 // What most callers want: one call, one value. Values have the types of ``ODataStore/model``; numbers keep their digits

@@ -1,4 +1,4 @@
-import HTTPCore
+import LarderHTTP
 public import OData
 
 /// How a raw answer of an offline store is written.

@@ -1,4 +1,4 @@
-import HTTPCore
+import LarderHTTP
 import LarderStorage
 import OData
 import ODataService

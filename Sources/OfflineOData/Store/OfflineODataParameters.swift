@@ -1,5 +1,5 @@
-public import HTTPCore
 import LarderCore
+public import LarderHTTP
 public import LarderStorage
 public import ODataService
 

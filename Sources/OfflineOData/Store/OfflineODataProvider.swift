@@ -1,5 +1,5 @@
-public import HTTPCore
 import LarderCore
+public import LarderHTTP
 import LarderStorage
 public import OData
 public import ODataService

@@ -1,5 +1,5 @@
-public import HTTPCore
 import LarderCore
+public import LarderHTTP
 import LarderStorage
 import OData
 

@@ -1,4 +1,4 @@
-import HTTPCore
+import LarderHTTP
 import LarderStorage
 
 /// Staging in the store's file.

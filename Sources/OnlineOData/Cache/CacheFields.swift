@@ -1,4 +1,4 @@
-import HTTPCore
+import LarderHTTP
 
 /// Response fields as they are kept: which ones, and as what text.
 enum CacheFields {

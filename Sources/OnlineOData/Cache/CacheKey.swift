@@ -1,5 +1,5 @@
-import HTTPCore
 import LarderCore
+import LarderHTTP
 import LarderStorage
 
 /// Under what an answer is kept: the literal URL, whose answer it is, and which representation was asked for.

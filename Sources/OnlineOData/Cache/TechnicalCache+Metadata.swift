@@ -1,4 +1,4 @@
-import HTTPCore
+import LarderHTTP
 import LarderStorage
 
 /// A metadata document as it is kept.

@@ -1,5 +1,5 @@
-import HTTPCore
 import LarderCore
+import LarderHTTP
 import LarderStorage
 
 // Changes, and the room they need.

@@ -1,5 +1,5 @@
-import HTTPCore
 import LarderCore
+import LarderHTTP
 import LarderStorage
 import ODataService
 import Synchronization

@@ -1,4 +1,4 @@
-import HTTPCore
+import LarderHTTP
 import ODataService
 
 /// What an answer to a delta link says about the cached answer. Its payload is used for nothing else.

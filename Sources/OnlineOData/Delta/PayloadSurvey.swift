@@ -1,4 +1,4 @@
-import HTTPCore
+import LarderHTTP
 import OData
 
 /// What a look through a payload tells without decoding it: is it whole, does it name a delta link, is it empty.

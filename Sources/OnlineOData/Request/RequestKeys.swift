@@ -1,4 +1,4 @@
-import HTTPCore
+import LarderHTTP
 import ODataService
 
 /// The cache keys of a request's parts.

@@ -1,4 +1,4 @@
-public import HTTPCore
+public import LarderHTTP
 public import LarderStorage
 public import ODataService
 

@@ -1,5 +1,5 @@
 import ContentCache
-import HTTPCore
+import LarderHTTP
 import Testing
 
 @Suite("Cache-Status (RFC 9211)", .timeLimit(.minutes(5)))

@@ -1,6 +1,6 @@
 import ContentCache
 import Foundation
-import HTTPCore
+import LarderHTTP
 import Testing
 
 @Suite("What the engine says in Cache-Status (RFC 9211 §2)", .timeLimit(.minutes(5)))

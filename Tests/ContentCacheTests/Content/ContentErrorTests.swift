@@ -1,6 +1,6 @@
 import ContentCache
 import Foundation
-import HTTPCore
+import LarderHTTP
 import Testing
 
 @Suite("Content errors", .timeLimit(.minutes(5)))

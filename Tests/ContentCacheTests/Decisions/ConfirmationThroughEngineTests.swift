@@ -1,6 +1,6 @@
 import ContentCache
 import Foundation
-import HTTPCore
+import LarderHTTP
 import Testing
 
 @Suite("What a 304, a HEAD and a part do to what is stored", .timeLimit(.minutes(5)))

@@ -1,6 +1,6 @@
 import ContentCache
 import Foundation
-import HTTPCore
+import LarderHTTP
 import Testing
 
 @Suite("The rules as the engine carries them out", .timeLimit(.minutes(5)))

@@ -1,6 +1,6 @@
 import ContentCache
 import Foundation
-import HTTPCore
+import LarderHTTP
 import Testing
 
 @Suite("Answers of the engine", .timeLimit(.minutes(5)))

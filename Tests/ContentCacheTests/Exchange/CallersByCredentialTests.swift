@@ -1,6 +1,6 @@
 import ContentCache
 import Foundation
-import HTTPCore
+import LarderHTTP
 import TestSupport
 import Testing
 

@@ -1,6 +1,6 @@
 import Foundation
-import HTTPCore
 import LarderCore
+import LarderHTTP
 import TestSupport
 import Testing
 

@@ -1,4 +1,4 @@
-import HTTPCore
+import LarderHTTP
 import Synchronization
 
 /// A network that the test drives by hand: each request waits until the test answers it, piece by piece.

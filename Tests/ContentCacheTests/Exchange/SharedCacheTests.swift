@@ -1,7 +1,7 @@
 import ContentCache
 import Foundation
-import HTTPCore
 import LarderCore
+import LarderHTTP
 import TestSupport
 import Testing
 

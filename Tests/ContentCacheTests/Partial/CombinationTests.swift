@@ -1,5 +1,5 @@
 import ContentCache
-import HTTPCore
+import LarderHTTP
 import Testing
 
 @Suite("Combining partial content (RFC 9111 §3.4)", .timeLimit(.minutes(5)))

@@ -1,5 +1,5 @@
 import ContentCache
-import HTTPCore
+import LarderHTTP
 import Testing
 
 @Suite("Content-Range (RFC 9110 §14.4)", .timeLimit(.minutes(5)))

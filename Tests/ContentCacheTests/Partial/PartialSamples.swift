@@ -1,5 +1,5 @@
 import ContentCache
-import HTTPCore
+import LarderHTTP
 
 /// Entries and answers for the tests of partial content: the alphabet's letters, over and over.
 enum PartialSamples {

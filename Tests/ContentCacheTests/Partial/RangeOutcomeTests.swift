@@ -1,5 +1,5 @@
 import ContentCache
-import HTTPCore
+import LarderHTTP
 import Testing
 
 @Suite("Answering ranges from what is stored (RFC 9110 §14.2, RFC 9111 §3.3)", .timeLimit(.minutes(5)))

@@ -1,6 +1,6 @@
 import ContentCache
 import Foundation
-import HTTPCore
+import LarderHTTP
 
 /// An origin server of one resource that knows entity tags and ranges, as a function from request to answer.
 struct RangedOrigin: Sendable {

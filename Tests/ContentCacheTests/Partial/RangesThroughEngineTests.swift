@@ -1,6 +1,6 @@
 import ContentCache
 import Foundation
-import HTTPCore
+import LarderHTTP
 import Testing
 
 @Suite("Ranges through the engine (RFC 9110 §14, RFC 9111 §3.3, §3.4)", .timeLimit(.minutes(5)))

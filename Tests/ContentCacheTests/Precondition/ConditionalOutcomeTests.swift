@@ -1,5 +1,5 @@
 import ContentCache
-import HTTPCore
+import LarderHTTP
 import Testing
 
 @Suite("Lists of entity tags (RFC 9110 §8.8.3, §13.1.2)", .timeLimit(.minutes(5)))

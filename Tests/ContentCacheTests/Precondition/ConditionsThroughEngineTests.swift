@@ -1,5 +1,5 @@
 import ContentCache
-import HTTPCore
+import LarderHTTP
 import Testing
 
 @Suite("The client's conditions through the engine (RFC 9111 §4.3.2)", .timeLimit(.minutes(5)))

@@ -1,6 +1,6 @@
 import ContentCache
-import HTTPCore
 import LarderCore
+import LarderHTTP
 import TestSupport
 import Testing
 

@@ -1,4 +1,4 @@
-import HTTPCore
+import LarderHTTP
 import OData
 
 /// Responses that come back as others than the service gave them. Pure.

@@ -1,4 +1,4 @@
-import HTTPCore
+import LarderHTTP
 import OData
 
 // Batches: multipart and JSON, change sets with and without rollback.

@@ -1,4 +1,4 @@
-import HTTPCore
+import LarderHTTP
 import OData
 
 // Changes: what they do, under which condition, and what they overwrite.

@@ -1,4 +1,4 @@
-import HTTPCore
+import LarderHTTP
 import OData
 
 // Reads: entities, collections page by page, deltas.

@@ -1,4 +1,4 @@
-package import HTTPCore
+package import LarderHTTP
 package import OData
 
 /// A request as the model service reads it.

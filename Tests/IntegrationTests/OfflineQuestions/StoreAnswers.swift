@@ -1,6 +1,6 @@
 import CurlTransport
 import Foundation
-import HTTPCore
+import LarderHTTP
 import OData
 import ODataService
 import OfflineOData

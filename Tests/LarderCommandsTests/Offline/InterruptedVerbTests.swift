@@ -1,4 +1,4 @@
-import HTTPCore
+import LarderHTTP
 import OData
 import Synchronization
 import TestSupport

@@ -1,5 +1,5 @@
 import Foundation
-import HTTPCore
+import LarderHTTP
 import TestSupport
 import Testing
 

@@ -1,6 +1,6 @@
 import Dispatch
 import Foundation
-import HTTPCore
+import LarderHTTP
 import TestSupport
 import Testing
 

@@ -1,7 +1,7 @@
 import CurlTransport
 import Foundation
-import HTTPCore
 import LarderCore
+import LarderHTTP
 import OData
 import ODataService
 import Synchronization

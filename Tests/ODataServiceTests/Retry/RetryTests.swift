@@ -1,4 +1,4 @@
-import HTTPCore
+import LarderHTTP
 import Testing
 
 @testable import ODataService

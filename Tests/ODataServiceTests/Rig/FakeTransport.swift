@@ -1,5 +1,5 @@
 import Foundation
-import HTTPCore
+import LarderHTTP
 import Synchronization
 
 /// A transport in memory: a closure answers, every request is recorded.

@@ -1,5 +1,5 @@
 import Foundation
-import HTTPCore
+import LarderHTTP
 import Synchronization
 
 /// A V4 service whose answers are full of texts that are found nowhere else.

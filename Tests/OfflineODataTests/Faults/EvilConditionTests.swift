@@ -1,6 +1,6 @@
 import Foundation
-import HTTPCore
 import LarderCore
+import LarderHTTP
 import LarderStorage
 import OData
 import ODataService

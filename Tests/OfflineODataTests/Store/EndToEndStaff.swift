@@ -1,5 +1,5 @@
 import Foundation
-import HTTPCore
+import LarderHTTP
 import TestSupport
 
 /// A small service: departments and the staff in them, who have bosses. In V4 or in V2, whole or by pages of two rows.

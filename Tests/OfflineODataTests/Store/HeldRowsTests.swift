@@ -1,5 +1,5 @@
 import Foundation
-import HTTPCore
+import LarderHTTP
 import LarderStorage
 import OData
 import ODataService

@@ -1,5 +1,5 @@
 import Foundation
-import HTTPCore
+import LarderHTTP
 import TestSupport
 
 /// Small services of habits that are legal and unusual, each under `/s/`.

@@ -1,6 +1,6 @@
 import CurlTransport
 import Foundation
-import HTTPCore
+import LarderHTTP
 import Synchronization
 
 /// A network to a real service that breaks at one change: before the service has seen it, or before its answer is back.

@@ -1,4 +1,4 @@
-import HTTPCore
+import LarderHTTP
 
 extension CacheMetadata {
   /// About how many bytes of memory these metadata take, with what is parsed of them.

@@ -1,5 +1,5 @@
-public import HTTPCore
 public import LarderCore
+public import LarderHTTP
 import OData
 
 #if canImport(FoundationEssentials)

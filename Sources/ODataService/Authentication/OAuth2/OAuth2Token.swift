@@ -1,4 +1,4 @@
-import HTTPCore
+import LarderHTTP
 import OData
 
 /// An access token as the token endpoint gave it (RFC 6749 §5.1).

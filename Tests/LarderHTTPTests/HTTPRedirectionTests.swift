@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import HTTPCore
+@testable import LarderHTTP
 
 @Suite("Redirects", .timeLimit(.minutes(5)))
 struct HTTPRedirectionTests {

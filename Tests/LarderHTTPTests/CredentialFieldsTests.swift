@@ -1,4 +1,4 @@
-import HTTPCore
+import LarderHTTP
 import Testing
 
 @Suite("Which fields are credentials", .timeLimit(.minutes(5)))

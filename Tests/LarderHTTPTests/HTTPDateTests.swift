@@ -1,6 +1,6 @@
 import Testing
 
-@testable import HTTPCore
+@testable import LarderHTTP
 
 @Suite("Dates of fields (RFC 9110 §5.6.7)", .timeLimit(.minutes(5)))
 struct HTTPDateTests {

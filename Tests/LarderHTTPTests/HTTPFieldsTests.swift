@@ -1,4 +1,4 @@
-import HTTPCore
+import LarderHTTP
 import Testing
 
 @Suite("Header fields", .timeLimit(.minutes(5)))

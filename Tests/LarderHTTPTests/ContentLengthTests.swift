@@ -1,4 +1,4 @@
-import HTTPCore
+import LarderHTTP
 import Testing
 
 @Suite("Content-Length (RFC 9110 §8.6, RFC 9112 §6.3)", .timeLimit(.minutes(5)))

@@ -1,4 +1,4 @@
-import HTTPCore
+import LarderHTTP
 import Testing
 
 @Suite("The bytes of a field's value (RFC 9110 §5.5)", .timeLimit(.minutes(5)))
