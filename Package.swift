@@ -39,7 +39,7 @@ let package = Package(
   products: [
     .library(name: "OnlineOData", targets: ["OnlineOData"]),
     .library(name: "OfflineOData", targets: ["OfflineOData"]),
-    .library(name: "OData", targets: ["OData", "ODataXML"]),
+    .library(name: "OData", targets: ["OData", "LarderODataXML"]),
     .library(name: "ODataService", targets: ["ODataService"]),
     .library(name: "LarderHTTP", targets: ["LarderHTTP"]),
     .library(name: "CurlTransport", targets: ["CurlTransport"]),
@@ -68,7 +68,7 @@ let package = Package(
     // The language and the wire.
     .target(name: "LarderHTTP", dependencies: ["LarderCore"], swiftSettings: common),
     .target(name: "OData", dependencies: ["LarderHTTP", "LarderCore"], swiftSettings: common),
-    .target(name: "ODataXML", dependencies: ["OData", "LarderCore", "CXML2"], swiftSettings: touchingC),
+    .target(name: "LarderODataXML", dependencies: ["OData", "LarderCore", "CXML2"], swiftSettings: touchingC),
     .target(
       name: "CurlTransport", dependencies: ["LarderHTTP", "LarderCore", "CCurl", "CZlib"], swiftSettings: touchingC),
     .target(name: "URLSessionTransport", dependencies: ["LarderHTTP", "LarderCore"], swiftSettings: common),
@@ -81,15 +81,15 @@ let package = Package(
 
     // One conversation with a service, and the store on it.
     .target(
-      name: "ODataService", dependencies: ["OData", "ODataXML", "LarderHTTP", "LarderCore"],
+      name: "ODataService", dependencies: ["OData", "LarderODataXML", "LarderHTTP", "LarderCore"],
       swiftSettings: common),
     .target(
       name: "OnlineOData",
-      dependencies: ["ODataService", "OData", "ODataXML", "LarderHTTP", "LarderCore", "LarderStorage"],
+      dependencies: ["ODataService", "OData", "LarderODataXML", "LarderHTTP", "LarderCore", "LarderStorage"],
       swiftSettings: common),
     .target(
       name: "OfflineOData",
-      dependencies: ["ODataService", "OData", "ODataXML", "LarderHTTP", "LarderCore", "LarderStorage"],
+      dependencies: ["ODataService", "OData", "LarderODataXML", "LarderHTTP", "LarderCore", "LarderStorage"],
       swiftSettings: touchingC),
 
     // Resources of any kind.
@@ -102,7 +102,8 @@ let package = Package(
     .target(
       name: "LarderCommands",
       dependencies: [
-        "OnlineOData", "OfflineOData", "ODataService", "OData", "ODataXML", "LarderHTTP", "LarderCore", "CurlTransport",
+        "OnlineOData", "OfflineOData", "ODataService", "OData", "LarderODataXML", "LarderHTTP", "LarderCore",
+        "CurlTransport",
         "ContentCache", "ObjectStore", "LarderStorage", onLinux("Gateway"),
       ].compactMap { $0 },
       exclude: notHere, swiftSettings: common),
@@ -124,14 +125,15 @@ let package = Package(
     .testTarget(
       name: "LarderCoreTests",
       dependencies: [
-        "LarderCore", "OnlineOData", "OfflineOData", "ODataService", "OData", "ODataXML", "LarderHTTP", "ContentCache",
+        "LarderCore", "OnlineOData", "OfflineOData", "ODataService", "OData", "LarderODataXML", "LarderHTTP",
+        "ContentCache",
         "ObjectStore", "LarderStorage", onLinux("Gateway"), "TestSupport",
       ].compactMap { $0 }, swiftSettings: common),
     .testTarget(
       name: "LarderHTTPTests", dependencies: ["LarderHTTP", "LarderCore", "TestSupport"], swiftSettings: common),
     .testTarget(name: "ODataTests", dependencies: ["OData", "LarderHTTP", "TestSupport"], swiftSettings: common),
     .testTarget(
-      name: "ODataXMLTests", dependencies: ["ODataXML", "OData", "TestSupport"], swiftSettings: common),
+      name: "LarderODataXMLTests", dependencies: ["LarderODataXML", "OData", "TestSupport"], swiftSettings: common),
     .testTarget(
       name: "TransportTests",
       dependencies: ["CurlTransport", "URLSessionTransport", "LarderHTTP", "TestSupport"], swiftSettings: common),
@@ -141,7 +143,9 @@ let package = Package(
       name: "StorageRig", dependencies: ["LarderStorage"], path: "Tests/StorageRig", swiftSettings: common),
     .testTarget(
       name: "ODataServiceTests",
-      dependencies: ["ODataService", "OData", "ODataXML", "LarderHTTP", "LarderCore", "CurlTransport", "TestSupport"],
+      dependencies: [
+        "ODataService", "OData", "LarderODataXML", "LarderHTTP", "LarderCore", "CurlTransport", "TestSupport",
+      ],
       swiftSettings: common),
     .testTarget(
       name: "OnlineODataTests",
@@ -152,7 +156,7 @@ let package = Package(
     .testTarget(
       name: "OfflineODataTests",
       dependencies: [
-        "OfflineOData", "ODataService", "OData", "ODataXML", "LarderHTTP", "LarderCore", "LarderStorage",
+        "OfflineOData", "ODataService", "OData", "LarderODataXML", "LarderHTTP", "LarderCore", "LarderStorage",
         "CurlTransport",
         "TestSupport", "CrashRig",
       ], swiftSettings: touchingC),
@@ -183,7 +187,8 @@ let package = Package(
     .testTarget(
       name: "IntegrationTests",
       dependencies: [
-        "OnlineOData", "OfflineOData", "ContentCache", "ObjectStore", "ODataService", "OData", "ODataXML", "LarderHTTP",
+        "OnlineOData", "OfflineOData", "ContentCache", "ObjectStore", "ODataService", "OData", "LarderODataXML",
+        "LarderHTTP",
         "CurlTransport", "TestSupport",
       ], swiftSettings: common),
     .testTarget(name: "ArchitectureTests", dependencies: ["TestSupport"], swiftSettings: common),

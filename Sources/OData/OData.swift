@@ -1,7 +1,7 @@
 // The OData language as values. No I/O, no clock; imports FoundationEssentials and LarderHTTP's message values alone.
 //
 // Where things happen, in the order a conversation with a service meets them:
-// 1. Metadata/  `$metadata` as an ``EdmModel``: what the service offers. CSDL JSON is read here, CSDL XML in ODataXML.
+// 1. Metadata/  `$metadata` as an ``EdmModel``: what the service offers. CSDL JSON is read here, CSDL XML in LarderODataXML.
 // 2. Values/    every primitive Edm type, exact: JSON of V2 and V4, URL literals of both dialects.
 // 3. JSON/      the byte scanner and writer that everything in JSON stands on.
 // 4. Payload/   what services send: events streamed from bytes, and the values made from them (``ODataEntity`` …).

@@ -18,7 +18,7 @@ enum ImportMatrix {
     "LarderHTTP": Row(targets: ["LarderCore"], system: ["Synchronization"]),
     // The C library alone knows how large a thread's stack is.
     "OData": Row(targets: ["LarderHTTP", "LarderCore"], system: libc.union(["Synchronization"])),
-    "ODataXML": Row(targets: ["OData", "LarderCore", "CXML2"], system: threads.union(libc)),
+    "LarderODataXML": Row(targets: ["OData", "LarderCore", "CXML2"], system: threads.union(libc)),
     "CurlTransport": Row(targets: ["LarderHTTP", "LarderCore", "CCurl", "CZlib"], system: threads.union(libc)),
     "URLSessionTransport": Row(
       targets: ["LarderHTTP", "LarderCore"], system: threads.union(["Foundation", "FoundationNetworking"])),
@@ -26,11 +26,12 @@ enum ImportMatrix {
       targets: ["LarderCore", "CSQLite", "CCrypto"],
       system: threads.union(libc).union(["CryptoKit", "CommonCrypto"])),
     "ODataService": Row(
-      targets: ["OData", "ODataXML", "LarderHTTP", "LarderCore"], system: threads),
+      targets: ["OData", "LarderODataXML", "LarderHTTP", "LarderCore"], system: threads),
     "OnlineOData": Row(
-      targets: ["ODataService", "OData", "ODataXML", "LarderHTTP", "LarderCore", "LarderStorage"], system: threads),
+      targets: ["ODataService", "OData", "LarderODataXML", "LarderHTTP", "LarderCore", "LarderStorage"], system: threads
+    ),
     "OfflineOData": Row(
-      targets: ["ODataService", "OData", "ODataXML", "LarderHTTP", "LarderCore", "LarderStorage"],
+      targets: ["ODataService", "OData", "LarderODataXML", "LarderHTTP", "LarderCore", "LarderStorage"],
       system: threads.union(libc).union(["Observation"])),
     "ContentCache": Row(
       targets: ["LarderHTTP", "LarderCore", "LarderStorage"], system: threads.union(libc)),
@@ -39,7 +40,8 @@ enum ImportMatrix {
       targets: ["ContentCache", "LarderHTTP", "LarderCore", "CMicroHTTPD"], system: threads.union(libc)),
     "LarderCommands": Row(
       targets: [
-        "OnlineOData", "OfflineOData", "ODataService", "OData", "ODataXML", "LarderHTTP", "LarderCore", "CurlTransport",
+        "OnlineOData", "OfflineOData", "ODataService", "OData", "LarderODataXML", "LarderHTTP", "LarderCore",
+        "CurlTransport",
         "ContentCache", "ObjectStore", "LarderStorage", "Gateway",
       ],
       system: threads.union(libc)),
@@ -48,7 +50,7 @@ enum ImportMatrix {
 
   /// The system libraries and the only target that may import each.
   static let importers = [
-    "CSQLite": "LarderStorage", "CCrypto": "LarderStorage", "CXML2": "ODataXML", "CCurl": "CurlTransport",
+    "CSQLite": "LarderStorage", "CCrypto": "LarderStorage", "CXML2": "LarderODataXML", "CCurl": "CurlTransport",
     "CZlib": "CurlTransport",
     "CMicroHTTPD": "Gateway",
   ]

@@ -4,10 +4,10 @@ import LarderHTTP
 import Testing
 
 @testable import ContentCache
+@testable import LarderODataXML
 @testable import LarderStorage
 @testable import OData
 @testable import ODataService
-@testable import ODataXML
 @testable import ObjectStore
 @testable import OfflineOData
 @testable import OnlineOData

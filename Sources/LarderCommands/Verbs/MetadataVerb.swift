@@ -1,7 +1,7 @@
 internal import LarderHTTP
+internal import LarderODataXML
 internal import OData
 internal import ODataService
-internal import ODataXML
 
 extension CommandSyntax {
   /// `larder metadata URL` and `larder metadata --file F`.

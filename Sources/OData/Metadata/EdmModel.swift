@@ -1,6 +1,6 @@
 /// What a service offers: its `$metadata` document as values.
 ///
-/// Reading: `EdmModel.read(_:)` in `ODataXML` takes CSDL XML (V1 to 4.01) and CSDL JSON; ``CSDLJSONReader`` JSON alone.
+/// Reading: `EdmModel.read(_:)` in `LarderODataXML` takes CSDL XML (V1 to 4.01) and CSDL JSON; ``CSDLJSONReader`` JSON alone.
 /// Making one from schemas resolves aliases, numbers enumerations, follows V2 associations and builds the look-ups, once.
 public struct EdmModel: Sendable, Hashable {
   /// The version of the document: V2 for `Edmx Version="1.0"` up to 2.0, V3, V4 or 4.01.

@@ -1,5 +1,5 @@
+import LarderODataXML
 import OData
-import ODataXML
 
 /// A request's content for a service that speaks Atom alone.
 struct AtomBody {

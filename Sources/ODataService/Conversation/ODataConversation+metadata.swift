@@ -1,7 +1,7 @@
 import LarderCore
 import LarderHTTP
+import LarderODataXML
 public import OData
-import ODataXML
 
 extension ODataConversation {
   /// The service's model: read once, for however many callers, and kept with the conversation.

@@ -1,9 +1,9 @@
 import LarderCore
 import LarderHTTP
+import LarderODataXML
 import LarderStorage
 import OData
 import ODataService
-import ODataXML
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials

@@ -1,8 +1,8 @@
 import LarderHTTP
+import LarderODataXML
 import LarderStorage
 import OData
 import ODataService
-import ODataXML
 
 /// The service's metadata on its way into a conversation: from the cache, or from the service.
 enum ServiceMetadata {

@@ -1,5 +1,5 @@
+import LarderODataXML
 import OData
-import ODataXML
 import TestSupport
 
 /// What a service holds: its model, its rows, and the values that stand in them.

@@ -1,7 +1,7 @@
 import Foundation
 import LarderHTTP
+import LarderODataXML
 import OData
-import ODataXML
 import TestSupport
 import Testing
 

@@ -1,7 +1,7 @@
 import Foundation
+import LarderODataXML
 import LarderStorage
 import OData
-import ODataXML
 import TestSupport
 import Testing
 

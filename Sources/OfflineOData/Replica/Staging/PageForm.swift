@@ -1,5 +1,5 @@
+import LarderODataXML
 import OData
-import ODataXML
 
 /// What is known of an answer before it is read.
 struct PageForm: Sendable, Codable, Hashable {

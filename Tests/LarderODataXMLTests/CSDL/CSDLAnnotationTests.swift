@@ -1,5 +1,5 @@
+import LarderODataXML
 import OData
-import ODataXML
 import Testing
 
 @Suite("CSDL XML: annotations", .timeLimit(.minutes(5)))

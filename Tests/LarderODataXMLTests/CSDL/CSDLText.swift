@@ -1,5 +1,5 @@
+import LarderODataXML
 import OData
-import ODataXML
 
 /// Small documents for tests: wraps schemas in what a service puts around them.
 enum CSDLText {

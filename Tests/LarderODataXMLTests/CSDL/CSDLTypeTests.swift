@@ -1,5 +1,5 @@
+import LarderODataXML
 import OData
-import ODataXML
 import Testing
 
 @Suite("CSDL XML: types and properties", .timeLimit(.minutes(5)))

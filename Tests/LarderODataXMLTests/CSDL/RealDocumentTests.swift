@@ -1,6 +1,6 @@
 import Foundation
+import LarderODataXML
 import OData
-import ODataXML
 import Testing
 
 /// Documents of real products, where the folder beside the package has them.

@@ -1,6 +1,6 @@
 import Foundation
+import LarderODataXML
 import OData
-import ODataXML
 import TestSupport
 import Testing
 

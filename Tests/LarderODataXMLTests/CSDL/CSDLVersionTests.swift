@@ -1,5 +1,5 @@
+import LarderODataXML
 import OData
-import ODataXML
 import Testing
 
 @Suite("CSDL XML: V1 to V3", .timeLimit(.minutes(5)))

@@ -1,5 +1,5 @@
+import LarderODataXML
 import OData
-import ODataXML
 import Testing
 
 @Suite("Atom: writing", .timeLimit(.minutes(5)))

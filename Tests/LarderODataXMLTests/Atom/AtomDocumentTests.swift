@@ -1,6 +1,6 @@
 import Foundation
+import LarderODataXML
 import OData
-import ODataXML
 import Testing
 
 @Suite("Atom: other documents, and broken ones", .timeLimit(.minutes(5)))

@@ -1,5 +1,5 @@
+import LarderODataXML
 import OData
-import ODataXML
 import Testing
 
 /// Small Atom documents for tests.

@@ -1,5 +1,5 @@
+import LarderODataXML
 import OData
-import ODataXML
 import Testing
 
 @Suite("What a URL leads to", .timeLimit(.minutes(5)))
