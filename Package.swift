@@ -39,7 +39,7 @@ let package = Package(
   products: [
     .library(name: "OnlineOData", targets: ["OnlineOData"]),
     .library(name: "OfflineOData", targets: ["OfflineOData"]),
-    .library(name: "OData", targets: ["OData", "LarderODataXML"]),
+    .library(name: "LarderOData", targets: ["LarderOData", "LarderODataXML"]),
     .library(name: "ODataService", targets: ["ODataService"]),
     .library(name: "LarderHTTP", targets: ["LarderHTTP"]),
     .library(name: "CurlTransport", targets: ["CurlTransport"]),
@@ -67,8 +67,8 @@ let package = Package(
 
     // The language and the wire.
     .target(name: "LarderHTTP", dependencies: ["LarderCore"], swiftSettings: common),
-    .target(name: "OData", dependencies: ["LarderHTTP", "LarderCore"], swiftSettings: common),
-    .target(name: "LarderODataXML", dependencies: ["OData", "LarderCore", "CXML2"], swiftSettings: touchingC),
+    .target(name: "LarderOData", dependencies: ["LarderHTTP", "LarderCore"], swiftSettings: common),
+    .target(name: "LarderODataXML", dependencies: ["LarderOData", "LarderCore", "CXML2"], swiftSettings: touchingC),
     .target(
       name: "CurlTransport", dependencies: ["LarderHTTP", "LarderCore", "CCurl", "CZlib"], swiftSettings: touchingC),
     .target(name: "URLSessionTransport", dependencies: ["LarderHTTP", "LarderCore"], swiftSettings: common),
@@ -81,15 +81,15 @@ let package = Package(
 
     // One conversation with a service, and the store on it.
     .target(
-      name: "ODataService", dependencies: ["OData", "LarderODataXML", "LarderHTTP", "LarderCore"],
+      name: "ODataService", dependencies: ["LarderOData", "LarderODataXML", "LarderHTTP", "LarderCore"],
       swiftSettings: common),
     .target(
       name: "OnlineOData",
-      dependencies: ["ODataService", "OData", "LarderODataXML", "LarderHTTP", "LarderCore", "LarderStorage"],
+      dependencies: ["ODataService", "LarderOData", "LarderODataXML", "LarderHTTP", "LarderCore", "LarderStorage"],
       swiftSettings: common),
     .target(
       name: "OfflineOData",
-      dependencies: ["ODataService", "OData", "LarderODataXML", "LarderHTTP", "LarderCore", "LarderStorage"],
+      dependencies: ["ODataService", "LarderOData", "LarderODataXML", "LarderHTTP", "LarderCore", "LarderStorage"],
       swiftSettings: touchingC),
 
     // Resources of any kind.
@@ -102,7 +102,7 @@ let package = Package(
     .target(
       name: "LarderCommands",
       dependencies: [
-        "OnlineOData", "OfflineOData", "ODataService", "OData", "LarderODataXML", "LarderHTTP", "LarderCore",
+        "OnlineOData", "OfflineOData", "ODataService", "LarderOData", "LarderODataXML", "LarderHTTP", "LarderCore",
         "CurlTransport",
         "ContentCache", "ObjectStore", "LarderStorage", onLinux("Gateway"),
       ].compactMap { $0 },
@@ -114,26 +114,28 @@ let package = Package(
       name: "TestSupport", dependencies: ["LarderHTTP", "LarderCore"], path: "Tests/TestSupport", swiftSettings: common),
     .target(
       name: "HistoryRig",
-      dependencies: ["OfflineOData", "ODataService", "OData", "LarderHTTP", "LarderCore", "TestSupport"],
+      dependencies: ["OfflineOData", "ODataService", "LarderOData", "LarderHTTP", "LarderCore", "TestSupport"],
       path: "Tests/HistoryRig", swiftSettings: common),
     .executableTarget(
       name: "HistoryRunner", dependencies: ["HistoryRig"], path: "Tests/HistoryRunner", swiftSettings: common),
     .testTarget(
       name: "HistoryRigTests",
-      dependencies: ["HistoryRig", "OfflineOData", "ODataService", "OData", "LarderHTTP", "TestSupport"],
+      dependencies: ["HistoryRig", "OfflineOData", "ODataService", "LarderOData", "LarderHTTP", "TestSupport"],
       swiftSettings: common),
     .testTarget(
       name: "LarderCoreTests",
       dependencies: [
-        "LarderCore", "OnlineOData", "OfflineOData", "ODataService", "OData", "LarderODataXML", "LarderHTTP",
+        "LarderCore", "OnlineOData", "OfflineOData", "ODataService", "LarderOData", "LarderODataXML", "LarderHTTP",
         "ContentCache",
         "ObjectStore", "LarderStorage", onLinux("Gateway"), "TestSupport",
       ].compactMap { $0 }, swiftSettings: common),
     .testTarget(
       name: "LarderHTTPTests", dependencies: ["LarderHTTP", "LarderCore", "TestSupport"], swiftSettings: common),
-    .testTarget(name: "ODataTests", dependencies: ["OData", "LarderHTTP", "TestSupport"], swiftSettings: common),
     .testTarget(
-      name: "LarderODataXMLTests", dependencies: ["LarderODataXML", "OData", "TestSupport"], swiftSettings: common),
+      name: "LarderODataTests", dependencies: ["LarderOData", "LarderHTTP", "TestSupport"], swiftSettings: common),
+    .testTarget(
+      name: "LarderODataXMLTests", dependencies: ["LarderODataXML", "LarderOData", "TestSupport"], swiftSettings: common
+    ),
     .testTarget(
       name: "TransportTests",
       dependencies: ["CurlTransport", "URLSessionTransport", "LarderHTTP", "TestSupport"], swiftSettings: common),
@@ -144,19 +146,19 @@ let package = Package(
     .testTarget(
       name: "ODataServiceTests",
       dependencies: [
-        "ODataService", "OData", "LarderODataXML", "LarderHTTP", "LarderCore", "CurlTransport", "TestSupport",
+        "ODataService", "LarderOData", "LarderODataXML", "LarderHTTP", "LarderCore", "CurlTransport", "TestSupport",
       ],
       swiftSettings: common),
     .testTarget(
       name: "OnlineODataTests",
       dependencies: [
-        "OnlineOData", "ODataService", "OData", "LarderHTTP", "LarderStorage", "CurlTransport", "TestSupport",
+        "OnlineOData", "ODataService", "LarderOData", "LarderHTTP", "LarderStorage", "CurlTransport", "TestSupport",
         "CrashRig",
       ], swiftSettings: common),
     .testTarget(
       name: "OfflineODataTests",
       dependencies: [
-        "OfflineOData", "ODataService", "OData", "LarderODataXML", "LarderHTTP", "LarderCore", "LarderStorage",
+        "OfflineOData", "ODataService", "LarderOData", "LarderODataXML", "LarderHTTP", "LarderCore", "LarderStorage",
         "CurlTransport",
         "TestSupport", "CrashRig",
       ], swiftSettings: touchingC),
@@ -181,13 +183,13 @@ let package = Package(
     .testTarget(
       name: "LarderCommandsTests",
       dependencies: [
-        "LarderCommands", "OfflineOData", "OData", "LarderHTTP", "ObjectStore", "LarderStorage", "TestSupport",
+        "LarderCommands", "OfflineOData", "LarderOData", "LarderHTTP", "ObjectStore", "LarderStorage", "TestSupport",
       ],
       exclude: testsNotHere, swiftSettings: common),
     .testTarget(
       name: "IntegrationTests",
       dependencies: [
-        "OnlineOData", "OfflineOData", "ContentCache", "ObjectStore", "ODataService", "OData", "LarderODataXML",
+        "OnlineOData", "OfflineOData", "ContentCache", "ObjectStore", "ODataService", "LarderOData", "LarderODataXML",
         "LarderHTTP",
         "CurlTransport", "TestSupport",
       ], swiftSettings: common),

@@ -30,14 +30,14 @@ let package = Package(
       ],
       swiftSettings: [.swiftLanguageMode(.v6), .enableUpcomingFeature("NonisolatedNonsendingByDefault")]),
     .executableTarget(
-      name: "LanguageBenchmark", dependencies: [.product(name: "OData", package: "larder")],
+      name: "LanguageBenchmark", dependencies: [.product(name: "LarderOData", package: "larder")],
       swiftSettings: [.swiftLanguageMode(.v6)]),
     .executableTarget(
       name: "OfflineBenchmark",
       dependencies: [
         "CBenchSQLite", "KeyCost", .product(name: "OfflineOData", package: "larder"),
         .product(name: "CurlTransport", package: "larder"), .product(name: "LarderHTTP", package: "larder"),
-        .product(name: "OData", package: "larder"),
+        .product(name: "LarderOData", package: "larder"),
       ], swiftSettings: [.swiftLanguageMode(.v6), .enableUpcomingFeature("NonisolatedNonsendingByDefault")]),
     .executableTarget(
       name: "ObjectBenchmark",

@@ -8,7 +8,7 @@ let package = Package(
   dependencies: [.package(name: "larder", path: "..")],
   targets: [
     .executableTarget(
-      name: "LanguageFuzzer", dependencies: [.product(name: "OData", package: "larder")],
+      name: "LanguageFuzzer", dependencies: [.product(name: "LarderOData", package: "larder")],
       swiftSettings: [
         .swiftLanguageMode(.v6), .enableUpcomingFeature("ExistentialAny"),
         .enableUpcomingFeature("MemberImportVisibility"),

@@ -2,7 +2,7 @@
 
 import CurlTransport
 import Foundation
-import OData
+import LarderOData
 import ODataService
 import OnlineOData
 

@@ -2,7 +2,7 @@
 
 import CurlTransport
 import Foundation
-import OData
+import LarderOData
 import OfflineOData
 
 guard CommandLine.arguments.count == 3, let root = URL(string: CommandLine.arguments[1]) else {

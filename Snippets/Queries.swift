@@ -1,6 +1,6 @@
 //! OData queries: built from typed fields, printed for either version, read back, put in one form.
 
-import OData
+import LarderOData
 
 // The entities of a service, as far as the program asks for them.
 struct Product: ODataDescribed {

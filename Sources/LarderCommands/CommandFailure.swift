@@ -1,7 +1,7 @@
 internal import ContentCache
 internal import LarderHTTP
+internal import LarderOData
 internal import LarderStorage
-internal import OData
 internal import ODataService
 internal import ObjectStore
 internal import OfflineOData

@@ -7,7 +7,7 @@
 //
 // CSDL JSON needs no XML and is read in `OData`; the entry point below takes both.
 
-public import OData
+public import LarderOData
 
 extension EdmModel {
   /// Reads a `$metadata` document, CSDL XML (V1 to 4.01) or CSDL JSON (4.01), by its first character.

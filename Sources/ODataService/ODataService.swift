@@ -18,7 +18,7 @@
 
 import LarderCore
 public import LarderHTTP
-import OData
+import LarderOData
 
 #if canImport(FoundationEssentials)
   public import FoundationEssentials

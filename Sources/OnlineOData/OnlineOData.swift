@@ -18,9 +18,9 @@
 
 import LarderCore
 public import LarderHTTP
+public import LarderOData
 // Who imports this module names `StorageKey` and `StorageError` without another import.
 @_exported public import LarderStorage
-public import OData
 public import ODataService
 
 #if canImport(FoundationEssentials)

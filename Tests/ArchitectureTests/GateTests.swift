@@ -3,19 +3,19 @@ import Testing
 /// Each gate is shown bad samples: a gate that lets everything pass is no gate.
 @Suite("The gates themselves", .timeLimit(.minutes(5)))
 struct GateTests {
-  private func file(_ text: String, path: String = "Sources/OData/Sample.swift") -> SourceFile {
+  private func file(_ text: String, path: String = "Sources/LarderOData/Sample.swift") -> SourceFile {
     SourceFile(path: path, text: text)
   }
 
   @Test(
     "a wrong import is refused",
     arguments: [
-      ("Sources/OData/A.swift", "public import ODataService"),
-      ("Sources/OData/A.swift", "import Foundation"),
-      ("Sources/OData/A.swift", "#if os(Linux)\n  import Foundation\n#endif"),
-      ("Sources/OData/A.swift", "#if canImport(FoundationEssentials)\n  import Foundation\n#endif"),
-      ("Sources/OData/A.swift", "import FoundationNetworking"),
-      ("Sources/OData/A.swift", "internal import struct OnlineOData.ODataEntity"),
+      ("Sources/LarderOData/A.swift", "public import ODataService"),
+      ("Sources/LarderOData/A.swift", "import Foundation"),
+      ("Sources/LarderOData/A.swift", "#if os(Linux)\n  import Foundation\n#endif"),
+      ("Sources/LarderOData/A.swift", "#if canImport(FoundationEssentials)\n  import Foundation\n#endif"),
+      ("Sources/LarderOData/A.swift", "import FoundationNetworking"),
+      ("Sources/LarderOData/A.swift", "internal import struct OnlineOData.ODataEntity"),
       ("Sources/OnlineOData/A.swift", "import CSQLite"),
       ("Sources/CurlTransport/A.swift", "@preconcurrency import CXML2"),
       ("Sources/Unheard/A.swift", "let one = 1\nimport LarderHTTP"),
@@ -64,8 +64,8 @@ struct GateTests {
   func budgets() {
     let long = String(repeating: "let x = 1\n", count: 601)
     #expect(Budgets.violations(in: file(long)).count == 1)
-    #expect(Budgets.violations(in: file(long, path: "Tests/ODataTests/A.swift")).isEmpty)
-    #expect(Budgets.violations(in: file(long + long, path: "Tests/ODataTests/A.swift")).count == 1)
+    #expect(Budgets.violations(in: file(long, path: "Tests/LarderODataTests/A.swift")).isEmpty)
+    #expect(Budgets.violations(in: file(long + long, path: "Tests/LarderODataTests/A.swift")).count == 1)
     let body = String(repeating: "  x += 1\n", count: 79)
     #expect(Budgets.violations(in: file("func f() {\n\(body)}\n")).count == 1)
     #expect(Budgets.violations(in: file("func f() {\n\(body.dropFirst(9))}\n")).isEmpty)
@@ -189,7 +189,8 @@ struct GateTests {
 
   @Test("a suite without a time limit is refused")
   func timeLimits() {
-    let bad = file("@Suite(\"a\", .serialized)\nstruct A {}\n@Suite struct B {}", path: "Tests/ODataTests/A.swift")
+    let bad = file(
+      "@Suite(\"a\", .serialized)\nstruct A {}\n@Suite struct B {}", path: "Tests/LarderODataTests/A.swift")
     #expect(Traps.unlimitedSuites(in: bad).count == 2)
     let good = file("@Suite(\"a ) b\", .timeLimit(.minutes(5)))\nstruct A {}")
     #expect(Traps.unlimitedSuites(in: good).isEmpty)
@@ -203,8 +204,9 @@ struct GateTests {
 
   @Test("a path that is gone is found in a map")
   func map() {
-    let text = "| x | `Sources/OData/OData.swift`, `Sources/Gone/` | `make test`, `a/b.swift` |"
-    #expect(Map.missingPaths(in: text) { $0 == "Sources/OData/OData.swift" } == ["Sources/Gone/", "a/b.swift"])
+    let text = "| x | `Sources/LarderOData/LarderOData.swift`, `Sources/Gone/` | `make test`, `a/b.swift` |"
+    #expect(
+      Map.missingPaths(in: text) { $0 == "Sources/LarderOData/LarderOData.swift" } == ["Sources/Gone/", "a/b.swift"])
   }
 
   @Test("a target's map must be there and number its stages")

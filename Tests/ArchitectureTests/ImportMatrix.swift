@@ -17,8 +17,8 @@ enum ImportMatrix {
     "LarderCore": Row(targets: [], system: libc.union(["Synchronization"])),
     "LarderHTTP": Row(targets: ["LarderCore"], system: ["Synchronization"]),
     // The C library alone knows how large a thread's stack is.
-    "OData": Row(targets: ["LarderHTTP", "LarderCore"], system: libc.union(["Synchronization"])),
-    "LarderODataXML": Row(targets: ["OData", "LarderCore", "CXML2"], system: threads.union(libc)),
+    "LarderOData": Row(targets: ["LarderHTTP", "LarderCore"], system: libc.union(["Synchronization"])),
+    "LarderODataXML": Row(targets: ["LarderOData", "LarderCore", "CXML2"], system: threads.union(libc)),
     "CurlTransport": Row(targets: ["LarderHTTP", "LarderCore", "CCurl", "CZlib"], system: threads.union(libc)),
     "URLSessionTransport": Row(
       targets: ["LarderHTTP", "LarderCore"], system: threads.union(["Foundation", "FoundationNetworking"])),
@@ -26,12 +26,13 @@ enum ImportMatrix {
       targets: ["LarderCore", "CSQLite", "CCrypto"],
       system: threads.union(libc).union(["CryptoKit", "CommonCrypto"])),
     "ODataService": Row(
-      targets: ["OData", "LarderODataXML", "LarderHTTP", "LarderCore"], system: threads),
+      targets: ["LarderOData", "LarderODataXML", "LarderHTTP", "LarderCore"], system: threads),
     "OnlineOData": Row(
-      targets: ["ODataService", "OData", "LarderODataXML", "LarderHTTP", "LarderCore", "LarderStorage"], system: threads
+      targets: ["ODataService", "LarderOData", "LarderODataXML", "LarderHTTP", "LarderCore", "LarderStorage"],
+      system: threads
     ),
     "OfflineOData": Row(
-      targets: ["ODataService", "OData", "LarderODataXML", "LarderHTTP", "LarderCore", "LarderStorage"],
+      targets: ["ODataService", "LarderOData", "LarderODataXML", "LarderHTTP", "LarderCore", "LarderStorage"],
       system: threads.union(libc).union(["Observation"])),
     "ContentCache": Row(
       targets: ["LarderHTTP", "LarderCore", "LarderStorage"], system: threads.union(libc)),
@@ -40,7 +41,7 @@ enum ImportMatrix {
       targets: ["ContentCache", "LarderHTTP", "LarderCore", "CMicroHTTPD"], system: threads.union(libc)),
     "LarderCommands": Row(
       targets: [
-        "OnlineOData", "OfflineOData", "ODataService", "OData", "LarderODataXML", "LarderHTTP", "LarderCore",
+        "OnlineOData", "OfflineOData", "ODataService", "LarderOData", "LarderODataXML", "LarderHTTP", "LarderCore",
         "CurlTransport",
         "ContentCache", "ObjectStore", "LarderStorage", "Gateway",
       ],

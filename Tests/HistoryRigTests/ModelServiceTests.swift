@@ -1,6 +1,6 @@
 import HistoryRig
 import LarderHTTP
-import OData
+import LarderOData
 import Testing
 
 @Suite("The model service", .timeLimit(.minutes(5)))

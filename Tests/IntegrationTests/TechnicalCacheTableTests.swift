@@ -1,6 +1,6 @@
 import CurlTransport
 import Foundation
-import OData
+import LarderOData
 import ODataService
 import OnlineOData
 import TestSupport

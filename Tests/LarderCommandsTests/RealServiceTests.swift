@@ -1,4 +1,4 @@
-import OData
+import LarderOData
 import TestSupport
 import Testing
 

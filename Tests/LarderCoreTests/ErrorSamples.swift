@@ -4,9 +4,9 @@ import LarderHTTP
 import Testing
 
 @testable import ContentCache
+@testable import LarderOData
 @testable import LarderODataXML
 @testable import LarderStorage
-@testable import OData
 @testable import ODataService
 @testable import ObjectStore
 @testable import OfflineOData

@@ -1,5 +1,5 @@
 import Foundation
-import OData
+import LarderOData
 
 /// Reading and binding URLs of OData: `LanguageBenchmark PYTHON PEER`. Ends with 1 where a limit is missed.
 @main

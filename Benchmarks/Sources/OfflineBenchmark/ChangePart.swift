@@ -1,6 +1,6 @@
 import CBenchSQLite
 import Foundation
-import OData
+import LarderOData
 import OfflineOData
 
 /// Changes made one by one, each durable when its call returns, beside bare inserts of as many rows committed one by one

@@ -1,6 +1,6 @@
 import Foundation
 import KeyCost
-import OData
+import LarderOData
 import OfflineOData
 
 /// What a key costs an offline store: the same download, questions and changes on one without and on one with.

@@ -1,5 +1,5 @@
 import Foundation
-import OData
+import LarderOData
 
 /// Fuzzes the OData language: `LanguageFuzzer SECONDS [SEED]`, in the project's folder. Ends with 1 where something is wrong.
 @main

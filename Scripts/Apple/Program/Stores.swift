@@ -1,7 +1,7 @@
 import ContentCache
 import Foundation
 import LarderHTTP
-import OData
+import LarderOData
 import ODataService
 import ObjectStore
 import OfflineOData

@@ -1,5 +1,5 @@
 internal import LarderHTTP
-internal import OData
+internal import LarderOData
 internal import ODataService
 
 /// A service's refusal, in words for the command line.

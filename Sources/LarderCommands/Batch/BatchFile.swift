@@ -1,5 +1,5 @@
 internal import LarderHTTP
-internal import OData
+internal import LarderOData
 internal import ODataService
 
 /// A batch in a file: recorded as multipart or JSON, or in the readable form of ``BatchText``.

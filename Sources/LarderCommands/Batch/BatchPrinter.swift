@@ -1,5 +1,5 @@
 internal import LarderHTTP
-internal import OData
+internal import LarderOData
 
 /// Shows what became of each request of a batch.
 struct BatchPrinter {

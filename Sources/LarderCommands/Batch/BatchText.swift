@@ -1,5 +1,5 @@
 internal import LarderHTTP
-internal import OData
+internal import LarderOData
 
 /// The readable form of a batch.
 ///

@@ -1,4 +1,4 @@
-internal import OData
+internal import LarderOData
 internal import ODataService
 internal import OfflineOData
 internal import OnlineOData

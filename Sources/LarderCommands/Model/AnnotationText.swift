@@ -1,4 +1,4 @@
-internal import OData
+internal import LarderOData
 
 /// An annotation in one line: `@Core.Description "…"`.
 enum AnnotationText {

@@ -1,4 +1,4 @@
-internal import OData
+internal import LarderOData
 
 // Annotations and their expressions as JSON data: one member names the kind of expression and holds its operands.
 // Readers bound how deep expressions go, so recursion is safe.

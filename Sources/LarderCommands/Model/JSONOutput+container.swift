@@ -1,4 +1,4 @@
-internal import OData
+internal import LarderOData
 
 // Operations, terms and containers of a model as JSON.
 extension JSONOutput {

@@ -1,4 +1,4 @@
-internal import OData
+internal import LarderOData
 
 // A model as one JSON document: every element, keys in camel case as CSDL names them, in the document's order.
 extension JSONOutput {

@@ -1,4 +1,4 @@
-internal import OData
+internal import LarderOData
 
 // Types of a model as JSON.
 extension JSONOutput {

@@ -1,4 +1,4 @@
-internal import OData
+internal import LarderOData
 
 /// A model for people: by schema, each type with its members in columns.
 struct ModelText {

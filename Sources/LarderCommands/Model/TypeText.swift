@@ -1,4 +1,4 @@
-internal import OData
+internal import LarderOData
 
 /// Types and signatures in short: `String(40)`, `Decimal(15,2)`, without `Edm.` and the schema's own namespace.
 enum TypeText {

@@ -1,4 +1,4 @@
-internal import OData
+internal import LarderOData
 
 #if canImport(FoundationEssentials)
   internal import FoundationEssentials

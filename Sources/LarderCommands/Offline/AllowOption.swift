@@ -1,4 +1,4 @@
-internal import OData
+internal import LarderOData
 internal import ODataService
 
 /// `--allow NAME`: properties that are queued although the metadata mark them as the service's own.

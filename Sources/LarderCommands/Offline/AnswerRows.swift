@@ -1,4 +1,4 @@
-internal import OData
+internal import LarderOData
 
 /// An answer as a table: columns in the order in which they first come, a row for each entity or value.
 struct AnswerRows: Sendable {

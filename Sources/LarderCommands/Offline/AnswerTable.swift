@@ -1,4 +1,4 @@
-internal import OData
+internal import LarderOData
 
 /// Rows for people, and for spreadsheets.
 enum AnswerTable {

@@ -1,5 +1,5 @@
 internal import LarderHTTP
-internal import OData
+internal import LarderOData
 
 /// The content of a change as the command line gives it: JSON, `@FILE`, or `-` for standard input.
 struct ChangeJSON {

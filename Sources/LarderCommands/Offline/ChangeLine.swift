@@ -1,4 +1,4 @@
-internal import OData
+internal import LarderOData
 
 /// One line of a file of changes: what is changed, and how.
 struct ChangeLine {

@@ -1,4 +1,4 @@
-internal import OData
+internal import LarderOData
 internal import OfflineOData
 
 #if canImport(FoundationEssentials)

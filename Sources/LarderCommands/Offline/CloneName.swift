@@ -1,4 +1,4 @@
-internal import OData
+internal import LarderOData
 
 /// The folder of a clone that is given none: the service's name, from the URL of its root.
 enum CloneName {

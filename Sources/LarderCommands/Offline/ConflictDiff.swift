@@ -1,4 +1,4 @@
-internal import OData
+internal import LarderOData
 internal import OfflineOData
 
 /// A conflict property by property: what both began with, what this clone made of it, what the service has now.

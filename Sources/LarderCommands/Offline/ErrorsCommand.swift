@@ -1,4 +1,4 @@
-internal import OData
+internal import LarderOData
 internal import OfflineOData
 
 /// `larder errors`: what the service refused, looked into, sent again, given up.

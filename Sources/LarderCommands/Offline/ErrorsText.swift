@@ -1,4 +1,4 @@
-internal import OData
+internal import LarderOData
 
 /// Rows of the error archive for people.
 enum ErrorsText {

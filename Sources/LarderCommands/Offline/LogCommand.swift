@@ -1,4 +1,4 @@
-internal import OData
+internal import LarderOData
 internal import OfflineOData
 
 /// One `larder log`: the store's own entity set `EventLog`, the newest first.

@@ -1,6 +1,6 @@
 internal import LarderHTTP
+internal import LarderOData
 internal import LarderStorage
-internal import OData
 internal import ODataService
 internal import OfflineOData
 

@@ -1,4 +1,4 @@
-internal import OData
+internal import LarderOData
 internal import OfflineOData
 
 /// The changes that wait or were refused, by the entities that they are about.

@@ -1,5 +1,5 @@
 internal import LarderHTTP
-internal import OData
+internal import LarderOData
 internal import OfflineOData
 
 /// One `larder query`.

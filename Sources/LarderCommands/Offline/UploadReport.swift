@@ -1,5 +1,5 @@
 internal import LarderCore
-internal import OData
+internal import LarderOData
 internal import OfflineOData
 
 /// What an upload tells: progress on a terminal while it runs, the numbers and what was refused at its end.

@@ -1,4 +1,4 @@
-internal import OData
+internal import LarderOData
 
 /// JSON that goes out while it is made: what has been written leaves memory in portions.
 ///

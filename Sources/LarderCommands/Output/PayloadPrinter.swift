@@ -1,4 +1,4 @@
-internal import OData
+internal import LarderOData
 
 /// Shows a payload to a person: JSON and XML indented, everything else as it is.
 ///

@@ -1,4 +1,4 @@
-internal import OData
+internal import LarderOData
 
 /// The model of `--model`, and what texts without a path stand on.
 struct ParseBinding: Sendable {

@@ -1,4 +1,4 @@
-internal import OData
+internal import LarderOData
 
 /// `larder parse --lines`: questions on standard input, one JSON object a line, and as many answers on standard output, in their
 /// order. All answers to what has come are written before more is waited for.

@@ -1,4 +1,4 @@
-internal import OData
+internal import LarderOData
 
 /// What `larder parse` is asked to read texts as.
 struct ParseRequest: Sendable {

@@ -1,4 +1,4 @@
-internal import OData
+internal import LarderOData
 
 // `$apply`.
 extension SyntaxNode {

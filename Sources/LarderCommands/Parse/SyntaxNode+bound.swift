@@ -1,4 +1,4 @@
-internal import OData
+internal import LarderOData
 
 // Bound trees: as the unbound ones, each expression and each step of a path with its type.
 extension SyntaxNode {

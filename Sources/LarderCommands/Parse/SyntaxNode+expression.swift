@@ -1,4 +1,4 @@
-internal import OData
+internal import LarderOData
 
 // Expressions and paths.
 extension SyntaxNode {

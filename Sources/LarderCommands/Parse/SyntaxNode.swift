@@ -1,4 +1,4 @@
-internal import OData
+internal import LarderOData
 
 /// Trees of the OData language as JSON: every node is an object with its `kind`.
 enum SyntaxNode {

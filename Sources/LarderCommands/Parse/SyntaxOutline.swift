@@ -1,4 +1,4 @@
-internal import OData
+internal import LarderOData
 
 /// A tree for people: a line a node, what is below it indented.
 struct SyntaxOutline {

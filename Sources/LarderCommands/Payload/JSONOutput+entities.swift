@@ -1,4 +1,4 @@
-internal import OData
+internal import LarderOData
 
 // Entities, collections and deltas as JSON. Readers bound how deep expansions go.
 extension JSONOutput {

@@ -1,5 +1,5 @@
 internal import LarderHTTP
-internal import OData
+internal import LarderOData
 
 // A payload of any version and format as one normalised JSON document.
 extension JSONOutput {

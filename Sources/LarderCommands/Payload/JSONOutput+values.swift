@@ -1,4 +1,4 @@
-internal import OData
+internal import LarderOData
 
 // Values as JSON, exact: numbers keep their digits, everything else its lexical form. Readers bound the depth of
 // complex values, so recursion is safe.

@@ -1,6 +1,6 @@
 internal import LarderHTTP
+internal import LarderOData
 internal import LarderODataXML
-internal import OData
 internal import ODataService
 
 /// A payload in a file: content alone, or a whole answer with its status line and header fields.

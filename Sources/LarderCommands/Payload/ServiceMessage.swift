@@ -1,5 +1,5 @@
 internal import LarderHTTP
-internal import OData
+internal import LarderOData
 
 /// Messages that a service sends beside its answer (`sap-message`, `sap-messages`).
 enum ServiceMessage {

@@ -1,6 +1,6 @@
 internal import LarderHTTP
+internal import LarderOData
 internal import LarderODataXML
-internal import OData
 internal import ODataService
 
 extension CommandSyntax {

@@ -1,4 +1,4 @@
-internal import OData
+internal import LarderOData
 
 extension CommandSyntax {
   /// `larder parse TEXT`.

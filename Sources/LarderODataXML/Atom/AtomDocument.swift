@@ -1,4 +1,4 @@
-internal import OData
+internal import LarderOData
 
 /// Which document it is, by its root: Atom of V1 to V3 and V4, and the XML beside it (OData Atom Format 4.0;
 /// [MS-ODATA] §2.2.6.2 to §2.2.6.5).

@@ -1,4 +1,4 @@
-internal import OData
+internal import LarderOData
 
 /// `atom:entry` while it is read (RFC 4287 §4.1.2; OData Atom Format 4.0 §6; [MS-ODATA] §2.2.6.2.2).
 final class AtomEntryFrame: AtomFrame {

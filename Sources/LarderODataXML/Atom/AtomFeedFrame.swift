@@ -1,4 +1,4 @@
-internal import OData
+internal import LarderOData
 
 /// `atom:feed` while it is read (RFC 4287 §4.1.1; OData Atom Format 4.0 §7.1; tombstones RFC 6721).
 final class AtomFeedFrame: AtomFrame {

@@ -1,4 +1,4 @@
-internal import OData
+internal import LarderOData
 
 /// An element of an Atom document that has begun and not ended. The reading keeps them in a stack.
 class AtomFrame {

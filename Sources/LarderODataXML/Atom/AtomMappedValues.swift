@@ -1,4 +1,4 @@
-internal import OData
+internal import LarderOData
 
 /// What stands in an entry outside its content: the values of properties that the model maps there
 /// ([MS-ODATA] §2.2.3.7.2.1, "Customizable Feeds").

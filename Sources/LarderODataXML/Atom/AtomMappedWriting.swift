@@ -1,4 +1,4 @@
-internal import OData
+internal import LarderOData
 
 /// The properties of an entity that the model maps to the entry itself, while it is written
 /// ([MS-ODATA] §2.2.3.7.2.1).

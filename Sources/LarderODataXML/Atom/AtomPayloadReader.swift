@@ -1,4 +1,4 @@
-package import OData
+package import LarderOData
 
 /// Reads one Atom or XML payload from chunks of bytes and tells a `PayloadHandler` what is in it.
 ///

@@ -1,4 +1,4 @@
-internal import OData
+internal import LarderOData
 
 /// The element of a property, or of an item of a collection, while it is read
 /// ([MS-ODATA] §2.2.6.2.3 to §2.2.6.2.7; OData Atom Format 4.0 §7).

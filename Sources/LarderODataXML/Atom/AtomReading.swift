@@ -1,4 +1,4 @@
-internal import OData
+internal import LarderOData
 
 /// One run through an Atom document: the stack of open elements, and where what they make goes.
 final class AtomReading: XMLContentHandler {

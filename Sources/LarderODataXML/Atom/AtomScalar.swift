@@ -1,4 +1,4 @@
-internal import OData
+internal import LarderOData
 
 /// Text in XML as a value of a type ([MS-ODATA] §2.2.2 and §2.2.6.2.4; OData Atom Format 4.0 §7.1).
 enum AtomScalar {

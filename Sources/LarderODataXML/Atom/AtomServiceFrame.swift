@@ -1,4 +1,4 @@
-internal import OData
+internal import LarderOData
 
 /// `app:service` while it is read (RFC 5023 §8; OData Atom Format 4.0 §5).
 final class AtomServiceFrame: AtomFrame {

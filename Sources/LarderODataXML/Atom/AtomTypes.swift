@@ -1,4 +1,4 @@
-internal import OData
+internal import LarderOData
 
 /// What a model says of types, as an Atom reader asks it; without a model, only what the payload says.
 struct AtomTypes {

@@ -1,4 +1,4 @@
-public import OData
+public import LarderOData
 
 /// Writes what a client sends to services that speak Atom only: entries, properties, references
 /// ([MS-ODATA] §2.2.6.2; OData Atom Format 4.0).

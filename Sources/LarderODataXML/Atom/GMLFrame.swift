@@ -1,4 +1,4 @@
-internal import OData
+internal import LarderOData
 
 /// A shape in the subset of GML that OData uses (OData Atom Format 4.0 §7.3; [OData Spatial] V3).
 struct GMLShape {

@@ -1,4 +1,4 @@
-public import OData
+public import LarderOData
 
 extension ODataPayload {
   /// Reads an Atom or XML payload of any version: entry, feed, tombstones, property, references, service document,

@@ -1,4 +1,4 @@
-internal import OData
+internal import LarderOData
 
 /// `Annotation` and the expressions that are its value (CSDL XML 4.01 §14; V3's `ValueAnnotation`, `TypeAnnotation`).
 enum AnnotationGrammar {

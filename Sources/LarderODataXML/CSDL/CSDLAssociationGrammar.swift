@@ -1,4 +1,4 @@
-internal import OData
+internal import LarderOData
 
 /// `Association` and `AssociationSet` of V1 to V3 ([MC-CSDL] §2.1.9 to §2.1.13, §2.1.19).
 enum CSDLAssociationGrammar {

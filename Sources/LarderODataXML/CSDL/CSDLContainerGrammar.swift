@@ -1,4 +1,4 @@
-internal import OData
+internal import LarderOData
 
 /// `EntityContainer` and its children (CSDL XML 4.01 §13; [MC-CSDL] §2.1.14 to §2.1.20).
 enum CSDLContainerGrammar {

@@ -1,4 +1,4 @@
-internal import OData
+internal import LarderOData
 
 /// The outside of a CSDL document: `Edmx`, `DataServices`, `Reference` (CSDL XML 4.01 §3; [MC-EDMX]).
 enum CSDLDocumentGrammar {

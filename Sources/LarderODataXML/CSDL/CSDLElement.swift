@@ -1,4 +1,4 @@
-internal import OData
+internal import LarderOData
 
 /// The start of an element of a CSDL document: its attributes are taken one by one, and what is left is kept.
 struct CSDLElement {

@@ -1,4 +1,4 @@
-internal import OData
+internal import LarderOData
 
 /// The attributes `m:FC_…` of V2 and V3 ([MS-ODATA] §2.2.3.7.2.1): one mapping a suffix (`m:FC_TargetPath_1`).
 enum CSDLFeedMappingGrammar {

@@ -1,4 +1,4 @@
-internal import OData
+internal import LarderOData
 
 /// An element that has begun and not ended. The reader keeps them in a stack; each knows which children it takes.
 class CSDLFrame {

@@ -1,4 +1,4 @@
-internal import OData
+internal import LarderOData
 
 /// `Function`, `Action` and their signatures (CSDL XML 4.01 §12; V3's model functions).
 enum CSDLOperationGrammar {

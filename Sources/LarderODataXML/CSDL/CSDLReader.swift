@@ -1,4 +1,4 @@
-public import OData
+public import LarderOData
 
 /// Reads CSDL XML of all versions (EDMX 1.0 to 4.01) in one streaming pass: bytes in, `EdmModel` out.
 ///

@@ -1,4 +1,4 @@
-internal import OData
+internal import LarderOData
 
 /// One run through a CSDL document: the stack of open elements, and what has been found so far.
 final class CSDLReading: XMLContentHandler {

@@ -1,4 +1,4 @@
-internal import OData
+internal import LarderOData
 
 /// `Schema` and its children that are no structured types (CSDL XML 4.01 §5, §10 to §12, §14).
 enum CSDLSchemaGrammar {

@@ -1,4 +1,4 @@
-internal import OData
+internal import LarderOData
 
 /// A type that is written as an element, with the facets that stand there: V2's and V3's `TypeRef`, `CollectionType` and
 /// `ReferenceType`. Those of a collection are its items', as on V4's `Collection(…)` (CSDL XML 4.01 §7.2).

@@ -1,4 +1,4 @@
-internal import OData
+internal import LarderOData
 
 /// `EntityType`, `ComplexType` and their properties (CSDL XML 4.01 §6 to §9; [MC-CSDL] §2.1.2 to §2.1.7).
 enum CSDLTypeGrammar {

@@ -1,4 +1,4 @@
-internal import OData
+internal import LarderOData
 
 /// An annotation expression in element notation while it is read (CSDL XML 4.01 §14.3, §14.4).
 final class ExpressionFrame: CSDLFrame {

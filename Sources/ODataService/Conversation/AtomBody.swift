@@ -1,5 +1,5 @@
+import LarderOData
 import LarderODataXML
-import OData
 
 /// A request's content for a service that speaks Atom alone.
 struct AtomBody {

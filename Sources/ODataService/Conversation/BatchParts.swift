@@ -1,5 +1,5 @@
 import LarderHTTP
-import OData
+import LarderOData
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials

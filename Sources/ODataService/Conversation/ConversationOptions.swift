@@ -1,6 +1,6 @@
 public import LarderCore
 public import LarderHTTP
-public import OData
+public import LarderOData
 
 /// How a conversation speaks with its service.
 public struct ConversationOptions: Sendable {

@@ -1,4 +1,4 @@
-import OData
+import LarderOData
 
 /// The service's own words in an answer that is no success.
 enum ErrorAnswer {

@@ -1,6 +1,6 @@
 import LarderCore
 import LarderHTTP
-import OData
+import LarderOData
 
 extension ODataConversation {
   /// Sends several requests as one and reads the answers to all of them into memory.

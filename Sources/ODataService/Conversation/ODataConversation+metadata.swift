@@ -1,7 +1,7 @@
 import LarderCore
 import LarderHTTP
+public import LarderOData
 import LarderODataXML
-public import OData
 
 extension ODataConversation {
   /// The service's model: read once, for however many callers, and kept with the conversation.

@@ -1,5 +1,5 @@
 package import LarderHTTP
-package import OData
+package import LarderOData
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials

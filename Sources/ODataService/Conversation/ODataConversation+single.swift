@@ -1,6 +1,6 @@
 import LarderCore
 import LarderHTTP
-import OData
+import LarderOData
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials

@@ -1,5 +1,5 @@
 import LarderHTTP
-import OData
+import LarderOData
 
 /// A request's content in the form that the service's version gives it.
 struct RequestBodyForm: Sendable {

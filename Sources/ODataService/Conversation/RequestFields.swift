@@ -1,5 +1,5 @@
 import LarderHTTP
-import OData
+import LarderOData
 
 /// The fields that OData wants on a message, by the service's version (OData Protocol 4.01 §8; OData V2 Overview §3).
 enum RequestFields {

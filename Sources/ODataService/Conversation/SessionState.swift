@@ -1,4 +1,4 @@
-import OData
+import LarderOData
 
 /// What a conversation has learned, all of it forgotten with the conversation.
 struct SessionState: Sendable {

@@ -1,5 +1,5 @@
 import LarderHTTP
-import OData
+import LarderOData
 
 /// The text of an answer that is no success and no error of OData: a server's plain words, a gateway's page.
 enum ErrorText {

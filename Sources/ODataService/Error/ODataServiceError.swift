@@ -1,6 +1,6 @@
 public import LarderCore
 public import LarderHTTP
-public import OData
+public import LarderOData
 
 /// Why a request to a service failed.
 public struct ODataServiceError: Error, Sendable, CustomStringConvertible, CustomDebugStringConvertible {

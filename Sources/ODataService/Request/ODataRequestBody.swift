@@ -1,5 +1,5 @@
 public import LarderHTTP
-public import OData
+public import LarderOData
 
 /// The content of a request, before the version of the service gives it its form.
 public enum ODataRequestBody: Sendable {

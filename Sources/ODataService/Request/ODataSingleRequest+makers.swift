@@ -1,5 +1,5 @@
 import LarderHTTP
-public import OData
+public import LarderOData
 
 extension ODataSingleRequest {
   /// Reads a resource, such as `Articles('myuserid')?$top=30&$orderby=Date`.

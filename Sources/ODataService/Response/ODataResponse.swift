@@ -1,5 +1,5 @@
 public import LarderHTTP
-public import OData
+public import LarderOData
 
 /// What a request was answered: the kind follows the request's.
 public enum ODataResponse: Sendable {

@@ -1,6 +1,6 @@
 import LarderHTTP
+public import LarderOData
 import LarderODataXML
-public import OData
 
 extension ODataSingleResponse {
   /// The content as values: JSON of any version, Atom and XML, or text, by its media type and version fields.

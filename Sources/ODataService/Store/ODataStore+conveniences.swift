@@ -1,5 +1,5 @@
 import LarderHTTP
-public import OData
+public import LarderOData
 
 // What most callers want: one call, one value. Values have the types of ``ODataStore/model``; numbers keep their digits
 // and text stays text where it is not known.

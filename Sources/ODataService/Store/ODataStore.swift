@@ -1,4 +1,4 @@
-public import OData
+public import LarderOData
 
 /// What every store offers: reading and changing OData resources by requests, with or without a listener.
 ///

@@ -1,5 +1,5 @@
+import LarderOData
 import LarderStorage
-import OData
 
 /// How the values of one column are written as JSON: decided once a question from the column's storage, its type and the
 /// answer's form.

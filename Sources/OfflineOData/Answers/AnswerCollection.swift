@@ -1,5 +1,5 @@
+import LarderOData
 import LarderStorage
-import OData
 
 /// The entities or references of an answer, written one by one between what stands around them.
 struct AnswerCollection {

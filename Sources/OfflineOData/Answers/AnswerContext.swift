@@ -1,4 +1,4 @@
-import OData
+import LarderOData
 
 /// The context URL of an answer: what its payload holds, and of which type (Protocol 4.01 §10).
 struct AnswerContext {

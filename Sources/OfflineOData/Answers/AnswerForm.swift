@@ -1,4 +1,4 @@
-import OData
+import LarderOData
 
 /// How an answer is spelled: the version's format, how much control information, and what links begin with.
 struct AnswerForm: Sendable, Hashable {

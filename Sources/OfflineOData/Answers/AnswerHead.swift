@@ -1,5 +1,5 @@
 import LarderCore
-import OData
+import LarderOData
 
 /// What all answers of a question in one form have in common, whatever the rows are.
 final class AnswerHead: Sendable {

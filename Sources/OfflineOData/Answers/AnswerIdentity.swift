@@ -1,5 +1,5 @@
+import LarderOData
 import LarderStorage
-import OData
 
 /// How the URLs of a shape's entities are made from their rows (URL Conventions 4.01 §4.3.1, canonical URLs).
 struct AnswerIdentity: Sendable {

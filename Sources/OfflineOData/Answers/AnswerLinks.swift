@@ -1,5 +1,5 @@
+import LarderOData
 import LarderStorage
-import OData
 
 /// Counts the rows of a page, and keeps the place of its last one.
 struct AnswerPaging {

@@ -1,4 +1,4 @@
-import OData
+import LarderOData
 
 /// What a store knows of a media entity's bytes or of a named stream, beside the bytes.
 struct AnswerMedia: Sendable, Hashable {

@@ -1,5 +1,5 @@
+import LarderOData
 import LarderStorage
-import OData
 
 /// A shape prepared for writing: names as bytes, values by column, decided once for all rows.
 final class AnswerObject: Sendable {

@@ -1,5 +1,5 @@
+import LarderOData
 import LarderStorage
-import OData
 
 extension AnswerRun {
   /// The answer as values: those that an online answer of the same bytes gives, for it is read by the same reader, piece by

@@ -1,5 +1,5 @@
+import LarderOData
 import LarderStorage
-import OData
 
 // Answers that are no entities.
 extension AnswerRun {

@@ -1,5 +1,5 @@
+import LarderOData
 import LarderStorage
-import OData
 
 /// A question with its plan, run on a connection into an answer.
 ///

@@ -1,5 +1,5 @@
+import LarderOData
 import LarderStorage
-import OData
 
 /// An answer's bytes in pieces of some 64 kB, made as they are taken: once.
 ///

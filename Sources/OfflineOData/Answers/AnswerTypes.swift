@@ -1,5 +1,5 @@
+import LarderOData
 import LarderStorage
-import OData
 
 /// What JSON in a column is made of, as far as it decides on the spelling.
 indirect enum AnswerType: Sendable {

@@ -1,5 +1,5 @@
+import LarderOData
 import LarderStorage
-import OData
 
 // Expanded entities and references.
 extension AnswerWriter {

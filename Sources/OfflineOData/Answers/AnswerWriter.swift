@@ -1,5 +1,5 @@
+import LarderOData
 import LarderStorage
-import OData
 
 /// Writes rows as JSON while a statement stands on them, and what is expanded by a statement more for each.
 final class AnswerWriter {

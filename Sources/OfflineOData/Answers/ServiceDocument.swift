@@ -1,4 +1,4 @@
-import OData
+import LarderOData
 
 /// The document at the service's root: what the model offers there (JSON Format 4.01 §5; V2 JSON Format §3).
 struct ServiceDocument {

@@ -1,5 +1,5 @@
+import LarderOData
 import LarderStorage
-import OData
 
 /// What stands in a question for the tables of its plan, where they are no tables of the file.
 struct QuerySources: Sendable {

@@ -1,4 +1,4 @@
-import OData
+import LarderOData
 
 /// Binds the options of `$expand=AffectedEntity(…)`: names in them are those of the entity's own type, and that is another
 /// one from row to row.

@@ -1,5 +1,5 @@
+import LarderOData
 import LarderStorage
-import OData
 
 extension EntityCells {
   /// The entity that the cells are of: type, ETag and properties; what is not told is null.

@@ -1,5 +1,5 @@
+import LarderOData
 import LarderStorage
-import OData
 
 // What a download tells of entities that changes wait on: conflicts are known before they are sent.
 extension LocalRows {

@@ -1,5 +1,5 @@
+import LarderOData
 import LarderStorage
-import OData
 
 /// A creation in the error archive that becomes another request: the service has an entity of its key.
 struct RefusedCreation {

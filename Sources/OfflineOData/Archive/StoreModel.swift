@@ -1,4 +1,4 @@
-import OData
+import LarderOData
 
 /// The model of the store's own entity sets: the event log, the queue and the error archive.
 enum StoreModel {

@@ -1,6 +1,6 @@
 import LarderCore
+import LarderOData
 import LarderStorage
-import OData
 import ODataService
 
 // Questions of the store's own sets: planned as all questions are, over rows that are made of the store's tables.

@@ -1,4 +1,4 @@
-import OData
+import LarderOData
 
 /// What the defining queries have brought: rows of which tables, with which properties and links.
 ///

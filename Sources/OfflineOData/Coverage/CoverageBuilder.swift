@@ -1,4 +1,4 @@
-import OData
+import LarderOData
 
 /// A defining query, as far as it tells what the rows of its last download have.
 struct KnownQuery: Sendable, Hashable {

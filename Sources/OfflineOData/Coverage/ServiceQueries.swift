@@ -1,4 +1,4 @@
-package import OData
+package import LarderOData
 
 /// The defining queries that copy whole entity sets and singletons of a service, with the links between them.
 ///

@@ -1,5 +1,5 @@
+import LarderOData
 import LarderStorage
-import OData
 
 // A function without a value for one row fails the whole query: by the standard (`div` and `mod` by zero, URL Conventions 4.01
 // §5.1.1.2.5, §5.1.1.2.6), or because the standard gives no value either (a sum beyond 64 bits). Where that happens, the query

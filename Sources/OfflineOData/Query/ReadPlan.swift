@@ -1,5 +1,5 @@
+import LarderOData
 import LarderStorage
-import OData
 
 /// A question as SQL, and how its rows become an answer. Made by `QueryWriter` from a bound URL; run by `Answers`.
 ///

@@ -1,4 +1,4 @@
-import OData
+import LarderOData
 
 /// The table of the entities of one place: an entity set, a singleton, a containment navigation property, or, where the
 /// model binds a navigation property to no set, a type.

@@ -1,4 +1,4 @@
-import OData
+import LarderOData
 
 /// One column of an entity table: a property, or a part of a complex one.
 final class ReplicaColumn: Sendable {

@@ -1,4 +1,4 @@
-import OData
+import LarderOData
 
 /// The tables that a model becomes: which entities live where, and how they find each other.
 ///

@@ -1,4 +1,4 @@
-import OData
+import LarderOData
 
 /// The tables that the expressions of a question lead to where they leave the entities that contain each other: by an
 /// association, back to what contains, or from the service's root.

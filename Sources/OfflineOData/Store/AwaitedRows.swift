@@ -1,5 +1,5 @@
+import LarderOData
 import LarderStorage
-import OData
 
 /// The rows that wait for the first download of a defining query: those of a table that none has brought rows of yet, and
 /// those of one entity where each has a query of its own for what it contains.

@@ -1,4 +1,4 @@
-import OData
+import LarderOData
 
 /// The last operations of a store as an entity set of its own: asked as any other set, `EventLog?$top=5`.
 enum EventLog {

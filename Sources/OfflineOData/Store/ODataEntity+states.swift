@@ -1,4 +1,4 @@
-public import OData
+public import LarderOData
 
 // What an offline store says of the entities that it answers.
 extension ODataEntity {

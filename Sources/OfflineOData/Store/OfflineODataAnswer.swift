@@ -1,5 +1,5 @@
 import LarderHTTP
-public import OData
+public import LarderOData
 
 /// How a raw answer of an offline store is written.
 public struct OfflineODataAnswerOptions: Sendable, Hashable {

@@ -1,4 +1,4 @@
-public import OData
+public import LarderOData
 
 // Changes that the service refused: sent again, taken back, their conflicts looked into.
 //

@@ -1,5 +1,5 @@
 import LarderCore
-import OData
+import LarderOData
 package import ODataService
 
 /// Changes that go together, read one after another: later ones name the entities of earlier ones by `$` and a name.

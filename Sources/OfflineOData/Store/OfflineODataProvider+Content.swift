@@ -1,4 +1,4 @@
-import OData
+import LarderOData
 package import ODataService
 
 // Changes whose content is JSON, as a service takes it: for the command line, and for whoever serves the store.

@@ -1,6 +1,6 @@
 import LarderCore
+public import LarderOData
 import LarderStorage
-public import OData
 import ODataService
 import Synchronization
 

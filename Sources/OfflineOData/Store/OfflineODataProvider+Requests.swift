@@ -1,6 +1,6 @@
 import LarderCore
 import LarderHTTP
-import OData
+import LarderOData
 public import ODataService
 import Synchronization
 

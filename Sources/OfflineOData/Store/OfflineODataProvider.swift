@@ -1,7 +1,7 @@
 import LarderCore
 public import LarderHTTP
+public import LarderOData
 import LarderStorage
-public import OData
 public import ODataService
 
 #if canImport(FoundationEssentials)

@@ -1,5 +1,5 @@
+import LarderOData
 import LarderStorage
-import OData
 import Synchronization
 
 // How far the store is filled, and what cannot be answered before it is.

@@ -1,6 +1,6 @@
 import LarderCore
+import LarderOData
 import LarderStorage
-import OData
 
 // Questions from their text to the thread that answers them.
 extension OpenStore {

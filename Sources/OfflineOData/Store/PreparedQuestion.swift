@@ -1,4 +1,4 @@
-import OData
+import LarderOData
 import Synchronization
 
 /// A question that is bound and planned.

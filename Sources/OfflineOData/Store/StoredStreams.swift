@@ -1,7 +1,7 @@
 import LarderCore
 public import LarderHTTP
+import LarderOData
 import LarderStorage
-import OData
 
 /// The bytes of media entities and stream properties in the store's file, in chunks.
 enum StoredStreams {

@@ -1,4 +1,4 @@
-import OData
+import LarderOData
 
 /// A defining query bound to the model: what it brings, and what is known about its download.
 struct BoundDefiningQuery: Sendable {

@@ -1,4 +1,4 @@
-import OData
+import LarderOData
 
 /// A function that gives a collection's entities with a delta link: `users/delta()`, as Microsoft Graph has it in place of
 /// `Prefer: odata.track-changes`.

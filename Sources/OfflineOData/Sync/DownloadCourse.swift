@@ -1,8 +1,8 @@
 import LarderCore
 import LarderHTTP
+import LarderOData
 import LarderODataXML
 import LarderStorage
-import OData
 import ODataService
 
 #if canImport(FoundationEssentials)

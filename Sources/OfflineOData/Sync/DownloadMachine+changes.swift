@@ -1,4 +1,4 @@
-import OData
+import LarderOData
 
 /// A delta on its way.
 struct ChangesRead: Codable, Sendable, Hashable {

@@ -1,4 +1,4 @@
-import OData
+import LarderOData
 
 // All rows, into the next generation of the tables.
 extension DownloadMachine {

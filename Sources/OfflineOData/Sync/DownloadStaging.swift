@@ -1,5 +1,5 @@
 import LarderHTTP
-import OData
+import LarderOData
 
 /// A page that comes from the service.
 struct ArrivingPage: Sendable {

@@ -1,5 +1,5 @@
 import LarderHTTP
-import OData
+import LarderOData
 import ODataService
 
 /// The URL and the fields of a page's request.

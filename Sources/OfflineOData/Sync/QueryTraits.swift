@@ -1,4 +1,4 @@
-import OData
+import LarderOData
 
 /// What a defining query and the service's metadata say about its download before anything is asked.
 struct QueryTraits: Sendable, Hashable {

@@ -1,5 +1,5 @@
+import LarderOData
 import LarderStorage
-import OData
 
 /// The one entity that contains all rows of a defining query, as `Orders(1)` those of `Orders(1)/Items`.
 struct RowContainer: Sendable {

@@ -1,6 +1,6 @@
 import LarderHTTP
+import LarderOData
 import LarderStorage
-import OData
 import ODataService
 
 /// Fetches the bytes of media entities and stream properties into the store.

@@ -1,4 +1,4 @@
-public import OData
+public import LarderOData
 
 /// How an upload sends.
 public struct OfflineODataUploadOptions: Sendable {

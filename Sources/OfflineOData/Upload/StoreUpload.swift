@@ -1,6 +1,6 @@
 import LarderCore
+import LarderOData
 import LarderStorage
-import OData
 import ODataService
 
 /// One upload of a store: the queue, the course that the machine decides, the report.

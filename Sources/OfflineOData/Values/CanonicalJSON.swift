@@ -1,4 +1,4 @@
-import OData
+import LarderOData
 
 // What stands in JSON columns: V4 JSON, so that SQLite's JSON functions and answers read it alike.
 //

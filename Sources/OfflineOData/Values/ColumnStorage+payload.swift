@@ -1,5 +1,5 @@
+import LarderOData
 import LarderStorage
-import OData
 
 // From a payload's bytes to a cell. The spellings that services commonly write are checked where they stand and copied once;
 // all others go through the value types, which know every spelling, and are then written in the column's form.

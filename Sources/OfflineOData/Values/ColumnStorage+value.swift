@@ -1,5 +1,5 @@
+import LarderOData
 import LarderStorage
-import OData
 
 // Between the values of the OData language and cells.
 extension ColumnStorage {

@@ -1,4 +1,4 @@
-import OData
+import LarderOData
 
 /// The number that an enumeration's value is: of member names or numbers joined by commas.
 enum EnumerationValue {

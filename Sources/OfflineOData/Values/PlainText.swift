@@ -1,5 +1,5 @@
+import LarderOData
 import LarderStorage
-import OData
 
 /// Guids, dates, times and durations in the spellings that services commonly write, checked where they stand: true means
 /// that the text is a value of the type in the form that columns keep.

@@ -1,5 +1,5 @@
 import LarderHTTP
-import OData
+import LarderOData
 import ODataService
 
 /// One whole response as it is kept.

@@ -1,5 +1,5 @@
+import LarderOData
 import LarderODataXML
-import OData
 
 extension PayloadSurvey {
   /// Surveys an XML document: a feed that names a delta is read whole, all else is looked at from its ends.

@@ -1,5 +1,5 @@
 import LarderHTTP
-import OData
+import LarderOData
 
 /// What a look through a payload tells without decoding it: is it whole, does it name a delta link, is it empty.
 struct PayloadSurvey: Sendable, Equatable {

@@ -1,4 +1,4 @@
-import OData
+import LarderOData
 import ODataService
 
 // What a request changes, as claims: two changes of one resource wait for each other, all others go side by side.

@@ -1,7 +1,7 @@
 import LarderCore
 import LarderHTTP
+import LarderOData
 import LarderStorage
-import OData
 import ODataService
 import Synchronization
 

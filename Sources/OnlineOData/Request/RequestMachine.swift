@@ -1,6 +1,6 @@
 import LarderHTTP
+import LarderOData
 import LarderStorage
-import OData
 import ODataService
 
 /// The course of one request through the store as a pure state machine: what happened goes in, what to do comes out.

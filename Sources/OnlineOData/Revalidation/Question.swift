@@ -1,5 +1,5 @@
 import LarderHTTP
-import OData
+import LarderOData
 import ODataService
 
 /// How the server is asked, given what the cache holds.

@@ -1,7 +1,7 @@
 import LarderCore
 import LarderHTTP
+import LarderOData
 import LarderStorage
-import OData
 import ODataService
 
 /// What the requests of an open store stand on: the conversation and the cache as they are at that time.

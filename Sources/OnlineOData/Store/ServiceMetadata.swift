@@ -1,7 +1,7 @@
 import LarderHTTP
+import LarderOData
 import LarderODataXML
 import LarderStorage
-import OData
 import ODataService
 
 /// The service's metadata on its way into a conversation: from the cache, or from the service.

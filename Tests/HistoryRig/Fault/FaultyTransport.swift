@@ -1,5 +1,5 @@
 package import LarderHTTP
-import OData
+import LarderOData
 import Synchronization
 
 #if canImport(FoundationEssentials)

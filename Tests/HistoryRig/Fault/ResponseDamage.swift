@@ -1,5 +1,5 @@
 import LarderHTTP
-import OData
+import LarderOData
 
 /// Responses that come back as others than the service gave them. Pure.
 enum ResponseDamage {

@@ -1,5 +1,5 @@
 import LarderHTTP
-import OData
+import LarderOData
 package import TestSupport
 
 /// Other clients of the service, which edit, delete, create anew and link entities between the requests of the stores.

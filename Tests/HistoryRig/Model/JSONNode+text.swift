@@ -1,4 +1,4 @@
-package import OData
+package import LarderOData
 
 extension JSONNode {
   /// The node as JSON text.

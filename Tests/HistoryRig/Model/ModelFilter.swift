@@ -1,4 +1,4 @@
-import OData
+import LarderOData
 
 /// The part of `$filter` that stores look up with: comparisons by `eq` and `ne`, `and`, `or`, `not`, parentheses, and the
 /// functions of texts.

@@ -1,5 +1,5 @@
 import LarderHTTP
-import OData
+import LarderOData
 
 // Batches: multipart and JSON, change sets with and without rollback.
 extension ModelService {

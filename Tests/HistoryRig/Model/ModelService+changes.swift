@@ -1,5 +1,5 @@
 import LarderHTTP
-import OData
+import LarderOData
 
 // Changes: what they do, under which condition, and what they overwrite.
 extension ModelService {

@@ -1,5 +1,5 @@
 import LarderHTTP
-import OData
+import LarderOData
 
 // Reads: entities, collections page by page, deltas.
 extension ModelService {

@@ -1,5 +1,5 @@
 package import LarderHTTP
-package import OData
+package import LarderOData
 
 /// A request as the model service reads it.
 package struct ModelRequest: Sendable {

@@ -1,4 +1,4 @@
-import OData
+import LarderOData
 
 // What became of each change, judged by the service's own list of effects.
 extension HistoryRun {

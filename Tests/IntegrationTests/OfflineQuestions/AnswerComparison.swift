@@ -1,4 +1,4 @@
-import OData
+import LarderOData
 
 /// One place where two answers differ.
 struct AnswerDifference: Sendable, Hashable, CustomStringConvertible {

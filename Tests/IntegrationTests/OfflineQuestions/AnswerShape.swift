@@ -1,4 +1,4 @@
-import OData
+import LarderOData
 
 /// The values of an answer, without what only a server can say: context, links, ETags, deferred content.
 ///

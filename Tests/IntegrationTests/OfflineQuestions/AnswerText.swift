@@ -1,4 +1,4 @@
-import OData
+import LarderOData
 
 /// One spelling for each value, whatever the server's: exact, never through a floating-point number.
 enum AnswerText {

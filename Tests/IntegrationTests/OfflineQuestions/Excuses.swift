@@ -1,5 +1,5 @@
 import Foundation
-import OData
+import LarderOData
 import TestSupport
 
 /// A fault of a server: answers may differ by it, and by nothing else.

@@ -1,5 +1,5 @@
+import LarderOData
 import LarderODataXML
-import OData
 import TestSupport
 
 /// What a service holds: its model, its rows, and the values that stand in them.

@@ -1,4 +1,4 @@
-import OData
+import LarderOData
 
 /// What kind of value an expression gives, as far as operators and functions care.
 enum ValueKind: Sendable, Hashable {

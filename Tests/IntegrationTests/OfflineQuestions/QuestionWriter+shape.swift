@@ -1,4 +1,4 @@
-import OData
+import LarderOData
 
 /// What rows come, in which order, and what they show.
 extension QuestionWriter {

@@ -1,4 +1,4 @@
-import OData
+import LarderOData
 
 /// Expressions that give values.
 extension QuestionWriter {

@@ -1,4 +1,4 @@
-import OData
+import LarderOData
 import TestSupport
 
 /// Makes questions: the same ones for the same seed, model, data and reach.

@@ -1,5 +1,5 @@
 import Foundation
-import OData
+import LarderOData
 import TestSupport
 
 /// Asks both sides the same questions.

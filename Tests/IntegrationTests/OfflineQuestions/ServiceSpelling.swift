@@ -1,5 +1,5 @@
 import Foundation
-import OData
+import LarderOData
 
 /// Values as servers spell them that have no business to, in the words of the standard.
 enum ServiceSpelling {

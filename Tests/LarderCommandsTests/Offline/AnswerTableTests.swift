@@ -1,4 +1,4 @@
-import OData
+import LarderOData
 import Testing
 
 @testable import LarderCommands

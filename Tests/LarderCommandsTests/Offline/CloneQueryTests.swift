@@ -1,6 +1,6 @@
 import Foundation
 import LarderHTTP
-import OData
+import LarderOData
 import Synchronization
 import TestSupport
 import Testing

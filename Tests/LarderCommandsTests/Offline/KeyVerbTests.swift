@@ -1,7 +1,7 @@
 import Foundation
 import LarderHTTP
+import LarderOData
 import LarderStorage
-import OData
 import ObjectStore
 import OfflineOData
 import TestSupport

@@ -1,5 +1,5 @@
 import LarderHTTP
-import OData
+import LarderOData
 import TestSupport
 import Testing
 

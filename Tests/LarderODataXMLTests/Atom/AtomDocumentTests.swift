@@ -1,6 +1,6 @@
 import Foundation
+import LarderOData
 import LarderODataXML
-import OData
 import Testing
 
 @Suite("Atom: other documents, and broken ones", .timeLimit(.minutes(5)))

@@ -1,5 +1,5 @@
+import LarderOData
 import LarderODataXML
-import OData
 import Testing
 
 @Suite("Atom: entries and feeds", .timeLimit(.minutes(5)))

@@ -1,5 +1,5 @@
+import LarderOData
 import LarderODataXML
-import OData
 import Testing
 
 /// Small Atom documents for tests.

@@ -1,5 +1,5 @@
+import LarderOData
 import LarderODataXML
-import OData
 import Testing
 
 @Suite("CSDL XML: annotations", .timeLimit(.minutes(5)))

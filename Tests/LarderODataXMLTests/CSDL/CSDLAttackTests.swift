@@ -1,5 +1,5 @@
+import LarderOData
 import LarderODataXML
-import OData
 import Testing
 
 @Suite("CSDL XML: hostile and broken input", .timeLimit(.minutes(5)))

@@ -1,5 +1,5 @@
+import LarderOData
 import LarderODataXML
-import OData
 
 /// Small documents for tests: wraps schemas in what a service puts around them.
 enum CSDLText {

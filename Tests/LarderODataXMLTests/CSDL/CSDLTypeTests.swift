@@ -1,5 +1,5 @@
+import LarderOData
 import LarderODataXML
-import OData
 import Testing
 
 @Suite("CSDL XML: types and properties", .timeLimit(.minutes(5)))

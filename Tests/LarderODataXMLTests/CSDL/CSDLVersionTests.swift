@@ -1,5 +1,5 @@
+import LarderOData
 import LarderODataXML
-import OData
 import Testing
 
 @Suite("CSDL XML: V1 to V3", .timeLimit(.minutes(5)))

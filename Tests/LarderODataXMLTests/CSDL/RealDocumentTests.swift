@@ -1,6 +1,6 @@
 import Foundation
+import LarderOData
 import LarderODataXML
-import OData
 import Testing
 
 /// Documents of real products, where the folder beside the package has them.

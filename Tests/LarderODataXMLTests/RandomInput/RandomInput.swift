@@ -1,4 +1,4 @@
-import OData
+import LarderOData
 import TestSupport
 
 /// Documents made of the words that a reader knows, at places where no service puts them.

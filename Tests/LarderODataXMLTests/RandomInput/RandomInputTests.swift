@@ -1,6 +1,6 @@
 import Foundation
+import LarderOData
 import LarderODataXML
-import OData
 import TestSupport
 import Testing
 

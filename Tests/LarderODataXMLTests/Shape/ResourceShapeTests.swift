@@ -1,5 +1,5 @@
+import LarderOData
 import LarderODataXML
-import OData
 import Testing
 
 @Suite("What a URL leads to", .timeLimit(.minutes(5)))

@@ -2,7 +2,7 @@ import CurlTransport
 import Foundation
 import LarderCore
 import LarderHTTP
-import OData
+import LarderOData
 import ODataService
 import Synchronization
 import TestSupport

@@ -1,7 +1,7 @@
 import Foundation
 import LarderHTTP
+import LarderOData
 import LarderODataXML
-import OData
 import Testing
 
 @testable import ODataService

@@ -1,7 +1,7 @@
 import Foundation
+import LarderOData
 import LarderODataXML
 import LarderStorage
-import OData
 import TestSupport
 import Testing
 

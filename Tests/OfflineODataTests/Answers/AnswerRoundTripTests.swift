@@ -1,5 +1,5 @@
+import LarderOData
 import LarderStorage
-import OData
 import TestSupport
 import Testing
 

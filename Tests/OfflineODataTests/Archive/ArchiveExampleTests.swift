@@ -1,6 +1,6 @@
 import LarderHTTP
+import LarderOData
 import LarderStorage
-import OData
 import ODataService
 import TestSupport
 import Testing

@@ -1,5 +1,5 @@
+import LarderOData
 import LarderStorage
-import OData
 import ODataService
 import TestSupport
 import Testing

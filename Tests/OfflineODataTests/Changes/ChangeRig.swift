@@ -1,8 +1,8 @@
 import CurlTransport
 import Foundation
 import LarderHTTP
+import LarderOData
 import LarderStorage
-import OData
 import ODataService
 import TestSupport
 import Testing

@@ -1,7 +1,7 @@
 import Foundation
 import LarderHTTP
+import LarderOData
 import LarderStorage
-import OData
 import ODataService
 import Synchronization
 import TestSupport

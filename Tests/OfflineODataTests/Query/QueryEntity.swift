@@ -1,4 +1,4 @@
-import OData
+import LarderOData
 
 /// An entity in memory: what a row of the tests' tables is made from, and what the evaluator of the tests looks at.
 final class QueryEntity: Hashable {

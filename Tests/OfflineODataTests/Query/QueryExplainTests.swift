@@ -1,5 +1,5 @@
+import LarderOData
 import LarderStorage
-import OData
 import Testing
 
 @testable import OfflineOData

@@ -1,4 +1,4 @@
-import OData
+import LarderOData
 
 /// A shop: derived types, complex values flattened and in collections, enumerations, open types, containment, many-to-many,
 /// constraints, a singleton.

@@ -1,4 +1,4 @@
-import OData
+import LarderOData
 
 /// A shop of a few entities, each with what a test asks of it.
 ///

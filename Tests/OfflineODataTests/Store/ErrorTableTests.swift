@@ -1,5 +1,5 @@
 import Foundation
-import OData
+import LarderOData
 import Testing
 
 @testable import OfflineOData

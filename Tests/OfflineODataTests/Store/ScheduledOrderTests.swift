@@ -1,5 +1,5 @@
 import Foundation
-import OData
+import LarderOData
 import ODataService
 import Synchronization
 import TestSupport

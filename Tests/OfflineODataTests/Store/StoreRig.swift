@@ -1,7 +1,7 @@
 import CurlTransport
 import Foundation
 import LarderHTTP
-import OData
+import LarderOData
 import ODataService
 import TestSupport
 

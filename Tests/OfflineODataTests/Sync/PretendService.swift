@@ -1,4 +1,4 @@
-@testable import OData
+@testable import LarderOData
 @testable import OfflineOData
 
 /// A service of numbers in memory, with the habits that services have, and a store that holds what was downloaded:

@@ -1,7 +1,7 @@
 import Foundation
 import LarderCore
 import LarderHTTP
-import OData
+import LarderOData
 import ODataService
 import Synchronization
 import TestSupport

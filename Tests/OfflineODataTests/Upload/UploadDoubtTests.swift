@@ -1,4 +1,4 @@
-import OData
+import LarderOData
 import ODataService
 import Synchronization
 import TestSupport

@@ -1,8 +1,8 @@
 import Foundation
 import LarderCore
 import LarderHTTP
+import LarderOData
 import LarderStorage
-import OData
 import ODataService
 import TestSupport
 

@@ -1,6 +1,6 @@
 import Foundation
+import LarderOData
 import LarderStorage
-import OData
 import Synchronization
 import TestSupport
 import Testing

@@ -1,6 +1,6 @@
 import Foundation
+import LarderOData
 import LarderStorage
-import OData
 import ODataService
 import TestSupport
 import Testing

@@ -1,6 +1,6 @@
 public import LarderCore
 public import LarderHTTP
-import OData
+import LarderOData
 
 #if canImport(FoundationEssentials)
   public import FoundationEssentials

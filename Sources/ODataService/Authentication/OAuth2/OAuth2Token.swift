@@ -1,5 +1,5 @@
 import LarderHTTP
-import OData
+import LarderOData
 
 /// An access token as the token endpoint gave it (RFC 6749 §5.1).
 public struct OAuth2Token: Sendable, Hashable {

@@ -1,5 +1,5 @@
+import LarderOData
 import LarderStorage
-import OData
 
 extension AnswerRun {
   /// Makes values straight from the rows, without JSON between.

@@ -1,4 +1,4 @@
-import OData
+import LarderOData
 
 /// Decodes JSON of V4 by its declared type: collections, complex values that are not flattened, undeclared properties.
 struct NodeDecoder: Decoder {

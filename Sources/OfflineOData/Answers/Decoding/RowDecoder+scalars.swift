@@ -1,5 +1,5 @@
+import LarderOData
 import LarderStorage
-import OData
 
 // Scalars of a row's members.
 extension RowDecoder {

@@ -1,5 +1,5 @@
+import LarderOData
 import LarderStorage
-import OData
 
 /// The row that decoders of one statement look at: there while the statement stands on it.
 @safe final class RowPlace {

@@ -1,5 +1,5 @@
+import LarderOData
 import LarderStorage
-import OData
 
 /// What the names of a shape's members stand for, for decoders: made once a question, used for all rows.
 @safe final class RowScope {

@@ -1,4 +1,4 @@
-import OData
+import LarderOData
 
 extension ReadPlan {
   /// The numbers of the entity tables that the plan's statements read, links between them too; and, where they ask for what

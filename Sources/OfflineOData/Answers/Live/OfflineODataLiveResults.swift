@@ -1,6 +1,6 @@
 import LarderCore
+import LarderOData
 import LarderStorage
-import OData
 
 /// The answer to a question, again whenever it is another one: when a download or a local change, of this process or of
 /// another, touched what it reads and its bytes differ.

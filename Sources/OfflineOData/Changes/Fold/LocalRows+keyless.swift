@@ -1,5 +1,5 @@
+import LarderOData
 import LarderStorage
-import OData
 
 // Rows that were made with another, and that no answer of the service has shown: it has given them keys that only a
 // download tells. Until then they stay as they were made, and no change of theirs is sent.

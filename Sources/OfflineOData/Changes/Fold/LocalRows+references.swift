@@ -1,5 +1,5 @@
+import LarderOData
 import LarderStorage
-import OData
 
 // Which rows a request names beside the one that it is about: one that is deleted goes behind them, for a service may
 // refuse to delete what others still refer to.

@@ -1,5 +1,5 @@
+import LarderOData
 import LarderStorage
-import OData
 
 /// The rows of the store with what waits on them, changed inside one transaction: bases, effects and requests change, then
 /// ``finish()`` folds what was touched anew.

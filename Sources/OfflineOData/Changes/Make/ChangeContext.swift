@@ -1,6 +1,6 @@
 import LarderCore
+import LarderOData
 import LarderStorage
-import OData
 import ODataService
 
 /// What the making of changes needs to know of the service, made once for each model.

@@ -1,7 +1,7 @@
 import LarderCore
 import LarderHTTP
+import LarderOData
 import LarderStorage
-import OData
 import ODataService
 
 // Entities made: alone, in a navigation property, with others in line (OData Protocol 4.01 §11.4.2).

@@ -1,5 +1,5 @@
+import LarderOData
 import LarderStorage
-import OData
 import ODataService
 
 // Entities deleted (OData Protocol 4.01 §11.4.5), with what that does to related ones as the model declares it (CSDL 4.01

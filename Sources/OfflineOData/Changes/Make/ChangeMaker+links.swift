@@ -1,5 +1,5 @@
+import LarderOData
 import LarderStorage
-import OData
 import ODataService
 
 // Entities tied to others: in a body, and by links of their own.

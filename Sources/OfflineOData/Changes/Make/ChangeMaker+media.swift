@@ -1,5 +1,5 @@
+import LarderOData
 import LarderStorage
-import OData
 import ODataService
 
 // Actions, and the bytes of media entities and stream properties (OData Protocol 4.01 §11.4.7, §11.4.8, §11.5.5).

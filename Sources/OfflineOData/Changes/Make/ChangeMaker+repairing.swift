@@ -1,5 +1,5 @@
+import LarderOData
 import LarderStorage
-import OData
 
 // A change of an entity whose request the service has refused repairs that request: it is sent again with what came of
 // both.

@@ -1,5 +1,5 @@
+import LarderOData
 import LarderStorage
-import OData
 import ODataService
 
 // Entities and properties changed (OData Protocol 4.01 §11.4.3, §11.4.4, §11.4.9).

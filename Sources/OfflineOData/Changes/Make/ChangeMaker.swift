@@ -1,6 +1,6 @@
 import LarderHTTP
+import LarderOData
 import LarderStorage
-import OData
 import ODataService
 
 /// Makes changes in a transaction: finds what they are about, checks them against the model, records each with its effects.

@@ -1,4 +1,4 @@
-import OData
+import LarderOData
 
 /// What the model allows to be done to the entities of a table (`sap:creatable` and its like; Capabilities, Core), each
 /// with the annotation that says so.

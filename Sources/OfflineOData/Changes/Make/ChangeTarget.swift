@@ -1,5 +1,5 @@
+import LarderOData
 import LarderStorage
-import OData
 
 /// What the path of a change leads to, among the rows of the store.
 struct ChangeTarget {

@@ -1,5 +1,5 @@
+import LarderOData
 import LarderStorage
-import OData
 
 /// The properties of a change as cells of a row, and as what is sent.
 struct ChangedCells {

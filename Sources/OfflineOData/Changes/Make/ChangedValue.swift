@@ -1,4 +1,4 @@
-import OData
+import LarderOData
 
 /// Values of a change made to fit the model, or refused by name.
 struct ChangedValue {

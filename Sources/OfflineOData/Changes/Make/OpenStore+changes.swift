@@ -1,7 +1,7 @@
 import LarderCore
 import LarderHTTP
+import LarderOData
 import LarderStorage
-import OData
 import ODataService
 
 // Changes: made in the file, queued, and answered as the service would answer.

@@ -1,4 +1,4 @@
-import OData
+import LarderOData
 
 /// What a model's Capabilities annotations say of changes of entities: `InsertRestrictions`, `UpdateRestrictions` and
 /// `DeleteRestrictions` of an entity set, a singleton, a navigation property, or inside `NavigationRestrictions`.

@@ -1,4 +1,4 @@
-import OData
+import LarderOData
 import ODataService
 
 // Changes that take little time as far as the request tells.

@@ -1,5 +1,5 @@
+import LarderOData
 import LarderStorage
-import OData
 
 /// Cells of an entity's row by the names of their columns, in the order of names.
 ///

@@ -1,4 +1,4 @@
-import OData
+import LarderOData
 
 /// A change as it waits to be sent: what is done to what, with entities by their identity. It becomes HTTP only when it
 /// is sent, with the keys and ETags that are known then.

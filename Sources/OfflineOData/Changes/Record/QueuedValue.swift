@@ -1,4 +1,4 @@
-import OData
+import LarderOData
 
 /// A value that says its type by itself, in the form that it is kept in.
 struct QueuedValue: Hashable, Sendable {

@@ -1,5 +1,5 @@
+import LarderOData
 import LarderStorage
-import OData
 
 /// The standard's aggregation methods (Data Aggregation 4.0 §3.2.1.3).
 enum AggregateMethod: String {

@@ -1,5 +1,5 @@
+import LarderOData
 import LarderStorage
-import OData
 
 /// Puts the values of groups together: calls over the rows themselves, and statements of their own beside them.
 struct AggregateParts {

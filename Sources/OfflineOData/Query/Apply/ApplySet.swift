@@ -1,5 +1,5 @@
+import LarderOData
 import LarderStorage
-import OData
 
 /// Rows on their way through `$apply`.
 struct ApplySet {

@@ -1,5 +1,5 @@
+import LarderOData
 import LarderStorage
-import OData
 
 // `aggregate` (Data Aggregation 4.0 §3.2.1).
 extension ApplyWriter {

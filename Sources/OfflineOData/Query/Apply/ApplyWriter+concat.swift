@@ -1,5 +1,5 @@
+import LarderOData
 import LarderStorage
-import OData
 
 // `concat`, and the levels of `rollup` (Data Aggregation 4.0 §3.2.2, §3.2.3.2).
 extension ApplyWriter {

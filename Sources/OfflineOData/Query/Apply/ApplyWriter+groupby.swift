@@ -1,5 +1,5 @@
+import LarderOData
 import LarderStorage
-import OData
 
 // `groupby` (Data Aggregation 4.0 §3.2.3).
 extension ApplyWriter {

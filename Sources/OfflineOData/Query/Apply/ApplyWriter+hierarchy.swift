@@ -1,5 +1,5 @@
+import LarderOData
 import LarderStorage
-import OData
 
 // Recursive hierarchies (Data Aggregation 4.0 §6.2).
 extension ApplyWriter {

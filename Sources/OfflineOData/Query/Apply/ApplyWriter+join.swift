@@ -1,5 +1,5 @@
+import LarderOData
 import LarderStorage
-import OData
 
 // `join` and `outerjoin` (Data Aggregation 4.0 §3.5).
 extension ApplyWriter {

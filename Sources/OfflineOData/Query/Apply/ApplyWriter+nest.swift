@@ -1,5 +1,5 @@
+import LarderOData
 import LarderStorage
-import OData
 
 // `nest` and `addnested` (Data Aggregation 4.0 §3.5.2, §3.4.3).
 extension ApplyWriter {

@@ -1,5 +1,5 @@
+import LarderOData
 import LarderStorage
-import OData
 
 // `rolluprecursive` in `groupby` (Data Aggregation 4.0 §6.3).
 extension ApplyWriter {

@@ -1,5 +1,5 @@
+import LarderOData
 import LarderStorage
-import OData
 
 // Transformations that leave a part of the rows, of each group by itself (Data Aggregation 4.0 §3.3).
 extension ApplyWriter {

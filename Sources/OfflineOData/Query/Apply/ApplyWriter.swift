@@ -1,5 +1,5 @@
+import LarderOData
 import LarderStorage
-import OData
 
 /// Writes `$apply` (Data Aggregation 4.0): the rows that come in, as what comes out.
 ///

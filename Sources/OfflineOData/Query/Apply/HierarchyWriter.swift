@@ -1,5 +1,5 @@
+import LarderOData
 import LarderStorage
-import OData
 
 /// Writes a recursive hierarchy in SQL (Data Aggregation 4.0 §5.5.2): its nodes in their order, and which stand below which.
 ///

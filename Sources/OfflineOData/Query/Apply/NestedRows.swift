@@ -1,5 +1,5 @@
+import LarderOData
 import LarderStorage
-import OData
 
 /// A collection that each row has by `nest` or `addnested`, or that stands for one in a row: an answer shows it by a plan of
 /// its own, run once a row.

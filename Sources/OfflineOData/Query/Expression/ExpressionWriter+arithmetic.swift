@@ -1,5 +1,5 @@
+import LarderOData
 import LarderStorage
-import OData
 
 // Arithmetic (URL Conventions 4.01 §5.1.1.2). Functions of this store calculate where SQLite would round or overflow.
 extension ExpressionWriter {

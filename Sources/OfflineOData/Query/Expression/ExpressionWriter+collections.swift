@@ -1,5 +1,5 @@
+import LarderOData
 import LarderStorage
-import OData
 
 // `any`, `all`, `$count` (URL Conventions 4.01 §5.1.1.13, §4.8).
 extension ExpressionWriter {

@@ -1,5 +1,5 @@
+import LarderOData
 import LarderStorage
-import OData
 
 // Comparisons (URL Conventions 4.01 §5.1.1.1.1 to §5.1.1.1.6).
 extension ExpressionWriter {

@@ -1,5 +1,5 @@
+import LarderOData
 import LarderStorage
-import OData
 
 // `in` (URL Conventions 4.01 §5.1.1.1.12): equal to one of several.
 extension ExpressionWriter {

@@ -1,5 +1,5 @@
+import LarderOData
 import LarderStorage
-import OData
 
 /// Writes bound expressions as SQL, in the statement and on the instances that it is given.
 ///

@@ -1,5 +1,5 @@
+import LarderOData
 import LarderStorage
-import OData
 
 // `eq` and `ne` of complex values of which one stands in columns: of one type, and property by property (URL Conventions 4.01
 // §5.1.1.1.1).

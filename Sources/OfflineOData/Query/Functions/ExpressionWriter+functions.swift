@@ -1,5 +1,5 @@
+import LarderOData
 import LarderStorage
-import OData
 
 // Canonical functions (URL Conventions 4.01 §5.1.1.5 to §5.1.1.11).
 extension ExpressionWriter {

@@ -1,5 +1,5 @@
+import LarderOData
 import LarderStorage
-import OData
 
 // `cast`, `isof`, `isdefined` (URL Conventions 4.01 §5.1.1.10).
 extension ExpressionWriter {

@@ -1,5 +1,5 @@
+import LarderOData
 import LarderStorage
-import OData
 
 /// Writes collections of primitive and complex values as one JSON text, with the options that stand on them.
 struct CollectionWriter {

@@ -1,5 +1,5 @@
+import LarderOData
 import LarderStorage
-import OData
 
 /// Writes `$expand` (URL Conventions 4.01 §5.1.3): a plan for each navigation property, run once a row of the statement around.
 struct ExpandWriter {

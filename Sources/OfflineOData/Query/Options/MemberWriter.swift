@@ -1,5 +1,5 @@
+import LarderOData
 import LarderStorage
-import OData
 
 /// Writes the properties of an entity that an answer shows: which columns, of which types of the hierarchy.
 struct MemberWriter {

@@ -1,5 +1,5 @@
+import LarderOData
 import LarderStorage
-import OData
 
 /// Writes orders: `$orderby`, then what makes it total, and the place that a `$skiptoken` goes on behind.
 struct OrderWriter {

@@ -1,5 +1,5 @@
+import LarderOData
 import LarderStorage
-import OData
 
 /// Writes the plan of rows with query options on them, in the order in which the standard evaluates these (Protocol 4.01
 /// §11.2.1): `$apply`, `$compute`, `$search`, `$filter`, `$count`, `$orderby`, `$skip`, `$top`, `$expand`, `$select`.

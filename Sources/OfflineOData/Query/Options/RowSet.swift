@@ -1,5 +1,5 @@
+import LarderOData
 import LarderStorage
-import OData
 
 /// The rows that options stand on: what a path or `$apply` has come to.
 struct RowSet {

@@ -1,5 +1,5 @@
+import LarderOData
 import LarderStorage
-import OData
 
 /// Writes `$search` (URL Conventions 4.01 §5.1.7): what matches is the store's to say. It is the full-text index of the table
 /// where there is one, whose words are compared without regard to case and accents; else every string is looked through, without

@@ -1,4 +1,4 @@
-import OData
+import LarderOData
 
 /// What `$select` leaves of an entity or complex value (URL Conventions 4.01 §5.1.4).
 struct Selection {

@@ -1,5 +1,5 @@
+import LarderOData
 import LarderStorage
-import OData
 
 /// Writes what a statement selects: system columns, the properties that `$select` leaves, and those that `$expand` needs.
 struct ShapeWriter {

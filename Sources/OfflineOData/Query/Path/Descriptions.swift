@@ -1,4 +1,4 @@
-import OData
+import LarderOData
 
 /// What a step is called in messages.
 func describe(_ kind: ODataBoundSegment.Kind) -> String {

@@ -1,5 +1,5 @@
+import LarderOData
 import LarderStorage
-import OData
 
 // What collections come to, as values: `aggregate` behind a collection, and `$these` (Data Aggregation 4.0 §3.1).
 extension ExpressionWriter {

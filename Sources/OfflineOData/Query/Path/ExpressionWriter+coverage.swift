@@ -1,5 +1,5 @@
+import LarderOData
 import LarderStorage
-import OData
 
 // What a read needs of the rows that it is about, and the copy may not have: see ``ReadOutcome``.
 //

@@ -1,5 +1,5 @@
+import LarderOData
 import LarderStorage
-import OData
 
 // Steps from row to row: navigation properties, keys, casts.
 extension ExpressionWriter {

@@ -1,5 +1,5 @@
+import LarderOData
 import LarderStorage
-import OData
 
 // Paths in expressions, step by step (URL Conventions 4.01 §5.1.1.15).
 extension ExpressionWriter {

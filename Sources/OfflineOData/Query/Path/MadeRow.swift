@@ -1,4 +1,4 @@
-import OData
+import LarderOData
 
 /// An object that a question has made: its members by name, in the order in which they came.
 struct MadeRow {

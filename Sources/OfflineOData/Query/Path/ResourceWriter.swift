@@ -1,5 +1,5 @@
+import LarderOData
 import LarderStorage
-import OData
 
 /// Writes the plan of what the path of a URL identifies (URL Conventions 4.01 §4).
 struct ResourceWriter {

@@ -1,5 +1,5 @@
+import LarderOData
 import LarderStorage
-import OData
 
 /// What a name, `$it`, `$this` or a variable of a lambda stands for in SQL.
 indirect enum Scope {

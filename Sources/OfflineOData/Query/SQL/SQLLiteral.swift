@@ -1,5 +1,5 @@
+import LarderOData
 import LarderStorage
-import OData
 
 /// Literals as parameters: in the form that the values of a column have.
 enum SQLLiteral {

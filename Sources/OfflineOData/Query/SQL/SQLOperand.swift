@@ -1,5 +1,5 @@
+import LarderOData
 import LarderStorage
-import OData
 
 /// An expression as SQL: its text, and what has to be known of its value to compare and calculate with it.
 struct SQLOperand: Sendable {

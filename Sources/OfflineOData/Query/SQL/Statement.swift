@@ -1,5 +1,5 @@
+import LarderOData
 import LarderStorage
-import OData
 
 /// What all statements of one plan share.
 final class Question {

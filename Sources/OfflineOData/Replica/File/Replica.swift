@@ -1,7 +1,7 @@
 import LarderCore
+import LarderOData
 import LarderODataXML
 import LarderStorage
-import OData
 
 /// The copy of a service in one file: its tables by the service's model, and what downloads need to know.
 ///

@@ -1,5 +1,5 @@
+import LarderOData
 import LarderStorage
-import OData
 
 /// What another metadata document has changed in a store.
 struct ReplicaMigration: Sendable, Hashable {

@@ -1,5 +1,5 @@
+import LarderOData
 import LarderStorage
-import OData
 
 /// Which physical tables exist, read and changed inside a transaction.
 ///

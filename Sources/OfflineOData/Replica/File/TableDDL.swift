@@ -1,5 +1,5 @@
+import LarderOData
 import LarderStorage
-import OData
 
 /// The SQL that makes and drops physical tables.
 enum TableDDL {

@@ -1,4 +1,4 @@
-import OData
+import LarderOData
 
 extension ColumnStorage {
   /// How values of a type stand in a column; nil for an entity or complex type, whose parts have columns of their own.

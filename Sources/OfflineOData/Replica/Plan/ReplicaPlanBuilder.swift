@@ -1,4 +1,4 @@
-import OData
+import LarderOData
 
 extension ReplicaPlan {
   /// The tables that a model becomes.

@@ -1,4 +1,4 @@
-import OData
+import LarderOData
 
 /// What joins the two ends of each navigation property: a referential constraint where one says it all, else links.
 struct ReplicaRelations {

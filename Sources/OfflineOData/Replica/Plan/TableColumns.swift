@@ -1,4 +1,4 @@
-import OData
+import LarderOData
 
 /// The columns of one entity table as they are found, type by type; complex properties are followed into their parts.
 struct TableColumns {

@@ -1,4 +1,4 @@
-import OData
+import LarderOData
 
 /// An entity table while the plan is made.
 struct TableDraft {

@@ -1,4 +1,4 @@
-import OData
+import LarderOData
 
 /// Which types derive from which, over a whole model.
 struct TypeHierarchy {

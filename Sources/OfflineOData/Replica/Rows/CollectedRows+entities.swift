@@ -1,5 +1,5 @@
+import LarderOData
 import LarderStorage
-import OData
 
 // What speaks of an entity rather than in it, and what joins it to the one around.
 extension CollectedRows {

@@ -1,5 +1,5 @@
+import LarderOData
 import LarderStorage
-import OData
 
 // Properties: most go from bytes to their cell at once; collections, complex values as JSON and undeclared ones are
 // gathered first.

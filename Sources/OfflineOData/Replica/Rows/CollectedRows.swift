@@ -1,5 +1,5 @@
+import LarderOData
 import LarderStorage
-import OData
 
 /// What a ``RowCollector`` has made of a payload's events so far.
 ///

@@ -1,4 +1,4 @@
-import OData
+import LarderOData
 
 /// A place in a payload that is open: an entity, a flat complex property of it, or a collection in line.
 struct EntityFrame {

@@ -1,5 +1,5 @@
+import LarderOData
 import LarderStorage
-import OData
 
 /// Entity-ids and the keys in them (URL Conventions 4.01 §4.3).
 enum EntityID {

@@ -1,4 +1,4 @@
-import OData
+import LarderOData
 
 /// Durations and V2's moments with more digits than picoseconds, which are kept exactly: the first of them, and how many there
 /// are.

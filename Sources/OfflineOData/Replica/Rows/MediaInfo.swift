@@ -1,4 +1,4 @@
-import OData
+import LarderOData
 
 /// What a payload says of the bytes of a media entity or stream property.
 struct MediaInfo {

@@ -1,4 +1,4 @@
-import OData
+import LarderOData
 
 /// What the names of a payload's members are in a table: found once for each name, then by its number.
 struct MemberMap {

@@ -1,5 +1,5 @@
+import LarderOData
 import LarderStorage
-import OData
 
 /// Rows and links as a payload told them, ready to be written: their identities are found by who writes.
 struct RowChunk: Sendable {

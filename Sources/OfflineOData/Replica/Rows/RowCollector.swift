@@ -1,5 +1,5 @@
+import LarderOData
 import LarderStorage
-import OData
 
 /// Why a payload cannot become rows.
 enum RowCollectorError: Error, Sendable, CustomStringConvertible {

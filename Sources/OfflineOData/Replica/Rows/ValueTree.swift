@@ -1,4 +1,4 @@
-import OData
+import LarderOData
 
 /// A value of a payload that stands in one cell: a collection, a complex value as JSON, an undeclared property.
 struct ValueTree {

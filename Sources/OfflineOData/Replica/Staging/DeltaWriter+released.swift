@@ -1,5 +1,5 @@
+import LarderOData
 import LarderStorage
-import OData
 
 // Rows that a delta may have taken the last hold from: judged at the end, when all of it is applied.
 extension DeltaWriter {

@@ -1,5 +1,5 @@
+import LarderOData
 import LarderStorage
-import OData
 
 /// Applies changes to the tables that readers see, inside one transaction.
 struct DeltaWriter {

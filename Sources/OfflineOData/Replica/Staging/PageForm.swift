@@ -1,5 +1,5 @@
+import LarderOData
 import LarderODataXML
-import OData
 
 /// What is known of an answer before it is read.
 struct PageForm: Sendable, Codable, Hashable {

@@ -1,4 +1,4 @@
-import OData
+import LarderOData
 
 /// Where rows stand in the answer of a defining query: its own entities, and those of each expanded navigation property.
 ///

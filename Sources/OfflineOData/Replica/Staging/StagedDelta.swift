@@ -1,6 +1,6 @@
 import LarderCore
+import LarderOData
 import LarderStorage
-import OData
 
 /// The changes of one defining query since its delta link: pages are kept as they came, then applied in one transaction
 /// with the next link.

@@ -1,6 +1,6 @@
 import LarderCore
+import LarderOData
 import LarderStorage
-import OData
 
 /// A whole read of one defining query: rows go to the next generation of their tables, page by page, and nobody sees
 /// them before ``finish(deltaLink:etag:lastModified:at:marks:)``.

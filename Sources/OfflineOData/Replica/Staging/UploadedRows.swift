@@ -1,5 +1,5 @@
+import LarderOData
 import LarderStorage
-import OData
 
 /// Rows that an upload has created, deleted or moved to another place, until a download shows what the defining queries have
 /// of them.

@@ -1,5 +1,5 @@
+import LarderOData
 import LarderStorage
-import OData
 import ODataService
 
 /// Carries out a conflict's policy: fetches the server's version, decides, asks the application where it wants to be.

@@ -1,5 +1,5 @@
+import LarderOData
 import LarderStorage
-import OData
 
 /// What becomes of a conflict, by its policy. Pure.
 enum ConflictDecision: Hashable, Sendable {

@@ -1,5 +1,5 @@
+import LarderOData
 import LarderStorage
-import OData
 import ODataService
 
 // The conflicts of a transaction: its change set failed as one, and one answer may stand for all.

@@ -1,6 +1,6 @@
 import LarderCore
+import LarderOData
 import LarderStorage
-import OData
 import ODataService
 
 /// Carries out what an ``UploadMachine`` decides: writes down what is sent, sends it, finds out what became of it, commits

@@ -1,6 +1,6 @@
 import LarderHTTP
+import LarderOData
 import LarderStorage
-import OData
 import ODataService
 
 /// The journal of a request's last send: committed before anything leaves, so that after a crash or a lost answer it can be

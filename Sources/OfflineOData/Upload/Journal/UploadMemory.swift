@@ -1,5 +1,5 @@
 import LarderCore
-import OData
+import LarderOData
 
 /// What uploads have found out about a service while the store is open.
 struct UploadMemory: Sendable, Hashable {

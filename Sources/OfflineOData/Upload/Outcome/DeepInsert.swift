@@ -1,4 +1,4 @@
-import OData
+import LarderOData
 
 /// Entities that are made with another one, and how those of an answer are known.
 enum DeepInsert {

@@ -1,4 +1,4 @@
-import OData
+import LarderOData
 import ODataService
 
 /// Reads an entity that was made, with those that were made with it: expanded, else behind its navigation properties.

@@ -1,5 +1,5 @@
+import LarderOData
 import LarderStorage
-import OData
 
 extension EntityCells {
   /// What a service says of an entity, as cells of its row: what it leaves out is left out. Undeclared properties of types

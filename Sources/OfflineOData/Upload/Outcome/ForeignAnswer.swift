@@ -1,5 +1,5 @@
 import LarderHTTP
-import OData
+import LarderOData
 import ODataService
 
 /// Answers that are not the service's: a page to sign in with, a proxy's, a network's that wants to be paid, and all of them

@@ -1,4 +1,4 @@
-import OData
+import LarderOData
 
 /// What an entity looks like behind later requests of its transaction: a service shows it so, and not as one of them alone
 /// has sent it. Pure.

@@ -1,6 +1,6 @@
 import LarderHTTP
+import LarderOData
 import LarderStorage
-import OData
 import ODataService
 
 /// What the service says of an entity: in the answer to a change, or when it is read.

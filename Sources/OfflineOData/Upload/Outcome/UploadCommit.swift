@@ -1,5 +1,5 @@
+import LarderOData
 import LarderStorage
-import OData
 
 /// What a commit of outcomes has counted.
 struct UploadCounts: Sendable, Hashable {

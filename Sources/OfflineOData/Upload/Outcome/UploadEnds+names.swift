@@ -1,6 +1,6 @@
 import LarderHTTP
+import LarderOData
 import LarderStorage
-import OData
 import ODataService
 
 // The names by which a service recognises repeated requests: whether it does, and whether it refuses them.

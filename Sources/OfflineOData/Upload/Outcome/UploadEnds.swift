@@ -1,6 +1,6 @@
 import LarderCore
+import LarderOData
 import LarderStorage
-import OData
 import ODataService
 
 /// What becomes of the requests of a unit, by the answers to them.

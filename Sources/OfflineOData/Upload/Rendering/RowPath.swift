@@ -1,5 +1,5 @@
+import LarderOData
 import LarderStorage
-import OData
 
 /// Where an entity of the store is found at the service.
 struct RowLocation: Hashable, Sendable {

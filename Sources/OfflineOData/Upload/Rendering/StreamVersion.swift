@@ -1,6 +1,6 @@
 import LarderHTTP
+import LarderOData
 import LarderStorage
-import OData
 import ODataService
 
 // Bytes of media entities and stream properties have ETags of their own, apart from their entities': changes of a stream go

@@ -1,5 +1,5 @@
 import LarderHTTP
-import OData
+import LarderOData
 import ODataService
 
 /// Reads what the service has now, to find out what became of a request, and to see another's version.

@@ -1,5 +1,5 @@
+import LarderOData
 import LarderStorage
-import OData
 
 /// The other end of a link that an uncertain request sets, adds or removes.
 struct LinkEnd: Sendable, Hashable {

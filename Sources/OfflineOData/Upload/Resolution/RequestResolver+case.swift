@@ -1,5 +1,5 @@
+import LarderOData
 import LarderStorage
-import OData
 
 // What the store knows of an uncertain request, read before the service is asked.
 extension RequestResolver {

@@ -1,4 +1,4 @@
-import OData
+import LarderOData
 import ODataService
 
 // Links of uncertain requests, compared with what the service has before they are sent again. A second time need not have

@@ -1,7 +1,7 @@
 import LarderCore
 import LarderHTTP
+import LarderOData
 import LarderStorage
-import OData
 import ODataService
 
 /// Finds out what became of an uncertain request: looks up what the service has now, and asks ``UncertainOutcome`` what that

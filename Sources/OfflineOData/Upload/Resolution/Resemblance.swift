@@ -1,4 +1,4 @@
-import OData
+import LarderOData
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials

@@ -1,4 +1,4 @@
-import OData
+import LarderOData
 
 // Contents of updates as they were sent, for comparison: with the service's keys of entities that other changes have made.
 extension RowPath {

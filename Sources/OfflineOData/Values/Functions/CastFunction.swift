@@ -1,5 +1,5 @@
+import LarderOData
 import LarderStorage
-import OData
 
 extension ReplicaSQL {
   /// `cast` between primitive types (URL Conventions 4.01 §5.1.1.10.1): NULL where it fails.

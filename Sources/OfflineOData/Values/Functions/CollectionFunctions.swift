@@ -1,5 +1,5 @@
+import LarderOData
 import LarderStorage
-import OData
 
 extension ReplicaSQL {
   /// Functions of collections that stand as JSON.

@@ -1,5 +1,5 @@
+import LarderOData
 import LarderStorage
-import OData
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials

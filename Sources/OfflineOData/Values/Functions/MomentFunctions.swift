@@ -1,5 +1,5 @@
+import LarderOData
 import LarderStorage
-import OData
 
 extension ReplicaSQL {
   /// Arithmetic of moments and durations, and their parts.

@@ -1,5 +1,5 @@
+import LarderOData
 import LarderStorage
-import OData
 
 /// A duration as SQL has it.
 struct SQLDuration {

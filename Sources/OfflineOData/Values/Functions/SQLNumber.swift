@@ -1,5 +1,5 @@
+import LarderOData
 import LarderStorage
-import OData
 
 /// A number as SQL has it, told by its storage class.
 enum SQLNumber {

@@ -1,4 +1,4 @@
-import OData
+import LarderOData
 
 /// Makes expressions by chance, as the text of URLs: about a shop's entities, of all types and with all operators that have a
 /// value in ``QueryWorldAnswers``.

@@ -1,4 +1,4 @@
-import OData
+import LarderOData
 
 // Canonical functions and casts (URL Conventions 4.01 §5.1.1.5 to §5.1.1.10).
 extension QueryWorldAnswers {

@@ -1,4 +1,4 @@
-import OData
+import LarderOData
 
 // What query options make of entities, as ``QueryAnswer`` describes an answer: identities, what is expanded behind a colon.
 extension QueryWorldAnswers {

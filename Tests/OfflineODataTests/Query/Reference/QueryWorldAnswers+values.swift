@@ -1,4 +1,4 @@
-import OData
+import LarderOData
 
 // Values of expressions: arithmetic, order.
 extension QueryWorldAnswers {

@@ -1,4 +1,4 @@
-import OData
+import LarderOData
 
 /// Evaluates bound expressions on entities in memory, straightforwardly: what the standard says, and nothing of SQL.
 ///

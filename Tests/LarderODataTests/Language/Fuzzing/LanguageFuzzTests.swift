@@ -1,0 +1,72 @@
+import Foundation
+import LarderOData
+import TestSupport
+import Testing
+
+/// The fuzzer that `make fuzz` runs, for half a minute. One after another: each of these keeps a processor busy.
+@Suite("Fuzzing the language", .timeLimit(.minutes(5)), .serialized)
+struct LanguageFuzzTests {
+  private static func corpus() throws -> [FuzzCase] {
+    let own = try FuzzCorpus.read(PackageRoot.folder.appending(path: "Fuzzing/Corpus"))
+    let standard = SharedOData.folder.flatMap { FuzzCorpus.grammarCases($0.appending(path: "abnf-cases.json")) }
+    return own + (standard ?? [])
+  }
+
+  @Test("The texts to begin with are valid, print, and print again as the same")
+  func corpusIsValid() throws {
+    let own = try FuzzCorpus.read(PackageRoot.folder.appending(path: "Fuzzing/Corpus"))
+    #expect(own.count > 40)
+    for item in own {
+      #expect(item.entry.refusal(item.text, item.version) == nil, "\(item.entry) \(item.text)")
+      #expect(FuzzChecks.complaint(item) == nil, "\(item.entry) \(item.text)")
+    }
+  }
+
+  @Test("What a fuzzer found once stays mended")
+  func failCases() throws {
+    for item in try FuzzCorpus.read(PackageRoot.folder.appending(path: "Fuzzing/FailCases")) {
+      #expect(FuzzChecks.complaint(item) == nil, "\(item.entry) \(item.text)")
+    }
+  }
+
+  @Test("Random texts, mutants and trees for 30 seconds")
+  func random() async throws {
+    let seed = PrintedSeed(for: "fuzzing the language").seed
+    let report = try await onOwnThread { FuzzRun(corpus: try LanguageFuzzTests.corpus()).run(seed: seed, seconds: 30) }
+    print("fuzzing the language: \(report.steps) steps, \(report.trees) trees")
+    for failure in report.failures { Issue.record("\(failure)") }
+    #expect(report.steps > 100)
+    #expect(report.trees > 100)
+  }
+
+  @Test(
+    "100,000 levels are too deep, and the deepest that are taken work, on a stack of 512 kB",
+    arguments: FuzzDepth.families)
+  func depth(family: FuzzFamily) async throws {
+    let complaint = try await onSmallStack { FuzzDepth.complaint(family) }
+    #expect(complaint == nil)
+  }
+
+  @Test("100,000 openings of all kinds are refused on a stack of 512 kB")
+  func mixtures() async throws {
+    let seed = PrintedSeed(for: "mixtures of openings").seed
+    for step in 0..<20 {
+      let text = FuzzDepth.mixture(seed: seed &+ UInt64(step), count: 100_000)
+      #expect(try await onSmallStack { FuzzEntry.expression.refusal(text, .v401) != nil })
+    }
+  }
+
+  @Test("Twice the text is read in twice the steps", arguments: FuzzGrowth.families)
+  func growth(family: FuzzFamily) throws {
+    func reads(_ bytes: Int) -> Int {
+      let reads = ByteReads()
+      _ = ByteReads.$current.withValue(reads) { family.entry.refusal(family.text(bytes: bytes), family.version) }
+      return reads.count
+    }
+    let (once, twice) = (reads(6 << 10), reads(12 << 10))
+    // What is no encoding at all is refused before it is read.
+    #expect(once > 0 || family.part == "%")
+    #expect(twice <= 2 * once + 1000, "\(family)")
+    #expect(twice <= 60 * 12 << 10, "\(family)")
+  }
+}
