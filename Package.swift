@@ -42,7 +42,7 @@ let package = Package(
     .library(name: "LarderOData", targets: ["LarderOData", "LarderODataXML"]),
     .library(name: "ODataService", targets: ["ODataService"]),
     .library(name: "LarderHTTP", targets: ["LarderHTTP"]),
-    .library(name: "CurlTransport", targets: ["CurlTransport"]),
+    .library(name: "LarderCurl", targets: ["LarderCurl"]),
     .library(name: "URLSessionTransport", targets: ["URLSessionTransport"]),
     .library(name: "ContentCache", targets: ["ContentCache"]),
     .library(name: "ObjectStore", targets: ["ObjectStore"]),
@@ -70,7 +70,7 @@ let package = Package(
     .target(name: "LarderOData", dependencies: ["LarderHTTP", "LarderCore"], swiftSettings: common),
     .target(name: "LarderODataXML", dependencies: ["LarderOData", "LarderCore", "CXML2"], swiftSettings: touchingC),
     .target(
-      name: "CurlTransport", dependencies: ["LarderHTTP", "LarderCore", "CCurl", "CZlib"], swiftSettings: touchingC),
+      name: "LarderCurl", dependencies: ["LarderHTTP", "LarderCore", "CCurl", "CZlib"], swiftSettings: touchingC),
     .target(name: "URLSessionTransport", dependencies: ["LarderHTTP", "LarderCore"], swiftSettings: common),
     .target(
       name: "LarderStorage",
@@ -103,7 +103,7 @@ let package = Package(
       name: "LarderCommands",
       dependencies: [
         "OnlineOData", "OfflineOData", "ODataService", "LarderOData", "LarderODataXML", "LarderHTTP", "LarderCore",
-        "CurlTransport",
+        "LarderCurl",
         "ContentCache", "ObjectStore", "LarderStorage", onLinux("Gateway"),
       ].compactMap { $0 },
       exclude: notHere, swiftSettings: common),
@@ -138,7 +138,7 @@ let package = Package(
     ),
     .testTarget(
       name: "TransportTests",
-      dependencies: ["CurlTransport", "URLSessionTransport", "LarderHTTP", "TestSupport"], swiftSettings: common),
+      dependencies: ["LarderCurl", "URLSessionTransport", "LarderHTTP", "TestSupport"], swiftSettings: common),
     .testTarget(
       name: "LarderStorageTests", dependencies: ["LarderStorage", "TestSupport", "StorageRig"], swiftSettings: common),
     .executableTarget(
@@ -146,34 +146,34 @@ let package = Package(
     .testTarget(
       name: "ODataServiceTests",
       dependencies: [
-        "ODataService", "LarderOData", "LarderODataXML", "LarderHTTP", "LarderCore", "CurlTransport", "TestSupport",
+        "ODataService", "LarderOData", "LarderODataXML", "LarderHTTP", "LarderCore", "LarderCurl", "TestSupport",
       ],
       swiftSettings: common),
     .testTarget(
       name: "OnlineODataTests",
       dependencies: [
-        "OnlineOData", "ODataService", "LarderOData", "LarderHTTP", "LarderStorage", "CurlTransport", "TestSupport",
+        "OnlineOData", "ODataService", "LarderOData", "LarderHTTP", "LarderStorage", "LarderCurl", "TestSupport",
         "CrashRig",
       ], swiftSettings: common),
     .testTarget(
       name: "OfflineODataTests",
       dependencies: [
         "OfflineOData", "ODataService", "LarderOData", "LarderODataXML", "LarderHTTP", "LarderCore", "LarderStorage",
-        "CurlTransport",
+        "LarderCurl",
         "TestSupport", "CrashRig",
       ], swiftSettings: touchingC),
     .executableTarget(
       name: "CrashRig",
       dependencies: [
         "OnlineOData", "OfflineOData", "ODataService", "ContentCache", "ObjectStore", "LarderHTTP", "LarderStorage",
-        "CurlTransport",
+        "LarderCurl",
       ],
       path: "Tests/CrashRig",
       swiftSettings: common),
     .testTarget(
       name: "ContentCacheTests",
       dependencies: [
-        "ContentCache", "LarderHTTP", "LarderCore", "LarderStorage", "CurlTransport", "TestSupport", "CrashRig",
+        "ContentCache", "LarderHTTP", "LarderCore", "LarderStorage", "LarderCurl", "TestSupport", "CrashRig",
       ],
       swiftSettings: common),
     .testTarget(
@@ -191,7 +191,7 @@ let package = Package(
       dependencies: [
         "OnlineOData", "OfflineOData", "ContentCache", "ObjectStore", "ODataService", "LarderOData", "LarderODataXML",
         "LarderHTTP",
-        "CurlTransport", "TestSupport",
+        "LarderCurl", "TestSupport",
       ], swiftSettings: common),
     .testTarget(name: "ArchitectureTests", dependencies: ["TestSupport"], swiftSettings: common),
   ]
@@ -207,7 +207,7 @@ let package = Package(
       swiftSettings: touchingC),
     .testTarget(
       name: "GatewayTests",
-      dependencies: ["Gateway", "ContentCache", "LarderHTTP", "LarderCore", "CurlTransport", "TestSupport"],
+      dependencies: ["Gateway", "ContentCache", "LarderHTTP", "LarderCore", "LarderCurl", "TestSupport"],
       swiftSettings: common),
   ]
 #endif

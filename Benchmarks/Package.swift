@@ -36,7 +36,7 @@ let package = Package(
       name: "OfflineBenchmark",
       dependencies: [
         "CBenchSQLite", "KeyCost", .product(name: "OfflineOData", package: "larder"),
-        .product(name: "CurlTransport", package: "larder"), .product(name: "LarderHTTP", package: "larder"),
+        .product(name: "LarderCurl", package: "larder"), .product(name: "LarderHTTP", package: "larder"),
         .product(name: "LarderOData", package: "larder"),
       ], swiftSettings: [.swiftLanguageMode(.v6), .enableUpcomingFeature("NonisolatedNonsendingByDefault")]),
     .executableTarget(

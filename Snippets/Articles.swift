@@ -1,8 +1,8 @@
 //! JSON of an API by a listener; offline whatever is stored, however old.
 
 import ContentCache
-import CurlTransport
 import Foundation
+import LarderCurl
 
 struct Article: Decodable, Sendable {
   let title: String

@@ -1,8 +1,8 @@
 //! Each of the four stores under a key: nothing of theirs on the disk can be read without it.
 
 import ContentCache
-import CurlTransport
 import Foundation
+import LarderCurl
 import ObjectStore
 import OfflineOData
 import OnlineOData

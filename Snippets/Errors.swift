@@ -1,7 +1,7 @@
 //! Errors of the offline store, told apart: by category and name, or all at once.
 
-import CurlTransport
 import Foundation
+import LarderCurl
 import LarderOData
 import ODataService
 import OfflineOData

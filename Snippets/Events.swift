@@ -1,7 +1,7 @@
 //! The same course as an AsyncSequence of events.
 
-import CurlTransport
 import Foundation
+import LarderCurl
 import ODataService
 import OnlineOData
 

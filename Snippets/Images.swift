@@ -1,8 +1,8 @@
 //! An image: what is known of it at once, the new one when the server has answered.
 
 import ContentCache
-import CurlTransport
 import Foundation
+import LarderCurl
 
 /// Stands for what an application makes of the bytes; anything that is no PNG is an error of the parser.
 struct Image: Sendable {

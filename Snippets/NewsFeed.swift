@@ -1,7 +1,7 @@
 //! A news feed: the articles of last time at once, the new ones when the server has answered.
 
-import CurlTransport
 import Foundation
+import LarderCurl
 import LarderOData
 import ODataService
 import OnlineOData

@@ -1,7 +1,7 @@
 //! A service used without a network: a copy of its orders in a file, asked by OData URLs, brought up to date when there is one.
 
-import CurlTransport
 import Foundation
+import LarderCurl
 import LarderOData
 import OfflineOData
 

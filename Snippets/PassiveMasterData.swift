@@ -1,7 +1,7 @@
 //! Master data that changes seldom: read once while there is a network, then from the cache alone.
 
-import CurlTransport
 import Foundation
+import LarderCurl
 import LarderOData
 import ODataService
 import OnlineOData

@@ -1,7 +1,7 @@
 //! Two users share a device: what the one has changed waits, encrypted, until that user comes back; the other never sees it.
 
-import CurlTransport
 import Foundation
+import LarderCurl
 import LarderStorage
 import OfflineOData
 

@@ -17,7 +17,7 @@ struct GateTests {
       ("Sources/LarderOData/A.swift", "import FoundationNetworking"),
       ("Sources/LarderOData/A.swift", "internal import struct OnlineOData.ODataEntity"),
       ("Sources/OnlineOData/A.swift", "import CSQLite"),
-      ("Sources/CurlTransport/A.swift", "@preconcurrency import CXML2"),
+      ("Sources/LarderCurl/A.swift", "@preconcurrency import CXML2"),
       ("Sources/Unheard/A.swift", "let one = 1\nimport LarderHTTP"),
       ("Sources/OnlineOData/A.swift", "import ContentCache"),
       ("Loose.swift", ""),
@@ -142,7 +142,7 @@ struct GateTests {
     ])
   func ambient(line: String) {
     #expect(Traps.ambient(in: file(line)).count == 1)
-    #expect(Traps.ambient(in: file(line, path: "Sources/CurlTransport/A.swift")).isEmpty)
+    #expect(Traps.ambient(in: file(line, path: "Sources/LarderCurl/A.swift")).isEmpty)
     #expect(Traps.ambient(in: file("let a = b  // \(line)")).isEmpty)
   }
 

@@ -19,7 +19,7 @@ enum ImportMatrix {
     // The C library alone knows how large a thread's stack is.
     "LarderOData": Row(targets: ["LarderHTTP", "LarderCore"], system: libc.union(["Synchronization"])),
     "LarderODataXML": Row(targets: ["LarderOData", "LarderCore", "CXML2"], system: threads.union(libc)),
-    "CurlTransport": Row(targets: ["LarderHTTP", "LarderCore", "CCurl", "CZlib"], system: threads.union(libc)),
+    "LarderCurl": Row(targets: ["LarderHTTP", "LarderCore", "CCurl", "CZlib"], system: threads.union(libc)),
     "URLSessionTransport": Row(
       targets: ["LarderHTTP", "LarderCore"], system: threads.union(["Foundation", "FoundationNetworking"])),
     "LarderStorage": Row(
@@ -42,7 +42,7 @@ enum ImportMatrix {
     "LarderCommands": Row(
       targets: [
         "OnlineOData", "OfflineOData", "ODataService", "LarderOData", "LarderODataXML", "LarderHTTP", "LarderCore",
-        "CurlTransport",
+        "LarderCurl",
         "ContentCache", "ObjectStore", "LarderStorage", "Gateway",
       ],
       system: threads.union(libc)),
@@ -51,8 +51,8 @@ enum ImportMatrix {
 
   /// The system libraries and the only target that may import each.
   static let importers = [
-    "CSQLite": "LarderStorage", "CCrypto": "LarderStorage", "CXML2": "LarderODataXML", "CCurl": "CurlTransport",
-    "CZlib": "CurlTransport",
+    "CSQLite": "LarderStorage", "CCrypto": "LarderStorage", "CXML2": "LarderODataXML", "CCurl": "LarderCurl",
+    "CZlib": "LarderCurl",
     "CMicroHTTPD": "Gateway",
   ]
 

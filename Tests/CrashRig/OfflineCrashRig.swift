@@ -1,5 +1,5 @@
-import CurlTransport
 import Foundation
+import LarderCurl
 import ODataService
 import OfflineOData
 

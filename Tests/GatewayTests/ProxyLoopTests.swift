@@ -1,6 +1,6 @@
 import ContentCache
-import CurlTransport
 import Gateway
+import LarderCurl
 import LarderHTTP
 import Synchronization
 import TestSupport

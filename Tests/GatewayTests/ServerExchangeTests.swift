@@ -1,5 +1,5 @@
-import CurlTransport
 import Gateway
+import LarderCurl
 import LarderHTTP
 import Synchronization
 import TestSupport

@@ -1,8 +1,8 @@
 import ContentCache
-import CurlTransport
 import Foundation
 import Gateway
 import LarderCore
+import LarderCurl
 import LarderHTTP
 import Synchronization
 import TestSupport

@@ -1,5 +1,5 @@
-import CurlTransport
 import Foundation
+import LarderCurl
 import LarderHTTP
 import TestSupport
 import Testing

@@ -1,7 +1,7 @@
 import LarderHTTP
 import Testing
 
-@testable import CurlTransport
+@testable import LarderCurl
 
 @Suite("Content codings", .timeLimit(.minutes(5)))
 struct ContentDecoderTests {

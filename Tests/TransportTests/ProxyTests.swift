@@ -3,7 +3,7 @@ import LarderHTTP
 import TestSupport
 import Testing
 
-@testable import CurlTransport
+@testable import LarderCurl
 
 @Suite("Proxies", .timeLimit(.minutes(5)))
 struct ProxyTests {

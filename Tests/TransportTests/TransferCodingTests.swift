@@ -1,4 +1,4 @@
-import CurlTransport
+import LarderCurl
 import LarderHTTP
 import TestSupport
 import Testing

@@ -1,5 +1,5 @@
-import CurlTransport
 import Foundation
+import LarderCurl
 import OfflineOData
 
 /// The rows, and how a store of them is made.

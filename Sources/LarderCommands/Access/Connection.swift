@@ -1,4 +1,4 @@
-internal import CurlTransport
+internal import LarderCurl
 internal import LarderHTTP
 
 /// The transport of the platform, with the settings of the command line.

@@ -1,6 +1,6 @@
 import ContentCache
-import CurlTransport
 import Foundation
+import LarderCurl
 import LarderHTTP
 import TestSupport
 import Testing

@@ -1,6 +1,6 @@
-import CurlTransport
 import Foundation
 import LarderCore
+import LarderCurl
 import LarderHTTP
 import LarderOData
 import ODataService
