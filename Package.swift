@@ -43,7 +43,7 @@ let package = Package(
     .library(name: "ODataService", targets: ["ODataService"]),
     .library(name: "LarderHTTP", targets: ["LarderHTTP"]),
     .library(name: "LarderCurl", targets: ["LarderCurl"]),
-    .library(name: "URLSessionTransport", targets: ["URLSessionTransport"]),
+    .library(name: "LarderURLSession", targets: ["LarderURLSession"]),
     .library(name: "ContentCache", targets: ["ContentCache"]),
     .library(name: "ObjectStore", targets: ["ObjectStore"]),
     .library(name: "LarderStorage", targets: ["LarderStorage"]),
@@ -71,7 +71,7 @@ let package = Package(
     .target(name: "LarderODataXML", dependencies: ["LarderOData", "LarderCore", "CXML2"], swiftSettings: touchingC),
     .target(
       name: "LarderCurl", dependencies: ["LarderHTTP", "LarderCore", "CCurl", "CZlib"], swiftSettings: touchingC),
-    .target(name: "URLSessionTransport", dependencies: ["LarderHTTP", "LarderCore"], swiftSettings: common),
+    .target(name: "LarderURLSession", dependencies: ["LarderHTTP", "LarderCore"], swiftSettings: common),
     .target(
       name: "LarderStorage",
       dependencies: [
@@ -138,7 +138,7 @@ let package = Package(
     ),
     .testTarget(
       name: "TransportTests",
-      dependencies: ["LarderCurl", "URLSessionTransport", "LarderHTTP", "TestSupport"], swiftSettings: common),
+      dependencies: ["LarderCurl", "LarderURLSession", "LarderHTTP", "TestSupport"], swiftSettings: common),
     .testTarget(
       name: "LarderStorageTests", dependencies: ["LarderStorage", "TestSupport", "StorageRig"], swiftSettings: common),
     .executableTarget(

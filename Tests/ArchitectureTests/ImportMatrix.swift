@@ -20,7 +20,7 @@ enum ImportMatrix {
     "LarderOData": Row(targets: ["LarderHTTP", "LarderCore"], system: libc.union(["Synchronization"])),
     "LarderODataXML": Row(targets: ["LarderOData", "LarderCore", "CXML2"], system: threads.union(libc)),
     "LarderCurl": Row(targets: ["LarderHTTP", "LarderCore", "CCurl", "CZlib"], system: threads.union(libc)),
-    "URLSessionTransport": Row(
+    "LarderURLSession": Row(
       targets: ["LarderHTTP", "LarderCore"], system: threads.union(["Foundation", "FoundationNetworking"])),
     "LarderStorage": Row(
       targets: ["LarderCore", "CSQLite", "CCrypto"],

@@ -1,10 +1,10 @@
 import Foundation
 import LarderCurl
 import LarderHTTP
+import LarderURLSession
 import Synchronization
 import TestSupport
 import Testing
-import URLSessionTransport
 
 @Suite("Against nginx", .timeLimit(.minutes(5)))
 final class RealServerTests {

@@ -1,9 +1,9 @@
 import Foundation
 import LarderCurl
 import LarderHTTP
+import LarderURLSession
 import TestSupport
 import Testing
-import URLSessionTransport
 
 /// The two transports, as the arguments of one test body.
 enum Rig: String, Sendable, CaseIterable, CustomTestStringConvertible {

@@ -2,11 +2,11 @@ import ContentCache
 import Foundation
 import LarderHTTP
 import LarderOData
+import LarderURLSession
 import ODataService
 import ObjectStore
 import OfflineOData
 import OnlineOData
-import URLSessionTransport
 
 /// One store of each kind, over one transport.
 struct Stores: Sendable {
