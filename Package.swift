@@ -40,7 +40,7 @@ let package = Package(
     .library(name: "OnlineOData", targets: ["OnlineOData"]),
     .library(name: "OfflineOData", targets: ["OfflineOData"]),
     .library(name: "LarderOData", targets: ["LarderOData", "LarderODataXML"]),
-    .library(name: "ODataService", targets: ["ODataService"]),
+    .library(name: "LarderService", targets: ["LarderService"]),
     .library(name: "LarderHTTP", targets: ["LarderHTTP"]),
     .library(name: "LarderCurl", targets: ["LarderCurl"]),
     .library(name: "LarderURLSession", targets: ["LarderURLSession"]),
@@ -81,15 +81,15 @@ let package = Package(
 
     // One conversation with a service, and the store on it.
     .target(
-      name: "ODataService", dependencies: ["LarderOData", "LarderODataXML", "LarderHTTP", "LarderCore"],
+      name: "LarderService", dependencies: ["LarderOData", "LarderODataXML", "LarderHTTP", "LarderCore"],
       swiftSettings: common),
     .target(
       name: "OnlineOData",
-      dependencies: ["ODataService", "LarderOData", "LarderODataXML", "LarderHTTP", "LarderCore", "LarderStorage"],
+      dependencies: ["LarderService", "LarderOData", "LarderODataXML", "LarderHTTP", "LarderCore", "LarderStorage"],
       swiftSettings: common),
     .target(
       name: "OfflineOData",
-      dependencies: ["ODataService", "LarderOData", "LarderODataXML", "LarderHTTP", "LarderCore", "LarderStorage"],
+      dependencies: ["LarderService", "LarderOData", "LarderODataXML", "LarderHTTP", "LarderCore", "LarderStorage"],
       swiftSettings: touchingC),
 
     // Resources of any kind.
@@ -102,7 +102,7 @@ let package = Package(
     .target(
       name: "LarderCommands",
       dependencies: [
-        "OnlineOData", "OfflineOData", "ODataService", "LarderOData", "LarderODataXML", "LarderHTTP", "LarderCore",
+        "OnlineOData", "OfflineOData", "LarderService", "LarderOData", "LarderODataXML", "LarderHTTP", "LarderCore",
         "LarderCurl",
         "ContentCache", "ObjectStore", "LarderStorage", onLinux("Gateway"),
       ].compactMap { $0 },
@@ -114,18 +114,18 @@ let package = Package(
       name: "TestSupport", dependencies: ["LarderHTTP", "LarderCore"], path: "Tests/TestSupport", swiftSettings: common),
     .target(
       name: "HistoryRig",
-      dependencies: ["OfflineOData", "ODataService", "LarderOData", "LarderHTTP", "LarderCore", "TestSupport"],
+      dependencies: ["OfflineOData", "LarderService", "LarderOData", "LarderHTTP", "LarderCore", "TestSupport"],
       path: "Tests/HistoryRig", swiftSettings: common),
     .executableTarget(
       name: "HistoryRunner", dependencies: ["HistoryRig"], path: "Tests/HistoryRunner", swiftSettings: common),
     .testTarget(
       name: "HistoryRigTests",
-      dependencies: ["HistoryRig", "OfflineOData", "ODataService", "LarderOData", "LarderHTTP", "TestSupport"],
+      dependencies: ["HistoryRig", "OfflineOData", "LarderService", "LarderOData", "LarderHTTP", "TestSupport"],
       swiftSettings: common),
     .testTarget(
       name: "LarderCoreTests",
       dependencies: [
-        "LarderCore", "OnlineOData", "OfflineOData", "ODataService", "LarderOData", "LarderODataXML", "LarderHTTP",
+        "LarderCore", "OnlineOData", "OfflineOData", "LarderService", "LarderOData", "LarderODataXML", "LarderHTTP",
         "ContentCache",
         "ObjectStore", "LarderStorage", onLinux("Gateway"), "TestSupport",
       ].compactMap { $0 }, swiftSettings: common),
@@ -144,28 +144,28 @@ let package = Package(
     .executableTarget(
       name: "StorageRig", dependencies: ["LarderStorage"], path: "Tests/StorageRig", swiftSettings: common),
     .testTarget(
-      name: "ODataServiceTests",
+      name: "LarderServiceTests",
       dependencies: [
-        "ODataService", "LarderOData", "LarderODataXML", "LarderHTTP", "LarderCore", "LarderCurl", "TestSupport",
+        "LarderService", "LarderOData", "LarderODataXML", "LarderHTTP", "LarderCore", "LarderCurl", "TestSupport",
       ],
       swiftSettings: common),
     .testTarget(
       name: "OnlineODataTests",
       dependencies: [
-        "OnlineOData", "ODataService", "LarderOData", "LarderHTTP", "LarderStorage", "LarderCurl", "TestSupport",
+        "OnlineOData", "LarderService", "LarderOData", "LarderHTTP", "LarderStorage", "LarderCurl", "TestSupport",
         "CrashRig",
       ], swiftSettings: common),
     .testTarget(
       name: "OfflineODataTests",
       dependencies: [
-        "OfflineOData", "ODataService", "LarderOData", "LarderODataXML", "LarderHTTP", "LarderCore", "LarderStorage",
+        "OfflineOData", "LarderService", "LarderOData", "LarderODataXML", "LarderHTTP", "LarderCore", "LarderStorage",
         "LarderCurl",
         "TestSupport", "CrashRig",
       ], swiftSettings: touchingC),
     .executableTarget(
       name: "CrashRig",
       dependencies: [
-        "OnlineOData", "OfflineOData", "ODataService", "ContentCache", "ObjectStore", "LarderHTTP", "LarderStorage",
+        "OnlineOData", "OfflineOData", "LarderService", "ContentCache", "ObjectStore", "LarderHTTP", "LarderStorage",
         "LarderCurl",
       ],
       path: "Tests/CrashRig",
@@ -189,7 +189,7 @@ let package = Package(
     .testTarget(
       name: "IntegrationTests",
       dependencies: [
-        "OnlineOData", "OfflineOData", "ContentCache", "ObjectStore", "ODataService", "LarderOData", "LarderODataXML",
+        "OnlineOData", "OfflineOData", "ContentCache", "ObjectStore", "LarderService", "LarderOData", "LarderODataXML",
         "LarderHTTP",
         "LarderCurl", "TestSupport",
       ], swiftSettings: common),

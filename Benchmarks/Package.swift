@@ -21,7 +21,7 @@ let package = Package(
         "CBenchSQLite", "KeyCost",
         .product(name: "OnlineOData", package: "larder"),
         .product(name: "LarderHTTP", package: "larder"),
-        .product(name: "ODataService", package: "larder"),
+        .product(name: "LarderService", package: "larder"),
       ], swiftSettings: [.swiftLanguageMode(.v6)]),
     .executableTarget(
       name: "ContentBenchmark",

@@ -3,7 +3,7 @@
 import Foundation
 import LarderCurl
 import LarderOData
-import ODataService
+import LarderService
 import OfflineOData
 
 guard CommandLine.arguments.count == 3, let root = URL(string: CommandLine.arguments[1]) else {

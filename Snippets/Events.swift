@@ -2,7 +2,7 @@
 
 import Foundation
 import LarderCurl
-import ODataService
+import LarderService
 import OnlineOData
 
 guard CommandLine.arguments.count == 4, let root = URL(string: CommandLine.arguments[1]) else {

@@ -3,7 +3,7 @@
 import Foundation
 import LarderCurl
 import LarderOData
-import ODataService
+import LarderService
 import OnlineOData
 
 /// Shows what each call brings. One listener may serve any number of requests.

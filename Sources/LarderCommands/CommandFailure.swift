@@ -1,8 +1,8 @@
 internal import ContentCache
 internal import LarderHTTP
 internal import LarderOData
+internal import LarderService
 internal import LarderStorage
-internal import ODataService
 internal import ObjectStore
 internal import OfflineOData
 internal import OnlineOData

@@ -19,9 +19,9 @@
 import LarderCore
 public import LarderHTTP
 public import LarderOData
+public import LarderService
 // Who imports this module names `StorageKey` and `StorageError` without another import.
 @_exported public import LarderStorage
-public import ODataService
 
 #if canImport(FoundationEssentials)
   public import FoundationEssentials

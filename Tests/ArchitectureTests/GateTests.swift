@@ -10,7 +10,7 @@ struct GateTests {
   @Test(
     "a wrong import is refused",
     arguments: [
-      ("Sources/LarderOData/A.swift", "public import ODataService"),
+      ("Sources/LarderOData/A.swift", "public import LarderService"),
       ("Sources/LarderOData/A.swift", "import Foundation"),
       ("Sources/LarderOData/A.swift", "#if os(Linux)\n  import Foundation\n#endif"),
       ("Sources/LarderOData/A.swift", "#if canImport(FoundationEssentials)\n  import Foundation\n#endif"),

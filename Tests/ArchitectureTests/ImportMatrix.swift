@@ -25,14 +25,14 @@ enum ImportMatrix {
     "LarderStorage": Row(
       targets: ["LarderCore", "CSQLite", "CCrypto"],
       system: threads.union(libc).union(["CryptoKit", "CommonCrypto"])),
-    "ODataService": Row(
+    "LarderService": Row(
       targets: ["LarderOData", "LarderODataXML", "LarderHTTP", "LarderCore"], system: threads),
     "OnlineOData": Row(
-      targets: ["ODataService", "LarderOData", "LarderODataXML", "LarderHTTP", "LarderCore", "LarderStorage"],
+      targets: ["LarderService", "LarderOData", "LarderODataXML", "LarderHTTP", "LarderCore", "LarderStorage"],
       system: threads
     ),
     "OfflineOData": Row(
-      targets: ["ODataService", "LarderOData", "LarderODataXML", "LarderHTTP", "LarderCore", "LarderStorage"],
+      targets: ["LarderService", "LarderOData", "LarderODataXML", "LarderHTTP", "LarderCore", "LarderStorage"],
       system: threads.union(libc).union(["Observation"])),
     "ContentCache": Row(
       targets: ["LarderHTTP", "LarderCore", "LarderStorage"], system: threads.union(libc)),
@@ -41,7 +41,7 @@ enum ImportMatrix {
       targets: ["ContentCache", "LarderHTTP", "LarderCore", "CMicroHTTPD"], system: threads.union(libc)),
     "LarderCommands": Row(
       targets: [
-        "OnlineOData", "OfflineOData", "ODataService", "LarderOData", "LarderODataXML", "LarderHTTP", "LarderCore",
+        "OnlineOData", "OfflineOData", "LarderService", "LarderOData", "LarderODataXML", "LarderHTTP", "LarderCore",
         "LarderCurl",
         "ContentCache", "ObjectStore", "LarderStorage", "Gateway",
       ],

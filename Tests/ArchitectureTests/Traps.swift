@@ -53,7 +53,7 @@ enum Traps {
     "Sources/LarderStorage/File/WholeFile.swift": "names a file so that nobody can guess the name",
     "Sources/LarderStorage/Digest/Digest.swift": "keys and nonces come from the system alone",
     "Sources/ContentCache/Cache/Tiered/ChangeMark.swift": "looks once a second whether its file is in place",
-    "Sources/ODataService/Store/Blocking.swift": "blocks the thread of the caller until a task has ended",
+    "Sources/LarderService/Store/Blocking.swift": "blocks the thread of the caller until a task has ended",
   ]
 
   /// True where a `!` stands behind a name or a closing bracket, and is not the first half of `!=`.

@@ -10,7 +10,7 @@
 
 import Foundation
 import LarderHTTP
-import ODataService
+import LarderService
 import OnlineOData
 
 /// A service in this process whose every answer proves itself: its content says the URL, the round and a check of both.

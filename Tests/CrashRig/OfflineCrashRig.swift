@@ -1,6 +1,6 @@
 import Foundation
 import LarderCurl
-import ODataService
+import LarderService
 import OfflineOData
 
 /// Copies a service into an offline store, and says how far it is.

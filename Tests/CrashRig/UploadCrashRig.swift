@@ -2,7 +2,7 @@ import Foundation
 import LarderCurl
 import LarderHTTP
 import LarderOData
-import ODataService
+import LarderService
 import OfflineOData
 
 /// Makes changes in an offline store and uploads them, as fast as it can, and says which changes were acknowledged. Each

@@ -1,4 +1,4 @@
-import ODataService
+import LarderService
 import Synchronization
 
 /// Hears one request and keeps every call as it was at that moment.

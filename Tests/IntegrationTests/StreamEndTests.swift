@@ -2,7 +2,7 @@ import ContentCache
 import Foundation
 import LarderCurl
 import LarderHTTP
-import ODataService
+import LarderService
 import ObjectStore
 import OnlineOData
 import TestSupport

@@ -1,7 +1,7 @@
 import Foundation
 import LarderCurl
 import LarderOData
-import ODataService
+import LarderService
 import OnlineOData
 import TestSupport
 import Testing

@@ -6,8 +6,8 @@ import Testing
 @testable import ContentCache
 @testable import LarderOData
 @testable import LarderODataXML
+@testable import LarderService
 @testable import LarderStorage
-@testable import ODataService
 @testable import ObjectStore
 @testable import OfflineOData
 @testable import OnlineOData

@@ -1,6 +1,6 @@
 import Foundation
+import LarderService
 import LarderStorage
-import ODataService
 import OnlineOData
 import TestSupport
 import Testing

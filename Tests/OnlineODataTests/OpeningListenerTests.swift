@@ -1,5 +1,5 @@
 import Foundation
-import ODataService
+import LarderService
 import OnlineOData
 import Synchronization
 import TestSupport

@@ -1,7 +1,7 @@
 import Foundation
 import LarderHTTP
+import LarderService
 import LarderStorage
-import ODataService
 import OnlineOData
 import Synchronization
 import TestSupport

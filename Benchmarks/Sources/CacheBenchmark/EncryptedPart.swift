@@ -1,7 +1,7 @@
 import Foundation
 import KeyCost
 import LarderHTTP
-import ODataService
+import LarderService
 import OnlineOData
 
 /// What a key costs the technical cache: the same requests through one without and one with.

@@ -2,8 +2,8 @@ import ContentCache
 import Foundation
 import LarderHTTP
 import LarderOData
+import LarderService
 import LarderURLSession
-import ODataService
 import ObjectStore
 import OfflineOData
 import OnlineOData

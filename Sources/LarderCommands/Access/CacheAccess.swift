@@ -1,6 +1,6 @@
 internal import LarderHTTP
+internal import LarderService
 internal import LarderStorage
-internal import ODataService
 internal import OnlineOData
 
 #if canImport(FoundationEssentials)

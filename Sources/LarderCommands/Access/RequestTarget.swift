@@ -1,4 +1,4 @@
-internal import ODataService
+internal import LarderService
 
 #if canImport(FoundationEssentials)
   internal import FoundationEssentials

@@ -1,6 +1,6 @@
 internal import LarderHTTP
 internal import LarderOData
-internal import ODataService
+internal import LarderService
 
 /// A service's refusal, in words for the command line.
 enum ServiceFailure {

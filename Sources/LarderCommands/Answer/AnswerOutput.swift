@@ -1,5 +1,5 @@
 internal import LarderHTTP
-internal import ODataService
+internal import LarderService
 
 /// Where an answer's content goes, and in what form.
 ///

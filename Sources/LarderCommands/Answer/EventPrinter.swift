@@ -1,5 +1,5 @@
 internal import LarderCore
-internal import ODataService
+internal import LarderService
 internal import Synchronization
 
 /// Prints each step of a request as one line of JSON, in the moment that it happens.

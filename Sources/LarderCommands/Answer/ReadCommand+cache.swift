@@ -1,5 +1,5 @@
 internal import LarderHTTP
-internal import ODataService
+internal import LarderService
 internal import OnlineOData
 internal import Synchronization
 

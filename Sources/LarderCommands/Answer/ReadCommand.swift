@@ -1,5 +1,5 @@
 internal import LarderHTTP
-internal import ODataService
+internal import LarderService
 
 /// One `larder get`: streamed from the server, or through the technical cache.
 struct ReadCommand: Sendable {

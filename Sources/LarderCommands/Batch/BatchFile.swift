@@ -1,6 +1,6 @@
 internal import LarderHTTP
 internal import LarderOData
-internal import ODataService
+internal import LarderService
 
 /// A batch in a file: recorded as multipart or JSON, or in the readable form of ``BatchText``.
 struct BatchFile: Sendable {

@@ -1,5 +1,5 @@
 internal import LarderOData
-internal import ODataService
+internal import LarderService
 internal import OfflineOData
 internal import OnlineOData
 

@@ -1,5 +1,5 @@
 internal import LarderCore
-internal import ODataService
+internal import LarderService
 internal import OnlineOData
 
 /// One resource that the demonstration reads.

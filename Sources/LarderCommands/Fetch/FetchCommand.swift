@@ -1,7 +1,7 @@
 internal import ContentCache
 internal import LarderCore
 internal import LarderHTTP
-internal import ODataService
+internal import LarderService
 
 #if canImport(FoundationEssentials)
   internal import FoundationEssentials

@@ -1,5 +1,5 @@
 internal import LarderOData
-internal import ODataService
+internal import LarderService
 
 /// `--allow NAME`: properties that are queued although the metadata mark them as the service's own.
 enum AllowOption {

@@ -1,5 +1,5 @@
 internal import LarderOData
-internal import ODataService
+internal import LarderService
 internal import OfflineOData
 
 /// The store's own entity sets that tell what waits and what was refused.

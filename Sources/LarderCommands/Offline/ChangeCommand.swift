@@ -1,6 +1,6 @@
 internal import LarderHTTP
 internal import LarderOData
-internal import ODataService
+internal import LarderService
 internal import OfflineOData
 
 /// One `larder create`, `update`, `delete`, `link`, `unlink` or `action`: made in the clone, queued for the next upload.

@@ -1,6 +1,6 @@
 internal import LarderHTTP
 internal import LarderOData
-internal import ODataService
+internal import LarderService
 internal import OfflineOData
 
 /// One `larder change`: several changes made in the clone as one, queued as one change set.

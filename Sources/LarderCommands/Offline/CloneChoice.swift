@@ -1,6 +1,6 @@
 internal import LarderHTTP
 internal import LarderOData
-internal import ODataService
+internal import LarderService
 internal import OfflineOData
 
 /// What a clone is to have: the queries that are given, the whole service, or what is chosen on the terminal.

@@ -1,7 +1,7 @@
 internal import LarderHTTP
 internal import LarderOData
+internal import LarderService
 internal import LarderStorage
-internal import ODataService
 internal import OfflineOData
 
 #if canImport(FoundationEssentials)

@@ -1,7 +1,7 @@
 internal import LarderHTTP
 internal import LarderOData
 internal import LarderODataXML
-internal import ODataService
+internal import LarderService
 
 /// A payload in a file: content alone, or a whole answer with its status line and header fields.
 struct RecordedPayload {

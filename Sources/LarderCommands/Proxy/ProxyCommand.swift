@@ -1,8 +1,8 @@
 internal import ContentCache
 internal import Gateway
 internal import LarderHTTP
+internal import LarderService
 internal import LarderStorage
-internal import ODataService
 
 #if canImport(FoundationEssentials)
   internal import FoundationEssentials

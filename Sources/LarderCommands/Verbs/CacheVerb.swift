@@ -1,7 +1,7 @@
 internal import ContentCache
 internal import LarderHTTP
+internal import LarderService
 internal import LarderStorage
-internal import ODataService
 internal import OnlineOData
 
 #if canImport(FoundationEssentials)

@@ -1,4 +1,4 @@
-internal import ODataService
+internal import LarderService
 
 extension CommandSyntax {
   /// `larder demo`: what `make demo` runs, in one process while the server lives and in another after its end.

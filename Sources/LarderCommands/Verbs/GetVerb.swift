@@ -1,5 +1,5 @@
 internal import LarderHTTP
-internal import ODataService
+internal import LarderService
 
 extension CommandSyntax {
   /// `larder get URL`.

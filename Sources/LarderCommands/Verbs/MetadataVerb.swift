@@ -1,7 +1,7 @@
 internal import LarderHTTP
 internal import LarderOData
 internal import LarderODataXML
-internal import ODataService
+internal import LarderService
 
 extension CommandSyntax {
   /// `larder metadata URL` and `larder metadata --file F`.

@@ -1,6 +1,6 @@
 internal import LarderHTTP
 internal import LarderOData
-internal import ODataService
+internal import LarderService
 
 extension CommandSyntax {
   /// `larder send METHOD URL`.

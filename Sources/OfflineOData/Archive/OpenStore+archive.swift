@@ -1,7 +1,7 @@
 import LarderHTTP
 import LarderOData
+import LarderService
 import LarderStorage
-import ODataService
 
 // What a user does with failed requests.
 extension OpenStore {

@@ -1,7 +1,7 @@
 import LarderCore
 import LarderOData
+import LarderService
 import LarderStorage
-import ODataService
 
 // Questions of the store's own sets: planned as all questions are, over rows that are made of the store's tables.
 extension OpenStore {

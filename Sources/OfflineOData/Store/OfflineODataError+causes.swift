@@ -1,7 +1,7 @@
 import LarderHTTP
 import LarderOData
+import LarderService
 import LarderStorage
-import ODataService
 
 // Errors of the layers below, told as the store's own.
 extension OfflineODataError {

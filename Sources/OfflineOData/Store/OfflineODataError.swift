@@ -1,6 +1,6 @@
 public import LarderCore
+import LarderService
 import LarderStorage
-import ODataService
 
 /// Why an offline store cannot do what was asked: seven categories, each with a stable number and a message.
 ///

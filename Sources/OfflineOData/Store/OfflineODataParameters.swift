@@ -1,7 +1,7 @@
 import LarderCore
 public import LarderHTTP
+public import LarderService
 public import LarderStorage
-public import ODataService
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials

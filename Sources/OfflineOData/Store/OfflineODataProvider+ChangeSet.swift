@@ -1,6 +1,6 @@
 import LarderCore
 import LarderOData
-package import ODataService
+package import LarderService
 
 /// Changes that go together, read one after another: later ones name the entities of earlier ones by `$` and a name.
 package struct ChangeSetDraft: Sendable {

@@ -1,5 +1,5 @@
 import LarderOData
-package import ODataService
+package import LarderService
 
 // Changes whose content is JSON, as a service takes it: for the command line, and for whoever serves the store.
 extension OfflineODataProvider {

@@ -1,7 +1,7 @@
 import LarderCore
 import LarderHTTP
+import LarderService
 import LarderStorage
-import ODataService
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials

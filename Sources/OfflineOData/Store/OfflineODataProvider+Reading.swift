@@ -1,7 +1,7 @@
 import LarderCore
 public import LarderOData
+import LarderService
 import LarderStorage
-import ODataService
 import Synchronization
 
 // Answers in other forms than requests give: raw bytes, Swift types, streams, explanations.

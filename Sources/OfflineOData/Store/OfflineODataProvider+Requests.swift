@@ -1,7 +1,7 @@
 import LarderCore
 import LarderHTTP
 import LarderOData
-public import ODataService
+public import LarderService
 import Synchronization
 
 // Requests: scheduled, awaited, blocking. A read is answered from the copy, a change is made in it and waits for the next

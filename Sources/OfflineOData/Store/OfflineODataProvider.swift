@@ -1,8 +1,8 @@
 import LarderCore
 public import LarderHTTP
 public import LarderOData
+public import LarderService
 import LarderStorage
-public import ODataService
 
 #if canImport(FoundationEssentials)
   public import FoundationEssentials

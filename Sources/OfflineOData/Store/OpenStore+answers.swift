@@ -1,8 +1,8 @@
 import LarderCore
 import LarderHTTP
 import LarderOData
+import LarderService
 import LarderStorage
-import ODataService
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials

@@ -2,8 +2,8 @@ import LarderCore
 import LarderHTTP
 import LarderOData
 import LarderODataXML
+import LarderService
 import LarderStorage
-import ODataService
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials

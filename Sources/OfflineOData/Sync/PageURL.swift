@@ -1,6 +1,6 @@
 import LarderHTTP
 import LarderOData
-import ODataService
+import LarderService
 
 /// The URL and the fields of a page's request.
 struct PageURL: Sendable {

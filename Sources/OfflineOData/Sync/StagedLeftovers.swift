@@ -1,7 +1,7 @@
 import LarderCore
 import LarderHTTP
+import LarderService
 import LarderStorage
-import ODataService
 
 // What downloads that were cut have left, and nobody goes on with.
 extension OpenStore {

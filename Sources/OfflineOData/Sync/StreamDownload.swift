@@ -1,7 +1,7 @@
 import LarderHTTP
 import LarderOData
+import LarderService
 import LarderStorage
-import ODataService
 
 /// Fetches the bytes of media entities and stream properties into the store.
 struct StreamDownload: Sendable {

@@ -1,7 +1,7 @@
 import LarderCore
 import LarderOData
+import LarderService
 import LarderStorage
-import ODataService
 
 /// One upload of a store: the queue, the course that the machine decides, the report.
 struct StoreUpload: Sendable {

@@ -1,6 +1,6 @@
 import LarderHTTP
 import LarderOData
-import ODataService
+import LarderService
 
 /// One whole response as it is kept.
 struct CacheEntry: Sendable {

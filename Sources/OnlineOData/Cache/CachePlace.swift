@@ -1,5 +1,5 @@
+import LarderService
 import LarderStorage
-import ODataService
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials

@@ -1,7 +1,7 @@
 import LarderCore
 import LarderHTTP
+import LarderService
 import LarderStorage
-import ODataService
 import Synchronization
 
 #if canImport(FoundationEssentials)

@@ -1,6 +1,6 @@
 public import LarderHTTP
+public import LarderService
 public import LarderStorage
-public import ODataService
 
 #if canImport(FoundationEssentials)
   public import FoundationEssentials

@@ -1,5 +1,5 @@
 import LarderHTTP
-import ODataService
+import LarderService
 
 /// What an answer to a delta link says about the cached answer. Its payload is used for nothing else.
 enum DeltaVerdict: Sendable, Equatable {

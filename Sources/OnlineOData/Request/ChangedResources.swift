@@ -1,5 +1,5 @@
 import LarderOData
-import ODataService
+import LarderService
 
 // What a request changes, as claims: two changes of one resource wait for each other, all others go side by side.
 //

@@ -1,8 +1,8 @@
 import LarderCore
 import LarderHTTP
 import LarderOData
+import LarderService
 import LarderStorage
-import ODataService
 import Synchronization
 
 /// Carries one request through the store: does what its ``RequestMachine`` says and tells it what happened.

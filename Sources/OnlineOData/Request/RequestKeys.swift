@@ -1,5 +1,5 @@
 import LarderHTTP
-import ODataService
+import LarderService
 
 /// The cache keys of a request's parts.
 enum RequestKeys {

@@ -1,7 +1,7 @@
 import LarderHTTP
 import LarderOData
+import LarderService
 import LarderStorage
-import ODataService
 
 /// The course of one request through the store as a pure state machine: what happened goes in, what to do comes out.
 ///

@@ -1,6 +1,6 @@
 import LarderHTTP
 import LarderOData
-import ODataService
+import LarderService
 
 /// How the server is asked, given what the cache holds.
 enum Question: Sendable {

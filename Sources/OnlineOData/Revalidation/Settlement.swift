@@ -1,6 +1,6 @@
 import LarderHTTP
 import LarderOData
-import ODataService
+import LarderService
 
 /// What a server's answer means for the caller and for the cache.
 struct Settlement: Sendable {

@@ -1,6 +1,6 @@
 import LarderCore
+import LarderService
 public import LarderStorage
-import ODataService
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials

@@ -1,6 +1,6 @@
 import LarderCore
+import LarderService
 import LarderStorage
-import ODataService
 
 // Opening and closing the store.
 extension OnlineODataStore {

@@ -1,6 +1,6 @@
 import LarderCore
+public import LarderService
 import LarderStorage
-public import ODataService
 
 // Requests: scheduled, awaited, blocking, streamed.
 extension OnlineODataStore {

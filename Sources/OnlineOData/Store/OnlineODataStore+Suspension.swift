@@ -1,5 +1,5 @@
 import LarderCore
-import ODataService
+import LarderService
 
 // Suspension: the store is closed, and knows that it goes on.
 extension OnlineODataStore {

@@ -1,6 +1,6 @@
 public import LarderHTTP
+public import LarderService
 public import LarderStorage
-public import ODataService
 
 /// How an online store works; fixed while it is open.
 public struct OnlineStoreOptions: Sendable {

@@ -1,8 +1,8 @@
 import LarderCore
 import LarderHTTP
 import LarderOData
+import LarderService
 import LarderStorage
-import ODataService
 
 /// What the requests of an open store stand on: the conversation and the cache as they are at that time.
 final class OpenSession: Sendable {

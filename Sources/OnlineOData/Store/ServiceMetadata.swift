@@ -1,8 +1,8 @@
 import LarderHTTP
 import LarderOData
 import LarderODataXML
+import LarderService
 import LarderStorage
-import ODataService
 
 /// The service's metadata on its way into a conversation: from the cache, or from the service.
 enum ServiceMetadata {

@@ -1,6 +1,6 @@
 import LarderHTTP
 import LarderOData
-import ODataService
+import LarderService
 import OfflineOData
 
 // The steps that make changes in a store.

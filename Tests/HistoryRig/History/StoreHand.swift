@@ -1,7 +1,7 @@
 import LarderCore
 import LarderHTTP
 import LarderOData
-import ODataService
+import LarderService
 import OfflineOData
 import Synchronization
 import TestSupport

@@ -1,5 +1,5 @@
 import LarderOData
-import ODataService
+import LarderService
 import OfflineOData
 
 // Whether a store has the rows that its defining queries return, and nothing else.

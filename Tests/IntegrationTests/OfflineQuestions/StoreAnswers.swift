@@ -2,7 +2,7 @@ import Foundation
 import LarderCurl
 import LarderHTTP
 import LarderOData
-import ODataService
+import LarderService
 import OfflineOData
 import TestSupport
 

@@ -1,6 +1,6 @@
 import Foundation
 import LarderOData
-import ODataService
+import LarderService
 import TestSupport
 import Testing
 

@@ -1,6 +1,6 @@
 import LarderOData
+import LarderService
 import LarderStorage
-import ODataService
 import TestSupport
 import Testing
 

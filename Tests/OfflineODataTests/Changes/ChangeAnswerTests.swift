@@ -1,6 +1,6 @@
 import LarderHTTP
 import LarderOData
-import ODataService
+import LarderService
 import TestSupport
 import Testing
 

@@ -2,8 +2,8 @@ import Foundation
 import LarderCurl
 import LarderHTTP
 import LarderOData
+import LarderService
 import LarderStorage
-import ODataService
 import TestSupport
 import Testing
 

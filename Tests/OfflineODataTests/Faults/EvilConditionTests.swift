@@ -2,8 +2,8 @@ import Foundation
 import LarderCore
 import LarderHTTP
 import LarderOData
+import LarderService
 import LarderStorage
-import ODataService
 import Synchronization
 import TestSupport
 import Testing

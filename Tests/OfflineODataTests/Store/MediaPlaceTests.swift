@@ -1,7 +1,7 @@
 import Foundation
 import LarderHTTP
 import LarderOData
-import ODataService
+import LarderService
 import TestSupport
 import Testing
 

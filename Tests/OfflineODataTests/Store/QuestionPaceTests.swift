@@ -1,7 +1,7 @@
 import Foundation
 import LarderCore
+import LarderService
 import LarderStorage
-import ODataService
 import TestSupport
 import Testing
 

@@ -1,7 +1,7 @@
 import Dispatch
 import Foundation
 import LarderHTTP
-import ODataService
+import LarderService
 import Synchronization
 import TestSupport
 import Testing

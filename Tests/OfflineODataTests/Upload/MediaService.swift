@@ -2,7 +2,7 @@ import Foundation
 import LarderCore
 import LarderHTTP
 import LarderOData
-import ODataService
+import LarderService
 import Synchronization
 import TestSupport
 

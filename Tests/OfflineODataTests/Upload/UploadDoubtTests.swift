@@ -1,5 +1,5 @@
 import LarderOData
-import ODataService
+import LarderService
 import Synchronization
 import TestSupport
 import Testing

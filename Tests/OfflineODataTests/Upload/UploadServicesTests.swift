@@ -1,8 +1,8 @@
 import Foundation
 import LarderHTTP
 import LarderOData
+import LarderService
 import LarderStorage
-import ODataService
 import TestSupport
 import Testing
 

@@ -1,7 +1,7 @@
 import Foundation
 import LarderOData
+import LarderService
 import LarderStorage
-import ODataService
 import TestSupport
 import Testing
 

@@ -1,7 +1,7 @@
 import LarderCore
 import LarderOData
+import LarderService
 import LarderStorage
-import ODataService
 
 /// What the making of changes needs to know of the service, made once for each model.
 final class ChangeContext: Sendable {

@@ -1,8 +1,8 @@
 import LarderCore
 import LarderHTTP
 import LarderOData
+import LarderService
 import LarderStorage
-import ODataService
 
 // Entities made: alone, in a navigation property, with others in line (OData Protocol 4.01 §11.4.2).
 extension ChangeMaker {

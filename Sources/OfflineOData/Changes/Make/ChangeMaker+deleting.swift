@@ -1,6 +1,6 @@
 import LarderOData
+import LarderService
 import LarderStorage
-import ODataService
 
 // Entities deleted (OData Protocol 4.01 §11.4.5), with what that does to related ones as the model declares it (CSDL 4.01
 // §8.6).

@@ -1,6 +1,6 @@
 import LarderOData
+import LarderService
 import LarderStorage
-import ODataService
 
 // Entities tied to others: in a body, and by links of their own.
 extension ChangeMaker {

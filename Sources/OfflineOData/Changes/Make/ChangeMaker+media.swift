@@ -1,6 +1,6 @@
 import LarderOData
+import LarderService
 import LarderStorage
-import ODataService
 
 // Actions, and the bytes of media entities and stream properties (OData Protocol 4.01 §11.4.7, §11.4.8, §11.5.5).
 extension ChangeMaker {

@@ -1,6 +1,6 @@
 import LarderOData
+import LarderService
 import LarderStorage
-import ODataService
 
 // Entities and properties changed (OData Protocol 4.01 §11.4.3, §11.4.4, §11.4.9).
 extension ChangeMaker {

@@ -1,7 +1,7 @@
 import LarderHTTP
 import LarderOData
+import LarderService
 import LarderStorage
-import ODataService
 
 /// Makes changes in a transaction: finds what they are about, checks them against the model, records each with its effects.
 ///

@@ -1,8 +1,8 @@
 import LarderCore
 import LarderHTTP
 import LarderOData
+import LarderService
 import LarderStorage
-import ODataService
 
 // Changes: made in the file, queued, and answered as the service would answer.
 extension OpenStore {

@@ -1,5 +1,5 @@
 import LarderOData
-import ODataService
+import LarderService
 
 // Changes that take little time as far as the request tells.
 extension ODataSingleRequest {

@@ -1,6 +1,6 @@
 import LarderOData
+import LarderService
 import LarderStorage
-import ODataService
 
 /// Carries out a conflict's policy: fetches the server's version, decides, asks the application where it wants to be.
 struct ConflictCourse: Sendable {

@@ -1,6 +1,6 @@
 import LarderOData
+import LarderService
 import LarderStorage
-import ODataService
 
 // The conflicts of a transaction: its change set failed as one, and one answer may stand for all.
 extension ConflictCourse {

@@ -1,7 +1,7 @@
 import LarderCore
 import LarderOData
+import LarderService
 import LarderStorage
-import ODataService
 
 /// Carries out what an ``UploadMachine`` decides: writes down what is sent, sends it, finds out what became of it, commits
 /// that. Holds nothing of the file while it waits for the service.

@@ -1,7 +1,7 @@
 import LarderHTTP
 import LarderOData
+import LarderService
 import LarderStorage
-import ODataService
 
 /// The journal of a request's last send: committed before anything leaves, so that after a crash or a lost answer it can be
 /// found out what became of it.

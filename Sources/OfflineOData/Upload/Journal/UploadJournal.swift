@@ -1,8 +1,8 @@
 import LarderCore
 import LarderHTTP
 import LarderOData
+import LarderService
 import LarderStorage
-import ODataService
 
 /// A unit that is ready to be sent, and written down as sent.
 struct PreparedUnit: Sendable {

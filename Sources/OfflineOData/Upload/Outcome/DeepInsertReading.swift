@@ -1,5 +1,5 @@
 import LarderOData
-import ODataService
+import LarderService
 
 /// Reads an entity that was made, with those that were made with it: expanded, else behind its navigation properties.
 struct DeepInsertReading: Sendable {

@@ -1,6 +1,6 @@
 import LarderHTTP
 import LarderOData
-import ODataService
+import LarderService
 
 /// Answers that are not the service's: a page to sign in with, a proxy's, a network's that wants to be paid, and all of them
 /// with a status of success. Nothing is known of the request then.

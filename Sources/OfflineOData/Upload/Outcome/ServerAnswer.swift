@@ -1,7 +1,7 @@
 import LarderHTTP
 import LarderOData
+import LarderService
 import LarderStorage
-import ODataService
 
 /// What the service says of an entity: in the answer to a change, or when it is read.
 struct ServerAnswer: Sendable {

@@ -1,7 +1,7 @@
 import LarderHTTP
 import LarderOData
+import LarderService
 import LarderStorage
-import ODataService
 
 // The names by which a service recognises repeated requests: whether it does, and whether it refuses them.
 extension UploadEnds {

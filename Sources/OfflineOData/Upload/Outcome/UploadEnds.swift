@@ -1,7 +1,7 @@
 import LarderCore
 import LarderOData
+import LarderService
 import LarderStorage
-import ODataService
 
 /// What becomes of the requests of a unit, by the answers to them.
 struct UploadEnds: Sendable {

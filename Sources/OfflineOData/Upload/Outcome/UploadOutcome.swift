@@ -1,6 +1,6 @@
 import LarderHTTP
 import LarderOData
-import ODataService
+import LarderService
 
 /// What an answer means for the request that it answers.
 enum UploadOutcome: Hashable, Sendable {

@@ -1,7 +1,7 @@
 import LarderHTTP
 import LarderOData
+import LarderService
 import LarderStorage
-import ODataService
 
 // Bytes of media entities and stream properties have ETags of their own, apart from their entities': changes of a stream go
 // under the stream's (OData Protocol 4.01 §11.4.7.2, §11.4.8.1; [MS-ODATA] 3.1.4.4.1).

@@ -1,6 +1,6 @@
 import LarderHTTP
 import LarderOData
-import ODataService
+import LarderService
 
 /// Reads what the service has now, to find out what became of a request, and to see another's version.
 struct EntityLookup: Sendable {

@@ -1,7 +1,7 @@
 import LarderCore
 import LarderOData
+import LarderService
 import LarderStorage
-import ODataService
 
 // What became of the creation of an entity.
 extension RequestResolver {

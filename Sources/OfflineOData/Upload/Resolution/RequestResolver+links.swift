@@ -1,5 +1,5 @@
 import LarderOData
-import ODataService
+import LarderService
 
 // Links of uncertain requests, compared with what the service has before they are sent again. A second time need not have
 // the effect of the first: another client may have set the link since (OData Protocol 4.01 §11.4.6).

@@ -1,7 +1,7 @@
 import LarderHTTP
 import LarderOData
+import LarderService
 import LarderStorage
-import ODataService
 
 // What became of changes of an entity's parts: a property, a stream.
 extension RequestResolver {

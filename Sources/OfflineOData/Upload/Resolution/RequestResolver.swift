@@ -1,8 +1,8 @@
 import LarderCore
 import LarderHTTP
 import LarderOData
+import LarderService
 import LarderStorage
-import ODataService
 
 /// Finds out what became of an uncertain request: looks up what the service has now, and asks ``UncertainOutcome`` what that
 /// means.

@@ -1,7 +1,7 @@
 import Foundation
 import LarderCore
 import LarderHTTP
-import ODataService
+import LarderService
 import Synchronization
 import TestSupport
 import Testing

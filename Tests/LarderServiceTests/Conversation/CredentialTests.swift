@@ -1,6 +1,6 @@
 import Foundation
 import LarderHTTP
-import ODataService
+import LarderService
 import Synchronization
 import Testing
 

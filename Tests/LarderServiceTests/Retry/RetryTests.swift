@@ -1,7 +1,7 @@
 import LarderHTTP
 import Testing
 
-@testable import ODataService
+@testable import LarderService
 
 @Suite("Repetition", .timeLimit(.minutes(5)))
 struct RetryTests {

@@ -3,7 +3,7 @@ import LarderCore
 import LarderCurl
 import LarderHTTP
 import LarderOData
-import ODataService
+import LarderService
 import Synchronization
 import TestSupport
 import Testing

@@ -1,7 +1,7 @@
 import LarderHTTP
 import Testing
 
-@testable import ODataService
+@testable import LarderService
 
 @Suite("The life of a token", .timeLimit(.minutes(5)))
 struct OAuth2StateMachineTests {

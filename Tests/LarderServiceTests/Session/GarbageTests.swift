@@ -5,7 +5,7 @@ import LarderODataXML
 import TestSupport
 import Testing
 
-@testable import ODataService
+@testable import LarderService
 
 @Suite("Garbage from outside", .timeLimit(.minutes(5)))
 struct GarbageTests {

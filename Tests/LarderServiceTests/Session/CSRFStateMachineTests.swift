@@ -1,6 +1,6 @@
 import Testing
 
-@testable import ODataService
+@testable import LarderService
 
 @Suite("The token against request forgery", .timeLimit(.minutes(5)))
 struct CSRFStateMachineTests {

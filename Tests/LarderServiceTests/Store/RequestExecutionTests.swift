@@ -3,7 +3,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@testable import ODataService
+@testable import LarderService
 
 /// Writes down each call with the state that the execution shows during it.
 final class CallLog: ODataRequestListener {

@@ -3,7 +3,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@testable import ODataService
+@testable import LarderService
 
 @Suite("Which requests go, and which wait for earlier ones", .timeLimit(.minutes(2)))
 struct RequestOrderTests {

@@ -4,7 +4,7 @@ import LarderOData
 import LarderODataXML
 import Testing
 
-@testable import ODataService
+@testable import LarderService
 
 @Suite("What is written and what is read", .timeLimit(.minutes(5)))
 struct PayloadTests {

@@ -1,5 +1,5 @@
 import Foundation
-import ODataService
+import LarderService
 import Testing
 
 @Suite("Resource paths become URLs", .timeLimit(.minutes(5)))

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import ODataService
+@testable import LarderService
 
 @Suite("Session cookies", .timeLimit(.minutes(5)))
 struct CookieJarTests {

@@ -3,7 +3,7 @@ import LarderHTTP
 import LarderOData
 import Testing
 
-@testable import ODataService
+@testable import LarderService
 
 @Suite("Batches", .timeLimit(.minutes(5)))
 struct BatchTests {

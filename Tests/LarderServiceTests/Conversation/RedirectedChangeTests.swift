@@ -1,5 +1,5 @@
 import LarderHTTP
-import ODataService
+import LarderService
 import Testing
 
 @Suite("Changes that are redirected", .timeLimit(.minutes(5)))
