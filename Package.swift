@@ -37,7 +37,7 @@ let package = Package(
   name: "larder",
   platforms: [.macOS(.v15), .iOS(.v18), .visionOS(.v2)],
   products: [
-    .library(name: "OnlineOData", targets: ["OnlineOData"]),
+    .library(name: "LarderOnline", targets: ["LarderOnline"]),
     .library(name: "OfflineOData", targets: ["OfflineOData"]),
     .library(name: "LarderOData", targets: ["LarderOData", "LarderODataXML"]),
     .library(name: "LarderService", targets: ["LarderService"]),
@@ -84,7 +84,7 @@ let package = Package(
       name: "LarderService", dependencies: ["LarderOData", "LarderODataXML", "LarderHTTP", "LarderCore"],
       swiftSettings: common),
     .target(
-      name: "OnlineOData",
+      name: "LarderOnline",
       dependencies: ["LarderService", "LarderOData", "LarderODataXML", "LarderHTTP", "LarderCore", "LarderStorage"],
       swiftSettings: common),
     .target(
@@ -102,7 +102,7 @@ let package = Package(
     .target(
       name: "LarderCommands",
       dependencies: [
-        "OnlineOData", "OfflineOData", "LarderService", "LarderOData", "LarderODataXML", "LarderHTTP", "LarderCore",
+        "LarderOnline", "OfflineOData", "LarderService", "LarderOData", "LarderODataXML", "LarderHTTP", "LarderCore",
         "LarderCurl",
         "ContentCache", "ObjectStore", "LarderStorage", onLinux("Gateway"),
       ].compactMap { $0 },
@@ -125,7 +125,7 @@ let package = Package(
     .testTarget(
       name: "LarderCoreTests",
       dependencies: [
-        "LarderCore", "OnlineOData", "OfflineOData", "LarderService", "LarderOData", "LarderODataXML", "LarderHTTP",
+        "LarderCore", "LarderOnline", "OfflineOData", "LarderService", "LarderOData", "LarderODataXML", "LarderHTTP",
         "ContentCache",
         "ObjectStore", "LarderStorage", onLinux("Gateway"), "TestSupport",
       ].compactMap { $0 }, swiftSettings: common),
@@ -150,9 +150,9 @@ let package = Package(
       ],
       swiftSettings: common),
     .testTarget(
-      name: "OnlineODataTests",
+      name: "LarderOnlineTests",
       dependencies: [
-        "OnlineOData", "LarderService", "LarderOData", "LarderHTTP", "LarderStorage", "LarderCurl", "TestSupport",
+        "LarderOnline", "LarderService", "LarderOData", "LarderHTTP", "LarderStorage", "LarderCurl", "TestSupport",
         "CrashRig",
       ], swiftSettings: common),
     .testTarget(
@@ -165,7 +165,7 @@ let package = Package(
     .executableTarget(
       name: "CrashRig",
       dependencies: [
-        "OnlineOData", "OfflineOData", "LarderService", "ContentCache", "ObjectStore", "LarderHTTP", "LarderStorage",
+        "LarderOnline", "OfflineOData", "LarderService", "ContentCache", "ObjectStore", "LarderHTTP", "LarderStorage",
         "LarderCurl",
       ],
       path: "Tests/CrashRig",
@@ -189,7 +189,7 @@ let package = Package(
     .testTarget(
       name: "IntegrationTests",
       dependencies: [
-        "OnlineOData", "OfflineOData", "ContentCache", "ObjectStore", "LarderService", "LarderOData", "LarderODataXML",
+        "LarderOnline", "OfflineOData", "ContentCache", "ObjectStore", "LarderService", "LarderOData", "LarderODataXML",
         "LarderHTTP",
         "LarderCurl", "TestSupport",
       ], swiftSettings: common),

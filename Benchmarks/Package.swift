@@ -19,7 +19,7 @@ let package = Package(
       name: "CacheBenchmark",
       dependencies: [
         "CBenchSQLite", "KeyCost",
-        .product(name: "OnlineOData", package: "larder"),
+        .product(name: "LarderOnline", package: "larder"),
         .product(name: "LarderHTTP", package: "larder"),
         .product(name: "LarderService", package: "larder"),
       ], swiftSettings: [.swiftLanguageMode(.v6)]),

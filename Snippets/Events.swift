@@ -2,8 +2,8 @@
 
 import Foundation
 import LarderCurl
+import LarderOnline
 import LarderService
-import OnlineOData
 
 guard CommandLine.arguments.count == 4, let root = URL(string: CommandLine.arguments[1]) else {
   print("usage: Events SERVICE-ROOT CACHE-FOLDER PATH")

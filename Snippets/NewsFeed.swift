@@ -3,8 +3,8 @@
 import Foundation
 import LarderCurl
 import LarderOData
+import LarderOnline
 import LarderService
-import OnlineOData
 
 /// Shows what each call brings. One listener may serve any number of requests.
 final class NewsFeed: ODataRequestListener {

@@ -3,8 +3,8 @@
 import Foundation
 import LarderCurl
 import LarderOData
+import LarderOnline
 import LarderService
-import OnlineOData
 
 guard CommandLine.arguments.count == 3, let root = URL(string: CommandLine.arguments[1]) else {
   print("usage: PassiveMasterData SERVICE-ROOT CACHE-FOLDER")

@@ -15,11 +15,11 @@ struct GateTests {
       ("Sources/LarderOData/A.swift", "#if os(Linux)\n  import Foundation\n#endif"),
       ("Sources/LarderOData/A.swift", "#if canImport(FoundationEssentials)\n  import Foundation\n#endif"),
       ("Sources/LarderOData/A.swift", "import FoundationNetworking"),
-      ("Sources/LarderOData/A.swift", "internal import struct OnlineOData.ODataEntity"),
-      ("Sources/OnlineOData/A.swift", "import CSQLite"),
+      ("Sources/LarderOData/A.swift", "internal import struct LarderOnline.ODataEntity"),
+      ("Sources/LarderOnline/A.swift", "import CSQLite"),
       ("Sources/LarderCurl/A.swift", "@preconcurrency import CXML2"),
       ("Sources/Unheard/A.swift", "let one = 1\nimport LarderHTTP"),
-      ("Sources/OnlineOData/A.swift", "import ContentCache"),
+      ("Sources/LarderOnline/A.swift", "import ContentCache"),
       ("Loose.swift", ""),
     ])
   func imports(path: String, text: String) {

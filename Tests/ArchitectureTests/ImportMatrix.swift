@@ -27,7 +27,7 @@ enum ImportMatrix {
       system: threads.union(libc).union(["CryptoKit", "CommonCrypto"])),
     "LarderService": Row(
       targets: ["LarderOData", "LarderODataXML", "LarderHTTP", "LarderCore"], system: threads),
-    "OnlineOData": Row(
+    "LarderOnline": Row(
       targets: ["LarderService", "LarderOData", "LarderODataXML", "LarderHTTP", "LarderCore", "LarderStorage"],
       system: threads
     ),
@@ -41,7 +41,7 @@ enum ImportMatrix {
       targets: ["ContentCache", "LarderHTTP", "LarderCore", "CMicroHTTPD"], system: threads.union(libc)),
     "LarderCommands": Row(
       targets: [
-        "OnlineOData", "OfflineOData", "LarderService", "LarderOData", "LarderODataXML", "LarderHTTP", "LarderCore",
+        "LarderOnline", "OfflineOData", "LarderService", "LarderOData", "LarderODataXML", "LarderHTTP", "LarderCore",
         "LarderCurl",
         "ContentCache", "ObjectStore", "LarderStorage", "Gateway",
       ],
@@ -57,7 +57,7 @@ enum ImportMatrix {
   ]
 
   /// The stores: none knows another.
-  static let stores: Set = ["OnlineOData", "OfflineOData", "ContentCache", "ObjectStore"]
+  static let stores: Set = ["LarderOnline", "OfflineOData", "ContentCache", "ObjectStore"]
 
   /// What is wrong with the imports of one file.
   static func violations(in file: SourceFile) -> [String] {

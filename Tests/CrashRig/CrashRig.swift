@@ -10,8 +10,8 @@
 
 import Foundation
 import LarderHTTP
+import LarderOnline
 import LarderService
-import OnlineOData
 
 /// A service in this process whose every answer proves itself: its content says the URL, the round and a check of both.
 struct SelfCheckingService: HTTPTransport {

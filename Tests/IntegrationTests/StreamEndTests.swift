@@ -2,9 +2,9 @@ import ContentCache
 import Foundation
 import LarderCurl
 import LarderHTTP
+import LarderOnline
 import LarderService
 import ObjectStore
-import OnlineOData
 import TestSupport
 import Testing
 

@@ -1,7 +1,7 @@
 import Foundation
 import LarderHTTP
+import LarderOnline
 import LarderService
-import OnlineOData
 import Synchronization
 
 // How long a cached answer takes, from the request to `requestCacheResponse`, beside a bare SQLite read of the same row

@@ -1,8 +1,8 @@
 import Foundation
 import KeyCost
 import LarderHTTP
+import LarderOnline
 import LarderService
-import OnlineOData
 
 /// What a key costs the technical cache: the same requests through one without and one with.
 struct EncryptedPart {

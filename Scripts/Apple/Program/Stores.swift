@@ -2,11 +2,11 @@ import ContentCache
 import Foundation
 import LarderHTTP
 import LarderOData
+import LarderOnline
 import LarderService
 import LarderURLSession
 import ObjectStore
 import OfflineOData
-import OnlineOData
 
 /// One store of each kind, over one transport.
 struct Stores: Sendable {

@@ -1,7 +1,7 @@
 internal import LarderHTTP
+internal import LarderOnline
 internal import LarderService
 internal import LarderStorage
-internal import OnlineOData
 
 #if canImport(FoundationEssentials)
   internal import FoundationEssentials

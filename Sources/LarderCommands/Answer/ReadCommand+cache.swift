@@ -1,6 +1,6 @@
 internal import LarderHTTP
+internal import LarderOnline
 internal import LarderService
-internal import OnlineOData
 internal import Synchronization
 
 // Through the technical cache.

@@ -1,7 +1,7 @@
 internal import LarderOData
+internal import LarderOnline
 internal import LarderService
 internal import OfflineOData
-internal import OnlineOData
 
 #if canImport(FoundationEssentials)
   internal import FoundationEssentials

@@ -1,6 +1,6 @@
 internal import LarderCore
+internal import LarderOnline
 internal import LarderService
-internal import OnlineOData
 
 /// One resource that the demonstration reads.
 struct DemoResource {

@@ -1,8 +1,8 @@
 internal import ContentCache
 internal import LarderHTTP
+internal import LarderOnline
 internal import LarderService
 internal import LarderStorage
-internal import OnlineOData
 
 #if canImport(FoundationEssentials)
   internal import FoundationEssentials

@@ -4,7 +4,7 @@ import LarderService
 import TestSupport
 import Testing
 
-@testable import OnlineOData
+@testable import LarderOnline
 
 /// The two tables of the technical cache: what a request calls by mode, store and cache.
 @Suite("The technical cache's table", .timeLimit(.minutes(5)))

@@ -6,7 +6,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@testable import OnlineOData
+@testable import LarderOnline
 
 @Suite("A late response never replaces a newer one in the technical cache", .timeLimit(.minutes(5)))
 struct LateResponseTests {

@@ -1,8 +1,8 @@
 import Foundation
 import LarderHTTP
 import LarderOData
+import LarderOnline
 import LarderService
-import OnlineOData
 import TestSupport
 import Testing
 

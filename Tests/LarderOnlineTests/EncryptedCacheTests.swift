@@ -1,7 +1,7 @@
 import Foundation
 import LarderHTTP
+import LarderOnline
 import LarderService
-import OnlineOData
 import TestSupport
 import Testing
 

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 @testable import CrashRig
-@testable import OnlineOData
+@testable import LarderOnline
 
 @Suite("A suspended online store", .timeLimit(.minutes(5)))
 struct OnlineSuspensionTests {

@@ -1,8 +1,8 @@
 import Foundation
 import LarderHTTP
+import LarderOnline
 import LarderService
 import LarderStorage
-import OnlineOData
 import Synchronization
 import TestSupport
 import Testing

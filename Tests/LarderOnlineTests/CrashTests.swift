@@ -1,7 +1,7 @@
 import Foundation
+import LarderOnline
 import LarderService
 import LarderStorage
-import OnlineOData
 import TestSupport
 import Testing
 

@@ -1,6 +1,6 @@
 import Foundation
+import LarderOnline
 import LarderService
-import OnlineOData
 import Synchronization
 import TestSupport
 import Testing

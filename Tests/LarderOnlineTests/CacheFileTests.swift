@@ -5,7 +5,7 @@ import LarderStorage
 import TestSupport
 import Testing
 
-@testable import OnlineOData
+@testable import LarderOnline
 
 @Suite("The cache's file", .timeLimit(.minutes(5)))
 struct CacheFileTests {
