@@ -38,7 +38,7 @@ let package = Package(
   platforms: [.macOS(.v15), .iOS(.v18), .visionOS(.v2)],
   products: [
     .library(name: "LarderOnline", targets: ["LarderOnline"]),
-    .library(name: "OfflineOData", targets: ["OfflineOData"]),
+    .library(name: "LarderOffline", targets: ["LarderOffline"]),
     .library(name: "LarderOData", targets: ["LarderOData", "LarderODataXML"]),
     .library(name: "LarderService", targets: ["LarderService"]),
     .library(name: "LarderHTTP", targets: ["LarderHTTP"]),
@@ -88,7 +88,7 @@ let package = Package(
       dependencies: ["LarderService", "LarderOData", "LarderODataXML", "LarderHTTP", "LarderCore", "LarderStorage"],
       swiftSettings: common),
     .target(
-      name: "OfflineOData",
+      name: "LarderOffline",
       dependencies: ["LarderService", "LarderOData", "LarderODataXML", "LarderHTTP", "LarderCore", "LarderStorage"],
       swiftSettings: touchingC),
 
@@ -102,7 +102,7 @@ let package = Package(
     .target(
       name: "LarderCommands",
       dependencies: [
-        "LarderOnline", "OfflineOData", "LarderService", "LarderOData", "LarderODataXML", "LarderHTTP", "LarderCore",
+        "LarderOnline", "LarderOffline", "LarderService", "LarderOData", "LarderODataXML", "LarderHTTP", "LarderCore",
         "LarderCurl",
         "ContentCache", "ObjectStore", "LarderStorage", onLinux("Gateway"),
       ].compactMap { $0 },
@@ -114,18 +114,18 @@ let package = Package(
       name: "TestSupport", dependencies: ["LarderHTTP", "LarderCore"], path: "Tests/TestSupport", swiftSettings: common),
     .target(
       name: "HistoryRig",
-      dependencies: ["OfflineOData", "LarderService", "LarderOData", "LarderHTTP", "LarderCore", "TestSupport"],
+      dependencies: ["LarderOffline", "LarderService", "LarderOData", "LarderHTTP", "LarderCore", "TestSupport"],
       path: "Tests/HistoryRig", swiftSettings: common),
     .executableTarget(
       name: "HistoryRunner", dependencies: ["HistoryRig"], path: "Tests/HistoryRunner", swiftSettings: common),
     .testTarget(
       name: "HistoryRigTests",
-      dependencies: ["HistoryRig", "OfflineOData", "LarderService", "LarderOData", "LarderHTTP", "TestSupport"],
+      dependencies: ["HistoryRig", "LarderOffline", "LarderService", "LarderOData", "LarderHTTP", "TestSupport"],
       swiftSettings: common),
     .testTarget(
       name: "LarderCoreTests",
       dependencies: [
-        "LarderCore", "LarderOnline", "OfflineOData", "LarderService", "LarderOData", "LarderODataXML", "LarderHTTP",
+        "LarderCore", "LarderOnline", "LarderOffline", "LarderService", "LarderOData", "LarderODataXML", "LarderHTTP",
         "ContentCache",
         "ObjectStore", "LarderStorage", onLinux("Gateway"), "TestSupport",
       ].compactMap { $0 }, swiftSettings: common),
@@ -156,16 +156,16 @@ let package = Package(
         "CrashRig",
       ], swiftSettings: common),
     .testTarget(
-      name: "OfflineODataTests",
+      name: "LarderOfflineTests",
       dependencies: [
-        "OfflineOData", "LarderService", "LarderOData", "LarderODataXML", "LarderHTTP", "LarderCore", "LarderStorage",
+        "LarderOffline", "LarderService", "LarderOData", "LarderODataXML", "LarderHTTP", "LarderCore", "LarderStorage",
         "LarderCurl",
         "TestSupport", "CrashRig",
       ], swiftSettings: touchingC),
     .executableTarget(
       name: "CrashRig",
       dependencies: [
-        "LarderOnline", "OfflineOData", "LarderService", "ContentCache", "ObjectStore", "LarderHTTP", "LarderStorage",
+        "LarderOnline", "LarderOffline", "LarderService", "ContentCache", "ObjectStore", "LarderHTTP", "LarderStorage",
         "LarderCurl",
       ],
       path: "Tests/CrashRig",
@@ -183,13 +183,14 @@ let package = Package(
     .testTarget(
       name: "LarderCommandsTests",
       dependencies: [
-        "LarderCommands", "OfflineOData", "LarderOData", "LarderHTTP", "ObjectStore", "LarderStorage", "TestSupport",
+        "LarderCommands", "LarderOffline", "LarderOData", "LarderHTTP", "ObjectStore", "LarderStorage", "TestSupport",
       ],
       exclude: testsNotHere, swiftSettings: common),
     .testTarget(
       name: "IntegrationTests",
       dependencies: [
-        "LarderOnline", "OfflineOData", "ContentCache", "ObjectStore", "LarderService", "LarderOData", "LarderODataXML",
+        "LarderOnline", "LarderOffline", "ContentCache", "ObjectStore", "LarderService", "LarderOData",
+        "LarderODataXML",
         "LarderHTTP",
         "LarderCurl", "TestSupport",
       ], swiftSettings: common),

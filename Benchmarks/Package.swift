@@ -35,7 +35,7 @@ let package = Package(
     .executableTarget(
       name: "OfflineBenchmark",
       dependencies: [
-        "CBenchSQLite", "KeyCost", .product(name: "OfflineOData", package: "larder"),
+        "CBenchSQLite", "KeyCost", .product(name: "LarderOffline", package: "larder"),
         .product(name: "LarderCurl", package: "larder"), .product(name: "LarderHTTP", package: "larder"),
         .product(name: "LarderOData", package: "larder"),
       ], swiftSettings: [.swiftLanguageMode(.v6), .enableUpcomingFeature("NonisolatedNonsendingByDefault")]),

@@ -3,8 +3,8 @@
 import Foundation
 import LarderCurl
 import LarderOData
+import LarderOffline
 import LarderService
-import OfflineOData
 
 guard CommandLine.arguments.count == 3, let root = URL(string: CommandLine.arguments[1]) else {
   print("usage: Errors SERVICE-ROOT FOLDER")

@@ -1,8 +1,8 @@
 //! The orders of a service on a screen: a list that follows each download and each change.
 
 import Foundation
+import LarderOffline
 import LarderURLSession
-import OfflineOData
 
 // What the screen shows of an order. `nonisolated`, for a new project of Xcode isolates to the main actor what does not say otherwise.
 nonisolated struct Order: Decodable, Sendable, Identifiable {

@@ -3,7 +3,7 @@
 import Foundation
 import LarderCurl
 import LarderOData
-import OfflineOData
+import LarderOffline
 
 guard CommandLine.arguments.count == 3, let root = URL(string: CommandLine.arguments[1]) else {
   print("usage: OfflineStore SERVICE-ROOT FOLDER")

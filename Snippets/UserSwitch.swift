@@ -2,8 +2,8 @@
 
 import Foundation
 import LarderCurl
+import LarderOffline
 import LarderStorage
-import OfflineOData
 
 guard CommandLine.arguments.count == 4, let root = URL(string: CommandLine.arguments[1]) else {
   print("usage: UserSwitch SERVICE-ROOT FOLDER USER, with a passphrase in USER_KEY")

@@ -1,11 +1,11 @@
 internal import ContentCache
 internal import LarderHTTP
 internal import LarderOData
+internal import LarderOffline
 internal import LarderOnline
 internal import LarderService
 internal import LarderStorage
 internal import ObjectStore
-internal import OfflineOData
 
 /// Why a command did not do what it was asked for, with the status that the process ends with.
 package struct CommandFailure: Error, Sendable, Hashable {

@@ -31,7 +31,7 @@ enum ImportMatrix {
       targets: ["LarderService", "LarderOData", "LarderODataXML", "LarderHTTP", "LarderCore", "LarderStorage"],
       system: threads
     ),
-    "OfflineOData": Row(
+    "LarderOffline": Row(
       targets: ["LarderService", "LarderOData", "LarderODataXML", "LarderHTTP", "LarderCore", "LarderStorage"],
       system: threads.union(libc).union(["Observation"])),
     "ContentCache": Row(
@@ -41,7 +41,7 @@ enum ImportMatrix {
       targets: ["ContentCache", "LarderHTTP", "LarderCore", "CMicroHTTPD"], system: threads.union(libc)),
     "LarderCommands": Row(
       targets: [
-        "LarderOnline", "OfflineOData", "LarderService", "LarderOData", "LarderODataXML", "LarderHTTP", "LarderCore",
+        "LarderOnline", "LarderOffline", "LarderService", "LarderOData", "LarderODataXML", "LarderHTTP", "LarderCore",
         "LarderCurl",
         "ContentCache", "ObjectStore", "LarderStorage", "Gateway",
       ],
@@ -57,7 +57,7 @@ enum ImportMatrix {
   ]
 
   /// The stores: none knows another.
-  static let stores: Set = ["LarderOnline", "OfflineOData", "ContentCache", "ObjectStore"]
+  static let stores: Set = ["LarderOnline", "LarderOffline", "ContentCache", "ObjectStore"]
 
   /// What is wrong with the imports of one file.
   static func violations(in file: SourceFile) -> [String] {

@@ -1,7 +1,7 @@
 import Foundation
 import LarderCurl
+import LarderOffline
 import LarderService
-import OfflineOData
 
 /// Copies a service into an offline store, and says how far it is.
 enum OfflineCrashRig {

@@ -2,8 +2,8 @@ import Foundation
 import LarderCurl
 import LarderHTTP
 import LarderOData
+import LarderOffline
 import LarderService
-import OfflineOData
 
 /// Makes changes in an offline store and uploads them, as fast as it can, and says which changes were acknowledged. Each
 /// carries a mark of its own, by which whoever kills this program finds it in the queue or at the service.

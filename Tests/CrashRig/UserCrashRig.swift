@@ -1,8 +1,8 @@
 import Foundation
 import LarderHTTP
+import LarderOffline
 import LarderService
 import LarderStorage
-import OfflineOData
 import Synchronization
 
 /// Puts one user's store in the place of another's, and ends itself on the way.

@@ -1,7 +1,7 @@
 import LarderHTTP
 import LarderOData
+import LarderOffline
 import LarderService
-import OfflineOData
 import Testing
 
 @testable import HistoryRig

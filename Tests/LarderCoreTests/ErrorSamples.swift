@@ -6,11 +6,11 @@ import Testing
 @testable import ContentCache
 @testable import LarderOData
 @testable import LarderODataXML
+@testable import LarderOffline
 @testable import LarderOnline
 @testable import LarderService
 @testable import LarderStorage
 @testable import ObjectStore
-@testable import OfflineOData
 
 #if os(Linux)
   @testable import Gateway

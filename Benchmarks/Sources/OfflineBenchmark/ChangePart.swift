@@ -1,7 +1,7 @@
 import CBenchSQLite
 import Foundation
 import LarderOData
-import OfflineOData
+import LarderOffline
 
 /// Changes made one by one, each durable when its call returns, beside bare inserts of as many rows committed one by one
 /// with the same durability; then their upload in batches.

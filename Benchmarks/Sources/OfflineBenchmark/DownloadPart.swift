@@ -1,6 +1,6 @@
 import Foundation
 import LarderCurl
-import OfflineOData
+import LarderOffline
 
 /// The rows, and how a store of them is made.
 enum Rows {

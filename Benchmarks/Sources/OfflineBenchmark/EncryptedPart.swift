@@ -1,7 +1,7 @@
 import Foundation
 import KeyCost
 import LarderOData
-import OfflineOData
+import LarderOffline
 
 /// What a key costs an offline store: the same download, questions and changes on one without and on one with.
 struct EncryptedPart {

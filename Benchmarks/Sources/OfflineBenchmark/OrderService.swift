@@ -1,6 +1,6 @@
 import Foundation
 import LarderHTTP
-import OfflineOData
+import LarderOffline
 
 /// A service of orders in this process, which takes batches and gives keys, and keeps nothing.
 final class OrderService: HTTPTransport {

@@ -1,6 +1,6 @@
 import CBenchSQLite
 import Foundation
-import OfflineOData
+import LarderOffline
 
 /// Questions of the store beside statements written by hand on the store's own file.
 enum QuestionPart {

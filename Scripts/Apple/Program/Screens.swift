@@ -1,8 +1,8 @@
 import Foundation
 import LarderHTTP
+import LarderOffline
 import LarderOnline
 import LarderService
-import OfflineOData
 import SwiftUI
 
 /// Rows of the copy on a screen: they follow each change and each download.

@@ -2,11 +2,11 @@ import ContentCache
 import Foundation
 import LarderHTTP
 import LarderOData
+import LarderOffline
 import LarderOnline
 import LarderService
 import LarderURLSession
 import ObjectStore
-import OfflineOData
 
 /// One store of each kind, over one transport.
 struct Stores: Sendable {

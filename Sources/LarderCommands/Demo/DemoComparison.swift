@@ -1,7 +1,7 @@
 internal import LarderOData
+internal import LarderOffline
 internal import LarderOnline
 internal import LarderService
-internal import OfflineOData
 
 #if canImport(FoundationEssentials)
   internal import FoundationEssentials

@@ -1,6 +1,6 @@
 internal import LarderOData
+internal import LarderOffline
 internal import LarderService
-internal import OfflineOData
 
 /// The store's own entity sets that tell what waits and what was refused.
 enum ArchiveSets {

@@ -1,7 +1,7 @@
 internal import LarderHTTP
 internal import LarderOData
+internal import LarderOffline
 internal import LarderService
-internal import OfflineOData
 
 /// One `larder create`, `update`, `delete`, `link`, `unlink` or `action`: made in the clone, queued for the next upload.
 struct ChangeCommand {

@@ -1,7 +1,7 @@
 internal import LarderHTTP
 internal import LarderOData
+internal import LarderOffline
 internal import LarderService
-internal import OfflineOData
 
 /// One `larder change`: several changes made in the clone as one, queued as one change set.
 struct ChangeSetCommand {

@@ -1,7 +1,7 @@
 internal import LarderHTTP
 internal import LarderOData
+internal import LarderOffline
 internal import LarderService
-internal import OfflineOData
 
 /// What a clone is to have: the queries that are given, the whole service, or what is chosen on the terminal.
 enum CloneChoice: Sendable {

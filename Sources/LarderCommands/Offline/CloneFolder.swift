@@ -1,5 +1,5 @@
 internal import LarderOData
-internal import OfflineOData
+internal import LarderOffline
 
 #if canImport(FoundationEssentials)
   internal import FoundationEssentials

@@ -1,5 +1,5 @@
 internal import LarderOData
-internal import OfflineOData
+internal import LarderOffline
 
 /// A conflict property by property: what both began with, what this clone made of it, what the service has now.
 struct ConflictDiff {

@@ -1,4 +1,4 @@
-internal import OfflineOData
+internal import LarderOffline
 
 /// One `larder download`.
 enum DownloadCommand {

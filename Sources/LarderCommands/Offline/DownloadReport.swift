@@ -1,5 +1,5 @@
 internal import LarderCore
-internal import OfflineOData
+internal import LarderOffline
 
 /// What a download tells: progress on a terminal while it runs, a line a defining query at its end.
 final class DownloadReport: Sendable {

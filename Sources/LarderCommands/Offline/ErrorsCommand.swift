@@ -1,5 +1,5 @@
 internal import LarderOData
-internal import OfflineOData
+internal import LarderOffline
 
 /// `larder errors`: what the service refused, looked into, sent again, given up.
 enum ErrorsCommand {

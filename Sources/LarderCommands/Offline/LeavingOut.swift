@@ -1,4 +1,4 @@
-internal import OfflineOData
+internal import LarderOffline
 
 /// Takes out of a clone of a whole service what the service does not give: the first download has ended, and queries have failed.
 ///

@@ -1,5 +1,5 @@
 internal import LarderOData
-internal import OfflineOData
+internal import LarderOffline
 
 /// One `larder log`: the store's own entity set `EventLog`, the newest first.
 enum LogCommand {

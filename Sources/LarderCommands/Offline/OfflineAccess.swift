@@ -1,8 +1,8 @@
 internal import LarderHTTP
 internal import LarderOData
+internal import LarderOffline
 internal import LarderService
 internal import LarderStorage
-internal import OfflineOData
 
 #if canImport(FoundationEssentials)
   internal import FoundationEssentials

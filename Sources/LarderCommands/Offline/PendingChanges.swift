@@ -1,5 +1,5 @@
 internal import LarderOData
-internal import OfflineOData
+internal import LarderOffline
 
 /// The changes that wait or were refused, by the entities that they are about.
 struct PendingChanges {

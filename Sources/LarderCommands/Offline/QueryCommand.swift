@@ -1,6 +1,6 @@
 internal import LarderHTTP
 internal import LarderOData
-internal import OfflineOData
+internal import LarderOffline
 
 /// One `larder query`.
 enum QueryCommand {

@@ -1,5 +1,5 @@
+internal import LarderOffline
 internal import LarderStorage
-internal import OfflineOData
 
 #if canImport(Glibc)
   internal import Glibc

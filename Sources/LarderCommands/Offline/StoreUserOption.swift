@@ -1,5 +1,5 @@
+internal import LarderOffline
 internal import LarderStorage
-internal import OfflineOData
 
 /// Whose store of a clone is worked with, and what becomes of another's.
 enum StoreUserOption {

@@ -1,4 +1,4 @@
-internal import OfflineOData
+internal import LarderOffline
 
 /// One `larder sync`: an upload, then a download.
 enum SyncCommand {

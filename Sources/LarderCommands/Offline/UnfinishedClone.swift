@@ -1,4 +1,4 @@
-internal import OfflineOData
+internal import LarderOffline
 
 #if canImport(Glibc)
   internal import Glibc

@@ -1,4 +1,4 @@
-internal import OfflineOData
+internal import LarderOffline
 
 /// One `larder upload`, and the first half of `larder sync`.
 enum UploadCommand {

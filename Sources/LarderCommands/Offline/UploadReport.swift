@@ -1,6 +1,6 @@
 internal import LarderCore
 internal import LarderOData
-internal import OfflineOData
+internal import LarderOffline
 
 /// What an upload tells: progress on a terminal while it runs, the numbers and what was refused at its end.
 final class UploadReport: Sendable {

@@ -1,7 +1,7 @@
 import LarderHTTP
 import LarderOData
+import LarderOffline
 import LarderService
-import OfflineOData
 
 // The steps that make changes in a store.
 extension HistoryRun {

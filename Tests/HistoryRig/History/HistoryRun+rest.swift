@@ -1,5 +1,5 @@
 import LarderOData
-import OfflineOData
+import LarderOffline
 import TestSupport
 
 // The steps that bring changes to the service, rows from it, and what was rejected out of the archive.

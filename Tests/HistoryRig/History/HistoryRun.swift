@@ -1,6 +1,6 @@
 import LarderOData
+import LarderOffline
 import LarderService
-import OfflineOData
 import TestSupport
 
 /// Carries out a history, keeps its trace, and says what must not have happened.

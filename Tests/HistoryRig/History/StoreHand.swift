@@ -1,8 +1,8 @@
 import LarderCore
 import LarderHTTP
 import LarderOData
+import LarderOffline
 import LarderService
-import OfflineOData
 import Synchronization
 import TestSupport
 

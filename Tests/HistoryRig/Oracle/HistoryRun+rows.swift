@@ -1,6 +1,6 @@
 import LarderOData
+import LarderOffline
 import LarderService
-import OfflineOData
 
 // Whether a store has the rows that its defining queries return, and nothing else.
 extension HistoryRun {

@@ -2,8 +2,8 @@ import Foundation
 import LarderCurl
 import LarderHTTP
 import LarderOData
+import LarderOffline
 import LarderService
-import OfflineOData
 import TestSupport
 
 /// An offline store after a download; whatever it asks of the network from then on fails.

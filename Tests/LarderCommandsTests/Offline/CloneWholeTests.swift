@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 @testable import LarderCommands
-@testable import OfflineOData
+@testable import LarderOffline
 
 /// A service whose sets can be refused, one by one.
 private final class Zoo: Sendable {

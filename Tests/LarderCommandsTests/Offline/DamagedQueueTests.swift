@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @testable import LarderCommands
-@testable import OfflineOData
+@testable import LarderOffline
 
 @Suite("A clone whose queue cannot be read", .mockSAP(), .serialized, .timeLimit(.minutes(5)))
 struct DamagedQueueTests {

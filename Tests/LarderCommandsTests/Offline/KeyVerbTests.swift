@@ -1,9 +1,9 @@
 import Foundation
 import LarderHTTP
 import LarderOData
+import LarderOffline
 import LarderStorage
 import ObjectStore
-import OfflineOData
 import TestSupport
 import Testing
 

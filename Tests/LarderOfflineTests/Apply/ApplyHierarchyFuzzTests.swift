@@ -1,0 +1,216 @@
+import LarderOData
+import LarderStorage
+import Testing
+
+@testable import LarderOffline
+
+@Suite("$apply on hierarchies by chance, against an evaluation in memory", .timeLimit(.minutes(5)))
+struct ApplyHierarchyFuzzTests {
+  private struct Generator: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+      state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+      var mixed = state
+      mixed = (mixed ^ (mixed >> 33)) &* 0xff51_afd7_ed55_8ccd
+      return mixed ^ (mixed >> 33)
+    }
+  }
+
+  /// Nodes with their parents: some have none, some several, some stand in a circle, some name what is no node.
+  private struct Graph {
+    var names: [String] = []
+    var parents: [[Int]] = []
+    /// The node of each sale; -1 for one that is no node, nil for none.
+    var sales: [Int?] = []
+
+    init(_ random: inout Generator) {
+      let count = Int.random(in: 1...9, using: &random)
+      let isTree = Bool.random(using: &random)
+      for node in 0..<count {
+        names.append(["b", "a", "c"][Int.random(in: 0..<3, using: &random)])
+        var own: Set<Int> = []
+        if isTree {
+          if node > 0, Int.random(in: 0..<5, using: &random) > 0 { own = [Int.random(in: 0..<node, using: &random)] }
+        } else {
+          for _ in 0..<Int.random(in: 0...2, using: &random) { own.insert(Int.random(in: 0..<count, using: &random)) }
+        }
+        parents.append(own.sorted())
+      }
+      for _ in 0..<Int.random(in: 0...12, using: &random) {
+        let node = Int.random(in: -2..<count, using: &random)
+        sales.append(node == -2 ? nil : node)
+      }
+    }
+
+    var nodes: Range<Int> { 0..<names.count }
+
+    func world() -> QueryWorld {
+      var world = ApplySales.people()
+      world.entities.removeAll { $0.place == "SalesOrganizations" }
+      let nodes = nodes.map { world.organization("N\($0)", names[$0], below: parents[$0].first.map { "N\($0)" }) }
+      for node in self.nodes where !parents[node].isEmpty {
+        nodes[node].links["Parents"] = parents[node].map { nodes[$0] }
+      }
+      for (place, node) in sales.enumerated() {
+        let organization: ODataValue = node.map { .string($0 < 0 ? "X" : "N\($0)") } ?? .null
+        _ = world.add(
+          "Sales", "S.Sale",
+          [
+            "ID": .int32(Int32(place + 1)), "SalesOrganizationID": organization,
+            "Amount": .decimal(ODataDecimal(place + 1)),
+          ])
+      }
+      return world
+    }
+
+    func children(_ node: Int) -> [Int] { nodes.filter { parents[$0].contains(node) } }
+
+    /// A node and all below it.
+    func portion(_ node: Int) -> Set<Int> {
+      var found: Set<Int> = [node]
+      var open = [node]
+      while let next = open.popLast() {
+        for child in children(next) where found.insert(child).inserted { open.append(child) }
+      }
+      return found
+    }
+
+    func sorted(_ nodes: [Int], _ isByName: Bool) -> [Int] {
+      nodes.sorted { one, other in
+        isByName && names[one] != names[other] ? names[one] < names[other] : "N\(one)" < "N\(other)"
+      }
+    }
+
+    /// The places of a traversal: the node, then those above it.
+    func places(from start: [Int], isPostorder: Bool, isByName: Bool) -> [[Int]] {
+      func visit(_ way: [Int]) -> [[Int]] {
+        let below = sorted(children(way[0]).filter { !way.contains($0) }, isByName).flatMap { visit([$0] + way) }
+        return isPostorder ? below + [way] : [way] + below
+      }
+      return sorted(start, isByName).flatMap { visit([$0]) }
+    }
+  }
+
+  private typealias Bounds = HierarchyWriter.Bounds
+
+  private static let up = "@Org.OData.Aggregation.V1.UpPath#ManyParents"
+
+  private static func object(_ way: [Int]) -> String {
+    let above = way.dropFirst().map { #""N\#($0)""# }.joined(separator: ",")
+    return #"{"ID":"N\#(way[0])","\#(up)":[\#(above)]}"#
+  }
+
+  @Test(
+    "traverse of trees, of nodes with several parents, of circles; from roots or from chosen nodes",
+    arguments: [1, 2, 3])
+  func traversals(_ seed: UInt64) async throws {
+    print("seed \(seed)")
+    var random = Generator(state: seed)
+    for _ in 0..<15 {
+      let graph = Graph(&random)
+      let rig = try await ApplyRig(graph.world())
+      let (isPostorder, isByName) = (Bool.random(using: &random), Bool.random(using: &random))
+      let chosen = Bool.random(using: &random) ? Int.random(in: graph.nodes, using: &random) : nil
+      let start =
+        chosen.map { last in graph.nodes.filter { "N\($0)" >= "N\(last)" } }
+        ?? graph.nodes.filter { graph.parents[$0].isEmpty }
+      let places = graph.places(from: start, isPostorder: isPostorder, isByName: isByName)
+      let rest =
+        (isPostorder ? "postorder" : "preorder") + (chosen.map { ",filter(ID ge 'N\($0)')" } ?? "")
+        + (isByName ? ",Name" : "")
+      let url = "SalesOrganizations?$apply=traverse($root/SalesOrganizations,ManyParents,ID,\(rest))&$select=ID"
+      let text = try await rig.ask(url)
+      #expect(text == places.map(Self.object).joined(separator: ","), "seed \(seed): \(rest) of \(graph)")
+      let related = try await rig.ask(
+        "Sales?$apply=traverse($root/SalesOrganizations,ManyParents,SalesOrganizationID,\(rest))&$select=ID")
+      let sales = places.flatMap { way in graph.sales.indices.filter { graph.sales[$0] == way[0] } }
+      #expect(
+        related == sales.map { #"{"ID":\#($0 + 1)}"# }.joined(separator: ","), "seed \(seed): \(rest) of \(graph)")
+    }
+  }
+
+  @Test("rolluprecursive over the same: each node once, with all at and below it", arguments: [1, 2, 3])
+  func portions(_ seed: UInt64) async throws {
+    print("seed \(seed)")
+    var random = Generator(state: seed &+ 100)
+    for _ in 0..<15 {
+      let graph = Graph(&random)
+      let rig = try await ApplyRig(graph.world())
+      let least = Int.random(in: 0...6, using: &random)
+      var expected: [String] = []
+      for node in graph.sorted(Array(graph.nodes), false) {
+        let portion = graph.portion(node)
+        let own = graph.sales.indices.filter { $0 + 1 >= least && graph.sales[$0].map(portion.contains) ?? false }
+        let sum = own.isEmpty ? "null" : "\(own.reduce(0) { $0 + $1 + 1 })"
+        expected.append(#"{"S":\#(sum),"N":\#(own.count),"SalesOrganization":{"ID":"N\#(node)"}}"#)
+      }
+      let text = try await rig.ask(
+        "Sales?$apply=groupby((rolluprecursive($root/SalesOrganizations,ManyParents,SalesOrganization/ID)),filter(Amount ge \(least))/aggregate(Amount with sum as S,$count as N))&$expand=SalesOrganization($select=ID)"
+      )
+      #expect(text == expected.joined(separator: ","), "seed \(seed): \(graph)")
+    }
+  }
+
+  @Test("A traversal that would have more places than there may be ends with an error")
+  func bounds() async throws {
+    var world = ApplySales.people()
+    world.entities.removeAll { $0.place == "SalesOrganizations" }
+    // All are above and below each other: the ways are the orders of all subsets.
+    let nodes = (0..<12).map { world.organization("N\($0)", "", below: nil) }
+    for node in nodes { node.links["Parents"] = nodes.filter { $0 !== node } }
+    let tangled = try await ApplyRig(world)
+    // Of rows at few of the places, too.
+    let many = await #expect(throws: StorageError.self) {
+      try await tangled.ask(
+        "SalesOrganizations?$apply=filter(ID eq 'N1')/traverse($root/SalesOrganizations,ManyParents,ID,preorder,filter(ID eq 'N0'))/aggregate($count as N)"
+      )
+    }
+    #expect("\(many as Any)".contains("a traversal of so many places"), "\(many as Any)")
+    let deepRig = try await ApplyRig(Self.chain(1002))
+    let deep = await #expect(throws: StorageError.self) {
+      try await deepRig.ask(
+        "SalesOrganizations?$apply=traverse($root/SalesOrganizations,SalesOrgHierarchy,ID,preorder)/top(1)")
+    }
+    #expect("\(deep as Any)".contains("a traversal of so many levels"), "\(deep as Any)")
+    let short = try await ApplyRig(Self.chain(150))
+    let sum = try await short.ask(
+      "SalesOrganizations?$apply=groupby((rolluprecursive($root/SalesOrganizations,SalesOrgHierarchy,ID)),aggregate($count as N))&$filter=N ge 149&$select=N"
+    )
+    #expect(sum == #"{"N":150},{"N":149}"#)
+  }
+
+  /// Three nodes below each other: three places on as many levels, and six pairs. All are counted, whatever rows are asked for.
+  @Test(
+    "What a hierarchy comes to is bounded as a whole, also for rows at few of its nodes",
+    arguments: ["", "filter(ID eq 'N0')/", "filter(ID eq 'N1')/", "filter(ID eq 'N9')/"])
+  func boundedAsWhole(_ rows: String) async throws {
+    let rig = try await ApplyRig(Self.chain(3))
+    let hierarchy = "$root/SalesOrganizations,SalesOrgHierarchy,ID"
+    let traversal = "SalesOrganizations?$apply=\(rows)traverse(\(hierarchy),preorder)"
+    let portions = "SalesOrganizations?$apply=\(rows)groupby((rolluprecursive(\(hierarchy))),aggregate($count as N))"
+    // Of rows that are at none of the nodes and might be at several, which are looked for in each portion.
+    let several =
+      "Customers?$apply=groupby((rolluprecursive(\(hierarchy.replacing(",ID", with: ",Sales/SalesOrganizationID")))),aggregate($count as N))"
+    for (url, fits, isTooMuch, what) in [
+      (traversal, Bounds(places: 3), Bounds(places: 2), "a traversal of so many places"),
+      (traversal, Bounds(levels: 3), Bounds(levels: 2), "a traversal of so many levels"),
+      (portions, Bounds(pairs: 6), Bounds(pairs: 5), "rolluprecursive over so many pairs of nodes"),
+      (several, Bounds(pairs: 6), Bounds(pairs: 5), "rolluprecursive over so many pairs of nodes"),
+    ] {
+      _ = try await rig.bounded(fits).ask(url)
+      let error = await #expect(throws: StorageError.self) { try await rig.bounded(isTooMuch).ask(url) }
+      #expect("\(error as Any)".contains(what), "\(url): \(error as Any)")
+    }
+  }
+
+  /// Nodes of which each is below the one before.
+  private static func chain(_ count: Int) -> QueryWorld {
+    var world = ApplySales.people()
+    world.entities.removeAll { $0.place == "SalesOrganizations" }
+    for number in 0..<count {
+      _ = world.organization("N\(number)", "", below: number == 0 ? nil : "N\(number - 1)")
+    }
+    return world
+  }
+}

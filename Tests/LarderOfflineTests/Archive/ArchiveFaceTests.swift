@@ -1,0 +1,86 @@
+import LarderOData
+import LarderService
+import LarderStorage
+import TestSupport
+import Testing
+
+@testable import LarderOffline
+
+@Suite("Failed changes are sent again or taken back", .timeLimit(.minutes(1)))
+struct ArchiveFaceTests {
+  /// An order that is refused, and one more change of the same.
+  private func refused(_ ways: UploadService.Ways = .init()) async throws -> (rig: UploadRig, made: RowReference) {
+    let rig = try await UploadRig(ways)
+    let (_, row) = try await rig.create("Orders", key: -5, ["Name": .string("poison")])
+    try await rig.update(row, ["Total": .int32(3)])
+    let report = try await rig.store.upload()
+    #expect(report.failed == 2 && report.sent == 0)
+    return (rig, row)
+  }
+
+  @Test("A retry puts a refused request and what is held for it back", arguments: [false, true])
+  func retry(isV2: Bool) async throws {
+    let (rig, _) = try await refused(.init(isV2: isV2))
+    #expect(try await rig.queue == ["1|2", "2|3"])
+    #expect(try await rig.store.retry(1) == 2)
+    #expect(try await rig.queue == ["1|0", "2|0"])
+    #expect(try await rig.rows("SELECT \"@state\" FROM {Orders} WHERE ID = -5") == ["3"])
+    let report = try await rig.store.upload()
+    #expect(report.failed == 2)
+    #expect(try await rig.store.retryAll() == 2)
+    await #expect(throws: OfflineODataError.self) { try await rig.store.retry(9) }
+    await #expect(throws: OfflineODataError.self) { try await rig.store.retry(1) }
+  }
+
+  @Test("A retry of what is held is one of what holds it")
+  func retryOfHeld() async throws {
+    let (rig, _) = try await refused()
+    #expect(try await rig.store.retry(2) == 2)
+    #expect(try await rig.queue == ["1|0", "2|0"])
+  }
+
+  @Test("Deleting an entity of the archive takes back that request and what depends on it", arguments: [1, 2])
+  func discard(id: Int) async throws {
+    let (rig, _) = try await refused()
+    try await rig.store.delete("ErrorArchive(\(id))")
+    #expect(try await rig.queue == (id == 1 ? [] : ["1|2"]))
+    let left = try await rig.rows("SELECT Name, Total FROM {Orders} WHERE ID < 0")
+    #expect(left == (id == 1 ? [] : ["poison|-"]))
+    if id == 1 { #expect(try await rig.isClean()) }
+    await #expect(throws: OfflineODataError.self) { try await rig.store.delete("ErrorArchive(\(id))") }
+    await #expect(throws: OfflineODataError.self) {
+      try await rig.store.update("ErrorArchive(1)", to: ODataEntity(properties: [ODataProperty("Code", .string(""))]))
+    }
+  }
+
+  @Test("Deleting an entity of the queue takes it back")
+  func queue() async throws {
+    let rig = try await UploadRig()
+    try await rig.update(try await rig.row("Orders", 1), ["Name": .string("b")])
+    await #expect(throws: OfflineODataError.self) { try await rig.store.discard(1) }
+    try await rig.store.delete("RequestQueue(1)")
+    #expect(try await rig.isClean())
+    #expect(try await rig.rows("SELECT Name FROM {Orders} WHERE ID = 1") == ["n1"])
+  }
+
+  @Test("The three versions of a conflict, and mine sent on top of theirs")
+  func conflict() async throws {
+    let rig = try await UploadRig()
+    try await rig.update(try await rig.row("Orders", 1), ["Name": .string("mine")])
+    rig.service.change { state in
+      state.sets["Orders"]?[1]?.values["Name"] = "\"theirs\""
+      state.sets["Orders"]?[1]?.version = 2
+    }
+    #expect(try await rig.store.conflict(1) == nil)
+    #expect(try await rig.store.upload().failed == 1)
+    let conflict = try #require(try await rig.store.conflict(1))
+    #expect(conflict.base?["Name"] == .string("n1"))
+    #expect(conflict.mine?["Name"] == .string("mine"))
+    #expect(conflict.theirs?["Name"] == .string("theirs") && conflict.isTheirsKnown)
+    #expect(conflict.path == "Orders(1)")
+    #expect(try await rig.store.retry(1) == 1)
+    #expect(try await rig.store.upload().sent == 1)
+    #expect(rig.service.entities("Orders")[1]?.values["Name"] == "\"mine\"")
+    #expect(try await rig.isClean())
+  }
+}

@@ -1,0 +1,253 @@
+import LarderOData
+import LarderService
+import LarderStorage
+import TestSupport
+import Testing
+
+@testable import LarderOffline
+
+@Suite("A refused change is repaired by another one", .timeLimit(.minutes(1)))
+struct ArchiveRepairTests {
+  private func entity(_ values: (String, ODataValue)...) -> ODataEntity {
+    ODataEntity(properties: values.map { ODataProperty($0.0, $0.1) })
+  }
+
+  private func states(_ rig: UploadRig) async throws -> [String] { try await rig.queue }
+
+  @Test("Two updates are one request: what was refused goes with the newer values", arguments: [false, true])
+  func update(isV2: Bool) async throws {
+    let rig = try await UploadRig(.init(isV2: isV2, requiresIfMatch: true))
+    try await rig.store.update("Orders(1)", to: entity(("Name", .string("poison")), ("Total", .int32(5))))
+    #expect(try await rig.store.upload().failed == 1)
+    #expect(try await states(rig) == ["1|2"])
+    try await rig.store.update("Orders(1)", to: entity(("Name", .string("good")), ("Note", .string("n"))))
+    #expect(try await states(rig) == ["1|0"])
+    #expect(try await rig.store.upload().sent == 1)
+    #expect(
+      rig.service.entities("Orders")[1]?.values == ["ID": "1", "Name": "\"good\"", "Note": "\"n\"", "Total": "5"])
+    #expect(rig.service.log.count == 1)
+    #expect(try await rig.isClean())
+  }
+
+  @Test("One that is refused again is in the archive again, and repaired again")
+  func again() async throws {
+    let rig = try await UploadRig()
+    try await rig.store.update("Orders(1)", to: entity(("Name", .string("poison"))))
+    _ = try await rig.store.upload()
+    try await rig.store.update("Orders(1)", to: entity(("Note", .string("n"))))
+    #expect(try await rig.store.upload().failed == 1)
+    #expect(try await states(rig) == ["1|2"])
+    try await rig.store.update("Orders(1)", to: entity(("Name", .string("x"))), method: .replace)
+    #expect(try await rig.store.upload().sent == 1)
+    #expect(rig.service.log == ["PUT Orders(1)"])
+    #expect(try await rig.isClean())
+  }
+
+  @Test("An update that came to need an entity made since is not merged into one before it")
+  func madeSince() async throws {
+    let rig = try await UploadRig(combines: true)
+    rig.service.change { $0.sets["Items"]?[11] = .init(values: ["ID": "11", "Order_ID": "1"]) }
+    try await rig.store.download()
+    try await rig.store.update("Items(11)", to: entity(("Text", .string("a"))))
+    try await rig.store.create(entity(("Name", .string("new"))), in: "Orders")
+    let key = try #require(try await rig.rows("SELECT ID FROM {Orders} WHERE ID < 0").first.flatMap { Int32($0) })
+    try await rig.store.update("Items(11)", to: entity(("Order_ID", .int32(key))))
+    let report = try await rig.store.upload()
+    #expect(report.failed == 0 && report.left == 0, "\(report)")
+    #expect(rig.service.entities("Items")[11]?.values == ["ID": "11", "Order_ID": "1000", "Text": "\"a\""])
+    #expect(try await rig.isClean())
+  }
+
+  @Test("What a change needs that is put into a refused one goes before both; what both name is deleted behind them")
+  func needs() async throws {
+    let rig = try await UploadRig(.init(guardsItems: true))
+    rig.service.change { $0.sets["Items"]?[11] = .init(values: ["ID": "11", "Order_ID": "1"]) }
+    try await rig.store.download()
+    var made = ODataSingleRequest.create(entity(("Name", .string("new"))), in: "Orders")
+    made.uploadCategory = "later"
+    _ = try await rig.store.execute(single: made)
+    let key = try #require(try await rig.rows("SELECT ID FROM {Orders} WHERE ID < 0").first.flatMap { Int32($0) })
+    try await rig.store.update("Items(11)", to: entity(("Text", .string("a"))))
+    try await rig.store.update("Items(11)", to: entity(("Order_ID", .int32(key))))
+    rig.service.fail(.status(422)) { $0.contains("Items(11)") }
+    let own = OfflineODataUploadOptions(categories: [""], changesPerBatch: 0)
+    #expect(try await rig.store.upload(own).failed == 2)
+    #expect(try await states(rig) == ["1|0", "2|2", "3|3"])
+    try await rig.store.update("Items(11)", to: entity(("Text", .string("b"))))
+    #expect(try await states(rig) == ["1|0", "2|0"])
+    let early = try await rig.store.upload(own)
+    #expect(early.sent == 0 && early.failed == 0 && early.left == 2, "\(early)")
+    try await rig.store.delete("Orders(1)")
+    let report = try await rig.store.upload(OfflineODataUploadOptions(changesPerBatch: 0))
+    #expect(report.sent == 3 && report.failed == 0 && report.left == 0, "\(report) \(rig.service.log)")
+    #expect(rig.service.log.last == "DELETE Orders(1)")
+    #expect(rig.service.entities("Items")[11]?.values == ["ID": "11", "Order_ID": "1000", "Text": "\"b\""])
+  }
+
+  @Test("Twenty thousand changes of one refused transaction are listed and looked through in no time")
+  func refusedTransaction() async throws {
+    let rig = try await UploadRig()
+    let row = try await rig.row("Orders", 1)
+    try await rig.update(row, ["Name": .string("x")])
+    try await rig.open.write { connection, _, _ in
+      try connection.run(
+        """
+        WITH RECURSIVE n(i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
+        INSERT INTO larder_request(id, unit, state, request, failure)
+          SELECT i, 1, 2, r.request, ?1 FROM n JOIN larder_request r ON r.id = 1
+        """, .text(JSONSettings.encode(ArchivedFailure(kind: .refused, message: "m", method: "", url: "", time: 0))))
+      try connection.run("UPDATE larder_request SET state = 3 WHERE id = 1")
+    }
+    let archive = try await rig.open.read { connection, _, _ in try ArchivedRequests(ChangeQueue(connection)) }
+    #expect(archive.failures([1]).count == 19_999)
+    #expect(archive.released.isEmpty)
+    #expect(archive.holders(of: 1) == "2, 3, 4, 5, 6 and others")
+  }
+
+  @Test("By one property, put by itself")
+  func property() async throws {
+    let rig = try await UploadRig()
+    try await rig.store.update("Orders(1)", to: entity(("Name", .string("poison"))))
+    _ = try await rig.store.upload()
+    let name = ODataRequestBody.properties([ODataProperty("Name", .string("p"))])
+    _ = try await rig.store.execute(single: ODataSingleRequest(.update(.replace), "Orders(1)/Name", body: name))
+    #expect(try await rig.store.upload().sent == 1)
+    #expect(rig.service.log == ["PATCH Orders(1)"])
+    #expect(rig.service.entities("Orders")[1]?.values["Name"] == "\"p\"")
+  }
+
+  @Test("An item that names an order that is not there is bound to another")
+  func binding() async throws {
+    let rig = try await UploadRig()
+    try await rig.store.create(entity(("Text", .string("t")), ("Order_ID", .int32(77))), in: "Items")
+    #expect(try await rig.store.upload().failed == 1)
+    let path = try await rig.rows("SELECT 'Items(' || ID || ')' FROM {Items}")[0]
+    var bound = ODataEntity()
+    var link = ODataNavigationLink(name: "Order")
+    link.bindings = ["Orders(2)"]
+    bound.navigationLinks = [link]
+    try await rig.store.update(path, to: bound)
+    #expect(try await states(rig) == ["1|0"])
+    #expect(try await rig.store.upload().sent == 1)
+    #expect(rig.service.entities("Items")[1000]?.values["Order_ID"] == "2")
+    #expect(try await rig.isClean())
+  }
+
+  @Test("A whole transaction goes again where one of its changes is repaired")
+  func transaction() async throws {
+    let rig = try await UploadRig()
+    let batch = ODataBatchRequest([
+      .changeSet([
+        .create(entity(("Name", .string("new"))), in: "Orders"),
+        .update("Orders(1)", to: entity(("Name", .string("poison")))),
+      ])
+    ])
+    _ = try await rig.store.execute(batch: batch)
+    #expect(try await rig.store.upload().failed == 2)
+    #expect(rig.service.log.isEmpty)
+    try await rig.store.update("Orders(1)", to: entity(("Name", .string("good"))))
+    #expect(try await states(rig) == ["1|0", "2|0"])
+    #expect(try await rig.store.upload().sent == 2)
+    #expect(rig.service.log == ["POST Orders(1000)", "PATCH Orders(1)"])
+    #expect(try await rig.isClean())
+  }
+
+  @Test("A change that cannot be a part of the refused one is held behind it")
+  func behind() async throws {
+    let rig = try await UploadRig()
+    try await rig.store.create(entity(("Name", .string("poison"))), in: "Orders")
+    _ = try await rig.store.upload()
+    let path = try await rig.rows("SELECT 'Orders(' || ID || ')' FROM {Orders} WHERE ID < 0")[0]
+    try await rig.store.create(entity(("Text", .string("i"))), in: path + "/Items")
+    #expect(try await states(rig) == ["1|2", "2|3"])
+    #expect(try await rig.store.upload() == OfflineODataUploadReport())
+    try await rig.store.update(path, to: entity(("Name", .string("good"))))
+    #expect(try await states(rig) == ["1|0", "2|0"])
+    #expect(try await rig.store.upload().sent == 2)
+    #expect(rig.service.entities("Items")[1001]?.values["Order_ID"] == "1000")
+  }
+
+  @Test("Deleting an entity that was never made takes its refused creation back, unless others depend on it")
+  func deletionOfMade() async throws {
+    let rig = try await UploadRig()
+    try await rig.store.create(entity(("Name", .string("poison"))), in: "Orders")
+    _ = try await rig.store.upload()
+    let path = try await rig.rows("SELECT 'Orders(' || ID || ')' FROM {Orders} WHERE ID < 0")[0]
+    try await rig.store.create(entity(("Text", .string("i"))), in: path + "/Items")
+    await #expect(throws: OfflineODataError.self) { try await rig.store.delete(path) }
+    try await rig.store.discard(2)
+    try await rig.store.delete(path)
+    #expect(try await rig.isClean())
+    #expect(try await rig.rows("SELECT ID FROM {Orders}") == ["1", "2", "3"])
+  }
+
+  @Test("Deleting an entity whose update was refused sends the deletion alone")
+  func deletionOfChanged() async throws {
+    let rig = try await UploadRig(.init(requiresIfMatch: true))
+    try await rig.store.update("Orders(1)", to: entity(("Name", .string("poison"))))
+    _ = try await rig.store.upload()
+    try await rig.store.delete("Orders(1)")
+    #expect(try await states(rig) == ["2|0"])
+    #expect(try await rig.store.upload().sent == 1)
+    #expect(rig.service.log == ["DELETE Orders(1)"])
+    #expect(try await rig.isClean())
+  }
+
+  @Test("One whose outcome is not known waits for a person, and so do changes behind it")
+  func unknown() async throws {
+    let rig = try await UploadRig()
+    try await rig.store.update("Orders(1)", to: entity(("Name", .string("poison"))))
+    _ = try await rig.store.upload()
+    try await rig.open.write { connection, _, _ in
+      let queue = ChangeQueue(connection)
+      var failure = try queue.entry(1)?.failure
+      failure?.kind = .unknownOutcome
+      try queue.set(failure: failure, of: 1)
+    }
+    try await rig.store.update("Orders(1)", to: entity(("Name", .string("good"))))
+    #expect(try await states(rig) == ["1|2", "2|3"])
+    try await rig.store.retry(1)
+    #expect(try await states(rig) == ["1|0", "2|0"])
+  }
+
+  @Test("Two refused creations that came to need each other, the one by a change behind it: none waits for ever")
+  func circle() async throws {
+    let rig = try await ChangeRig(
+      ReplicaRig.v4(
+        """
+        <EntityType Name="Firm"><Key><PropertyRef Name="ID"/></Key><Property Name="ID" Type="Edm.Int32" Nullable="false"/>
+          <Property Name="Name" Type="Edm.String"/><Property Name="OwnerID" Type="Edm.Int32"/>
+          <NavigationProperty Name="Owner" Type="N.Person">
+            <ReferentialConstraint Property="OwnerID" ReferencedProperty="ID"/></NavigationProperty></EntityType>
+        <EntityType Name="Person"><Key><PropertyRef Name="ID"/></Key><Property Name="ID" Type="Edm.Int32" Nullable="false"/>
+          <Property Name="Name" Type="Edm.String"/><Property Name="FirmID" Type="Edm.Int32"/>
+          <NavigationProperty Name="Firm" Type="N.Firm">
+            <ReferentialConstraint Property="FirmID" ReferencedProperty="ID"/></NavigationProperty></EntityType>
+        """,
+        container: """
+          <EntitySet Name="Firms" EntityType="N.Firm"><NavigationPropertyBinding Path="Owner" Target="People"/></EntitySet>
+          <EntitySet Name="People" EntityType="N.Person"><NavigationPropertyBinding Path="Firm" Target="Firms"/></EntitySet>
+          """))
+    try await rig.create("Firms", [.init("ID", .int32(1)), .init("Name", .string("poison"))])
+    try await rig.create("People", [.init("ID", .int32(2)), .init("Name", .string("poison"))])
+    try await rig.rows.replica.write { (connection, _, _) throws(StorageError) in
+      for id in [Int64(1), 2] {
+        try ChangeQueue(connection).set(.archived, of: id)
+        let failure = ArchivedFailure(kind: .refused, message: "m", method: "", url: "", time: 0)
+        try ChangeQueue(connection).set(failure: failure, of: id)
+      }
+    }
+    try await rig.update("Firms(1)", [.init("OwnerID", .int32(2))])
+    #expect(try await rig.queue() == ["1/1 create Firms ID,Name,OwnerID* <2", "2/2 create People ID,Name"])
+    try await rig.update("People(2)", [.init("FirmID", .int32(1))])
+    try await rig.update("People(2)", [.init("Name", .string("good"))])
+    let queue = try await rig.queue()
+    #expect(
+      queue.prefix(3) == [
+        "1/1 create Firms ID,Name,OwnerID* <2", "2/2 create People ID,Name", "3/3 patch People# FirmID* <1,2",
+      ])
+    #expect(try await rig.rows.rows("SELECT count(*) FROM larder_request WHERE state <> 0") == ["0"])
+    for id in 1...Int64(queue.count) { try await rig.succeed(id == 1 ? 2 : id == 2 ? 1 : id) }
+    #expect(try await rig.rows.rows("SELECT Name, FirmID FROM {People}") == ["good|1"])
+  }
+}

@@ -1,0 +1,76 @@
+import LarderOData
+import LarderService
+import LarderStorage
+import TestSupport
+import Testing
+
+@testable import LarderOffline
+
+@Suite("Long queues", .timeLimit(.minutes(3)))
+struct LongQueueTests {
+  /// How long a question takes, the quickest of three times.
+  private func time(_ rig: UploadRig, _ path: String) async throws -> Duration {
+    var best = Duration.seconds(3600)
+    for _ in 1...3 {
+      let begin = ContinuousClock.now
+      _ = try await rig.store.readJSON(path, options: OfflineODataAnswerOptions(version: .v4))
+      best = min(best, .now - begin)
+    }
+    return best
+  }
+
+  @Test(
+    "Eight times the requests are listed in about eight times the time",
+    arguments: [
+      "RequestQueue?$orderby=RequestID desc", "RequestQueue?$expand=CustomHeaders,AffectedEntity",
+      "RequestQueue?$filter=RequestMethod eq 'POST'&$count=true&$top=10",
+      "RequestQueue?$expand=DependentRequests($expand=AffectedEntity($select=Name))",
+    ])
+  func listing(question: String) async throws {
+    let few = try await UploadRig(orders: 0)
+    try await few.createMany(250, isChain: true)
+    let many = try await UploadRig(orders: 0)
+    try await many.createMany(2000, isChain: true)
+    #expect(try await many.store.readCount("RequestQueue") == 2000)
+    let (short, long) = (try await time(few, question), try await time(many, question))
+    let ratio = long / short
+    print("\(question): \(short) for 250 requests, \(long) for 2000, \(ratio) times")
+    // What looks at all of the others for each one takes 64 times.
+    #expect(ratio < 28)
+  }
+
+  @Test(
+    "One request, and what depends on each, are found without a look at the others",
+    arguments: ["RequestQueue(3)", "RequestQueue?$filter=RequestID eq 3", "RequestQueue?$expand=DependentRequests"])
+  func finding(question: String) async throws {
+    let rig = try await UploadRig(orders: 0)
+    try await rig.createMany(5, isChain: true)
+    let store = try rig.open
+    let steps = try await store.read { connection, state, plan in
+      try Explanation(try store.question(question, connection, state, plan).plan, on: connection).steps
+    }
+    // The queue itself is read from one end to the other where that is the question.
+    for step in steps where !step.path.isEmpty || steps.count == 1 {
+      #expect(!step.plan.contains { $0.contains("SCAN") }, "\(step)")
+    }
+  }
+
+  @Test("The requests of a unit, and the units before it, are found without a look at the others")
+  func units() async throws {
+    let rig = try await UploadRig()
+    let first = try await rig.update(try await rig.row("Orders", 1), ["Total": .int32(5)])
+    _ = try await rig.update(try await rig.row("Orders", 2), ["Total": .int32(5)], unit: first)
+    _ = try await rig.update(try await rig.row("Orders", 3), ["Total": .int32(5)])
+    let store = try rig.open
+    let found = try await store.read { connection, _, _ in
+      try (1...3).map { try ChangeQueue(connection).entries(inUnit: $0).map(\.id) }
+    }
+    #expect(found == [[1, 2], [], [3]])
+    let plans = try await store.read { connection, _, _ in
+      let sql = "EXPLAIN QUERY PLAN SELECT state FROM larder_request WHERE id IN (\(ChangeQueue.ofUnit))"
+      return try connection.rows(sql, .integer(1)) { (row) throws(StorageError) in try row.text(3) }
+    }
+    #expect(!plans.contains { $0.hasPrefix("SCAN larder_request") }, "\(plans)")
+    #expect(plans.contains { $0.contains("larder_request_member") }, "\(plans)")
+  }
+}

@@ -1,0 +1,159 @@
+import LarderOData
+import LarderService
+import TestSupport
+import Testing
+
+@testable import LarderOffline
+
+@Suite("What a service has where it refuses", .timeLimit(.minutes(1)))
+struct RefusedCreationTests {
+  private func entity(_ values: (String, ODataValue)...) -> ODataEntity {
+    ODataEntity(properties: values.map { ODataProperty($0.0, $0.1) })
+  }
+
+  /// A store with order 7 made here, refused because another has made it meanwhile, and an item of it that is held.
+  private func refused(isV2: Bool = false, downloads: Bool = false) async throws -> UploadRig {
+    let rig = try await UploadRig(.init(isV2: isV2, requiresIfMatch: true))
+    let order = entity(("ID", .int32(7)), ("Name", .string("mine")), ("Note", .string("n")))
+    _ = try await rig.store.create(order, in: "Orders")
+    _ = try await rig.store.create(entity(("Text", .string("i"))), in: "Orders(7)/Items")
+    rig.service.change { $0.sets["Orders"]?[7] = .init(values: ["ID": "7", "Name": "\"theirs\"", "Total": "9"]) }
+    let report = try await rig.store.upload()
+    #expect(report.failed == 2 && report.left == 0, "\(report)")
+    if downloads { try await rig.store.download() }
+    return rig
+  }
+
+  @Test("A creation refused with 409 shows the entity of its key", arguments: [false, true])
+  func shows(isV2: Bool) async throws {
+    let rig = try await refused(isV2: isV2)
+    let conflict = try #require(try await rig.store.conflict(1))
+    #expect(conflict.base == nil && conflict.path == "Orders(7)")
+    #expect(conflict.mine?["Name"] == .string("mine") && conflict.mine?["Note"] == .string("n"))
+    #expect(conflict.theirs?["Name"] == .string("theirs") && conflict.theirs?["Total"] == .int32(9))
+    #expect(try await rig.rows("SELECT Name, Total FROM {Orders} WHERE ID = 7") == ["mine|-"])
+    // Discarded, it is gone here; the service's comes with a download.
+    #expect(try await rig.store.discard(1) == 2)
+    try await rig.store.download()
+    #expect(try await rig.rows("SELECT Name, Total FROM {Orders} WHERE ID = 7") == ["theirs|9"])
+    #expect(try await rig.isClean())
+  }
+
+  @Test("It becomes an update of that entity", arguments: [false, true], [false, true])
+  func update(isV2: Bool, downloads: Bool) async throws {
+    let rig = try await refused(isV2: isV2, downloads: downloads)
+    #expect(try await rig.store.retry(1, as: .update) == 2)
+    #expect(try await rig.queue == ["1|0", "2|0"])
+    #expect(try await rig.rows("SELECT Name, Note, Total FROM {Orders} WHERE ID = 7") == ["mine|n|9"])
+    let report = try await rig.store.upload()
+    #expect(report.sent == 2 && report.failed == 0, "\(report)")
+    #expect(
+      rig.service.entities("Orders")[7]?.values == ["ID": "7", "Name": "\"mine\"", "Note": "\"n\"", "Total": "9"])
+    #expect(rig.service.entities("Items")[1000]?.values["Order_ID"] == "7")
+    #expect(try await rig.isClean())
+    try await rig.store.download()
+    #expect(try await rig.rows("SELECT ID, Name FROM {Orders} WHERE ID > 3") == ["7|mine"])
+  }
+
+  @Test("It is made under another key, and what depends on it follows", arguments: [false, true], [false, true])
+  func key(isV2: Bool, downloads: Bool) async throws {
+    let rig = try await refused(isV2: isV2, downloads: downloads)
+    #expect(try await rig.store.retry(1, as: .key("8")) == 2)
+    #expect(try await rig.rows("SELECT ID, Name FROM {Orders} WHERE ID = 8") == ["8|mine"])
+    #expect(try await rig.rows("SELECT Order_ID FROM {Items}") == ["8"])
+    let theirs = try await rig.rows("SELECT ID, Name, Total FROM {Orders} WHERE ID = 7")
+    #expect(theirs == (downloads ? ["7|theirs|9"] : []))
+    let report = try await rig.store.upload()
+    #expect(report.sent == 2 && report.failed == 0, "\(report)")
+    #expect(rig.service.entities("Orders")[8]?.values["Name"] == "\"mine\"")
+    #expect(rig.service.entities("Orders")[7]?.values["Name"] == "\"theirs\"")
+    #expect(rig.service.entities("Items")[1000]?.values["Order_ID"] == "8")
+    #expect(try await rig.isClean())
+    try await rig.store.download()
+    #expect(try await rig.rows("SELECT ID, Name FROM {Orders} WHERE ID > 3 ORDER BY ID") == ["7|theirs", "8|mine"])
+  }
+
+  @Test("What it cannot become is told, and changes nothing")
+  func refusals() async throws {
+    let rig = try await refused()
+    try await rig.store.update("Orders(1)", to: entity(("Name", .string("poison"))))
+    _ = try await rig.store.upload()
+    let cases: [(Int64, OfflineODataRepair, OfflineODataErrorName)] = [
+      (1, .key("1"), .entityExists), (1, .key("A=1,B=2"), .missingKeyProperty), (2, .update, .unsupportedChange),
+      (3, .update, .unsupportedChange), (3, .key("9"), .unsupportedChange), (9, .update, .entityNotFound),
+    ]
+    for (id, repair, name) in cases {
+      let error = await #expect(throws: OfflineODataError.self) { try await rig.store.retry(id, as: repair) }
+      #expect(error?.name == name, "\(id) \(repair): \(error.debugDescription)")
+    }
+    #expect(try await rig.queue == ["1|2", "2|3", "3|2"])
+    #expect(try await rig.store.conflict(3) == nil)
+  }
+
+  @Test("A change refused because its entity is gone shows that", arguments: [404, 410])
+  func gone(status: Int) async throws {
+    let rig = try await UploadRig()
+    try await rig.store.update("Orders(1)", to: entity(("Name", .string("mine"))))
+    rig.service.change { $0.sets["Orders"]?[1] = nil }
+    if status == 410 { rig.service.fail(.status(410)) { $0.hasPrefix("PATCH") } }
+    #expect(try await rig.store.upload(OfflineODataUploadOptions(changesPerBatch: 0)).failed == 1)
+    let conflict = try #require(try await rig.store.conflict(1))
+    #expect(conflict.isTheirsKnown && conflict.theirs == nil)
+    #expect(conflict.base?["Name"] == .string("n1") && conflict.mine?["Name"] == .string("mine"))
+    #expect(try await rig.rows("SELECT Name FROM {Orders} WHERE ID = 1") == ["mine"])
+  }
+
+  // MARK: Resolved before the upload
+
+  enum Way: String, CaseIterable, Sendable { case retry, sameProperty, replacement, deletion, otherProperty, nothing }
+
+  @Test(
+    "A conflict that a download has noticed and that is resolved before the upload goes under the new ETag",
+    arguments: Way.allCases, [true, false])
+  func resolved(way: Way, hasETags: Bool) async throws {
+    let rig = try await UploadRig(.init(requiresIfMatch: hasETags, hasETags: hasETags))
+    try await rig.store.update("Orders(1)", to: entity(("Name", .string("mine"))))
+    rig.service.change { state in
+      state.sets["Orders"]?[1]?.values["Name"] = "\"theirs\""
+      state.sets["Orders"]?[1]?.version = 9
+    }
+    try await rig.store.download()
+    #expect(try await rig.store.readCount("RequestQueue?$filter=Conflict") == 1)
+    switch way {
+    case .retry: #expect(try await rig.store.retry(1) == 1)
+    case .sameProperty: try await rig.store.update("Orders(1)", to: entity(("Name", .string("both"))))
+    case .replacement:
+      try await rig.store.update("Orders(1)", to: entity(("Name", .string("both"))), method: .replace)
+    case .deletion: try await rig.store.delete("Orders(1)")
+    case .otherProperty: try await rig.store.update("Orders(1)", to: entity(("Note", .string("x"))))
+    case .nothing: break
+    }
+    let isResolved = way != .otherProperty && way != .nothing
+    #expect(try await rig.store.readCount("RequestQueue?$filter=Conflict") == (isResolved ? 0 : 1))
+    if hasETags, isResolved {
+      let etags = try await rig.rows("SELECT DISTINCT json_extract(request, '$.baseETag') FROM larder_request")
+      #expect(etags == ["W/\"9\""])
+      #expect(try await rig.store.readCount("RequestQueue?$filter=ETag eq 'W/\"9\"'") > 0)
+    }
+    let report = try await rig.store.upload()
+    #expect((report.failed == 0) == isResolved && report.left == 0, "\(report)")
+    let name = rig.service.entities("Orders")[1]?.values["Name"]
+    switch way {
+    case .retry: #expect(name == "\"mine\"")
+    case .sameProperty, .replacement: #expect(name == "\"both\"")
+    case .deletion: #expect(name == nil)
+    case .otherProperty, .nothing: #expect(name == "\"theirs\"")
+    }
+  }
+
+  @Test("One whose entity is gone is not resolved by sending it")
+  func noticedGone() async throws {
+    let rig = try await UploadRig()
+    try await rig.store.update("Orders(1)", to: entity(("Name", .string("mine"))))
+    rig.service.change { $0.sets["Orders"]?[1] = nil }
+    try await rig.store.download()
+    let error = await #expect(throws: OfflineODataError.self) { try await rig.store.retry(1) }
+    #expect(error?.name == .entityNotFound)
+    #expect(try await rig.store.readCount("RequestQueue?$filter=Conflict") == 1)
+  }
+}

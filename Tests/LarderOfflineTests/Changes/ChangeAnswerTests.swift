@@ -1,0 +1,44 @@
+import LarderHTTP
+import LarderOData
+import LarderService
+import TestSupport
+import Testing
+
+@testable import LarderOffline
+
+@Suite("What changes are answered", .timeLimit(.minutes(1)))
+struct ChangeAnswerTests {
+  @Test("Each of many entities is shown as a question for it shows it, in the form that was asked for")
+  func shown() async throws {
+    let rig = try await ChangeMakingTests.filled()
+    for (number, accept) in ["application/json", "application/json;odata.metadata=full"].enumerated() {
+      for name in ["Ann", "Ben", "Cat"] {
+        let entity = ODataEntity(properties: [.init("Name", .string("\(name) \(number)")), .init("Level", .int32(4))])
+        var request = ODataSingleRequest.create(entity, in: "Customers")
+        request.fields[.accept] = accept
+        let made = try await rig.change(request)
+        let path = try #require(made.fields[.location]?.dropFirst("http://h/s/".count)).description
+        let text = String(decoding: made.payloadBytes, as: UTF8.self)
+        #expect(text.contains("\"\(name) \(number)\""), "\(text)")
+        var read = ODataSingleRequest.read(path)
+        read.fields[.accept] = accept
+        let options = OfflineODataAnswerOptions(read)
+        #expect(String(decoding: try await rig.store.json(path, options).bytes, as: UTF8.self) == text)
+      }
+    }
+  }
+
+  @Test("Entities that contain, are contained, or have keys of texts are shown too")
+  func others() async throws {
+    let rig = try await ChangeMakingTests.filled()
+    let order = "Orders(\(ChangeMakingTests.order))"
+    for number in [7, 8] {
+      let made = try await rig.change(
+        .create(ODataEntity(properties: [.init("No", .int32(Int32(number)))]), in: "\(order)/Items"))
+      #expect(String(decoding: made.payloadBytes, as: UTF8.self).contains("\"No\":\(number)"))
+      let tag = try await rig.change(
+        .create(ODataEntity(properties: [.init("Name", .string("it's \(number)"))]), in: "Tags"))
+      #expect(String(decoding: tag.payloadBytes, as: UTF8.self).contains("\"it's \(number)\""))
+    }
+  }
+}

@@ -1,0 +1,59 @@
+import Foundation
+import Testing
+
+@testable import LarderOffline
+
+@Suite("Offline store: the table of what is not in the copy", .timeLimit(.minutes(1)))
+struct ReadOutcomeTests {
+  typealias Cell = (content: ReadOutcome.Content, use: ReadOutcome.Use, outcome: ReadOutcome)
+
+  /// Each cell, as the documentation has it.
+  static let cells: [Cell] = {
+    let missing = ReadOutcome.failure(.notDownloaded)
+    let there = ReadOutcome.rowOrFailure(.notDownloaded)
+    let early = ReadOutcome.failure(.neverDownloaded)
+    let rows: [(ReadOutcome.Content, [ReadOutcome])] = [
+      (.downloaded, [.answer, .answer, .answer, .answer, .answer, .answer]),
+      (.madeHere, [.answer, .answer, .answer, .answer, .answer, .answer]),
+      (.leftOut, [.absent, missing, missing, .answer, .answer, .answer]),
+      (.linkNotDownloaded, [.absent, missing, missing, .answer, there, .answer]),
+      (.notCovered, [.absent, missing, missing, missing, there, .answer]),
+      (.awaited, [.absent, early, early, early, .rowOrFailure(.neverDownloaded), .answer]),
+    ]
+    return rows.flatMap { content, outcomes in
+      zip(ReadOutcome.Use.allCases, outcomes).map { (content, $0, $1) }
+    }
+  }()
+
+  @Test("each cell", arguments: cells.indices)
+  func cell(_ number: Int) {
+    let (content, use, outcome) = Self.cells[number]
+    #expect(ReadOutcome(use, of: content) == outcome, "\(content) \(use)")
+  }
+
+  @Test("every cell is tested, and the table in the sources and the one in the article say the same")
+  func tables() throws {
+    #expect(Self.cells.count == ReadOutcome.Content.allCases.count * ReadOutcome.Use.allCases.count)
+    let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent().deletingLastPathComponent()
+    for (path, mark) in [
+      ("Sources/LarderOffline/Coverage/ReadOutcome.swift", "/// | `"), ("docs/Larder.docc/TheOfflineStore.md", "| `"),
+    ] {
+      let text = try String(contentsOf: root.appending(path: path), encoding: .utf8)
+      for content in ReadOutcome.Content.allCases {
+        let words = Self.cells.filter { $0.content == content }.map { Self.word($0.outcome) }
+        let line = "\(mark)\(content)` | \(words.joined(separator: " | ")) |"
+        #expect(text.contains(line + "\n"), "\(path): \(line)")
+      }
+    }
+  }
+
+  private static func word(_ outcome: ReadOutcome) -> String {
+    switch outcome {
+    case .answer: "answer"
+    case .absent: "absent"
+    case .rowOrFailure(let name): "the row, else `\(name)`"
+    case .failure(let name): "`\(name)`"
+    }
+  }
+}

@@ -1,0 +1,130 @@
+import Foundation
+import LarderHTTP
+import LarderOData
+import LarderService
+import LarderStorage
+import Synchronization
+import TestSupport
+
+@testable import CrashRig
+@testable import LarderOffline
+
+/// A V4 service of one set `Rows` that answers well until it is told to do otherwise.
+final class EvilService: Sendable {
+  typealias Handler = @Sendable (ScriptedServer.Request) -> ScriptedServer.Answer?
+
+  private struct State {
+    var version = 1
+    var metadata = EvilService.metadata()
+    var evil: Handler?
+  }
+
+  private let state = Mutex(State())
+
+  /// Answers that take the place of the good ones; nil for the good one.
+  var evil: Handler? {
+    get { state.withLock { $0.evil } }
+    set { state.withLock { $0.evil = newValue } }
+  }
+  var metadata: String {
+    get { state.withLock { $0.metadata } }
+    set { state.withLock { $0.metadata = newValue } }
+  }
+  /// The text of the good rows.
+  var version: Int {
+    get { state.withLock { $0.version } }
+    set { state.withLock { $0.version = newValue } }
+  }
+
+  func serve() throws -> ScriptedServer {
+    try ScriptedServer { [self] request in
+      if let answer = evil?(request) { return answer }
+      if request.path == "/s/$metadata" {
+        return .response(200, fields: [.contentType: "application/xml"], body: metadata)
+      }
+      guard request.path == "/s/Rows" else { return .response(404) }
+      return EvilService.json(EvilService.good(version))
+    }
+  }
+
+  static func json(_ text: String) -> ScriptedServer.Answer {
+    .response(200, fields: [.contentType: "application/json", .odataVersion: "4.0"], body: text)
+  }
+
+  static func good(_ version: Int) -> String {
+    "{\"value\":[\((1...5).map { "{\"ID\":\($0),\"Text\":\"v\(version)\"}" }.joined(separator: ","))]}"
+  }
+
+  static func metadata(_ properties: String = "<Property Name=\"Text\" Type=\"Edm.String\"/>") -> String {
+    """
+    <edmx:Edmx Version="4.0" xmlns:edmx="http://docs.oasis-open.org/odata/ns/edmx"><edmx:DataServices>
+    <Schema Namespace="N" xmlns="http://docs.oasis-open.org/odata/ns/edm"><EntityType Name="Row">
+    <Key><PropertyRef Name="ID"/></Key><Property Name="ID" Type="Edm.Int32" Nullable="false"/>\(properties)
+    <NavigationProperty Name="Parts" Type="Collection(N.Part)" ContainsTarget="true"/></EntityType>
+    <EntityType Name="Part"><Key><PropertyRef Name="No"/></Key><Property Name="No" Type="Edm.Int32" Nullable="false"/>
+    </EntityType>
+    <EntityContainer Name="C"><EntitySet Name="Rows" EntityType="N.Row"/></EntityContainer></Schema>
+    </edmx:DataServices></edmx:Edmx>
+    """
+  }
+}
+
+/// A filled store of an evil service.
+struct EvilRig {
+  let service: EvilService
+  let server: ScriptedServer
+  let rig: StoreRig
+  let store: OfflineODataProvider
+
+  /// `isPlain`: the store is never encrypted.
+  init(query: String = "Rows", timeout: Duration? = nil, tracks: Bool = false, isPlain: Bool = false) async throws {
+    service = EvilService()
+    server = try service.serve()
+    rig = try StoreRig(server.url("/s/").absoluteString)
+    var parameters = OfflineODataParameters(
+      storePath: rig.folder.path, timeout: timeout,
+      storeEncryptionKey: isPlain ? nil : try RigKey.fromEnvironment())
+    parameters.conversation.retry = .never
+    parameters.customHeaders = ["X-API-Key": "secret"]
+    store = try OfflineODataProvider(
+      serviceRoot: server.url("/s/"), transport: rig.transport, parameters: parameters)
+    try await store.add(OfflineODataDefiningQuery("rows", query, tracksChanges: tracks))
+    try await store.open()
+  }
+
+  /// Downloads while the service answers requests for rows so; the error's name, nil where it ended well.
+  func download(
+    from path: String = "/s/Rows", _ answer: @escaping @Sendable (ScriptedServer.Request) -> ScriptedServer.Answer
+  ) async -> OfflineODataError? {
+    service.evil = { $0.path.hasPrefix(path) ? answer($0) : nil }
+    defer { service.evil = nil }
+    do {
+      _ = try await store.download()
+      return nil
+    } catch { return OfflineODataError(below: error) }
+  }
+
+  /// The texts of all rows, each once.
+  func texts() async throws -> [String] {
+    struct Row: Decodable, Sendable {
+      var text: String?
+      enum CodingKeys: String, CodingKey { case text = "Text" }
+    }
+    let rows = try await store.read([Row].self, "Rows?$select=Text&$orderby=ID") ?? []
+    return rows.map { $0.text ?? "null" }
+  }
+
+  /// Whether the store holds the good rows of a version, in a sound file, and can go on.
+  func isIntact(_ version: Int = 1) async throws -> Bool {
+    try await store.store?.replica.database.checkIntegrity()
+    guard try await texts() == [String](repeating: "v\(version)", count: 5) else { return false }
+    service.version += 1
+    _ = try await store.download()
+    return try await texts() == [String](repeating: "v\(service.version)", count: 5)
+  }
+
+  func end() async throws {
+    try await store.close()
+    server.stop()
+  }
+}

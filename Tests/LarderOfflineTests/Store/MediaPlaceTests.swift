@@ -1,0 +1,76 @@
+import Foundation
+import LarderHTTP
+import LarderOData
+import LarderService
+import TestSupport
+import Testing
+
+@testable import LarderOffline
+
+@Suite("Offline store: where media stand", .timeLimit(.minutes(1)))
+struct MediaPlaceTests {
+  private static func answer(_ request: ScriptedServer.Request) -> ScriptedServer.Answer {
+    let bodies = [
+      "Photos":
+        "[{\"ID\":1},{\"@odata.type\":\"#N.Raw\",\"ID\":2},{\"ID\":4}]", "Me": "{\"Name\":\"I\"}",
+      "Albums": "[{\"ID\":1,\"Pages\":[{\"ID\":3}]}]",
+    ]
+    let path = String(request.path.dropFirst("/s/".count))
+    if path == "$metadata" { return .response(200, fields: [.contentType: "application/xml"], body: metadata) }
+    if let body = bodies[path] {
+      let text = body.hasPrefix("[") ? "{\"value\":\(body)}" : body
+      return .response(200, fields: [.contentType: "application/json", .odataVersion: "4.0"], body: text)
+    }
+    let media = [
+      "Photos(1)/$value", "Photos(2)/$value", "Photos(2)/N.Raw/Sensor", "Photos(4)/$value", "Me/$value",
+      "Albums(1)/Pages(3)/$value",
+    ]
+    guard media.contains(path) else { return .response(404) }
+    return .response(200, fields: [.contentType: "image/x"], body: path)
+  }
+
+  private static let metadata = """
+    <edmx:Edmx Version="4.0" xmlns:edmx="http://docs.oasis-open.org/odata/ns/edmx"><edmx:DataServices>
+    <Schema Namespace="N" xmlns="http://docs.oasis-open.org/odata/ns/edm">
+    <EntityType Name="Photo" HasStream="true"><Key><PropertyRef Name="ID"/></Key>
+    <Property Name="ID" Type="Edm.Int32" Nullable="false"/></EntityType>
+    <EntityType Name="Raw" BaseType="N.Photo" HasStream="true"><Property Name="Sensor" Type="Edm.Stream"/></EntityType>
+    <EntityType Name="Person" HasStream="true"><Key><PropertyRef Name="Name"/></Key>
+    <Property Name="Name" Type="Edm.String" Nullable="false"/></EntityType>
+    <EntityType Name="Album"><Key><PropertyRef Name="ID"/></Key><Property Name="ID" Type="Edm.Int32" Nullable="false"/>
+    <NavigationProperty Name="Pages" Type="Collection(N.Photo)" ContainsTarget="true"/></EntityType>
+    <EntityContainer Name="C"><EntitySet Name="Photos" EntityType="N.Photo"/><EntitySet Name="Albums"
+    EntityType="N.Album"/><Singleton Name="Me" Type="N.Person"/></EntityContainer></Schema>
+    </edmx:DataServices></edmx:Edmx>
+    """
+
+  @Test(
+    "those of derived types, stream properties of derived types, those of singletons; contained ones one by one",
+    arguments: [nil, 1])
+  func places(answerPageSize: Int?) async throws {
+    let server = try ScriptedServer { Self.answer($0) }
+    defer { server.stop() }
+    let rig = try StoreRig(server.url("/s/").absoluteString)
+    let store = try rig.provider(answerPageSize: answerPageSize)
+    for (name, query) in [("photos", "Photos"), ("me", "Me")] {
+      try await store.add(OfflineODataDefiningQuery(name, query, automaticallyRetrievesStreams: true))
+    }
+    try await store.open()
+    for path in [
+      "Photos(1)/$value", "Photos(2)/$value", "Photos(2)/N.Raw/Sensor", "Photos(4)/$value", "Me/$value",
+    ] {
+      #expect(try await store.readMedia(path) == Array(path.utf8), "\(path)")
+    }
+    let refused = await #expect(throws: OfflineODataError.self) {
+      try await store.add(
+        OfflineODataDefiningQuery("albums", "Albums?$expand=Pages", automaticallyRetrievesStreams: true))
+    }
+    #expect(refused?.name == .unsupportedQuery)
+    #expect(refused?.errorMessage.contains("Albums/Pages") == true, "\(refused.debugDescription)")
+    try await store.add(OfflineODataDefiningQuery("albums", "Albums?$expand=Pages"))
+    try await store.download(["albums"])
+    try await store.downloadMedia("Albums(1)/Pages(3)/$value")
+    #expect(try await store.readMedia("Albums(1)/Pages(3)/$value") == Array("Albums(1)/Pages(3)/$value".utf8))
+    try await store.close()
+  }
+}

@@ -1,0 +1,98 @@
+import Foundation
+import LarderOData
+import LarderService
+import TestSupport
+import Testing
+
+@testable import LarderOffline
+
+@Suite("Offline store: defining queries that are wrong, removed, or written otherwise", .timeLimit(.minutes(1)))
+struct QueryEditingTests {
+  @Test(
+    "where one of the queries fits nothing the first download fails, and the others' rows come; removed before opening, it is no hindrance"
+  )
+  func wrongQuery() async throws {
+    let rows = ScriptedRows(5)
+    let server = try rows.serve()
+    defer { server.stop() }
+    let rig = try StoreRig(server.url("/s/").absoluteString)
+    let first = try rig.provider()
+    try await first.add(OfflineODataDefiningQuery("rows", "Rows"))
+    try await first.add(OfflineODataDefiningQuery("wrong", "Rwos"))
+    let error = await #expect(throws: OfflineODataError.self) { try await first.open() }
+    #expect(error?.name == .invalidDefiningQuery)
+    #expect(error?.errorMessage.contains("did you mean 'Rows'?") == true)
+    #expect(!rows.asked.isEmpty)
+    // The application's next version asks otherwise.
+    let second = try rig.provider()
+    try await second.add(OfflineODataDefiningQuery("rows", "Rows"))
+    await #expect(throws: OfflineODataError.self) { try await second.open() }
+    try await second.removeDefiningQuery("wrong")
+    try await second.removeDefiningQuery("never there")
+    try await second.open()
+    #expect(try await second.definingQueries().map(\.definingQuery.name) == ["rows"])
+    #expect(try await second.size("Rows") == 5)
+    try await second.close()
+  }
+
+  @Test("a whole URL below the root is a defining query too, one of another service is none")
+  func absolute() async throws {
+    let rows = ScriptedRows(5)
+    let server = try rows.serve()
+    defer { server.stop() }
+    let rig = try StoreRig(server.url("/s/").absoluteString)
+    let store = try await rig.open(["rows": rig.root + "Rows?$filter=ID gt 2"])
+    #expect(rows.asked.allSatisfy { !$0.contains("http") })
+    #expect(try await store.definingQueries().map(\.definingQuery.query) == ["Rows?$filter=ID%20gt%202"])
+    let error = await #expect(throws: OfflineODataError.self) {
+      try await store.add(OfflineODataDefiningQuery("other", "https://example.com/Rows"))
+    }
+    #expect(error?.name == .invalidDefiningQuery)
+    try await store.close()
+  }
+
+  @Test("openings one after another are one line of the event log, and do not drive out what was done")
+  func openings() async throws {
+    let server = try ScriptedRows(5).serve()
+    defer { server.stop() }
+    let rig = try StoreRig(server.url("/s/").absoluteString)
+    let store = try await rig.open(["rows": "Rows"])
+    for _ in 0..<5 {
+      try await store.close()
+      try await store.open()
+    }
+    let events = try await store.read([Event].self, "EventLog?$orderby=EventID")
+    #expect(events?.map(\.type) == ["Query", "Open"])
+    try await store.download()
+    try await store.close()
+    try await store.open()
+    let count = try await store.readCount("EventLog")
+    #expect(count == 4)
+    try await store.close()
+  }
+
+  private struct Event: Decodable, Sendable {
+    var type: String
+    enum CodingKeys: String, CodingKey { case type = "EventType" }
+  }
+
+  @Test("rows that pages have in common count once, in the report and in progress")
+  func overlappingPages() async throws {
+    let rows = ScriptedRows(10) { $0.tracks = false }
+    let server = try rows.serve()
+    defer { server.stop() }
+    let rig = try StoreRig(server.url("/s/").absoluteString)
+    let store = try await rig.open(["rows": "Rows"], pageSize: 3)
+    let events = store.events
+    let report = try await store.download()
+    #expect(report.queries.first?.pages ?? 0 > 3)
+    #expect(report.rows == 10)
+    var most: Int64 = 0
+    for await event in events {
+      if case .progress(let progress) = event { most = max(most, progress.rows) }
+      if case .downloadFinished = event { break }
+    }
+    #expect(most == 10)
+    try await store.close()
+  }
+}

@@ -1,0 +1,474 @@
+import LarderOData
+import Testing
+
+@testable import LarderOffline
+
+@Suite("Download machine: which way a query takes", .timeLimit(.minutes(1)))
+struct DownloadWayTests {
+  @Test("the first download reads all, asking for a delta link and the count; the next follows the link")
+  func deltaLink() {
+    var service = PretendService(1...25, pageSize: 10)
+    var store = PretendStore()
+    store.download(from: &service)
+    #expect(store.rows == Set(1...25))
+    #expect(store.result == DownloadResult(way: .whole))
+    #expect(service.asked[0] == PageRequest(place: .query(nil), tracksChanges: true, countsRows: true))
+    #expect(service.asked.count == 3)
+    service.put(26)
+    service.remove(3)
+    store.download(from: &service)
+    #expect(store.result == DownloadResult(way: .changes))
+    #expect(store.rows == Set(service.rows.keys))
+    #expect(service.asked.count == 4)
+    #expect(service.asked[3].isDelta)
+  }
+
+  @Test(
+    "a service that refuses tracking, or the count, is asked without, and not again", arguments: [true, false],
+    [true, false])
+  func refusals(tracking: Bool, count: Bool) {
+    var service = PretendService(1...5)
+    service.refusesTracking = tracking
+    service.refusesCount = count
+    var store = PretendStore()
+    store.download(from: &service)
+    #expect(store.rows == Set(1...5))
+    #expect(store.memory.refusesTracking == tracking)
+    #expect(store.memory.refusesCount == count)
+    let before = service.asked.count
+    store.download(from: &service)
+    #expect(service.asked.count == before + 1)
+    #expect(store.rows == Set(1...5))
+  }
+
+  @Test("a service that rejects its own links after a request for the count is read without it, and from then on")
+  func refusedLinks() {
+    var service = PretendService(1...25, pageSize: 10)
+    service.echoesCount = true
+    service.tracks = false
+    var store = PretendStore()
+    store.traits.tracking = .denied
+    store.download(from: &service)
+    #expect(store.error == nil && store.rows == Set(1...25))
+    #expect(store.memory.links == LinkMemory(count: true))
+    #expect(store.notes.contains(.pageRefused(status: 400)))
+    let before = service.asked.count
+    store.download(from: &service)
+    #expect(store.rows == Set(1...25) && service.asked.count == before + 3)
+    #expect(service.asked[before...].allSatisfy { !$0.countsRows })
+  }
+
+  @Test("a service that rejects preferences beside its links is asked for the same link without, and from then on")
+  func refusedPreferences() {
+    var service = PretendService(1...25, pageSize: 10)
+    service.refusesPreferencesOfLinks = true
+    service.tracks = false
+    var store = PretendStore()
+    store.traits.pageSize = 10
+    store.download(from: &service)
+    #expect(store.error == nil && store.rows == Set(1...25))
+    #expect(store.memory.links == LinkMemory(preferences: true))
+    #expect(service.asked.count == 4 && service.asked[1].place == service.asked[2].place)
+    let before = service.asked.count
+    store.download(from: &service)
+    #expect(store.rows == Set(1...25) && service.asked.count == before + 3)
+  }
+
+  @Test("a link that has expired is no sign against an option")
+  func expiredLinks() {
+    var service = PretendService(1...25, pageSize: 10)
+    service.pageLinkLife = 1
+    var store = PretendStore()
+    store.download(from: &service)
+    #expect(store.rows == Set(1...25) && store.memory.links == nil)
+  }
+
+  @Test("a service that refuses the preference for a page's size is asked without, and not again")
+  func refusedPageSize() {
+    var service = PretendService(1...5)
+    service.refusesPageSize = true
+    var store = PretendStore()
+    store.traits.pageSize = 100
+    store.download(from: &service)
+    #expect(store.rows == Set(1...5) && store.memory.refusesPageSize == true)
+    #expect(!store.memory.refusesTracking && !store.memory.refusesCount)
+    let before = service.asked.count
+    store.download(from: &service)
+    #expect(service.asked.count == before + 1)
+  }
+
+  @Test("a delta that leaves it open which rows are left is kept, then all is read; deltas go on behind it")
+  func incompleteDelta() {
+    var known = DownloadMachine.Known()
+    known.deltaLink = "N?delta=1"
+    var machine = DownloadMachine(
+      traits: QueryTraits(version: .v4, hasExpand: true), known: known,
+      links: LinkRules(origin: "http://h", root: "http://h/s/"), url: "http://h/s/N")
+    #expect(machine.take(.start(nil)).first == .begin(.changes))
+    guard case .finish(let ending)? = machine.take(.page(PageFacts(deltaLink: "N?delta=2"))).last else {
+      Issue.record("the delta does not end")
+      return
+    }
+    #expect(ending.deltaLink == "N?delta=2")
+    let actions = machine.take(.incomplete)
+    #expect(actions.prefix(2) == [.note(.deltaIncomplete), .begin(.whole)])
+    #expect(machine.memory.unusableDeltas == 0)
+    guard case .finish(let whole)? = machine.take(.page(PageFacts(deltaLink: "N?delta=3"))).last else {
+      Issue.record("the whole read does not end")
+      return
+    }
+    #expect(whole.deltaLink == "N?delta=3")
+    #expect(machine.take(.finished) == [.end(DownloadResult(way: .whole))])
+  }
+
+  @Test("one answer with an ETag: the next is conditional, and 304 ends it")
+  func condition() {
+    var service = PretendService(1...5)
+    service.tracks = false
+    service.givesETag = true
+    var store = PretendStore()
+    store.download(from: &service)
+    store.download(from: &service)
+    #expect(store.result == DownloadResult(way: .condition, isUnchanged: true))
+    service.put(6)
+    store.download(from: &service)
+    #expect(store.result == DownloadResult(way: .whole))
+    #expect(store.rows == Set(1...6))
+  }
+
+  @Test("the ETag of the first of several pages says nothing about the others")
+  func conditionOfPages() {
+    var service = PretendService(1...25)
+    service.tracks = false
+    service.givesETag = true
+    service.pageSize = 10
+    var store = PretendStore()
+    store.download(from: &service)
+    store.download(from: &service)
+    #expect(service.asked.allSatisfy { $0.etag == nil })
+    #expect(store.result == DownloadResult(way: .whole))
+  }
+
+  @Test("V2 with $expand, and a query with a window of its own, are read whole")
+  func whole() {
+    var expand = PretendStore()
+    expand.traits = QueryTraits(version: .v2, hasExpand: true)
+    var window = PretendStore()
+    window.traits = QueryTraits(version: .v4, hasWindow: true)
+    for var store in [expand, window] {
+      var service = PretendService(1...5)
+      store.download(from: &service)
+      store.download(from: &service)
+      #expect(service.asked.allSatisfy { !$0.tracksChanges && !$0.isDelta })
+      #expect(store.rows == Set(1...5))
+    }
+  }
+
+  @Test(
+    "V2 deltas are asked for in Atom, in JSON where the service has none, and remembered", arguments: [true, false])
+  func atom(speaksAtom: Bool) {
+    var service = PretendService(1...5)
+    service.speaksAtomDeltas = speaksAtom
+    var store = PretendStore()
+    store.traits = QueryTraits(version: .v2)
+    store.download(from: &service)
+    service.remove(2)
+    store.download(from: &service)
+    #expect(service.asked[1].form == .atom)
+    #expect(store.rows == [1, 3, 4, 5])
+    #expect(store.memory.deltaIsAtom == speaksAtom)
+    let before = service.asked.count
+    store.download(from: &service)
+    #expect(service.asked.count == before + 1)
+  }
+
+  @Test("a V2 delta in JSON that forgets a deletion is found out by counting, and all is read")
+  func forgotten() {
+    var service = PretendService(1...5)
+    service.forgetsDeletions = true
+    var store = PretendStore()
+    store.traits = QueryTraits(version: .v2)
+    store.download(from: &service)
+    service.remove(2)
+    store.download(from: &service)
+    #expect(store.notes == [.countsDiffer(service: 4, here: 5)])
+    #expect(store.rows == [1, 3, 4, 5])
+  }
+
+  @Test("an expired delta link becomes a whole read by itself", arguments: [400, 404, 410, 412, 500, 501])
+  func expired(status: Int) {
+    var service = PretendService(1...5)
+    var store = PretendStore()
+    store.download(from: &service)
+    service.put(6)
+    service.remove(1)
+    service.oldestDelta = 2
+    service.expiredStatus = status
+    store.download(from: &service)
+    #expect(store.notes == [.deltaExpired(status: status)])
+    #expect(store.result == DownloadResult(way: .whole))
+    #expect(store.rows == [2, 3, 4, 5, 6])
+    #expect(store.known.deltaLink == "http://h/s/N?delta=2")
+  }
+
+  @Test(
+    "a service that is away, or does not know the caller, costs no whole read", arguments: [401, 429, 502, 503, 504])
+  func away(status: Int) {
+    var service = PretendService(1...5)
+    var store = PretendStore()
+    store.download(from: &service)
+    let link = store.known.deltaLink
+    store.download(from: &service, accidents: [0: .status(status)])
+    #expect(store.error != nil)
+    #expect(store.known.deltaLink == link)
+    #expect(store.rows == Set(1...5))
+  }
+}
+
+@Suite("Download machine: pages", .timeLimit(.minutes(1)))
+struct DownloadPageTests {
+  @Test("a download cut at every page goes on there, and nothing is missing", arguments: 0..<6)
+  func crash(page: Int) {
+    var service = PretendService(1...55, pageSize: 10)
+    var store = PretendStore()
+    store.download(from: &service, accidents: [page: .crash])
+    #expect(store.rows.isEmpty)
+    let before = service.asked.count
+    store.download(from: &service)
+    #expect(store.rows == Set(1...55))
+    #expect(service.asked.count == before + 5 - page)
+  }
+
+  @Test("a page whose connection breaks is asked for again", arguments: 0..<6)
+  func cut(page: Int) {
+    var service = PretendService(1...55, pageSize: 10)
+    var store = PretendStore()
+    store.download(from: &service, accidents: [page: .cut])
+    #expect(store.rows == Set(1...55))
+    #expect(store.waits == [.milliseconds(250)])
+    #expect(service.asked.count == 7)
+  }
+
+  @Test("a page that breaks again and again ends the download, which goes on there later")
+  func cutAgain() {
+    var service = PretendService(1...55, pageSize: 10)
+    var store = PretendStore()
+    store.download(from: &service, accidents: [2: .cut, 3: .cut, 4: .cut, 5: .cut])
+    #expect(store.error?.name == .connectionLost)
+    store.download(from: &service)
+    #expect(store.rows == Set(1...55))
+    #expect(store.notes.first == .resumed(.whole, pages: 2, rows: 20))
+  }
+
+  @Test("an expired page link begins again")
+  func expired() {
+    var service = PretendService(1...55, pageSize: 10)
+    service.pageLinkLife = 2
+    var store = PretendStore()
+    store.download(from: &service)
+    #expect(store.notes == [.pagesExpired(status: 404)])
+    #expect(store.rows == Set(1...55))
+  }
+
+  @Test("what was cut too long ago is not gone on with")
+  func age() {
+    var service = PretendService(1...25, pageSize: 10)
+    var store = PretendStore()
+    store.known.now = 1000
+    store.download(from: &service, accidents: [1: .crash])
+    #expect(store.position != nil)
+    store.known.now = 5000
+    store.known.oldestStaging = 2000
+    store.download(from: &service)
+    #expect(store.notes.first == .stagingTooOld)
+    #expect(store.rows == Set(1...25))
+    #expect(service.asked.count == 2 + 3)
+  }
+
+  @Test("links in circles end in an error")
+  func circles() {
+    var service = PretendService(1...55, pageSize: 10)
+    service.circles = true
+    var store = PretendStore()
+    store.download(from: &service)
+    #expect(store.error?.name == .endlessPages)
+    #expect(store.rows.isEmpty)
+  }
+
+  @Test("a service without pages of its own that denies tracking is asked for windows, one row of each known")
+  func windows() {
+    var service = PretendService(1...55)
+    service.tracks = false
+    var store = PretendStore(windows: 10)
+    store.download(from: &service)
+    #expect(store.rows == Set(1...55))
+    let windows = service.asked.map(\.window)
+    #expect(windows.first == .some(.init(top: 10, skip: 0)))
+    #expect(windows[1] == .init(top: 10, skip: 9))
+    #expect(windows.count == 6)
+  }
+
+  @Test("a service that ignores $top gives all at once, and that is enough", arguments: [true, false])
+  func ignoresTop(heedsSkip: Bool) {
+    var service = PretendService(1...55)
+    service.heedsTop = false
+    service.heedsSkip = heedsSkip
+    var store = PretendStore(windows: 10)
+    store.download(from: &service)
+    #expect(store.rows == Set(1...55))
+    #expect(service.asked.count == 1)
+    #expect(store.memory.refusesWindows)
+    #expect(store.notes.last == .windowsIgnored)
+  }
+
+  @Test(
+    "a service that ignores $skip echoes its first rows: all is asked for at once instead", arguments: [true, false])
+  func ignoresSkip(counts: Bool) {
+    var service = PretendService(1...55)
+    service.heedsSkip = false
+    service.counts = counts
+    var store = PretendStore(windows: 10)
+    store.download(from: &service)
+    #expect(store.rows == Set(1...55))
+    #expect(store.memory.refusesWindows)
+  }
+
+  @Test("a service that refuses $top and $skip is asked for everything")
+  func refusesWindows() {
+    var service = PretendService(1...55)
+    service.refusesWindows = true
+    var store = PretendStore(windows: 10)
+    store.download(from: &service)
+    #expect(store.rows == Set(1...55))
+    #expect(store.memory.refusesWindows)
+  }
+
+  @Test(
+    "a service that cuts silently is found out by its count, or by a page as full as it may be",
+    arguments: [true, false])
+  func silent(counts: Bool) {
+    var service = PretendService(1...55)
+    service.tracks = false
+    service.silentLimit = 10
+    service.counts = counts
+    var store = PretendStore()
+    store.traits.pageSize = 10
+    store.download(from: &service)
+    #expect(store.rows == Set(1...55))
+  }
+
+  @Test("rows that go while windows are read are noticed, and nothing is missing")
+  func deletedBetween() {
+    var service = PretendService(1...55)
+    service.counts = false
+    var store = PretendStore(windows: 10)
+    store.download(from: &service) { service, number in if number == 2 { service.remove(3) } }
+    #expect(store.notes.contains(.rowsMoved))
+    #expect(store.rows == Set(service.rows.keys))
+  }
+
+  @Test("rows that come while windows are read are echoed, and do no harm")
+  func insertedBetween() {
+    var service = PretendService(1...55)
+    service.counts = false
+    var store = PretendStore(windows: 10)
+    store.download(from: &service) { service, number in if number == 2 { service.put(0) } }
+    #expect(store.rows.isSuperset(of: 1...55))
+  }
+
+  @Test("what changes between the service's own pages is told by the delta link")
+  func changedBetween() {
+    var service = PretendService(1...55, pageSize: 10)
+    var store = PretendStore()
+    store.download(from: &service) { service, number in
+      if number == 3 {
+        service.remove(5)
+        service.put(2)
+      }
+    }
+    #expect(store.result == DownloadResult(way: .whole))
+    store.download(from: &service)
+    #expect(store.result == DownloadResult(way: .changes))
+    #expect(store.rows == Set(service.rows.keys))
+  }
+
+  @Test("a count that is wrong costs one more read, and is not asked for again")
+  func wrongCount() {
+    var service = PretendService(1...5)
+    service.tracks = false
+    service.countError = 3
+    var store = PretendStore()
+    store.download(from: &service)
+    #expect(store.rows == Set(1...5))
+    #expect(store.memory.countIsWrong)
+    let before = service.asked.count
+    store.download(from: &service)
+    #expect(service.asked.count == before + 1)
+    #expect(service.asked.last?.countsRows == false)
+  }
+
+  @Test("windows get smaller where the service takes too long")
+  func timeouts() {
+    var service = PretendService(1...55)
+    var store = PretendStore(windows: 40)
+    store.download(from: &service, accidents: [1: .timeout])
+    #expect(service.asked.compactMap(\.window?.top).prefix(2) == [40, 20])
+    #expect(store.rows == Set(1...55))
+  }
+}
+
+@Suite("Download machine: every habit", .timeLimit(.minutes(1)))
+struct DownloadHabitTests {
+  @Test("whatever the service's habits and the accidents, a download that ends has the service's rows")
+  func habits() {
+    var random = SystemRandomNumberGenerator()
+    let seed = UInt64.random(in: 0...UInt64.max, using: &random)
+    print("seed \(seed)")
+    var generator = Linear(state: seed)
+    for _ in 0..<3000 { course(&generator) }
+  }
+
+  private func course(_ generator: inout Linear) {
+    var service = PretendService(1...Int.random(in: 1...60, using: &generator))
+    service.pageSize = [nil, 7, 10].randomElement(using: &generator) ?? nil
+    service.heedsTop = Bool.random(using: &generator)
+    service.heedsSkip = Bool.random(using: &generator)
+    service.refusesWindows = Int.random(in: 0..<5, using: &generator) == 0
+    service.tracks = Bool.random(using: &generator)
+    service.refusesTracking = Int.random(in: 0..<4, using: &generator) == 0
+    service.counts = Bool.random(using: &generator)
+    service.refusesCount = Int.random(in: 0..<4, using: &generator) == 0
+    service.givesETag = Bool.random(using: &generator)
+    service.speaksAtomDeltas = Bool.random(using: &generator)
+    var store = PretendStore()
+    store.traits.version = Bool.random(using: &generator) ? .v2 : .v4
+    store.traits.pageSize = [nil, 5, 10, 20].randomElement(using: &generator) ?? nil
+    store.traits.tracking = Bool.random(using: &generator) ? .denied : .unknown
+    for _ in 0..<4 {
+      var accidents: [Int: PretendStore.Accident] = [:]
+      for number in 0..<12 where Int.random(in: 0..<10, using: &generator) == 0 {
+        accidents[number] = [.cut, .crash, .timeout].randomElement(using: &generator)
+      }
+      store.download(from: &service, accidents: accidents)
+      if store.error == nil {
+        #expect(store.rows == Set(service.rows.keys), "\(service) \(store)")
+      } else {
+        #expect(store.error?.name != .internalFailure, "\(service) \(store)")
+      }
+      for _ in 0..<Int.random(in: 0..<5, using: &generator) where store.position == nil {
+        let number = Int.random(in: 1...70, using: &generator)
+        if Bool.random(using: &generator) { service.put(number) } else { service.remove(number) }
+      }
+      if store.position == nil, Int.random(in: 0..<6, using: &generator) == 0 { service.oldestDelta = service.now + 1 }
+    }
+  }
+
+  private struct Linear: RandomNumberGenerator {
+    var state: UInt64
+    mutating func next() -> UInt64 {
+      state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+      let mixed = (state ^ (state >> 33)) &* 0xff51_afd7_ed55_8ccd
+      return mixed ^ (mixed >> 33)
+    }
+  }
+}

@@ -1,0 +1,187 @@
+import LarderOData
+import LarderService
+import TestSupport
+import Testing
+
+@testable import LarderOffline
+
+@Suite("What is made with another entity stays", .timeLimit(.minutes(1)))
+struct DeepInsertKeptTests {
+  private typealias Ways = DeepService.Ways
+
+  /// A store of the service, and its service.
+  private struct Rig {
+    let service: DeepService
+    let folder: TemporaryFolder
+    let store: OfflineODataProvider
+
+    init(_ ways: DeepService.Ways) async throws {
+      service = DeepService(ways)
+      service.change { state in
+        state.sets["Tags"] = [1: ["ID": "1"], 2: ["ID": "2"]]
+        state.sets["Orders"] = [1: ["ID": "1", "Name": "\"known\""]]
+        state.sets["Items"] = [2: ["ID": "2", "Order_ID": "1", "Text": "\"ONE\""]]
+      }
+      folder = try TemporaryFolder()
+      store = try UploadRig.provider(folder, service)
+      for set in ["Orders", "Items", "Notes", "Tags"] {
+        try await store.add(OfflineODataDefiningQuery(set.lowercased(), set))
+      }
+      try await store.open()
+    }
+
+    func upload() async throws -> OfflineODataUploadReport {
+      try await store.upload(OfflineODataUploadOptions(changesPerBatch: 0))
+    }
+
+    func read(_ path: String) async throws -> JSONNode {
+      var options = OfflineODataAnswerOptions(version: .v401)
+      options.metadata = .none
+      return try JSONNode(try await store.readJSON(path, options: options).bytes)
+    }
+
+    /// `text key foreign key` of each row that was not there from the beginning, by their texts.
+    func rows(_ set: String, _ foreign: String) async throws -> [(text: String, key: Int, foreign: Int)] {
+      try await read("\(set)?$filter=ID ne 2&$orderby=Text")["value"]?.items?.map { row in
+        (
+          row["Text"]?.string?.lowercased() ?? "", Int(row["ID"]?.text ?? "") ?? 0, Int(row[foreign]?.text ?? "") ?? 0
+        )
+      } ?? []
+    }
+  }
+
+  private static func entity(_ name: String, _ text: String, _ links: [ODataNavigationLink] = []) -> ODataEntity {
+    ODataEntity(properties: [ODataProperty(name, .string(text))], navigationLinks: links)
+  }
+
+  private static func made(_ name: String, _ entities: [ODataEntity]) -> ODataNavigationLink {
+    ODataNavigationLink(name: name, content: .collection(ODataEntityCollection(entities: entities)))
+  }
+
+  private static var order: ODataEntity {
+    entity(
+      "Name", "deep",
+      [
+        made(
+          "Items",
+          [
+            entity("Text", "one", [made("Notes", [entity("Text", "a"), entity("Text", "b")])]),
+            entity("Text", "two", [made("Notes", [entity("Text", "c")])]),
+          ])
+      ])
+  }
+
+  /// Services that tell their keys in some way.
+  private static let telling: [Ways] = [false, true].flatMap { isV2 -> [Ways] in
+    [
+      Ways(isV2: isV2, answer: .whole), Ways(isV2: isV2), Ways(isV2: isV2, answer: .nothing),
+      Ways(isV2: isV2, expands: false), Ways(isV2: isV2, answer: .nothing, expands: false),
+      Ways(isV2: isV2, capitalizes: true), Ways(isV2: isV2, expands: false, capitalizes: true),
+      Ways(isV2: isV2, isElsewhere: true), Ways(isV2: isV2, answer: .nothing, isElsewhere: true),
+    ]
+  }
+
+  @Test(
+    "Where the service shows them in any way, they have its keys, and the local paths lead to them", arguments: telling)
+  func told(ways: DeepService.Ways) async throws {
+    let rig = try await Rig(ways)
+    _ = try await rig.store.create(Self.order, in: "Orders")
+    let before = (try await rig.rows("Items", "Order_ID"), try await rig.rows("Notes", "Item_ID"))
+    #expect(before.0.map(\.text) == ["one", "two"] && before.1.map(\.text) == ["a", "b", "c"])
+    let report = try await rig.upload()
+    #expect(report.sent == 1 && report.failed == 0, "\(report) \(rig.service.now.requests)")
+    let after = (try await rig.rows("Items", "Order_ID"), try await rig.rows("Notes", "Item_ID"))
+    #expect(after.0.map(\.text) == ["one", "two"] && after.1.map(\.text) == ["a", "b", "c"])
+    #expect(after.0.map(\.key) == [101, 104] && after.0.map(\.foreign) == [100, 100], "\(after.0)")
+    #expect(after.1.map(\.key) == [102, 103, 105] && after.1.map(\.foreign) == [101, 101, 104], "\(after.1)")
+    for (set, rows, now) in [("Items", before.0, after.0), ("Notes", before.1, after.1)] {
+      for (old, new) in zip(rows, now) {
+        #expect(try await rig.read("\(set)(\(old.key))")["ID"]?.text == "\(new.key)")
+      }
+    }
+    try await rig.store.download()
+    #expect(try await rig.rows("Items", "Order_ID").map(\.key) == [101, 104])
+    #expect(try await rig.rows("Notes", "Item_ID").map(\.key) == [102, 103, 105])
+  }
+
+  /// Services that show them to nobody before a download.
+  private static let silent: [Ways] =
+    [false, true].flatMap { isV2 -> [Ways] in
+      [
+        Ways(isV2: isV2, expands: false, navigates: false),
+        Ways(isV2: isV2, answer: .nothing, expands: false, navigates: false),
+        Ways(isV2: isV2, expands: false, navigates: false, capitalizes: true),
+      ]
+    } + [Ways(expands: false, navigates: false, tracksChanges: true)]
+
+  @Test(
+    "Where the service shows them nowhere, they stay as they are here until a download brings them", arguments: silent)
+  func untold(ways: DeepService.Ways) async throws {
+    let rig = try await Rig(ways)
+    _ = try await rig.store.create(Self.order, in: "Orders")
+    let before = try await rig.rows("Items", "Order_ID")
+    _ = try await rig.upload()
+    let kept = try await rig.rows("Items", "Order_ID")
+    #expect(kept.map(\.text) == ["one", "two"] && kept.map(\.key) == before.map(\.key), "\(kept)")
+    #expect(kept.map(\.foreign) == [100, 100])
+    #expect(try await rig.rows("Notes", "Item_ID").count == 3)
+    #expect(try await rig.read("Orders(100)/Items/$count").text == "2")
+    // A change of one waits until its key is known.
+    try await rig.store.update("Items(\(before[1].key))", to: Self.entity("Text", "three"))
+    let early = try await rig.upload()
+    #expect(early.sent == 0 && early.failed == 0 && early.left == 1, "\(early)")
+    try await rig.store.download()
+    #expect(try await rig.rows("Items", "Order_ID").map(\.key) == [101, 104])
+    #expect(try await rig.rows("Notes", "Item_ID").map(\.key) == [102, 103, 105])
+    #expect(try await rig.rows("Notes", "Item_ID").map(\.foreign) == [101, 101, 104])
+    for (old, key) in zip(before, [101, 104]) {
+      #expect(try await rig.read("Items(\(old.key))")["ID"]?.text == "\(key)")
+    }
+    #expect(try await rig.upload().sent == 1)
+    #expect(rig.service.now.sets["Items"]?[104]?["Text"] == "\"three\"")
+    try await rig.store.download()
+    #expect(try await rig.rows("Items", "Order_ID").count == 2)
+    #expect(try await rig.store.hasPendingChanges() == false)
+  }
+
+  @Test("One whose answer was lost is found with what was made with it", arguments: [true, false])
+  func lost(expands: Bool) async throws {
+    let rig = try await Rig(Ways(expands: expands))
+    _ = try await rig.store.create(Self.order, in: "Orders")
+    let before = try await rig.rows("Items", "Order_ID")
+    rig.service.change { $0.losesNext = true }
+    await #expect(throws: OfflineODataError.self) { try await rig.upload() }
+    let report = try await rig.upload()
+    #expect(report.sent == 1 && rig.service.now.sets["Orders"]?.count == 2, "\(report)")
+    #expect(try await rig.rows("Items", "Order_ID").map(\.key) == [101, 104])
+    #expect(try await rig.read("Items(\(before[0].key))")["ID"]?.text == "101")
+  }
+
+  @Test("What is bound in a deep insert stays bound", arguments: [true, false])
+  func bound(expands: Bool) async throws {
+    let rig = try await Rig(Ways(expands: expands))
+    var order = Self.order
+    var tags = ODataNavigationLink(name: "Tags")
+    tags.bindings = ["Tags(1)", "Tags(2)"]
+    order.navigationLinks.append(tags)
+    _ = try await rig.store.create(order, in: "Orders")
+    _ = try await rig.upload()
+    #expect(rig.service.now.tags[100] == [1, 2])
+    let shown = try await rig.read("Orders(100)?$expand=Tags,Items")
+    #expect(shown["Tags"]?.items?.count == 2 && shown["Items"]?.items?.count == 2)
+  }
+
+  @Test("A later change of the same transaction hides nothing that it has made")
+  func changedLater() async throws {
+    let rig = try await UploadRig(.init(isSilent: true))
+    var create = ODataSingleRequest.create(
+      Self.entity("Name", "deep", [Self.made("Items", [Self.entity("Text", "one")])]), in: "Orders")
+    create.contentID = "o"
+    let rename = ODataSingleRequest.update("$o", to: Self.entity("Name", "later"))
+    _ = try await rig.store.execute(batch: ODataBatchRequest([.changeSet([create, rename])]))
+    #expect(try await rig.store.upload().sent == 2)
+    #expect(try await rig.rows("SELECT ID, Name FROM {Orders} WHERE ID > 3") == ["1000|later"])
+    #expect(try await rig.rows("SELECT ID, Order_ID, Text FROM {Items}") == ["1001|1000|one"])
+    #expect(try await rig.isClean())
+  }
+}

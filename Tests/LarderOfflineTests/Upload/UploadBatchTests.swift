@@ -1,0 +1,121 @@
+import Foundation
+import LarderHTTP
+import LarderOData
+import LarderService
+import TestSupport
+import Testing
+
+@testable import LarderOffline
+
+@Suite("Parts of a batch's response that are missing or out of place", .timeLimit(.minutes(1)))
+struct UploadBatchTests {
+  /// How the parts of a response change on their way.
+  enum Shape: CaseIterable, Sendable {
+    case whole, withoutFirst, withoutSecond, withoutLast, swapped, firstTwice, firstInPlaceOfLast, none
+
+    func parts(_ parts: [String]) -> [String] {
+      guard parts.count > 2 else { return parts }
+      switch self {
+      case .whole: return parts
+      case .withoutFirst: return Array(parts.dropFirst())
+      case .withoutSecond: return [parts[0]] + parts.dropFirst(2)
+      case .withoutLast: return parts.dropLast()
+      case .swapped: return [parts[1], parts[0]] + parts.dropFirst(2)
+      case .firstTwice: return [parts[0]] + parts
+      case .firstInPlaceOfLast: return parts.dropLast() + [parts[0]]
+      case .none: return []
+      }
+    }
+  }
+
+  struct Service: Sendable, CustomTestStringConvertible {
+    var testDescription: String
+    var ways: UploadService.Ways
+    var tellsParts: Bool
+
+    static let all = [
+      Service(testDescription: "V4", ways: .init(), tellsParts: false),
+      Service(testDescription: "V4 with Content-IDs", ways: .init(echoesNames: true), tellsParts: true),
+      Service(testDescription: "V2", ways: .init(isV2: true), tellsParts: true),
+    ]
+  }
+
+  @Test(
+    "Each change takes effect once, and the one that failed is in the archive, whatever part is missing",
+    arguments: Service.all, Shape.allCases)
+  func once(service: Service, shape: Shape) async throws {
+    // Nothing tells parts apart that carry no name: their order is all there is.
+    guard service.tellsParts || shape != .swapped && shape != .firstInPlaceOfLast else { return }
+    var ways = service.ways
+    ways.shapesParts = { shape.parts($0) }
+    let rig = try await UploadRig(ways)
+    try await rig.create("Orders", key: -1, ["Name": .string("made")])
+    try await rig.update(try await rig.row("Orders", 1), ["Name": .string("poison")])
+    try await rig.update(try await rig.row("Orders", 2), ["Name": .string("x")])
+    try await rig.delete(try await rig.row("Orders", 3))
+    let report = try await rig.store.upload(OfflineODataUploadOptions(settlingTime: .zero))
+    #expect(report.sent == 3 && report.failed == 1 && report.left == 0, "\(report)")
+    let verb = rig.service.isV2 ? "MERGE" : "PATCH"
+    #expect(rig.service.log.sorted() == ["DELETE Orders(3)", "POST Orders(1000)", "\(verb) Orders(2)"].sorted())
+    #expect(try await rig.queue == ["2|2"])
+    let failure = try await rig.rows("SELECT json_extract(failure, '$.httpStatus') FROM larder_request")
+    #expect(failure == ["422"])
+    #expect(try await rig.rows("SELECT ID, Name FROM {Orders} WHERE ID > 1 ORDER BY ID") == ["2|x", "1000|made"])
+  }
+
+  @Test("An action whose response is missing is not called again", arguments: [Shape.withoutFirst, .withoutLast])
+  func action(shape: Shape) async throws {
+    let rig = try await UploadRig(.init(echoesNames: true, shapesParts: { shape.parts($0) }))
+    // Whatever it answers: what matters is that it was asked once.
+    for place in 0..<3 {
+      if place == (shape == .withoutFirst ? 0 : 2) {
+        try await rig.record(QueuedRequest(.action, QueuedTarget(nil, "Count")), [])
+      } else {
+        try await rig.update(try await rig.row("Orders", place == 1 ? 1 : 2), ["Name": .string("poison")])
+      }
+    }
+    let report = try await rig.store.upload(OfflineODataUploadOptions(settlingTime: .zero))
+    #expect(report.failed == 3 && report.left == 0, "\(report)")
+    #expect(rig.service.requests.filter { $0.hasPrefix("POST") }.count == 1, "\(rig.service.requests)")
+    let kinds = try await rig.rows("SELECT json_extract(failure, '$.kind') FROM larder_request ORDER BY id")
+    #expect(kinds.filter { $0 == "unknownOutcome" }.count == 1, "\(kinds)")
+  }
+
+  @Test(
+    "A change set with an error, another's answer missing, at a service that takes nothing back: what was done is done",
+    arguments: [false, true], [0, 1])
+  func changeSet(isV2: Bool, missing: Int) async throws {
+    let shape: @Sendable ([String]) -> [String] = { parts in
+      parts.map { part in
+        var members = part.components(separatedBy: "--c\r\n")
+        if members.count == 4 { members.remove(at: missing + 1) }
+        return members.joined(separator: "--c\r\n")
+      }
+    }
+    let rig = try await UploadRig(.init(isV2: isV2, rollsBack: false, answersEach: true, shapesParts: shape))
+    let made = try await rig.create("Orders", key: -1, ["Name": .string("good")])
+    try await rig.update(try await rig.row("Orders", 1), ["Name": .string("good")], unit: made.id)
+    try await rig.create("Orders", key: -2, ["Name": .string("poison")], unit: made.id)
+    let report = try await rig.store.upload(OfflineODataUploadOptions(settlingTime: .zero))
+    #expect(report.sent == 2 && report.failed == 1, "\(report)")
+    #expect(try await rig.queue == ["3|2"])
+    #expect(rig.service.log.count == 2)
+  }
+
+  @Test("A change set of which all is done and one answer is missing is done, once", arguments: [false, true])
+  func wholeChangeSet(isV2: Bool) async throws {
+    let shape: @Sendable ([String]) -> [String] = { parts in
+      parts.map { part in
+        var members = part.components(separatedBy: "--c\r\n")
+        if members.count == 3 { members.remove(at: 1) }
+        return members.joined(separator: "--c\r\n")
+      }
+    }
+    let rig = try await UploadRig(.init(isV2: isV2, shapesParts: shape))
+    let made = try await rig.create("Orders", key: -1, ["Name": .string("good")])
+    try await rig.update(try await rig.row("Orders", 1), ["Name": .string("good")], unit: made.id)
+    let report = try await rig.store.upload(OfflineODataUploadOptions(settlingTime: .zero))
+    #expect(report.sent == 2 && report.failed == 0 && report.left == 0, "\(report)")
+    #expect(rig.service.log.count == 2)
+  }
+}

@@ -1,0 +1,157 @@
+import Foundation
+import LarderOData
+import LarderStorage
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import LarderOffline
+
+/// The process dies at any moment of an upload: the store's file as it was then, the service as it was then, and an upload
+/// by a process that knows nothing else.
+@Suite("The end of the process in the middle of an upload", .timeLimit(.minutes(3)))
+struct UploadCrashTests {
+  /// A moment: what the service was, and the files beside it.
+  private struct Moment: Sendable {
+    let folder: TemporaryFolder
+    let service: UploadService.State
+  }
+
+  private final class Moments: Sendable {
+    let all = Mutex<[Moment]>([])
+    let store: String
+
+    init(_ store: String) { self.store = store }
+
+    /// Copies the files. Nothing writes while a request is on its way.
+    func take(_ service: UploadService.State) {
+      guard let folder = try? TemporaryFolder() else { return }
+      for suffix in ["", "-wal"] {
+        try? FileManager.default.copyItem(
+          atPath: store + "/store.larder" + suffix, toPath: folder.path + "/store.larder" + suffix)
+      }
+      all.withLock { $0.append(Moment(folder: folder, service: service)) }
+    }
+  }
+
+  struct World: Sendable, CustomTestStringConvertible {
+    var ways = UploadService.Ways()
+    var testDescription: String {
+      "V\(ways.isV2 ? 2 : 4)\(ways.batchStatus == nil ? "" : ", no batches")\(ways.isSilent ? ", silent" : "")"
+        + (ways.knowsNames ? ", knows names" : "") + (ways.hasETags ? "" : ", no ETags")
+    }
+  }
+
+  static let worlds: [World] = [
+    World(), World(ways: .init(isV2: true)), World(ways: .init(batchStatus: 404)),
+    World(ways: .init(isV2: true, batchStatus: 501)), World(ways: .init(isSilent: true)),
+    World(ways: .init(knowsNames: true)), World(ways: .init(hasETags: false)),
+    World(ways: .init(isV2: true, requiresIfMatch: true)),
+  ]
+
+  @Test("Nothing is lost and nothing is done twice, wherever it dies", arguments: worlds)
+  func everyMoment(world: World) async throws {
+    let rig = try await UploadRig(world.ways)
+    try await changes(rig, hasBatches: world.ways.batchStatus == nil)
+    let moments = Moments(rig.folder.path)
+    moments.take(rig.service.now)
+    rig.service.change { $0.watch = { moments.take($0) } }
+    // One lane: nothing is written while a moment is copied.
+    let report = try await rig.store.upload(OfflineODataUploadOptions(lanes: 1))
+    rig.service.change { $0.watch = nil }
+    #expect(report.failed == 0 && report.left == 0)
+    let wanted = rig.service.now
+    let rows = try await shown(rig.store)
+    let all = moments.all.withLock { $0 }
+    #expect(all.count >= 5)
+    for (place, moment) in all.enumerated() {
+      let service = UploadService(moment.service)
+      let store = try UploadRig.provider(moment.folder, service)
+      try await store.open()
+      let second = try await store.upload()
+      #expect(second.failed == 0 && second.left == 0, "moment \(place): \(second)")
+      #expect(service.log.sorted() == wanted.log.sorted(), "moment \(place)")
+      #expect(service.now.sets == wanted.sets, "moment \(place)")
+      #expect(try await shown(store) == rows, "moment \(place)")
+      #expect(try await store.hasPendingUpload() == false)
+      try await store.close()
+    }
+    print("the end of the process, \(world.testDescription): \(all.count) moments")
+  }
+
+  @Test(
+    "The power goes: whatever of the log behind a moment has reached the disk, and garbage behind it",
+    arguments: [worlds[0], worlds[1], worlds[5]])
+  func power(world: World) async throws {
+    var random = PrintedSeed(for: "the power goes in an upload, \(world.testDescription)")
+    let rig = try await UploadRig(world.ways)
+    try await rig.open.replica.database.write { (connection) throws(StorageError) in
+      try connection.run("PRAGMA wal_autocheckpoint = 0")
+    }
+    try await changes(rig, hasBatches: world.ways.batchStatus == nil)
+    let moments = Moments(rig.folder.path)
+    moments.take(rig.service.now)
+    rig.service.change { $0.watch = { moments.take($0) } }
+    _ = try await rig.store.upload()
+    rig.service.change { $0.watch = nil }
+    moments.take(rig.service.now)
+    let wanted = rig.service.now
+    let rows = try await shown(rig.store)
+    let all = moments.all.withLock { $0 }
+    for (place, (moment, next)) in zip(all, all.dropFirst()).enumerated() {
+      let log = try Data(contentsOf: URL(filePath: moment.folder.file("store.larder-wal")))
+      let later = try Data(contentsOf: URL(filePath: next.folder.file("store.larder-wal")))
+      try #require(later.starts(with: log))
+      for cut in 0..<3 {
+        let copy = try TemporaryFolder()
+        try FileManager.default.copyItem(atPath: moment.folder.file("store.larder"), toPath: copy.file("store.larder"))
+        var kept = later.prefix(Int.random(in: log.count...later.count, using: &random))
+        if cut == 2 {
+          kept += (0..<Int.random(in: 1...9000, using: &random)).map { _ in UInt8.random(in: 0...255, using: &random) }
+        }
+        try kept.write(to: URL(filePath: copy.file("store.larder-wal")))
+        let service = UploadService(moment.service)
+        let store = try UploadRig.provider(copy, service)
+        try await store.open()
+        let second = try await store.upload()
+        let note = "moment \(place), \(kept.count) bytes of \(log.count) to \(later.count)"
+        #expect(second.failed == 0 && second.left == 0, "\(note): \(second)")
+        #expect(service.log.sorted() == wanted.log.sorted(), "\(note)")
+        #expect(service.now.sets == wanted.sets, "\(note)")
+        #expect(try await shown(store) == rows, "\(note)")
+        try await store.close()
+      }
+    }
+  }
+
+  private func changes(_ rig: UploadRig, hasBatches: Bool) async throws {
+    let made = try await rig.create("Orders", key: -1, ["Name": .string("made"), "Total": .int32(1)])
+    try await rig.create("Items", key: -1, ["Text": .string("i")], order: made.row, orderKey: -1, after: [made.id])
+    try await rig.update(made.row, ["Note": .string("later")])
+    try await rig.create("Orders", key: 50, ["Name": .string("own key")])
+    let one = try await rig.row("Orders", 1)
+    try await rig.update(one, ["Name": .string("a")])
+    try await rig.update(one, ["Name": .string("b"), "Total": .int32(9)])
+    try await rig.delete(try await rig.row("Orders", 2))
+    guard hasBatches else { return }
+    let first = try await rig.create("Orders", key: -2, ["Name": .string("in a transaction")])
+    try await rig.update(try await rig.row("Orders", 3), ["Name": .string("with it")], unit: first.id)
+  }
+
+  private func shown(_ store: OfflineODataProvider) async throws -> [String] {
+    let open = try store.openStore()
+    return try await open.read { connection, state, plan in
+      guard let orders = plan.table("Orders"), let items = plan.table("Items") else { return [] }
+      let sql = """
+        SELECT 'o', ID, Name, Note, Total, "@etag", "@state" & 6 FROM \(state.tables[orders.number])
+        UNION ALL SELECT 'i', ID, Order_ID, Text, 0, "@etag", "@state" & 6 FROM \(state.tables[items.number]) ORDER BY 1, 2
+        """
+      var all: [String] = []
+      try connection.forEachRow(sql) { (row) in
+        all.append((0..<Int32(7)).map { "\(row.value($0))" }.joined(separator: "|"))
+        return true
+      }
+      return all
+    }
+  }
+}

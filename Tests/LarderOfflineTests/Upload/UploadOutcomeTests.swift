@@ -1,0 +1,92 @@
+import LarderHTTP
+import LarderOData
+import LarderService
+import Testing
+
+@testable import LarderOffline
+
+@Suite("What an answer means for a request of the queue", .timeLimit(.minutes(1)))
+struct UploadOutcomeTests {
+  struct Row: Sendable, CustomTestStringConvertible {
+    var status: Int
+    var isRemoval = false
+    var hasChallenge = false
+    var outcome: UploadOutcome
+    var testDescription: String {
+      "\(status)\(isRemoval ? " of DELETE" : "")\(hasChallenge ? " with a challenge" : "")"
+    }
+  }
+
+  static let table: [Row] = [
+    Row(status: 200, outcome: .done), Row(status: 201, outcome: .done), Row(status: 204, outcome: .done),
+    Row(status: 204, isRemoval: true, outcome: .done),
+    Row(status: 404, isRemoval: true, outcome: .doneBefore), Row(status: 410, isRemoval: true, outcome: .doneBefore),
+    Row(status: 404, outcome: .refused), Row(status: 410, outcome: .refused),
+    Row(status: 412, outcome: .conflict), Row(status: 412, isRemoval: true, outcome: .conflict),
+    Row(status: 401, outcome: .stop(mayHaveTakenEffect: false)),
+    Row(status: 407, outcome: .stop(mayHaveTakenEffect: false)),
+    Row(status: 403, hasChallenge: true, outcome: .stop(mayHaveTakenEffect: false)),
+    Row(status: 403, outcome: .refused),
+    Row(status: 408, outcome: .stop(mayHaveTakenEffect: false)),
+    Row(status: 429, outcome: .stop(mayHaveTakenEffect: false)),
+    Row(status: 502, outcome: .stop(mayHaveTakenEffect: true)),
+    Row(status: 503, outcome: .stop(mayHaveTakenEffect: true)),
+    Row(status: 504, outcome: .stop(mayHaveTakenEffect: true)),
+    Row(status: 400, outcome: .refused), Row(status: 405, outcome: .refused), Row(status: 409, outcome: .refused),
+    Row(status: 413, outcome: .refused), Row(status: 415, outcome: .refused), Row(status: 422, outcome: .refused),
+    Row(status: 424, outcome: .refused), Row(status: 428, outcome: .needsCondition),
+    Row(status: 500, outcome: .refused),
+    Row(status: 501, outcome: .refused), Row(status: 304, outcome: .refused),
+  ]
+
+  @Test("Each status has its meaning", arguments: table)
+  func statuses(row: Row) {
+    #expect(
+      UploadOutcome.of(status: row.status, isRemoval: row.isRemoval, hasChallenge: row.hasChallenge) == row.outcome)
+    guard row.status >= 300 else { return }
+    let fields: HTTPFields = row.hasChallenge ? [.wwwAuthenticate: "Basic"] : [:]
+    let response = ODataSingleResponse(httpStatus: row.status, fields: fields, url: "")
+    let error = ODataServiceError(
+      row.status == 401 ? .authentication(.refused(challenge: nil)) : .http(status: row.status, payload: nil),
+      operation: "update", response: response)
+    #expect(UploadOutcome.of(error, isRemoval: row.isRemoval) == row.outcome)
+  }
+
+  @Test(
+    "A failure without an answer stops the upload; what cannot have been sent is known not to have taken effect",
+    arguments: [
+      (HTTPTransportError.hostNotFound(host: "h"), false), (.cannotConnect(host: "h", reason: ""), false),
+      (.tls(host: "h", reason: ""), false), (.timeout(phase: "total"), true), (.connectionLost(reason: ""), true),
+      (.protocolViolation(""), true), (.bodyTooLarge(limit: 1), true), (.other(""), true),
+    ])
+  func transport(error: HTTPTransportError, mayHaveTakenEffect: Bool) {
+    let error = ODataServiceError(.communication(error), operation: "create")
+    #expect(UploadOutcome.of(error, isRemoval: false) == .stop(mayHaveTakenEffect: mayHaveTakenEffect))
+    #expect(BatchRefusal.of(error) == nil)
+  }
+
+  @Test(
+    "Other failures",
+    arguments: [
+      (ODataServiceError.Category.cancelled, UploadOutcome.stop(mayHaveTakenEffect: true)),
+      (.malformedAnswer(""), .unclear), (.notProcessed, .notSent), (.invalidRequest(""), .refused),
+      (.notSupported(""), .refused), (.csrf(""), .stop(mayHaveTakenEffect: false)),
+      (.authentication(.invalidGrant), .stop(mayHaveTakenEffect: false)),
+    ])
+  func others(category: ODataServiceError.Category, outcome: UploadOutcome) {
+    #expect(UploadOutcome.of(ODataServiceError(category, operation: "create"), isRemoval: false) == outcome)
+  }
+
+  @Test(
+    "A batch that fails as a whole: not taken at all, not as it is, or nobody knows",
+    arguments: [
+      (404, BatchRefusal.unsupported), (405, .unsupported), (406, .unsupported), (415, .unsupported),
+      (501, .unsupported), (400, .refused), (403, .refused), (413, .refused), (422, .refused), (500, .unclear),
+      (507, .unclear), (401, nil), (429, nil), (503, nil),
+    ] as [(Int, BatchRefusal?)])
+  func batches(status: Int, refusal: BatchRefusal?) {
+    let error = ODataServiceError(.http(status: status, payload: nil), operation: "batch")
+    #expect(BatchRefusal.of(error) == refusal)
+    #expect(BatchRefusal.of(ODataServiceError(.malformedAnswer(""), operation: "batch")) == .unreadable)
+  }
+}
