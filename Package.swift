@@ -44,7 +44,7 @@ let package = Package(
     .library(name: "LarderHTTP", targets: ["LarderHTTP"]),
     .library(name: "LarderCurl", targets: ["LarderCurl"]),
     .library(name: "LarderURLSession", targets: ["LarderURLSession"]),
-    .library(name: "ContentCache", targets: ["ContentCache"]),
+    .library(name: "LarderContent", targets: ["LarderContent"]),
     .library(name: "ObjectStore", targets: ["ObjectStore"]),
     .library(name: "LarderStorage", targets: ["LarderStorage"]),
     .executable(name: "larder", targets: ["larder"]),
@@ -94,7 +94,7 @@ let package = Package(
 
     // Resources of any kind.
     .target(
-      name: "ContentCache", dependencies: ["LarderHTTP", "LarderCore", "LarderStorage"], swiftSettings: touchingC),
+      name: "LarderContent", dependencies: ["LarderHTTP", "LarderCore", "LarderStorage"], swiftSettings: touchingC),
     // Values by key and label; knows no network.
     .target(name: "ObjectStore", dependencies: ["LarderCore", "LarderStorage"], swiftSettings: touchingC),
 
@@ -104,7 +104,7 @@ let package = Package(
       dependencies: [
         "LarderOnline", "LarderOffline", "LarderService", "LarderOData", "LarderODataXML", "LarderHTTP", "LarderCore",
         "LarderCurl",
-        "ContentCache", "ObjectStore", "LarderStorage", onLinux("Gateway"),
+        "LarderContent", "ObjectStore", "LarderStorage", onLinux("Gateway"),
       ].compactMap { $0 },
       exclude: notHere, swiftSettings: common),
     .executableTarget(name: "larder", dependencies: ["LarderCommands"], swiftSettings: common),
@@ -126,7 +126,7 @@ let package = Package(
       name: "LarderCoreTests",
       dependencies: [
         "LarderCore", "LarderOnline", "LarderOffline", "LarderService", "LarderOData", "LarderODataXML", "LarderHTTP",
-        "ContentCache",
+        "LarderContent",
         "ObjectStore", "LarderStorage", onLinux("Gateway"), "TestSupport",
       ].compactMap { $0 }, swiftSettings: common),
     .testTarget(
@@ -165,15 +165,15 @@ let package = Package(
     .executableTarget(
       name: "CrashRig",
       dependencies: [
-        "LarderOnline", "LarderOffline", "LarderService", "ContentCache", "ObjectStore", "LarderHTTP", "LarderStorage",
+        "LarderOnline", "LarderOffline", "LarderService", "LarderContent", "ObjectStore", "LarderHTTP", "LarderStorage",
         "LarderCurl",
       ],
       path: "Tests/CrashRig",
       swiftSettings: common),
     .testTarget(
-      name: "ContentCacheTests",
+      name: "LarderContentTests",
       dependencies: [
-        "ContentCache", "LarderHTTP", "LarderCore", "LarderStorage", "LarderCurl", "TestSupport", "CrashRig",
+        "LarderContent", "LarderHTTP", "LarderCore", "LarderStorage", "LarderCurl", "TestSupport", "CrashRig",
       ],
       swiftSettings: common),
     .testTarget(
@@ -189,7 +189,7 @@ let package = Package(
     .testTarget(
       name: "IntegrationTests",
       dependencies: [
-        "LarderOnline", "LarderOffline", "ContentCache", "ObjectStore", "LarderService", "LarderOData",
+        "LarderOnline", "LarderOffline", "LarderContent", "ObjectStore", "LarderService", "LarderOData",
         "LarderODataXML",
         "LarderHTTP",
         "LarderCurl", "TestSupport",
@@ -204,11 +204,11 @@ let package = Package(
     .systemLibrary(
       name: "CMicroHTTPD", pkgConfig: pkgConfig("libmicrohttpd"), providers: [.apt(["libmicrohttpd-dev"])]),
     .target(
-      name: "Gateway", dependencies: ["ContentCache", "LarderHTTP", "LarderCore", "CMicroHTTPD"],
+      name: "Gateway", dependencies: ["LarderContent", "LarderHTTP", "LarderCore", "CMicroHTTPD"],
       swiftSettings: touchingC),
     .testTarget(
       name: "GatewayTests",
-      dependencies: ["Gateway", "ContentCache", "LarderHTTP", "LarderCore", "LarderCurl", "TestSupport"],
+      dependencies: ["Gateway", "LarderContent", "LarderHTTP", "LarderCore", "LarderCurl", "TestSupport"],
       swiftSettings: common),
   ]
 #endif

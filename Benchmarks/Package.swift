@@ -26,7 +26,7 @@ let package = Package(
     .executableTarget(
       name: "ContentBenchmark",
       dependencies: [
-        "KeyCost", .product(name: "ContentCache", package: "larder"), .product(name: "LarderHTTP", package: "larder"),
+        "KeyCost", .product(name: "LarderContent", package: "larder"), .product(name: "LarderHTTP", package: "larder"),
       ],
       swiftSettings: [.swiftLanguageMode(.v6), .enableUpcomingFeature("NonisolatedNonsendingByDefault")]),
     .executableTarget(

@@ -1,7 +1,7 @@
 //! JSON of an API by a listener; offline whatever is stored, however old.
 
-import ContentCache
 import Foundation
+import LarderContent
 import LarderCurl
 
 struct Article: Decodable, Sendable {

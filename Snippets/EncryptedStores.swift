@@ -1,7 +1,7 @@
 //! Each of the four stores under a key: nothing of theirs on the disk can be read without it.
 
-import ContentCache
 import Foundation
+import LarderContent
 import LarderCurl
 import LarderOffline
 import LarderOnline

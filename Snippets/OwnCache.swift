@@ -1,6 +1,6 @@
 //! A cache of one's own: four functions are enough, here over a dictionary in memory.
 
-import ContentCache
+import LarderContent
 import Synchronization
 
 /// Keeps small responses until it has a hundred, then begins anew.

@@ -1,6 +1,6 @@
 //! Stores of an application that the system suspends: their locks are given back while nobody uses them.
 
-import ContentCache
+import LarderContent
 import LarderOffline
 import ObjectStore
 

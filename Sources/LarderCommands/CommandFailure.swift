@@ -1,4 +1,4 @@
-internal import ContentCache
+internal import LarderContent
 internal import LarderHTTP
 internal import LarderOData
 internal import LarderOffline

@@ -19,7 +19,7 @@ struct GateTests {
       ("Sources/LarderOnline/A.swift", "import CSQLite"),
       ("Sources/LarderCurl/A.swift", "@preconcurrency import CXML2"),
       ("Sources/Unheard/A.swift", "let one = 1\nimport LarderHTTP"),
-      ("Sources/LarderOnline/A.swift", "import ContentCache"),
+      ("Sources/LarderOnline/A.swift", "import LarderContent"),
       ("Loose.swift", ""),
     ])
   func imports(path: String, text: String) {

@@ -34,16 +34,16 @@ enum ImportMatrix {
     "LarderOffline": Row(
       targets: ["LarderService", "LarderOData", "LarderODataXML", "LarderHTTP", "LarderCore", "LarderStorage"],
       system: threads.union(libc).union(["Observation"])),
-    "ContentCache": Row(
+    "LarderContent": Row(
       targets: ["LarderHTTP", "LarderCore", "LarderStorage"], system: threads.union(libc)),
     "ObjectStore": Row(targets: ["LarderCore", "LarderStorage"], system: threads),
     "Gateway": Row(
-      targets: ["ContentCache", "LarderHTTP", "LarderCore", "CMicroHTTPD"], system: threads.union(libc)),
+      targets: ["LarderContent", "LarderHTTP", "LarderCore", "CMicroHTTPD"], system: threads.union(libc)),
     "LarderCommands": Row(
       targets: [
         "LarderOnline", "LarderOffline", "LarderService", "LarderOData", "LarderODataXML", "LarderHTTP", "LarderCore",
         "LarderCurl",
-        "ContentCache", "ObjectStore", "LarderStorage", "Gateway",
+        "LarderContent", "ObjectStore", "LarderStorage", "Gateway",
       ],
       system: threads.union(libc)),
     "larder": Row(targets: ["LarderCommands"], system: libc.union(["Dispatch"])),
@@ -57,7 +57,7 @@ enum ImportMatrix {
   ]
 
   /// The stores: none knows another.
-  static let stores: Set = ["LarderOnline", "LarderOffline", "ContentCache", "ObjectStore"]
+  static let stores: Set = ["LarderOnline", "LarderOffline", "LarderContent", "ObjectStore"]
 
   /// What is wrong with the imports of one file.
   static func violations(in file: SourceFile) -> [String] {

@@ -52,7 +52,7 @@ enum Traps {
     "Sources/LarderStorage/Lock/SharedCounter.swift": "waits for a lock of another process",
     "Sources/LarderStorage/File/WholeFile.swift": "names a file so that nobody can guess the name",
     "Sources/LarderStorage/Digest/Digest.swift": "keys and nonces come from the system alone",
-    "Sources/ContentCache/Cache/Tiered/ChangeMark.swift": "looks once a second whether its file is in place",
+    "Sources/LarderContent/Cache/Tiered/ChangeMark.swift": "looks once a second whether its file is in place",
     "Sources/LarderService/Store/Blocking.swift": "blocks the thread of the caller until a task has ended",
   ]
 

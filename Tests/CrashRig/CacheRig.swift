@@ -1,5 +1,5 @@
-import ContentCache
 import Foundation
+import LarderContent
 import LarderHTTP
 
 /// Fills a cache with a thousand concurrent stores a round, and says which were acknowledged.

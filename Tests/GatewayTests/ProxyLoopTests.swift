@@ -1,5 +1,5 @@
-import ContentCache
 import Gateway
+import LarderContent
 import LarderCurl
 import LarderHTTP
 import Synchronization

@@ -1,6 +1,6 @@
-import ContentCache
 import Foundation
 import Gateway
+import LarderContent
 import LarderCore
 import LarderCurl
 import LarderHTTP

@@ -1,5 +1,5 @@
-import ContentCache
 import Foundation
+import LarderContent
 import LarderCurl
 import LarderHTTP
 import LarderOnline

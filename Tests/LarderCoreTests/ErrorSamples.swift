@@ -3,7 +3,7 @@ import LarderCore
 import LarderHTTP
 import Testing
 
-@testable import ContentCache
+@testable import LarderContent
 @testable import LarderOData
 @testable import LarderODataXML
 @testable import LarderOffline

@@ -1,6 +1,6 @@
-import ContentCache
 import Foundation
 import KeyCost
+import LarderContent
 
 // What a fresh hit of the content cache costs in the process: from memory beside a dictionary, from a file beside reading
 // that file, from SQLite beside PyPI's hishel. Rounds of both sides in turn: the machine's speed drifts, the ratio much less.

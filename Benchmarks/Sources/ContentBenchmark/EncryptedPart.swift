@@ -1,6 +1,6 @@
-import ContentCache
 import Foundation
 import KeyCost
+import LarderContent
 import LarderHTTP
 
 /// What a key costs the caches: the same requests through one without and one with.

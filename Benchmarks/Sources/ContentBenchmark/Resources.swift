@@ -1,5 +1,5 @@
-import ContentCache
 import Foundation
+import LarderContent
 import LarderHTTP
 
 /// Resources of one size, a server of them in the process, and requests in turn.

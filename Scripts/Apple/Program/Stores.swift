@@ -1,5 +1,5 @@
-import ContentCache
 import Foundation
+import LarderContent
 import LarderHTTP
 import LarderOData
 import LarderOffline

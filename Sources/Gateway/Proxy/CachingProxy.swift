@@ -1,4 +1,4 @@
-public import ContentCache
+public import LarderContent
 import LarderCore
 public import LarderHTTP
 

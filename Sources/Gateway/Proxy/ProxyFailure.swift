@@ -1,4 +1,4 @@
-import ContentCache
+import LarderContent
 import LarderHTTP
 
 /// What a client is told where there is no answer from upstream.

@@ -1,4 +1,4 @@
-internal import ContentCache
+internal import LarderContent
 internal import LarderStorage
 
 /// The folder that content is kept in: the one that was given, or larder's own among the user's caches.

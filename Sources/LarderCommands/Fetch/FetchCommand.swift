@@ -1,4 +1,4 @@
-internal import ContentCache
+internal import LarderContent
 internal import LarderCore
 internal import LarderHTTP
 internal import LarderService

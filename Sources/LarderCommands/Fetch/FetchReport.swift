@@ -1,4 +1,4 @@
-internal import ContentCache
+internal import LarderContent
 internal import LarderHTTP
 
 #if canImport(FoundationEssentials)

@@ -1,5 +1,5 @@
-internal import ContentCache
 internal import Gateway
+internal import LarderContent
 internal import LarderHTTP
 internal import LarderService
 internal import LarderStorage

@@ -1,4 +1,4 @@
-internal import ContentCache
+internal import LarderContent
 
 extension CommandSyntax {
   /// `larder fetch URL`.

@@ -1,0 +1,199 @@
+import Foundation
+import LarderCore
+import LarderHTTP
+import TestSupport
+import Testing
+
+@testable import LarderContent
+
+@Suite("Answers that wait for nothing are those of the long way", .timeLimit(.minutes(5)))
+struct AnswersAtHandTests {
+  /// Two engines before the same network: one over a cache that has its entries at hand, one that has to ask for each.
+  private struct Pair {
+    let clock = RigClock()
+    let near: HTTPCache
+    let far: HTTPCache
+    let nearNetwork: HandNetwork
+    let farNetwork: HandNetwork
+
+    init(_ script: @escaping @Sendable (HTTPRequest, Int) -> HandNetwork.Scripted?) {
+      nearNetwork = HandNetwork(script)
+      farNetwork = HandNetwork(script)
+      var options = HTTPCacheOptions()
+      options.environment = .at { [clock] in clock.now }
+      near = HTTPCache(
+        cache: TieredCache(memory: MemoryCache(), disk: MemoryCache()), transport: nearNetwork, options: options)
+      far = HTTPCache(cache: AskedCache(), transport: farNetwork, options: options)
+    }
+
+    /// Both engines' answers in one line each.
+    func lines(_ question: Question) async throws -> (near: String, far: String) {
+      (try await Pair.line(near, question), try await Pair.line(far, question))
+    }
+
+    private static func line(_ engine: HTTPCache, _ question: Question) async throws -> String {
+      let answer = try await engine.answer(
+        question.request, policy: question.policy, override: FreshnessOverride(ttl: question.lifetime))
+      let fields = answer.response.fields.map { "\($0.name): \($0.value)" }.joined(separator: "|")
+      let length = answer.response.body.length.map(String.init) ?? "-"
+      let text = String(decoding: try await answer.response.body.collect(), as: UTF8.self)
+      await engine.settled()
+      return
+        "\(answer.response.status) \(fields) [\(length)] \(text) \(answer.origin) \(answer.age ?? -1) \(answer.isFinal)"
+    }
+  }
+
+  /// Entries that have to be asked for: the protocol's own answer to what is at hand.
+  private struct AskedCache: Cache {
+    private let inner = MemoryCache()
+    func entry(forKey key: String) async throws(CacheError) -> CacheEntry? { try await inner.entry(forKey: key) }
+    func store(_ entry: CacheEntry, forKey key: String) async throws(CacheError) {
+      try await inner.store(entry, forKey: key)
+    }
+    func removeEntry(forKey key: String) async throws(CacheError) { try await inner.removeEntry(forKey: key) }
+    func removeAll() async throws(CacheError) { try await inner.removeAll() }
+    func update(_ entry: CacheEntry, to metadata: CacheMetadata, forKey key: String) async throws(CacheError) {
+      try await inner.update(entry, to: metadata, forKey: key)
+    }
+  }
+
+  struct Question: Sendable, CustomTestStringConvertible {
+    var method = HTTPMethod.get
+    var path: String
+    var fields: HTTPFields = [:]
+    var policy = ContentPolicy.standard
+    var lifetime: Duration?
+    /// Whether it is answered at hand once all has been stored.
+    var atHand = false
+
+    var request: HTTPRequest {
+      HTTPRequest(
+        method: method, url: URL(string: "http://h\(path)") ?? URL(fileURLWithPath: "/"), fields: fields)
+    }
+
+    var testDescription: String {
+      "\(method) \(path) \(fields.map { "\($0.name): \($0.value)" }) \(policy) \(lifetime.map { "\($0)" } ?? "")"
+    }
+  }
+
+  /// What the server says, by path.
+  private static let script: @Sendable (HTTPRequest, Int) -> HandNetwork.Scripted? = { request, _ in
+    let fresh: HTTPFields = ["Cache-Control": "max-age=100", "ETag": "\"1\"", "Date": "Fri, 15 Jan 2027 08:00:00 GMT"]
+    var fields = fresh
+    switch request.url.path() {
+    case "/old": fields = ["Cache-Control": "max-age=1, stale-while-revalidate=10", "ETag": "\"1\""]
+    case "/checked": fields = ["Cache-Control": "no-cache", "ETag": "\"1\""]
+    case "/language":
+      fields.append("Vary", "Accept-Language")
+      fields.append("Content-Language", request.fields[.acceptLanguage] ?? "en")
+    case "/any": fields.append("Vary", "*")
+    case "/group": fields.append("Cache-Groups", "\"g\"")
+    case "/aged": fields.append("Age", "7")
+    case "/never": fields = ["Cache-Control": "no-store"]
+    case "/moved": return .init(301, ["Location": "/", "Cache-Control": "max-age=100"], "moved")
+    case "/part" where request.fields["Range"] != nil:
+      return .init(206, ["Content-Range": "bytes 0-2/6", "ETag": "\"1\"", "Cache-Control": "max-age=100"], "par")
+    default: break
+    }
+    if request.fields[.ifNoneMatch] == "\"1\"" { return .init(304, fields) }
+    return .init(200, fields, request.method == .head ? "" : "content of \(request.url.path())")
+  }
+
+  private static let questions: [Question] = [
+    .init(path: "/plain", atHand: true), .init(method: .head, path: "/plain", atHand: true),
+    .init(path: "/plain?query=1", atHand: true), .init(path: "/aged", atHand: true),
+    .init(path: "/moved", atHand: true),
+    .init(path: "/plain#fragment", atHand: true), .init(path: "/old"), .init(path: "/checked"), .init(path: "/never"),
+    .init(path: "/any"), .init(path: "/group"), .init(path: "/part", fields: ["Range": "bytes=0-2"]),
+    .init(path: "/part", fields: ["Range": "bytes=1-1"]),
+    .init(path: "/language", fields: ["Accept-Language": "de"], atHand: true),
+    .init(path: "/language", fields: ["Accept-Language": "fr"], atHand: true),
+    .init(method: .head, path: "/language", fields: ["Accept-Language": "de"], atHand: true),
+    .init(path: "/language", fields: ["Accept-Language": "de;q=0.5, fr"], atHand: true),
+    .init(path: "/language", atHand: true),
+    .init(path: "/plain", fields: ["Authorization": "a"], atHand: true),
+    .init(path: "/plain", fields: ["Authorization": "b"], atHand: true),
+    .init(path: "/plain", fields: ["Cache-Control": "only-if-cached"], atHand: true),
+    .init(path: "/unknown", fields: ["Cache-Control": "only-if-cached"]),
+    .init(path: "/plain", fields: ["Cache-Control": "no-cache"]),
+    .init(path: "/plain", fields: ["Cache-Control": "no-store"]),
+    .init(path: "/plain", fields: ["Cache-Control": "max-age=0"]),
+    .init(path: "/plain", fields: ["Cache-Control": "max-age=50"], atHand: true),
+    .init(path: "/plain", fields: ["Cache-Control": "min-fresh=99"]),
+    .init(path: "/old", fields: ["Cache-Control": "max-stale"], atHand: true),
+    .init(path: "/plain", fields: ["If-None-Match": "\"1\""]),
+    .init(path: "/plain", fields: ["If-Modified-Since": "Fri, 15 Jan 2027 08:00:00 GMT"]),
+    .init(path: "/plain", fields: ["Range": "bytes=0-2"]), .init(method: .post, path: "/other"),
+    .init(path: "/plain", policy: .reload), .init(path: "/plain", policy: .cacheOnly, atHand: true),
+    .init(path: "/old", policy: .cacheElseNetwork, atHand: true), .init(path: "/unknown", policy: .cacheOnly),
+    .init(path: "/checked", lifetime: .seconds(60), atHand: true), .init(path: "/old", lifetime: .seconds(1)),
+  ]
+
+  @Test("Each question after each other, while everything grows older: the same answers, the same requests upstream")
+  func sameAnswers() async throws {
+    let pair = Pair(AnswersAtHandTests.script)
+    for pause in [0, 3, 0, 7, 95, 1000] as [Int64] {
+      pair.clock.pass(seconds: pause)
+      for question in AnswersAtHandTests.questions {
+        let (near, far) = try await pair.lines(question)
+        #expect(
+          near.replacing("disk", with: "memory") == far.replacing("disk", with: "memory"), "\(question.testDescription)"
+        )
+      }
+    }
+    func sent(_ network: HandNetwork) -> [String] {
+      network.requests.map { request in
+        "\(request.method) \(request.url) \(request.fields.map { "\($0.name): \($0.value)" })"
+      }
+    }
+    #expect(sent(pair.nearNetwork) == sent(pair.farNetwork))
+  }
+
+  @Test("What is at hand is said without asking anybody, and the rest is left to the long way", arguments: questions)
+  func atHand(_ question: Question) async throws {
+    let pair = Pair(AnswersAtHandTests.script)
+    for question in AnswersAtHandTests.questions where question.path != "/unknown" && question.policy == .standard {
+      _ = try await pair.lines(question)
+    }
+    pair.clock.pass(seconds: 3)
+    let count = pair.nearNetwork.requests.count
+    guard question.lifetime == nil else { return }
+    let answer = pair.near.answerAtHand(
+      question.method, question.request.url.absoluteString, question.fields, policy: question.policy)
+    #expect((answer != nil) == question.atHand)
+    #expect(pair.nearNetwork.requests.count == count)
+    guard let answer else { return }
+    let long = try await pair.far.answer(question.request, policy: question.policy)
+    #expect(answer.status == long.response.status)
+    #expect(answer.fields == long.response.fields)
+    #expect(try await answer.bytes == long.response.body.collect())
+  }
+
+  @Test("What cannot be read, has been invalidated or has left memory is not at hand")
+  func notAtHand() async throws {
+    let memory = MemoryCache(limit: 4000)
+    let network = HandNetwork(AnswersAtHandTests.script)
+    let engine = HTTPCache(cache: memory, transport: network)
+    func isAtHand(_ path: String) -> Bool { engine.answerAtHand(.get, "http://h\(path)", [:]) != nil }
+    func ask(_ path: String, _ method: HTTPMethod = .get) async throws {
+      let request = Question(method: method, path: path).request
+      _ = try await engine.answer(request, override: FreshnessOverride(ttl: .seconds(60))).response.body.collect()
+      await engine.settled()
+    }
+    #expect(!isAtHand("/plain"))
+    let fresh = CacheMetadata(
+      url: "http://h/plain", status: 200, fields: ["Cache-Control": "max-age=100"],
+      requestTime: engine.options.environment.unixMilliseconds,
+      responseTime: engine.options.environment.unixMilliseconds)
+    try await memory.store(CacheEntry(metadata: fresh, bytes: [1]), forKey: "http://h/plain")
+    #expect(isAtHand("/plain"))
+    try await ask("/plain", .post)
+    #expect(!isAtHand("/plain"))
+    try await memory.store(CacheEntry(metadata: fresh, bytes: [1]), forKey: "http://h/plain")
+    #expect(isAtHand("/plain"))
+    for index in 0..<8 { try await memory.store(CacheEntry(metadata: fresh, bytes: [1]), forKey: "http://h/\(index)") }
+    #expect(!isAtHand("/plain"))
+    #expect(isAtHand("/7"))
+    #expect(engine.answerAtHand(.get, "no URL", [:]) == nil)
+  }
+}

@@ -1,0 +1,72 @@
+import Foundation
+import LarderContent
+import LarderCore
+import LarderHTTP
+import Synchronization
+import TestSupport
+
+/// An engine over a shelf and a hand-driven network, with a clock that the test sets.
+struct EngineRig: Sendable {
+  let shelf = ShelfCache()
+  /// The same shelf, with a gate before it; in use where the rig is made so.
+  let slow: SlowShelf
+  let network: HandNetwork
+  let engine: HTTPCache
+  let clock: RigClock
+  let diagnostics = Notes()
+
+  init(
+    _ automatic: (@Sendable (HTTPRequest, Int) -> HandNetwork.Scripted?)? = nil,
+    commitsSlowly: Bool = false, over cache: (any Cache)? = nil, configure: (inout HTTPCacheOptions) -> Void = { _ in }
+  ) {
+    network = HandNetwork(automatic)
+    let clock = RigClock()
+    let diagnostics = diagnostics
+    self.clock = clock
+    var options = HTTPCacheOptions()
+    options.environment = .at { clock.now }
+    options.onDiagnostic = { diagnostics.add($0.description) }
+    configure(&options)
+    slow = SlowShelf(shelf)
+    engine = HTTPCache(cache: cache ?? (commitsSlowly ? slow : shelf), transport: network, options: options)
+  }
+
+  /// Asks, reads everything, and answers it in one line: status, content, origin.
+  func line(
+    _ path: String = "/a", method: HTTPMethod = .get, _ fields: HTTPFields = [:],
+    policy: ContentPolicy = .standard, override: FreshnessOverride = .none
+  ) async throws -> String {
+    let answer = try await answer(path, method: method, fields, policy: policy, override: override)
+    return try await Self.line(answer)
+  }
+
+  func answer(
+    _ path: String = "/a", method: HTTPMethod = .get, _ fields: HTTPFields = [:],
+    policy: ContentPolicy = .standard, override: FreshnessOverride = .none
+  ) async throws -> CachedAnswer {
+    try await engine.answer(request(path, method: method, fields), policy: policy, override: override)
+  }
+
+  func request(_ path: String = "/a", method: HTTPMethod = .get, _ fields: HTTPFields = [:]) -> HTTPRequest {
+    HTTPRequest(method: method, url: URL(string: "http://h\(path)") ?? URL(fileURLWithPath: "/"), fields: fields)
+  }
+
+  static func line(_ answer: CachedAnswer) async throws -> String {
+    let body = try await answer.response.body.collect()
+    return "\(answer.response.status) \(String(decoding: body, as: UTF8.self)) \(answer.origin)"
+  }
+}
+
+/// Milliseconds that pass when the test says so.
+final class RigClock: Sendable {
+  private let time = Atomic<Int64>(1_800_000_000_000)
+  var now: Int64 { time.load(ordering: .relaxed) }
+  func pass(seconds: Int64) { time.add(seconds * 1000, ordering: .relaxed) }
+}
+
+/// Texts from any task, in their order.
+final class Notes: Sendable {
+  private let texts = Mutex<[String]>([])
+  func add(_ text: String) { texts.withLock { $0.append(text) } }
+  var all: [String] { texts.withLock { $0 } }
+}

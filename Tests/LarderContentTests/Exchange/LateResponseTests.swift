@@ -1,0 +1,61 @@
+import Foundation
+import LarderContent
+import LarderHTTP
+import TestSupport
+import Testing
+
+/// RFC 9111 §4: where several stored responses fit, the most recent one is used.
+@Suite("A late response never replaces a newer one in the content cache", .timeLimit(.minutes(5)))
+struct LateResponseTests {
+  private static let fresh: HTTPFields = ["Cache-Control": "max-age=60"]
+
+  private func answer(_ asked: Asked, _ text: String, _ fields: HTTPFields = fresh) {
+    asked.answer(200, fields, length: text.utf8.count)
+    asked.send(text)
+    asked.finish()
+  }
+
+  @Test("the first request is slow, a reload that is sent later is finished first")
+  func slowFirst() async throws {
+    let rig = EngineRig()
+    let first = immediately { try await rig.line() }
+    let old = await rig.network.asked(0)
+    let second = immediately { try await rig.line("/a", ["Cache-Control": "no-cache"]) }
+    answer(await rig.network.asked(1), "new")
+    #expect(try await second.value == "200 new network")
+    answer(old, "old")
+    #expect(try await first.value == "200 old network")
+    #expect(try await rig.line() == "200 new memory")
+  }
+
+  @Test("the later one is stored where both come in their order")
+  func inOrder() async throws {
+    let rig = EngineRig()
+    let first = immediately { try await rig.line() }
+    let old = await rig.network.asked(0)
+    let second = immediately { try await rig.line("/a", ["Cache-Control": "no-cache"]) }
+    let new = await rig.network.asked(1)
+    answer(old, "old")
+    #expect(try await first.value == "200 old network")
+    answer(new, "new")
+    #expect(try await second.value == "200 new network")
+    #expect(try await rig.line() == "200 new memory")
+  }
+
+  @Test("another representation of the resource is stored, however late it comes")
+  func otherVariant() async throws {
+    let rig = EngineRig()
+    let fields = Self.fresh + ["Vary": "Accept-Language"]
+    let first = immediately { try await rig.line("/a", ["Accept-Language": "de"]) }
+    let german = await rig.network.asked(0)
+    let second = immediately {
+      try await rig.line("/a", ["Accept-Language": "en", "Cache-Control": "no-cache"])
+    }
+    answer(await rig.network.asked(1), "english", fields)
+    #expect(try await second.value == "200 english network")
+    answer(german, "deutsch", fields)
+    #expect(try await first.value == "200 deutsch network")
+    #expect(try await rig.line("/a", ["Accept-Language": "de"]) == "200 deutsch memory")
+    #expect(try await rig.line("/a", ["Accept-Language": "en"]) == "200 english memory")
+  }
+}
