@@ -45,7 +45,7 @@ let package = Package(
     .library(name: "LarderCurl", targets: ["LarderCurl"]),
     .library(name: "LarderURLSession", targets: ["LarderURLSession"]),
     .library(name: "LarderContent", targets: ["LarderContent"]),
-    .library(name: "ObjectStore", targets: ["ObjectStore"]),
+    .library(name: "LarderObjects", targets: ["LarderObjects"]),
     .library(name: "LarderStorage", targets: ["LarderStorage"]),
     .executable(name: "larder", targets: ["larder"]),
   ],
@@ -96,7 +96,7 @@ let package = Package(
     .target(
       name: "LarderContent", dependencies: ["LarderHTTP", "LarderCore", "LarderStorage"], swiftSettings: touchingC),
     // Values by key and label; knows no network.
-    .target(name: "ObjectStore", dependencies: ["LarderCore", "LarderStorage"], swiftSettings: touchingC),
+    .target(name: "LarderObjects", dependencies: ["LarderCore", "LarderStorage"], swiftSettings: touchingC),
 
     // The command line.
     .target(
@@ -104,7 +104,7 @@ let package = Package(
       dependencies: [
         "LarderOnline", "LarderOffline", "LarderService", "LarderOData", "LarderODataXML", "LarderHTTP", "LarderCore",
         "LarderCurl",
-        "LarderContent", "ObjectStore", "LarderStorage", onLinux("Gateway"),
+        "LarderContent", "LarderObjects", "LarderStorage", onLinux("Gateway"),
       ].compactMap { $0 },
       exclude: notHere, swiftSettings: common),
     .executableTarget(name: "larder", dependencies: ["LarderCommands"], swiftSettings: common),
@@ -127,7 +127,7 @@ let package = Package(
       dependencies: [
         "LarderCore", "LarderOnline", "LarderOffline", "LarderService", "LarderOData", "LarderODataXML", "LarderHTTP",
         "LarderContent",
-        "ObjectStore", "LarderStorage", onLinux("Gateway"), "TestSupport",
+        "LarderObjects", "LarderStorage", onLinux("Gateway"), "TestSupport",
       ].compactMap { $0 }, swiftSettings: common),
     .testTarget(
       name: "LarderHTTPTests", dependencies: ["LarderHTTP", "LarderCore", "TestSupport"], swiftSettings: common),
@@ -165,7 +165,8 @@ let package = Package(
     .executableTarget(
       name: "CrashRig",
       dependencies: [
-        "LarderOnline", "LarderOffline", "LarderService", "LarderContent", "ObjectStore", "LarderHTTP", "LarderStorage",
+        "LarderOnline", "LarderOffline", "LarderService", "LarderContent", "LarderObjects", "LarderHTTP",
+        "LarderStorage",
         "LarderCurl",
       ],
       path: "Tests/CrashRig",
@@ -177,19 +178,19 @@ let package = Package(
       ],
       swiftSettings: common),
     .testTarget(
-      name: "ObjectStoreTests",
-      dependencies: ["ObjectStore", "LarderCore", "LarderStorage", "TestSupport", "CrashRig"],
+      name: "LarderObjectsTests",
+      dependencies: ["LarderObjects", "LarderCore", "LarderStorage", "TestSupport", "CrashRig"],
       swiftSettings: common),
     .testTarget(
       name: "LarderCommandsTests",
       dependencies: [
-        "LarderCommands", "LarderOffline", "LarderOData", "LarderHTTP", "ObjectStore", "LarderStorage", "TestSupport",
+        "LarderCommands", "LarderOffline", "LarderOData", "LarderHTTP", "LarderObjects", "LarderStorage", "TestSupport",
       ],
       exclude: testsNotHere, swiftSettings: common),
     .testTarget(
       name: "IntegrationTests",
       dependencies: [
-        "LarderOnline", "LarderOffline", "LarderContent", "ObjectStore", "LarderService", "LarderOData",
+        "LarderOnline", "LarderOffline", "LarderContent", "LarderObjects", "LarderService", "LarderOData",
         "LarderODataXML",
         "LarderHTTP",
         "LarderCurl", "TestSupport",

@@ -41,7 +41,7 @@ let package = Package(
       ], swiftSettings: [.swiftLanguageMode(.v6), .enableUpcomingFeature("NonisolatedNonsendingByDefault")]),
     .executableTarget(
       name: "ObjectBenchmark",
-      dependencies: ["CBenchSQLite", "KeyCost", .product(name: "ObjectStore", package: "larder")],
+      dependencies: ["CBenchSQLite", "KeyCost", .product(name: "LarderObjects", package: "larder")],
       swiftSettings: [.swiftLanguageMode(.v6), .enableUpcomingFeature("NonisolatedNonsendingByDefault")]),
   ]
 )

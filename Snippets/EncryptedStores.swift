@@ -3,9 +3,9 @@
 import Foundation
 import LarderContent
 import LarderCurl
+import LarderObjects
 import LarderOffline
 import LarderOnline
-import ObjectStore
 
 guard CommandLine.arguments.count == 3, let root = URL(string: CommandLine.arguments[1]), let words = readLine() else {
   print("usage: EncryptedStores SERVICE-ROOT FOLDER, with a passphrase on standard input")

@@ -1,8 +1,8 @@
 //! Stores of an application that the system suspends: their locks are given back while nobody uses them.
 
 import LarderContent
+import LarderObjects
 import LarderOffline
-import ObjectStore
 
 /// The stores, and who uses them: the foreground, and each background task by its name.
 @MainActor

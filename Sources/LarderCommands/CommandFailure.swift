@@ -1,11 +1,11 @@
 internal import LarderContent
 internal import LarderHTTP
 internal import LarderOData
+internal import LarderObjects
 internal import LarderOffline
 internal import LarderOnline
 internal import LarderService
 internal import LarderStorage
-internal import ObjectStore
 
 /// Why a command did not do what it was asked for, with the status that the process ends with.
 package struct CommandFailure: Error, Sendable, Hashable {

@@ -36,14 +36,14 @@ enum ImportMatrix {
       system: threads.union(libc).union(["Observation"])),
     "LarderContent": Row(
       targets: ["LarderHTTP", "LarderCore", "LarderStorage"], system: threads.union(libc)),
-    "ObjectStore": Row(targets: ["LarderCore", "LarderStorage"], system: threads),
+    "LarderObjects": Row(targets: ["LarderCore", "LarderStorage"], system: threads),
     "Gateway": Row(
       targets: ["LarderContent", "LarderHTTP", "LarderCore", "CMicroHTTPD"], system: threads.union(libc)),
     "LarderCommands": Row(
       targets: [
         "LarderOnline", "LarderOffline", "LarderService", "LarderOData", "LarderODataXML", "LarderHTTP", "LarderCore",
         "LarderCurl",
-        "LarderContent", "ObjectStore", "LarderStorage", "Gateway",
+        "LarderContent", "LarderObjects", "LarderStorage", "Gateway",
       ],
       system: threads.union(libc)),
     "larder": Row(targets: ["LarderCommands"], system: libc.union(["Dispatch"])),
@@ -57,7 +57,7 @@ enum ImportMatrix {
   ]
 
   /// The stores: none knows another.
-  static let stores: Set = ["LarderOnline", "LarderOffline", "LarderContent", "ObjectStore"]
+  static let stores: Set = ["LarderOnline", "LarderOffline", "LarderContent", "LarderObjects"]
 
   /// What is wrong with the imports of one file.
   static func violations(in file: SourceFile) -> [String] {

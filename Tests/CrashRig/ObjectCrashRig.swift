@@ -1,5 +1,5 @@
 import Foundation
-import ObjectStore
+import LarderObjects
 
 /// Changes an object store as fast as it can, and says which changes were acknowledged.
 enum ObjectCrashRig {

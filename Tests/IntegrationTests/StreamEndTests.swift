@@ -2,9 +2,9 @@ import Foundation
 import LarderContent
 import LarderCurl
 import LarderHTTP
+import LarderObjects
 import LarderOnline
 import LarderService
-import ObjectStore
 import TestSupport
 import Testing
 

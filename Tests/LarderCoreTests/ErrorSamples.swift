@@ -6,11 +6,11 @@ import Testing
 @testable import LarderContent
 @testable import LarderOData
 @testable import LarderODataXML
+@testable import LarderObjects
 @testable import LarderOffline
 @testable import LarderOnline
 @testable import LarderService
 @testable import LarderStorage
-@testable import ObjectStore
 
 #if os(Linux)
   @testable import Gateway

@@ -1,6 +1,6 @@
 import Foundation
 import KeyCost
-import ObjectStore
+import LarderObjects
 
 /// What a key costs an object store, without its memory tier: the same puts and reads on one without and on one with.
 struct EncryptedPart {

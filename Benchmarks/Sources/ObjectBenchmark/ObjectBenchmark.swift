@@ -1,5 +1,5 @@
 import Foundation
-import ObjectStore
+import LarderObjects
 
 // What the object store costs beside what it is made of: durable puts and reads from disk beside bare SQLite with the same
 // durability, reads from memory beside a dictionary under a lock, and all of it beside PyPI's diskcache. Rounds of both sides

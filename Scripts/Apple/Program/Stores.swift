@@ -2,11 +2,11 @@ import Foundation
 import LarderContent
 import LarderHTTP
 import LarderOData
+import LarderObjects
 import LarderOffline
 import LarderOnline
 import LarderService
 import LarderURLSession
-import ObjectStore
 
 /// One store of each kind, over one transport.
 struct Stores: Sendable {

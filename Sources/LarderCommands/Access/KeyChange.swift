@@ -1,6 +1,6 @@
+internal import LarderObjects
 internal import LarderOffline
 internal import LarderStorage
-internal import ObjectStore
 
 /// The keys that a closed store has and shall have.
 struct KeyChange: Sendable {

@@ -1,5 +1,5 @@
+internal import LarderObjects
 internal import LarderStorage
-internal import ObjectStore
 
 /// The store that `--store` names, open for one command.
 struct ObjectAccess: Sendable {

@@ -1,5 +1,5 @@
 internal import LarderHTTP
-internal import ObjectStore
+internal import LarderObjects
 
 /// The work of `larder object put`, `get` and `delete`.
 enum ObjectCommand {

@@ -1,4 +1,4 @@
-internal import ObjectStore
+internal import LarderObjects
 
 extension ObjectCommand {
   @Sendable static func list(_ arguments: ParsedArguments, _ context: CommandContext) async throws -> CommandStatus {

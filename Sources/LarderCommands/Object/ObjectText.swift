@@ -1,4 +1,4 @@
-internal import ObjectStore
+internal import LarderObjects
 
 #if canImport(FoundationEssentials)
   internal import FoundationEssentials

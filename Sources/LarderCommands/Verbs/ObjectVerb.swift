@@ -1,4 +1,4 @@
-internal import ObjectStore
+internal import LarderObjects
 
 extension CommandSyntax {
   /// `larder object put|get|list|delete|key`.

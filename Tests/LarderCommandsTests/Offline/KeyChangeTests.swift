@@ -1,6 +1,6 @@
 import Foundation
+import LarderObjects
 import LarderStorage
-import ObjectStore
 import TestSupport
 import Testing
 

@@ -1,9 +1,9 @@
 import Foundation
 import LarderHTTP
 import LarderOData
+import LarderObjects
 import LarderOffline
 import LarderStorage
-import ObjectStore
 import TestSupport
 import Testing
 

@@ -1,6 +1,6 @@
 import Foundation
 import LarderOData
-import ObjectStore
+import LarderObjects
 import TestSupport
 import Testing
 

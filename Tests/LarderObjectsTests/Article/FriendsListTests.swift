@@ -1,0 +1,183 @@
+import Foundation
+import LarderObjects
+import Synchronization
+import TestSupport
+import Testing
+
+@Suite("The article's friends list", .timeLimit(.minutes(5)))
+struct FriendsListTests {
+  /// A server that answers what it is told to.
+  final class Server: SocialServer {
+    struct Unreachable: Error {}
+
+    let answer = Mutex<Result<[Profile], any Error>>(.failure(Unreachable()))
+    let photos = Mutex(0)
+
+    func say(_ friends: [Profile]) { answer.withLock { $0 = .success(friends) } }
+    func fail(_ error: any Error) { answer.withLock { $0 = .failure(error) } }
+
+    func friends() async throws -> [Profile] { try answer.withLock { try $0.get() } }
+
+    func photo(of id: Int) async throws -> Data {
+      photos.withLock { $0 += 1 }
+      return Data("photo of \(id)".utf8)
+    }
+  }
+
+  /// A screen that remembers what it was told, in words, and can be read as it happens.
+  final class Screen: FriendsScreen {
+    private let said = Mutex<[String]>([])
+    let events: AsyncStream<String>
+    private let told: AsyncStream<String>.Continuation
+
+    init() { (events, told) = AsyncStream.makeStream() }
+
+    /// What it was told since the last call.
+    func take() -> [String] {
+      said.withLock { said in
+        defer { said = [] }
+        return said
+      }
+    }
+
+    private func say(_ text: String) {
+      said.withLock { $0.append(text) }
+      told.yield(text)
+    }
+
+    func show(_ friends: [Profile], isCurrent: Bool) async {
+      say("\(isCurrent ? "now" : "here"): \(friends.map(\.name).joined(separator: " "))")
+    }
+    func show(_ friend: Profile) async { say("one: \(friend.name)") }
+    func remove(_ key: String) async { say("gone: \(key)") }
+    func note(_ error: any Error) async { say("note: \(error is Server.Unreachable)") }
+  }
+
+  static let ada = Profile(id: 1, name: "Ada")
+  static let bob = Profile(id: 2, name: "Bob")
+  static let eve = Profile(id: 3, name: "Eve")
+
+  @Test("The list that is here comes at once, the server's after it, and without a server the first one stands")
+  func load() async throws {
+    try await ObjectRig().with { store in
+      let (server, screen) = (Server(), Screen())
+      let list = FriendsList(store: store, server: server)
+      let nothing = await reason { try await list.load(on: screen) }
+      guard case .absent = nothing?.reason else {
+        Issue.record("\(String(describing: nothing))")
+        return
+      }
+      #expect(screen.take() == [])
+      server.say([Self.bob, Self.ada])
+      try await list.load(on: screen)
+      #expect(screen.take() == ["now: Bob Ada"])
+      server.say([Self.bob, Self.eve])
+      try await list.load(on: screen)
+      #expect(screen.take() == ["here: Bob Ada", "now: Bob Eve"])
+      server.fail(Server.Unreachable())
+      try await list.load(on: screen)
+      #expect(screen.take() == ["here: Bob Eve", "note: true"])
+      server.fail(ObjectGone())
+      let gone = await reason { try await list.load(on: screen) }
+      guard case .gone = gone?.reason else {
+        Issue.record("\(String(describing: gone))")
+        return
+      }
+      #expect(try await store.value([Profile].self, forKey: "friends") == nil)
+    }
+  }
+
+  @Test("Profiles are kept one by one, those of former friends go, and names order them in pages")
+  func profiles() async throws {
+    try await ObjectRig().with { store in
+      let list = FriendsList(store: store, server: Server())
+      try await list.keep([Self.eve, Self.ada])
+      try await list.keep([Self.bob, Self.eve])
+      try await list.keep([Self.ada, Self.bob, Self.eve])
+      let first = try await list.byName(limit: 2)
+      #expect(first.items.map(\.value.name) == ["Ada", "Bob"])
+      let second = try await list.byName(limit: 2, after: first.next)
+      #expect(second.items.map(\.value.name) == ["Eve"] && second.next == nil)
+      try await list.keep([Self.bob])
+      #expect(try await store.keys() == ["profile/2"])
+    }
+  }
+
+  @Test("A photo is asked for once, and a friend's profile, photo and place in the list go together")
+  func photos() async throws {
+    try await ObjectRig().with { store in
+      let server = Server()
+      let list = FriendsList(store: store, server: server)
+      server.say([Self.ada, Self.bob])
+      try await list.load(on: Screen())
+      for _ in 0..<2 { #expect(try await list.photo(of: Self.ada) == Data("photo of 1".utf8)) }
+      #expect(server.photos.withLock { $0 } == 1)
+      try await list.unfriend(Self.ada)
+      #expect(try await store.keys() == ["friends", "profile/2"])
+      #expect(try await store.value([Profile].self, forKey: "friends") == [Self.bob])
+    }
+  }
+
+  @Test("What changes is shown as it happens")
+  func follow() async throws {
+    try await ObjectRig().with { store in
+      let (list, screen) = (FriendsList(store: store, server: Server()), Screen())
+      let changes = try store.changes(label: "profile")
+      let following = Task { try await list.follow(changes, on: screen) }
+      var events = screen.events.makeAsyncIterator()
+      try await list.keep([Self.ada])
+      #expect(await events.next() == "one: Ada")
+      try await list.unfriend(Self.ada)
+      #expect(await events.next() == "gone: profile/1")
+      following.cancel()
+      try await following.value
+    }
+  }
+
+  @Test("Clean-up takes what was not put for a month, and logging out takes everything")
+  func cleanUp() async throws {
+    let rig = try ObjectRig()
+    rig.clock.advance(Date().timeIntervalSince1970 - rig.clock.now.timeIntervalSince1970 - 40 * 86_400)
+    try await rig.with { store in
+      let list = FriendsList(store: store, server: Server())
+      try await store.put("old", forKey: "old")
+      rig.clock.advance(20 * 86_400)
+      try await store.put("new", forKey: "new")
+      try await list.cleanUp()
+      #expect(try await store.keys() == ["new"])
+      try await list.logOut()
+      #expect(try await store.count() == 0)
+    }
+  }
+
+  @Test("What the article and the README quote is this code, line by line")
+  func quotes() throws {
+    let code = lines(try text("Tests/LarderObjectsTests/Article/FriendsList.swift"))
+    let blocks = swiftBlocks(try text("docs/Larder.docc/AFriendsList.md"))
+    #expect(blocks.count >= 6)
+    for block in blocks where !(block.first?.hasPrefix("let store") ?? false) {
+      let isThere = code.indices.contains { code[$0...].starts(with: block) }
+      #expect(isThere, "no such lines: \(block.joined(separator: "\n"))")
+    }
+    let readme = swiftBlocks(try text("README.md")).filter { $0.contains("import LarderObjects") }
+    #expect(readme.count == 1)
+    for line in readme.flatMap({ $0 }) where !line.hasPrefix("import ") && !line.hasPrefix("let store") {
+      #expect(code.contains(line), "not in the article's code: \(line)")
+    }
+  }
+
+  private func text(_ path: String) throws -> String {
+    try String(contentsOf: PackageRoot.folder.appending(path: path), encoding: .utf8)
+  }
+
+  private func lines(_ text: String) -> [String] {
+    text.split(separator: "\n", omittingEmptySubsequences: true).map { $0.trimmingCharacters(in: .whitespaces) }
+  }
+
+  /// The blocks of Swift in a text, each as its lines without indentation.
+  private func swiftBlocks(_ text: String) -> [[String]] {
+    text.components(separatedBy: "```swift\n").dropFirst().map { rest in
+      lines(rest.components(separatedBy: "\n```").first ?? "")
+    }
+  }
+}

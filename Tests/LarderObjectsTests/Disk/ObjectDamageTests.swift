@@ -1,0 +1,154 @@
+import Foundation
+import LarderStorage
+import TestSupport
+import Testing
+
+@testable import LarderObjects
+
+@Suite("Objects: damage and failures of the file", .timeLimit(.minutes(5)))
+struct ObjectDamageTests {
+  /// Changes the file past the store.
+  private func damage(_ rig: ObjectRig, _ statements: String...) async throws {
+    let database = try await Database.open(rig.path, key: try rig.key, schema: ObjectSchema.schema)
+    try await database.write { (connection) throws(StorageError) in
+      for sql in statements { try connection.run(sql) }
+    }
+    try await database.close()
+  }
+
+  @Test("A transaction one of whose changes failed is not made, even if its closure goes on")
+  func failedChange() async throws {
+    let rig = try ObjectRig()
+    try await rig.with { (store) async throws in try await store.put(1, forKey: "before") }
+    try await damage(
+      rig,
+      "CREATE TRIGGER t BEFORE INSERT ON label WHEN new.label = 'bad' BEGIN SELECT RAISE(ABORT, 'no'); END")
+    try await rig.with { (store) async throws in
+      let error = await reason {
+        try await store.transaction { objects in
+          try objects.put(1, forKey: "a")
+          try? objects.put(2, forKey: "b", labels: ["bad"])
+          try? objects.put(3, forKey: "c")
+        }
+      }
+      guard case .storage(let cause)? = error?.reason else { throw NoNetwork() }
+      #expect(cause.category == .constraint)
+      #expect(try await store.keys() == ["before"])
+      #expect(try await store.count() == 1)
+    }
+  }
+
+  @Test("Requests of a deleted value are not those of one put after it", arguments: [false, true])
+  func idsOnce(atOnce: Bool) async throws {
+    let rig = try ObjectRig()
+    try await rig.with { (store) async throws in
+      for number in 0..<100 { try await store.put(number, forKey: "a \(number)") }
+      for number in 0..<500 { _ = try await store.value(Int.self, forKey: "a \(number % 100)") }
+      if atOnce {
+        try await store.transaction { objects in
+          try objects.deleteAll()
+          for number in 0..<100 { try objects.put(number, forKey: "b \(number)") }
+        }
+      } else {
+        try await store.deleteAll()
+        for number in 0..<100 { try await store.put(number, forKey: "b \(number)") }
+      }
+    }
+    try await rig.with { (store) async throws in
+      #expect(try await store.metadata().items.allSatisfy { $0.timesRequested == 0 })
+      #expect(try await store.count() == 100)
+    }
+  }
+
+  @Test("A damaged key that has expired is cleared up, and hinders nobody")
+  func damagedKey() async throws {
+    let rig = try ObjectRig()
+    try await rig.with { (store) async throws in
+      try await store.put(1, forKey: "a", labels: ["x"])
+      try await store.put(2, forKey: "b", labels: ["x"])
+    }
+    try await damage(rig, "UPDATE object SET key = CAST(x'61FF' AS TEXT), expires = 1 WHERE key = 'a'")
+    try await rig.with(ObjectStoreOptions(disk: .init(count: 1))) { (store) async throws in
+      try await store.put(3, forKey: "c", labels: ["x"])
+      #expect(try await store.keys() == ["c"])
+      #expect(try await store.keys(.label("x")) == ["c"])
+      #expect(try await store.count() == 1)
+    }
+    let database = try await Database.open(rig.path, key: try rig.key, schema: ObjectSchema.schema)
+    let left = try await database.read { (connection) throws(StorageError) in
+      try connection.rows("SELECT key FROM label") { (row) throws(StorageError) in try row.text(0) }
+    }
+    #expect(left == ["c"])
+    try await database.close()
+  }
+
+  @Test("Damaged labels go with their value, and the key can be put with them again")
+  func damagedLabels() async throws {
+    let rig = try ObjectRig()
+    for labels in ["x'00'", "x'0001'", "x'000179'", "x'0001FF'", "NULL"] {
+      try await rig.with { (store) async throws in try await store.put(1, forKey: "a", labels: ["x"]) }
+      try await damage(rig, "UPDATE object SET labels = \(labels)")
+      try await rig.with { (store) async throws in
+        #expect(try await store.delete(forKey: "a"))
+        #expect(try await store.keys(.label("x")) == [])
+        try await store.put(2, forKey: "a", labels: ["x"])
+        #expect(try await store.keys(.label("x")) == ["a"])
+        try await store.deleteAll()
+      }
+    }
+  }
+
+  @Test("Numbers as large as they can be end nothing: neither reading, nor putting, nor counting")
+  func largestNumbers() async throws {
+    let rig = try ObjectRig()
+    try await rig.with { (store) async throws in try await store.put(1, forKey: "a") }
+    let most = Int64.max
+    try await damage(
+      rig, "INSERT INTO request SELECT id, \(most), 5 FROM object", "UPDATE object SET size = \(most)",
+      "UPDATE object SET objects = \(most), bytes = \(most)", "UPDATE usage SET objects = \(most), bytes = \(most)")
+    try await rig.with { (store) async throws in
+      for _ in 0..<3 { _ = try await store.value(Int.self, forKey: "a") }
+      #expect(try await store.metadata(forKey: "a")?.timesRequested == .max)
+      try await store.put(2, forKey: "b")
+      try await store.put(3, forKey: "a")
+      #expect(try await store.value(Int.self, forKey: "a") == 3)
+      _ = try await store.count()
+      _ = try await store.size()
+    }
+    try await rig.with { (store) async throws in
+      #expect(try await store.metadata(forKey: "a")?.timesRequested == .max)
+      #expect(try await store.values(Int.self) == [3, 2])
+    }
+  }
+
+  @Test("Counts that cannot be written keep nobody from putting")
+  func countsFail() async throws {
+    let rig = try ObjectRig()
+    try await rig.with { (store) async throws in try await store.put(1, forKey: "a") }
+    try await damage(rig, "CREATE TRIGGER t BEFORE INSERT ON request BEGIN SELECT RAISE(ABORT, 'no'); END")
+    let store = try await rig.open()
+    _ = try await store.value(Int.self, forKey: "a")
+    try await store.put(2, forKey: "b")
+    #expect(try await store.values(Int.self) == [1, 2])
+    #expect(try await store.metadata(forKey: "a")?.timesRequested == 1)
+    // What close waits for is the counts' writing.
+    #expect(await reason { try await store.close() } != nil)
+  }
+
+  @Test("The file of changes is for whom the file is; where it cannot be made, the store does not open")
+  func fileOfChanges() async throws {
+    let rig = try ObjectRig()
+    try await rig.with { (store) async throws in try await store.put(1, forKey: "a") }
+    try FileManager.default.setAttributes([.posixPermissions: 0o666], ofItemAtPath: rig.path)
+    try FileManager.default.removeItem(atPath: rig.path + "-changes")
+    try await rig.with { (store) async throws in
+      let attributes = try FileManager.default.attributesOfItem(atPath: rig.path + "-changes")
+      #expect(attributes[.posixPermissions] as? Int == 0o666)
+    }
+    try FileManager.default.removeItem(atPath: rig.path + "-changes")
+    try FileManager.default.createDirectory(atPath: rig.path + "-changes", withIntermediateDirectories: false)
+    let error = await reason { _ = try await rig.open() }
+    guard case .storage(let cause)? = error?.reason else { throw NoNetwork() }
+    #expect(cause.category == .cannotOpen)
+  }
+}

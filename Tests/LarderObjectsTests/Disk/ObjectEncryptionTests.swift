@@ -1,0 +1,95 @@
+import Foundation
+import LarderObjects
+import TestSupport
+import Testing
+
+// Without an import of Storage: the store's own module names the key.
+@Suite("Objects: a store with a key", .timeLimit(.minutes(2)))
+struct ObjectEncryptionTests {
+  private let folder: TemporaryFolder
+  private let key: StorageKey
+  private var path: String { folder.file("objects") }
+
+  init() throws {
+    folder = try TemporaryFolder()
+    key = try StorageKey(bytes: (0..<32).map { $0 })
+  }
+
+  private func refusal(_ key: StorageKey?) async throws -> StorageError.Category? {
+    do throws(ObjectStoreError) {
+      try await ObjectStore(path: path, key: key).close()
+      return nil
+    } catch {
+      guard case .storage(let below) = error.reason else { throw error }
+      return below.category
+    }
+  }
+
+  @Test("values, keys and labels come back with the key, and are nowhere in its files")
+  func keeps() async throws {
+    let store = try await ObjectStore(path: path, key: key)
+    for number in 0..<200 {
+      try await store.put("secret value \(number)", forKey: "secret key \(number)", labels: ["secret label"])
+    }
+    for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) {
+      let data = try Data(contentsOf: URL(filePath: folder.file(name)))
+      for text in ["secret", "CREATE TABLE", "SQLite format"] {
+        #expect(data.range(of: Data(text.utf8)) == nil, "\(text) in \(name)")
+      }
+    }
+    try await store.close()
+    let again = try await ObjectStore(path: path, key: key)
+    #expect(try await again.value(String.self, forKey: "secret key 7") == "secret value 7")
+    try await again.close()
+  }
+
+  @Test("a first page that the disk has kept as zeros, where the machine crashed, is made anew")
+  func zeros() async throws {
+    try folder.write([UInt8](repeating: 0, count: 4096), to: "objects")
+    let store = try await ObjectStore(path: path, key: key)
+    try await store.put("kept", forKey: "k")
+    try await store.close()
+    #expect(try await refusal(nil) == .encrypted)
+    #expect(try await refusal(key) == nil)
+  }
+
+  private struct OtherTable: SchemaStep {
+    func run(on connection: Connection) throws(StorageError) { try connection.run("CREATE TABLE other(a)") }
+  }
+
+  @Test("a database of another program is not encrypted in the store's place")
+  func foreign() async throws {
+    let other = try await Database.open(path, schema: Schema(applicationID: 99, steps: [OtherTable()]))
+    try await other.close()
+    try folder.write(try Data(contentsOf: URL(filePath: path)).map { $0 }, to: "copy")
+    let error = await #expect(throws: ObjectStoreError.self) {
+      try await ObjectStore.changeKey(path: path, from: nil, to: key)
+    }
+    guard case .storage(let below)? = error?.reason else {
+      Issue.record("\(error.debugDescription)")
+      return
+    }
+    #expect(below.category == .foreignFile)
+    #expect(FileManager.default.contentsEqual(atPath: path, andPath: folder.file("copy")))
+  }
+
+  @Test("another key, none, one for a plain file: each by its name; the key can be changed, given and taken away")
+  func keys() async throws {
+    let store = try await ObjectStore(path: path, key: key)
+    try await store.put("kept", forKey: "k")
+    try await store.close()
+    let other = try StorageKey(passphrase: "another one".utf8)
+    #expect(try await refusal(nil) == .encrypted)
+    #expect(try await refusal(other) == .wrongKey)
+    try await ObjectStore.changeKey(path: path, from: key, to: other)
+    #expect(try await refusal(key) == .wrongKey)
+    #expect(try await refusal(other) == nil)
+    try await ObjectStore.changeKey(path: path, from: other, to: nil)
+    #expect(try await refusal(other) == .notEncrypted)
+    #expect(try await refusal(nil) == nil)
+    try await ObjectStore.changeKey(path: path, from: nil, to: key)
+    let last = try await ObjectStore(path: path, key: key)
+    #expect(try await last.value(String.self, forKey: "k") == "kept")
+    try await last.close()
+  }
+}

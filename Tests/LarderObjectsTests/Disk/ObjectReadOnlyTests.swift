@@ -1,0 +1,66 @@
+import Foundation
+import LarderObjects
+import LarderStorage
+import TestSupport
+import Testing
+
+@testable import CrashRig
+
+@Suite("Objects: a file that can only be read", .timeLimit(.minutes(5)))
+struct ObjectReadOnlyTests {
+  private func open(_ path: String) async throws -> ObjectStore {
+    try await ObjectStore(
+      path: path, key: try RigKey.fromEnvironment(), options: ObjectStoreOptions(memory: .none, warmUpCount: 0))
+  }
+
+  /// The store is gone when this returns, and nothing of the file is open.
+  private func make(_ path: String) async throws {
+    let store = try await open(path)
+    try await store.put(1, forKey: "a", labels: ["x"])
+    try await store.close()
+  }
+
+  @Test(
+    "A store that was closed well does not open where nothing can be written, says why, and is as it was afterwards")
+  func closed() async throws {
+    guard let folder = try SealedFolder() else {
+      print("nothing can be mounted here, and root may write everywhere: not tried")
+      return
+    }
+    let path = folder.file("objects")
+    try await make(path)
+    try #require(folder.seal())
+    let before = try Data(contentsOf: URL(filePath: path))
+    for _ in 0..<2 {
+      let error = await reason { _ = try await open(path) }
+      guard case .storage(let cause)? = error?.reason else {
+        Issue.record("\(String(describing: error))")
+        return
+      }
+      #expect(cause.category == .readOnly)
+      #expect("\(cause)".contains(path))
+    }
+    #expect(try Data(contentsOf: URL(filePath: path)) == before)
+    try #require(folder.unseal())
+    let last = try await open(path)
+    #expect(try await last.keys(.label("x")) == ["a"])
+    #expect(try await last.value(Int.self, forKey: "a") == 1)
+    try await last.close()
+  }
+
+  @Test("A new store where nothing can be written fails as read-only, and leaves nothing")
+  func new() async throws {
+    guard let folder = try SealedFolder() else {
+      print("nothing can be mounted here, and root may write everywhere: not tried")
+      return
+    }
+    try #require(folder.seal())
+    let error = await reason { _ = try await open(folder.file("objects")) }
+    guard case .storage(let cause)? = error?.reason else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+    #expect(cause.category == .readOnly)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == [])
+  }
+}

@@ -1,0 +1,84 @@
+import Foundation
+import LarderStorage
+import TestSupport
+import Testing
+
+@testable import LarderObjects
+
+@Suite("Objects: how many there are, and their ids", .timeLimit(.minutes(5)))
+struct ObjectUsageTests {
+  /// Each length with the next: values that say the numbers when they are the newest, and values too long for it.
+  private static let lengths = [0, 100, 2048, 2049, 50_000]
+
+  private func value(_ length: Int) -> [UInt8] { [UInt8](repeating: 7, count: length) }
+
+  /// The ids of all rows, and that of the next, from another connection.
+  private func ids(_ rig: ObjectRig) async throws -> (all: [Int64], next: Int64?) {
+    let database = try await Database.open(rig.path, key: try rig.key, schema: ObjectSchema.schema)
+    let found = try await database.read { (connection) throws(StorageError) in
+      (
+        try connection.rows("SELECT id FROM object ORDER BY id") { (row) throws(StorageError) in try row.int64(0) },
+        try ObjectUsage.find(connection)?.next
+      )
+    }
+    try await database.close()
+    return (found.0, found.1)
+  }
+
+  @Test("The numbers are right whatever becomes of the newest value", arguments: lengths, lengths)
+  func newest(before: Int, after: Int) async throws {
+    let rig = try ObjectRig()
+    try await rig.with { (store) async throws in
+      func expect(_ lengths: [Int], line: Int = #line) async throws {
+        #expect(try await store.count() == lengths.count, "line \(line)")
+        #expect(try await store.size() == lengths.reduce(0, +), "line \(line)")
+      }
+      try await store.put(value(before), forKey: "a")
+      try await store.put(value(after), forKey: "b")
+      try await expect([before, after])
+      try await store.put(value(after), forKey: "a")
+      try await store.put(value(before), forKey: "b")
+      try await expect([after, before])
+      try await store.delete(forKey: "b")
+      try await expect([after])
+      try await store.put(value(before), forKey: "a")
+      try await expect([before])
+      try await store.transaction { [new = value(after)] objects in
+        try objects.delete(forKey: "a")
+        try objects.put(new, forKey: "c")
+        try objects.put(new, forKey: "d")
+        try objects.delete(forKey: "d")
+      }
+      try await expect([after])
+      try await store.deleteAll()
+      try await expect([])
+      try await store.put(value(after), forKey: "a")
+      try await expect([after])
+    }
+    try await rig.with { (store) async throws in
+      #expect(try await store.count() == 1)
+      #expect(try await store.size() == after)
+    }
+  }
+
+  @Test("An id is never used again, also where the newest value or all were deleted and the file was closed meanwhile")
+  func idsOnce() async throws {
+    let rig = try ObjectRig()
+    var seen: Set<Int64> = []
+    for round in 0..<6 {
+      try await rig.with { (store) async throws in
+        for number in 0..<3 {
+          try await store.put(value(round.isMultiple(of: 2) ? 10 : 5000), forKey: "\(round) \(number)")
+        }
+      }
+      let new = try await ids(rig)
+      #expect(seen.isDisjoint(with: new.all.suffix(3)))
+      seen.formUnion(new.all)
+      #expect(try #require(new.next) > (seen.max() ?? 0))
+      try await rig.with { (store) async throws in
+        if round < 3 { try await store.delete(forKey: "\(round) 2") } else { try await store.deleteAll() }
+      }
+      #expect(try #require(try await ids(rig).next) > (seen.max() ?? 0))
+    }
+  }
+}

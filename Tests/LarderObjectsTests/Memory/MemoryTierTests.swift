@@ -1,0 +1,377 @@
+import Testing
+
+@testable import LarderObjects
+
+@Suite("Objects: the memory tier as a state machine", .timeLimit(.minutes(5)))
+struct MemoryTierTests {
+  private func tier(count: Int = 10, bytes: Int = 1000) -> MemoryTier {
+    MemoryTier(limit: .init(count: count, bytes: bytes), number: 0, last: 0)
+  }
+
+  private func key(_ text: String) -> ObjectKey { ObjectKey(stored: text) }
+
+  private func held(_ value: Int, id: Int64 = 1, expires: Int64? = nil, cost: Int = 1) -> Held {
+    Held(id: id, expires: expires, cost: cost, content: .decoded(Decoded(value)))
+  }
+
+  private func look(_ tier: inout MemoryTier, _ text: String, at number: UInt64, now: Int64 = 0) -> String {
+    switch tier.look(key(text), at: number, now: { now }) {
+    case .hit(.decoded(let value)): "hit \((value as? Decoded<Int>)?.value ?? -1)"
+    case .hit(.encoded): "hit encoded"
+    case .miss(let token): "miss \(token)"
+    case .bypass: "bypass"
+    }
+  }
+
+  private func begin(_ tier: inout MemoryTier, scheduled: Bool) -> Bool {
+    tier.beginWritingCounts(scheduled: scheduled)
+  }
+
+  /// Commits a value at the tier's number.
+  private func put(_ tier: inout MemoryTier, _ text: String, _ value: Int, cost: Int = 1, id: Int64 = 1) {
+    _ = tier.beginCommit(.keys([key(text): held(value, id: id, cost: cost)]), at: tier.number)
+    _ = tier.endCommit(succeeded: true)
+  }
+
+  @Test("A miss, a fill, a hit")
+  func fills() {
+    var tier = tier()
+    #expect(look(&tier, "a", at: 0) == "miss 0")
+    tier.fill(key("a"), held(1), missed: 0, at: 0)
+    #expect(look(&tier, "a", at: 0) == "hit 1")
+  }
+
+  @Test("What was read before a commit does not come into memory after it")
+  func lateFill() {
+    var tier = tier()
+    #expect(look(&tier, "a", at: 0) == "miss 0")
+    put(&tier, "b", 2)
+    tier.fill(key("a"), held(1), missed: 0, at: 2)
+    #expect(look(&tier, "a", at: 2) == "miss 2")
+  }
+
+  @Test("A key being changed is read from the file, others from memory")
+  func committing() {
+    var tier = tier()
+    put(&tier, "a", 1, id: 1)
+    put(&tier, "b", 2, id: 2)
+    #expect(tier.beginCommit(.keys([key("a"): held(3)]), at: 4) == 5)
+    #expect(look(&tier, "a", at: 5) == "bypass")
+    #expect(look(&tier, "b", at: 5) == "hit 2")
+    tier.fill(key("a"), held(1), missed: 4, at: 5)
+    #expect(look(&tier, "a", at: 5) == "bypass")
+    #expect(tier.endCommit(succeeded: true) == 6)
+    #expect(look(&tier, "a", at: 6) == "hit 3")
+    #expect(tier.takeErrands().contains(.tellMissed) == false)
+  }
+
+  @Test("What was read while another key is committed comes into memory only while that lasts")
+  func fillWhileCommitting() {
+    var tier = tier()
+    _ = tier.beginCommit(.keys([key("a"): nil]), at: 0)
+    #expect(look(&tier, "b", at: 1) == "miss 1")
+    #expect(look(&tier, "c", at: 1) == "miss 1")
+    tier.fill(key("b"), held(2), missed: 1, at: 1)
+    #expect(look(&tier, "b", at: 1) == "hit 2")
+    _ = tier.endCommit(succeeded: true)
+    tier.fill(key("c"), held(3), missed: 1, at: 2)
+    #expect(look(&tier, "c", at: 2) == "miss 2")
+  }
+
+  @Test("While another process commits, nothing is taken from memory; after it, everything is forgotten and told")
+  func foreignCommit() {
+    var tier = tier()
+    put(&tier, "a", 1)
+    #expect(look(&tier, "a", at: 3) == "bypass")
+    tier.fill(key("b"), held(2), missed: 2, at: 3)
+    #expect(look(&tier, "a", at: 2) == "hit 1")
+    _ = tier.takeErrands()
+    #expect(look(&tier, "a", at: 4) == "miss 4")
+    #expect(tier.takeErrands().contains(.tellMissed))
+    #expect(look(&tier, "b", at: 4) == "miss 4")
+    #expect(tier.takeErrands().contains(.tellMissed) == false)
+    #expect(tier.count == 0)
+  }
+
+  @Test("A commit after another process's forgets what is older than that")
+  func commitAfterForeign() {
+    var tier = tier()
+    put(&tier, "a", 1)
+    #expect(tier.beginCommit(.keys([key("b"): held(2)]), at: 8) == 9)
+    #expect(tier.endCommit(succeeded: true) == 10)
+    #expect(look(&tier, "a", at: 10) == "miss 10")
+    #expect(look(&tier, "b", at: 10) == "hit 2")
+  }
+
+  @Test("A writer that died in its commit leaves an odd number: nothing is taken from memory until the next commit")
+  func deadWriter() {
+    var tier = tier()
+    put(&tier, "a", 1)
+    #expect(look(&tier, "a", at: 3) == "bypass")
+    #expect(tier.beginCommit(.keys([key("b"): held(2)]), at: 3) == 5)
+    #expect(tier.endCommit(succeeded: true) == 6)
+    #expect(look(&tier, "a", at: 6) == "miss 6")
+    #expect(look(&tier, "b", at: 6) == "hit 2")
+    var opened = MemoryTier(limit: .init(), number: 7, last: 0)
+    #expect(look(&opened, "a", at: 7) == "bypass")
+    #expect(look(&opened, "a", at: 8) == "miss 8")
+  }
+
+  @Test("A commit that failed leaves its keys out")
+  func failedCommit() {
+    var tier = tier()
+    put(&tier, "a", 1)
+    _ = tier.beginCommit(.keys([key("a"): held(2)]), at: 2)
+    _ = tier.endCommit(succeeded: false)
+    #expect(look(&tier, "a", at: 4) == "miss 4")
+    put(&tier, "a", 1)
+    _ = tier.beginCommit(.everything, at: 6)
+    #expect(look(&tier, "z", at: 7) == "bypass")
+    _ = tier.endCommit(succeeded: true)
+    #expect(look(&tier, "a", at: 8) == "miss 8")
+  }
+
+  @Test("The limits of count and cost: what was used the longest ago goes; a quarter is the most of one value")
+  func limits() {
+    var tier = tier(count: 3, bytes: 100)
+    for (number, text) in ["a", "b", "c"].enumerated() { put(&tier, text, number, id: Int64(number)) }
+    #expect(look(&tier, "a", at: tier.number) == "hit 0")
+    put(&tier, "d", 3)
+    #expect(tier.keys.map(\.text) == ["d", "a", "c"])
+    put(&tier, "e", 4, cost: 26)
+    #expect(tier.keys.map(\.text) == ["d", "a", "c"])
+    put(&tier, "e", 4, cost: 25)
+    #expect(tier.keys.map(\.text) == ["e", "d", "a"])
+    for text in ["f", "g", "h", "i"] { put(&tier, text, 0, cost: 25) }
+    #expect(tier.keys.map(\.text) == ["i", "h", "g"])
+    #expect(tier.cost == 75)
+  }
+
+  @Test("An expired value is a miss from its moment on")
+  func expiry() {
+    var tier = tier()
+    tier.fill(key("a"), held(1, expires: 10), missed: 0, at: 0)
+    #expect(look(&tier, "a", at: 0, now: 9) == "hit 1")
+    #expect(look(&tier, "a", at: 0, now: 10) == "miss 0")
+  }
+
+  @Test("Counts past the limit ask once for their writing, until it has begun")
+  func manyCounts() {
+    var tier = tier(count: 2)
+    for id in 0..<MemoryTier.countLimit + 2 { tier.fill(key("\(id)"), held(1, id: Int64(id)), missed: 0, at: 0) }
+    #expect(tier.takeErrands().contains(.writeCounts))
+    tier.fill(key("one more"), held(1, id: -1), missed: 0, at: 0)
+    #expect(!tier.takeErrands().contains(.writeCounts))
+    #expect(begin(&tier, scheduled: false) && !begin(&tier, scheduled: false))
+    // Those that there were are one round; what comes meanwhile waits for the end.
+    var taken = 0
+    while true {
+      let some = tier.takeCounts(1000)
+      taken += some.count
+      tier.fill(key("\(taken) more"), held(1, id: Int64(100_000 + taken)), missed: 0, at: 0)
+      #expect(some.map(\.id) == some.map(\.id).sorted())
+      guard some.count == 1000 else { break }
+    }
+    #expect(taken == MemoryTier.countLimit + 3)
+    #expect(tier.takeErrands() == [])
+    tier.endWritingCounts(succeeded: true)
+    // The one timer that was asked for at the start has not run yet.
+    #expect(tier.takeErrands() == [])
+    #expect(begin(&tier, scheduled: true))
+    #expect(tier.takeCounts(1000).count == 17)
+    tier.endWritingCounts(succeeded: true)
+    #expect(tier.takeErrands() == [])
+    tier.fill(key("another"), held(1, id: -2), missed: 0, at: 0)
+    #expect(tier.takeErrands() == .scheduleCounts)
+  }
+
+  @Test("However many slices a writing has, and whatever is asked for meanwhile: one timer, and one writing at a time")
+  func oneWriting() {
+    var tier = tier(count: 5000, bytes: 5000)
+    for id in 0..<3000 { put(&tier, "\(id)", 1, id: Int64(id)) }
+    for id in 0..<3000 { _ = look(&tier, "\(id)", at: tier.number) }
+    #expect(tier.takeErrands() == .scheduleCounts)
+    #expect(begin(&tier, scheduled: true))
+    for slice in 0..<6 {
+      // All are asked for again between two slices.
+      let ids = tier.takeCounts(500).map(\.id)
+      #expect(ids.count == 500 && ids.first == Int64(slice * 500) && ids == ids.sorted(), "\(slice)")
+      for id in 0..<3000 { _ = look(&tier, "\(id)", at: tier.number) }
+      #expect(!begin(&tier, scheduled: false))
+    }
+    #expect(tier.takeCounts(500).isEmpty && tier.takeErrands() == [])
+    tier.endWritingCounts(succeeded: true)
+    #expect(tier.takeErrands() == .scheduleCounts)
+    // What failed is not tried until somebody asks for something.
+    #expect(begin(&tier, scheduled: true))
+    tier.giveBack(tier.takeCounts(1))
+    tier.endWritingCounts(succeeded: false)
+    #expect(tier.takeErrands() == [])
+    put(&tier, "new", 1, id: 9999)
+    _ = look(&tier, "new", at: tier.number)
+    #expect(tier.takeErrands() == .scheduleCounts)
+  }
+
+  @Test("While another process has the lock, a timer tries again, not each request; and no count is forgotten")
+  func lockedByAnother() {
+    var tier = tier(count: 2)
+    for id in 0..<MemoryTier.countLimit + 2 { tier.fill(key("\(id)"), held(1, id: Int64(id)), missed: 0, at: 0) }
+    #expect(tier.takeErrands() == [.writeCounts, .scheduleCounts])
+    for round in 0..<2 {
+      #expect(begin(&tier, scheduled: round == 1))
+      tier.giveBack(tier.takeCounts(1))
+      tier.endWritingCounts(succeeded: false, triesAgain: true)
+      // The timer of the start has not run before the second round.
+      #expect(tier.takeErrands() == (round == 0 ? [] : .scheduleCounts))
+      tier.fill(key("more \(round)"), held(1, id: Int64(-1 - round)), missed: 0, at: 0)
+      #expect(tier.takeErrands() == [])
+    }
+    #expect(begin(&tier, scheduled: true))
+    #expect(tier.takeCounts(100_000).count == MemoryTier.countLimit + 4)
+    // Nothing is left to be tried again: the next request asks as at first.
+    tier.endWritingCounts(succeeded: false, triesAgain: true)
+    #expect(tier.takeErrands() == [])
+    tier.fill(key("last"), held(1, id: -9), missed: 0, at: 0)
+    #expect(tier.takeErrands() == .scheduleCounts)
+  }
+
+  @Test("A store that evicts writes its counts sooner")
+  func evictingCounts() {
+    var tier = MemoryTier(limit: .none, number: 0, last: 0, evicts: true)
+    for id in 0..<MemoryTier.evictingCountLimit {
+      #expect(!tier.takeErrands().contains(.writeCounts))
+      tier.fill(key("\(id)"), held(1, id: Int64(id)), missed: 0, at: 0)
+    }
+    #expect(tier.takeErrands() == .writeCounts)
+  }
+
+  @Test("Requests are counted once each, whatever becomes of the value in memory")
+  func counts() throws {
+    var tier = tier(count: 2)
+    tier.fill(key("a"), held(1, id: 7), missed: 0, at: 0)
+    for _ in 0..<4 { _ = look(&tier, "a", at: 0) }
+    #expect(tier.pending(key("a"), 7).times == 5)
+    #expect(tier.takeErrands().contains(.scheduleCounts))
+    put(&tier, "b", 2, id: 8)
+    put(&tier, "c", 3, id: 9)
+    #expect(tier.keys.map(\.text) == ["c", "b"])
+    #expect(tier.pending(key("a"), 7).times == 5)
+    _ = look(&tier, "b", at: tier.number)
+    put(&tier, "b", 4, id: 8)
+    _ = look(&tier, "b", at: tier.number)
+    #expect(tier.pending(key("b"), 8).times == 2)
+    #expect(begin(&tier, scheduled: true))
+    let taken = tier.takeCounts(100)
+    #expect(taken.reduce(into: [:]) { $0[$1.id, default: 0] += $1.requests.times } == [7: 5, 8: 2])
+    #expect(tier.takeCounts(100).isEmpty)
+    // On their way they are seen by who reads the row as it was, and not by who reads it as it is then.
+    let last = try #require(taken.filter { $0.id == 8 }.map(\.requests.last).max())
+    for _ in 0..<2 {
+      #expect(tier.pending(key("b"), 8).times == 2)
+      #expect(tier.pending(key("b"), 8, beyond: last).times == 0)
+      tier.keepWritten()
+    }
+    _ = look(&tier, "b", at: tier.number)
+    #expect(tier.takePending(key("b"), 8).times == 1)
+    #expect(tier.takeErrands() == [])
+    tier.endWritingCounts(succeeded: true)
+    _ = look(&tier, "b", at: tier.number)
+    #expect(tier.takeErrands() == .scheduleCounts)
+  }
+
+  @Test(
+    "Any interleaving of readers, own commits and foreign ones: never an old value after a new one", arguments: 1...20)
+  func interleavings(seed: UInt64) {
+    // The file is a dictionary; readers take the steps look, read, fill at moments that chance decides.
+    var random = Shuffler(seed)
+    var tier = tier(count: 3)
+    var (number, file): (UInt64, [String: Int]) = (0, [:])
+    let keys = ["a", "b", "c", "d"]
+    var version = 0
+    struct Reader {
+      let key: String
+      let atLeast: Int
+      var token: UInt64?
+      var read: Int?
+      var hasRead = false
+    }
+    var readers: [Reader] = []
+    /// The newest version of each key that anybody has been answered.
+    var answered: [String: Int] = [:]
+    var own: (key: String, value: Int)?
+    var ownIsCommitted = false
+    for step in 0..<3000 {
+      switch random.next(7) {
+      case 0, 1, 2:
+        let key = keys[random.next(4)]
+        switch tier.look(self.key(key), at: number, now: { 0 }) {
+        case .hit(.decoded(let value)):
+          let value = (value as? Decoded<Int>)?.value ?? -1
+          #expect(value >= answered[key] ?? 0, "seed \(seed), step \(step): \(key)")
+          answered[key] = max(answered[key] ?? 0, value)
+        case .hit(.encoded): Issue.record("nothing is encoded")
+        case .miss(let token): readers.append(Reader(key: key, atLeast: answered[key] ?? 0, token: token))
+        case .bypass: readers.append(Reader(key: key, atLeast: answered[key] ?? 0, token: nil))
+        }
+      case 3, 4:
+        guard !readers.isEmpty else { continue }
+        let index = random.next(readers.count)
+        if !readers[index].hasRead {
+          readers[index].read = file[readers[index].key]
+          readers[index].hasRead = true
+        } else {
+          let reader = readers.remove(at: index)
+          guard let value = reader.read else { continue }
+          #expect(value >= reader.atLeast, "seed \(seed), step \(step): \(reader.key)")
+          answered[reader.key] = max(answered[reader.key] ?? 0, value)
+          tier.fill(self.key(reader.key), held(value, id: 1), missed: reader.token, at: number)
+        }
+      case 5:
+        // A commit of this process, in its three moments; `put` returns, and so promises, at the last.
+        if let change = own {
+          if !ownIsCommitted {
+            file[change.key] = change.value
+            ownIsCommitted = true
+          } else {
+            number = tier.endCommit(succeeded: true)
+            answered[change.key] = max(answered[change.key] ?? 0, change.value)
+            own = nil
+          }
+        } else if number & 1 == 0 || random.next(4) == 0 {
+          // An odd number here is a foreign writer that has died.
+          version += 1
+          own = (keys[random.next(4)], version)
+          ownIsCommitted = false
+          let change = [self.key(own?.key ?? ""): Optional(held(version))]
+          number = tier.beginCommit(.keys(change), at: number)
+        }
+      default:
+        // A foreign commit, or its death, while this process holds no lock.
+        guard own == nil else { continue }
+        if number & 1 == 0 {
+          number += 1
+        } else {
+          version += 1
+          let key = keys[random.next(4)]
+          file[key] = version
+          number += 1
+          answered[key] = version
+        }
+      }
+    }
+  }
+}
+
+/// Numbers from a seed.
+struct Shuffler {
+  private var state: UInt64
+
+  init(_ seed: UInt64) { state = seed &* 0x9e37_79b9_7f4a_7c15 | 1 }
+
+  mutating func next(_ bound: Int) -> Int {
+    state ^= state << 13
+    state ^= state >> 7
+    state ^= state << 17
+    return Int(state % UInt64(bound))
+  }
+}

@@ -1,0 +1,54 @@
+import Testing
+
+@testable import LarderObjects
+
+@Suite("Objects: a shared fetch as a state machine", .timeLimit(.minutes(5)))
+struct FetchStateTests {
+  private typealias State = FetchState<String, String>
+
+  private func text(_ waiting: State.Waiting) -> String {
+    switch waiting {
+    case .over(let outcome): outcome
+    case .kept: "kept"
+    case .never: "never"
+    }
+  }
+
+  @Test("Callers join, wait, and are told in the order in which they came")
+  func shared() {
+    var state = State()
+    let callers = (0..<3).compactMap { _ in state.join() }
+    #expect(callers.count == 3)
+    let (one, two, three) = (callers[0], callers[1], callers[2])
+    #expect(text(state.wait(two, "two")) == "kept")
+    #expect(text(state.wait(one, "one")) == "kept")
+    #expect(state.finish("done") == ["one", "two"])
+    #expect(text(state.wait(three, "three")) == "done")
+    #expect(state.join() == nil)
+    #expect(state.finish("again").isEmpty)
+  }
+
+  @Test("The last to leave cancels it, and nobody joins it any more")
+  func abandoned() {
+    var state = State()
+    let callers = (0..<2).compactMap { _ in state.join() }
+    #expect(callers.count == 2)
+    let one = callers[0]
+    #expect(text(state.wait(one, "one")) == "kept")
+    #expect(state.stopWaiting(one) == "one")
+    #expect(state.stopWaiting(one) == nil)
+    #expect(state.leave() == false)
+    #expect(state.leave() == true)
+    #expect(state.join() == nil)
+    #expect(text(state.wait(one, "one")) == "never")
+    #expect(state.finish("late").isEmpty)
+  }
+
+  @Test("Leaving after the end cancels nothing")
+  func leavingLate() {
+    var state = State()
+    #expect(state.join() != nil)
+    _ = state.finish("done")
+    #expect(state.leave() == false)
+  }
+}
