@@ -104,7 +104,7 @@ let package = Package(
       dependencies: [
         "LarderOnline", "LarderOffline", "LarderService", "LarderOData", "LarderODataXML", "LarderHTTP", "LarderCore",
         "LarderCurl",
-        "LarderContent", "LarderObjects", "LarderStorage", onLinux("Gateway"),
+        "LarderContent", "LarderObjects", "LarderStorage", onLinux("LarderServer"),
       ].compactMap { $0 },
       exclude: notHere, swiftSettings: common),
     .executableTarget(name: "larder", dependencies: ["LarderCommands"], swiftSettings: common),
@@ -127,7 +127,7 @@ let package = Package(
       dependencies: [
         "LarderCore", "LarderOnline", "LarderOffline", "LarderService", "LarderOData", "LarderODataXML", "LarderHTTP",
         "LarderContent",
-        "LarderObjects", "LarderStorage", onLinux("Gateway"), "TestSupport",
+        "LarderObjects", "LarderStorage", onLinux("LarderServer"), "TestSupport",
       ].compactMap { $0 }, swiftSettings: common),
     .testTarget(
       name: "LarderHTTPTests", dependencies: ["LarderHTTP", "LarderCore", "TestSupport"], swiftSettings: common),
@@ -200,16 +200,16 @@ let package = Package(
 )
 
 #if os(Linux)
-  package.products.append(.library(name: "Gateway", targets: ["Gateway"]))
+  package.products.append(.library(name: "LarderServer", targets: ["LarderServer"]))
   package.targets += [
     .systemLibrary(
       name: "CMicroHTTPD", pkgConfig: pkgConfig("libmicrohttpd"), providers: [.apt(["libmicrohttpd-dev"])]),
     .target(
-      name: "Gateway", dependencies: ["LarderContent", "LarderHTTP", "LarderCore", "CMicroHTTPD"],
+      name: "LarderServer", dependencies: ["LarderContent", "LarderHTTP", "LarderCore", "CMicroHTTPD"],
       swiftSettings: touchingC),
     .testTarget(
-      name: "GatewayTests",
-      dependencies: ["Gateway", "LarderContent", "LarderHTTP", "LarderCore", "LarderCurl", "TestSupport"],
+      name: "LarderServerTests",
+      dependencies: ["LarderServer", "LarderContent", "LarderHTTP", "LarderCore", "LarderCurl", "TestSupport"],
       swiftSettings: common),
   ]
 #endif

@@ -175,7 +175,7 @@ struct GateTests {
     ] {
       #expect(Portability.violations(in: file(line)).isEmpty, "\(line)")
     }
-    #expect(Portability.violations(in: file("epoll_wait(a)", path: "Sources/Gateway/A.swift")).isEmpty)
+    #expect(Portability.violations(in: file("epoll_wait(a)", path: "Sources/LarderServer/A.swift")).isEmpty)
   }
 
   @Test("a claim without a reason is refused, with one it passes")

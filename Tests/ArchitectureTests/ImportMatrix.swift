@@ -37,13 +37,13 @@ enum ImportMatrix {
     "LarderContent": Row(
       targets: ["LarderHTTP", "LarderCore", "LarderStorage"], system: threads.union(libc)),
     "LarderObjects": Row(targets: ["LarderCore", "LarderStorage"], system: threads),
-    "Gateway": Row(
+    "LarderServer": Row(
       targets: ["LarderContent", "LarderHTTP", "LarderCore", "CMicroHTTPD"], system: threads.union(libc)),
     "LarderCommands": Row(
       targets: [
         "LarderOnline", "LarderOffline", "LarderService", "LarderOData", "LarderODataXML", "LarderHTTP", "LarderCore",
         "LarderCurl",
-        "LarderContent", "LarderObjects", "LarderStorage", "Gateway",
+        "LarderContent", "LarderObjects", "LarderStorage", "LarderServer",
       ],
       system: threads.union(libc)),
     "larder": Row(targets: ["LarderCommands"], system: libc.union(["Dispatch"])),
@@ -53,7 +53,7 @@ enum ImportMatrix {
   static let importers = [
     "CSQLite": "LarderStorage", "CCrypto": "LarderStorage", "CXML2": "LarderODataXML", "CCurl": "LarderCurl",
     "CZlib": "LarderCurl",
-    "CMicroHTTPD": "Gateway",
+    "CMicroHTTPD": "LarderServer",
   ]
 
   /// The stores: none knows another.

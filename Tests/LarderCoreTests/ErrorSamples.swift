@@ -13,7 +13,7 @@ import Testing
 @testable import LarderStorage
 
 #if os(Linux)
-  @testable import Gateway
+  @testable import LarderServer
 #endif
 
 /// An error of each case of each public type, with particulars that end in a full stop and ones that do not.

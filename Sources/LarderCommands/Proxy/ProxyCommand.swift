@@ -1,6 +1,6 @@
-internal import Gateway
 internal import LarderContent
 internal import LarderHTTP
+internal import LarderServer
 internal import LarderService
 internal import LarderStorage
 

@@ -1,5 +1,5 @@
-internal import Gateway
 internal import LarderHTTP
+internal import LarderServer
 
 #if canImport(Glibc)
   internal import Glibc

@@ -34,7 +34,7 @@ extension CommandSyntax {
       .certificate, .key,
     ]
   ) { arguments, context in
-    #if canImport(Gateway)
+    #if canImport(LarderServer)
       try await ProxyCommand(arguments, context).run()
     #else
       throw CommandFailure(

@@ -1,6 +1,6 @@
-import Gateway
 import LarderCurl
 import LarderHTTP
+import LarderServer
 import Synchronization
 import TestSupport
 import Testing

@@ -1,7 +1,7 @@
-import Gateway
 import LarderContent
 import LarderCurl
 import LarderHTTP
+import LarderServer
 import Synchronization
 import TestSupport
 import Testing

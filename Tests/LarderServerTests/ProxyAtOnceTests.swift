@@ -1,5 +1,5 @@
-import Gateway
 import LarderHTTP
+import LarderServer
 import Synchronization
 import TestSupport
 import Testing

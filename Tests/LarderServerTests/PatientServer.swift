@@ -1,4 +1,4 @@
-import Gateway
+import LarderServer
 
 extension HTTPServer.Options {
   /// Deadlines that no test reaches, however slow its machine: of servers whose subject is something else.

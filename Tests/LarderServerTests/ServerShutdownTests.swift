@@ -1,6 +1,6 @@
 import Dispatch
-import Gateway
 import LarderHTTP
+import LarderServer
 import Synchronization
 import TestSupport
 import Testing

@@ -1,6 +1,6 @@
 import Foundation
-import Gateway
 import LarderHTTP
+import LarderServer
 import TestSupport
 import Testing
 

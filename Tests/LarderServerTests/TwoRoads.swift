@@ -1,9 +1,9 @@
 import Foundation
-import Gateway
 import LarderContent
 import LarderCore
 import LarderCurl
 import LarderHTTP
+import LarderServer
 import Synchronization
 import TestSupport
 
