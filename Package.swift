@@ -52,7 +52,7 @@ let package = Package(
   targets: [
     // System libraries: a module map and a shim each, one importer each.
     .systemLibrary(
-      name: "CSQLite", pkgConfig: pkgConfig("sqlite3"), providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]),
+      name: "CLarderSQLite", pkgConfig: pkgConfig("sqlite3"), providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]),
     .systemLibrary(
       name: "CXML2", pkgConfig: pkgConfig("libxml-2.0"), providers: [.apt(["libxml2-dev"]), .brew(["libxml2"])]),
     .systemLibrary(
@@ -75,7 +75,7 @@ let package = Package(
     .target(
       name: "LarderStorage",
       dependencies: [
-        "LarderCore", "CSQLite", .target(name: "CCrypto", condition: .when(platforms: [.linux])),
+        "LarderCore", "CLarderSQLite", .target(name: "CCrypto", condition: .when(platforms: [.linux])),
       ],
       swiftSettings: touchingC),
 

@@ -16,7 +16,7 @@ struct GateTests {
       ("Sources/LarderOData/A.swift", "#if canImport(FoundationEssentials)\n  import Foundation\n#endif"),
       ("Sources/LarderOData/A.swift", "import FoundationNetworking"),
       ("Sources/LarderOData/A.swift", "internal import struct LarderOnline.ODataEntity"),
-      ("Sources/LarderOnline/A.swift", "import CSQLite"),
+      ("Sources/LarderOnline/A.swift", "import CLarderSQLite"),
       ("Sources/LarderCurl/A.swift", "@preconcurrency import CXML2"),
       ("Sources/Unheard/A.swift", "let one = 1\nimport LarderHTTP"),
       ("Sources/LarderOnline/A.swift", "import LarderContent"),
@@ -29,7 +29,7 @@ struct GateTests {
   @Test("a right import passes, and what is not an import is none")
   func rightImports() {
     let text = """
-      // import CSQLite
+      // import CLarderSQLite
       #if canImport(FoundationEssentials)
         public import FoundationEssentials
       #else

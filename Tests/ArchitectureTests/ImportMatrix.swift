@@ -23,7 +23,7 @@ enum ImportMatrix {
     "LarderURLSession": Row(
       targets: ["LarderHTTP", "LarderCore"], system: threads.union(["Foundation", "FoundationNetworking"])),
     "LarderStorage": Row(
-      targets: ["LarderCore", "CSQLite", "CCrypto"],
+      targets: ["LarderCore", "CLarderSQLite", "CCrypto"],
       system: threads.union(libc).union(["CryptoKit", "CommonCrypto"])),
     "LarderService": Row(
       targets: ["LarderOData", "LarderODataXML", "LarderHTTP", "LarderCore"], system: threads),
@@ -51,7 +51,7 @@ enum ImportMatrix {
 
   /// The system libraries and the only target that may import each.
   static let importers = [
-    "CSQLite": "LarderStorage", "CCrypto": "LarderStorage", "CXML2": "LarderODataXML", "CCurl": "LarderCurl",
+    "CLarderSQLite": "LarderStorage", "CCrypto": "LarderStorage", "CXML2": "LarderODataXML", "CCurl": "LarderCurl",
     "CZlib": "LarderCurl",
     "CMicroHTTPD": "LarderServer",
   ]

@@ -1,4 +1,4 @@
-import CSQLite
+import CLarderSQLite
 
 extension Connection {
   /// The engine's open file; nil where it has none.

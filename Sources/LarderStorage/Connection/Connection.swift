@@ -1,4 +1,4 @@
-import CSQLite
+import CLarderSQLite
 package import LarderCore
 
 /// One connection to one database file.

@@ -1,4 +1,4 @@
-import CSQLite
+import CLarderSQLite
 import LarderCore
 
 // Reads on the caller's thread, as long as they are short.

@@ -1,4 +1,4 @@
-import CSQLite
+import CLarderSQLite
 
 // How SQLite calls back. What a registration is given as its user data is an object that SQLite owns until the
 // connection closes; the calls borrow it, so that a comparison counts no reference.

@@ -1,4 +1,4 @@
-import CSQLite
+import CLarderSQLite
 
 /// SQLite's five storage classes.
 package enum SQLStorageClass: Int32, Sendable, Hashable {

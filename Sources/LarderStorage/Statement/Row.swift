@@ -1,4 +1,4 @@
-import CSQLite
+import CLarderSQLite
 
 /// The row that a statement stands on: valid inside the call that receives it.
 @safe package struct Row: ~Copyable {

@@ -1,4 +1,4 @@
-import CSQLite
+import CLarderSQLite
 
 /// A query that stops between rows and goes on later, on one connection. It ends with its last row, or when it is released.
 package final class RowCursor {

@@ -1,4 +1,4 @@
-import CSQLite
+import CLarderSQLite
 
 extension Statement {
   /// Runs the statement once for each row of a batch, its cells bound in their order. Rows of answers are passed over.

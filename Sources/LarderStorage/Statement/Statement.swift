@@ -1,4 +1,4 @@
-import CSQLite
+import CLarderSQLite
 
 /// A prepared statement of one connection: prepared once, run any number of times.
 ///

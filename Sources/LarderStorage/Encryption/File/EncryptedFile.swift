@@ -1,4 +1,4 @@
-import CSQLite
+import CLarderSQLite
 
 #if canImport(Glibc)
   import Glibc

@@ -1,4 +1,4 @@
-import CSQLite
+import CLarderSQLite
 
 /// The calls that SQLite makes on an open file, handed to its ``FileContent``.
 ///

@@ -1,4 +1,4 @@
-import CSQLite
+import CLarderSQLite
 
 /// The VFS of encrypted files: the system's, with a ``FileContent`` between SQLite and each file.
 ///

@@ -1,4 +1,4 @@
-import CSQLite
+import CLarderSQLite
 
 /// What lies between SQLite's reads and writes of one open file and the system's: one kind of file, one subclass.
 ///

@@ -1,4 +1,4 @@
-import CSQLite
+import CLarderSQLite
 
 /// SQLite's extended result codes of input and output, whose macros Swift does not import.
 enum IOError {

@@ -1,4 +1,4 @@
-import CSQLite
+import CLarderSQLite
 
 /// The write-ahead log of an encrypted file (SQLite's WAL format: 32 bytes, then frames of 24 bytes and a page).
 ///

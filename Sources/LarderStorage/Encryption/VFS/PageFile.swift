@@ -1,4 +1,4 @@
-import CSQLite
+import CLarderSQLite
 
 /// The main part of an encrypted file.
 @safe final class PageFile: FileContent {

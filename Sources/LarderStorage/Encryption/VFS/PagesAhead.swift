@@ -1,4 +1,4 @@
-import CSQLite
+import CLarderSQLite
 
 /// Sealed pages that were read together because pages were asked for in their order: opening them costs time that one call
 /// of the system for several of them gives back.

@@ -1,4 +1,4 @@
-import CSQLite
+import CLarderSQLite
 
 /// A file of the system's VFS beneath one of ours; its bytes lie behind ours in the memory that SQLite gives.
 @safe struct RealFile {

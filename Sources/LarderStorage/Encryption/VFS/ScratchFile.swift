@@ -1,4 +1,4 @@
-import CSQLite
+import CLarderSQLite
 
 /// A file that ends with its connection: sorters, statement journals, temporary tables.
 ///
