@@ -54,7 +54,7 @@ let package = Package(
     .systemLibrary(
       name: "CLarderSQLite", pkgConfig: pkgConfig("sqlite3"), providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]),
     .systemLibrary(
-      name: "CXML2", pkgConfig: pkgConfig("libxml-2.0"), providers: [.apt(["libxml2-dev"]), .brew(["libxml2"])]),
+      name: "CLarderXML2", pkgConfig: pkgConfig("libxml-2.0"), providers: [.apt(["libxml2-dev"]), .brew(["libxml2"])]),
     .systemLibrary(
       name: "CCurl", pkgConfig: pkgConfig("libcurl"), providers: [.apt(["libcurl4-openssl-dev"]), .brew(["curl"])]),
     .systemLibrary(
@@ -68,7 +68,8 @@ let package = Package(
     // The language and the wire.
     .target(name: "LarderHTTP", dependencies: ["LarderCore"], swiftSettings: common),
     .target(name: "LarderOData", dependencies: ["LarderHTTP", "LarderCore"], swiftSettings: common),
-    .target(name: "LarderODataXML", dependencies: ["LarderOData", "LarderCore", "CXML2"], swiftSettings: touchingC),
+    .target(
+      name: "LarderODataXML", dependencies: ["LarderOData", "LarderCore", "CLarderXML2"], swiftSettings: touchingC),
     .target(
       name: "LarderCurl", dependencies: ["LarderHTTP", "LarderCore", "CCurl", "CZlib"], swiftSettings: touchingC),
     .target(name: "LarderURLSession", dependencies: ["LarderHTTP", "LarderCore"], swiftSettings: common),

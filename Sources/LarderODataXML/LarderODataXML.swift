@@ -1,4 +1,4 @@
-// XML for OData, on libxml2's SAX parser: the only importer of CXML2. No tree is ever built.
+// XML for OData, on libxml2's SAX parser: the only importer of CLarderXML2. No tree is ever built.
 //
 // Where things happen, in the order of a document's way:
 // 1. XML/   bytes become events: ``XMLPushParser`` bounds length and depth and refuses document types.

@@ -17,7 +17,7 @@ struct GateTests {
       ("Sources/LarderOData/A.swift", "import FoundationNetworking"),
       ("Sources/LarderOData/A.swift", "internal import struct LarderOnline.ODataEntity"),
       ("Sources/LarderOnline/A.swift", "import CLarderSQLite"),
-      ("Sources/LarderCurl/A.swift", "@preconcurrency import CXML2"),
+      ("Sources/LarderCurl/A.swift", "@preconcurrency import CLarderXML2"),
       ("Sources/Unheard/A.swift", "let one = 1\nimport LarderHTTP"),
       ("Sources/LarderOnline/A.swift", "import LarderContent"),
       ("Loose.swift", ""),

@@ -18,7 +18,7 @@ enum ImportMatrix {
     "LarderHTTP": Row(targets: ["LarderCore"], system: ["Synchronization"]),
     // The C library alone knows how large a thread's stack is.
     "LarderOData": Row(targets: ["LarderHTTP", "LarderCore"], system: libc.union(["Synchronization"])),
-    "LarderODataXML": Row(targets: ["LarderOData", "LarderCore", "CXML2"], system: threads.union(libc)),
+    "LarderODataXML": Row(targets: ["LarderOData", "LarderCore", "CLarderXML2"], system: threads.union(libc)),
     "LarderCurl": Row(targets: ["LarderHTTP", "LarderCore", "CCurl", "CZlib"], system: threads.union(libc)),
     "LarderURLSession": Row(
       targets: ["LarderHTTP", "LarderCore"], system: threads.union(["Foundation", "FoundationNetworking"])),
@@ -51,7 +51,8 @@ enum ImportMatrix {
 
   /// The system libraries and the only target that may import each.
   static let importers = [
-    "CLarderSQLite": "LarderStorage", "CCrypto": "LarderStorage", "CXML2": "LarderODataXML", "CCurl": "LarderCurl",
+    "CLarderSQLite": "LarderStorage", "CCrypto": "LarderStorage", "CLarderXML2": "LarderODataXML",
+    "CCurl": "LarderCurl",
     "CZlib": "LarderCurl",
     "CMicroHTTPD": "LarderServer",
   ]

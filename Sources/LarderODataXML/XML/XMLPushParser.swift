@@ -1,4 +1,4 @@
-import CXML2
+import CLarderXML2
 
 /// libxml2's SAX2 parser as a machine that takes bytes and hands events to a handler; no tree is built.
 ///
