@@ -56,7 +56,8 @@ let package = Package(
     .systemLibrary(
       name: "CLarderXML2", pkgConfig: pkgConfig("libxml-2.0"), providers: [.apt(["libxml2-dev"]), .brew(["libxml2"])]),
     .systemLibrary(
-      name: "CCurl", pkgConfig: pkgConfig("libcurl"), providers: [.apt(["libcurl4-openssl-dev"]), .brew(["curl"])]),
+      name: "CLarderCurl", pkgConfig: pkgConfig("libcurl"),
+      providers: [.apt(["libcurl4-openssl-dev"]), .brew(["curl"])]),
     .systemLibrary(
       name: "CZlib", pkgConfig: pkgConfig("zlib"), providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
     .systemLibrary(
@@ -71,7 +72,7 @@ let package = Package(
     .target(
       name: "LarderODataXML", dependencies: ["LarderOData", "LarderCore", "CLarderXML2"], swiftSettings: touchingC),
     .target(
-      name: "LarderCurl", dependencies: ["LarderHTTP", "LarderCore", "CCurl", "CZlib"], swiftSettings: touchingC),
+      name: "LarderCurl", dependencies: ["LarderHTTP", "LarderCore", "CLarderCurl", "CZlib"], swiftSettings: touchingC),
     .target(name: "LarderURLSession", dependencies: ["LarderHTTP", "LarderCore"], swiftSettings: common),
     .target(
       name: "LarderStorage",

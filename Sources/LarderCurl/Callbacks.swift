@@ -1,4 +1,4 @@
-import CCurl
+import CLarderCurl
 
 // The functions that libcurl calls, on the engine's thread. Plain functions: a closure could be taken to belong to an
 // actor. Each finds its transfer behind the pointer that was set with it; the loop holds the transfer meanwhile.

@@ -1,4 +1,4 @@
-import CCurl
+import CLarderCurl
 import LarderCore
 import LarderHTTP
 

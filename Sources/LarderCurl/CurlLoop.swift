@@ -1,4 +1,4 @@
-import CCurl
+import CLarderCurl
 import LarderHTTP
 
 /// The transfers of one engine. Lives on its thread alone.

@@ -1,4 +1,4 @@
-import CCurl
+import CLarderCurl
 import LarderHTTP
 
 /// One of libcurl's easy handles: used on the engine's thread alone, and cleaned up by its loop.

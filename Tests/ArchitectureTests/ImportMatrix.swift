@@ -19,7 +19,7 @@ enum ImportMatrix {
     // The C library alone knows how large a thread's stack is.
     "LarderOData": Row(targets: ["LarderHTTP", "LarderCore"], system: libc.union(["Synchronization"])),
     "LarderODataXML": Row(targets: ["LarderOData", "LarderCore", "CLarderXML2"], system: threads.union(libc)),
-    "LarderCurl": Row(targets: ["LarderHTTP", "LarderCore", "CCurl", "CZlib"], system: threads.union(libc)),
+    "LarderCurl": Row(targets: ["LarderHTTP", "LarderCore", "CLarderCurl", "CZlib"], system: threads.union(libc)),
     "LarderURLSession": Row(
       targets: ["LarderHTTP", "LarderCore"], system: threads.union(["Foundation", "FoundationNetworking"])),
     "LarderStorage": Row(
@@ -52,7 +52,7 @@ enum ImportMatrix {
   /// The system libraries and the only target that may import each.
   static let importers = [
     "CLarderSQLite": "LarderStorage", "CCrypto": "LarderStorage", "CLarderXML2": "LarderODataXML",
-    "CCurl": "LarderCurl",
+    "CLarderCurl": "LarderCurl",
     "CZlib": "LarderCurl",
     "CMicroHTTPD": "LarderServer",
   ]
