@@ -59,7 +59,7 @@ let package = Package(
       name: "CLarderCurl", pkgConfig: pkgConfig("libcurl"),
       providers: [.apt(["libcurl4-openssl-dev"]), .brew(["curl"])]),
     .systemLibrary(
-      name: "CZlib", pkgConfig: pkgConfig("zlib"), providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
+      name: "CLarderZlib", pkgConfig: pkgConfig("zlib"), providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
     .systemLibrary(
       name: "CCrypto", pkgConfig: pkgConfig("libcrypto"), providers: [.apt(["libssl-dev"]), .brew(["openssl"])]),
 
@@ -72,7 +72,8 @@ let package = Package(
     .target(
       name: "LarderODataXML", dependencies: ["LarderOData", "LarderCore", "CLarderXML2"], swiftSettings: touchingC),
     .target(
-      name: "LarderCurl", dependencies: ["LarderHTTP", "LarderCore", "CLarderCurl", "CZlib"], swiftSettings: touchingC),
+      name: "LarderCurl", dependencies: ["LarderHTTP", "LarderCore", "CLarderCurl", "CLarderZlib"],
+      swiftSettings: touchingC),
     .target(name: "LarderURLSession", dependencies: ["LarderHTTP", "LarderCore"], swiftSettings: common),
     .target(
       name: "LarderStorage",

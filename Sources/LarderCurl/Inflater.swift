@@ -1,4 +1,4 @@
-import CZlib
+import CLarderZlib
 import LarderHTTP
 
 /// Undoes one coding, step by step: bytes go in by ``feed(_:)``, content comes out by ``next()``, never more than 64 KiB

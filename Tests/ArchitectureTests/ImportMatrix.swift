@@ -19,7 +19,8 @@ enum ImportMatrix {
     // The C library alone knows how large a thread's stack is.
     "LarderOData": Row(targets: ["LarderHTTP", "LarderCore"], system: libc.union(["Synchronization"])),
     "LarderODataXML": Row(targets: ["LarderOData", "LarderCore", "CLarderXML2"], system: threads.union(libc)),
-    "LarderCurl": Row(targets: ["LarderHTTP", "LarderCore", "CLarderCurl", "CZlib"], system: threads.union(libc)),
+    "LarderCurl": Row(
+      targets: ["LarderHTTP", "LarderCore", "CLarderCurl", "CLarderZlib"], system: threads.union(libc)),
     "LarderURLSession": Row(
       targets: ["LarderHTTP", "LarderCore"], system: threads.union(["Foundation", "FoundationNetworking"])),
     "LarderStorage": Row(
@@ -53,7 +54,7 @@ enum ImportMatrix {
   static let importers = [
     "CLarderSQLite": "LarderStorage", "CCrypto": "LarderStorage", "CLarderXML2": "LarderODataXML",
     "CLarderCurl": "LarderCurl",
-    "CZlib": "LarderCurl",
+    "CLarderZlib": "LarderCurl",
     "CMicroHTTPD": "LarderServer",
   ]
 
