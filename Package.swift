@@ -61,7 +61,7 @@ let package = Package(
     .systemLibrary(
       name: "CLarderZlib", pkgConfig: pkgConfig("zlib"), providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
     .systemLibrary(
-      name: "CCrypto", pkgConfig: pkgConfig("libcrypto"), providers: [.apt(["libssl-dev"]), .brew(["openssl"])]),
+      name: "CLarderCrypto", pkgConfig: pkgConfig("libcrypto"), providers: [.apt(["libssl-dev"]), .brew(["openssl"])]),
 
     // What all targets share: the lock, the protocol of errors, and the environment (time, random numbers, tasks).
     .target(name: "LarderCore", swiftSettings: common),
@@ -78,7 +78,7 @@ let package = Package(
     .target(
       name: "LarderStorage",
       dependencies: [
-        "LarderCore", "CLarderSQLite", .target(name: "CCrypto", condition: .when(platforms: [.linux])),
+        "LarderCore", "CLarderSQLite", .target(name: "CLarderCrypto", condition: .when(platforms: [.linux])),
       ],
       swiftSettings: touchingC),
 

@@ -24,7 +24,7 @@ enum ImportMatrix {
     "LarderURLSession": Row(
       targets: ["LarderHTTP", "LarderCore"], system: threads.union(["Foundation", "FoundationNetworking"])),
     "LarderStorage": Row(
-      targets: ["LarderCore", "CLarderSQLite", "CCrypto"],
+      targets: ["LarderCore", "CLarderSQLite", "CLarderCrypto"],
       system: threads.union(libc).union(["CryptoKit", "CommonCrypto"])),
     "LarderService": Row(
       targets: ["LarderOData", "LarderODataXML", "LarderHTTP", "LarderCore"], system: threads),
@@ -52,7 +52,7 @@ enum ImportMatrix {
 
   /// The system libraries and the only target that may import each.
   static let importers = [
-    "CLarderSQLite": "LarderStorage", "CCrypto": "LarderStorage", "CLarderXML2": "LarderODataXML",
+    "CLarderSQLite": "LarderStorage", "CLarderCrypto": "LarderStorage", "CLarderXML2": "LarderODataXML",
     "CLarderCurl": "LarderCurl",
     "CLarderZlib": "LarderCurl",
     "CMicroHTTPD": "LarderServer",

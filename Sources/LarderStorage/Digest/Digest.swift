@@ -1,7 +1,7 @@
 #if canImport(CryptoKit)
   import CryptoKit
 #else
-  import CCrypto
+  import CLarderCrypto
 #endif
 
 /// SHA-256, HMAC and random bytes: the one face of the platform's cryptography.

@@ -1,7 +1,7 @@
 #if canImport(CryptoKit)
   import CryptoKit
 #else
-  import CCrypto
+  import CLarderCrypto
 #endif
 
 /// HMAC-SHA-256 (RFC 2104) with one key, for many short texts and any number of threads: what depends on the key alone is

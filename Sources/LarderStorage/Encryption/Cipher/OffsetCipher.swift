@@ -1,7 +1,7 @@
 #if canImport(CommonCrypto)
   import CommonCrypto
 #else
-  import CCrypto
+  import CLarderCrypto
 #endif
 
 /// AES-256-XTS (IEEE 1619-2018) on 24 or 32 bytes, by the offset at which they lie in their file; of one thread at a time.

@@ -6,7 +6,7 @@
     import Foundation
   #endif
 #else
-  import CCrypto
+  import CLarderCrypto
 #endif
 
 /// AES-256-GCM (NIST SP 800-38D) with one key, on bytes where they lie; of one thread at a time.

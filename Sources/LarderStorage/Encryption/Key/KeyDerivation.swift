@@ -1,7 +1,7 @@
 #if canImport(CryptoKit)
   import CryptoKit
 #else
-  import CCrypto
+  import CLarderCrypto
 #endif
 
 /// Keys made of keys: HKDF (RFC 5869) with SHA-256, and scrypt (RFC 7914).

@@ -1,7 +1,7 @@
 #if canImport(CommonCrypto)
   import CommonCrypto
 #else
-  import CCrypto
+  import CLarderCrypto
 #endif
 
 /// scrypt (RFC 7914) on a library that has PBKDF2 alone, as Apple's does: ROMix in Swift.
