@@ -206,9 +206,9 @@ let package = Package(
   package.products.append(.library(name: "LarderServer", targets: ["LarderServer"]))
   package.targets += [
     .systemLibrary(
-      name: "CMicroHTTPD", pkgConfig: pkgConfig("libmicrohttpd"), providers: [.apt(["libmicrohttpd-dev"])]),
+      name: "CLarderMicroHTTPD", pkgConfig: pkgConfig("libmicrohttpd"), providers: [.apt(["libmicrohttpd-dev"])]),
     .target(
-      name: "LarderServer", dependencies: ["LarderContent", "LarderHTTP", "LarderCore", "CMicroHTTPD"],
+      name: "LarderServer", dependencies: ["LarderContent", "LarderHTTP", "LarderCore", "CLarderMicroHTTPD"],
       swiftSettings: touchingC),
     .testTarget(
       name: "LarderServerTests",

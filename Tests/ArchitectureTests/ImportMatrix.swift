@@ -39,7 +39,7 @@ enum ImportMatrix {
       targets: ["LarderHTTP", "LarderCore", "LarderStorage"], system: threads.union(libc)),
     "LarderObjects": Row(targets: ["LarderCore", "LarderStorage"], system: threads),
     "LarderServer": Row(
-      targets: ["LarderContent", "LarderHTTP", "LarderCore", "CMicroHTTPD"], system: threads.union(libc)),
+      targets: ["LarderContent", "LarderHTTP", "LarderCore", "CLarderMicroHTTPD"], system: threads.union(libc)),
     "LarderCommands": Row(
       targets: [
         "LarderOnline", "LarderOffline", "LarderService", "LarderOData", "LarderODataXML", "LarderHTTP", "LarderCore",
@@ -55,7 +55,7 @@ enum ImportMatrix {
     "CLarderSQLite": "LarderStorage", "CLarderCrypto": "LarderStorage", "CLarderXML2": "LarderODataXML",
     "CLarderCurl": "LarderCurl",
     "CLarderZlib": "LarderCurl",
-    "CMicroHTTPD": "LarderServer",
+    "CLarderMicroHTTPD": "LarderServer",
   ]
 
   /// The stores: none knows another.

@@ -1,4 +1,4 @@
-import CMicroHTTPD
+import CLarderMicroHTTPD
 import LarderCore
 import Synchronization
 

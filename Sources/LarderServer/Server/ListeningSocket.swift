@@ -1,4 +1,4 @@
-import CMicroHTTPD
+import CLarderMicroHTTPD
 
 #if canImport(Glibc)
   import Glibc

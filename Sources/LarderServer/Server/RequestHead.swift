@@ -1,4 +1,4 @@
-import CMicroHTTPD
+import CLarderMicroHTTPD
 import LarderHTTP
 
 /// The head of a request, checked.
