@@ -112,50 +112,54 @@ let package = Package(
       exclude: notHere, swiftSettings: common),
     .executableTarget(name: "larder", dependencies: ["LarderCommands"], swiftSettings: common),
 
-    // Tests mirror Sources; TestSupport holds the rigs (scripted server, real services, temporary folders).
+    // Tests mirror Sources; LarderTestSupport holds the rigs (scripted server, real services, temporary folders).
     .target(
-      name: "TestSupport", dependencies: ["LarderHTTP", "LarderCore"], path: "Tests/TestSupport", swiftSettings: common),
+      name: "LarderTestSupport", dependencies: ["LarderHTTP", "LarderCore"], path: "Tests/LarderTestSupport",
+      swiftSettings: common),
     .target(
       name: "HistoryRig",
-      dependencies: ["LarderOffline", "LarderService", "LarderOData", "LarderHTTP", "LarderCore", "TestSupport"],
+      dependencies: ["LarderOffline", "LarderService", "LarderOData", "LarderHTTP", "LarderCore", "LarderTestSupport"],
       path: "Tests/HistoryRig", swiftSettings: common),
     .executableTarget(
       name: "HistoryRunner", dependencies: ["HistoryRig"], path: "Tests/HistoryRunner", swiftSettings: common),
     .testTarget(
       name: "HistoryRigTests",
-      dependencies: ["HistoryRig", "LarderOffline", "LarderService", "LarderOData", "LarderHTTP", "TestSupport"],
+      dependencies: ["HistoryRig", "LarderOffline", "LarderService", "LarderOData", "LarderHTTP", "LarderTestSupport"],
       swiftSettings: common),
     .testTarget(
       name: "LarderCoreTests",
       dependencies: [
         "LarderCore", "LarderOnline", "LarderOffline", "LarderService", "LarderOData", "LarderODataXML", "LarderHTTP",
         "LarderContent",
-        "LarderObjects", "LarderStorage", onLinux("LarderServer"), "TestSupport",
+        "LarderObjects", "LarderStorage", onLinux("LarderServer"), "LarderTestSupport",
       ].compactMap { $0 }, swiftSettings: common),
     .testTarget(
-      name: "LarderHTTPTests", dependencies: ["LarderHTTP", "LarderCore", "TestSupport"], swiftSettings: common),
+      name: "LarderHTTPTests", dependencies: ["LarderHTTP", "LarderCore", "LarderTestSupport"], swiftSettings: common),
     .testTarget(
-      name: "LarderODataTests", dependencies: ["LarderOData", "LarderHTTP", "TestSupport"], swiftSettings: common),
+      name: "LarderODataTests", dependencies: ["LarderOData", "LarderHTTP", "LarderTestSupport"], swiftSettings: common),
     .testTarget(
-      name: "LarderODataXMLTests", dependencies: ["LarderODataXML", "LarderOData", "TestSupport"], swiftSettings: common
+      name: "LarderODataXMLTests", dependencies: ["LarderODataXML", "LarderOData", "LarderTestSupport"],
+      swiftSettings: common
     ),
     .testTarget(
       name: "TransportTests",
-      dependencies: ["LarderCurl", "LarderURLSession", "LarderHTTP", "TestSupport"], swiftSettings: common),
+      dependencies: ["LarderCurl", "LarderURLSession", "LarderHTTP", "LarderTestSupport"], swiftSettings: common),
     .testTarget(
-      name: "LarderStorageTests", dependencies: ["LarderStorage", "TestSupport", "StorageRig"], swiftSettings: common),
+      name: "LarderStorageTests", dependencies: ["LarderStorage", "LarderTestSupport", "StorageRig"],
+      swiftSettings: common),
     .executableTarget(
       name: "StorageRig", dependencies: ["LarderStorage"], path: "Tests/StorageRig", swiftSettings: common),
     .testTarget(
       name: "LarderServiceTests",
       dependencies: [
-        "LarderService", "LarderOData", "LarderODataXML", "LarderHTTP", "LarderCore", "LarderCurl", "TestSupport",
+        "LarderService", "LarderOData", "LarderODataXML", "LarderHTTP", "LarderCore", "LarderCurl", "LarderTestSupport",
       ],
       swiftSettings: common),
     .testTarget(
       name: "LarderOnlineTests",
       dependencies: [
-        "LarderOnline", "LarderService", "LarderOData", "LarderHTTP", "LarderStorage", "LarderCurl", "TestSupport",
+        "LarderOnline", "LarderService", "LarderOData", "LarderHTTP", "LarderStorage", "LarderCurl",
+        "LarderTestSupport",
         "CrashRig",
       ], swiftSettings: common),
     .testTarget(
@@ -163,7 +167,7 @@ let package = Package(
       dependencies: [
         "LarderOffline", "LarderService", "LarderOData", "LarderODataXML", "LarderHTTP", "LarderCore", "LarderStorage",
         "LarderCurl",
-        "TestSupport", "CrashRig",
+        "LarderTestSupport", "CrashRig",
       ], swiftSettings: touchingC),
     .executableTarget(
       name: "CrashRig",
@@ -177,17 +181,18 @@ let package = Package(
     .testTarget(
       name: "LarderContentTests",
       dependencies: [
-        "LarderContent", "LarderHTTP", "LarderCore", "LarderStorage", "LarderCurl", "TestSupport", "CrashRig",
+        "LarderContent", "LarderHTTP", "LarderCore", "LarderStorage", "LarderCurl", "LarderTestSupport", "CrashRig",
       ],
       swiftSettings: common),
     .testTarget(
       name: "LarderObjectsTests",
-      dependencies: ["LarderObjects", "LarderCore", "LarderStorage", "TestSupport", "CrashRig"],
+      dependencies: ["LarderObjects", "LarderCore", "LarderStorage", "LarderTestSupport", "CrashRig"],
       swiftSettings: common),
     .testTarget(
       name: "LarderCommandsTests",
       dependencies: [
-        "LarderCommands", "LarderOffline", "LarderOData", "LarderHTTP", "LarderObjects", "LarderStorage", "TestSupport",
+        "LarderCommands", "LarderOffline", "LarderOData", "LarderHTTP", "LarderObjects", "LarderStorage",
+        "LarderTestSupport",
       ],
       exclude: testsNotHere, swiftSettings: common),
     .testTarget(
@@ -196,9 +201,9 @@ let package = Package(
         "LarderOnline", "LarderOffline", "LarderContent", "LarderObjects", "LarderService", "LarderOData",
         "LarderODataXML",
         "LarderHTTP",
-        "LarderCurl", "TestSupport",
+        "LarderCurl", "LarderTestSupport",
       ], swiftSettings: common),
-    .testTarget(name: "ArchitectureTests", dependencies: ["TestSupport"], swiftSettings: common),
+    .testTarget(name: "ArchitectureTests", dependencies: ["LarderTestSupport"], swiftSettings: common),
   ]
 )
 
@@ -212,7 +217,7 @@ let package = Package(
       swiftSettings: touchingC),
     .testTarget(
       name: "LarderServerTests",
-      dependencies: ["LarderServer", "LarderContent", "LarderHTTP", "LarderCore", "LarderCurl", "TestSupport"],
+      dependencies: ["LarderServer", "LarderContent", "LarderHTTP", "LarderCore", "LarderCurl", "LarderTestSupport"],
       swiftSettings: common),
   ]
 #endif

@@ -1,5 +1,5 @@
 import Foundation
-import TestSupport
+import LarderTestSupport
 import Testing
 
 /// The gates, run on the project as it is. Each has a test in `GateTests` that it fails on a bad sample.
@@ -16,7 +16,7 @@ struct ArchitectureTests {
   func manifest() throws {
     let manifest = try #require(SourceFile.all(below: ["Package.swift"]).first)
     var declared = ImportMatrix.dependencies(manifest: manifest.text)
-    for rig in ["TestSupport", "CrashRig", "StorageRig", "HistoryRig", "HistoryRunner"] { declared[rig] = nil }
+    for rig in ["LarderTestSupport", "CrashRig", "StorageRig", "HistoryRig", "HistoryRunner"] { declared[rig] = nil }
     #expect(declared == ImportMatrix.rows.mapValues(\.targets))
   }
 

@@ -1,5 +1,5 @@
 import Foundation
-import TestSupport
+import LarderTestSupport
 
 /// A text file of the project, as the gates read it.
 struct SourceFile: Sendable {

@@ -1,6 +1,6 @@
 import Foundation
 import HistoryRig
-import TestSupport
+import LarderTestSupport
 import Testing
 
 /// How long histories are begun, and how many: `LARDER_HISTORY_SECONDS` and `LARDER_HISTORIES` ask for others than a minute.

@@ -3,7 +3,7 @@ import LarderCurl
 import LarderHTTP
 import LarderOData
 import LarderService
-import TestSupport
+import LarderTestSupport
 import Testing
 
 /// A conversation with a real service over the real transport.

@@ -1,6 +1,6 @@
 import Foundation
+import LarderTestSupport
 import Synchronization
-import TestSupport
 import Testing
 
 @Suite("The rig: mock-sap", .mockSAP("--no-csrf"), .timeLimit(.minutes(5)))

@@ -5,7 +5,7 @@ import LarderHTTP
 import LarderObjects
 import LarderOnline
 import LarderService
-import TestSupport
+import LarderTestSupport
 import Testing
 
 @Suite("A reader that is cancelled ends its transfer", .timeLimit(.minutes(5)))

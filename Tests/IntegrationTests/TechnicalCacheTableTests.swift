@@ -3,7 +3,7 @@ import LarderCurl
 import LarderOData
 import LarderOnline
 import LarderService
-import TestSupport
+import LarderTestSupport
 import Testing
 
 /// The table of the technical cache, every cell of it, on a real server.

@@ -1,6 +1,6 @@
 import Foundation
 import LarderHTTP
-import TestSupport
+import LarderTestSupport
 import Testing
 
 @testable import LarderCommands

@@ -1,5 +1,5 @@
 import LarderHTTP
-import TestSupport
+import LarderTestSupport
 import Testing
 
 @Suite("Structured fields (RFC 9651)", .timeLimit(.minutes(5)))

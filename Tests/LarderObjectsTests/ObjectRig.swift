@@ -2,8 +2,8 @@ import Foundation
 import LarderCore
 import LarderObjects
 import LarderStorage
+import LarderTestSupport
 import Synchronization
-import TestSupport
 
 @testable import CrashRig
 

@@ -2,7 +2,7 @@ import Foundation
 import LarderHTTP
 import LarderOnline
 import LarderService
-import TestSupport
+import LarderTestSupport
 import Testing
 
 /// Batches on the scripted service: each part is answered as a request of its own, in multipart as V4 writes it.

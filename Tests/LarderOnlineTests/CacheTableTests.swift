@@ -1,7 +1,7 @@
 import Foundation
 import LarderHTTP
 import LarderService
-import TestSupport
+import LarderTestSupport
 import Testing
 
 @testable import LarderOnline

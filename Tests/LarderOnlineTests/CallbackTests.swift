@@ -2,8 +2,8 @@ import Foundation
 import LarderHTTP
 import LarderOnline
 import LarderService
+import LarderTestSupport
 import Synchronization
-import TestSupport
 import Testing
 
 @Suite("Callbacks and their responses", .timeLimit(.minutes(5)))

@@ -3,8 +3,8 @@ import LarderHTTP
 import LarderOData
 import LarderOnline
 import LarderService
+import LarderTestSupport
 import Synchronization
-import TestSupport
 import Testing
 
 @Suite("Scheduled changes of one resource reach the service in the order of the calls", .timeLimit(.minutes(5)))

@@ -2,7 +2,7 @@ import Foundation
 import LarderHTTP
 import LarderOnline
 import LarderService
-import TestSupport
+import LarderTestSupport
 import Testing
 
 // Without an import of Storage: the store's own module names the key.

@@ -2,7 +2,7 @@ import Foundation
 import LarderHTTP
 import LarderOnline
 import LarderService
-import TestSupport
+import LarderTestSupport
 import Testing
 
 @Suite("Whose entries they are", .timeLimit(.minutes(5)))

@@ -2,8 +2,8 @@ import Foundation
 import LarderHTTP
 import LarderService
 import LarderStorage
+import LarderTestSupport
 import Synchronization
-import TestSupport
 import Testing
 
 @testable import LarderOnline

@@ -1,8 +1,8 @@
 import Foundation
 import LarderOnline
 import LarderService
+import LarderTestSupport
 import Synchronization
-import TestSupport
 import Testing
 
 @Suite("Opening with a listener", .timeLimit(.minutes(5)))

@@ -2,8 +2,8 @@ import Foundation
 import LarderHTTP
 import LarderOnline
 import LarderService
+import LarderTestSupport
 import Synchronization
-import TestSupport
 import Testing
 
 @Suite("Openings and closings that overlap", .timeLimit(.minutes(5)))

@@ -2,8 +2,8 @@ import Foundation
 import LarderHTTP
 import LarderOnline
 import LarderService
+import LarderTestSupport
 import Synchronization
-import TestSupport
 import Testing
 
 @Suite("Revalidation", .timeLimit(.minutes(5)))

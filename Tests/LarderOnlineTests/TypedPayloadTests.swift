@@ -3,7 +3,7 @@ import LarderHTTP
 import LarderOData
 import LarderOnline
 import LarderService
-import TestSupport
+import LarderTestSupport
 import Testing
 
 @Suite("Online, a response's payload has the types of the service's model", .timeLimit(.minutes(2)))

@@ -1,6 +1,6 @@
 import LarderHTTP
 import LarderServer
-import TestSupport
+import LarderTestSupport
 import Testing
 
 @Suite("Responses to requests whose content is still on its way", .timeLimit(.minutes(5)))

@@ -1,6 +1,6 @@
 import LarderHTTP
 import LarderServer
-import TestSupport
+import LarderTestSupport
 import Testing
 
 @Suite("Interim responses through the proxy (RFC 9110 §15.2)", .timeLimit(.minutes(5)))

@@ -1,7 +1,7 @@
 import LarderHTTP
 import LarderServer
+import LarderTestSupport
 import Synchronization
-import TestSupport
 import Testing
 
 @Suite("Hits that are answered at once", .timeLimit(.minutes(5)))

@@ -1,7 +1,7 @@
 import LarderHTTP
 import LarderServer
+import LarderTestSupport
 import Synchronization
-import TestSupport
 import Testing
 
 @Suite("A proxy's cache, and an upstream server that fails", .timeLimit(.minutes(5)))

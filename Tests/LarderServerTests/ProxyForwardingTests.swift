@@ -1,7 +1,7 @@
 import LarderHTTP
 import LarderServer
+import LarderTestSupport
 import Synchronization
-import TestSupport
 import Testing
 
 #if canImport(FoundationEssentials)

@@ -2,8 +2,8 @@ import LarderContent
 import LarderCurl
 import LarderHTTP
 import LarderServer
+import LarderTestSupport
 import Synchronization
-import TestSupport
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials

@@ -1,7 +1,7 @@
 import Foundation
 import LarderHTTP
 import LarderServer
-import TestSupport
+import LarderTestSupport
 import Testing
 
 @Suite("Clients that leave in the middle of a request", .timeLimit(.minutes(5)))

@@ -1,8 +1,8 @@
 import LarderCurl
 import LarderHTTP
 import LarderServer
+import LarderTestSupport
 import Synchronization
-import TestSupport
 import Testing
 
 #if canImport(FoundationEssentials)

@@ -1,7 +1,7 @@
 import LarderHTTP
 import LarderServer
+import LarderTestSupport
 import Synchronization
-import TestSupport
 import Testing
 
 /// A request that must be refused, with its status.

@@ -1,7 +1,7 @@
 import LarderHTTP
 import LarderServer
+import LarderTestSupport
 import Synchronization
-import TestSupport
 import Testing
 
 @Suite("The heads of requests and responses", .timeLimit(.minutes(5)))

@@ -1,8 +1,8 @@
 import Dispatch
 import LarderHTTP
 import LarderServer
+import LarderTestSupport
 import Synchronization
-import TestSupport
 import Testing
 
 @Suite("The server's end", .timeLimit(.minutes(5)))

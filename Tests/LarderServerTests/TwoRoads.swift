@@ -4,8 +4,8 @@ import LarderCore
 import LarderCurl
 import LarderHTTP
 import LarderServer
+import LarderTestSupport
 import Synchronization
-import TestSupport
 
 /// Two proxies before one upstream server: one answers at once what it can, the other suspends before everything.
 final class TwoRoads: Sendable {

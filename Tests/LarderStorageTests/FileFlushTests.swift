@@ -1,6 +1,6 @@
 import Foundation
 import LarderStorage
-import TestSupport
+import LarderTestSupport
 import Testing
 
 @Suite("The flush of a file to the disk itself", .timeLimit(.minutes(5)))

@@ -1,6 +1,6 @@
 import Foundation
 import LarderStorage
-import TestSupport
+import LarderTestSupport
 import Testing
 
 @Suite("Names of files on file systems that fold them", .timeLimit(.minutes(5)))

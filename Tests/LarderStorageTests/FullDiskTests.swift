@@ -1,6 +1,6 @@
 import Foundation
 import LarderStorage
-import TestSupport
+import LarderTestSupport
 import Testing
 
 #if canImport(Glibc)

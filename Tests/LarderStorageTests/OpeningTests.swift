@@ -1,6 +1,6 @@
 import Foundation
 import LarderStorage
-import TestSupport
+import LarderTestSupport
 import Testing
 
 @Suite("Opening files", .timeLimit(.minutes(5)))

@@ -1,6 +1,6 @@
 import Foundation
 import LarderStorage
-import TestSupport
+import LarderTestSupport
 import Testing
 
 @Suite("Files that may not be written to", .timeLimit(.minutes(2)))

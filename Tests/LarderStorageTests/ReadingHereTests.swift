@@ -1,5 +1,5 @@
 import LarderStorage
-import TestSupport
+import LarderTestSupport
 import Testing
 
 @Suite("Databases: reading on the caller's thread", .timeLimit(.minutes(5)))

@@ -1,5 +1,5 @@
 import LarderStorage
-import TestSupport
+import LarderTestSupport
 import Testing
 
 @Suite("Batches of rows, cursors, sessions", .timeLimit(.minutes(1)))

@@ -1,5 +1,5 @@
 import LarderStorage
-import TestSupport
+import LarderTestSupport
 import Testing
 
 /// Adds the lengths of texts; fails on a blob.

@@ -1,7 +1,7 @@
 import Foundation
 @_spi(Stores) import LarderStorage
+import LarderTestSupport
 import Synchronization
-import TestSupport
 import Testing
 
 @Suite("Storage: the number that processes share, and what was used last", .timeLimit(.minutes(5)))

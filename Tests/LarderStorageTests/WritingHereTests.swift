@@ -1,7 +1,7 @@
 import Dispatch
 import Foundation
 import LarderStorage
-import TestSupport
+import LarderTestSupport
 import Testing
 
 @Suite("Databases: writing on the caller's thread", .timeLimit(.minutes(5)))

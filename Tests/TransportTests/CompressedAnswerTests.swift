@@ -1,6 +1,6 @@
 import LarderCurl
 import LarderHTTP
-import TestSupport
+import LarderTestSupport
 import Testing
 
 // On libcurl alone: URLSession undoes codings by itself, and cannot be told not to.

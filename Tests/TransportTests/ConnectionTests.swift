@@ -1,7 +1,7 @@
 import Foundation
 import LarderCurl
 import LarderHTTP
-import TestSupport
+import LarderTestSupport
 import Testing
 
 @Suite("Connections", .timeLimit(.minutes(5)))

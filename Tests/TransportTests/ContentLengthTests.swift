@@ -1,6 +1,6 @@
 import Foundation
 import LarderHTTP
-import TestSupport
+import LarderTestSupport
 import Testing
 
 @Suite("The length of an answer's content (RFC 9112 §6.3)", .timeLimit(.minutes(5)))

@@ -1,7 +1,7 @@
 import Foundation
 import LarderHTTP
+import LarderTestSupport
 import Synchronization
-import TestSupport
 import Testing
 
 @Suite("An exchange", .timeLimit(.minutes(5)))

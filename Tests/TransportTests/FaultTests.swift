@@ -1,7 +1,7 @@
 import Foundation
 import LarderCurl
 import LarderHTTP
-import TestSupport
+import LarderTestSupport
 import Testing
 
 @Suite("Faults", .timeLimit(.minutes(5)))

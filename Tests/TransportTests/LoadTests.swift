@@ -1,8 +1,8 @@
 import Foundation
 import LarderCurl
 import LarderHTTP
+import LarderTestSupport
 import Synchronization
-import TestSupport
 import Testing
 
 /// One test at a time, as they look at what the whole process holds.

@@ -1,5 +1,5 @@
 import Foundation
-import TestSupport
+import LarderTestSupport
 
 /// A real server: Debian's nginx (package `nginx-light`, with `openssl` for its throw-away CA) on free loopback ports, with
 /// its files in a temporary folder; stopped, and the folder removed, by ``stop()``.

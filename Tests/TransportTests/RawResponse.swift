@@ -1,5 +1,5 @@
 import LarderHTTP
-import TestSupport
+import LarderTestSupport
 
 /// A response as bytes, made from a seed, and what a client is to make of it.
 struct RawResponse: Sendable {

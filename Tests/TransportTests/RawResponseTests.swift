@@ -1,8 +1,8 @@
 import Foundation
 import LarderCurl
 import LarderHTTP
+import LarderTestSupport
 import Synchronization
-import TestSupport
 import Testing
 
 /// How long random responses are sent: `LARDER_SOAK_SECONDS` asks for more than 20.

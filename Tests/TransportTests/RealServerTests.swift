@@ -1,9 +1,9 @@
 import Foundation
 import LarderCurl
 import LarderHTTP
+import LarderTestSupport
 import LarderURLSession
 import Synchronization
-import TestSupport
 import Testing
 
 @Suite("Against nginx", .timeLimit(.minutes(5)))

@@ -1,8 +1,8 @@
 import Foundation
 import LarderCurl
 import LarderHTTP
+import LarderTestSupport
 import LarderURLSession
-import TestSupport
 import Testing
 
 /// The two transports, as the arguments of one test body.

@@ -1,6 +1,6 @@
 import Foundation
 import LarderHTTP
-import TestSupport
+import LarderTestSupport
 import Testing
 
 /// The server is a tool of every other suite, so it is tested without any transport: over `curl`'s own program.

@@ -1,6 +1,6 @@
 import LarderCurl
 import LarderHTTP
-import TestSupport
+import LarderTestSupport
 import Testing
 
 @Suite("Transfer codings (RFC 9112 §7)", .timeLimit(.minutes(5)))

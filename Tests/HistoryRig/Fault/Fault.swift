@@ -1,4 +1,4 @@
-package import TestSupport
+package import LarderTestSupport
 
 /// What goes wrong between a store and its service.
 package enum Fault: Sendable, Hashable {

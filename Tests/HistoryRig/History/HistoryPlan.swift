@@ -1,4 +1,4 @@
-import TestSupport
+import LarderTestSupport
 
 /// One step of a history: what is done, by which store, and the number that decides the rest.
 package struct HistoryStep: Sendable, Hashable, CustomStringConvertible {

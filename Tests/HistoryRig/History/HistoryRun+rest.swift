@@ -1,6 +1,6 @@
 import LarderOData
 import LarderOffline
-import TestSupport
+import LarderTestSupport
 
 // The steps that bring changes to the service, rows from it, and what was rejected out of the archive.
 extension HistoryRun {

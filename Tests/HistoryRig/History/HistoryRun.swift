@@ -1,7 +1,7 @@
 import LarderOData
 import LarderOffline
 import LarderService
-import TestSupport
+import LarderTestSupport
 
 /// Carries out a history, keeps its trace, and says what must not have happened.
 package final class HistoryRun {

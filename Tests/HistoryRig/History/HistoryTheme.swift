@@ -1,4 +1,4 @@
-import TestSupport
+import LarderTestSupport
 
 /// What a history is mostly about: faults that hide behind others are found sooner where steps and services fit.
 package enum HistoryTheme: String, Sendable, CaseIterable {

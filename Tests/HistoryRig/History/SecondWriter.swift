@@ -1,6 +1,6 @@
 import LarderHTTP
 import LarderOData
-package import TestSupport
+package import LarderTestSupport
 
 /// Other clients of the service, which edit, delete, create anew and link entities between the requests of the stores.
 package enum SecondWriter {

@@ -3,8 +3,8 @@ import LarderHTTP
 import LarderOData
 import LarderOffline
 import LarderService
+import LarderTestSupport
 import Synchronization
-import TestSupport
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials

@@ -1,4 +1,4 @@
-package import TestSupport
+package import LarderTestSupport
 
 /// How a model service behaves.
 package struct ModelKind: Sendable, Hashable {

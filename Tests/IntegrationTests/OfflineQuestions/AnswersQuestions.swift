@@ -1,5 +1,5 @@
 import Foundation
-import TestSupport
+import LarderTestSupport
 
 // Same question, same answer: how the offline store is held against the services that it copies.
 //

@@ -1,4 +1,4 @@
-import TestSupport
+import LarderTestSupport
 import Testing
 
 /// Sends the requests of excuses and sees the faults there.

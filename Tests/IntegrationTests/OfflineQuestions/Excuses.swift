@@ -1,6 +1,6 @@
 import Foundation
 import LarderOData
-import TestSupport
+import LarderTestSupport
 
 /// A fault of a server: answers may differ by it, and by nothing else.
 struct Excuse: Sendable {

@@ -1,6 +1,6 @@
 import LarderOData
 import LarderODataXML
-import TestSupport
+import LarderTestSupport
 
 /// What a service holds: its model, its rows, and the values that stand in them.
 struct QuestionData: Sendable {

@@ -1,5 +1,5 @@
 import LarderOData
-import TestSupport
+import LarderTestSupport
 
 /// Makes questions: the same ones for the same seed, model, data and reach.
 struct QuestionWriter {

@@ -1,5 +1,5 @@
 import LarderOData
-import TestSupport
+import LarderTestSupport
 import Testing
 
 extension ServiceAnswers {

@@ -1,6 +1,6 @@
 import Foundation
 import LarderOData
-import TestSupport
+import LarderTestSupport
 
 /// Asks both sides the same questions.
 struct SameAnswerRun {

@@ -1,5 +1,5 @@
 import LarderOData
-import TestSupport
+import LarderTestSupport
 import Testing
 
 /// Asks a service and a copy of it the same questions; each difference that no excuse covers is an issue.

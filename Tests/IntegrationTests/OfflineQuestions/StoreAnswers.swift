@@ -4,7 +4,7 @@ import LarderHTTP
 import LarderOData
 import LarderOffline
 import LarderService
-import TestSupport
+import LarderTestSupport
 
 /// An offline store after a download; whatever it asks of the network from then on fails.
 final class StoreAnswers: AnswersQuestions {

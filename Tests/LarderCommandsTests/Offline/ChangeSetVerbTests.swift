@@ -1,6 +1,6 @@
 import Foundation
 import LarderOData
-import TestSupport
+import LarderTestSupport
 import Testing
 
 @testable import LarderCommands

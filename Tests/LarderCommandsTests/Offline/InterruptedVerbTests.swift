@@ -1,7 +1,7 @@
 import LarderHTTP
 import LarderOData
+import LarderTestSupport
 import Synchronization
-import TestSupport
 import Testing
 
 @testable import LarderCommands

@@ -4,7 +4,7 @@ import LarderOData
 import LarderObjects
 import LarderOffline
 import LarderStorage
-import TestSupport
+import LarderTestSupport
 import Testing
 
 @testable import LarderCommands

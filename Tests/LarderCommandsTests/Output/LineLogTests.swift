@@ -1,6 +1,6 @@
 import Dispatch
+import LarderTestSupport
 import Synchronization
-import TestSupport
 import Testing
 
 @testable import LarderCommands

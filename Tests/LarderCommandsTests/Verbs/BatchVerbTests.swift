@@ -1,7 +1,7 @@
 import Foundation
 import LarderHTTP
 import LarderOData
-import TestSupport
+import LarderTestSupport
 import Testing
 
 @testable import LarderCommands

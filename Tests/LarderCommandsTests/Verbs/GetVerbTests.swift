@@ -1,6 +1,6 @@
 import LarderHTTP
 import LarderOData
-import TestSupport
+import LarderTestSupport
 import Testing
 
 @testable import LarderCommands

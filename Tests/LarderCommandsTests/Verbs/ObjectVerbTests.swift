@@ -1,7 +1,7 @@
 import Foundation
 import LarderOData
 import LarderObjects
-import TestSupport
+import LarderTestSupport
 import Testing
 
 @testable import LarderCommands

@@ -1,7 +1,7 @@
 import Dispatch
 import Foundation
 import LarderHTTP
-import TestSupport
+import LarderTestSupport
 import Testing
 
 @testable import LarderCommands

@@ -1,5 +1,5 @@
 import LarderHTTP
-import TestSupport
+import LarderTestSupport
 
 @testable import LarderContent
 

@@ -2,8 +2,8 @@ import Foundation
 import LarderContent
 import LarderHTTP
 import LarderStorage
+import LarderTestSupport
 import Synchronization
-import TestSupport
 import Testing
 
 @testable import CrashRig

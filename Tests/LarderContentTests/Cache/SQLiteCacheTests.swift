@@ -1,7 +1,7 @@
 import Foundation
 import LarderHTTP
 import LarderStorage
-import TestSupport
+import LarderTestSupport
 import Testing
 
 @testable import CrashRig

@@ -1,6 +1,6 @@
 import Foundation
 import LarderStorage
-import TestSupport
+import LarderTestSupport
 import Testing
 
 @testable import LarderContent

@@ -1,6 +1,6 @@
 import Foundation
+import LarderTestSupport
 import Synchronization
-import TestSupport
 import Testing
 
 @testable import LarderContent

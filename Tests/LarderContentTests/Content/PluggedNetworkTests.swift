@@ -2,7 +2,7 @@ import Foundation
 import LarderContent
 import LarderCore
 import LarderHTTP
-import TestSupport
+import LarderTestSupport
 import Testing
 
 @Suite("Networks that are not there", .timeLimit(.minutes(5)))

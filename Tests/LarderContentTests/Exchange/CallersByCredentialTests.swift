@@ -1,7 +1,7 @@
 import Foundation
 import LarderContent
 import LarderHTTP
-import TestSupport
+import LarderTestSupport
 import Testing
 
 @Suite("Responses to different credentials are never exchanged", .timeLimit(.minutes(5)))

@@ -1,7 +1,7 @@
 import Foundation
 import LarderCore
 import LarderHTTP
-import TestSupport
+import LarderTestSupport
 import Testing
 
 @testable import LarderContent

@@ -1,6 +1,6 @@
 import LarderContent
 import LarderHTTP
-import TestSupport
+import LarderTestSupport
 import Testing
 
 /// Two engines over one folder stand for two processes: they share nothing but its files.

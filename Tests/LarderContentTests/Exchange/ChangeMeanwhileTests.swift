@@ -1,6 +1,6 @@
 import LarderContent
 import LarderHTTP
-import TestSupport
+import LarderTestSupport
 import Testing
 
 /// Each race with its order fixed: the network and the commit of the cache wait for the test.

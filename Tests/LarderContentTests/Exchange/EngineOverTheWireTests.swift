@@ -2,7 +2,7 @@ import Foundation
 import LarderContent
 import LarderCurl
 import LarderHTTP
-import TestSupport
+import LarderTestSupport
 import Testing
 
 @Suite("The engine over real connections", .timeLimit(.minutes(5)))

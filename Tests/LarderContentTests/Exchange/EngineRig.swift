@@ -2,8 +2,8 @@ import Foundation
 import LarderContent
 import LarderCore
 import LarderHTTP
+import LarderTestSupport
 import Synchronization
-import TestSupport
 
 /// An engine over a shelf and a hand-driven network, with a clock that the test sets.
 struct EngineRig: Sendable {

@@ -2,7 +2,7 @@ import Foundation
 import LarderContent
 import LarderCore
 import LarderHTTP
-import TestSupport
+import LarderTestSupport
 import Testing
 
 @Suite("A cache that fails fails no request", .timeLimit(.minutes(5)))

@@ -1,8 +1,8 @@
 import Foundation
 import LarderContent
 import LarderHTTP
+import LarderTestSupport
 import Synchronization
-import TestSupport
 import Testing
 
 @testable import CrashRig

@@ -1,7 +1,7 @@
 import Foundation
 import LarderContent
 import LarderHTTP
-import TestSupport
+import LarderTestSupport
 import Testing
 
 /// RFC 9111 §4: where several stored responses fit, the most recent one is used.

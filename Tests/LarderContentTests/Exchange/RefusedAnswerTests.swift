@@ -2,7 +2,7 @@ import Foundation
 import LarderContent
 import LarderCurl
 import LarderHTTP
-import TestSupport
+import LarderTestSupport
 import Testing
 
 @Suite("Answers that are neither stored nor passed on", .timeLimit(.minutes(5)))

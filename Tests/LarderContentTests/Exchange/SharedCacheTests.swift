@@ -2,7 +2,7 @@ import Foundation
 import LarderContent
 import LarderCore
 import LarderHTTP
-import TestSupport
+import LarderTestSupport
 import Testing
 
 @Suite("A cache that several clients share (RFC 9111 §5.2.2.7)", .timeLimit(.minutes(5)))

@@ -1,7 +1,7 @@
 import Foundation
 import LarderContent
 import LarderHTTP
-import TestSupport
+import LarderTestSupport
 import Testing
 
 /// RFC 9111 §4: a cache may use a response that is stored or storable to satisfy several requests, and no other.

@@ -1,7 +1,7 @@
 import Foundation
 import LarderContent
 import LarderHTTP
-import TestSupport
+import LarderTestSupport
 import Testing
 
 @Suite("Shared transfers", .timeLimit(.minutes(5)))

@@ -3,8 +3,8 @@ import LarderContent
 import LarderCore
 import LarderHTTP
 import LarderStorage
+import LarderTestSupport
 import Synchronization
-import TestSupport
 
 @testable import CrashRig
 

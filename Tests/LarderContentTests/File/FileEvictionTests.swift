@@ -2,8 +2,8 @@ import Foundation
 import LarderContent
 import LarderCore
 import LarderHTTP
+import LarderTestSupport
 import Synchronization
-import TestSupport
 import Testing
 
 /// Two clocks that a test sets.

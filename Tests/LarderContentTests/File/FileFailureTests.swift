@@ -1,8 +1,8 @@
 import Foundation
 import LarderContent
 import LarderHTTP
+import LarderTestSupport
 import Synchronization
-import TestSupport
 import Testing
 
 /// Makes one system call fail: the n-th of a kind from now on, or all of them from there.

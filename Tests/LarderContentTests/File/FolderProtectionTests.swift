@@ -1,7 +1,7 @@
 import Foundation
 import LarderStorage
+import LarderTestSupport
 import Synchronization
-import TestSupport
 import Testing
 
 @testable import LarderContent

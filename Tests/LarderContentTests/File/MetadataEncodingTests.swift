@@ -1,6 +1,6 @@
 import LarderContent
 import LarderHTTP
-import TestSupport
+import LarderTestSupport
 import Testing
 
 @Suite("Metadata as bytes", .timeLimit(.minutes(5)))

@@ -1,5 +1,5 @@
 import LarderContent
-import TestSupport
+import LarderTestSupport
 import Testing
 
 @Suite("Sets of byte ranges", .timeLimit(.minutes(5)))

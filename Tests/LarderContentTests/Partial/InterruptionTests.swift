@@ -2,7 +2,7 @@ import Foundation
 import LarderContent
 import LarderCurl
 import LarderHTTP
-import TestSupport
+import LarderTestSupport
 import Testing
 
 @Suite("Downloads that break off, and go on (RFC 9111 §3.3)", .timeLimit(.minutes(5)))

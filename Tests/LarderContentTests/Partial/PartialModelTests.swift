@@ -1,7 +1,7 @@
 import Foundation
 import LarderContent
 import LarderHTTP
-import TestSupport
+import LarderTestSupport
 import Testing
 
 /// Compared with a model: a representation as an array of bytes, and a server that sends slices of it.

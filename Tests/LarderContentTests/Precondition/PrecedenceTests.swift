@@ -2,8 +2,8 @@ import Foundation
 import LarderContent
 import LarderCore
 import LarderHTTP
+import LarderTestSupport
 import Synchronization
-import TestSupport
 import Testing
 
 /// Conditions and ranges together, through the engine: the caller gets what the server itself would say.

@@ -1,7 +1,7 @@
 import LarderContent
 import LarderCore
 import LarderHTTP
-import TestSupport
+import LarderTestSupport
 import Testing
 
 @Suite("Entity tags and Vary that differ between variants (RFC 9111 §4.1, §4.3.4)", .timeLimit(.minutes(5)))

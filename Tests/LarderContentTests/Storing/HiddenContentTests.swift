@@ -1,7 +1,7 @@
 import Foundation
 import LarderContent
 import LarderHTTP
-import TestSupport
+import LarderTestSupport
 import Testing
 
 @Suite("An error never replaces or removes a stored success", .timeLimit(.minutes(5)))

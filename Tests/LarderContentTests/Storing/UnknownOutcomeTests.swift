@@ -1,7 +1,7 @@
 import Foundation
 import LarderContent
 import LarderHTTP
-import TestSupport
+import LarderTestSupport
 import Testing
 
 @Suite("Unsafe requests whose outcome is unknown (RFC 9111 §4.4)", .timeLimit(.minutes(5)))

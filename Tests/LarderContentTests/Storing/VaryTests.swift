@@ -1,5 +1,5 @@
 import LarderHTTP
-import TestSupport
+import LarderTestSupport
 import Testing
 
 @testable import LarderContent

@@ -1,7 +1,7 @@
 import Foundation
 import LarderHTTP
 import LarderOData
-import TestSupport
+import LarderTestSupport
 import Testing
 
 @Suite("Batches are understood by real services", .timeLimit(.minutes(5)), .odataPy(), .mockSAP("--no-csrf"))

@@ -1,6 +1,6 @@
 import LarderHTTP
 import LarderOData
-import TestSupport
+import LarderTestSupport
 import Testing
 
 @Suite("JSON batches are written and read", .timeLimit(.minutes(5)))

@@ -1,7 +1,7 @@
 import Foundation
 import LarderHTTP
 import LarderOData
-import TestSupport
+import LarderTestSupport
 import Testing
 
 @Suite("Multipart batches are read", .timeLimit(.minutes(5)))

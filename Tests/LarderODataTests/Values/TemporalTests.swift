@@ -1,5 +1,5 @@
 import LarderOData
-import TestSupport
+import LarderTestSupport
 import Testing
 
 @Suite("Dates, times, moments and durations", .timeLimit(.minutes(5)))

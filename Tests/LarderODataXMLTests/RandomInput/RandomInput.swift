@@ -1,5 +1,5 @@
 import LarderOData
-import TestSupport
+import LarderTestSupport
 
 /// Documents made of the words that a reader knows, at places where no service puts them.
 struct RandomInput {

@@ -1,7 +1,7 @@
 import Foundation
 import LarderOData
 import LarderODataXML
-import TestSupport
+import LarderTestSupport
 import Testing
 
 /// What a service or a file may hold in place of what it should: reading ends with a value or a typed error, never with a

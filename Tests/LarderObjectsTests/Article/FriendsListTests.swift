@@ -1,7 +1,7 @@
 import Foundation
 import LarderObjects
+import LarderTestSupport
 import Synchronization
-import TestSupport
 import Testing
 
 @Suite("The article's friends list", .timeLimit(.minutes(5)))

@@ -1,7 +1,7 @@
 import Foundation
 import LarderObjects
+import LarderTestSupport
 import Synchronization
-import TestSupport
 import Testing
 
 @testable import CrashRig

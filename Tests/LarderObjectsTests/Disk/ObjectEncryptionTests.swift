@@ -1,6 +1,6 @@
 import Foundation
 import LarderObjects
-import TestSupport
+import LarderTestSupport
 import Testing
 
 // Without an import of Storage: the store's own module names the key.

@@ -1,6 +1,6 @@
 import Foundation
 import LarderObjects
-import TestSupport
+import LarderTestSupport
 import Testing
 
 @Suite("Objects: expiry and limits", .timeLimit(.minutes(5)))

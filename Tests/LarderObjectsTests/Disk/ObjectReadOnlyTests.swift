@@ -1,7 +1,7 @@
 import Foundation
 import LarderObjects
 import LarderStorage
-import TestSupport
+import LarderTestSupport
 import Testing
 
 @testable import CrashRig

@@ -1,6 +1,6 @@
 import Foundation
 import LarderObjects
-import TestSupport
+import LarderTestSupport
 import Testing
 
 @Suite("Objects: selections, ranges, pages", .timeLimit(.minutes(5)))

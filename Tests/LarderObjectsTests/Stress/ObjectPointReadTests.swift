@@ -1,7 +1,7 @@
 import Foundation
 import LarderObjects
+import LarderTestSupport
 import Synchronization
-import TestSupport
 import Testing
 
 /// A value that takes as long to decode as the test wants.

@@ -1,6 +1,6 @@
 import Foundation
 import LarderObjects
-import TestSupport
+import LarderTestSupport
 import Testing
 
 @Suite("Objects: transactions", .timeLimit(.minutes(5)))

@@ -1,6 +1,6 @@
 import Foundation
 import LarderObjects
-import TestSupport
+import LarderTestSupport
 import Testing
 
 @Suite("Objects: values by key", .timeLimit(.minutes(5)))

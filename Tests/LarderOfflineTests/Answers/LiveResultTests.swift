@@ -1,6 +1,6 @@
 import LarderOData
 import LarderStorage
-import TestSupport
+import LarderTestSupport
 import Testing
 
 @testable import CrashRig

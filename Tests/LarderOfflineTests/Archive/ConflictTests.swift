@@ -1,8 +1,8 @@
 import LarderOData
 import LarderService
 import LarderStorage
+import LarderTestSupport
 import Synchronization
-import TestSupport
 import Testing
 
 @testable import LarderOffline

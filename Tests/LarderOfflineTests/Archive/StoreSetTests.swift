@@ -2,7 +2,7 @@ import Foundation
 import LarderOData
 import LarderService
 import LarderStorage
-import TestSupport
+import LarderTestSupport
 import Testing
 
 @testable import LarderOffline

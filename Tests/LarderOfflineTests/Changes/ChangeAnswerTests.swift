@@ -1,7 +1,7 @@
 import LarderHTTP
 import LarderOData
 import LarderService
-import TestSupport
+import LarderTestSupport
 import Testing
 
 @testable import LarderOffline

@@ -1,7 +1,7 @@
 import LarderOData
 import LarderService
 import LarderStorage
-import TestSupport
+import LarderTestSupport
 import Testing
 
 @testable import LarderOffline

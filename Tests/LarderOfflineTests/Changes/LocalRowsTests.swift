@@ -1,5 +1,5 @@
 import LarderStorage
-import TestSupport
+import LarderTestSupport
 import Testing
 
 @testable import LarderOffline

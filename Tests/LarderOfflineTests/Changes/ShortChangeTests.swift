@@ -2,7 +2,7 @@ import LarderCore
 import LarderOData
 import LarderService
 import LarderStorage
-import TestSupport
+import LarderTestSupport
 import Testing
 
 @testable import CrashRig

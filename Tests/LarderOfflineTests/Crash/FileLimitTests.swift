@@ -1,4 +1,4 @@
-import TestSupport
+import LarderTestSupport
 import Testing
 
 @Suite("Offline store: a process whose files may not grow", .timeLimit(.minutes(3)))

@@ -1,5 +1,5 @@
 import Foundation
-import TestSupport
+import LarderTestSupport
 import Testing
 
 /// How often a process is killed; `LARDER_KILLS` asks for more.

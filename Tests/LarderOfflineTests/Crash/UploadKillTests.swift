@@ -2,8 +2,8 @@ import Foundation
 import LarderOData
 import LarderService
 import LarderStorage
+import LarderTestSupport
 import Synchronization
-import TestSupport
 import Testing
 
 @testable import CrashRig

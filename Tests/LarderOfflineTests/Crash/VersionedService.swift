@@ -1,7 +1,7 @@
 import Foundation
 import LarderHTTP
+import LarderTestSupport
 import Synchronization
-import TestSupport
 
 /// A V4 service that has states by number: every row of a state carries it, and pages and delta links keep to theirs.
 ///

@@ -1,7 +1,7 @@
 import Foundation
 import LarderOData
 import LarderService
-import TestSupport
+import LarderTestSupport
 import Testing
 
 @testable import CrashRig

@@ -3,7 +3,7 @@ import LarderHTTP
 import LarderOData
 import LarderService
 import LarderStorage
-import TestSupport
+import LarderTestSupport
 import Testing
 
 @testable import CrashRig

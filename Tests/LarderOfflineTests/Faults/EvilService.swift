@@ -3,8 +3,8 @@ import LarderHTTP
 import LarderOData
 import LarderService
 import LarderStorage
+import LarderTestSupport
 import Synchronization
-import TestSupport
 
 @testable import CrashRig
 @testable import LarderOffline

@@ -1,7 +1,7 @@
 import Foundation
 import LarderOData
 import LarderODataXML
-import TestSupport
+import LarderTestSupport
 import Testing
 
 @testable import LarderOffline

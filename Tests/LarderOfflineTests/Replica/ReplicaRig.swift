@@ -1,6 +1,6 @@
 import LarderOData
 import LarderStorage
-import TestSupport
+import LarderTestSupport
 
 @testable import CrashRig
 @testable import LarderOffline

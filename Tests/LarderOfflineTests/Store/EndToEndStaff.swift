@@ -1,6 +1,6 @@
 import Foundation
 import LarderHTTP
-import TestSupport
+import LarderTestSupport
 
 /// A small service: departments and the staff in them, who have bosses. In V4 or in V2, whole or by pages of two rows.
 struct EndToEndStaff: Sendable {

@@ -2,8 +2,8 @@ import Foundation
 import LarderHTTP
 import LarderOData
 import LarderService
+import LarderTestSupport
 import Synchronization
-import TestSupport
 import Testing
 
 @testable import LarderOffline

@@ -1,6 +1,6 @@
 import Foundation
 import LarderHTTP
-import TestSupport
+import LarderTestSupport
 
 /// Small services of habits that are legal and unusual, each under `/s/`.
 struct OddService: Sendable {

@@ -1,7 +1,7 @@
 import Foundation
 import LarderHTTP
+import LarderTestSupport
 import Synchronization
-import TestSupport
 
 /// A small V4 service whose rows and habits the test sets: one set `Rows` of numbers with a text.
 final class ScriptedRows: Sendable {

@@ -3,7 +3,7 @@ import LarderCurl
 import LarderHTTP
 import LarderOData
 import LarderService
-import TestSupport
+import LarderTestSupport
 
 @testable import CrashRig
 @testable import LarderOffline

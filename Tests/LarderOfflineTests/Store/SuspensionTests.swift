@@ -2,8 +2,8 @@ import Dispatch
 import Foundation
 import LarderHTTP
 import LarderService
+import LarderTestSupport
 import Synchronization
-import TestSupport
 import Testing
 
 @testable import CrashRig

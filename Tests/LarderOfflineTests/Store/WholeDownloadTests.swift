@@ -1,8 +1,8 @@
 import Foundation
 import LarderHTTP
 import LarderService
+import LarderTestSupport
 import Synchronization
-import TestSupport
 import Testing
 
 @testable import LarderOffline

@@ -1,8 +1,8 @@
 import Foundation
 import LarderHTTP
 import LarderOData
+import LarderTestSupport
 import Synchronization
-import TestSupport
 import Testing
 
 /// A service of orders with items with notes, that gives all keys and says of what it has made as little as it is told.

@@ -3,8 +3,8 @@ import LarderCore
 import LarderHTTP
 import LarderOData
 import LarderService
+import LarderTestSupport
 import Synchronization
-import TestSupport
 
 @testable import CrashRig
 @testable import LarderOffline

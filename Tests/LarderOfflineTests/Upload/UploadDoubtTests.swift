@@ -1,7 +1,7 @@
 import LarderOData
 import LarderService
+import LarderTestSupport
 import Synchronization
-import TestSupport
 import Testing
 
 @testable import LarderOffline

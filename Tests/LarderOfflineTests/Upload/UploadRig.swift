@@ -4,7 +4,7 @@ import LarderHTTP
 import LarderOData
 import LarderService
 import LarderStorage
-import TestSupport
+import LarderTestSupport
 
 @testable import CrashRig
 @testable import LarderOffline

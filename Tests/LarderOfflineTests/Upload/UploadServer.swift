@@ -1,7 +1,7 @@
 import Foundation
 import LarderHTTP
+import LarderTestSupport
 import Synchronization
-import TestSupport
 
 /// The service of orders behind a socket, for stores of other processes.
 final class UploadServer: Sendable {

@@ -1,8 +1,8 @@
 import Foundation
 import LarderHTTP
 import LarderOData
+import LarderTestSupport
 import Synchronization
-import TestSupport
 
 /// A service of orders and items in memory, V2 or V4, that goes wrong as it is told, and remembers what took effect.
 final class UploadService: HTTPTransport {

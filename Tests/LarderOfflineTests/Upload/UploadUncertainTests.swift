@@ -1,6 +1,6 @@
 import LarderOData
 import LarderService
-import TestSupport
+import LarderTestSupport
 import Testing
 
 @testable import LarderOffline

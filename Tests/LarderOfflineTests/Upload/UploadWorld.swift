@@ -1,4 +1,4 @@
-import TestSupport
+import LarderTestSupport
 
 @testable import LarderOffline
 

@@ -1,8 +1,8 @@
 import Foundation
 import LarderOData
 import LarderStorage
+import LarderTestSupport
 import Synchronization
-import TestSupport
 import Testing
 
 @testable import CrashRig

@@ -1,5 +1,5 @@
 import LarderStorage
-import TestSupport
+import LarderTestSupport
 
 @testable import CrashRig
 @testable import LarderOffline

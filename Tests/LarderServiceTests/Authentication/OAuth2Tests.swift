@@ -2,8 +2,8 @@ import Foundation
 import LarderCore
 import LarderHTTP
 import LarderService
+import LarderTestSupport
 import Synchronization
-import TestSupport
 import Testing
 
 @Suite("OAuth 2.0 at the token endpoint", .timeLimit(.minutes(5)))

@@ -4,8 +4,8 @@ import LarderCurl
 import LarderHTTP
 import LarderOData
 import LarderService
+import LarderTestSupport
 import Synchronization
-import TestSupport
 import Testing
 
 @Suite("A conversation over real connections", .timeLimit(.minutes(5)))

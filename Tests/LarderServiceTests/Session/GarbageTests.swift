@@ -2,7 +2,7 @@ import Foundation
 import LarderHTTP
 import LarderOData
 import LarderODataXML
-import TestSupport
+import LarderTestSupport
 import Testing
 
 @testable import LarderService

@@ -1,6 +1,6 @@
 import Foundation
 import LarderOData
-import TestSupport
+import LarderTestSupport
 import Testing
 
 /// The fuzzer that `make fuzz` runs, for half a minute. One after another: each of these keeps a processor busy.

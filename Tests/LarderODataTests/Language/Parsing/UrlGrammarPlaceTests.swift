@@ -1,4 +1,4 @@
-import TestSupport
+import LarderTestSupport
 import Testing
 
 @testable import LarderOData

@@ -1,5 +1,5 @@
 import LarderOData
-import TestSupport
+import LarderTestSupport
 import Testing
 
 @Suite("URLs that mean the same have one canonical form", .timeLimit(.minutes(5)))

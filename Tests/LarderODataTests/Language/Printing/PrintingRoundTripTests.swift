@@ -1,6 +1,6 @@
 import Foundation
 import LarderOData
-import TestSupport
+import LarderTestSupport
 import Testing
 
 /// The grammar's own cases and other products' filters, read from beside the project where they are there: each is printed and
