@@ -117,14 +117,16 @@ let package = Package(
       name: "LarderTestSupport", dependencies: ["LarderHTTP", "LarderCore"], path: "Tests/LarderTestSupport",
       swiftSettings: common),
     .target(
-      name: "HistoryRig",
+      name: "LarderHistoryRig",
       dependencies: ["LarderOffline", "LarderService", "LarderOData", "LarderHTTP", "LarderCore", "LarderTestSupport"],
-      path: "Tests/HistoryRig", swiftSettings: common),
+      path: "Tests/LarderHistoryRig", swiftSettings: common),
     .executableTarget(
-      name: "HistoryRunner", dependencies: ["HistoryRig"], path: "Tests/HistoryRunner", swiftSettings: common),
+      name: "HistoryRunner", dependencies: ["LarderHistoryRig"], path: "Tests/HistoryRunner", swiftSettings: common),
     .testTarget(
-      name: "HistoryRigTests",
-      dependencies: ["HistoryRig", "LarderOffline", "LarderService", "LarderOData", "LarderHTTP", "LarderTestSupport"],
+      name: "LarderHistoryRigTests",
+      dependencies: [
+        "LarderHistoryRig", "LarderOffline", "LarderService", "LarderOData", "LarderHTTP", "LarderTestSupport",
+      ],
       swiftSettings: common),
     .testTarget(
       name: "LarderCoreTests",

@@ -1,5 +1,5 @@
 import Foundation
-import HistoryRig
+import LarderHistoryRig
 
 /// Runs random histories for as long as one likes:
 /// `HistoryRunner [--seed N] [--count N | --seconds N] [--width N] [--theme NAME] [--stop] [--trace] [--shrink]`.

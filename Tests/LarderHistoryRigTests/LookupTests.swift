@@ -4,7 +4,7 @@ import LarderOffline
 import LarderService
 import Testing
 
-@testable import HistoryRig
+@testable import LarderHistoryRig
 
 /// Creations whose responses were lost, and the look-ups behind them.
 @Suite("Look-ups of lost creations", .timeLimit(.minutes(1)))

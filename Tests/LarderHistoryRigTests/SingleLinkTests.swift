@@ -4,7 +4,7 @@ import LarderOffline
 import LarderService
 import Testing
 
-@testable import HistoryRig
+@testable import LarderHistoryRig
 
 /// Two clients set the link of an entity to one other. Where the service gives ETags, none overwrites what it has not seen.
 @Suite("Links to one entity and other clients", .timeLimit(.minutes(1)))

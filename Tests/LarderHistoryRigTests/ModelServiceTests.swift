@@ -1,5 +1,5 @@
-import HistoryRig
 import LarderHTTP
+import LarderHistoryRig
 import LarderOData
 import Testing
 

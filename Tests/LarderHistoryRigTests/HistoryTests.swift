@@ -1,5 +1,5 @@
 import Foundation
-import HistoryRig
+import LarderHistoryRig
 import LarderTestSupport
 import Testing
 
