@@ -121,7 +121,8 @@ let package = Package(
       dependencies: ["LarderOffline", "LarderService", "LarderOData", "LarderHTTP", "LarderCore", "LarderTestSupport"],
       path: "Tests/LarderHistoryRig", swiftSettings: common),
     .executableTarget(
-      name: "HistoryRunner", dependencies: ["LarderHistoryRig"], path: "Tests/HistoryRunner", swiftSettings: common),
+      name: "LarderHistoryRunner", dependencies: ["LarderHistoryRig"], path: "Tests/LarderHistoryRunner",
+      swiftSettings: common),
     .testTarget(
       name: "LarderHistoryRigTests",
       dependencies: [

@@ -2,7 +2,7 @@ import Foundation
 import LarderHistoryRig
 
 /// Runs random histories for as long as one likes:
-/// `HistoryRunner [--seed N] [--count N | --seconds N] [--width N] [--theme NAME] [--stop] [--trace] [--shrink]`.
+/// `LarderHistoryRunner [--seed N] [--count N | --seconds N] [--width N] [--theme NAME] [--stop] [--trace] [--shrink]`.
 ///
 /// It begins with the history of `--seed` and goes on with those behind it, `--width` at a time. `--theme` makes all of them
 /// about one theme, `--stop` ends with the first one that has a finding, `--trace` prints each history, `--shrink` a short
