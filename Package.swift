@@ -163,33 +163,34 @@ let package = Package(
       dependencies: [
         "LarderOnline", "LarderService", "LarderOData", "LarderHTTP", "LarderStorage", "LarderCurl",
         "LarderTestSupport",
-        "CrashRig",
+        "LarderCrashRig",
       ], swiftSettings: common),
     .testTarget(
       name: "LarderOfflineTests",
       dependencies: [
         "LarderOffline", "LarderService", "LarderOData", "LarderODataXML", "LarderHTTP", "LarderCore", "LarderStorage",
         "LarderCurl",
-        "LarderTestSupport", "CrashRig",
+        "LarderTestSupport", "LarderCrashRig",
       ], swiftSettings: touchingC),
     .executableTarget(
-      name: "CrashRig",
+      name: "LarderCrashRig",
       dependencies: [
         "LarderOnline", "LarderOffline", "LarderService", "LarderContent", "LarderObjects", "LarderHTTP",
         "LarderStorage",
         "LarderCurl",
       ],
-      path: "Tests/CrashRig",
+      path: "Tests/LarderCrashRig",
       swiftSettings: common),
     .testTarget(
       name: "LarderContentTests",
       dependencies: [
-        "LarderContent", "LarderHTTP", "LarderCore", "LarderStorage", "LarderCurl", "LarderTestSupport", "CrashRig",
+        "LarderContent", "LarderHTTP", "LarderCore", "LarderStorage", "LarderCurl", "LarderTestSupport",
+        "LarderCrashRig",
       ],
       swiftSettings: common),
     .testTarget(
       name: "LarderObjectsTests",
-      dependencies: ["LarderObjects", "LarderCore", "LarderStorage", "LarderTestSupport", "CrashRig"],
+      dependencies: ["LarderObjects", "LarderCore", "LarderStorage", "LarderTestSupport", "LarderCrashRig"],
       swiftSettings: common),
     .testTarget(
       name: "LarderCommandsTests",

@@ -5,7 +5,7 @@ import LarderStorage
 import LarderTestSupport
 import Synchronization
 
-@testable import CrashRig
+@testable import LarderCrashRig
 
 /// A store in a folder of its own, with a clock that stands still until it is moved, and no counts written by themselves.
 final class ObjectRig: Sendable {

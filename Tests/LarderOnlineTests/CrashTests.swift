@@ -5,7 +5,7 @@ import LarderStorage
 import LarderTestSupport
 import Testing
 
-@testable import CrashRig
+@testable import LarderCrashRig
 
 /// A process is killed at random moments while it fills a cache; afterwards the cache opens and holds whole answers only,
 /// and the last one that was acknowledged.
@@ -119,7 +119,7 @@ struct RigProcess {
   func runAndKill() async throws -> Said {
     let process = Process()
     let runner = URL(filePath: CommandLine.arguments[0])
-    process.executableURL = runner.deletingLastPathComponent().appending(path: "CrashRig")
+    process.executableURL = runner.deletingLastPathComponent().appending(path: "LarderCrashRig")
     process.arguments = [folder, root, String(seed), String(round)]
     let pipe = Pipe()
     process.standardOutput = pipe

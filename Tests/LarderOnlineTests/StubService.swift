@@ -7,7 +7,7 @@ import LarderTestSupport
 import Synchronization
 import Testing
 
-@testable import CrashRig
+@testable import LarderCrashRig
 
 /// A service in this process: answers by a closure, notes what it was asked, can be away.
 final class StubService: HTTPTransport {

@@ -5,7 +5,7 @@ import LarderTestSupport
 import Synchronization
 import Testing
 
-@testable import CrashRig
+@testable import LarderCrashRig
 @testable import LarderOnline
 
 @Suite("A suspended online store", .timeLimit(.minutes(5)))

@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// The program `CrashRig`, or another one built beside the tests, as another process that can be killed.
+/// The program `LarderCrashRig`, or another one built beside the tests, as another process that can be killed.
 public final class CrashRigProcess: Sendable {
   private let process = Mutex(Process())
   private let output: FileHandle
@@ -10,7 +10,7 @@ public final class CrashRigProcess: Sendable {
   ///
   /// `environment`: takes the place of this process's, name by name. `fileLimit`: how many KiB a file may have that it writes (`RLIMIT_FSIZE`); writing more fails.
   public init(
-    _ arguments: [String], program name: String = "CrashRig", environment: [String: String?] = [:],
+    _ arguments: [String], program name: String = "LarderCrashRig", environment: [String: String?] = [:],
     fileLimit: Int? = nil
   ) throws {
     let pipe = Pipe()

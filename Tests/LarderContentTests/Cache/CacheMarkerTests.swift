@@ -5,8 +5,8 @@ import LarderTestSupport
 import Synchronization
 import Testing
 
-@testable import CrashRig
 @testable import LarderContent
+@testable import LarderCrashRig
 
 /// What is stored under a key is searched for in every byte that was written; without one it is found, so that the search
 /// can fail.

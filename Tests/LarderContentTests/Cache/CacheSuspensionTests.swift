@@ -6,7 +6,7 @@ import LarderTestSupport
 import Synchronization
 import Testing
 
-@testable import CrashRig
+@testable import LarderCrashRig
 
 @Suite("A suspended cache", .timeLimit(.minutes(5)))
 struct CacheSuspensionTests {

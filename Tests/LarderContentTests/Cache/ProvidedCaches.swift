@@ -3,8 +3,8 @@ import LarderTestSupport
 import Synchronization
 import Testing
 
-@testable import CrashRig
 @testable import LarderContent
+@testable import LarderCrashRig
 
 /// The caches that the conformance tests run over.
 enum ProvidedCache: String, CaseIterable, CustomTestStringConvertible, Sendable {

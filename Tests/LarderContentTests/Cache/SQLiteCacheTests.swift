@@ -4,8 +4,8 @@ import LarderStorage
 import LarderTestSupport
 import Testing
 
-@testable import CrashRig
 @testable import LarderContent
+@testable import LarderCrashRig
 
 @Suite("The cache in a SQLite file", .timeLimit(.minutes(5)))
 struct SQLiteCacheTests {

@@ -3,8 +3,8 @@ import LarderStorage
 import LarderTestSupport
 import Testing
 
-@testable import CrashRig
 @testable import LarderContent
+@testable import LarderCrashRig
 
 @Suite("A SQLite cache whose file is damaged, or another's", .timeLimit(.minutes(5)))
 struct SQLiteDamageTests {

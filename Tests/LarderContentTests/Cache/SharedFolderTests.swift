@@ -4,8 +4,8 @@ import LarderTestSupport
 import Synchronization
 import Testing
 
-@testable import CrashRig
 @testable import LarderContent
+@testable import LarderCrashRig
 
 @Suite("What others change in a shared cache, memory does not hide", .timeLimit(.minutes(5)))
 struct SharedFolderTests {
@@ -167,7 +167,7 @@ struct SharedFolderTests {
     }
     let process = Process()
     process.executableURL = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent().appending(
-      path: "CrashRig")
+      path: "LarderCrashRig")
     process.arguments = ["content", "files", path, String(1 << 30), "1"]
     let pipe = Pipe()
     process.standardOutput = pipe

@@ -5,7 +5,7 @@ import LarderTestSupport
 import Synchronization
 import Testing
 
-@testable import CrashRig
+@testable import LarderCrashRig
 
 /// A gigabyte passes through the engine in little memory, wherever it goes. Each run has a process of its own, so that
 /// other tests do not count.

@@ -5,7 +5,7 @@ import LarderTestSupport
 import Synchronization
 import Testing
 
-@testable import CrashRig
+@testable import LarderCrashRig
 
 /// The rig as a process that is killed.
 private struct CacheRigProcess {
@@ -17,7 +17,7 @@ private struct CacheRigProcess {
   private func make() -> (process: Process, output: FileHandle) {
     let process = Process()
     let runner = URL(filePath: CommandLine.arguments[0])
-    process.executableURL = runner.deletingLastPathComponent().appending(path: "CrashRig")
+    process.executableURL = runner.deletingLastPathComponent().appending(path: "LarderCrashRig")
     process.arguments = ["content", kind.rawValue, folder, String(limit), String(round)]
     let pipe = Pipe()
     process.standardOutput = pipe

@@ -6,7 +6,7 @@ import LarderStorage
 import LarderTestSupport
 import Synchronization
 
-@testable import CrashRig
+@testable import LarderCrashRig
 
 /// A cache in a folder of its own.
 struct FileCacheRig {

@@ -4,7 +4,7 @@ import LarderHTTP
 import LarderTestSupport
 import Testing
 
-@testable import CrashRig
+@testable import LarderCrashRig
 
 @Suite("Entries in files", .timeLimit(.minutes(5)))
 struct FileCacheTests {

@@ -4,7 +4,7 @@ import LarderHTTP
 import LarderTestSupport
 import Testing
 
-@testable import CrashRig
+@testable import LarderCrashRig
 
 @Suite("Damaged files of the cache", .timeLimit(.minutes(5)))
 struct FileDamageTests {

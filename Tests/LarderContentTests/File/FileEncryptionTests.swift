@@ -6,7 +6,7 @@ import LarderTestSupport
 import Synchronization
 import Testing
 
-@testable import CrashRig
+@testable import LarderCrashRig
 
 @Suite("A folder of a cache with a key", .timeLimit(.minutes(5)))
 struct FileEncryptionTests {

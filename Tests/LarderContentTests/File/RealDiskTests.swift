@@ -4,7 +4,7 @@ import LarderHTTP
 import LarderTestSupport
 import Testing
 
-@testable import CrashRig
+@testable import LarderCrashRig
 
 /// Where no disk can be mounted the same tests run with system calls that fail as those of such a disk do.
 @Suite("Disks that are full, read-only or gone", .serialized, .timeLimit(.minutes(5)))

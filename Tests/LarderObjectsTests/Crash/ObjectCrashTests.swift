@@ -4,7 +4,7 @@ import LarderTestSupport
 import Synchronization
 import Testing
 
-@testable import CrashRig
+@testable import LarderCrashRig
 
 /// What the other process has said.
 private final class Progress: Sendable {

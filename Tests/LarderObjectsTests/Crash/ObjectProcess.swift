@@ -1,6 +1,6 @@
 import LarderTestSupport
 
-@testable import CrashRig
+@testable import LarderCrashRig
 
 /// A store in another process.
 enum ObjectProcess {

@@ -4,7 +4,7 @@ import LarderStorage
 import LarderTestSupport
 import Testing
 
-@testable import CrashRig
+@testable import LarderCrashRig
 
 @Suite("Objects: several stores and processes on one file", .timeLimit(.minutes(5)))
 struct ObjectSharingTests {

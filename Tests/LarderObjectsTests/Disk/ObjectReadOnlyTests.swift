@@ -4,7 +4,7 @@ import LarderStorage
 import LarderTestSupport
 import Testing
 
-@testable import CrashRig
+@testable import LarderCrashRig
 
 @Suite("Objects: a file that can only be read", .timeLimit(.minutes(5)))
 struct ObjectReadOnlyTests {

@@ -4,7 +4,7 @@ import LarderStorage
 import LarderTestSupport
 import Testing
 
-@testable import CrashRig
+@testable import LarderCrashRig
 
 @Suite("A suspended object store", .timeLimit(.minutes(5)))
 struct ObjectSuspensionTests {

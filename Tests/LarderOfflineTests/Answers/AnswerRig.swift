@@ -5,7 +5,7 @@ import LarderStorage
 import LarderTestSupport
 import Testing
 
-@testable import CrashRig
+@testable import LarderCrashRig
 @testable import LarderOffline
 
 /// Small tables of a model in one file, and plans over them made by hand: what stands between a question and its answer.

@@ -5,7 +5,7 @@ import LarderStorage
 import LarderTestSupport
 import Testing
 
-@testable import CrashRig
+@testable import LarderCrashRig
 @testable import LarderOffline
 
 @Suite("Changes that are short, on whatever thread they are made", .timeLimit(.minutes(1)))

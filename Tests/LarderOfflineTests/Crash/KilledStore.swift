@@ -3,7 +3,7 @@ import LarderStorage
 import LarderTestSupport
 import Testing
 
-@testable import CrashRig
+@testable import LarderCrashRig
 @testable import LarderOffline
 
 /// The file of an offline store whose process was killed, looked at.

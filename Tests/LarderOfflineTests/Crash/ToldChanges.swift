@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import CrashRig
+@testable import LarderCrashRig
 
 /// What processes have said of the changes that they made: each by its mark, `u3-4` the fourth of the third process.
 struct ToldChanges {

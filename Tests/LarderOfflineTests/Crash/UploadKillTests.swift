@@ -6,7 +6,7 @@ import LarderTestSupport
 import Synchronization
 import Testing
 
-@testable import CrashRig
+@testable import LarderCrashRig
 @testable import LarderOffline
 
 @Suite("Offline store: a process that is killed while it makes changes and uploads them", .timeLimit(.minutes(5)))

@@ -3,7 +3,7 @@ import LarderTestSupport
 import Synchronization
 import Testing
 
-@testable import CrashRig
+@testable import LarderCrashRig
 @testable import LarderOffline
 
 /// The service of numbered states behind a socket, and a folder where processes fill a store of it. Who has it stops the server.

@@ -4,7 +4,7 @@ import LarderService
 import LarderTestSupport
 import Testing
 
-@testable import CrashRig
+@testable import LarderCrashRig
 @testable import LarderOffline
 
 // Without an import of Storage: the store's own module names the key.

@@ -6,7 +6,7 @@ import LarderStorage
 import LarderTestSupport
 import Testing
 
-@testable import CrashRig
+@testable import LarderCrashRig
 @testable import LarderOffline
 
 @Suite("Offline store: what its files show", .timeLimit(.minutes(4)))

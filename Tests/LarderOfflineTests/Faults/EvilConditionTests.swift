@@ -8,7 +8,7 @@ import LarderTestSupport
 import Synchronization
 import Testing
 
-@testable import CrashRig
+@testable import LarderCrashRig
 @testable import LarderOffline
 
 @Suite("Offline store: a service that takes conditions and links wrongly", .timeLimit(.minutes(5)))

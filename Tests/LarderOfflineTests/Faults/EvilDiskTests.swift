@@ -7,7 +7,7 @@ import LarderTestSupport
 import Synchronization
 import Testing
 
-@testable import CrashRig
+@testable import LarderCrashRig
 @testable import LarderOffline
 
 @Suite("Offline store: an evil disk", .timeLimit(.minutes(2)))

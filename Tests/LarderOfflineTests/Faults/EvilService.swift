@@ -6,7 +6,7 @@ import LarderStorage
 import LarderTestSupport
 import Synchronization
 
-@testable import CrashRig
+@testable import LarderCrashRig
 @testable import LarderOffline
 
 /// A V4 service of one set `Rows` that answers well until it is told to do otherwise.

@@ -3,7 +3,7 @@ import LarderOData
 import LarderStorage
 import LarderTestSupport
 
-@testable import CrashRig
+@testable import LarderCrashRig
 @testable import LarderOffline
 
 /// A database with the tables of a model, filled by plain inserts.

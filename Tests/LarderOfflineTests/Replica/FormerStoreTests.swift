@@ -3,7 +3,7 @@ import LarderStorage
 import LarderTestSupport
 import Testing
 
-@testable import CrashRig
+@testable import LarderCrashRig
 @testable import LarderOffline
 
 @Suite("Stores of earlier versions", .timeLimit(.minutes(2)))

@@ -2,7 +2,7 @@ import LarderOData
 import LarderStorage
 import LarderTestSupport
 
-@testable import CrashRig
+@testable import LarderCrashRig
 @testable import LarderOffline
 
 /// A store's file in a temporary folder, with all tables of a model.

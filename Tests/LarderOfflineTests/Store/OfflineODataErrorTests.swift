@@ -5,7 +5,7 @@ import LarderStorage
 import LarderTestSupport
 import Testing
 
-@testable import CrashRig
+@testable import LarderCrashRig
 @testable import LarderOffline
 
 @Suite("Offline store: errors", .timeLimit(.minutes(1)))

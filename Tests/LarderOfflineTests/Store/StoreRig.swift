@@ -5,7 +5,7 @@ import LarderOData
 import LarderService
 import LarderTestSupport
 
-@testable import CrashRig
+@testable import LarderCrashRig
 @testable import LarderOffline
 
 /// A store in a folder of its own, and the service that it copies.

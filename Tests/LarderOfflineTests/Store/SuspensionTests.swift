@@ -6,7 +6,7 @@ import LarderTestSupport
 import Synchronization
 import Testing
 
-@testable import CrashRig
+@testable import LarderCrashRig
 @testable import LarderOffline
 
 @Suite("A suspended offline store", .timeLimit(.minutes(5)))

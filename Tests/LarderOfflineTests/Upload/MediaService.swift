@@ -6,7 +6,7 @@ import LarderService
 import LarderTestSupport
 import Synchronization
 
-@testable import CrashRig
+@testable import LarderCrashRig
 @testable import LarderOffline
 
 /// Photos with bytes and an icon, in albums: a service in memory, V2 or V4, whose streams have ETags of their own.

@@ -6,7 +6,7 @@ import LarderTestSupport
 import Synchronization
 import Testing
 
-@testable import CrashRig
+@testable import LarderCrashRig
 @testable import LarderOffline
 
 @Suite("Changes of every kind, and the ways of networks", .timeLimit(.minutes(1)))

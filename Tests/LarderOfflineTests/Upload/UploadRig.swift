@@ -6,7 +6,7 @@ import LarderService
 import LarderStorage
 import LarderTestSupport
 
-@testable import CrashRig
+@testable import LarderCrashRig
 @testable import LarderOffline
 
 /// A store of the service of orders, and changes put into its queue as the store's own changes put them there.

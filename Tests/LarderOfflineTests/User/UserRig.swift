@@ -6,7 +6,7 @@ import LarderStorage
 import LarderTestSupport
 import Synchronization
 
-@testable import CrashRig
+@testable import LarderCrashRig
 @testable import LarderOffline
 
 /// A folder with one store, its users, and the service that each of them speaks with under a name of his own.

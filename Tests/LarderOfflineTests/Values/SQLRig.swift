@@ -1,7 +1,7 @@
 import LarderStorage
 import LarderTestSupport
 
-@testable import CrashRig
+@testable import LarderCrashRig
 @testable import LarderOffline
 
 private struct NoTables: SchemaStep {

@@ -78,7 +78,7 @@ struct CrashRig {
       FileHandle.standardError.write(
         Data(
           """
-          usage: CrashRig FOLDER ROOT SEED ROUND | content KIND FOLDER LIMIT ROUND | object KIND PATH ROUND
+          usage: LarderCrashRig FOLDER ROOT SEED ROUND | content KIND FOLDER LIMIT ROUND | object KIND PATH ROUND
             | offline FOLDER ROOT DOWNLOADS | upload WORLD FOLDER ROOT SEED ROUND
             | users WAY FOLDER USER STEPS
 
