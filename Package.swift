@@ -148,10 +148,10 @@ let package = Package(
       name: "TransportTests",
       dependencies: ["LarderCurl", "LarderURLSession", "LarderHTTP", "LarderTestSupport"], swiftSettings: common),
     .testTarget(
-      name: "LarderStorageTests", dependencies: ["LarderStorage", "LarderTestSupport", "StorageRig"],
+      name: "LarderStorageTests", dependencies: ["LarderStorage", "LarderTestSupport", "LarderStorageRig"],
       swiftSettings: common),
     .executableTarget(
-      name: "StorageRig", dependencies: ["LarderStorage"], path: "Tests/StorageRig", swiftSettings: common),
+      name: "LarderStorageRig", dependencies: ["LarderStorage"], path: "Tests/LarderStorageRig", swiftSettings: common),
     .testTarget(
       name: "LarderServiceTests",
       dependencies: [

@@ -16,7 +16,7 @@ struct ArchitectureTests {
   func manifest() throws {
     let manifest = try #require(SourceFile.all(below: ["Package.swift"]).first)
     var declared = ImportMatrix.dependencies(manifest: manifest.text)
-    for rig in ["LarderTestSupport", "LarderCrashRig", "StorageRig", "LarderHistoryRig", "LarderHistoryRunner"] {
+    for rig in ["LarderTestSupport", "LarderCrashRig", "LarderStorageRig", "LarderHistoryRig", "LarderHistoryRunner"] {
       declared[rig] = nil
     }
     #expect(declared == ImportMatrix.rows.mapValues(\.targets))

@@ -19,7 +19,7 @@ struct EncryptedCrashTests {
   }
 
   private func process(_ arguments: String...) throws -> CrashRigProcess {
-    try CrashRigProcess(arguments, program: "StorageRig")
+    try CrashRigProcess(arguments, program: "LarderStorageRig")
   }
 
   @Test("a writer killed at any moment has lost nothing that it said, and the file is whole")
@@ -57,7 +57,7 @@ struct EncryptedCrashTests {
     "a writer whose files may not grow leaves one that opens, with what it had said",
     arguments: [1, 3, 8, 40, 200, 400])
   func limited(kibibytes: Int) async throws {
-    let writer = try CrashRigProcess(["write", rig.path], program: "StorageRig", fileLimit: kibibytes)
+    let writer = try CrashRigProcess(["write", rig.path], program: "LarderStorageRig", fileLimit: kibibytes)
     let said = await writer.lines().last.flatMap { Int64($0) } ?? 0
     let database = try await rig.open(keys[0])
     let count = try await database.names().count

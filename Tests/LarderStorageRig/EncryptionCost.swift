@@ -3,7 +3,7 @@ import LarderStorage
 
 /// What encryption costs: the same work on a plain file and on an encrypted one, in turn, in one process.
 ///
-/// `swift run -c release StorageRig measure FOLDER`. The least of five rounds each; ratios are what counts.
+/// `swift run -c release LarderStorageRig measure FOLDER`. The least of five rounds each; ratios are what counts.
 enum EncryptionCost {
   static func run(in folder: String) async throws {
     var best: [String: [Double]] = [:]
