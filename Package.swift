@@ -47,7 +47,7 @@ let package = Package(
     .library(name: "LarderContent", targets: ["LarderContent"]),
     .library(name: "LarderObjects", targets: ["LarderObjects"]),
     .library(name: "LarderStorage", targets: ["LarderStorage"]),
-    .executable(name: "larder", targets: ["larder"]),
+    .executable(name: "larder", targets: ["LarderTool"]),
   ],
   targets: [
     // System libraries: a module map and a shim each, one importer each.
@@ -110,7 +110,8 @@ let package = Package(
         "LarderContent", "LarderObjects", "LarderStorage", onLinux("LarderServer"),
       ].compactMap { $0 },
       exclude: notHere, swiftSettings: common),
-    .executableTarget(name: "larder", dependencies: ["LarderCommands"], swiftSettings: common),
+    // Not named as the product: on a disk that ignores case its folder would be that of `Larder`.
+    .executableTarget(name: "LarderTool", dependencies: ["LarderCommands"], swiftSettings: common),
 
     // Tests mirror Sources; LarderTestSupport holds the rigs (scripted server, real services, temporary folders).
     .target(

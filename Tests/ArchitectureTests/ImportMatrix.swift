@@ -47,7 +47,7 @@ enum ImportMatrix {
         "LarderContent", "LarderObjects", "LarderStorage", "LarderServer",
       ],
       system: threads.union(libc)),
-    "larder": Row(targets: ["LarderCommands"], system: libc.union(["Dispatch"])),
+    "LarderTool": Row(targets: ["LarderCommands"], system: libc.union(["Dispatch"])),
   ]
 
   /// The system libraries and the only target that may import each.

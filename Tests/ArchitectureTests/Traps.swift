@@ -40,7 +40,7 @@ enum Traps {
 
   /// They work with sockets and terminals, whose time is the machine's, and `LarderCore` provides the environment.
   private static let shells: Set = [
-    "LarderCore", "LarderCurl", "LarderURLSession", "LarderServer", "LarderCommands", "larder",
+    "LarderCore", "LarderCurl", "LarderURLSession", "LarderServer", "LarderCommands", "LarderTool",
   ]
   private static let ambientWords = [
     "Date()", "Date.now", "ContinuousClock", "SuspendingClock", "clock_gettime", "gettimeofday", ".random(in:",

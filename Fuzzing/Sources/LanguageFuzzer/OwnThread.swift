@@ -1,1 +1,1 @@
-../../../Tests/TestSupport/OwnThread.swift
+../../../Tests/LarderTestSupport/OwnThread.swift
