@@ -37,6 +37,7 @@ let package = Package(
   name: "larder",
   platforms: [.macOS(.v15), .iOS(.v18), .visionOS(.v2)],
   products: [
+    .library(name: "Larder", targets: ["Larder"]),
     .library(name: "LarderOnline", targets: ["LarderOnline"]),
     .library(name: "LarderOffline", targets: ["LarderOffline"]),
     .library(name: "LarderOData", targets: ["LarderOData", "LarderODataXML"]),
@@ -100,6 +101,17 @@ let package = Package(
       name: "LarderContent", dependencies: ["LarderHTTP", "LarderCore", "LarderStorage"], swiftSettings: touchingC),
     // Values by key and label; knows no network.
     .target(name: "LarderObjects", dependencies: ["LarderCore", "LarderStorage"], swiftSettings: touchingC),
+
+    // All of them, for applications: `import Larder`.
+    .target(
+      name: "Larder",
+      dependencies: [
+        "LarderOnline", "LarderOffline", "LarderContent", "LarderObjects",
+        .target(name: "LarderCurl", condition: .when(platforms: [.linux])),
+        .target(
+          name: "LarderURLSession",
+          condition: .when(platforms: [.macOS, .iOS, .visionOS, .watchOS, .tvOS, .macCatalyst])),
+      ], swiftSettings: common),
 
     // The command line.
     .target(

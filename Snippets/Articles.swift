@@ -1,8 +1,7 @@
 //! JSON of an API by a listener; offline whatever is stored, however old.
 
 import Foundation
-import LarderContent
-import LarderCurl
+import Larder
 
 struct Article: Decodable, Sendable {
   let title: String

@@ -1,11 +1,7 @@
 //! Each of the four stores under a key: nothing of theirs on the disk can be read without it.
 
 import Foundation
-import LarderContent
-import LarderCurl
-import LarderObjects
-import LarderOffline
-import LarderOnline
+import Larder
 
 guard CommandLine.arguments.count == 3, let root = URL(string: CommandLine.arguments[1]), let words = readLine() else {
   print("usage: EncryptedStores SERVICE-ROOT FOLDER, with a passphrase on standard input")

@@ -1,10 +1,7 @@
 //! Errors of the offline store, told apart: by category and name, or all at once.
 
 import Foundation
-import LarderCurl
-import LarderOData
-import LarderOffline
-import LarderService
+import Larder
 
 guard CommandLine.arguments.count == 3, let root = URL(string: CommandLine.arguments[1]) else {
   print("usage: Errors SERVICE-ROOT FOLDER")

@@ -1,9 +1,7 @@
 //! The same course as an AsyncSequence of events.
 
 import Foundation
-import LarderCurl
-import LarderOnline
-import LarderService
+import Larder
 
 guard CommandLine.arguments.count == 4, let root = URL(string: CommandLine.arguments[1]) else {
   print("usage: Events SERVICE-ROOT CACHE-FOLDER PATH")

@@ -1,8 +1,7 @@
 //! An image: what is known of it at once, the new one when the server has answered.
 
 import Foundation
-import LarderContent
-import LarderCurl
+import Larder
 
 /// Stands for what an application makes of the bytes; anything that is no PNG is an error of the parser.
 struct Image: Sendable {

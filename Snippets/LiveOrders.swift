@@ -1,7 +1,7 @@
 //! The orders of a service on a screen: a list that follows each download and each change.
 
 import Foundation
-import LarderOffline
+import Larder
 import LarderURLSession
 
 // What the screen shows of an order. `nonisolated`, for a new project of Xcode isolates to the main actor what does not say otherwise.

@@ -1,10 +1,7 @@
 //! A news feed: the articles of last time at once, the new ones when the server has answered.
 
 import Foundation
-import LarderCurl
-import LarderOData
-import LarderOnline
-import LarderService
+import Larder
 
 /// Shows what each call brings. One listener may serve any number of requests.
 final class NewsFeed: ODataRequestListener {

@@ -1,9 +1,7 @@
 //! A service used without a network: a copy of its orders in a file, asked by OData URLs, brought up to date when there is one.
 
 import Foundation
-import LarderCurl
-import LarderOData
-import LarderOffline
+import Larder
 
 guard CommandLine.arguments.count == 3, let root = URL(string: CommandLine.arguments[1]) else {
   print("usage: OfflineStore SERVICE-ROOT FOLDER")

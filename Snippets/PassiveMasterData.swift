@@ -1,10 +1,7 @@
 //! Master data that changes seldom: read once while there is a network, then from the cache alone.
 
 import Foundation
-import LarderCurl
-import LarderOData
-import LarderOnline
-import LarderService
+import Larder
 
 guard CommandLine.arguments.count == 3, let root = URL(string: CommandLine.arguments[1]) else {
   print("usage: PassiveMasterData SERVICE-ROOT CACHE-FOLDER")

@@ -29,9 +29,9 @@ struct Review: ODataDescribed {
 
 // Conditions compose; what a user typed stays one text, whatever it holds.
 let typed = CommandLine.arguments.dropFirst().first ?? "O'Neil & sons"
-let dear = Filter<Product> { $0.price > 100 }
-let liked = Filter<Product> { $0.reviews.any { $0.stars >= 4 } }
-let found = Filter<Product> { $0.name.contains(typed) || $0.category.name == typed }
+let dear = ODataFilter<Product> { $0.price > 100 }
+let liked = ODataFilter<Product> { $0.reviews.any { $0.stars >= 4 } }
+let found = ODataFilter<Product> { $0.name.contains(typed) || $0.category.name == typed }
 print(try (dear && !liked && found).text())
 
 // A whole query, for V4 and for V2.
@@ -45,7 +45,7 @@ print(try query.text())
 print(try query.text(.v2))
 
 // Without a type, by names.
-print(try Filter { $0["Price"] > 100 && $0["Category"]["Name"].contains("x") }.text())
+print(try ODataFilter { $0["Price"] > 100 && $0["Category"]["Name"].contains("x") }.text())
 
 // Read a URL, look at it, print it in its canonical form.
 let parser = ODataParser()

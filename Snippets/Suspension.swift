@@ -1,8 +1,6 @@
 //! Stores of an application that the system suspends: their locks are given back while nobody uses them.
 
-import LarderContent
-import LarderObjects
-import LarderOffline
+import Larder
 
 /// The stores, and who uses them: the foreground, and each background task by its name.
 @MainActor

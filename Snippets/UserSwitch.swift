@@ -1,9 +1,7 @@
 //! Two users share a device: what the one has changed waits, encrypted, until that user comes back; the other never sees it.
 
 import Foundation
-import LarderCurl
-import LarderOffline
-import LarderStorage
+import Larder
 
 guard CommandLine.arguments.count == 4, let root = URL(string: CommandLine.arguments[1]) else {
   print("usage: UserSwitch SERVICE-ROOT FOLDER USER, with a passphrase in USER_KEY")

@@ -15,7 +15,7 @@
 // 7. Process/  the real process: standard streams, signals.
 
 /// The `larder` command.
-package enum Larder {
+package enum CommandLineTool {
   /// The version that `--version` shows.
   package static let version = "0.1.0"
 

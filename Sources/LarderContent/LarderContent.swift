@@ -13,5 +13,7 @@
 // 6. Cache/       ``Cache``: where entries are kept, in memory, in files, in SQLite.
 // 7. CacheStatus/ what all this had to do with the answer.
 
-// Who imports this module names `StorageKey` and `StorageError` without another import.
+// Those who import this module use these modules without another import.
+@_exported public import LarderHTTP
 @_exported public import LarderStorage
+

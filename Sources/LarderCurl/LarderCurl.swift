@@ -12,7 +12,9 @@
 //
 // Only the engine's thread touches libcurl's handles; all else posts to its inbox and wakes it.
 
-public import LarderHTTP
+
+// Those who import this module use these modules without another import.
+@_exported public import LarderHTTP
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials

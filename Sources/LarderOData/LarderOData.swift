@@ -9,6 +9,9 @@
 // 6. Language/  URLs and query options: Syntax/ their trees, Parsing/ from text, Binding/ to a model, Printing/ back to text,
 //               Building/ in Swift.
 
+// Those who import this module use these modules without another import.
+@_exported public import LarderHTTP
+
 /// The version of the protocol that a document or message is in.
 public enum ODataVersion: Int, Comparable, Sendable, CaseIterable {
   /// OData 2.0 (and 1.0, which it contains).

@@ -32,5 +32,7 @@
 //
 // Store/        ``OfflineODataProvider``: opening, requests, defining queries, the event log. Store/User/: whose it is.
 
-// Who imports this module names `StorageKey` and `StorageError` without another import.
+// Those who import this module use these modules without another import.
+@_exported public import LarderService
 @_exported public import LarderStorage
+

@@ -16,12 +16,12 @@
 // Opening (Store/OnlineODataStore+Opening) claims the cache, opens or replaces its file, and loads the metadata, from the
 // cache where it is kept.
 
+// Those who import this module use these modules without another import.
+@_exported public import LarderService
+@_exported public import LarderStorage
 import LarderCore
 public import LarderHTTP
 public import LarderOData
-public import LarderService
-// Who imports this module names `StorageKey` and `StorageError` without another import.
-@_exported public import LarderStorage
 
 #if canImport(FoundationEssentials)
   public import FoundationEssentials

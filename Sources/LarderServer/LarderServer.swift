@@ -10,3 +10,6 @@
 //             the cache's engine.
 //
 // `HTTPServer` is the face of the first two, for any responder.
+
+// Those who import this module use these modules without another import.
+@_exported public import LarderContent

@@ -17,6 +17,10 @@
 // 8. Recency/     what was used last, for the tiers in memory of the stores above.
 // 9. File/        a file that appears whole or not at all, for what is written beside databases; the flush to the disk itself.
 
+// Those who import this module name these without another import.
+@_exported public import struct LarderCore.ErrorExplanation
+@_exported public import struct LarderCore.LarderEnvironment
+@_exported public import protocol LarderCore.LarderError
 import Dispatch
 package import LarderCore
 import Synchronization

@@ -38,6 +38,10 @@ enum ImportMatrix {
     "LarderContent": Row(
       targets: ["LarderHTTP", "LarderCore", "LarderStorage"], system: threads.union(libc)),
     "LarderObjects": Row(targets: ["LarderCore", "LarderStorage"], system: threads),
+    "Larder": Row(
+      targets: [
+        "LarderOnline", "LarderOffline", "LarderContent", "LarderObjects", "LarderCurl", "LarderURLSession",
+      ], system: []),
     "LarderServer": Row(
       targets: ["LarderContent", "LarderHTTP", "LarderCore", "CLarderMicroHTTPD"], system: threads.union(libc)),
     "LarderCommands": Row(

@@ -24,7 +24,7 @@ struct Rig {
   func run(_ arguments: [String]) async -> Outcome {
     let output = Collector()
     let diagnostics = Collector()
-    let status = await Larder.run(arguments, in: context(output, diagnostics))
+    let status = await CommandLineTool.run(arguments, in: context(output, diagnostics))
     return Outcome(
       status: status, output: output.text, outputBytes: output.bytes, diagnostics: diagnostics.text)
   }

@@ -1,8 +1,5 @@
 import Foundation
-import LarderHTTP
-import LarderOffline
-import LarderOnline
-import LarderService
+import Larder
 import SwiftUI
 
 /// Rows of the copy on a screen: they follow each change and each download.

@@ -1,12 +1,5 @@
 import Foundation
-import LarderContent
-import LarderHTTP
-import LarderOData
-import LarderObjects
-import LarderOffline
-import LarderOnline
-import LarderService
-import LarderURLSession
+import Larder
 
 /// One store of each kind, over one transport.
 struct Stores: Sendable {

@@ -5,7 +5,7 @@ internal import LarderHTTP
 enum Connection {
   static func transport(_ settings: ConnectionSettings) throws -> any HTTPTransport {
     var options = CurlTransport.Options()
-    options.userAgent = settings.passesContent ? nil : "larder/\(Larder.version)"
+    options.userAgent = settings.passesContent ? nil : "larder/\(CommandLineTool.version)"
     options.decodesContent = !settings.passesContent
     // A proxy has as many connections as its clients have: one that is slow must not keep another waiting.
     if settings.passesContent { options.maximumConnectionsPerHost = 0 }

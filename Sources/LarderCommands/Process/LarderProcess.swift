@@ -35,7 +35,7 @@ public enum LarderProcess {
     let arguments = Array(CommandLine.arguments.dropFirst())
     let interruption = Interruption()
     defer { interruption.stop() }
-    let work = Task { await Larder.run(arguments, in: context) }
+    let work = Task { await CommandLineTool.run(arguments, in: context) }
     interruption.onFirst { work.cancel() }
     let status = await work.value
     return status == .interrupted ? interruption.code ?? status.code : status.code

@@ -6,7 +6,7 @@ extension CommandSyntax {
     operands: [.shell]
   ) { arguments, context in
     guard let shell = CompletionShell(rawValue: try arguments.required(OperandSyntax.shell)) else { return .usage }
-    try context.output.write(shell.script(for: Larder.syntax))
+    try context.output.write(shell.script(for: CommandLineTool.syntax))
     return .done
   }
 }

@@ -55,7 +55,7 @@ struct TerminalVerbTests {
     var context = Rig(input: input, directory: folder.path).context(output, diagnostics)
     context.output = output.port(isTerminal: true)
     context.diagnostics = diagnostics.port(isTerminal: true)
-    _ = await Larder.run(arguments, in: context)
+    _ = await CommandLineTool.run(arguments, in: context)
     #expect(!(output.bytes + diagnostics.bytes).isEmpty, "\(arguments)")
     // Progress is drawn again in its place; the hostile data has no such sequence.
     let drawn = diagnostics.text.replacing(/\u{1B}\[(?:\d*A|[GKJ])/, with: "")

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("The larder command", .timeLimit(.minutes(5)))
 struct LarderSyntaxTests {
-  static let all = PlacedCommand.all(below: Larder.syntax)
+  static let all = PlacedCommand.all(below: CommandLineTool.syntax)
 
   @Test("Every command explains itself, fits a line of 80 and knows its options", arguments: all.map(\.path))
   func help(path: [String]) async throws {
@@ -39,7 +39,7 @@ struct LarderSyntaxTests {
   func version() async {
     let outcome = await Rig().run("--version")
     #expect(outcome.status == .done)
-    #expect(outcome.output == "larder \(Larder.version)\n")
+    #expect(outcome.output == "larder \(CommandLineTool.version)\n")
   }
 
   @Test("help COMMAND is COMMAND --help")

@@ -15,7 +15,7 @@ struct NamedCommandTests {
 
   /// Why a command cannot be typed; nil where it can.
   static func problem(_ words: [String]) -> String? {
-    var command = Larder.syntax
+    var command = CommandLineTool.syntax
     var rest = words[...]
     if rest.first == command.name { rest.removeFirst() }
     if rest.first == "-C" { rest = rest.dropFirst(rest.dropFirst().first.map(verbs.contains) == true ? 1 : 2) }
@@ -23,7 +23,7 @@ struct NamedCommandTests {
       command = next
       rest.removeFirst()
     }
-    if command.name == Larder.syntax.name { return "there is no verb \(rest.first ?? "")" }
+    if command.name == CommandLineTool.syntax.name { return "there is no verb \(rest.first ?? "")" }
     if !command.subcommands.isEmpty, let word = rest.first, word.first?.isLowercase == true {
       return "\(command.name) has no \(word)"
     }
@@ -32,7 +32,7 @@ struct NamedCommandTests {
     return unknown.map { "\(command.name) has no \($0)" }
   }
 
-  private static let verbs = Set(Larder.syntax.subcommands.map(\.name))
+  private static let verbs = Set(CommandLineTool.syntax.subcommands.map(\.name))
 
   /// The commands that a line of source puts in quotes.
   static func named(_ line: String, place: String) -> [Named] {
@@ -69,7 +69,7 @@ struct NamedCommandTests {
 
   @Test("each option in a text of the command line is one of some verb")
   func options() throws {
-    let options = Set(PlacedCommand.all(below: Larder.syntax).flatMap(\.command.allOptions).map(\.name) + ["--help"])
+    let options = Set(PlacedCommand.all(below: CommandLineTool.syntax).flatMap(\.command.allOptions).map(\.name) + ["--help"])
     for (text, place) in try Self.lines() where text.contains("--") && !Self.isComment(text) && !place.hasPrefix("Demo")
     {
       for quoted in text.matches(of: #/"(?:[^"\\]|\\.)*"/#) {

@@ -41,7 +41,7 @@ final class RunningProxy: Sendable {
     context.output = lines.port
     let running = context
     let port = arguments.contains("--port") ? [] : ["--port", "0"]
-    work = Task { await Larder.run(["proxy"] + port + arguments, in: running) }
+    work = Task { await CommandLineTool.run(["proxy"] + port + arguments, in: running) }
     let first = try #require(try await lines.wait(for: 1).first)
     url = first.replacing("Listening on ", with: "").replacing("{\"listening\":\"", with: "").replacing("\"}", with: "")
   }

@@ -159,7 +159,9 @@ struct FriendsListTests {
       let isThere = code.indices.contains { code[$0...].starts(with: block) }
       #expect(isThere, "no such lines: \(block.joined(separator: "\n"))")
     }
-    let readme = swiftBlocks(try text("README.md")).filter { $0.contains("import LarderObjects") }
+    let readme = swiftBlocks(try text("README.md")).filter { block in
+      block.contains { $0.hasPrefix("let store = try await ObjectStore(") }
+    }
     #expect(readme.count == 1)
     for line in readme.flatMap({ $0 }) where !line.hasPrefix("import ") && !line.hasPrefix("let store") {
       #expect(code.contains(line), "not in the article's code: \(line)")

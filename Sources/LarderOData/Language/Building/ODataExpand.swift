@@ -1,8 +1,8 @@
 /// What comes with the entities of a type: `$expand`.
 ///
 /// ```swift
-/// Expand<Product> { $0.category.select { $0.name } }
-/// Expand<Category> { $0.products.filter { $0.price > 100 }.orderBy { $0.price.descending }.top(5) }
+/// ODataExpand<Product> { $0.category.select { $0.name } }
+/// ODataExpand<Category> { $0.products.filter { $0.price > 100 }.orderBy { $0.price.descending }.top(5) }
 /// ```
 ///
 /// For V2, which has no options there, nested expansions and selections become paths.

@@ -1,17 +1,8 @@
-/// ``ODataFilter``, as it is written most of the time.
-public typealias Filter = ODataFilter
-/// ``ODataOrderBy``, as it is written most of the time.
-public typealias OrderBy = ODataOrderBy
-/// ``ODataSelect``, as it is written most of the time.
-public typealias Select = ODataSelect
-/// ``ODataExpand``, as it is written most of the time.
-public typealias Expand = ODataExpand
-
 /// A condition on the entities of a type: `$filter`.
 ///
 /// ```swift
-/// let dear = Filter<Product> { $0.price > 100 && $0.name.contains("x") }
-/// let any = Filter { $0["Price"] > 100 && $0["Category"]["Name"].contains("x") }
+/// let dear = ODataFilter<Product> { $0.price > 100 && $0.name.contains("x") }
+/// let any = ODataFilter { $0["Price"] > 100 && $0["Category"]["Name"].contains("x") }
 /// ```
 ///
 /// Filters compose by `&&`, `||` and `!`. They hold values, never text: a text of a user's stays one, whatever it holds.
@@ -61,7 +52,7 @@ extension ODataFilter where Entity == ODataUntyped {
 /// An order of the entities of a type: `$orderby`.
 ///
 /// ```swift
-/// OrderBy<Product> { [$0.price.descending, $0.name.ascending] }
+/// ODataOrderBy<Product> { [$0.price.descending, $0.name.ascending] }
 /// ```
 public struct ODataOrderBy<Entity: ODataDescribed>: Sendable {
   let built: [ODataOrderByItem]

@@ -1,7 +1,7 @@
 /// What is wanted of the entities of a type: `$select`.
 ///
 /// ```swift
-/// Select<Product> {
+/// ODataSelect<Product> {
 ///   $0.name
 ///   $0.address.city
 /// }

@@ -15,16 +15,16 @@ struct BuildingQueryTests {
 
   @Test("Orders, selections and expansions by themselves")
   func parts() throws {
-    #expect(try OrderBy<Product> { [$0.price.descending, $0.name.ascending] }.text() == "Price%20desc,Name")
-    #expect(try OrderBy<Product> { $0.name.length }.text() == "length(Name)")
+    #expect(try ODataOrderBy<Product> { [$0.price.descending, $0.name.ascending] }.text() == "Price%20desc,Name")
+    #expect(try ODataOrderBy<Product> { $0.name.length }.text() == "length(Name)")
     let byName = true
-    let order = OrderBy<Product> {
+    let order = ODataOrderBy<Product> {
       $0.price.ascending
       if byName { $0.name.descending }
     }
     #expect(try order.text() == "Price,Name%20desc")
-    #expect(try (order + OrderBy<Product> { $0.id.ascending }).text() == "Price,Name%20desc,ID")
-    let select = Select<Product> {
+    #expect(try (order + ODataOrderBy<Product> { $0.id.ascending }).text() == "Price,Name%20desc,ID")
+    let select = ODataSelect<Product> {
       $0.name
       $0.address.city
       $0.tags
@@ -32,17 +32,17 @@ struct BuildingQueryTests {
       $0
     }
     #expect(try select.text() == "Name,Address/City,Tags,Category,*")
-    let expand = Expand<Product> { $0.category.select { $0.name } } + Expand<Product> { $0.address.country }
+    let expand = ODataExpand<Product> { $0.category.select { $0.name } } + ODataExpand<Product> { $0.address.country }
     #expect(try expand.text() == "Category($select=Name),Address/Country")
-    #expect(try Expand<Product>.all(levels: .count(2)).text() == "*($levels=2)")
-    #expect(try OrderBy { $0["A"].descending }.text() == "A%20desc")
-    #expect(try Select { $0["A"]["B"] }.text() == "A/B")
-    #expect(try Expand { $0["A"].filter { $0["B"] == 1 } }.text() == "A($filter=B%20eq%201)")
+    #expect(try ODataExpand<Product>.all(levels: .count(2)).text() == "*($levels=2)")
+    #expect(try ODataOrderBy { $0["A"].descending }.text() == "A%20desc")
+    #expect(try ODataSelect { $0["A"]["B"] }.text() == "A/B")
+    #expect(try ODataExpand { $0["A"].filter { $0["B"] == 1 } }.text() == "A($filter=B%20eq%201)")
   }
 
   @Test("Options of expanded and selected items")
   func nested() throws {
-    let expand = Expand<Category> {
+    let expand = ODataExpand<Category> {
       $0.products.filter { $0.price > 100 }.orderBy { $0.price.descending }.select { $0.name }.top(5).skip(1).count()
         .search("two words").expand { $0.reviews.references }
       $0.parent.levels(.max).select { $0.name }
@@ -56,7 +56,7 @@ struct BuildingQueryTests {
         + "$expand=Reviews/$ref;$select=Name),Parent($levels=max;$select=Name),"
         + "Products/$count($filter=Reviews/any(x:x/Stars eq 5)),Shop.SeasonCategory/Parent")
     #expect(try ODataParser().expand(expand.text()) == expand.items())
-    let select = Select<Product> { $0.addresses.filter { $0.city.startsWith("H") }.top(5).select { $0.city } }
+    let select = ODataSelect<Product> { $0.addresses.filter { $0.city.startsWith("H") }.top(5).select { $0.city } }
     #expect(
       try ODataPrinter(isPercentEncoded: false).print(select.items())
         == "Addresses($filter=startswith(City,'H');$top=5;$select=City)")
