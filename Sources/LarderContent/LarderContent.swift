@@ -16,4 +16,3 @@
 // Those who import this module use these modules without another import.
 @_exported public import LarderHTTP
 @_exported public import LarderStorage
-

@@ -12,7 +12,6 @@
 //
 // Only the engine's thread touches libcurl's handles; all else posts to its inbox and wakes it.
 
-
 // Those who import this module use these modules without another import.
 @_exported public import LarderHTTP
 

@@ -13,6 +13,7 @@
 @_exported public import struct LarderCore.ErrorExplanation
 @_exported public import struct LarderCore.LarderEnvironment
 @_exported public import protocol LarderCore.LarderError
+
 /// Carries requests to servers: the network, as the rest of Larder sees it.
 ///
 /// Implementations: `CurlTransport`, `URLSessionTransport`; in tests whatever answers.

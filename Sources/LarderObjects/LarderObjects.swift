@@ -12,9 +12,9 @@
 // 7. Change/      observers are told of commits in their order.
 // 8. Stream/      the value that is here, then the server's, asked for once by all who want it.
 
+public import LarderCore
 // Those who import this module use these modules without another import.
 @_exported public import LarderStorage
-public import LarderCore
 
 #if canImport(FoundationEssentials)
   public import FoundationEssentials

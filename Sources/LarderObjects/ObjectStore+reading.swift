@@ -43,7 +43,7 @@ extension ObjectStore {
     guard let object = try row(key, operation, opened) else { return nil }
     let value = try object.value(type, key, operation)
     let cost = Memory.cost(key, object.encoded)
-    let held = Held(id: object.id, expires: object.expires, cost: cost, content: .decoded(Decoded(value)))
+    let held = MemoryEntry(id: object.id, expires: object.expires, cost: cost, content: .decoded(Decoded(value)))
     opened.memory.fill(key, held, missed: token)
     return value
   }

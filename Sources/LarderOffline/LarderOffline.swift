@@ -11,7 +11,7 @@
 //               expanded navigation property. The only place that writes SQL for questions.
 // 2. Coverage/  ``ReadOutcome``: the one table of what is not in the copy. ``Coverage``: which rows, properties and links the
 //               defining queries have brought; a plan's ``ReadCheck`` asks it of the rows that are read.
-// 3. Answers/   rows become entities, values of `Decodable` types, or JSON bytes of V4 or V2; live results.
+// 3. Results/   rows become entities, values of `Decodable` types, or JSON bytes of V4 or V2; live results.
 //
 // The way of a download:
 // 1. Sync/      which way a defining query takes (delta link, 304, whole read), pages, resumption, progress.
@@ -23,7 +23,7 @@
 // 3. Changes/Fold/    ``PendingFold``: what the server has, with the effects folded over it, is what readers see.
 //
 // The way of an upload:
-// 1. Upload/Course/      ``UploadMachine``: what is sent next, alone or in a batch, and what waits; the shell around it.
+// 1. Upload/Run/      ``UploadMachine``: what is sent next, alone or in a batch, and what waits; the shell around it.
 // 2. Upload/Rendering/   a ``QueuedRequest`` becomes HTTP: the service's keys, the ETag it was based on, Content-IDs.
 // 3. Upload/Journal/     the send is written down before it leaves.
 // 4. Upload/Outcome/     what the answer means, and its one commit: removal from the queue, the service's image, the archive.
@@ -35,4 +35,3 @@
 // Those who import this module use these modules without another import.
 @_exported public import LarderService
 @_exported public import LarderStorage
-

@@ -5,23 +5,23 @@
 //                   them. RequestKeys says under which keys its answers are kept.
 //                   A change takes its place behind those of the same resources (Request/ChangedResources).
 // 2. Request/       ``RequestMachine`` decides every step, for the two tables of the technical cache and the order of the
-//                   listener's calls; ``RequestCourse`` carries them out.
+//                   listener's calls; ``RequestRun`` carries them out.
 // 3. Cache/         ``TechnicalCache`` is asked first, before anything waits for a network: one row a response, by URL,
 //                   caller and representation.
 // 4. Revalidation/  the server is asked with what the cache knows (``Question``); its answer is settled with the cached one
-//                   (``Settlement``): 304 gives the known content, 404 and 410 remove it.
+//                   (``CacheOutcome``): 304 gives the known content, 404 and 410 remove it.
 // 5. Delta/         where only a delta link is known, ``DeltaVerdict`` says whether an answer proves that nothing changed.
 // 6. Cache/         what changed is durable before the listener hears of the server's response.
 //
 // Opening (Store/OnlineODataStore+Opening) claims the cache, opens or replaces its file, and loads the metadata, from the
 // cache where it is kept.
 
-// Those who import this module use these modules without another import.
-@_exported public import LarderService
-@_exported public import LarderStorage
 import LarderCore
 public import LarderHTTP
 public import LarderOData
+// Those who import this module use these modules without another import.
+@_exported public import LarderService
+@_exported public import LarderStorage
 
 #if canImport(FoundationEssentials)
   public import FoundationEssentials

@@ -16,10 +16,10 @@
 //
 // Beside it: +metadata, the model and version, read once. Session/SharedFetch is the one fetch for many who wait.
 
-// Those who import this module use these modules without another import.
-@_exported public import LarderOData
 import LarderCore
 public import LarderHTTP
+// Those who import this module use these modules without another import.
+@_exported public import LarderOData
 
 #if canImport(FoundationEssentials)
   public import FoundationEssentials

@@ -17,13 +17,14 @@
 // 8. Recency/     what was used last, for the tiers in memory of the stores above.
 // 9. File/        a file that appears whole or not at all, for what is written beside databases; the flush to the disk itself.
 
+import Dispatch
+package import LarderCore
+import Synchronization
+
 // Those who import this module name these without another import.
 @_exported public import struct LarderCore.ErrorExplanation
 @_exported public import struct LarderCore.LarderEnvironment
 @_exported public import protocol LarderCore.LarderError
-import Dispatch
-package import LarderCore
-import Synchronization
 
 /// One database file in use: a writer and a pool of readers in WAL mode.
 ///
@@ -47,7 +48,7 @@ package final class Database: Sendable {
   private let options: DatabaseOptions
   private let writer: Connection
   private let writing = DispatchQueue(label: "larder.storage.writer", qos: .userInitiated)
-  /// Held by who writes: the queue's work, or a caller that found the writer free.
+  /// MemoryEntry by who writes: the queue's work, or a caller that found the writer free.
   private let inTurn = Exclusive<Void>(())
   let readers: ReaderPool
   private let mover: LogMover
@@ -194,9 +195,9 @@ package final class Database: Sendable {
       try writer.setLogRules(Self.stagingRules)
       let begin = options.environment.uptime()
       let value = try writer.transaction(.immediate, body)
-      let wasLong = options.environment.uptime() - begin > Patience.slice
+      let wasLong = options.environment.uptime() - begin > BusyRetryPolicy.slice
       mover.follow(writer, by: options.stagedLogPages)
-      if wasLong { options.environment.block(Patience.gap) }
+      if wasLong { options.environment.block(BusyRetryPolicy.gap) }
       return value
     }
   }

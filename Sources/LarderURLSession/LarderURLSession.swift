@@ -8,9 +8,9 @@
 // 3. `SessionDelegate` finds the exchange of each task and hands over head, content and end;
 // 4. the fields become ours in `HTTPFields+URLResponse.swift`, errors in `SessionFailure.swift`.
 
+import LarderCore
 // Those who import this module use these modules without another import.
 @_exported public import LarderHTTP
-import LarderCore
 
 #if canImport(FoundationNetworking)
   import Foundation

@@ -279,7 +279,7 @@ struct CacheFileTests {
     #expect(try Data(contentsOf: URL(filePath: file.path + ".damaged")) == bytes)
   }
 
-  private struct Theirs: SchemaStep {
+  private struct ServerVersion: SchemaStep {
     func run(on connection: Connection) throws(StorageError) { try connection.run("CREATE TABLE theirs(a)") }
   }
 
@@ -287,7 +287,7 @@ struct CacheFileTests {
   func damagedInUse() async throws {
     let rig = try StoreRig(isPlain: true)
     let path = rig.options().place(try ODataServiceRoot(rig.root)).file
-    let schema = Schema(applicationID: 77, steps: [Theirs()])
+    let schema = Schema(applicationID: 77, steps: [ServerVersion()])
     try await Database.open(path, key: nil, schema: schema).close()
     let theirs = try await Database.open(path, key: nil, schema: schema)
     try await theirs.write { (connection) throws(StorageError) in

@@ -146,7 +146,7 @@ struct EncryptedCacheTests {
     #expect(!FileManager.default.fileExists(atPath: path))
   }
 
-  private struct Theirs: SchemaStep {
+  private struct ServerVersion: SchemaStep {
     func run(on connection: Connection) throws(StorageError) { try connection.run("CREATE TABLE theirs(a)") }
   }
 
@@ -154,7 +154,8 @@ struct EncryptedCacheTests {
   func resettingOpen(givesKey: Bool) async throws {
     for name in ["store.db", "store.larder-cache"] {
       let path = rig.folder.file(name)
-      let database = try await Database.open(path, key: right, schema: Schema(applicationID: 77, steps: [Theirs()]))
+      let database = try await Database.open(
+        path, key: right, schema: Schema(applicationID: 77, steps: [ServerVersion()]))
       // It is in the log alone.
       try await database.write { (connection) throws(StorageError) in
         try connection.run("INSERT INTO theirs VALUES(1)")
@@ -176,7 +177,7 @@ struct EncryptedCacheTests {
         switch kind {
         case "damaged": try Data(repeating: 7, count: 4096).write(to: URL(filePath: path))
         default:
-          let schema = Schema(applicationID: 77, steps: [Theirs()])
+          let schema = Schema(applicationID: 77, steps: [ServerVersion()])
           try await Database.open(path, key: kind == "plain" ? nil : right, schema: schema).close()
         }
         if kind == "plain" {

@@ -97,7 +97,7 @@ struct ServerHardeningTests {
   @Test("Whatever two readers could read differently is refused, and the connection ends", arguments: Shape.all)
   private func smuggling(_ shape: Shape) async throws {
     let targets = Mutex<[String]>([])
-    let refusals = Mutex<[HTTPServerRefusal]>([])
+    let refusals = Mutex<[HTTPServerRejection]>([])
     var options = Self.options()
     options.onRefusal = { refusal in refusals.withLock { $0.append(refusal) } }
     let server = try HTTPServer(options) { request in

@@ -26,7 +26,7 @@ struct FetchCommand: Sendable {
     query = try FetchQuery.read(arguments, target)
     folder = try ContentFolder(arguments, context)
     limit = try FetchQuery.limit(arguments)
-    if arguments.has(.fetchJSON), AnswerOutput.includesHead(arguments) {
+    if arguments.has(.fetchJSON), ResponseOutput.includesHead(arguments) {
       throw arguments.usage("--json shows status and fields anyway; leave --include out")
     }
     if arguments.has(.wait), query.policy == .cacheOnly { throw arguments.usage("--wait waits for nobody offline") }
@@ -69,7 +69,7 @@ struct FetchCommand: Sendable {
     for field in access.fields { query.fields.append(field.name, field.value) }
     query.timeouts = access.options.timeouts
     let start = ContinuousClock.now
-    let answer: CachedAnswer
+    let answer: CachedResponse
     do throws(ContentError) {
       answer = try await manager.stream(query, takesIntermediate: !arguments.has(.wait))
     } catch {
@@ -89,13 +89,13 @@ struct FetchCommand: Sendable {
   }
 
   /// Writes the content, or what is known of it.
-  private func deliver(_ answer: CachedAnswer, since start: ContinuousClock.Instant) async throws {
+  private func deliver(_ answer: CachedResponse, since start: ContinuousClock.Instant) async throws {
     let showsReport = arguments.has(.fetchJSON)
     var bytes = 0
-    if showsReport, !AnswerOutput.writesFile(arguments) {
+    if showsReport, !ResponseOutput.writesFile(arguments) {
       for try await chunk in answer.response.body { bytes += chunk.count }
     } else {
-      bytes = try await AnswerOutput(arguments, context, includesHead: arguments.has(.head) && !showsReport).print(
+      bytes = try await ResponseOutput(arguments, context, includesHead: arguments.has(.head) && !showsReport).print(
         status: answer.response.status, fields: answer.response.fields, body: answer.response.body)
     }
     let report = FetchReport(answer, bytes: bytes, elapsed: ContinuousClock.now - start)

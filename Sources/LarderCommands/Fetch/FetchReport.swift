@@ -9,12 +9,12 @@ internal import LarderHTTP
 
 /// What is known of an answer when its content has been delivered.
 struct FetchReport: Sendable {
-  private let answer: CachedAnswer
+  private let answer: CachedResponse
   private let bytes: Int
   private let elapsed: Duration
   private let isStored: Bool
 
-  init(_ answer: CachedAnswer, bytes: Int, elapsed: Duration) {
+  init(_ answer: CachedResponse, bytes: Int, elapsed: Duration) {
     self.answer = answer
     self.bytes = bytes
     self.elapsed = elapsed

@@ -22,7 +22,7 @@ enum ObjectCommand {
     return try await access.with { store in
       if tells {
         guard let metadata = try await store.metadata(forKey: key) else { throw absent(key) }
-        if AnswerOutput.writesFile(arguments) { try await printBytes(key, store, arguments, context) }
+        if ResponseOutput.writesFile(arguments) { try await printBytes(key, store, arguments, context) }
         if arguments.has(.aboutObjectJSON) {
           var json = JSONOutput(context.output)
           json.object(metadata)
@@ -42,7 +42,7 @@ enum ObjectCommand {
   ) async throws {
     guard let (coding, bytes) = try await store.storedBytes(forKey: key) else { throw absent(key) }
     let fields: HTTPFields = coding == .json ? [.contentType: "application/json"] : [:]
-    try await AnswerOutput(arguments, context).print(status: nil, fields: fields, body: HTTPBodyStream(bytes))
+    try await ResponseOutput(arguments, context).print(status: nil, fields: fields, body: HTTPBodyStream(bytes))
   }
 
   private static func absent(_ key: String) -> CommandFailure {

@@ -29,7 +29,7 @@ enum ArchiveSets {
   }
 
   private static func rows(_ question: String, _ provider: OfflineODataProvider) async throws -> [JSONNode] {
-    let answer = try await provider.readJSON(question, options: OfflineODataAnswerOptions(version: .v401))
+    let answer = try await provider.readJSON(question, options: OfflineODataResultOptions(version: .v401))
     return (try JSONNode(answer.bytes)["value"]?.items ?? []).map { row in
       .object((row.members ?? []).filter { !$0.name.contains("@") })
     }

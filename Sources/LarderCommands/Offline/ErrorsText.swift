@@ -38,7 +38,7 @@ enum ErrorsText {
     let width = Columns.width(members.map(\.name))
     var text = members.map { member in
       style.bold(Columns.pad(TerminalText.line(member.name), width)) + "  "
-        + TerminalText.line(AnswerRows.text(member.value, null: "-")) + "\n"
+        + TerminalText.line(PrintedRows.text(member.value, null: "-")) + "\n"
     }.joined()
     let parameters = parameters(row)
     if !parameters.isEmpty {
@@ -58,7 +58,7 @@ enum ErrorsText {
     return message.split(whereSeparator: \.isNewline).joined(separator: " ")
   }
 
-  static func isHeld(_ row: JSONNode) -> Bool { row["Held"] == .boolean(true) }
+  static func isHeld(_ row: JSONNode) -> Bool { row["MemoryEntry"] == .boolean(true) }
 
   /// Whether nobody can tell if it took effect.
   private static func isUnclear(_ row: JSONNode) -> Bool { row["Reason"]?.string == "UnknownOutcome" }

@@ -10,7 +10,7 @@ enum LogCommand {
     }
     return try await OfflineAccess.withoutNetwork(arguments, context) { access in
       let answer = try await access.provider.readJSON(
-        "EventLog?$orderby=EventID%20desc&$top=\(count)", options: OfflineODataAnswerOptions(version: .v401))
+        "EventLog?$orderby=EventID%20desc&$top=\(count)", options: OfflineODataResultOptions(version: .v401))
       let rows = try JSONNode(answer.bytes)["value"]?.items ?? []
       if arguments.has(.json) {
         try json(rows, context)

@@ -32,7 +32,7 @@ enum QueryCommand {
     }
   }
 
-  private static func options(_ arguments: ParsedArguments) -> OfflineODataAnswerOptions {
+  private static func options(_ arguments: ParsedArguments) -> OfflineODataResultOptions {
     let version: ODataVersion? =
       switch arguments[.answerVersion] {
       case "2.0"?: .v2
@@ -40,7 +40,7 @@ enum QueryCommand {
       case "4.01"?: .v401
       default: nil
       }
-    return OfflineODataAnswerOptions(version: version, localRowsOnly: arguments.has(.localRows))
+    return OfflineODataResultOptions(version: version, localRowsOnly: arguments.has(.localRows))
   }
 
   /// Writes the bytes of media as they are; never onto a terminal that they would disturb.
@@ -59,7 +59,7 @@ enum QueryCommand {
   }
 
   private static func print(
-    _ answer: OfflineODataAnswer, _ format: String, names: [String], _ context: CommandContext
+    _ answer: OfflineODataResult, _ format: String, names: [String], _ context: CommandContext
   ) throws {
     let isJSON = answer.contentType.contains("json") && !answer.bytes.isEmpty
     guard isJSON, format != "json" else {
@@ -68,11 +68,11 @@ enum QueryCommand {
       if bytes.last != 0x0A, context.output.isTerminal { try context.output.write("\n") }
       return
     }
-    let rows = AnswerRows(try JSONNode(answer.bytes), names: names)
+    let rows = PrintedRows(try JSONNode(answer.bytes), names: names)
     if format == "csv" {
-      try context.output.write(AnswerTable.csv(rows))
+      try context.output.write(PrintedTable.csv(rows))
     } else {
-      try context.output.write(AnswerTable.text(rows, style: context.output.style))
+      try context.output.write(PrintedTable.text(rows, style: context.output.style))
     }
     if rows.rows.isEmpty, context.diagnostics.isTerminal { context.note("There are no rows.") }
     if let count = rows.count { context.note("\(count) in all") }

@@ -30,7 +30,7 @@ extension CommandSyntax {
       CommandSyntax(
         "show", summary: "print a kept answer",
         discussion: ["Where several users or headers have answers of their own, the one used last is shown."],
-        options: [.cacheFolder, .keyFile] + AnswerOutput.options, operands: [.keptURL], body: CacheListing.show),
+        options: [.cacheFolder, .keyFile] + ResponseOutput.options, operands: [.keptURL], body: CacheListing.show),
       CommandSyntax(
         "reset", summary: "forget all kept answers",
         discussion: [
@@ -114,7 +114,7 @@ private enum CacheListing {
     if found.count > 1 {
       context.note("\(found.count) answers are kept, of different users or headers; this is the one used last")
     }
-    try await AnswerOutput(arguments, context).print(response)
+    try await ResponseOutput(arguments, context).print(response)
     return .done
   }
 

@@ -31,7 +31,7 @@ extension CommandSyntax {
       .contentCache, .keyFile, .maximumSize, .ttl, .softTTL, .wait, .offline, .refresh, .policy, .fetchMethod, .head,
       .fetchData,
       .fetchType, .fetchJSON,
-    ] + AnswerOutput.options + ServiceAccess.options.filter { $0 != .service && $0 != .retry },
+    ] + ResponseOutput.options + ServiceAccess.options.filter { $0 != .service && $0 != .retry },
     operands: [FetchQuery.url]
   ) { arguments, context in
     var command = try FetchCommand(arguments, context)

@@ -20,7 +20,7 @@ extension CommandSyntax {
       "larder get --cache ~/.cache/larder 'https://host/service/Products(1)' | jq .Name",
       "larder get --cache ~/.cache/larder --passive 'https://host/service/Products(1)'",
     ],
-    options: [.cache, .keyFile, .passive, .events] + AnswerOutput.options + ServiceAccess.options,
+    options: [.cache, .keyFile, .passive, .events] + ResponseOutput.options + ServiceAccess.options,
     operands: [.resourceURL]
   ) { arguments, context in
     let read = try ReadCommand(arguments, context)

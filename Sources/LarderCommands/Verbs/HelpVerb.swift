@@ -4,7 +4,8 @@ extension CommandSyntax {
     "help", summary: "show help for a command", examples: ["larder help cache list"], operands: [.helpWords]
   ) { arguments, context in
     let words = arguments.values(OperandSyntax.helpWords)
-    guard case .help(let command, let path) = try ArgumentParser.parse(words + ["--help"], root: CommandLineTool.syntax) else {
+    guard case .help(let command, let path) = try ArgumentParser.parse(words + ["--help"], root: CommandLineTool.syntax)
+    else {
       return .usage
     }
     try context.output.write(HelpText.text(for: command, path: path, style: context.output.style))

@@ -18,7 +18,7 @@ extension CommandSyntax {
       #"larder send PATCH 'https://host/service/Products(1)' --data - --if-match 'W/"7"'"#,
       "larder send DELETE 'https://host/service/Products(1)' --if-match '*'",
     ],
-    options: [.data, .contentType, .ifMatch] + AnswerOutput.options + ServiceAccess.options,
+    options: [.data, .contentType, .ifMatch] + ResponseOutput.options + ServiceAccess.options,
     operands: [.method, .changedURL]
   ) { arguments, context in
     let target = try RequestTarget(
@@ -35,7 +35,7 @@ extension CommandSyntax {
     }
     let conversation = try await access.conversation(root: target.root, context)
     let response = try await conversation.send(request)
-    try await AnswerOutput(arguments, context).print(response)
+    try await ResponseOutput(arguments, context).print(response)
     return .done
   }
 

@@ -28,7 +28,7 @@ extension ContentManager {
   /// Makes the final response. What the parser does not take is not kept, so that no later query fails for it; where it
   /// came from the cache, the server is asked once for something better.
   private func final<Value>(
-    _ answer: CachedAnswer, _ query: ContentQuery<Value>
+    _ answer: CachedResponse, _ query: ContentQuery<Value>
   ) async throws(ContentError) -> ContentResponse<Value> {
     let data: Data
     do {
@@ -57,7 +57,7 @@ extension ContentManager {
   private func replaced<Value>(
     _ query: ContentQuery<Value>, _ error: ContentError
   ) async throws(ContentError) -> ContentResponse<Value> {
-    let answer: CachedAnswer
+    let answer: CachedResponse
     do {
       answer = try await self.answer(to: query, isSettled: true, ignoresStored: true)
     } catch let failure {
@@ -72,7 +72,7 @@ extension ContentManager {
     }
   }
 
-  private func forget<Value>(_ answer: CachedAnswer, _ query: ContentQuery<Value>) async {
+  private func forget<Value>(_ answer: CachedResponse, _ query: ContentQuery<Value>) async {
     // With the fields that were sent there: another origin was not told who asks.
     let request = answer.redirected ?? query.request
     do throws(CacheError) {
@@ -86,7 +86,7 @@ extension ContentManager {
 
   /// Content in memory, of an answer that is a success.
   private func content<Value>(
-    of answer: CachedAnswer, _ query: ContentQuery<Value>
+    of answer: CachedResponse, _ query: ContentQuery<Value>
   ) async throws(ContentError) -> Data {
     try await check(answer, answering: query.fields)
     do {
@@ -100,7 +100,7 @@ extension ContentManager {
   }
 
   private func response<Value>(
-    _ answer: CachedAnswer, _ data: Data, _ query: ContentQuery<Value>
+    _ answer: CachedResponse, _ data: Data, _ query: ContentQuery<Value>
   ) throws(ContentError) -> ContentResponse<Value> {
     let value: Value
     do {
@@ -117,7 +117,7 @@ extension ContentManager {
   /// Throws where an answer is no success, with the beginning of its content.
   ///
   /// - Parameter fields: the query's: a part that they did not ask for would be taken for the whole (RFC 9110 §15.3.7).
-  func check(_ answer: CachedAnswer, answering fields: HTTPFields) async throws(ContentError) {
+  func check(_ answer: CachedResponse, answering fields: HTTPFields) async throws(ContentError) {
     let response = answer.response
     if response.status == 206, !fields.contains("Range") {
       response.body.cancel()
@@ -149,7 +149,7 @@ extension ContentManager {
   /// - Parameter isSettled: waits for the final answer where an intermediate one would come first.
   func answer<Value>(
     to query: ContentQuery<Value>, isSettled: Bool, ignoresStored: Bool = false
-  ) async throws(ContentError) -> CachedAnswer {
+  ) async throws(ContentError) -> CachedResponse {
     let first = query.request
     var last = first
     do throws(HTTPTransportError) {
@@ -171,7 +171,7 @@ extension ContentManager {
 
   private func step<Value>(
     _ request: HTTPRequest, _ query: ContentQuery<Value>, _ isSettled: Bool, _ ignoresStored: Bool
-  ) async throws(HTTPTransportError) -> CachedAnswer {
+  ) async throws(HTTPTransportError) -> CachedResponse {
     try request.validate()
     let answer = try await engine.answer(request, query.policy, query.freshness, ignoresStored: ignoresStored)
     guard isSettled, let revalidation = answer.revalidation else { return answer }
@@ -182,7 +182,7 @@ extension ContentManager {
 
 extension ContentError {
   /// A failure of an answer.
-  init(_ kind: Kind, _ answer: CachedAnswer, content: Data = Data()) {
+  init(_ kind: Kind, _ answer: CachedResponse, content: Data = Data()) {
     self.init(
       kind, url: answer.response.url, status: answer.response.status, fields: answer.response.fields,
       content: content)

@@ -20,7 +20,7 @@ extension ContentManager {
   @discardableResult
   public func download<Value>(
     _ query: ContentQuery<Value>, toFile path: String
-  ) async throws(ContentError) -> CachedAnswer {
+  ) async throws(ContentError) -> CachedResponse {
     let answer = try await stream(query)
     let url = answer.response.url
     do {

@@ -76,11 +76,11 @@ public final class ContentManager: Sendable {
   ///
   /// - Parameters:
   ///   - query: what is wanted; its parser is not called.
-  ///   - takesIntermediate: true gives the intermediate answer where there is one, whose ``CachedAnswer/revalidation``
+  ///   - takesIntermediate: true gives the intermediate answer where there is one, whose ``CachedResponse/revalidation``
   ///     leads to the final one.
   public func stream<Value>(
     _ query: ContentQuery<Value>, takesIntermediate: Bool = false
-  ) async throws(ContentError) -> CachedAnswer {
+  ) async throws(ContentError) -> CachedResponse {
     let answer = try await answer(to: query, isSettled: !takesIntermediate)
     if !answer.isFinal, !(200...299).contains(answer.response.status) {
       // What is stored is no success: the final answer decides.

@@ -9,16 +9,16 @@ extension HTTPCache {
   /// - Parameter url: the text of an `http` or `https` URL.
   package func answerAtHand(
     _ method: HTTPMethod, _ url: String, _ fields: HTTPFields, policy: ContentPolicy = .standard
-  ) -> StoredAnswer? {
+  ) -> StoredResponse? {
     let rules = RequestRules(method: method, fields: fields)
     guard rules.isPlain, let caller = callers.known(fields, identity: transport.identity) else { return nil }
     let resource = ResourceKey.normalised(url)
     return answerAtHand(
-      PlainQuestion(rules, fields, policy, .none), key: caller.isEmpty ? resource : resource + caller)
+      PlainRequest(rules, fields, policy, .none), key: caller.isEmpty ? resource : resource + caller)
   }
 
   /// The same with what has been read of the request.
-  func answerAtHand(_ question: PlainQuestion, key: String) -> StoredAnswer? {
+  func answerAtHand(_ question: PlainRequest, key: String) -> StoredResponse? {
     guard let entry = cache.entryAtHand(forKey: key) else { return nil }
     guard entry.rules.isIndex else { return answer(of: entry, to: question) }
     guard !entry.rules.isHidden, let variant = VariantIndex.selected(entry.metadata.variants, question.fields),
@@ -30,13 +30,13 @@ extension HTTPCache {
   /// The answer that an entry is to a plain request; nil where it is none as it is, or none at all.
   ///
   /// - Parameter names: those by which the entry was found: their fields have been compared.
-  func answer(of entry: CacheEntry, to question: PlainQuestion, selectedBy names: [String] = []) -> StoredAnswer? {
+  func answer(of entry: CacheEntry, to question: PlainRequest, selectedBy names: [String] = []) -> StoredResponse? {
     let stored = entry.rules
     guard !stored.isIndex, !stored.isPartial, !stored.hasGroups, !stored.isHidden,
       selects(question.fields, entry, by: names)
     else { return nil }
     let context = LookupContext(now: options.now(), policy: question.policy, override: question.override)
     guard case .reuse(let freshness) = LookupDecision.of(question.rules, stored: stored, context) else { return nil }
-    return StoredAnswer(entry, freshness, hitStatus: hitStatus, isHead: question.rules.method == .head)
+    return StoredResponse(entry, freshness, hitStatus: hitStatus, isHead: question.rules.method == .head)
   }
 }

@@ -4,7 +4,8 @@ extension HTTPCache {
   /// Completes what is stored; the request is answered while the content comes. False where it still lacks something
   /// afterwards, or where what is stored cannot be read.
   func complete(
-    _ completion: Completion, _ response: HTTPResponse, _ arrival: Arrival, _ errand: Errand, _ transfer: Transfer
+    _ completion: Completion, _ response: HTTPResponse, _ arrival: OriginResponse, _ errand: OriginRequest,
+    _ transfer: Transfer
   ) async -> Bool {
     let combination = completion.combination
     let isKept = await metadata(toStore: arrival, errand) != nil
@@ -21,7 +22,7 @@ extension HTTPCache {
   }
 
   /// The head of combined content as the request wants it; nil where it still lacks something.
-  private func head(of combination: Combination, _ inquiry: Inquiry, isKept: Bool) -> TransferHead? {
+  private func head(of combination: Combination, _ inquiry: CacheRequest, isKept: Bool) -> TransferHead? {
     let metadata = combination.metadata
     let kept = isKept ? metadata : nil
     let outcome = RangeOutcome.of(
@@ -41,7 +42,7 @@ extension HTTPCache {
   }
 
   /// Where the server sends all instead of what is missing, the request still gets the range that it wanted.
-  func cut(_ head: inout TransferHead, _ inquiry: Inquiry) {
+  func cut(_ head: inout TransferHead, _ inquiry: CacheRequest) {
     guard head.status == 200, let metadata = head.metadata, let rules = head.rules, let length = head.length else {
       return
     }
@@ -54,9 +55,9 @@ extension HTTPCache {
   }
 
   /// Reads what is checked of stored content before anybody is told that it is there.
-  private func isReadable(_ completion: Completion, _ errand: Errand) async -> Bool {
+  private func isReadable(_ completion: Completion, _ errand: OriginRequest) async -> Bool {
     let pieces = completion.combination.segments.compactMap { segment in
-      if case .stored(let range) = segment { PartialAnswer.Piece.stored(range) } else { nil }
+      if case .stored(let range) = segment { PartialResponse.Piece.stored(range) } else { nil }
     }
     let length = pieces.reduce(0) { sum, piece in
       if case .stored(let range) = piece { sum + range.count } else { sum }
@@ -73,7 +74,7 @@ extension HTTPCache {
 
   /// Stores what came of combined content that broke off, with what is stored behind it.
   func keep(
-    beginning writer: any CacheWriter, _ count: Int, of completion: Completion, _ errand: Errand
+    beginning writer: any CacheWriter, _ count: Int, of completion: Completion, _ errand: OriginRequest
   ) async -> CacheEntry? {
     guard let (metadata, rest) = completion.interrupted(after: count) else { return nil }
     do throws(CacheError) {
@@ -94,7 +95,9 @@ extension HTTPCache {
   }
 
   /// Makes combined content the entry in place of what was completed; nil where the cache failed.
-  func commit(_ writer: any CacheWriter, completing errand: Errand, _ metadata: CacheMetadata) async -> CacheEntry? {
+  func commit(_ writer: any CacheWriter, completing errand: OriginRequest, _ metadata: CacheMetadata) async
+    -> CacheEntry?
+  {
     do throws(CacheError) {
       return try await writer.commit(metadata, forKey: errand.storedKey)
     } catch {
@@ -104,7 +107,7 @@ extension HTTPCache {
   }
 }
 
-extension PartialAnswer {
+extension PartialResponse {
   /// The bytes of the stored content that are sent, where those of one range are all that is; none for a 416.
   fileprivate var singleRange: Range<Int>? {
     if status == 416 { return 0..<0 }

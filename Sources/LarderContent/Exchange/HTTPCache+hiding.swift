@@ -13,7 +13,7 @@ extension HTTPCache {
   /// What an answer to a request, no success itself, leaves in its place: the success that the request selects, with its
   /// key. An answer that does not vary concerns all variants of the URL, and gets their index.
   func success(
-    _ inquiry: Inquiry, isVaried: Bool
+    _ inquiry: CacheRequest, isVaried: Bool
   ) async throws(CacheError) -> (entry: CacheEntry, key: String)? {
     guard let first = try await cache.entry(forKey: inquiry.key) else { return nil }
     guard first.rules.isIndex else { return first.rules.isSuccess ? (first, inquiry.key) : nil }

@@ -2,12 +2,12 @@ import LarderHTTP
 
 extension HTTPCache {
   /// What the cache has for a request. What it cannot read counts as absent.
-  func lookup(_ inquiry: Inquiry) async -> Found {
+  func lookup(_ inquiry: CacheRequest) async -> Found {
     await lookup(inquiry, first: inquiry.ignoresStored ? nil : await entry(inquiry.key, inquiry.resource))
   }
 
   /// The same, with what lies under the inquiry's key.
-  func lookup(_ inquiry: Inquiry, first: CacheEntry?) async -> Found {
+  func lookup(_ inquiry: CacheRequest, first: CacheEntry?) async -> Found {
     guard let first else { return Found(key: inquiry.key, miss: inquiry.ignoresStored ? .miss : .uriMiss) }
     var found = Found(entry: first, key: inquiry.key)
     if first.rules.isIndex {
@@ -34,7 +34,7 @@ extension HTTPCache {
   /// Notes what hides the response that was found, or all variants of the URL.
   ///
   /// - Parameter first: what lies under the inquiry's key.
-  private func lookup(whatHides found: inout Found, _ first: CacheEntry, _ inquiry: Inquiry) async {
+  private func lookup(whatHides found: inout Found, _ first: CacheEntry, _ inquiry: CacheRequest) async {
     // What hides successes is itself such an answer as this one.
     if let entry = found.entry, !entry.rules.isSuccess { return }
     var holders = first.rules.isHidden ? [(first, inquiry.key)] : []
@@ -54,7 +54,7 @@ extension HTTPCache {
   }
 
   /// The latest variant that fits and is still there.
-  private func lookup(variantsOf index: CacheEntry, _ inquiry: Inquiry) async -> Found {
+  private func lookup(variantsOf index: CacheEntry, _ inquiry: CacheRequest) async -> Found {
     let variants = index.metadata.variants
     var found = Found(key: inquiry.key, variants: variants, miss: .varyMiss)
     guard let selected = VariantIndex.selected(variants, inquiry.request.fields) else { return found }
@@ -98,7 +98,7 @@ extension HTTPCache {
   }
 
   /// True where each group's record is there and has the generation that the response was stored under (RFC 9875).
-  private func areValid(_ groups: [CacheGroup], _ inquiry: Inquiry) async -> Bool {
+  private func areValid(_ groups: [CacheGroup], _ inquiry: CacheRequest) async -> Bool {
     for group in groups {
       guard let record = await entry(ResourceKey.group(group.name, of: inquiry.resource), inquiry.resource)
       else { return false }

@@ -4,8 +4,8 @@ import LarderHTTP
 extension HTTPCache {
   /// Gets the answer from the network, in a transfer that others may share.
   func ask(
-    _ inquiry: Inquiry, _ found: Found, _ reason: ForwardReason, validates: Bool
-  ) async throws(HTTPTransportError) -> CachedAnswer {
+    _ inquiry: CacheRequest, _ found: Found, _ reason: ForwardReason, validates: Bool
+  ) async throws(HTTPTransportError) -> CachedResponse {
     inquiry.onForward?(reason)
     // A HEAD brings no content, and what must not be stored nobody else may have: both go straight through.
     var found = found
@@ -15,12 +15,12 @@ extension HTTPCache {
       return try await passOrServeStale(inquiry, found, reason)
     }
     let place = transfers.place(
-      key: inquiry.key, fields: inquiry.request.fields, shareKey: Errand.shareKey(inquiry, found),
+      key: inquiry.key, fields: inquiry.request.fields, shareKey: OriginRequest.shareKey(inquiry, found),
       timeouts: inquiry.request.timeouts, asReader: true, seen: inquiry.seen == -1 ? nil : inquiry.seen,
       mark: sharedCache?.invalidationMark(of: inquiry.resource))
     switch place {
     case .begun(let transfer, let member):
-      let errand = Errand(inquiry, found, reason, validates: validates)
+      let errand = OriginRequest(inquiry, found, reason, validates: validates)
       guard transfers.start(transfer, { [self] in await run($0, errand) }) else {
         return try await passOrServeStale(inquiry, found, reason)
       }
@@ -36,9 +36,9 @@ extension HTTPCache {
 
   /// Asks by itself; the stored response stands in for a failure where the rules allow it (RFC 5861 §4).
   private func passOrServeStale(
-    _ inquiry: Inquiry, _ found: Found, _ reason: ForwardReason
-  ) async throws(HTTPTransportError) -> CachedAnswer {
-    let answer: CachedAnswer
+    _ inquiry: CacheRequest, _ found: Found, _ reason: ForwardReason
+  ) async throws(HTTPTransportError) -> CachedResponse {
+    let answer: CachedResponse
     do {
       answer = try await pass(inquiry, reason)
     } catch {
@@ -57,8 +57,8 @@ extension HTTPCache {
 
   /// The request that began a transfer takes its answer whatever it is.
   private func lead(
-    _ transfer: Transfer, _ member: Int, _ inquiry: Inquiry, _ found: Found, _ reason: ForwardReason
-  ) async throws(HTTPTransportError) -> CachedAnswer {
+    _ transfer: Transfer, _ member: Int, _ inquiry: CacheRequest, _ found: Found, _ reason: ForwardReason
+  ) async throws(HTTPTransportError) -> CachedResponse {
     let outcome: TransferOutcome
     do {
       outcome = try await transfer.outcome(for: member)
@@ -83,7 +83,7 @@ extension HTTPCache {
   }
 
   /// 304 where a new answer is what the caller has already: its condition gave way to the cache's own on the way.
-  private func notModified(_ head: TransferHead, _ inquiry: Inquiry, _ reason: ForwardReason) -> CachedAnswer? {
+  private func notModified(_ head: TransferHead, _ inquiry: CacheRequest, _ reason: ForwardReason) -> CachedResponse? {
     guard inquiry.rules.isConditional, head.status == 200 else { return nil }
     let now = options.now()
     let metadata =
@@ -99,15 +99,15 @@ extension HTTPCache {
     status.forward = reason
     status.forwardStatus = head.status
     status.append(to: &fields)
-    return CachedAnswer(
+    return CachedResponse(
       response: HTTPResponse(status: 304, fields: fields, url: inquiry.request.url), origin: .network)
   }
 
   /// A request that joined takes the answer where its own rules allow that, and a failure of the network or the server;
   /// else it goes on by itself.
   private func follow(
-    _ transfer: Transfer, _ member: Int, _ inquiry: Inquiry, _ found: Found, _ reason: ForwardReason
-  ) async throws(HTTPTransportError) -> CachedAnswer {
+    _ transfer: Transfer, _ member: Int, _ inquiry: CacheRequest, _ found: Found, _ reason: ForwardReason
+  ) async throws(HTTPTransportError) -> CachedResponse {
     let outcome: TransferOutcome
     do {
       outcome = try await transfer.outcome(for: member)
@@ -132,9 +132,9 @@ extension HTTPCache {
   }
 
   private func share(
-    _ head: TransferHead, of transfer: Transfer, _ member: Int, _ inquiry: Inquiry, _ found: Found,
+    _ head: TransferHead, of transfer: Transfer, _ member: Int, _ inquiry: CacheRequest, _ found: Found,
     _ reason: ForwardReason
-  ) async throws(HTTPTransportError) -> CachedAnswer {
+  ) async throws(HTTPTransportError) -> CachedResponse {
     if let metadata = head.metadata, let rules = head.rules {
       guard matches(rules, metadata.selecting, inquiry.request.fields) else {
         transfer.leave(member)
@@ -155,8 +155,8 @@ extension HTTPCache {
 
   /// Asks once more, together with those who select the same variant.
   private func otherVariant(
-    _ inquiry: Inquiry, _ names: [String]
-  ) async throws(HTTPTransportError) -> CachedAnswer {
+    _ inquiry: CacheRequest, _ names: [String]
+  ) async throws(HTTPTransportError) -> CachedResponse {
     guard inquiry.varyNames.isEmpty else { return try await alone(inquiry) }
     var inquiry = inquiry
     inquiry.varyNames = names
@@ -164,7 +164,7 @@ extension HTTPCache {
     return try await answer(inquiry)
   }
 
-  private func alone(_ inquiry: Inquiry) async throws(HTTPTransportError) -> CachedAnswer {
+  private func alone(_ inquiry: CacheRequest) async throws(HTTPTransportError) -> CachedResponse {
     var inquiry = inquiry
     inquiry.mayShare = false
     return try await answer(inquiry)
@@ -176,7 +176,7 @@ extension HTTPCache {
   }
 
   /// True where a response that another request has just got may answer this one (RFC 9111 §4).
-  private func allows(_ rules: StoredRules, _ inquiry: Inquiry) -> Bool {
+  private func allows(_ rules: StoredRules, _ inquiry: CacheRequest) -> Bool {
     guard mayKeep(rules, inquiry) else { return false }
     // A revalidation wants what the server says now, and that is what came.
     let policy = inquiry.policy == .reload ? ContentPolicy.standard : inquiry.policy
@@ -190,9 +190,9 @@ extension HTTPCache {
   // MARK: Answers
 
   func fromNetwork(
-    _ transfer: Transfer, _ member: Int, _ head: TransferHead, _ inquiry: Inquiry, _ reason: ForwardReason,
+    _ transfer: Transfer, _ member: Int, _ head: TransferHead, _ inquiry: CacheRequest, _ reason: ForwardReason,
     isCollapsed: Bool
-  ) -> CachedAnswer {
+  ) -> CachedResponse {
     var status = CacheStatus(options.name)
     status.forward = reason
     status.forwardStatus = head.forwardStatus
@@ -204,11 +204,11 @@ extension HTTPCache {
     let response = HTTPResponse(
       status: head.status, fields: fields, url: inquiry.request.url,
       body: body(of: head, transfer, member, inquiry))
-    return CachedAnswer(response: response, origin: .network, storing: transfer.storing)
+    return CachedResponse(response: response, origin: .network, storing: transfer.storing)
   }
 
   private func body(
-    of head: TransferHead, _ transfer: Transfer, _ member: Int, _ inquiry: Inquiry
+    of head: TransferHead, _ transfer: Transfer, _ member: Int, _ inquiry: CacheRequest
   ) -> HTTPBodyStream {
     if let view = head.view { return transfer.body(for: member, range: view) }
     return transfer.body(for: member, length: head.length) { [self] position, loss in
@@ -221,7 +221,7 @@ extension HTTPCache {
   /// Only what is the same byte for byte goes on there (RFC 9110 §13.1.5): a range where the server takes one, else all of it
   /// without its beginning.
   private func rest(
-    of head: TransferHead, from position: Int, _ inquiry: Inquiry, _ loss: Transfer.Loss
+    of head: TransferHead, from position: Int, _ inquiry: CacheRequest, _ loss: Transfer.Loss
   ) async throws(HTTPTransportError) -> HTTPBodyStream {
     let validator = head.rules.flatMap { StrongValidator($0) }
     guard position == 0 || validator != nil else {
@@ -239,7 +239,7 @@ extension HTTPCache {
       }
     }
     let response = try await transport.send(request)
-    let news = Arrival(response, requestTime: 0, responseTime: 0).rules
+    let news = OriginResponse(response, requestTime: 0, responseTime: 0).rules
     if response.status == 206, let part = ReceivedPart(status: 206, fields: response.fields),
       part.range.lowerBound == position, part.range.upperBound == part.length, part.length == head.length,
       news.etag == head.rules?.etag, news.lastModified == nil || news.lastModified == head.rules?.lastModified
@@ -271,8 +271,9 @@ extension HTTPCache {
   }
 
   private func validated(
-    _ entry: CacheEntry, _ inquiry: Inquiry, _ found: Found, _ reason: ForwardReason, isStored: Bool, isCollapsed: Bool
-  ) async throws(HTTPTransportError) -> CachedAnswer {
+    _ entry: CacheEntry, _ inquiry: CacheRequest, _ found: Found, _ reason: ForwardReason, isStored: Bool,
+    isCollapsed: Bool
+  ) async throws(HTTPTransportError) -> CachedResponse {
     var found = found
     found.entry = entry
     found.hiddenBy = nil
@@ -289,8 +290,8 @@ extension HTTPCache {
 
   /// The stored response in place of a failure, where the rules allow it (RFC 5861 §4); nil where they do not.
   private func staleAnswer(
-    _ failure: StaleVerdict.Failure, _ inquiry: Inquiry, _ found: Found, _ reason: ForwardReason
-  ) async throws(HTTPTransportError) -> CachedAnswer? {
+    _ failure: StaleVerdict.Failure, _ inquiry: CacheRequest, _ found: Found, _ reason: ForwardReason
+  ) async throws(HTTPTransportError) -> CachedResponse? {
     let found = found.shown(offline: inquiry.policy == .staleWhenUnreachable)
     guard let entry = found.entry, !Task.isCancelled else { return nil }
     let context = inquiry.context(now: options.now(), found: found)
@@ -306,9 +307,9 @@ extension HTTPCache {
 
   /// The same in place of an answer, whose transfer the member leaves then, and where even that fails.
   private func staleAnswer(
-    insteadOf head: TransferHead, _ transfer: Transfer, _ member: Int, _ inquiry: Inquiry, _ found: Found,
+    insteadOf head: TransferHead, _ transfer: Transfer, _ member: Int, _ inquiry: CacheRequest, _ found: Found,
     _ reason: ForwardReason
-  ) async throws(HTTPTransportError) -> CachedAnswer? {
+  ) async throws(HTTPTransportError) -> CachedResponse? {
     do {
       let answer = try await staleAnswer(.status(head.status), inquiry, found, reason)
       if answer != nil { transfer.leave(member) }
@@ -322,31 +323,31 @@ extension HTTPCache {
   // MARK: Revalidation
 
   /// Asks the server about an intermediate answer; shares the transfer where one is under way.
-  func revalidate(_ inquiry: Inquiry) async throws(HTTPTransportError) -> CachedAnswer {
+  func revalidate(_ inquiry: CacheRequest) async throws(HTTPTransportError) -> CachedResponse {
     try await unlessSuspended { () async throws(HTTPTransportError) in try await answer(inquiry.revalidating) }
   }
 
-  func revalidateInBackground(_ inquiry: Inquiry) {
+  func revalidateInBackground(_ inquiry: CacheRequest) {
     // An answer to HEAD renews what is stored or says that it is outdated, and never takes its place (RFC 9111 §4.3.5).
     if inquiry.rules.method == .head { return passInBackground(inquiry) }
     transfers.runInBackground(inquiry.key) { [self] in
       let inquiry = inquiry.revalidating
       let found = await lookup(inquiry)
       let place = transfers.place(
-        key: inquiry.key, fields: inquiry.request.fields, shareKey: Errand.shareKey(inquiry, found),
+        key: inquiry.key, fields: inquiry.request.fields, shareKey: OriginRequest.shareKey(inquiry, found),
         timeouts: inquiry.request.timeouts, asReader: false, mark: sharedCache?.invalidationMark(of: inquiry.resource))
       switch place {
       case .joined(let transfer, let member): transfer.leave(member)
       case .closed, .late: break
       case .begun(let transfer, let member):
-        let errand = Errand(inquiry, found, .stale, validates: found.covers)
+        let errand = OriginRequest(inquiry, found, .stale, validates: found.covers)
         guard transfers.start(transfer, { [self] in await run($0, errand) }) else { return }
         await transfer.settled(for: member)
       }
     }
   }
 
-  private func passInBackground(_ inquiry: Inquiry) {
+  private func passInBackground(_ inquiry: CacheRequest) {
     transfers.runInBackground("HEAD " + inquiry.key) { [self] in
       // Where nothing comes, the stored response stays as it is, and the next request tries again.
       if let answer = try? await pass(inquiry.revalidating, .stale) { answer.response.body.cancel() }

@@ -11,7 +11,7 @@ extension HTTPCache {
   ///
   /// - Parameter count: how much of the announced part has come.
   func keep(
-    part writer: any CacheWriter, _ count: Int, _ metadata: CacheMetadata, _ errand: Errand
+    part writer: any CacheWriter, _ count: Int, _ metadata: CacheMetadata, _ errand: OriginRequest
   ) async -> CacheEntry? {
     guard let part = ReceivedPart(status: 206, fields: metadata.fields)?.prefix(count) else { return nil }
     let present = await present(errand)
@@ -38,7 +38,7 @@ extension HTTPCache {
   ///
   /// Not in place of a whole response, which may still serve where the server does not, nor of as much of the same.
   func keep(
-    beginning writer: any CacheWriter, _ count: Int, _ metadata: CacheMetadata, _ errand: Errand
+    beginning writer: any CacheWriter, _ count: Int, _ metadata: CacheMetadata, _ errand: OriginRequest
   ) async -> CacheEntry? {
     guard let stored = metadata.interrupted(after: count, StoredRules(metadata)) else { return nil }
     if let present = await present(errand)?.entry {
@@ -49,7 +49,7 @@ extension HTTPCache {
   }
 
   /// What is stored now for the errand's request.
-  private func present(_ errand: Errand) async -> (entry: CacheEntry, key: String)? {
+  private func present(_ errand: OriginRequest) async -> (entry: CacheEntry, key: String)? {
     if let stored = errand.stored { return (stored, errand.storedKey) }
     let found = await lookup(errand.inquiry)
     return found.entry.map { ($0, found.key) }

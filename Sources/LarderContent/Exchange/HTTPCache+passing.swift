@@ -10,11 +10,12 @@ extension HTTPCache {
   /// Sends a request that is not answered from the cache, and does to the cache what its answer says.
   ///
   /// A suspension ends it, and waits for its end.
-  func pass(_ inquiry: Inquiry, _ reason: ForwardReason) async throws(HTTPTransportError) -> CachedAnswer {
+  func pass(_ inquiry: CacheRequest, _ reason: ForwardReason) async throws(HTTPTransportError) -> CachedResponse {
     try await transfers.passing { [self] () async throws(HTTPTransportError) in try await send(inquiry, reason) }
   }
 
-  private func send(_ inquiry: Inquiry, _ reason: ForwardReason) async throws(HTTPTransportError) -> CachedAnswer {
+  private func send(_ inquiry: CacheRequest, _ reason: ForwardReason) async throws(HTTPTransportError) -> CachedResponse
+  {
     inquiry.onForward?(reason)
     // What lies there before the request goes out: a change meanwhile is newer than the answer.
     // Nothing is kept of the answer to a request with `no-store` (RFC 9111 §5.2.1.5).
@@ -33,7 +34,7 @@ extension HTTPCache {
     }
     let came = options.now()
     response.addDate(came)
-    let arrival = Arrival(response, requestTime: sent, responseTime: came)
+    let arrival = OriginResponse(response, requestTime: sent, responseTime: came)
     switch inquiry.rules.method {
     case .head:
       if let known, let fields = await learn(fromHead: arrival, known, inquiry) { response.fields = fields }
@@ -46,9 +47,9 @@ extension HTTPCache {
 
   /// Passes an answer on; that of a POST which stands for the resource itself is stored on the way.
   private func keep(
-    _ response: HTTPResponse, _ arrival: Arrival, _ inquiry: Inquiry, _ reason: ForwardReason
-  ) async -> CachedAnswer {
-    let errand = Errand(inquiry, Found(key: inquiry.key), reason)
+    _ response: HTTPResponse, _ arrival: OriginResponse, _ inquiry: CacheRequest, _ reason: ForwardReason
+  ) async -> CachedResponse {
+    let errand = OriginRequest(inquiry, Found(key: inquiry.key), reason)
     if inquiry.request.method == .post, let metadata = await metadata(toStore: arrival, errand),
       case .begun(let transfer, let member) = transfers.place(
         key: inquiry.key, fields: inquiry.request.fields, shareKey: nil, timeouts: inquiry.request.timeouts,
@@ -67,7 +68,7 @@ extension HTTPCache {
     var status = CacheStatus(options.name)
     status.forward = reason
     status.append(to: &response.fields)
-    return CachedAnswer(response: response, origin: .network)
+    return CachedResponse(response: response, origin: .network)
   }
 
   // MARK: HEAD
@@ -75,9 +76,9 @@ extension HTTPCache {
   /// An answer to HEAD tells whether the stored answer to GET still holds (RFC 9111 §4.3.5).
   ///
   /// Where it does, all fields that are known of the representation by now are returned: they answer the HEAD.
-  private func learn(fromHead arrival: Arrival, _ found: Found, _ inquiry: Inquiry) async -> HTTPFields? {
+  private func learn(fromHead arrival: OriginResponse, _ found: Found, _ inquiry: CacheRequest) async -> HTTPFields? {
     guard let entry = found.entry else { return nil }
-    let verdict = HeadAnswer.of(
+    let verdict = HeadResponse.of(
       arrival.rules, fields: arrival.fields, stored: entry.rules, metadata: entry.metadata)
     switch verdict {
     case .none: return nil
@@ -104,7 +105,7 @@ extension HTTPCache {
   // MARK: Invalidation
 
   /// What an answer to an unsafe request makes invalid (RFC 9111 §4.4, RFC 9875 §3).
-  private func invalidate(_ arrival: Arrival, _ inquiry: Inquiry) async {
+  private func invalidate(_ arrival: OriginResponse, _ inquiry: CacheRequest) async {
     let invalid = Invalidation(
       method: inquiry.request.method, url: inquiry.request.url, status: arrival.status, fields: arrival.fields)
     for url in invalid.urls { await invalidate(ResourceKey.normalised(url), caller: inquiry.caller) }

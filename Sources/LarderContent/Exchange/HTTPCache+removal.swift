@@ -29,7 +29,7 @@ extension HTTPCache {
   /// The answer to a request; with `ignoresStored` from the network, without a condition.
   func answer(
     _ request: HTTPRequest, _ policy: ContentPolicy, _ override: FreshnessOverride, ignoresStored: Bool
-  ) async throws(HTTPTransportError) -> CachedAnswer {
+  ) async throws(HTTPTransportError) -> CachedResponse {
     try await unlessSuspended { () async throws(HTTPTransportError) in
       var inquiry = await inquiry(request, policy, override)
       if ignoresStored {

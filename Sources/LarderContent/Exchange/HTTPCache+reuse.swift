@@ -9,13 +9,13 @@ import LarderStorage
 
 extension HTTPCache {
   /// The answer to a plain request, where an entry is one as it is; nil where more has to be looked at.
-  func hit(_ entry: CacheEntry, _ question: PlainQuestion, _ url: URL, _ resource: String) async -> CachedAnswer? {
+  func hit(_ entry: CacheEntry, _ question: PlainRequest, _ url: URL, _ resource: String) async -> CachedResponse? {
     guard let stored = answer(of: entry, to: question) else { return nil }
-    if stored.isHead || entry.bytesInMemory != nil { return CachedAnswer(stored, url) }
+    if stored.isHead || entry.bytesInMemory != nil { return CachedResponse(stored, url) }
     do {
       let content = StoredContent(entry)
       try await content.start(checking: options.checkedFirst)
-      return CachedAnswer(stored, url, body(content, resource))
+      return CachedResponse(stored, url, body(content, resource))
     } catch {
       // The failure is met again on the long way, which drops the entry.
       return nil
@@ -26,9 +26,9 @@ extension HTTPCache {
   ///
   /// Where its content cannot be read, the network is asked as if there were none.
   func reuse(
-    _ found: Found, _ inquiry: Inquiry, _ freshness: Freshness, isFinal: Bool, status: CacheStatus? = nil,
+    _ found: Found, _ inquiry: CacheRequest, _ freshness: Freshness, isFinal: Bool, status: CacheStatus? = nil,
     origin: ContentOrigin? = nil
-  ) async throws(HTTPTransportError) -> CachedAnswer {
+  ) async throws(HTTPTransportError) -> CachedResponse {
     guard let entry = found.entry, var response = await response(of: entry, inquiry, under: found.key) else {
       var inquiry = inquiry
       inquiry.ignoresStored = true
@@ -39,7 +39,7 @@ extension HTTPCache {
     response.fields[.age] = String(age)
     response.fields.append(.cacheStatus, text(status, freshness, hiddenBy: found.hiddenBy))
     let origin = origin ?? (entry.tier == .memory ? .memory : .disk)
-    return CachedAnswer(
+    return CachedResponse(
       response: response, origin: origin, age: Int(clamping: age),
       revalidation: isFinal ? nil : Revalidation(engine: self, inquiry: inquiry),
       storing: origin != .validated || status?.isStored == true ? .stored : StoringMark(false), hiddenBy: found.hiddenBy
@@ -60,7 +60,7 @@ extension HTTPCache {
   }
 
   /// A stored response as it is sent; nil where its content cannot be read, or is not what is asked for.
-  private func response(of entry: CacheEntry, _ inquiry: Inquiry, under key: String) async -> HTTPResponse? {
+  private func response(of entry: CacheEntry, _ inquiry: CacheRequest, under key: String) async -> HTTPResponse? {
     let metadata = entry.metadata
     let url = inquiry.request.url
     if inquiry.rules.isConditional {

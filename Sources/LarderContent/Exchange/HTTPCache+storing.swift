@@ -3,7 +3,7 @@ import LarderStorage
 
 extension HTTPCache {
   /// What is to be stored of an answer; nil where nothing is.
-  func metadata(toStore arrival: Arrival, _ errand: Errand) async -> CacheMetadata? {
+  func metadata(toStore arrival: OriginResponse, _ errand: OriginRequest) async -> CacheMetadata? {
     let inquiry = errand.inquiry
     guard isStorable(arrival, errand) else { return nil }
     if let stored = errand.stored {
@@ -16,7 +16,7 @@ extension HTTPCache {
 
   /// True where an answer may be stored, and so may be shared by those who wait for it (RFC 9111 §4), whether a cache takes it
   /// in or not.
-  func isStorable(_ arrival: Arrival, _ errand: Errand) -> Bool {
+  func isStorable(_ arrival: OriginResponse, _ errand: OriginRequest) -> Bool {
     let inquiry = errand.inquiry
     let verdict = StorageVerdict.of(
       inquiry.rules, method: inquiry.request.method, response: arrival.rules, override: inquiry.override,
@@ -28,11 +28,11 @@ extension HTTPCache {
 
   /// False for a response that is meant for one client, where clients share the cache and nothing in the request tells this one
   /// from others (RFC 9111 §5.2.2.7).
-  func mayKeep(_ rules: StoredRules, _ inquiry: Inquiry) -> Bool {
+  func mayKeep(_ rules: StoredRules, _ inquiry: CacheRequest) -> Bool {
     !options.isShared || !rules.isForOneClient || callers.tellsApart(inquiry.request.fields)
   }
 
-  private func contentLocation(_ arrival: Arrival, _ inquiry: Inquiry) -> String? {
+  private func contentLocation(_ arrival: OriginResponse, _ inquiry: CacheRequest) -> String? {
     guard inquiry.request.method == .post, let said = arrival.fields["Content-Location"] else { return nil }
     return ResourceKey.resolved(said, against: inquiry.request.url)
   }
@@ -41,7 +41,9 @@ extension HTTPCache {
   ///
   /// Whoever marks transfers as outdated does it before waiting for the lock that is held here: either nothing is done,
   /// or it is done before the change that makes it outdated.
-  func unlessOutdated(_ transfer: Transfer, _ errand: Errand, _ work: () async -> CacheEntry?) async -> CacheEntry? {
+  func unlessOutdated(_ transfer: Transfer, _ errand: OriginRequest, _ work: () async -> CacheEntry?) async
+    -> CacheEntry?
+  {
     await records.run(errand.inquiry.key) { () async -> CacheEntry? in
       guard !transfer.isOutdated else { return nil }
       let entry = await work()
@@ -53,7 +55,7 @@ extension HTTPCache {
   }
 
   /// Removes what is stored for a request, with its variants; their records are held.
-  private func forgetOutdated(_ errand: Errand) async {
+  private func forgetOutdated(_ errand: OriginRequest) async {
     let inquiry = errand.inquiry
     let variants = (try? await cache.entry(forKey: inquiry.key))?.metadata.variants ?? []
     for key in [inquiry.key] + variants.map(\.key) { await remove(key, inquiry.resource) }
@@ -71,7 +73,7 @@ extension HTTPCache {
   ///
   /// The records of the inquiry's key are held by the caller.
   func commit(
-    _ writer: any CacheWriter, _ metadata: CacheMetadata, _ errand: Errand
+    _ writer: any CacheWriter, _ metadata: CacheMetadata, _ errand: OriginRequest
   ) async -> CacheEntry? {
     let inquiry = errand.inquiry
     let rules = StoredRules(metadata)
@@ -109,7 +111,7 @@ extension HTTPCache {
   }
 
   /// Enters a variant into the URL's index, whose records are held. A success shows all variants again.
-  private func index(_ variant: CacheVariant, isSuccess: Bool, _ inquiry: Inquiry) async throws(CacheError) {
+  private func index(_ variant: CacheVariant, isSuccess: Bool, _ inquiry: CacheRequest) async throws(CacheError) {
     let present = try await cache.entry(forKey: inquiry.key)
     let (variants, dropped) = VariantIndex.adding(variant, to: present?.metadata.variants ?? [])
     let now = options.now()
@@ -128,7 +130,7 @@ extension HTTPCache {
   /// Renews what a 304 confirms (RFC 9111 §4.3.4), and says whether that is stored; nil where it confirms nothing that is
   /// there. What hid it goes.
   func confirm(
-    _ errand: Errand, _ arrival: Arrival, _ transfer: Transfer
+    _ errand: OriginRequest, _ arrival: OriginResponse, _ transfer: Transfer
   ) async -> (entry: CacheEntry, isStored: Bool)? {
     guard let stored = errand.stored else { return await confirmVariant(errand, arrival, transfer) }
     guard !Validation.confirmed([stored.rules], by: arrival.rules).isEmpty else { return nil }
@@ -145,7 +147,7 @@ extension HTTPCache {
   /// Keeps a stored response as an answer has confirmed it, or removes it where that makes it one that must not be kept
   /// (RFC 9111 §3, §3.2, §5.2.2.5). False where it is not kept as it was confirmed.
   @discardableResult
-  func renew(_ stored: CacheEntry, to renewed: CacheEntry, forKey key: String, _ inquiry: Inquiry) async -> Bool {
+  func renew(_ stored: CacheEntry, to renewed: CacheEntry, forKey key: String, _ inquiry: CacheRequest) async -> Bool {
     if HTTPCache.mayStay(renewed.rules), mayKeep(renewed.rules, inquiry) {
       return await update(stored, to: renewed.metadata, forKey: key, inquiry.resource)
     }
@@ -165,7 +167,7 @@ extension HTTPCache {
   /// Only where it says `Vary`, as a server does that has chosen between variants (RFC 9110 §15.4.5): one that says of
   /// everything that it has not changed did not.
   private func confirmVariant(
-    _ errand: Errand, _ arrival: Arrival, _ transfer: Transfer
+    _ errand: OriginRequest, _ arrival: OriginResponse, _ transfer: Transfer
   ) async -> (entry: CacheEntry, isStored: Bool)? {
     guard let tag = arrival.rules.etag, arrival.rules.vary != nil else { return nil }
     let fitting = errand.variants.filter { $0.etag.map { EntityTag.matchesStrongly($0, tag) } ?? false }
@@ -182,7 +184,7 @@ extension HTTPCache {
     return (renewed, kept != nil)
   }
 
-  private func store(_ entry: CacheEntry, as variant: CacheVariant, _ errand: Errand) async -> CacheEntry? {
+  private func store(_ entry: CacheEntry, as variant: CacheVariant, _ errand: OriginRequest) async -> CacheEntry? {
     let inquiry = errand.inquiry
     do throws(CacheError) {
       try await cache.store(entry, forKey: variant.key)
@@ -209,7 +211,7 @@ extension HTTPCache {
 
   /// The stored response is older than an answer that cannot be stored: it is not used any more. A success is outdated by
   /// another success alone.
-  func discardOutdated(_ errand: Errand, _ arrival: Arrival) async {
+  func discardOutdated(_ errand: OriginRequest, _ arrival: OriginResponse) async {
     guard let stored = errand.stored, HTTPCache.supersedes(arrival.status, stored.rules) else { return }
     await show(errand.hiddenKeys, errand.inquiry.resource)
     await remove(errand.storedKey, errand.inquiry.resource)
@@ -227,7 +229,9 @@ extension HTTPCache {
 
   /// An answer's metadata for bringing a stored response up to date: with the groups that it names, else with those of
   /// the response, each in its present generation (RFC 9875 §2).
-  func metadata(of arrival: Arrival, confirming stored: CacheEntry, _ inquiry: Inquiry) async -> CacheMetadata {
+  func metadata(of arrival: OriginResponse, confirming stored: CacheEntry, _ inquiry: CacheRequest) async
+    -> CacheMetadata
+  {
     let names =
       CacheGroups.areNamed(in: arrival.fields)
       ? CacheGroups.names(of: arrival.fields) : stored.metadata.groups.map(\.name)
@@ -235,7 +239,7 @@ extension HTTPCache {
   }
 
   /// The present generation of each group; a group that has no record gets one.
-  private func generations(_ names: [String], _ inquiry: Inquiry) async -> [CacheGroup] {
+  private func generations(_ names: [String], _ inquiry: CacheRequest) async -> [CacheGroup] {
     var groups: [CacheGroup] = []
     for name in names {
       let key = ResourceKey.group(name, of: inquiry.resource)

@@ -26,7 +26,7 @@ public final class HTTPCache: Sendable {
   let knownCallers = KnownCallers()
   /// What `Cache-Status` says of a hit, up to the seconds.
   let hitStatus: String
-  /// Held while the record under a key is read, changed and written back.
+  /// MemoryEntry while the record under a key is read, changed and written back.
   let records = KeyedLock()
   /// The cache, or the lower one of two, where other processes may use it too.
   let sharedCache: (any SharedCache)?
@@ -59,7 +59,7 @@ public final class HTTPCache: Sendable {
   ///   - override: lifetimes in place of the server's.
   public func answer(
     _ request: HTTPRequest, policy: ContentPolicy = .standard, override: FreshnessOverride = .none
-  ) async throws(HTTPTransportError) -> CachedAnswer {
+  ) async throws(HTTPTransportError) -> CachedResponse {
     try await answer(request, policy, override, onForward: nil)
   }
 
@@ -70,7 +70,7 @@ public final class HTTPCache: Sendable {
   package func answer(
     _ request: HTTPRequest, _ policy: ContentPolicy, _ override: FreshnessOverride = .none,
     onForward: (@Sendable (ForwardReason) -> Void)?
-  ) async throws(HTTPTransportError) -> CachedAnswer {
+  ) async throws(HTTPTransportError) -> CachedResponse {
     try await unlessSuspended { () async throws(HTTPTransportError) in
       try await answerInUse(request, policy, override, onForward: onForward)
     }
@@ -89,7 +89,7 @@ public final class HTTPCache: Sendable {
   private func answerInUse(
     _ request: HTTPRequest, _ policy: ContentPolicy, _ override: FreshnessOverride,
     onForward: (@Sendable (ForwardReason) -> Void)?
-  ) async throws(HTTPTransportError) -> CachedAnswer {
+  ) async throws(HTTPTransportError) -> CachedResponse {
     let rules = RequestRules(request)
     guard let caller = callers.known(request.fields, identity: transport.identity) else {
       var inquiry = await inquiry(request, policy, override)
@@ -98,15 +98,15 @@ public final class HTTPCache: Sendable {
     }
     let resource = ResourceKey.normalised(request.url)
     let key = caller.isEmpty ? resource : resource + caller
-    var inquiry: Inquiry {
-      var inquiry = Inquiry(request, rules, policy: policy, override: override, resource: resource, key: key)
+    var inquiry: CacheRequest {
+      var inquiry = CacheRequest(request, rules, policy: policy, override: override, resource: resource, key: key)
       inquiry.onForward = onForward
       return inquiry
     }
     guard rules.isPlain, request.body.length == 0 else { return try await answer(inquiry) }
     // The way of a hit: one question to the cache, and nothing made that it does not need.
-    let question = PlainQuestion(rules, request.fields, policy, override)
-    if let stored = answerAtHand(question, key: key) { return CachedAnswer(stored, request.url) }
+    let question = PlainRequest(rules, request.fields, policy, override)
+    if let stored = answerAtHand(question, key: key) { return CachedResponse(stored, request.url) }
     let seen = transfers.endedCount
     let entry = await entry(key, resource)
     if let entry, let hit = await hit(entry, question, request.url, resource) { return hit }
@@ -151,10 +151,10 @@ public final class HTTPCache: Sendable {
 
   func inquiry(
     _ request: HTTPRequest, _ policy: ContentPolicy, _ override: FreshnessOverride
-  ) async -> Inquiry {
+  ) async -> CacheRequest {
     let resource = ResourceKey.normalised(request.url)
     let caller = await callers.suffix(for: request.fields, identity: transport.identity, salt: loadSalt)
-    return Inquiry(
+    return CacheRequest(
       request, RequestRules(request), policy: policy, override: override, resource: resource,
       key: caller.isEmpty ? resource : resource + caller)
   }
@@ -168,7 +168,7 @@ public final class HTTPCache: Sendable {
     }
   }
 
-  func answer(_ inquiry: Inquiry) async throws(HTTPTransportError) -> CachedAnswer {
+  func answer(_ inquiry: CacheRequest) async throws(HTTPTransportError) -> CachedResponse {
     guard inquiry.rules.method == .get || inquiry.rules.method == .head, inquiry.request.body.length == 0 else {
       if inquiry.isForCacheOnly { return unsatisfiable(inquiry) }
       let isForCache = inquiry.rules.method == .get || inquiry.rules.method == .head
@@ -188,8 +188,8 @@ public final class HTTPCache: Sendable {
 
   /// Goes on with what lies under the inquiry's key.
   private func answer(
-    _ inquiry: Inquiry, first: CacheEntry?
-  ) async throws(HTTPTransportError) -> CachedAnswer {
+    _ inquiry: CacheRequest, first: CacheEntry?
+  ) async throws(HTTPTransportError) -> CachedResponse {
     let found = await lookup(inquiry, first: first)
     let shown = found.shown(offline: inquiry.policy.isOffline)
     switch decision(inquiry, shown) {
@@ -207,17 +207,17 @@ public final class HTTPCache: Sendable {
     }
   }
 
-  private func decision(_ inquiry: Inquiry, _ found: Found) -> LookupDecision {
+  private func decision(_ inquiry: CacheRequest, _ found: Found) -> LookupDecision {
     LookupDecision.of(
       inquiry.rules, stored: found.entry?.rules, inquiry.context(now: options.now(), found: found))
   }
 
   /// 504: only the cache was allowed to answer (RFC 9111 §5.2.1.7).
-  private func unsatisfiable(_ inquiry: Inquiry) -> CachedAnswer {
+  private func unsatisfiable(_ inquiry: CacheRequest) -> CachedResponse {
     var status = CacheStatus(options.name)
     status.detail = "only-if-cached"
     let fields: HTTPFields = [.cacheStatus: status.text, .contentLength: "0"]
-    return CachedAnswer(
+    return CachedResponse(
       response: HTTPResponse(status: 504, fields: fields, url: inquiry.request.url), origin: .generated)
   }
 

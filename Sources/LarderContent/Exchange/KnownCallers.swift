@@ -29,7 +29,7 @@ final class KnownCallers: Sendable {
   }
 
   private let state = Locked(State())
-  /// Held while the record is read, changed and written back.
+  /// MemoryEntry while the record is read, changed and written back.
   private let lock = KeyedLock()
 
   /// Notes a caller before the first response of its own is stored; afterwards this costs one look into a set.

@@ -4,8 +4,8 @@ import LarderHTTP
 struct Pump {
   private let engine: HTTPCache
   private let transfer: Transfer
-  private let errand: Errand
-  private let arrival: Arrival
+  private let errand: OriginRequest
+  private let arrival: OriginResponse
   private var head: TransferHead
   /// What the content completes; nil where it stands for itself.
   private let completion: Completion?
@@ -16,7 +16,7 @@ struct Pump {
   private var last: [UInt8]?
 
   init(
-    engine: HTTPCache, transfer: Transfer, errand: Errand, arrival: Arrival, head: TransferHead,
+    engine: HTTPCache, transfer: Transfer, errand: OriginRequest, arrival: OriginResponse, head: TransferHead,
     completion: Completion? = nil
   ) {
     self.engine = engine

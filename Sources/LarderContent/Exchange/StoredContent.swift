@@ -25,7 +25,7 @@ final class StoredContent: Sendable {
   /// True where it is all of a file, as it is: that can be read at once, without a piece of it twice in memory.
   let isFile: Bool
   private let entry: CacheEntry
-  private let pieces: [PartialAnswer.Piece]
+  private let pieces: [PartialResponse.Piece]
   private let place = Locked(Place())
 
   /// All of the content.
@@ -33,7 +33,7 @@ final class StoredContent: Sendable {
     self.init(entry, [.stored(0..<entry.length)], length: entry.length, isFile: entry.isFile)
   }
 
-  init(_ entry: CacheEntry, _ pieces: [PartialAnswer.Piece], length: Int, isFile: Bool = false) {
+  init(_ entry: CacheEntry, _ pieces: [PartialResponse.Piece], length: Int, isFile: Bool = false) {
     self.isFile = isFile
     self.entry = entry
     self.pieces = pieces

@@ -20,7 +20,7 @@ final class Transfers: Sendable {
     let timeouts: HTTPTimeouts
   }
 
-  private typealias PassageResult = Result<CachedAnswer, HTTPTransportError>
+  private typealias PassageResult = Result<CachedResponse, HTTPTransportError>
 
   private struct State {
     var use = StoreUse.open
@@ -223,8 +223,8 @@ final class Transfers: Sendable {
   /// Sends a request that no transfer is for, in a task that a suspension ends: what its answer makes invalid is marked before
   /// the cache is suspended.
   func passing(
-    _ work: @escaping @Sendable () async throws(HTTPTransportError) -> CachedAnswer
-  ) async throws(HTTPTransportError) -> CachedAnswer {
+    _ work: @escaping @Sendable () async throws(HTTPTransportError) -> CachedResponse
+  ) async throws(HTTPTransportError) -> CachedResponse {
     let task = try state.withLock { (state) throws(HTTPTransportError) in
       if state.use == .suspended { throw .suspended }
       state.lastTask += 1

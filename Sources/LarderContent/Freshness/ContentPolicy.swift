@@ -13,13 +13,13 @@ public enum ContentPolicy: Sendable, Hashable {
   ///
   /// The caller answers for the age: `must-revalidate` and `no-cache` of the server do not count. What this cache knows
   /// to be outdated, because a request has changed it, is fetched again. A success that a later 404, 410 or redirect hides
-  /// is used, and marked: ``CachedAnswer/hiddenBy``.
+  /// is used, and marked: ``CachedResponse/hiddenBy``.
   case cacheElseNetwork
   /// As ``standard``; where the server cannot be reached, or answers 500, 502, 503 or 504, a stale response of any age
   /// (RFC 9111 §4.2.4, "disconnected").
   ///
   /// Never one with `must-revalidate` or `no-cache`, nor against a request's `no-cache` or `max-age`. In place of such a
-  /// failure also a success that a later 404, 410 or redirect hides, marked: ``CachedAnswer/hiddenBy``.
+  /// failure also a success that a later 404, 410 or redirect hides, marked: ``CachedResponse/hiddenBy``.
   case staleWhenUnreachable
   /// From the cache whatever its age, and never from the network.
   ///

@@ -8,7 +8,7 @@ package enum RangeOutcome: Hashable, Sendable {
   /// Send the stored response as it is: no range was asked for, or none that counts.
   case whole
   /// Send this 206 or 416, made from what is stored.
-  case answer(PartialAnswer)
+  case answer(PartialResponse)
   /// Ask the server for what is missing, and combine the answer with what is stored.
   case fetch(RangeFetch)
   /// What is stored is of no use here: send the client's request as it is.
@@ -51,7 +51,7 @@ package enum RangeOutcome: Hashable, Sendable {
     case .ignored: return nil
     case .unsatisfiable: return .answer(.unsatisfiable(metadata, length: length ?? 0))
     case .ranges(let ranges):
-      let answer = PartialAnswer(ranges, of: metadata, held: held, length: length, boundary: boundary())
+      let answer = PartialResponse(ranges, of: metadata, held: held, length: length, boundary: boundary())
       return answer.map { .answer($0) } ?? .forward
     }
   }

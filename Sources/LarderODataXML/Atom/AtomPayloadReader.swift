@@ -12,11 +12,11 @@ package import LarderOData
 /// Errors are ``AtomError``, or what the handler threw. After an error the reader is of no use.
 package final class AtomPayloadReader {
   private let reader: AtomReader
-  private let sink: AtomTellingSink
+  private let sink: AtomEmittingSink
 
   /// A reader that has read nothing.
   package init(options: AtomOptions = AtomOptions(), handler: any PayloadHandler) {
-    sink = AtomTellingSink(handler)
+    sink = AtomEmittingSink(handler)
     reader = AtomReader(options: options, sink: sink)
   }
 
@@ -33,9 +33,9 @@ package final class AtomPayloadReader {
 }
 
 /// A sink that tells a handler at once.
-private final class AtomTellingSink: AtomSink {
+private final class AtomEmittingSink: AtomSink {
   private let handler: any PayloadHandler
-  private var teller: PayloadTeller
+  private var teller: PayloadEmitter
   private var context: String?
   private var isDelta = false
   private var hasBegun = false
@@ -43,7 +43,7 @@ private final class AtomTellingSink: AtomSink {
 
   init(_ handler: any PayloadHandler) {
     self.handler = handler
-    teller = PayloadTeller(handler)
+    teller = PayloadEmitter(handler)
   }
 
   func beginFeed(context: String?, isDelta: Bool) {

@@ -12,7 +12,7 @@ struct ChangeBuffer: Sendable {
   var keptCount: Int { order.count }
 
   /// Notes a change; past the limit all that is noted becomes one ``ObjectChange/missed``.
-  mutating func add(_ told: ToldChange) {
+  mutating func add(_ told: RecordedChange) {
     // Who is to read everything anew need not be told of single keys before that.
     guard !hasMissed else { return }
     guard let key = told.key else {

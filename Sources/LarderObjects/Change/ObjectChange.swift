@@ -18,7 +18,7 @@ public enum ObjectChange: Sendable, Hashable {
 }
 
 /// A change as the writer notes it, for observers of keys and of labels.
-struct ToldChange: Sendable {
+struct RecordedChange: Sendable {
   enum Kind: Sendable {
     case put
     case deleted
@@ -29,8 +29,8 @@ struct ToldChange: Sendable {
     case missed
   }
 
-  static let missed = ToldChange(kind: .missed, key: nil, labels: [])
-  static let cleared = ToldChange(kind: .cleared, key: nil, labels: [])
+  static let missed = RecordedChange(kind: .missed, key: nil, labels: [])
+  static let cleared = RecordedChange(kind: .cleared, key: nil, labels: [])
 
   let kind: Kind
   /// Nil only for `cleared` and `missed`.

@@ -7,7 +7,7 @@ enum Observed: Sendable {
   case label(ObjectKey)
   case everything
 
-  func contains(_ told: ToldChange) -> Bool {
+  func contains(_ told: RecordedChange) -> Bool {
     guard let changed = told.key else { return true }
     return switch self {
     case .key(let key): changed == key
@@ -60,7 +60,7 @@ final class Observers: Sendable {
   }
 
   /// Tells changes; one caller at a time tells those of commits.
-  func tell(_ all: [ToldChange]) {
+  func tell(_ all: [RecordedChange]) {
     guard !all.isEmpty, !isEmpty else { return }
     let entries = state.withLock { state in state.observers.values.map { ($0.observer, $0.observed) } }
     for (observer, observed) in entries {
@@ -101,7 +101,7 @@ final class ChangeObserver: Sendable {
 
   func setNumber(_ number: Int) { state.withLock { $0.number = number } }
 
-  func add(_ told: ToldChange) {
+  func add(_ told: RecordedChange) {
     let ready = state.withLock { state -> (CheckedContinuation<ObjectChange?, Never>, ObjectChange)? in
       state.buffer.add(told)
       if told.isDelete { state.hasSeenDelete = true }

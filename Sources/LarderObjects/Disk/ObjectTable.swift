@@ -24,10 +24,10 @@ final class ObjectTable {
   var failure: StorageError?
 
   /// What memory may hold after the commit, by key; nil for what it must not hold.
-  private var changed: [ObjectKey: Held?] = [:]
+  private var changed: [ObjectKey: MemoryEntry?] = [:]
   private(set) var changesEverything = false
   /// What observers are told, in order.
-  var told: [ToldChange] = []
+  var told: [RecordedChange] = []
   /// Counts taken out of memory, which go back there where the transaction fails.
   var taken: [(id: Int64, requests: RequestCounts.Requests)] = []
 
@@ -138,11 +138,11 @@ final class ObjectTable {
   private func note(_ new: NewObject, _ id: Int64) {
     let cost = Memory.cost(new.key, new.encoded)
     guard memory.fits(cost) else { return note(new.key, nil) }
-    note(new.key, Held(id: id, expires: new.expires, cost: cost, content: .decoded(new.value)))
+    note(new.key, MemoryEntry(id: id, expires: new.expires, cost: cost, content: .decoded(new.value)))
   }
 
   /// Past a share of what memory holds, the whole of it is read anew: that costs less than to keep book.
-  private func note(_ key: ObjectKey, _ held: Held?) {
+  private func note(_ key: ObjectKey, _ held: MemoryEntry?) {
     guard !changesEverything else { return }
     changed.updateValue(held, forKey: key)
     if changed.count > max(1000, limits.memory.count / 4) { noteEverything() }
@@ -172,7 +172,7 @@ final class ObjectTable {
   }
 
   /// Deletes a value; false where there is none, or an expired one, which goes all the same.
-  func delete(_ key: ObjectKey, _ kind: ToldChange.Kind = .deleted) throws(StorageError) -> Bool {
+  func delete(_ key: ObjectKey, _ kind: RecordedChange.Kind = .deleted) throws(StorageError) -> Bool {
     try readUsage()
     let old = try connection.first(
       "DELETE FROM object WHERE key = ? RETURNING id, size, expires, labels", .text(key.text)
@@ -181,7 +181,7 @@ final class ObjectTable {
   }
 
   /// The same by the row's id: damage may have made of its key what is no text.
-  func delete(id: Int64, _ kind: ToldChange.Kind = .deleted) throws(StorageError) -> Bool {
+  func delete(id: Int64, _ kind: RecordedChange.Kind = .deleted) throws(StorageError) -> Bool {
     try readUsage()
     let found = try connection.first(
       "DELETE FROM object WHERE id = ? RETURNING id, size, expires, labels, key", .integer(id)
@@ -191,7 +191,7 @@ final class ObjectTable {
   }
 
   /// What goes with a row that is deleted.
-  private func clear(_ key: ObjectKey, _ old: OldRow, _ kind: ToldChange.Kind) throws(StorageError) -> Bool {
+  private func clear(_ key: ObjectKey, _ old: OldRow, _ kind: RecordedChange.Kind) throws(StorageError) -> Bool {
     note(objects: -1, bytes: 0 &- old.size)
     try remove(old.labels, key)
     if old.labels.isDamaged || key.text.unicodeScalars.contains("\u{FFFD}") {
@@ -241,11 +241,11 @@ final class ObjectTable {
   private static let toldLimit = 1000
 
   private func tellEverything() throws(StorageError) {
-    var found: [ToldChange] = []
+    var found: [RecordedChange] = []
     try connection.forEachRow("SELECT key, labels FROM object LIMIT ?", [.integer(Int64(ObjectTable.toldLimit + 1))]) {
       (row) throws(StorageError) in
       found.append(
-        ToldChange(
+        RecordedChange(
           kind: .deleted, key: ObjectKey(stored: try row.text(0)),
           labels: LabelSet(stored: row.isNull(1) ? nil : try row.bytes(1)).labels))
       return true
@@ -254,11 +254,11 @@ final class ObjectTable {
     told += found
   }
 
-  private func tell(_ kind: ToldChange.Kind, _ key: ObjectKey, _ labels: LabelSet, before: LabelSet = .none) {
+  private func tell(_ kind: RecordedChange.Kind, _ key: ObjectKey, _ labels: LabelSet, before: LabelSet = .none) {
     guard isObserved else { return }
     let all =
       before.labels.isEmpty ? labels.labels : labels.labels + before.labels.filter { !labels.labels.contains($0) }
-    told.append(ToldChange(kind: kind, key: key, labels: all))
+    told.append(RecordedChange(kind: kind, key: key, labels: all))
   }
 
   /// What the commit is about to change in memory; nil where nothing.

@@ -197,7 +197,7 @@ final class ObjectWriter: Sendable {
     try turn.checkOpen()
     var cause: (any Error)?
     var taken: [(id: Int64, requests: RequestCounts.Requests)] = []
-    var told: [ToldChange] = []
+    var told: [RecordedChange] = []
     var (isObserved, isBegun) = (false, false)
     do {
       return try memory.whileAlone(turn.waits ? ObjectWriter.lockMilliseconds : 0) {

@@ -67,7 +67,7 @@ final class OpenObjects: Sendable {
     for (key, object) in found.reversed() {
       let cost = Memory.cost(key, object.encoded)
       memory.warm(
-        key, Held(id: object.id, expires: object.expires, cost: cost, content: .encoded(object)), token: token)
+        key, MemoryEntry(id: object.id, expires: object.expires, cost: cost, content: .encoded(object)), token: token)
     }
   }
 }

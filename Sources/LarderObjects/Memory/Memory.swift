@@ -12,7 +12,7 @@ final class Memory: Sendable {
   private let limit: ObjectStoreOptions.MemoryLimit
   /// The present, in microseconds since 1970.
   let now: @Sendable () -> Int64
-  private let onErrands: Locked<(@Sendable (MemoryTier.Errands) -> Void)?> = Locked(nil)
+  private let onErrands: Locked<(@Sendable (MemoryTier.MaintenanceTasks) -> Void)?> = Locked(nil)
 
   init(
     limit: ObjectStoreOptions.MemoryLimit, evicts: Bool = false, counter: SharedCounter?, lastRequest: Int64,
@@ -25,7 +25,7 @@ final class Memory: Sendable {
   }
 
   /// Who does what comes up beside; set once, before the first use.
-  func onErrands(_ body: @escaping @Sendable (MemoryTier.Errands) -> Void) {
+  func onErrands(_ body: @escaping @Sendable (MemoryTier.MaintenanceTasks) -> Void) {
     _ = onErrands.withLock { exchange(&$0, with: body) }
   }
 
@@ -35,7 +35,7 @@ final class Memory: Sendable {
     if let counter { counter.set(number) } else { ownNumber.store(number, ordering: .sequentiallyConsistent) }
   }
 
-  private func run(_ errands: MemoryTier.Errands) {
+  private func run(_ errands: MemoryTier.MaintenanceTasks) {
     guard errands != [], let body = onErrands.withLock({ $0 }) else { return }
     body(errands)
   }
@@ -51,7 +51,7 @@ final class Memory: Sendable {
 
   func look(_ key: ObjectKey) -> MemoryTier.Look { step { $0.look(key, at: $1, now: now) } }
 
-  func fill(_ key: ObjectKey, _ held: Held, missed token: UInt64?) {
+  func fill(_ key: ObjectKey, _ held: MemoryEntry, missed token: UInt64?) {
     step { $0.fill(key, held, missed: token, at: $1) }
   }
 
@@ -62,7 +62,7 @@ final class Memory: Sendable {
   /// The number to hand to ``warm(_:_:token:)``.
   var token: UInt64 { number }
 
-  func warm(_ key: ObjectKey, _ held: Held, token: UInt64) {
+  func warm(_ key: ObjectKey, _ held: MemoryEntry, token: UInt64) {
     step { $0.warm(key, held, token: token, at: $1) }
   }
 
@@ -97,7 +97,7 @@ final class Memory: Sendable {
         if number & 1 == 1 { set(number &+ 1) }
       }
     } catch {
-      // Held: by a commit that goes on.
+      // MemoryEntry: by a commit that goes on.
     }
     step { tier, current in
       tier.endRepair()

@@ -14,7 +14,7 @@ struct MemoryTier: Sendable {
   /// Which keys a commit of this process is about to change.
   enum Changes: Sendable {
     /// By key: what memory may hold after it; nil for what it must not hold.
-    case keys([ObjectKey: Held?])
+    case keys([ObjectKey: MemoryEntry?])
     case everything
 
     func contains(_ key: ObjectKey) -> Bool {
@@ -27,7 +27,7 @@ struct MemoryTier: Sendable {
 
   /// What a look-up found.
   enum Look: Sendable {
-    case hit(Held.Content)
+    case hit(MemoryEntry.Content)
     /// Read the file; what is found may be offered by ``fill(_:_:missed:at:)`` with this number.
     case miss(UInt64)
     /// Read the file, and keep nothing of it.
@@ -35,28 +35,28 @@ struct MemoryTier: Sendable {
   }
 
   /// What the shell has to do beside.
-  struct Errands: OptionSet, Sendable {
+  struct MaintenanceTasks: OptionSet, Sendable {
     let rawValue: UInt8
     /// Write the counts in a while.
-    static let scheduleCounts = Errands(rawValue: 1)
+    static let scheduleCounts = MaintenanceTasks(rawValue: 1)
     /// Write the counts now, for they are many.
-    static let writeCounts = Errands(rawValue: 2)
+    static let writeCounts = MaintenanceTasks(rawValue: 2)
     /// Tell observers that another process has changed something.
-    static let tellMissed = Errands(rawValue: 4)
+    static let tellMissed = MaintenanceTasks(rawValue: 4)
     /// Look whether who committed has ended in the midst of it.
-    static let repair = Errands(rawValue: 8)
+    static let repair = MaintenanceTasks(rawValue: 8)
   }
 
   private let limit: ObjectStoreOptions.MemoryLimit
-  private var entries = RecentlyUsed<ObjectKey, Held>()
+  private var entries = RecentlyUsed<ObjectKey, MemoryEntry>()
   private(set) var number: UInt64
   private var committing: Changes?
   private var isClosed = false
   private var isRepairing = false
   /// What is to be done beside; emptied by ``takeErrands()``.
-  private var errands: Errands = []
+  private var errands: MaintenanceTasks = []
   /// Values that have left, whose release can run code of others; emptied by ``takeDropped()``.
-  private var dropped: [Held] = []
+  private var dropped: [MemoryEntry] = []
 
   private var counts = RequestCounts()
   /// Counts on their way into the file, and those that came there last.
@@ -98,7 +98,7 @@ struct MemoryTier: Sendable {
     guard stands(at: current), !(committing?.contains(key) ?? false) else { return .bypass }
     last &+= 1
     let (moment, token) = (last, current)
-    let found = entries.use(key) { held -> (content: Held.Content, isFirst: Bool)? in
+    let found = entries.use(key) { held -> (content: MemoryEntry.Content, isFirst: Bool)? in
       if let expires = held?.expires, expires <= now() { return nil }
       guard let content = held?.content else { return nil }
       let isFirst = held?.requests.times == 0
@@ -140,7 +140,7 @@ struct MemoryTier: Sendable {
   mutating func endRepair() { isRepairing = false }
 
   /// Counts a request of a value that was read from the file, and keeps the value where that is still allowed.
-  mutating func fill(_ key: ObjectKey, _ held: Held, missed token: UInt64?, at current: UInt64) {
+  mutating func fill(_ key: ObjectKey, _ held: MemoryEntry, missed token: UInt64?, at current: UInt64) {
     last &+= 1
     let requests = RequestCounts.Requests(times: 1, last: last)
     guard let token, token == current, stands(at: current), !(committing?.contains(key) ?? false),
@@ -167,18 +167,18 @@ struct MemoryTier: Sendable {
   }
 
   /// Keeps a value that was read at the start; no request.
-  mutating func warm(_ key: ObjectKey, _ held: Held, token: UInt64, at current: UInt64) {
+  mutating func warm(_ key: ObjectKey, _ held: MemoryEntry, token: UInt64, at current: UInt64) {
     guard token == current, stands(at: current), committing == nil, limit.fits(held.cost), entries.peek(key) == nil
     else { return }
     put(key, held)
   }
 
-  private mutating func put(_ key: ObjectKey, _ held: Held) {
+  private mutating func put(_ key: ObjectKey, _ held: MemoryEntry) {
     if let old = entries.set(held, cost: held.cost, for: key) { drop(old) }
     while entries.count > limit.count || entries.total > limit.bytes, let old = entries.removeOldest() { drop(old) }
   }
 
-  private mutating func drop(_ old: Held) {
+  private mutating func drop(_ old: MemoryEntry) {
     counts.add(old.requests, old.id)
     dropped.append(old)
   }
@@ -247,14 +247,14 @@ struct MemoryTier: Sendable {
   }
 
   /// What is to be done beside the last steps.
-  mutating func takeErrands() -> Errands {
+  mutating func takeErrands() -> MaintenanceTasks {
     guard errands != [] else { return [] }
     defer { errands = [] }
     return errands
   }
 
   /// The values that have left in the last steps, to be released without the lock.
-  mutating func takeDropped() -> [Held] { dropped.isEmpty ? [] : exchange(&dropped, with: []) }
+  mutating func takeDropped() -> [MemoryEntry] { dropped.isEmpty ? [] : exchange(&dropped, with: []) }
 
   /// The requests of a value that a row does not know yet whose last is at `known`.
   ///

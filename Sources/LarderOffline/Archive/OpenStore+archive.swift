@@ -35,7 +35,7 @@ extension OpenStore {
       guard let entry = try rows.queue.entry(id), [.archived, .held].contains(entry.state) else {
         throw OfflineODataError(.entityNotFound, "\(StoreSet.archive.rawValue)(\(id))")
       }
-      let creation = try RefusedCreation(entry, changing(plan))
+      let creation = try RejectedCreation(entry, changing(plan))
       switch repair {
       case .update: try creation.becomeUpdate(&rows)
       case .key(let key): try creation.take(key, &rows)

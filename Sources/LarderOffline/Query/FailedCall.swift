@@ -116,14 +116,14 @@ struct RowNaming: Sendable {
   }
 }
 
-extension AnswerRun {
+extension ResultRun {
   /// Makes a part of the answer. Where a function has no value for a row, the error names the row and the expression.
   func namingRows<Value>(_ connection: Connection, _ body: () throws -> Value) throws -> Value {
     do { return try body() } catch let error as StorageError where error.isOfFunction {
       guard let naming = plan.naming else { throw error }
       do {
         // The same rows in the same order, up to the one that fails.
-        _ = try AnswerRun(plan: try naming.plan(), url: url, form: form, model: model).json(connection) { _ in }
+        _ = try ResultRun(plan: try naming.plan(), url: url, form: form, model: model).json(connection) { _ in }
       } catch let named as StorageError {
         if named.category == .interrupted { throw named }
         if let call = FailedCall(named.message) { throw naming.error(call, connection) }

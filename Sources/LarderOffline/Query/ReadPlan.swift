@@ -79,12 +79,12 @@ final class ReadPlan: Sendable {
 extension ReadPlan {
   /// Throws what is not in the copy of what the plan needs, for a plan that stands in no other.
   func check(_ connection: Connection) throws {
-    for check in checks { try check.run(AnswerWriter.values(check.parameters), connection) }
+    for check in checks { try check.run(ResultWriter.values(check.parameters), connection) }
   }
 
   /// The same at a row of the plan around it.
   func check(_ connection: Connection, at row: borrowing Row) throws {
-    for check in checks { try check.run(AnswerWriter.values(check.parameters, at: row), connection) }
+    for check in checks { try check.run(ResultWriter.values(check.parameters, at: row), connection) }
   }
 }
 

@@ -32,14 +32,14 @@ struct AwaitedRows: Sendable {
   }
 
   /// The name of a query that a question waits for.
-  func query(of question: PreparedQuestion, _ rows: LocalRows) throws -> String? {
+  func query(of question: PreparedQuery, _ rows: LocalRows) throws -> String? {
     let read = question.plan.tables(rows.state, rows.plan)
     let names = read.subtracting(there).compactMap { awaited[$0] }
     return try names.min() ?? queryOfContainer(question, read, rows)
   }
 
   private func queryOfContainer(
-    _ question: PreparedQuestion, _ read: Set<Int>, _ rows: LocalRows
+    _ question: PreparedQuery, _ read: Set<Int>, _ rows: LocalRows
   ) throws -> String? {
     guard case .path(let path) = question.url.resource else { return nil }
     let missing = try missing(read, rows)

@@ -48,7 +48,7 @@ public struct OfflineODataDefiningQueryStatus: Sendable, Hashable {
   /// When it was downloaded last; nil for never.
   public var lastDownload: Date?
   /// The way that the last download took; nil for never.
-  public var lastWay: OfflineODataDownloadWay?
+  public var lastWay: OfflineODataDownloadStrategy?
   /// Whether the next download follows a delta link.
   public var hasDeltaLink: Bool
   /// Whether a download was cut and goes on at its page, or has never been made.
@@ -59,7 +59,7 @@ public struct OfflineODataDefiningQueryStatus: Sendable, Hashable {
 }
 
 /// The ways by which a defining query is brought up to date.
-public enum OfflineODataDownloadWay: String, Sendable, Hashable, CaseIterable, Codable {
+public enum OfflineODataDownloadStrategy: String, Sendable, Hashable, CaseIterable, Codable {
   /// By a delta link: only what changed was sent.
   case changes
   /// By a condition (`If-None-Match`): the service answered that nothing has changed.

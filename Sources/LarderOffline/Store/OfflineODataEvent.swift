@@ -80,7 +80,7 @@ public struct OfflineODataQueryOutcome: Sendable, Hashable {
   /// The defining query's name.
   public var name: String
   /// The way that it took; nil where it failed before it had one.
-  public var way: OfflineODataDownloadWay?
+  public var way: OfflineODataDownloadStrategy?
   /// Rows that came in this download, each counted once.
   public var rows: Int64 = 0
   /// Bytes that came.

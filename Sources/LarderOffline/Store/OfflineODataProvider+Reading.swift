@@ -13,36 +13,36 @@ extension OfflineODataProvider {
   ///   - options: version and form.
   /// - Throws: `notFound` for an entity that there is not, `notSupported` with the construct's name, `invalidInput`.
   public func readJSON(
-    _ path: String, options: OfflineODataAnswerOptions = OfflineODataAnswerOptions()
-  ) async throws -> OfflineODataAnswer {
+    _ path: String, options: OfflineODataResultOptions = OfflineODataResultOptions()
+  ) async throws -> OfflineODataResult {
     await afterScheduledChanges()
     let (bytes, end) = try await openStore().json(path, options)
     guard end.found != .nothing else { throw OfflineODataError(.entityNotFound, "'\(path.prefix { $0 != "?" })'") }
-    return OfflineODataAnswer(contentType: end.mediaType, bytes: bytes, etag: end.etag)
+    return OfflineODataResult(contentType: end.mediaType, bytes: bytes, etag: end.etag)
   }
 
   /// The same of a typed query.
   public func readJSON<Entity: ODataDescribed>(
-    _ query: ODataQuery<Entity>, options: OfflineODataAnswerOptions = OfflineODataAnswerOptions()
-  ) async throws -> OfflineODataAnswer {
+    _ query: ODataQuery<Entity>, options: OfflineODataResultOptions = OfflineODataResultOptions()
+  ) async throws -> OfflineODataResult {
     try await readJSON(try text(query), options: options)
   }
 
   /// The same piece by piece at the reader's pace, for answers of any size. All pieces are of one state of the store, which
   /// is kept until the last is read or the stream is dropped.
   public func streamJSON(
-    _ path: String, options: OfflineODataAnswerOptions = OfflineODataAnswerOptions()
-  ) async throws -> OfflineODataAnswerStream {
+    _ path: String, options: OfflineODataResultOptions = OfflineODataResultOptions()
+  ) async throws -> OfflineODataResultStream {
     await afterScheduledChanges()
     let store = try openStore()
     let text = try store.relative(path)
     try await store.prepare(text, options)
     return try await translated {
-      let stream = try await AnswerStream.open(store.replica) { connection, state, plan in
+      let stream = try await ResultStream.open(store.replica) { connection, state, plan in
         try store.run(text, options, connection, state, plan)
       }
       guard stream.end.found != .nothing else { throw OfflineODataError(.entityNotFound, "'\(text)'") }
-      return OfflineODataAnswerStream(stream)
+      return OfflineODataResultStream(stream)
     }
   }
 
@@ -64,7 +64,7 @@ extension OfflineODataProvider {
     await afterScheduledChanges()
     let store = try openStore()
     let text = try store.relative(path)
-    let options = OfflineODataAnswerOptions(localRowsOnly: localRowsOnly)
+    let options = OfflineODataResultOptions(localRowsOnly: localRowsOnly)
     try await store.prepare(text, options)
     return try await store.answer(text, options, isPaged: false) { run, connection in
       try run.read(type, connection)
@@ -101,7 +101,7 @@ extension OfflineODataProvider {
       {
         await resumable.current().map { store in
           LiveSource(replica: store.replica) { connection, state, plan in
-            try store.run(text, OfflineODataAnswerOptions(), connection, state, plan, isPaged: false)
+            try store.run(text, OfflineODataResultOptions(), connection, state, plan, isPaged: false)
           }
         }
       },
@@ -163,7 +163,7 @@ extension OfflineODataProvider {
   public func explain(_ path: String, localRowsOnly: Bool = false) async throws -> OfflineODataExplanation {
     let store = try openStore()
     let text = try store.relative(path)
-    try await store.prepare(text, OfflineODataAnswerOptions(localRowsOnly: localRowsOnly))
+    try await store.prepare(text, OfflineODataResultOptions(localRowsOnly: localRowsOnly))
     return try await store.read { connection, state, plan in
       let question = try store.question(text, connection, state, plan, AskedForm(localRowsOnly: localRowsOnly))
       try question.plan.check(connection)

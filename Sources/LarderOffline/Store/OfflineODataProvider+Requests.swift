@@ -136,7 +136,7 @@ extension OpenStore {
   private func answerRead(_ request: ODataSingleRequest) async throws(OfflineODataError) -> ODataSingleResponse {
     let path = request.path
     if path.prefix(while: { $0 != "?" }).hasSuffix("$metadata") { return try await metadata(path) }
-    let (bytes, end) = try await json(path, OfflineODataAnswerOptions(request))
+    let (bytes, end) = try await json(path, OfflineODataResultOptions(request))
     var fields: HTTPFields = [:]
     let version = replica.model.version
     if version >= .v4 {

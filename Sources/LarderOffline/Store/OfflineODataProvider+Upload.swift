@@ -46,7 +46,7 @@ extension OfflineODataProvider {
       let report = try await upload.run()
       telling.tell(.uploadFinished(report), of: self)
       return report
-    } catch let cut as UploadCut {
+    } catch let cut as UploadInterruption {
       telling.tell(.uploadFailed(cut.report, cut.error), of: self)
       throw cut.error
     }

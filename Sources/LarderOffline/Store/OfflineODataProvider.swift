@@ -33,7 +33,7 @@ public final class OfflineODataProvider: ODataStore {
 
   let transport: any HTTPTransport
   let authentication: (any Authentication)?
-  let telling = EventTelling()
+  let telling = EventPublisher()
   let running = RunningRequests()
   let turns = RequestTurns()
   let calls = SerialCalls()

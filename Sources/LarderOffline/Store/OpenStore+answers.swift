@@ -13,22 +13,22 @@ import LarderStorage
 // Questions answered.
 extension OpenStore {
   /// How answers are spelled.
-  func form(_ options: OfflineODataAnswerOptions, _ model: EdmModel) -> AnswerForm {
-    let metadata: AnswerForm.Metadata =
+  func form(_ options: OfflineODataResultOptions, _ model: EdmModel) -> ResultForm {
+    let metadata: ResultForm.Metadata =
       switch options.metadata {
       case .none: .none
       case .minimal: .minimal
       case .full: .full
       }
-    return AnswerForm(
+    return ResultForm(
       version: options.version ?? model.version, metadata: metadata, isIEEE754Compatible: options.isIEEE754Compatible,
       serviceRoot: rootText)
   }
 
   /// The bytes of an answer, and what became of the question.
   func json(
-    _ path: String, _ options: OfflineODataAnswerOptions
-  ) async throws(OfflineODataError) -> (bytes: [UInt8], end: AnswerRun.End) {
+    _ path: String, _ options: OfflineODataResultOptions
+  ) async throws(OfflineODataError) -> (bytes: [UInt8], end: ResultRun.End) {
     let text = try relative(path)
     if text.isEmpty || text.hasPrefix("?"), let document = try await serviceDocument(text, options) { return document }
     try await prepare(text, options)
@@ -37,8 +37,8 @@ extension OpenStore {
 
   /// The document at the service's root; nil where the text asks for something else.
   private func serviceDocument(
-    _ text: String, _ options: OfflineODataAnswerOptions
-  ) async throws(OfflineODataError) -> (bytes: [UInt8], end: AnswerRun.End)? {
+    _ text: String, _ options: OfflineODataResultOptions
+  ) async throws(OfflineODataError) -> (bytes: [UInt8], end: ResultRun.End)? {
     try await read { [self] _, _, plan in
       guard !plan.tables.isEmpty else { throw OfflineODataError(.neverDownloaded) }
       let url = try binder(plan).bind(try ODataParser(plan.model.version).relativeURL(text), text: text)
@@ -46,14 +46,14 @@ extension OpenStore {
       let form = form(try options.heeding(url.options.format, isJSON: true), plan.model)
       return (
         ServiceDocument(model: plan.model, form: form).json(),
-        AnswerRun.End(found: .content, rows: 0, mediaType: form.mediaType)
+        ResultRun.End(found: .content, rows: 0, mediaType: form.mediaType)
       )
     }
   }
 
   /// Sees that what a question reads was downloaded, and makes the indexes that it wants.
   func prepare(
-    _ text: String, _ options: OfflineODataAnswerOptions = OfflineODataAnswerOptions()
+    _ text: String, _ options: OfflineODataResultOptions = OfflineODataResultOptions()
   ) async throws(OfflineODataError) {
     if !options.localRowsOnly { try await checkDownloaded(text) }
     try await prepareSearch(text, options)
@@ -61,7 +61,7 @@ extension OpenStore {
 
   /// Makes the full-text indexes that a question with `$search` wants and that are not there (any more).
   private func prepareSearch(
-    _ text: String, _ options: OfflineODataAnswerOptions
+    _ text: String, _ options: OfflineODataResultOptions
   ) async throws(OfflineODataError) {
     guard OpenStore.asksSearch(text), OpenStore.storeSet(text, replica.model) == nil else { return }
     let wanted = try await read { [self] connection, state, plan in
@@ -87,16 +87,16 @@ extension OpenStore {
 
   /// What the answer to a change shows of its entity; nil where that is nothing.
   func shown(
-    _ change: MadeChange, _ request: ODataSingleRequest, _ connection: Connection, _ state: ReplicaState,
+    _ change: AppliedChange, _ request: ODataSingleRequest, _ connection: Connection, _ state: ReplicaState,
     _ plan: ReplicaPlan
   ) throws -> (bytes: [UInt8], mediaType: String)? {
     guard let path = change.path else { return nil }
-    let options = OfflineODataAnswerOptions(request)
-    var run: AnswerRun?
+    let options = OfflineODataResultOptions(request)
+    var run: ResultRun?
     if let set = change.entity?.table, let key = change.key {
       let options = try options.heeding(nil, isJSON: true)
       run = try entityQuestion(path, set, key, state, plan, showsMarks: options.showsMarks(path)).map { question in
-        AnswerRun(
+        ResultRun(
           plan: question.plan, url: question.url, form: form(options, plan.model), model: question.model,
           heads: question.heads)
       }
@@ -109,7 +109,7 @@ extension OpenStore {
   /// Nil where keys make other questions.
   private func entityQuestion(
     _ path: String, _ set: String, _ key: [SQLValue], _ state: ReplicaState, _ plan: ReplicaPlan, showsMarks: Bool
-  ) throws -> PreparedQuestion? {
+  ) throws -> PreparedQuery? {
     // No URL has such a name.
     let name = "\u{0}\(set)" + (showsMarks ? "\n" : "")
     let parameters = key.map { ReadParameter.value($0) }
@@ -128,12 +128,12 @@ extension OpenStore {
   }
 }
 
-extension OfflineODataAnswerOptions {
+extension OfflineODataResultOptions {
   /// What a request's fields ask for (JSON Format 4.01 §3).
   init(_ request: ODataSingleRequest) {
     self.init()
     guard let accept = request.fields[.accept] else { return }
-    accepted = OfflineODataAnswerOptions.ranges(accept)
+    accepted = OfflineODataResultOptions.ranges(accept)
     take(parameters: accept)
   }
 
@@ -156,7 +156,7 @@ extension OfflineODataAnswerOptions {
   }
 
   /// Heeds `$format`, which goes before everything else (Protocol 4.01 §11.2.12), else what the request accepts (§8.2.1).
-  func heeding(_ format: String?, isJSON: Bool) throws(OfflineODataError) -> OfflineODataAnswerOptions {
+  func heeding(_ format: String?, isJSON: Bool) throws(OfflineODataError) -> OfflineODataResultOptions {
     guard isJSON else { return self }
     var options = self
     if let format {

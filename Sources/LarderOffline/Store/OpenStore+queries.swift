@@ -17,7 +17,7 @@ extension OpenStore {
     /// Queries by name that are to be read whole each time.
     var untracked: Set<String> = []
     /// The way of each query's last download.
-    var ways: [String: OfflineODataDownloadWay] = [:]
+    var ways: [String: OfflineODataDownloadStrategy] = [:]
   }
 
   private static let querySettingsName = "queries"

@@ -13,8 +13,8 @@ extension OpenStore {
   ///
   /// - `isPaged`: whether the answer can tell that there is a next page.
   func answer<Value: Sendable>(
-    _ text: String, _ options: OfflineODataAnswerOptions, isPaged: Bool = true,
-    _ body: @escaping @Sendable (AnswerRun, Connection) throws -> Value
+    _ text: String, _ options: OfflineODataResultOptions, isPaged: Bool = true,
+    _ body: @escaping @Sendable (ResultRun, Connection) throws -> Value
   ) async throws(OfflineODataError) -> Value {
     let asked = AskedForm(isPaged: isPaged, showsMarks: options.showsMarks(text), localRowsOnly: options.localRowsOnly)
     let work = { @Sendable [self] (connection: Connection, state: ReplicaState, plan: ReplicaPlan) throws -> Value in
@@ -36,7 +36,7 @@ extension OpenStore {
   ) throws(OfflineODataError) -> Value? {
     let result: Result<Value, any Error>?
     do throws(StorageError) {
-      result = try replica.readHere(within: QuestionPace.limit) { (connection, state, plan) throws(StorageError) in
+      result = try replica.readHere(within: QueryPacing.limit) { (connection, state, plan) throws(StorageError) in
         Result { try work(connection, state, plan) }
       }
     } catch { throw OfflineODataError(error) }
@@ -45,19 +45,19 @@ extension OpenStore {
 
   /// A question ready to be answered in a transaction.
   func run(
-    _ text: String, _ options: OfflineODataAnswerOptions, _ connection: Connection, _ state: ReplicaState,
+    _ text: String, _ options: OfflineODataResultOptions, _ connection: Connection, _ state: ReplicaState,
     _ plan: ReplicaPlan, isPaged: Bool = true
-  ) throws -> AnswerRun {
+  ) throws -> ResultRun {
     let asked = AskedForm(isPaged: isPaged, showsMarks: options.showsMarks(text), localRowsOnly: options.localRowsOnly)
     return try run(try question(text, connection, state, plan, asked), options, connection, plan)
   }
 
   private func run(
-    _ question: PreparedQuestion, _ options: OfflineODataAnswerOptions, _ connection: Connection, _ plan: ReplicaPlan
-  ) throws -> AnswerRun {
+    _ question: PreparedQuery, _ options: OfflineODataResultOptions, _ connection: Connection, _ plan: ReplicaPlan
+  ) throws -> ResultRun {
     try question.plan.check(connection)
     let options = try options.heeding(question.url.options.format, isJSON: question.plan.content.isJSON)
-    return AnswerRun(
+    return ResultRun(
       plan: question.plan, url: question.url, form: form(options, plan.model), model: question.model,
       heads: question.heads, alsoReads: question.alsoReads)
   }
@@ -66,7 +66,7 @@ extension OpenStore {
   func question(
     _ text: String, _ connection: Connection, _ state: ReplicaState, _ plan: ReplicaPlan,
     _ asked: AskedForm = AskedForm()
-  ) throws -> PreparedQuestion {
+  ) throws -> PreparedQuery {
     let name = name(text, asked)
     let kept = prepared.withLock { $0.question(name, state.version) }
     if let kept, !kept.plan.isOfMoment { return kept }
@@ -93,7 +93,7 @@ extension OpenStore {
   func make(
     _ text: String, _ state: ReplicaState, _ plan: ReplicaPlan, _ pageSize: Int?, showsMarks: Bool = false,
     localRowsOnly: Bool = false
-  ) throws -> PreparedQuestion {
+  ) throws -> PreparedQuery {
     let url = try ODataParser(plan.model.version).relativeURL(text)
     let bound = try binder(plan).bind(url, text: text)
     let options = QueryWriter.Options(
@@ -101,6 +101,6 @@ extension OpenStore {
       now: environment.now())
     let readPlan = try QueryWriter(plan: plan, state: state, options: options, coverage: coverage(plan, state))
       .plan(bound)
-    return PreparedQuestion(url: bound, plan: readPlan, model: plan.model)
+    return PreparedQuery(url: bound, plan: readPlan, model: plan.model)
   }
 }

@@ -23,7 +23,7 @@ final class OpenStore: Sendable {
   private let binding = Locked<Binding?>(nil)
   private let context = Locked<ChangeContext?>(nil)
   private let covered = Locked<Covered?>(nil)
-  let prepared = Locked(PreparedQuestions())
+  let prepared = Locked(PreparedQueries())
   /// The service's model and the store's own in one, with the table that tells which.
   let whole = Locked<(first: EntityTable?, model: EdmModel)?>(nil)
   /// What uploads have found out about the service.

@@ -188,8 +188,8 @@ extension OpenStore {
       }
       try question.plan.check(connection)
       var found: Int64?
-      try AnswerWriter(connection: connection, types: AnswerTypes(model: plan.model, form: form(.init(), plan.model)))
-        .forEachRow(question.plan.sql, AnswerWriter.values(question.plan.parameters)) { row in
+      try ResultWriter(connection: connection, types: ResultTypes(model: plan.model, form: form(.init(), plan.model)))
+        .forEachRow(question.plan.sql, ResultWriter.values(question.plan.parameters)) { row in
           found = row.integer(id)
           return false
         }

@@ -166,7 +166,7 @@ struct DownloadMachine: Sendable {
     return [.finish(ending)]
   }
 
-  mutating func end(_ way: DownloadWay, isUnchanged: Bool = false) -> [Action] {
+  mutating func end(_ way: DownloadStrategy, isUnchanged: Bool = false) -> [Action] {
     state = .ended
     return [.end(DownloadResult(way: way, isUnchanged: isUnchanged))]
   }

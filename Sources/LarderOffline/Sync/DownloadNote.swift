@@ -1,5 +1,5 @@
 /// The ways that a download can take.
-enum DownloadWay: String, Codable, Sendable, Hashable {
+enum DownloadStrategy: String, Codable, Sendable, Hashable {
   /// By a delta link.
   case changes
   /// By reading everything.
@@ -10,7 +10,7 @@ enum DownloadWay: String, Codable, Sendable, Hashable {
 
 /// How the download of a query ended.
 struct DownloadResult: Sendable, Hashable {
-  var way: DownloadWay
+  var way: DownloadStrategy
   /// The service said that nothing has changed.
   var isUnchanged = false
 }

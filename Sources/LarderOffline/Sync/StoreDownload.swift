@@ -183,7 +183,7 @@ struct StoreDownload: Sendable {
     let environment = store.conversation.options.environment
     let begin = environment.uptime()
     let tell = tell
-    let course = DownloadCourse(
+    let course = DownloadRun(
       query: one.row, bound: one.bound, store: store, places: places, isWhole: isWhole, marks: marks
     ) { progress in
       var progress = progress

@@ -58,14 +58,14 @@ struct StreamDownload: Sendable {
       let set = PercentEncoding.encode(table.name)
       let question = try store.question(set, connection, state, plan, AskedForm(isPaged: false))
       guard case .objects(let shape) = question.plan.content, let id = shape.id else { return [] }
-      let types = AnswerTypes(model: plan.model, form: store.form(.init(), plan.model))
-      var place = AnswerIdentity.Place.set(Array(set.utf8))
+      let types = ResultTypes(model: plan.model, form: store.form(.init(), plan.model))
+      var place = ResultIdentity.Place.set(Array(set.utf8))
       if case .singleton = table.place { place = .single(Array(set.utf8)) }
-      let identity = AnswerIdentity(shape, place: place, form: types.form, types: types)
+      let identity = ResultIdentity(shape, place: place, form: types.form, types: types)
       let mine = try StreamDownload.rows(of: query, table, state, connection)
       var found: [Wanted] = []
-      let writer = AnswerWriter(connection: connection, types: types)
-      try writer.forEachRow(question.plan.sql, AnswerWriter.values(question.plan.parameters)) { row in
+      let writer = ResultWriter(connection: connection, types: types)
+      try writer.forEachRow(question.plan.sql, ResultWriter.values(question.plan.parameters)) { row in
         guard mine.contains(row.integer(id)) else { return true }
         let own = try identity.ownURL(row)
         guard let path = try own ?? identity.path(row, below: nil).map({ String(decoding: $0, as: UTF8.self) }) else {
@@ -106,13 +106,13 @@ struct StreamDownload: Sendable {
   /// set have the property.
   private static func streams(
     of row: borrowing Row, _ shape: ReadShape, _ table: EntityTable
-  ) throws -> [(String, isDerived: Bool, AnswerMedia)] {
-    func media(_ column: Int32) throws -> AnswerMedia {
-      guard row.storageClass(column) == .text else { return AnswerMedia() }
-      return AnswerMedia(try JSONNode(Array(try row.text(column).utf8)))
+  ) throws -> [(String, isDerived: Bool, ResultMedia)] {
+    func media(_ column: Int32) throws -> ResultMedia {
+      guard row.storageClass(column) == .text else { return ResultMedia() }
+      return ResultMedia(try JSONNode(Array(try row.text(column).utf8)))
     }
     let type = shape.typeNumber.map { Int(row.integer($0)) } ?? 0
-    var all: [(String, isDerived: Bool, AnswerMedia)] = []
+    var all: [(String, isDerived: Bool, ResultMedia)] = []
     if let column = shape.media, table.types.indices.contains(type), table.types[type].hasStream {
       all.append(("", false, try media(column)))
     }

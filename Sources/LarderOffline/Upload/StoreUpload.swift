@@ -44,7 +44,7 @@ struct StoreUpload: Sendable {
     let event = record
     // Cancelled or not, what happened is told.
     await environment.task { await store.log(event) }.value
-    if let stop { throw UploadCut(report: report, error: stop) }
+    if let stop { throw UploadInterruption(report: report, error: stop) }
     return report
   }
 
@@ -59,7 +59,7 @@ struct StoreUpload: Sendable {
   private func course(_ run: inout Run) async throws {
     store.forgetClaims()
     let journal = UploadJournal(store: store, options: options)
-    let course = UploadCourse(journal: journal)
+    let course = UploadRun(journal: journal)
     var units = try await journal.units()
     run.total = units.reduce(0) { $0 + $1.size }
     try await course.decideNoticed(units.map(\.id), &run.counts)
@@ -68,7 +68,7 @@ struct StoreUpload: Sendable {
       unitsPerBatch: store.refusesBatches ? 0 : options.changesPerBatch, lanes: options.lanes,
       splitsTransactions: options.splitsTransactions)
     var machine = UploadMachine(units, rules: rules)
-    await withTaskGroup(of: UploadCourse.Step.self) { group in
+    await withTaskGroup(of: UploadRun.Step.self) { group in
       var actions = machine.take(.begin)
       while true {
         for action in actions where action != .finish {
@@ -106,7 +106,7 @@ struct StoreUpload: Sendable {
 }
 
 extension StoreUpload.Run {
-  fileprivate mutating func take(_ step: UploadCourse.Step) {
+  fileprivate mutating func take(_ step: UploadRun.Step) {
     counts += step.counts
     requests += step.requests
     stop = stop ?? step.stop
@@ -115,7 +115,7 @@ extension StoreUpload.Run {
 }
 
 /// An upload that was cut: what it had done, and why it stopped.
-struct UploadCut: Error {
+struct UploadInterruption: Error {
   let report: OfflineODataUploadReport
   let error: OfflineODataError
 }

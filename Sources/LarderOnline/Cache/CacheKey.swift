@@ -17,9 +17,9 @@ final class CacheKeyMaker: Sendable {
   private let salt: [UInt8]
   private let common: HTTPFields
   private let credentials: CredentialFields
-  private let known = Locked<[Asker: Digests]>([:])
+  private let known = Locked<[ClientIdentity: Digests]>([:])
 
-  private struct Asker: Hashable {
+  private struct ClientIdentity: Hashable {
     var identity: String
     var fields: HTTPFields
   }
@@ -42,7 +42,7 @@ final class CacheKeyMaker: Sendable {
 
   /// The key of a request.
   func key(url: String, identity: String, fields: HTTPFields) -> CacheKey {
-    let asker = Asker(identity: identity, fields: fields)
+    let asker = ClientIdentity(identity: identity, fields: fields)
     let digests = known.withLock { known in
       if let digests = known[asker] { return digests }
       let made = self.digests(of: asker)
@@ -53,7 +53,7 @@ final class CacheKeyMaker: Sendable {
     return CacheKey(url: url, scope: digests.scope, variant: digests.variant)
   }
 
-  private func digests(of asker: Asker) -> Digests {
+  private func digests(of asker: ClientIdentity) -> Digests {
     var fields = asker.fields
     for field in common { fields.setDefault(field.name, field.value) }
     var credential = [asker.identity]

@@ -19,7 +19,7 @@ struct RequestMachine: Sendable {
   enum CacheState: Sendable, Hashable, CaseIterable { case open, closed, disabled }
 
   /// What a request meets when it starts; it keeps to that whatever changes meanwhile.
-  struct Circumstances: Sendable {
+  struct RequestConditions: Sendable {
     var isOpen: Bool
     var isPassive: Bool
     var cache: CacheState
@@ -75,7 +75,7 @@ struct RequestMachine: Sendable {
 
   let request: ODataRequest
   let root: ODataServiceRoot
-  let circumstances: Circumstances
+  let circumstances: RequestConditions
   /// One a part; nil where the cache takes no part in it.
   let keys: [CacheKey?]
   /// Why the request cannot be sent at all.
@@ -87,7 +87,7 @@ struct RequestMachine: Sendable {
   private var cached: [CacheEntry?] = []
 
   init(
-    _ request: ODataRequest, root: ODataServiceRoot, circumstances: Circumstances, keys: [CacheKey?],
+    _ request: ODataRequest, root: ODataServiceRoot, circumstances: RequestConditions, keys: [CacheKey?],
     refusal: (any Error)? = nil
   ) {
     self.request = request
@@ -175,7 +175,7 @@ struct RequestMachine: Sendable {
   private mutating func answered(_ response: ODataResponse, _ question: Question) -> [Action] {
     if case .changes = question { return answeredChanges(response) }
     do throws(ODataServiceError) {
-      let settled = try Settlement(response, keys: usesCache ? keys : [], cached: cached, version: version)
+      let settled = try CacheOutcome(response, keys: usesCache ? keys : [], cached: cached, version: version)
       return finish(settled)
     } catch {
       return fail(error, error.response.map { .single($0) })
@@ -186,10 +186,10 @@ struct RequestMachine: Sendable {
     guard case .single(let single) = response, let key = keys.first ?? nil, let entry = cached.first ?? nil,
       case .unchanged(let link) = DeltaVerdict(single)
     else { return ask(.plain) }
-    return finish(Settlement(unchanged: entry, key: key, deltaLink: link, version: version))
+    return finish(CacheOutcome(unchanged: entry, key: key, deltaLink: link, version: version))
   }
 
-  private mutating func finish(_ settled: Settlement) -> [Action] {
+  private mutating func finish(_ settled: CacheOutcome) -> [Action] {
     let ending: [Action] = [.report(.serverResponse(settled.response)), .report(.finished)]
     guard !settled.changes.isEmpty else {
       state = .ended
@@ -205,7 +205,7 @@ struct RequestMachine: Sendable {
     if case .changes = question, failure?.httpStatus == 304, let key = keys.first ?? nil,
       let entry = cached.first ?? nil
     {
-      return finish(Settlement(unchanged: entry, key: key, deltaLink: nil, version: version))
+      return finish(CacheOutcome(unchanged: entry, key: key, deltaLink: nil, version: version))
     }
     if case .changes = question, let failure, DeltaVerdict(failure) == .expired, let key = keys.first ?? nil,
       var entry = cached.first ?? nil
@@ -215,7 +215,7 @@ struct RequestMachine: Sendable {
       return [.perform(.write([.refresh(key, entry)]))]
     }
     let ending: [Action] = [.report(.failed(error, failure?.response.map { .single($0) }))]
-    if !isBatch, usesCache, let failure, Settlement.meansGone(failure), let key = keys.first ?? nil {
+    if !isBatch, usesCache, let failure, CacheOutcome.meansGone(failure), let key = keys.first ?? nil {
       state = .writing(then: ending, asking: nil)
       return [.perform(.write([.remove(key)]))]
     }

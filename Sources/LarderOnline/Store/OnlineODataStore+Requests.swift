@@ -23,7 +23,7 @@ extension OnlineODataStore {
     return execution
   }
 
-  private func goOn(_ course: RequestCourse, with work: RequestMachine.Work?) {
+  private func goOn(_ course: RequestRun, with work: RequestMachine.Work?) {
     let execution = course.execution
     guard let work else { return running.remove(execution) }
     // Here and not in the task: tasks begin in any order.
@@ -44,9 +44,9 @@ extension OnlineODataStore {
   }
 
   /// Everything a request keeps to from its start.
-  private func course(of execution: ODataRequestExecution) -> RequestCourse {
+  private func course(of execution: ODataRequestExecution) -> RequestRun {
     let request = execution.request
-    var circumstances: RequestMachine.Circumstances
+    var circumstances: RequestMachine.RequestConditions
     let session: OpenSession
     (circumstances, session) = state.withLock { state in
       let cache: RequestMachine.CacheState =
@@ -70,7 +70,7 @@ extension OnlineODataStore {
     var machine = RequestMachine(
       request, root: root, circumstances: circumstances, keys: keys, refusal: refusal)
     machine.version = session.conversation.knownVersion
-    return RequestCourse(execution: execution, session: session, machine: machine)
+    return RequestRun(execution: execution, session: session, machine: machine)
   }
 
   /// Runs a request and blocks the calling thread until its answer is there. Never uses the cache, fails in passive mode.

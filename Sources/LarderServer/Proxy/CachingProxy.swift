@@ -141,7 +141,7 @@ public final class CachingProxy: Sendable {
       throw Refusal(403, CachingProxy.crossSite)
     }
     let forwarded = try await forward(request)
-    let answer: CachedAnswer
+    let answer: CachedResponse
     let forward = Locked<ForwardReason?>(nil)
     do throws(HTTPTransportError) {
       answer = try await engine.answer(forwarded, options.policy) { reason in forward.withLock { $0 = reason } }

@@ -35,7 +35,7 @@ public struct ProxyRecord: Sendable {
   }
 
   /// A request that the server refused by itself.
-  public init(_ refusal: HTTPServerRefusal) {
+  public init(_ refusal: HTTPServerRejection) {
     client = refusal.client
     method = HTTPMethod(rawValue: refusal.method.isEmpty ? "-" : refusal.method)
     target = refusal.target

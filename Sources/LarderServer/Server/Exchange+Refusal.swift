@@ -18,7 +18,7 @@ extension Exchange {
         return true
       } ?? false
     guard isUnheard else { return }
-    var length = SaidLength()
+    var length = DeclaredContentLength()
     // The value stays in place while the fields are walked through.
     unsafe withUnsafeMutablePointer(to: &length) { unsafe handle.forEachField($0, serverSeeksLength) }
     let answer =
@@ -54,7 +54,7 @@ extension [UInt8] {
 }
 
 /// What the first Content-Length of a head is.
-private enum SaidLength {
+private enum DeclaredContentLength {
   case none, number, malformed
 
   init() { self = .none }
@@ -64,7 +64,7 @@ private func serverSeeksLength(
   _ context: UnsafeMutableRawPointer?, _ kind: MHD_ValueKind, _ name: UnsafePointer<CChar>?, _ nameCount: Int,
   _ value: UnsafePointer<CChar>?, _ valueCount: Int
 ) -> MHD_Result {
-  guard let length = unsafe context?.assumingMemoryBound(to: SaidLength.self) else { return .NO }
+  guard let length = unsafe context?.assumingMemoryBound(to: DeclaredContentLength.self) else { return .NO }
   let name = unsafe UnsafeRawBufferPointer(start: name, count: nameCount)
   guard unsafe name.elementsEqual("content-length".utf8, by: { $0 | 0x20 == $1 }) else { return .YES }
   let value = unsafe UnsafeRawBufferPointer(start: value, count: valueCount)

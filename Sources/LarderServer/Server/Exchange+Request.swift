@@ -10,7 +10,7 @@ import LarderHTTP
 // What libmicrohttpd's calls for a request do, on the connection's thread.
 extension Exchange {
   /// The head is there; it is called again where the connection was suspended meanwhile.
-  func handleHead(_ head: () -> Result<RequestHead, HeadRefusal>) -> Step {
+  func handleHead(_ head: () -> Result<RequestHead, HeadRejection>) -> Step {
     let (isStarted, isAborted) = state.withLock { ($0.isStarted, $0.isAborted) }
     if isAborted { return .close }
     if isStarted { return continueHead() }

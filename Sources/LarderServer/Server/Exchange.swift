@@ -128,10 +128,10 @@ final class Exchange: Sendable {
 
   /// Breaks the exchange off: its client has left, or the server ends.
   func abort() {
-    let leftover = state.withLock { state -> Leftover? in
+    let leftover = state.withLock { state -> ReleasedResources? in
       guard state.stage != .over, !state.isAborted else { return nil }
       state.isAborted = true
-      let leftover = Leftover(&state, error: .connectionLost(reason: "the client has left"))
+      let leftover = ReleasedResources(&state, error: .connectionLost(reason: "the client has left"))
       resume(&state)
       return leftover
     }
@@ -152,14 +152,14 @@ final class Exchange: Sendable {
       let end = HTTPServerResponse.End(
         status: state.status, contentBytes: state.outgoing.sentBytes(isComplete: isComplete),
         isComplete: isComplete && !state.isAborted && !state.outgoing.hasFailed)
-      let leftover = Leftover(&state, error: .connectionLost(reason: "the client has left"))
+      let leftover = ReleasedResources(&state, error: .connectionLost(reason: "the client has left"))
       return (leftover, state.onEnd.take(), end, state.isStarted ? nil : Optional(state.method))
     }
     leftover.release()
     onEnd?(end)
     if let method = refused, let report = engine.options.onRefusal {
       report(
-        HTTPServerRefusal(
+        HTTPServerRejection(
           client: connection.client, method: method, target: target, status: status,
           isComplete: isComplete && status != 0))
     }
@@ -167,7 +167,7 @@ final class Exchange: Sendable {
 }
 
 /// What is taken out of an exchange that ends, to be let go without the lock.
-struct Leftover {
+struct ReleasedResources {
   private let task: Task<Void, Never>?
   private let answer: HTTPServerResponse?
   private let outgoing: OutgoingContent

@@ -64,7 +64,7 @@ public final class HTTPServer: Sendable {
     /// the content are left out.
     public var refusalFields: HTTPFields = [:]
     /// Is told of requests that the server answered by itself.
-    public var onRefusal: (@Sendable (HTTPServerRefusal) -> Void)?
+    public var onRefusal: (@Sendable (HTTPServerRejection) -> Void)?
 
     /// The defaults.
     public init() {}

@@ -96,7 +96,7 @@ public struct HTTPServerResponse: Sendable {
 }
 
 /// A request that the server answered by itself: it was malformed, too large or too slow.
-public struct HTTPServerRefusal: Sendable, Hashable {
+public struct HTTPServerRejection: Sendable, Hashable {
   /// The client's address.
   public let client: String
   /// The method; empty where it was not read.

@@ -103,7 +103,7 @@ final class Listener: Sendable {
     var isListening = listen(socket, true)
     var isStopping = false
     var lastSweep = CoarseClock.now
-    var departures = Departures()
+    var departures = DisconnectedClients()
     let tick = min(500, max(10, engine.options.headTimeout.milliseconds / 4))
     while true {
       let isIdle = engine.connections.count == 0 && isListening && !isStopping
@@ -138,7 +138,7 @@ final class Listener: Sendable {
   }
 
   /// Waits for something to happen; true where clients want to connect.
-  private func wait(_ milliseconds: Int32, _ engine: ServerEngine, _ departures: inout Departures) -> Bool {
+  private func wait(_ milliseconds: Int32, _ engine: ServerEngine, _ departures: inout DisconnectedClients) -> Bool {
     unsafe withUnsafeTemporaryAllocation(of: epoll_event.self, capacity: 64) { events in
       let count = unsafe Int(epoll_wait(poller, events.baseAddress, Int32(events.count), milliseconds))
       var wantsAccept = false

@@ -20,7 +20,7 @@ struct RequestHead {
 }
 
 /// Why a request is refused without asking anybody.
-enum HeadRefusal: Error, Equatable {
+enum HeadRejection: Error, Equatable {
   case malformed(String)
   case contentTooLarge
   case targetTooLong
@@ -58,7 +58,7 @@ enum HeadRefusal: Error, Equatable {
 /// before it, unless a line ended in a line feed alone, held NUL, or was folded, which it joins elsewhere.
 struct HeadReader {
   private var fields: [HTTPField]
-  private var refusal: HeadRefusal?
+  private var refusal: HeadRejection?
   /// Where the next field's name has to stand.
   private var expectedPlace: UInt
   private let start: UInt
@@ -153,7 +153,7 @@ struct HeadReader {
   /// The head, once all fields are taken.
   ///
   /// - Parameter size: the head's bytes in all.
-  consuming func head(size: Int, maximumHead: Int, maximumContent: Int) -> Result<RequestHead, HeadRefusal> {
+  consuming func head(size: Int, maximumHead: Int, maximumContent: Int) -> Result<RequestHead, HeadRejection> {
     if let refusal { return .failure(refusal) }
     if size > maximumHead || fields.count > maximumHead / 128 { return .failure(.headTooLarge) }
     // The empty line's two zeros end the head.

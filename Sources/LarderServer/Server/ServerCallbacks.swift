@@ -98,7 +98,7 @@ func serverHandles(
 
 private func readHead(
   _ connection: OpaquePointer, _ method: UnsafePointer<CChar>, _ version: UnsafePointer<CChar>, _ exchange: Exchange
-) -> Result<RequestHead, HeadRefusal> {
+) -> Result<RequestHead, HeadRejection> {
   let options = exchange.engine.options
   var reader = unsafe HeadReader(
     method: method, target: exchange.target, version: version, maximumTarget: options.maximumTarget)

@@ -125,7 +125,7 @@ extension ODataConversation {
         .authentication(.refused(challenge: incoming.fields[.wwwAuthenticate])), response: response)
     }
     return request.error(
-      .http(status: incoming.status, payload: ErrorAnswer.payload(response)), response: response)
+      .http(status: incoming.status, payload: ErrorResponse.payload(response)), response: response)
   }
 
   func response(_ incoming: IncomingResponse, _ request: OutgoingRequest) -> ODataSingleResponse {

@@ -20,7 +20,7 @@ package import LarderCore
   package let environment: LarderEnvironment
   /// Pages of the log behind the last commit, where nobody but its owner moves it.
   private let length = UnsafeMutablePointer<Int32>.allocate(capacity: 1)
-  private let patience = UnsafeMutablePointer<Patience>.allocate(capacity: 1)
+  private let patience = UnsafeMutablePointer<BusyRetryPolicy>.allocate(capacity: 1)
   /// Given back after the handle is closed. Others than who has the connection ask it, too.
   private let use: Locked<FilesInUse.Token?>
   /// Nil of a plain file.
@@ -44,7 +44,7 @@ package import LarderCore
     self.cipher = cipher
     unsafe length.initialize(to: 0)
     self.environment = options.environment
-    unsafe patience.initialize(to: Patience(options.environment))
+    unsafe patience.initialize(to: BusyRetryPolicy(options.environment))
     use = Locked(
       file == nil ? nil : try FilesInUse.enter(path, makes: access == .readWriteCreate, options.protection))
     let mode =
@@ -223,7 +223,8 @@ package import LarderCore
     }
     _ = unsafe sqlite3_busy_handler(
       handle,
-      { note, count in unsafe note?.assumingMemoryBound(to: Patience.self).pointee.waits(count) == true ? 1 : 0 },
+      { note, count in unsafe note?.assumingMemoryBound(to: BusyRetryPolicy.self).pointee.waits(count) == true ? 1 : 0
+      },
       patience)
   }
 

@@ -7,10 +7,10 @@ import LarderCore
 /// While it lasts the log cannot be cut to nothing, so it should end soon: by ``end()``, or when it is released. It is no
 /// reader that others wait for. `Database.close` ends it; later calls throw `closed`.
 package final class ReadSession<State>: Sendable {
-  private let lent: LentReader
+  private let lent: BorrowedConnection
   private let queue: DispatchQueue
 
-  init(_ lent: LentReader, on queue: DispatchQueue) {
+  init(_ lent: BorrowedConnection, on queue: DispatchQueue) {
     self.lent = lent
     self.queue = queue
   }
@@ -48,7 +48,7 @@ package final class ReadSession<State>: Sendable {
 /// A connection in the hands of a session, with a transaction and what the session keeps.
 //
 // @unchecked Sendable: everything that changes is touched under `inTurn` alone, and the state never leaves it.
-final class LentReader: @unchecked Sendable {
+final class BorrowedConnection: @unchecked Sendable {
   private let inTurn = Exclusive<Void>(())
   private let pool: ReaderPool
   private let path: String

@@ -17,7 +17,7 @@ final class ReaderPool: Sendable {
   private let free = Locked(Free())
   private let places: DispatchSemaphore
   private let pointPlaces: DispatchSemaphore
-  private let lent = Locked<[ObjectIdentifier: LentReader]>([:])
+  private let lent = Locked<[ObjectIdentifier: BorrowedConnection]>([:])
   /// Readers that are lent or about to be.
   private let loans = DispatchGroup()
 
@@ -99,16 +99,16 @@ final class ReaderPool: Sendable {
   /// Lends a connection beyond the count of readers, until the reader ends. Closing waits for its end.
   ///
   /// `willLend`: called with the connection open.
-  func lend(willLend: () -> Void = {}) throws(StorageError) -> LentReader {
+  func lend(willLend: () -> Void = {}) throws(StorageError) -> BorrowedConnection {
     // Before looking whether the pool is closed: if it is closed later, that waits for this reader.
     loans.enter()
-    let reader: LentReader
+    let reader: BorrowedConnection
     do throws(StorageError) {
       if let over { throw over }
       let connection: Connection
       if let kept = free.withLock({ $0.connections.popLast() }) { connection = kept } else { connection = try open() }
       willLend()
-      reader = LentReader(connection, of: self, path: path)
+      reader = BorrowedConnection(connection, of: self, path: path)
     } catch {
       loans.leave()
       throw error
@@ -123,7 +123,7 @@ final class ReaderPool: Sendable {
   }
 
   /// Takes a lent connection back; one too many is closed.
-  func takeBack(_ reader: LentReader, _ connection: Connection, isUsable: Bool) {
+  func takeBack(_ reader: BorrowedConnection, _ connection: Connection, isUsable: Bool) {
     defer { loans.leave() }
     _ = lent.withLock { $0.removeValue(forKey: ObjectIdentifier(reader)) }
     let isKept = free.withLock { free in

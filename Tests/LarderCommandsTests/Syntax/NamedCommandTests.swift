@@ -69,7 +69,8 @@ struct NamedCommandTests {
 
   @Test("each option in a text of the command line is one of some verb")
   func options() throws {
-    let options = Set(PlacedCommand.all(below: CommandLineTool.syntax).flatMap(\.command.allOptions).map(\.name) + ["--help"])
+    let options = Set(
+      PlacedCommand.all(below: CommandLineTool.syntax).flatMap(\.command.allOptions).map(\.name) + ["--help"])
     for (text, place) in try Self.lines() where text.contains("--") && !Self.isComment(text) && !place.hasPrefix("Demo")
     {
       for quoted in text.matches(of: #/"(?:[^"\\]|\\.)*"/#) {

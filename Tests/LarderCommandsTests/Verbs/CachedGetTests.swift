@@ -128,7 +128,9 @@ struct CachedGetTests {
   func locked() async throws {
     let folder = try TemporaryFolder()
     let context = Rig().context(Collector(), Collector())
-    guard case .run(_, let arguments) = try ArgumentParser.parse(["get", "http://127.0.0.1:1/x"], root: CommandLineTool.syntax)
+    guard
+      case .run(_, let arguments) = try ArgumentParser.parse(
+        ["get", "http://127.0.0.1:1/x"], root: CommandLineTool.syntax)
     else {
       Issue.record("the arguments are a command's")
       return

@@ -96,7 +96,7 @@ struct SQLiteEncryptionTests {
     try await cache.close()
   }
 
-  private struct Theirs: SchemaStep {
+  private struct ServerVersion: SchemaStep {
     func run(on connection: Connection) throws(StorageError) { try connection.run("CREATE TABLE theirs(a)") }
   }
 
@@ -105,8 +105,8 @@ struct SQLiteEncryptionTests {
     let schema =
       isLater
       ? Schema(
-        applicationID: SQLiteCacheSchema.applicationID, steps: SQLiteCacheSchema.schema.steps + [Theirs()])
-      : Schema(applicationID: 77, steps: [Theirs()])
+        applicationID: SQLiteCacheSchema.applicationID, steps: SQLiteCacheSchema.schema.steps + [ServerVersion()])
+      : Schema(applicationID: 77, steps: [ServerVersion()])
     try await Database.open(path, key: key, schema: schema).close()
   }
 

@@ -131,7 +131,7 @@ struct TieredCacheTests {
 
   @Test("past ten thousand keys that could not be changed, the second is not used at all")
   func manyFailures() {
-    let distrust = Distrust()
+    let distrust = SuspectKeys()
     #expect(!distrust.contains("0"))
     for number in 0..<10_000 { distrust.add("\(number)") }
     #expect(distrust.contains("9999") && !distrust.contains("other"))

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("What the engine says in Cache-Status (RFC 9211 §2)", .timeLimit(.minutes(5)))
 struct CacheStatusThroughEngineTests {
-  private static func status(_ answer: CachedAnswer) throws -> CacheStatus {
+  private static func status(_ answer: CachedResponse) throws -> CacheStatus {
     let said = answer.response.fields.values(of: .cacheStatus).joined(separator: ", ")
     return try #require(try CacheStatus.list(said).last)
   }

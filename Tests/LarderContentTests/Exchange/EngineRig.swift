@@ -43,7 +43,7 @@ struct EngineRig: Sendable {
   func answer(
     _ path: String = "/a", method: HTTPMethod = .get, _ fields: HTTPFields = [:],
     policy: ContentPolicy = .standard, override: FreshnessOverride = .none
-  ) async throws -> CachedAnswer {
+  ) async throws -> CachedResponse {
     try await engine.answer(request(path, method: method, fields), policy: policy, override: override)
   }
 
@@ -51,7 +51,7 @@ struct EngineRig: Sendable {
     HTTPRequest(method: method, url: URL(string: "http://h\(path)") ?? URL(fileURLWithPath: "/"), fields: fields)
   }
 
-  static func line(_ answer: CachedAnswer) async throws -> String {
+  static func line(_ answer: CachedResponse) async throws -> String {
     let body = try await answer.response.body.collect()
     return "\(answer.response.status) \(String(decoding: body, as: UTF8.self)) \(answer.origin)"
   }

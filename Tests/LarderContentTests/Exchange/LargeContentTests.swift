@@ -49,7 +49,7 @@ private func pass(_ length: Int, _ cache: any Cache, _ fields: HTTPFields, reade
   let request = HTTPRequest(url: try #require(URL(string: "http://h/large")))
   let before = try residentMemory().now
   let highest = Highest(before)
-  let answers = try await withThrowingTaskGroup(of: CachedAnswer.self) { group in
+  let answers = try await withThrowingTaskGroup(of: CachedResponse.self) { group in
     for _ in 0..<readers { group.addTask { try await engine.answer(request) } }
     return try await group.reduce(into: []) { $0.append($1) }
   }

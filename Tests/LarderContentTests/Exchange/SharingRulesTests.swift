@@ -7,7 +7,7 @@ import Testing
 /// RFC 9111 §4: a cache may use a response that is stored or storable to satisfy several requests, and no other.
 @Suite("What may not be stored is not shared by those who wait", .timeLimit(.minutes(5)))
 struct SharingRulesTests {
-  private func start(_ count: Int, _ rig: EngineRig) -> [Task<CachedAnswer, any Error>] {
+  private func start(_ count: Int, _ rig: EngineRig) -> [Task<CachedResponse, any Error>] {
     (0..<count).map { _ in immediately { try await rig.answer() } }
   }
 

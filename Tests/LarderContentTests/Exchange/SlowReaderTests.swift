@@ -14,7 +14,7 @@ struct SlowReaderTests {
   /// and one that reads as fast as it can.
   private struct Pair {
     let rig: EngineRig
-    let stalled: CachedAnswer
+    let stalled: CachedResponse
     var stalledContent: HTTPBodyStream.AsyncIterator
     let fast: Task<String, any Error>
     let asked: Asked

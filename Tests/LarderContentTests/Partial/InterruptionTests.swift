@@ -9,7 +9,7 @@ import Testing
 struct InterruptionTests {
   static let head: HTTPFields = ["ETag": "\"v1\"", "Cache-Control": "max-age=60"]
 
-  static func read(_ answer: CachedAnswer) async -> (String, HTTPTransportError?) {
+  static func read(_ answer: CachedResponse) async -> (String, HTTPTransportError?) {
     var bytes: [UInt8] = []
     do {
       for try await chunk in answer.response.body { bytes += chunk }
@@ -110,7 +110,7 @@ struct InterruptionTests {
   @Test("a reader that leaves a long download keeps what came for the next one")
   func abandoned() async throws {
     let rig = EngineRig(configure: { $0.finishesAbandoned = 0 })
-    var answer: CachedAnswer? = nil
+    var answer: CachedResponse? = nil
     async let begun = rig.answer()
     let first = await rig.network.asked(0)
     var head = Self.head

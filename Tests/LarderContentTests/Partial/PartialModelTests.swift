@@ -39,7 +39,7 @@ struct PartialModelTests {
   }
 
   /// The parts of a multipart, or the content as the one part that it is.
-  static func parts(of answer: PartialAnswer, _ content: [UInt8]) throws -> [(Range<Int>, [UInt8])] {
+  static func parts(of answer: PartialResponse, _ content: [UInt8]) throws -> [(Range<Int>, [UInt8])] {
     if let text = answer.fields["Content-Range"] {
       guard case .part(let range, _)? = ContentRange(text) else { throw PartialTestError.notInParts }
       return [(range, content)]

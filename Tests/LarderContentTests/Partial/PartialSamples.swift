@@ -37,7 +37,7 @@ enum PartialSamples {
   }
 
   /// An answer's content, put together as a reader would get it.
-  static func content(_ answer: PartialAnswer, from stored: [UInt8]) -> [UInt8] {
+  static func content(_ answer: PartialResponse, from stored: [UInt8]) -> [UInt8] {
     answer.pieces.flatMap { piece in
       switch piece {
       case .stored(let range): Array(stored[range])

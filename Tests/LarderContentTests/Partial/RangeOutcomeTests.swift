@@ -11,7 +11,7 @@ struct RangeOutcomeTests {
     RangeOutcome.of(request, entry, boundary: "cut")
   }
 
-  static func answer(_ request: HTTPFields, _ entry: CacheEntry) throws -> (PartialAnswer, String) {
+  static func answer(_ request: HTTPFields, _ entry: CacheEntry) throws -> (PartialResponse, String) {
     guard case .answer(let answer) = outcome(request, entry) else {
       throw Unexpected(outcome: outcome(request, entry))
     }

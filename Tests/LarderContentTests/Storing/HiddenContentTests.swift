@@ -22,7 +22,7 @@ struct HiddenContentTests {
     return rig
   }
 
-  static func detail(_ answer: CachedAnswer) -> String? {
+  static func detail(_ answer: CachedResponse) -> String? {
     let said = answer.response.fields.values(of: "Cache-Status").joined(separator: ", ")
     return (try? CacheStatus.list(said))?.last?.detail
   }

@@ -86,11 +86,11 @@ struct HeadAnswerTests {
   static func outcome(
     _ fields: HTTPFields, status: Int = 200, stored: HTTPFields, storedStatus: Int = 200,
     content: CacheMetadata.StoredContent = .whole
-  ) -> HeadAnswer {
+  ) -> HeadResponse {
     let metadata = CacheMetadata(
       url: "u", status: storedStatus, fields: stored, requestTime: 0, responseTime: 0, content: content)
     let answer = StoredRules(status: status, fields: fields, requestTime: 5, responseTime: 5)
-    return HeadAnswer.of(answer, fields: fields, stored: StoredRules(metadata), metadata: metadata)
+    return HeadResponse.of(answer, fields: fields, stored: StoredRules(metadata), metadata: metadata)
   }
 
   static let stored: HTTPFields = [
@@ -100,13 +100,13 @@ struct HeadAnswerTests {
   @Test(
     "it updates where every validator and the length it has are the stored ones, else it invalidates",
     arguments: [
-      (HTTPFields(), HeadAnswer.update), (["ETag": "\"a\""], .update), (["ETag": "\"b\""], .invalidate),
+      (HTTPFields(), HeadResponse.update), (["ETag": "\"a\""], .update), (["ETag": "\"b\""], .invalidate),
       (["ETag": "W/\"a\""], .invalidate), (["Content-Length": "3"], .update), (["Content-Length": "4"], .invalidate),
       (["Last-Modified": "Sun, 06 Nov 1994 08:49:37 GMT"], .update),
       (["Last-Modified": "Sun, 06 Nov 1994 08:49:38 GMT"], .invalidate),
       (["ETag": "\"a\"", "Content-Length": "4"], .invalidate), (["Template-A": "2"], .update),
-    ] as [(HTTPFields, HeadAnswer)])
-  func validators(fields: HTTPFields, expected: HeadAnswer) {
+    ] as [(HTTPFields, HeadResponse)])
+  func validators(fields: HTTPFields, expected: HeadResponse) {
     #expect(Self.outcome(fields, stored: Self.stored) == expected)
   }
 
@@ -119,11 +119,11 @@ struct HeadAnswerTests {
   @Test(
     "statuses",
     arguments: [
-      (200, 200, HeadAnswer.update), (410, 200, .hide), (404, 200, .hide), (404, 206, .hide), (301, 200, .hide),
+      (200, 200, HeadResponse.update), (410, 200, .hide), (404, 200, .hide), (404, 206, .hide), (301, 200, .hide),
       (308, 200, .hide), (302, 200, .none), (404, 404, .none), (404, 410, .invalidate), (404, 301, .invalidate),
       (200, 404, .invalidate), (500, 200, .none), (304, 200, .none), (301, 404, .none), (206, 200, .none),
     ])
-  func statuses(status: Int, stored: Int, expected: HeadAnswer) {
+  func statuses(status: Int, stored: Int, expected: HeadResponse) {
     #expect(Self.outcome([:], status: status, stored: [:], storedStatus: stored) == expected)
   }
 

@@ -24,7 +24,7 @@ struct ObjectChangeTests {
     var buffer = ChangeBuffer(limit: 10)
     var taken: [ObjectChange] = []
     for number in 0..<10_000 {
-      buffer.add(ToldChange(kind: .put, key: ObjectKey(stored: "\(number)"), labels: []))
+      buffer.add(RecordedChange(kind: .put, key: ObjectKey(stored: "\(number)"), labels: []))
       if number > 0, let change = buffer.next() { taken.append(change) }
       #expect(buffer.keptCount < 32)
     }
@@ -147,8 +147,8 @@ struct ObjectChangeTests {
   @Test("The buffer keeps the newest change of each key, in the order in which they first changed")
   func buffer() {
     var buffer = ChangeBuffer(limit: 3)
-    func add(_ kind: ToldChange.Kind, _ key: String?) {
-      buffer.add(ToldChange(kind: kind, key: key.map { ObjectKey(stored: $0) }, labels: []))
+    func add(_ kind: RecordedChange.Kind, _ key: String?) {
+      buffer.add(RecordedChange(kind: kind, key: key.map { ObjectKey(stored: $0) }, labels: []))
     }
     add(.put, "a")
     add(.put, "b")

@@ -10,8 +10,8 @@ struct MemoryTierTests {
 
   private func key(_ text: String) -> ObjectKey { ObjectKey(stored: text) }
 
-  private func held(_ value: Int, id: Int64 = 1, expires: Int64? = nil, cost: Int = 1) -> Held {
-    Held(id: id, expires: expires, cost: cost, content: .decoded(Decoded(value)))
+  private func held(_ value: Int, id: Int64 = 1, expires: Int64? = nil, cost: Int = 1) -> MemoryEntry {
+    MemoryEntry(id: id, expires: expires, cost: cost, content: .decoded(Decoded(value)))
   }
 
   private func look(_ tier: inout MemoryTier, _ text: String, at number: UInt64, now: Int64 = 0) -> String {

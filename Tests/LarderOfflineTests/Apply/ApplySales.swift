@@ -180,10 +180,10 @@ struct ApplyRig: Sendable {
       .map { page in page.map { $0.values[property] ?? .null } }
   }
 
-  func run(_ url: String, _ metadata: AnswerForm.Metadata = .none) throws -> AnswerRun {
+  func run(_ url: String, _ metadata: ResultForm.Metadata = .none) throws -> ResultRun {
     let (plan, bound) = try plan(url)
-    return AnswerRun(
-      plan: plan, url: bound, form: AnswerForm(version: .v401, metadata: metadata), model: ApplySales.model)
+    return ResultRun(
+      plan: plan, url: bound, form: ResultForm(version: .v401, metadata: metadata), model: ApplySales.model)
   }
 
   /// Runs something on a connection in a transaction.

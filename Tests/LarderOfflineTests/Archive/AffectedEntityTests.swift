@@ -134,7 +134,7 @@ struct AffectedEntityTests {
   @Test("Contexts tell what is selected, of the whole and of each")
   func contexts() async throws {
     let rig = try await StoreSetTests.rig()
-    let options = OfflineODataAnswerOptions(version: .v4)
+    let options = OfflineODataResultOptions(version: .v4)
     let bytes = try await rig.store.readJSON(
       "RequestQueue?$select=RequestID&$expand=AffectedEntity($select=Name,Text)&$orderby=RequestID", options: options
     ).bytes
@@ -166,11 +166,11 @@ struct AffectedEntityTests {
 
   @Test("Pages go on with the options as they were given")
   func pages() throws {
-    let bound = try StoreQuestion.bind(
+    let bound = try ArchiveQuery.bind(
       "RequestQueue?$expand=AffectedEntity/N.Order($select=Name;$expand=Items($filter=Text eq @t))&@t='t'", .v4
     ).url
     let printed = try ODataPrinter(version: .v401, isStrict: false).print(bound.syntax())
-    let again = try StoreQuestion.bind(printed, .v4).url
+    let again = try ArchiveQuery.bind(printed, .v4).url
     #expect(again == bound, "\(printed)")
   }
 }

@@ -13,7 +13,7 @@ struct LongQueueTests {
     var best = Duration.seconds(3600)
     for _ in 1...3 {
       let begin = ContinuousClock.now
-      _ = try await rig.store.readJSON(path, options: OfflineODataAnswerOptions(version: .v4))
+      _ = try await rig.store.readJSON(path, options: OfflineODataResultOptions(version: .v4))
       best = min(best, .now - begin)
     }
     return best

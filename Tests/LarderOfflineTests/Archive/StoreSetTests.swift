@@ -29,10 +29,10 @@ struct StoreSetTests {
     return rig
   }
 
-  private func read(_ rig: UploadRig, _ path: String, _ metadata: OfflineODataAnswerOptions.Metadata = .none)
+  private func read(_ rig: UploadRig, _ path: String, _ metadata: OfflineODataResultOptions.Metadata = .none)
     async throws -> String
   {
-    var options = OfflineODataAnswerOptions(version: .v4)
+    var options = OfflineODataResultOptions(version: .v4)
     options.metadata = metadata
     return try await rig.store.readJSON(path, options: options).text
   }
@@ -42,9 +42,10 @@ struct StoreSetTests {
     let rig = try await Self.rig()
     #expect(
       try await read(
-        rig, "ErrorArchive?$orderby=RequestID&$select=RequestID,CustomTag,HTTPStatusCode,Code,Message,Held,Reason")
+        rig,
+        "ErrorArchive?$orderby=RequestID&$select=RequestID,CustomTag,HTTPStatusCode,Code,Message,MemoryEntry,Reason")
           == """
-          {"value":[{"RequestID":1,"CustomTag":"first","HTTPStatusCode":400,"Code":"E","Message":"poison","Held":false,"Reason":"Refused"},{"RequestID":2,"CustomTag":null,"HTTPStatusCode":null,"Code":null,"Message":"Held for 1, which it depends on: it is sent when that is.","Held":true,"Reason":"Held"}]}
+          {"value":[{"RequestID":1,"CustomTag":"first","HTTPStatusCode":400,"Code":"E","Message":"poison","MemoryEntry":false,"Reason":"Refused"},{"RequestID":2,"CustomTag":null,"HTTPStatusCode":null,"Code":null,"Message":"MemoryEntry for 1, which it depends on: it is sent when that is.","MemoryEntry":true,"Reason":"MemoryEntry"}]}
           """)
     #expect(
       try await read(rig, "ErrorArchive(1)?$select=RequestMethod,RequestURL,RequestBody,Domain,InnerError")
@@ -246,6 +247,6 @@ struct StoreSetTests {
   }
 }
 
-extension OfflineODataAnswer {
+extension OfflineODataResult {
   fileprivate var text: String { String(decoding: bytes, as: UTF8.self) }
 }

@@ -22,7 +22,7 @@ struct ChangeAnswerTests {
         #expect(text.contains("\"\(name) \(number)\""), "\(text)")
         var read = ODataSingleRequest.read(path)
         read.fields[.accept] = accept
-        let options = OfflineODataAnswerOptions(read)
+        let options = OfflineODataResultOptions(read)
         #expect(String(decoding: try await rig.store.json(path, options).bytes, as: UTF8.self) == text)
       }
     }

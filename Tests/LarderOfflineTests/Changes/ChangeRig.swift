@@ -45,7 +45,7 @@ final class ChangeRig: Sendable {
 
   /// The answer to a question.
   func read(_ path: String) async throws -> String {
-    var options = OfflineODataAnswerOptions()
+    var options = OfflineODataResultOptions()
     options.metadata = .none
     return String(decoding: try await store.json(path, options).bytes, as: UTF8.self)
   }

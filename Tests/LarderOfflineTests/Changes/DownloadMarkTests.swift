@@ -195,7 +195,7 @@ struct DownloadMarkTests {
     try await rig.rows.load("Customers", page((1, "a"), (2, "bb")))
     var request = ODataSingleRequest.read("Customers?$orderby=ID")
     request.fields[.accept] = "application/json;odata.metadata=full"
-    let options = OfflineODataAnswerOptions(request)
+    let options = OfflineODataResultOptions(request)
     let full = String(decoding: try await rig.store.json(request.path, options).bytes, as: UTF8.self)
     #expect(full.components(separatedBy: "\"@sap.upsertedLastDownload\":true").count == 2, "\(full)")
     let response = ODataSingleResponse(

@@ -190,8 +190,8 @@ struct CoverageRandomTests {
     let bytes = try await store.read { connection, state, plan in
       let bound = try store.binder(plan).bind(try ODataParser(plan.model.version).relativeURL(path), text: path)
       let plan = (read: try QueryWriter(plan: plan, state: state).plan(bound), model: plan.model)
-      let form = store.form(OfflineODataAnswerOptions(), plan.model)
-      return try AnswerRun(plan: plan.read, url: bound, form: form, model: plan.model).json(connection).bytes
+      let form = store.form(OfflineODataResultOptions(), plan.model)
+      return try ResultRun(plan: plan.read, url: bound, form: form, model: plan.model).json(connection).bytes
     }
     return (try? JSONNode(bytes)) ?? .string(String(decoding: bytes, as: UTF8.self))
   }

@@ -273,7 +273,7 @@ struct CoverageReadTests {
     for path in ["Tags", "Tags/$count", "Tags?$filter=ID eq 77", "$crossjoin(Tags)"] {
       let error = await rig.error(path)
       #expect(error?.name == .notDownloaded, "\(path)")
-      let local = try await rig.store.readJSON(path, options: OfflineODataAnswerOptions(localRowsOnly: true))
+      let local = try await rig.store.readJSON(path, options: OfflineODataResultOptions(localRowsOnly: true))
       #expect(!local.bytes.isEmpty, "\(path)")
     }
     #expect(try await rig.store.read([KeyOnly].self, "Tags", localRowsOnly: true) == [KeyOnly(id: 77)])

@@ -35,7 +35,7 @@ struct DeepInsertKeptTests {
     }
 
     func read(_ path: String) async throws -> JSONNode {
-      var options = OfflineODataAnswerOptions(version: .v401)
+      var options = OfflineODataResultOptions(version: .v401)
       options.metadata = .none
       return try JSONNode(try await store.readJSON(path, options: options).bytes)
     }

@@ -45,7 +45,7 @@ struct RealKindsTests {
   }
 
   private func plain(_ store: OfflineODataProvider, _ path: String) async throws -> String {
-    let options = OfflineODataAnswerOptions(metadata: .none)
+    let options = OfflineODataResultOptions(metadata: .none)
     return String(decoding: try await store.readJSON(path, options: options).bytes, as: UTF8.self)
   }
 

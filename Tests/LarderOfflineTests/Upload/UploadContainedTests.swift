@@ -113,7 +113,7 @@ struct UploadContainedTests {
   }
 
   private func items(_ store: OfflineODataProvider) async throws -> String {
-    var options = OfflineODataAnswerOptions()
+    var options = OfflineODataResultOptions()
     options.metadata = .none
     let path = "Orders?$select=Total&$orderby=Total&$expand=Items($select=No,Text;$orderby=No)"
     return String(decoding: try await store.readJSON(path, options: options).bytes, as: UTF8.self)

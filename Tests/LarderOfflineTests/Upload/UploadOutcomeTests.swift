@@ -62,7 +62,7 @@ struct UploadOutcomeTests {
   func transport(error: HTTPTransportError, mayHaveTakenEffect: Bool) {
     let error = ODataServiceError(.communication(error), operation: "create")
     #expect(UploadOutcome.of(error, isRemoval: false) == .stop(mayHaveTakenEffect: mayHaveTakenEffect))
-    #expect(BatchRefusal.of(error) == nil)
+    #expect(BatchRejection.of(error) == nil)
   }
 
   @Test(
@@ -80,13 +80,13 @@ struct UploadOutcomeTests {
   @Test(
     "A batch that fails as a whole: not taken at all, not as it is, or nobody knows",
     arguments: [
-      (404, BatchRefusal.unsupported), (405, .unsupported), (406, .unsupported), (415, .unsupported),
+      (404, BatchRejection.unsupported), (405, .unsupported), (406, .unsupported), (415, .unsupported),
       (501, .unsupported), (400, .refused), (403, .refused), (413, .refused), (422, .refused), (500, .unclear),
       (507, .unclear), (401, nil), (429, nil), (503, nil),
-    ] as [(Int, BatchRefusal?)])
-  func batches(status: Int, refusal: BatchRefusal?) {
+    ] as [(Int, BatchRejection?)])
+  func batches(status: Int, refusal: BatchRejection?) {
     let error = ODataServiceError(.http(status: status, payload: nil), operation: "batch")
-    #expect(BatchRefusal.of(error) == refusal)
-    #expect(BatchRefusal.of(ODataServiceError(.malformedAnswer(""), operation: "batch")) == .unreadable)
+    #expect(BatchRejection.of(error) == refusal)
+    #expect(BatchRejection.of(ODataServiceError(.malformedAnswer(""), operation: "batch")) == .unreadable)
   }
 }

@@ -107,7 +107,7 @@ struct UploadWorld {
     return .stop
   }
 
-  private mutating func serve(_ id: Int64) -> UnitFate {
+  private mutating func serve(_ id: Int64) -> UnitOutcome {
     if poisons.contains(id) { return .archived }
     applied[id, default: 0] += 1
     order.append(id)
@@ -121,7 +121,7 @@ struct UploadWorld {
     if ids.count > service.mostUnits { return try refused(ids, .refused) }
     if service.poisonSpoilsBatch, ids.contains(where: poisons.contains) { return try refused(ids, .refused) }
     if chance(service.unavailable) { return try stopped(ids) }
-    var fates: [Int64: UnitFate] = [:]
+    var fates: [Int64: UnitOutcome] = [:]
     let breaksOff = chance(service.failsWhole) ? Int(random.next() % UInt64(ids.count + 1)) : Int.max
     for (place, id) in ids.enumerated() {
       if place == breaksOff { break }
@@ -134,15 +134,15 @@ struct UploadWorld {
     return .sent(fates)
   }
 
-  private mutating func refused(_ ids: [Int64], _ refusal: BatchRefusal) throws(Crash) -> UploadMachine.Input {
+  private mutating func refused(_ ids: [Int64], _ refusal: BatchRejection) throws(Crash) -> UploadMachine.Input {
     for id in ids { queue[id] = .queued }
     try mayDie()
     return .refused(ids, refusal)
   }
 
   private mutating func commit(
-    _ id: Int64, _ fate: UnitFate, _ machine: UploadMachine
-  ) throws(Crash) -> UnitFate {
+    _ id: Int64, _ fate: UnitOutcome, _ machine: UploadMachine
+  ) throws(Crash) -> UnitOutcome {
     try mayDie()
     switch fate {
     case .done: queue[id] = nil
@@ -157,7 +157,7 @@ struct UploadWorld {
     return fate
   }
 
-  private mutating func lookUp(_ id: Int64, _ machine: UploadMachine) throws(Crash) -> UnitFate {
+  private mutating func lookUp(_ id: Int64, _ machine: UploadMachine) throws(Crash) -> UnitOutcome {
     lookUps += 1
     return try commit(id, (applied[id] ?? 0) > 0 ? .done : .notSent, machine)
   }

@@ -198,7 +198,7 @@ struct ValueCellTests {
         let (left, right) = unsafe (ByteText(left), ByteText(right))
         switch storage {
         case .decimal: return DecimalText.order(left, right) == 0
-        case .dateTimeOffset, .dateTime, .date: return MomentText.order(left, right) == 0
+        case .dateTimeOffset, .dateTime, .date: return DateTimeText.order(left, right) == 0
         case .duration: return DurationText.order(left, right) == 0
         default: return ByteText.order(left, right) == 0
         }

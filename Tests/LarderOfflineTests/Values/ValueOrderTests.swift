@@ -15,7 +15,7 @@ private enum Order: String, CaseIterable {
       right.withUTF8 { other in
         switch self {
         case .decimal: unsafe DecimalText.order(ByteText(one), ByteText(other)).signum()
-        case .moment: unsafe MomentText.order(ByteText(one), ByteText(other)).signum()
+        case .moment: unsafe DateTimeText.order(ByteText(one), ByteText(other)).signum()
         case .duration: unsafe DurationText.order(ByteText(one), ByteText(other)).signum()
         }
       }

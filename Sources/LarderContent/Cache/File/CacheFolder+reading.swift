@@ -150,7 +150,7 @@ extension CacheFolder {
       return .failure(error)
     }
     guard let head else { return .success(nil) }
-    let known = KnownHead(
+    let known = EntryHead(
       key: key, header: header, metadata: head.metadata, rules: StoredRules(head.metadata), marks: head.marks)
     if let blob = header.blob {
       return .success(EntryFile(head: known, body: .blob(blob, head.marks)))
@@ -197,7 +197,7 @@ extension CacheFolder {
     }
     guard count == header.contentLength else { return EntryFile.Damage(reason: "its length is not what it says") }
     let content = unsafe UnsafeRawBufferPointer(rebasing: room[..<count])
-    guard unsafe ContentSum.of(content, seed: EntryFile.contentSeed) == header.contentSum else {
+    guard unsafe ContentChecksum.of(content, seed: EntryFile.contentSeed) == header.contentSum else {
       return EntryFile.Damage(reason: "its content's sum is wrong")
     }
     return nil

@@ -9,14 +9,14 @@ import LarderCore
 #endif
 
 /// A content's file on its way to its shelf.
-struct BlobOnItsWay: Sendable {
+struct PendingContentFile: Sendable {
   let file: FolderSession.File
   let id: BlobID
   let length: Int
 }
 
 /// What lies under an entry's name.
-struct Occupant: Sendable {
+struct ExistingEntry: Sendable {
   let status: Disk.Status
   /// The content's file that it speaks of.
   let claimed: BlobID?
@@ -37,7 +37,7 @@ extension CacheFolder {
   }
 
   /// Writes an entry's file and makes it visible, with its content's where that is a file of its own.
-  func publish(_ name: EntryName, _ bytes: [UInt8], blob: BlobOnItsWay? = nil) throws(CacheError) {
+  func publish(_ name: EntryName, _ bytes: [UInt8], blob: PendingContentFile? = nil) throws(CacheError) {
     let session = try writable()
     let total = bytes.count + (blob?.length ?? 0)
     guard total <= limit else { throw CacheError.tooLarge(limit: limit) }
@@ -70,9 +70,9 @@ extension CacheFolder {
 
   /// Gives a file the name of an entry; called with the lock held.
   private func replace(
-    _ name: EntryName, by file: FolderSession.File, _ length: Int, _ blob: BlobOnItsWay?, _ session: FolderSession
+    _ name: EntryName, by file: FolderSession.File, _ length: Int, _ blob: PendingContentFile?, _ session: FolderSession
   ) throws(CacheError) {
-    let old: Occupant?
+    let old: ExistingEntry?
     do throws(Errno) { old = try occupant(name) } catch { throw error.cacheError(path) }
     let added = length + (blob?.length ?? 0)
     let entries = old?.status.kind == .file ? 0 : 1
@@ -131,7 +131,7 @@ extension CacheFolder {
   ///
   /// Called with the lock held. What is no folder is removed from the shelf's place: files behind a link are none of the
   /// cache's.
-  func occupant(_ name: EntryName) throws(Errno) -> Occupant? {
+  func occupant(_ name: EntryName) throws(Errno) -> ExistingEntry? {
     guard let kind = try shelfKind(name.shelf) else { return nil }
     if kind != .folder {
       discard(FolderNames.shelf(name.shelf))
@@ -146,18 +146,18 @@ extension CacheFolder {
       if error.code == ENOENT || error.code == ENOTDIR { return nil }
       throw error
     }
-    guard status.kind == .file else { return Occupant(status: status, claimed: nil, blobLength: 0) }
+    guard status.kind == .file else { return ExistingEntry(status: status, claimed: nil, blobLength: 0) }
     let file = Descriptor(try disk.open(root.number, path))
     let bytes = try disk.read(file.number, EntryFile.headerLength, at: 0)
     guard let blob = claim(bytes, size: status.size) else {
-      return Occupant(status: status, claimed: nil, blobLength: 0)
+      return ExistingEntry(status: status, claimed: nil, blobLength: 0)
     }
     do throws(Errno) {
       let found = try disk.status(root.number, blob.path(of: name))
-      return Occupant(status: status, claimed: blob, blobLength: found.kind == .file ? found.size : 0)
+      return ExistingEntry(status: status, claimed: blob, blobLength: found.kind == .file ? found.size : 0)
     } catch {
       if error.code != ENOENT { throw error }
-      return Occupant(status: status, claimed: blob, blobLength: 0)
+      return ExistingEntry(status: status, claimed: blob, blobLength: 0)
     }
   }
 

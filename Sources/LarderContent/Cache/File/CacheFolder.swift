@@ -27,7 +27,7 @@ final class CacheFolder: Sendable {
   let clock: UseClock
   let environment: LarderEnvironment
   let uses = RecordedUses()
-  let heads = KnownHeads()
+  let heads = EntryHeadCache()
   /// What tells other processes of changes; nil where the file system cannot share memory, or nobody may write here.
   let changes: SharedChanges?
   /// The last use of what was evicted last, or when the folder was opened: entries have stayed for so long at least.

@@ -23,7 +23,7 @@
 
 /// An entry's file, read or to be written.
 struct EntryFile: Sendable {
-  let head: KnownHead
+  let head: EntryHead
   let body: Body
 
   var metadata: CacheMetadata { head.metadata }
@@ -142,7 +142,7 @@ struct EntryFile: Sendable {
 
   /// The sum of a head, the header's 16 first bytes left out, which are there.
   static func headSum(_ raw: UnsafeRawBufferPointer) -> UInt64 {
-    unsafe ContentSum.of(UnsafeRawBufferPointer(rebasing: raw[16...]), seed: headSeed)
+    unsafe ContentChecksum.of(UnsafeRawBufferPointer(rebasing: raw[16...]), seed: headSeed)
   }
 
   static func isSame(_ found: UnsafeRawBufferPointer, _ key: String) -> Bool {
@@ -167,7 +167,7 @@ struct EntryFile: Sendable {
     switch body {
     case .inline(let content):
       tail = content.count
-      contentSum = ContentSum.of(content, seed: contentSeed)
+      contentSum = ContentChecksum.of(content, seed: contentSeed)
     case .blob(let id, let marks):
       blob = id
       tail = marks.bytes.count
@@ -197,6 +197,7 @@ struct EntryFile: Sendable {
 
   /// The sum of one block of a blob.
   static func blockSum(_ raw: UnsafeRawBufferPointer, of blob: BlobID, at place: Int) -> UInt64 {
-    unsafe ContentSum.of(raw, seed: blob.low ^ blob.high &+ UInt64(truncatingIfNeeded: place) &* 0x9E37_79B9_7F4A_7C15)
+    unsafe ContentChecksum.of(
+      raw, seed: blob.low ^ blob.high &+ UInt64(truncatingIfNeeded: place) &* 0x9E37_79B9_7F4A_7C15)
   }
 }

@@ -18,7 +18,7 @@ struct EntryName: Hashable, Sendable {
       // Read during this call alone.
       let raw = UnsafeRawBufferPointer(bytes)
       return unsafe EntryName(
-        high: ContentSum.of(raw, seed: seed.high), low: ContentSum.of(raw, seed: seed.low))
+        high: ContentChecksum.of(raw, seed: seed.high), low: ContentChecksum.of(raw, seed: seed.low))
     }
   }
 

@@ -25,7 +25,7 @@ public final class FileCache: Cache, SharedCache {
 
   private let state: Locked<State>
   private let calls = SerialCalls()
-  /// Held by who makes a deleted folder again.
+  /// MemoryEntry by who makes a deleted folder again.
   private let making = Exclusive(())
 
   private enum State {

@@ -199,7 +199,7 @@ final class FileCacheWriter: CacheWriter {
     if folder.synchronizes {
       do throws(Errno) { try folder.disk.sync(file.descriptor.number) } catch { throw error.cacheError(folder.path) }
     }
-    try folder.publish(name, bytes, blob: BlobOnItsWay(file: file, id: state.id, length: state.written))
+    try folder.publish(name, bytes, blob: PendingContentFile(file: file, id: state.id, length: state.written))
     let blob = BlobFile(
       file.descriptor, disk: folder.disk, path: folder.fullPath(state.id.path(of: name)), id: state.id,
       length: state.written, marks: state.marks, keys: folder.keys,

@@ -52,7 +52,7 @@ enum FolderState {
 
   /// The header that bytes begin with; nil where they are no state of this version.
   static func header(_ bytes: [UInt8]) -> Header? {
-    guard bytes.count >= headerLength, number(bytes, 56) == ContentSum.of(Array(bytes[..<56]), seed: seed) else {
+    guard bytes.count >= headerLength, number(bytes, 56) == ContentChecksum.of(Array(bytes[..<56]), seed: seed) else {
       return nil
     }
     switch number(bytes, 0) {
@@ -85,7 +85,7 @@ enum FolderState {
       bytes += key
     }
     bytes += repeatElement(0, count: 56 - bytes.count)
-    append(ContentSum.of(bytes, seed: seed), to: &bytes)
+    append(ContentChecksum.of(bytes, seed: seed), to: &bytes)
     return bytes
   }
 
@@ -121,7 +121,8 @@ enum FolderState {
   }
 
   private static func check(_ bytes: UInt64, _ entries: UInt64, _ shelf: Int) -> UInt64 {
-    ContentSum.mix(bytes ^ 0x6A09_E667_F3BC_C909, entries ^ UInt64(shelf) &<< 40 ^ 0xBB67_AE85_84CA_A73B) & 0xFFFF_FFFF
+    ContentChecksum.mix(bytes ^ 0x6A09_E667_F3BC_C909, entries ^ UInt64(shelf) &<< 40 ^ 0xBB67_AE85_84CA_A73B)
+      & 0xFFFF_FFFF
   }
 
   private static func append(_ value: UInt64, to bytes: inout [UInt8]) {

@@ -119,7 +119,7 @@ struct SealedEntry {
 
   /// What an opened file says.
   struct Opened {
-    let head: KnownHead
+    let head: EntryHead
     /// The length of the content in what was sealed, or of what its blocks were sealed with: it comes first.
     let length: Int
   }
@@ -156,7 +156,7 @@ struct SealedEntry {
     let marks =
       unsafe blob == nil
       ? UnsafeRawBufferPointer(start: nil, count: 0) : UnsafeRawBufferPointer(rebasing: raw[..<start])
-    let head = unsafe KnownHead(
+    let head = unsafe EntryHead(
       key: key, header: found, metadata: metadata, rules: StoredRules(metadata),
       marks: BlockMarks(marks, isSealed: true))
     return Opened(head: head, length: start)

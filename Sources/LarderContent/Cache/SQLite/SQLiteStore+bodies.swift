@@ -10,7 +10,7 @@ extension SQLiteStore {
 
   /// Writes chunks of a staged body, from number `first` on; makes the body where there is none yet. Answers its id.
   func stage(_ chunks: [[UInt8]], first: Int, of body: Int64?) async throws(CacheError) -> Int64 {
-    let made = MadeBody()
+    let made = WrittenBody()
     try await change(weight: chunks.reduce(0) { $0 + $1.count }) { (connection, _) throws(StorageError) in
       let id: Int64
       if let body { id = body } else { id = try SQLiteStore.makeBody(connection) }
@@ -43,7 +43,7 @@ extension SQLiteStore {
 
   /// Writes the last chunks of a staged body and makes it an entry, in one step; throws `gone` where it is staged no more.
   func commit(_ chunks: [[UInt8]], first: Int, _ row: NewRow) async throws(CacheError) {
-    let wasStaged = MadeBody()
+    let wasStaged = WrittenBody()
     let weight = chunks.reduce(0) { $0 + $1.count }
     try await change(.entry(row.key), weight: weight) { [self] (connection, doomed) throws(StorageError) in
       try connection.run(

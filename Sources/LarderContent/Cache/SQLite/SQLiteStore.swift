@@ -53,7 +53,7 @@ final class SQLiteStore: Sendable {
       }
       if uses.note(row.id) { flushSomeUses() }
       if row.body == 0 { return CacheEntry(metadata: metadata, bytes: row.content, tier: .disk) }
-      // Held first, then looked at: what is live now cannot be deleted any more. Else it has been replaced meanwhile.
+      // MemoryEntry first, then looked at: what is live now cannot be deleted any more. Else it has been replaced meanwhile.
       let hold = BodyHold(row.body, in: self)
       if try isLive(row.body) { return SQLiteStore.entry(metadata, length: Int(clamping: row.size), hold) }
       if row.id == seen {

@@ -19,7 +19,7 @@ final class Spool: Sendable {
   private let memoryLimit: Int
   private let makeFile: @Sendable () throws(CacheError) -> SpoolFile
   private let state = Locked(State())
-  /// Held while bytes go into the file, so that two that append never write to one place.
+  /// MemoryEntry while bytes go into the file, so that two that append never write to one place.
   private let appending = Exclusive(())
 
   init(

@@ -20,7 +20,7 @@ public final class TieredCache: Cache {
   /// The second, where other processes may change it.
   let shared: (any SharedCache)?
   let stripes = KeyStripes()
-  let distrust = Distrust()
+  let distrust = SuspectKeys()
   private let isSuspended = Atomic(false)
   private let calls = SerialCalls()
 

@@ -59,7 +59,7 @@ final class ChangeContext: Sendable {
 }
 
 /// What became of a change, to answer as the service would.
-struct MadeChange: Sendable {
+struct AppliedChange: Sendable {
   var status: Int
   /// The entity that was made or changed.
   var entity: RowReference?

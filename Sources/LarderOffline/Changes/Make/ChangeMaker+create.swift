@@ -18,7 +18,7 @@ extension ChangeMaker {
 
   mutating func create(
     _ request: ODataSingleRequest, _ target: ChangeTarget, _ place: (path: String, query: String?)
-  ) throws -> MadeChange {
+  ) throws -> AppliedChange {
     guard case .collection = target.end, let table = target.table else {
       throw OfflineODataError(.unsupportedChange, "create where there is no collection")
     }
@@ -41,14 +41,14 @@ extension ChangeMaker {
   mutating func recordCreate(
     _ operation: QueuedRequest.Operation, _ request: ODataSingleRequest, _ target: ChangeTarget,
     _ place: (path: String, query: String?), _ body: QueuedBody, _ row: RowReference?
-  ) throws -> MadeChange {
+  ) throws -> AppliedChange {
     var draft = draft(operation, request, target, place)
     draft.entity = row
     draft.body = body
     try dependOnMaker(of: target.entity?.row)
     try record(draft)
     let isMinimal = ChangeMaker.preference(request) == .minimal
-    return MadeChange(status: isMinimal && model.version >= .v4 ? 204 : 201, entity: row, showsEntity: !isMinimal)
+    return AppliedChange(status: isMinimal && model.version >= .v4 ? 204 : 201, entity: row, showsEntity: !isMinimal)
   }
 
   static func preference(_ request: ODataSingleRequest) -> ODataSingleRequest.ReturnPreference? {

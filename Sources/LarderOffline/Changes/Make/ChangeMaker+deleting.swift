@@ -7,7 +7,7 @@ import LarderStorage
 extension ChangeMaker {
   mutating func delete(
     _ request: ODataSingleRequest, _ target: ChangeTarget, _ place: (path: String, query: String?)
-  ) throws -> MadeChange {
+  ) throws -> AppliedChange {
     switch target.end {
     case .entity: break
     case .property, .value: return try deleteValue(request, target, place)
@@ -22,7 +22,7 @@ extension ChangeMaker {
     effects = [Effect(.delete, subject.table.name, subject.reference.row)]
     try deleteRelated(to: subject.reference, subject.cells)
     try record(draft(.delete, request, target, place), target)
-    return MadeChange(status: 204)
+    return AppliedChange(status: 204)
   }
 
   /// Adds what a deletion does to related entities: the service does the same, without being asked.

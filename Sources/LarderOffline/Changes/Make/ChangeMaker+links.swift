@@ -158,7 +158,7 @@ extension ChangeMaker {
 
   mutating func link(
     _ request: ODataSingleRequest, _ target: ChangeTarget, _ place: (path: String, query: String?)
-  ) throws -> MadeChange {
+  ) throws -> AppliedChange {
     guard let owner = owner(target) else {
       throw OfflineODataError(.unsupportedChange, "a link where there is no navigation property")
     }
@@ -182,12 +182,12 @@ extension ChangeMaker {
       try tie(entity, to: owner)
     }
     try record(draft, target)
-    return MadeChange(status: 204, entity: owner.reference)
+    return AppliedChange(status: 204, entity: owner.reference)
   }
 
   mutating func unlink(
     _ request: ODataSingleRequest, _ target: ChangeTarget, _ place: (path: String, query: String?)
-  ) throws -> MadeChange {
+  ) throws -> AppliedChange {
     guard let owner = owner(target) else {
       throw OfflineODataError(.unsupportedChange, "a link where there is no navigation property")
     }
@@ -225,7 +225,7 @@ extension ChangeMaker {
       try untieAll(from: owner, except: nil)
     }
     try record(draft, target)
-    return MadeChange(status: 204, entity: owner.reference)
+    return AppliedChange(status: 204, entity: owner.reference)
   }
 
   /// Throws where a navigation property leads to another entity; what is not in the store is left to the service.

@@ -6,7 +6,7 @@ import LarderStorage
 extension ChangeMaker {
   mutating func invoke(
     _ request: ODataSingleRequest, _ target: ChangeTarget, _ place: (path: String, query: String?)
-  ) throws -> MadeChange {
+  ) throws -> AppliedChange {
     guard case .operation(let operation) = target.end else {
       throw OfflineODataError(.unsupportedChange, "an action that the path does not name")
     }
@@ -20,7 +20,7 @@ extension ChangeMaker {
     try dependOnMaker(of: target.entity?.row)
     try record(draft, target)
     // What it will answer is not known; that it is taken is.
-    return MadeChange(status: 202, entity: target.entity)
+    return AppliedChange(status: 202, entity: target.entity)
   }
 
   /// The parameters of an action as its declaration has them.
@@ -50,7 +50,7 @@ extension ChangeMaker {
 
   mutating func createMedia(
     _ request: ODataSingleRequest, _ target: ChangeTarget, _ place: (path: String, query: String?)
-  ) throws -> MadeChange {
+  ) throws -> AppliedChange {
     guard case .collection = target.end, let table = target.table else {
       throw OfflineODataError(.unsupportedChange, "create where there is no collection")
     }
@@ -67,13 +67,13 @@ extension ChangeMaker {
 
   mutating func updateMedia(
     _ request: ODataSingleRequest, _ target: ChangeTarget, _ place: (path: String, query: String?)
-  ) throws -> MadeChange {
+  ) throws -> AppliedChange {
     try setMedia(.updateMedia, request, target, place, try media())
   }
 
   mutating func deleteMedia(
     _ request: ODataSingleRequest, _ target: ChangeTarget, _ place: (path: String, query: String?)
-  ) throws -> MadeChange {
+  ) throws -> AppliedChange {
     stored = nil
     return try setMedia(.deleteMedia, request, target, place, .none)
   }
@@ -81,7 +81,7 @@ extension ChangeMaker {
   private mutating func setMedia(
     _ operation: QueuedRequest.Operation, _ request: ODataSingleRequest, _ target: ChangeTarget,
     _ place: (path: String, query: String?), _ body: QueuedBody
-  ) throws -> MadeChange {
+  ) throws -> AppliedChange {
     let subject = try subject(target)
     let rules = context.rules(subject.table)
     if let reason = rules.refusesUpdate {
@@ -109,7 +109,7 @@ extension ChangeMaker {
     // The bytes of an entity are a resource of their own, also where the path is that of the entity.
     if case .entity = target.end { draft.target.path = (target.suffix + ["$value"]).joined(separator: "/") }
     try record(draft, target)
-    return MadeChange(status: 204, entity: subject.reference)
+    return AppliedChange(status: 204, entity: subject.reference)
   }
 
   private func media() throws -> QueuedBody {

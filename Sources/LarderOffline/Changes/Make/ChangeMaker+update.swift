@@ -7,7 +7,7 @@ extension ChangeMaker {
   mutating func update(
     _ request: ODataSingleRequest, _ target: ChangeTarget, _ place: (path: String, query: String?),
     _ method: ODataSingleRequest.UpdateMethod
-  ) throws -> MadeChange {
+  ) throws -> AppliedChange {
     switch target.end {
     case .entity: return try updateEntity(request, target, place, method)
     case .property: return try updateProperty(request, target, place, method)
@@ -35,7 +35,7 @@ extension ChangeMaker {
   private mutating func updateEntity(
     _ request: ODataSingleRequest, _ target: ChangeTarget, _ place: (path: String, query: String?),
     _ method: ODataSingleRequest.UpdateMethod
-  ) throws -> MadeChange {
+  ) throws -> AppliedChange {
     let subject = try subject(target)
     let rules = context.rules(subject.table)
     if let reason = rules.refusesUpdate ?? (method == .replace ? rules.refusesReplace : rules.refusesPatch) {
@@ -70,7 +70,7 @@ extension ChangeMaker {
     draft.body = .entity(queued)
     try record(draft, target)
     let shows = ChangeMaker.preference(request) == .representation && model.version >= .v4
-    return MadeChange(status: shows ? 200 : 204, entity: subject.reference, showsEntity: shows)
+    return AppliedChange(status: shows ? 200 : 204, entity: subject.reference, showsEntity: shows)
   }
 
   private func merged(_ old: EntityCells, _ new: EntityCells) -> EntityCells {
@@ -166,7 +166,7 @@ extension ChangeMaker {
   private mutating func updateProperty(
     _ request: ODataSingleRequest, _ target: ChangeTarget, _ place: (path: String, query: String?),
     _ method: ODataSingleRequest.UpdateMethod
-  ) throws -> MadeChange {
+  ) throws -> AppliedChange {
     let subject = try subject(target)
     let value: ODataValue
     switch request.body {
@@ -187,7 +187,7 @@ extension ChangeMaker {
   /// The raw value of a property (`/$value`), or the bytes of a media entity.
   private mutating func updateValue(
     _ request: ODataSingleRequest, _ target: ChangeTarget, _ place: (path: String, query: String?)
-  ) throws -> MadeChange {
+  ) throws -> AppliedChange {
     guard !target.path.isEmpty else { return try updateMedia(request, target, place) }
     // The value of a property is small: what was put into the store for a stream is swept.
     stored = nil
@@ -213,7 +213,7 @@ extension ChangeMaker {
 
   mutating func deleteValue(
     _ request: ODataSingleRequest, _ target: ChangeTarget, _ place: (path: String, query: String?)
-  ) throws -> MadeChange {
+  ) throws -> AppliedChange {
     let subject = try subject(target)
     guard !target.path.isEmpty else { return try deleteMedia(request, target, place) }
     return try set(.null, .deleteProperty, request, target, place, subject, isWhole: true, body: QueuedBody.none)
@@ -222,7 +222,7 @@ extension ChangeMaker {
   private mutating func set(
     _ value: ODataValue, _ operation: QueuedRequest.Operation, _ request: ODataSingleRequest, _ target: ChangeTarget,
     _ place: (path: String, query: String?), _ subject: Subject, isWhole: Bool, body: QueuedBody? = nil
-  ) throws -> MadeChange {
+  ) throws -> AppliedChange {
     let rules = context.rules(subject.table)
     if let reason = rules.refusesUpdate {
       throw OfflineODataError.restricted(.updateRestricted, subject.table.name, by: reason)
@@ -252,6 +252,6 @@ extension ChangeMaker {
       draft.target.path = target.suffix.filter { $0 != "$value" }.joined(separator: "/")
     }
     try record(draft, target)
-    return MadeChange(status: 204, entity: subject.reference)
+    return AppliedChange(status: 204, entity: subject.reference)
   }
 }

@@ -40,7 +40,7 @@ struct ChangeMaker {
   /// Makes one change.
   ///
   /// - Parameter stored: the bytes of a media change.
-  mutating func make(_ request: ODataSingleRequest, stored: StoredBytes? = nil) throws -> MadeChange {
+  mutating func make(_ request: ODataSingleRequest, stored: StoredBytes? = nil) throws -> AppliedChange {
     effects = []
     earlier = []
     self.stored = stored
@@ -50,7 +50,7 @@ struct ChangeMaker {
     let text = isOperation ? place.query.map { place.path + "?" + $0 } ?? place.path : place.path
     let target = try ChangeWalk.target(of: try context.bind(text), rows)
     try checkCondition(request, target)
-    var made: MadeChange
+    var made: AppliedChange
     switch request.operation {
     case .create: made = try create(request, target, place)
     case .update(let method): made = try update(request, target, place, method)

@@ -31,7 +31,7 @@ extension OpenStore {
       for (place, request) in requests.enumerated() {
         reaching(place)
         let path = try maker.unnamed(request.path)
-        var change: MadeChange
+        var change: AppliedChange
         do { change = try maker.make(request, stored: stored[place]) } catch let error as OfflineODataError
           where error.name == .entityNotFound
         {
@@ -164,7 +164,7 @@ extension OpenStore {
 
   /// - Parameter path: the request's, with the entity that it names by a Content-ID in it.
   private func response(
-    to request: ODataSingleRequest, at path: String, _ change: MadeChange
+    to request: ODataSingleRequest, at path: String, _ change: AppliedChange
   ) throws(OfflineODataError) -> ODataSingleResponse {
     var fields: HTTPFields = [:]
     let version = replica.model.version

@@ -67,7 +67,7 @@ extension OpenStore {
     defer { lock.release() }
     do { try await useModel() } catch { throw OfflineODataError(below: error) }
     forgetClaims()
-    let course = UploadCourse(journal: UploadJournal(store: self, options: OfflineODataUploadOptions()))
+    let course = UploadRun(journal: UploadJournal(store: self, options: OfflineODataUploadOptions()))
     for unit in Set(entries.map(\.unit)).sorted() {
       let step = await course.perform(.resolve(unit), refusal: nil)
       if let stop = step.stop {

@@ -11,7 +11,7 @@ struct ApplySet {
   var joins: SQLText = ""
   /// What the transformations around have grouped the rows by, one row for each of them: a transformation works on each
   /// group by itself.
-  var keys = MadeRow()
+  var keys = ComputedRow()
   /// The rows as they were grouped; empty where they are not.
   var origin: [ApplySet] = []
   /// Whether a group may have lost all its rows since.
@@ -108,7 +108,7 @@ struct Projection {
     return NestedRows(origin: origin, steps: nested.steps, source: nested.source)
   }
 
-  mutating func row(_ members: MadeRow) throws -> MadeRow {
+  mutating func row(_ members: ComputedRow) throws -> ComputedRow {
     var there = members
     there.marker = members.marker.map { text($0) }
     there.kind?.number = members.kind.map { text($0.number) } ?? "0"
@@ -146,7 +146,7 @@ struct RowParts {
 
   private var writer: ExpressionWriter { ExpressionWriter(statement: statement, environment: Environment()) }
 
-  func row(of scope: Scope) throws -> MadeRow? {
+  func row(of scope: Scope) throws -> ComputedRow? {
     switch scope {
     case .row(let members): return members
     case .entity(let entity): return try row(of: entity)
@@ -155,7 +155,7 @@ struct RowParts {
     }
   }
 
-  func row(of complex: ComplexScope) throws -> MadeRow {
+  func row(of complex: ComplexScope) throws -> ComputedRow {
     guard let marker = complex.owner.table.column(complex.path, on: complex.owner.type) else {
       throw OfflineODataError.unsupported("'\(complex.path.joined(separator: "/"))'")
     }
@@ -168,18 +168,18 @@ struct RowParts {
     return made
   }
 
-  func row(of entity: EntityScope) throws -> MadeRow {
+  func row(of entity: EntityScope) throws -> ComputedRow {
     var made = try row(entity, at: [])
     if !made.kinds.isEmpty {
-      made.kind = MadeRow.Kind(number: try writer.system(.type, of: entity), count: entity.table.types.count)
+      made.kind = ComputedRow.Kind(number: try writer.system(.type, of: entity), count: entity.table.types.count)
     }
     for name in entity.computed.keys.sorted() { made[name] = entity.computed[name] }
     made.inLine = entity.inLine
     return made
   }
 
-  private func row(_ entity: EntityScope, at path: [String]) throws -> MadeRow {
-    var made = MadeRow()
+  private func row(_ entity: EntityScope, at path: [String]) throws -> ComputedRow {
+    var made = ComputedRow()
     let types = ColumnTypes(statement.question.plan.model)
     for column in entity.table.columns where column.path.count == path.count + 1 && column.path.starts(with: path) {
       guard let name = column.path.last, made[name] == nil else { continue }

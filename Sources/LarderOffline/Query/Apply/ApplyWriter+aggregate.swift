@@ -12,7 +12,7 @@ extension ApplyWriter {
     let there = try keys.row(rows.keys)
     let values = try items.map { try value($0, rows, keys) }
     var result = ApplySet(RowSet(rows: RelatedRows(), scope: .row([:])), core: keys.alias)
-    var made = MadeRow()
+    var made = ComputedRow()
     for (place, (item, value)) in zip(items, values).enumerated() {
       guard let name = item.name else { throw OfflineODataError.unsupported("aggregate without an alias") }
       var operand = value.operand

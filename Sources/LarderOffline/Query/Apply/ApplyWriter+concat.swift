@@ -84,7 +84,7 @@ struct RowUnion {
   mutating func merged(_ scopes: [Scope]) throws -> Scope {
     if let entities = RowUnion.sameEntities(scopes) { return .entity(try merged(entities)) }
     isMixed = false
-    let rows = try scopes.map { scope -> MadeRow in
+    let rows = try scopes.map { scope -> ComputedRow in
       guard let row = try RowParts(statement).row(of: scope) else {
         throw OfflineODataError.unsupported("concat of values")
       }
@@ -96,7 +96,7 @@ struct RowUnion {
         let start = SQLText(.integer(Int64(kinds.lowerBound)))
         return row.kind.map { "\($0.number) + \(start)" } ?? start
       }
-      made.kind = MadeRow.Kind(number: column(numbers, .integer).text, count: kinds.last?.upperBound ?? 0)
+      made.kind = ComputedRow.Kind(number: column(numbers, .integer).text, count: kinds.last?.upperBound ?? 0)
     }
     return .row(made)
   }
@@ -132,8 +132,8 @@ struct RowUnion {
 
   // MARK: Members
 
-  private mutating func merged(_ rows: [MadeRow?], at name: String) throws -> MadeRow {
-    var made = MadeRow()
+  private mutating func merged(_ rows: [ComputedRow?], at name: String) throws -> ComputedRow {
+    var made = ComputedRow()
     if !name.isEmpty, rows.contains(where: { $0 == nil || $0?.marker != nil }) {
       made.marker = column(rows.map { row in row.map { $0.marker ?? "''" } ?? "NULL" }, .complex).text
     }
@@ -151,7 +151,7 @@ struct RowUnion {
   }
 
   /// The kinds of rows that have a member; nil where all have it that have the object.
-  private func having(_ member: String, _ rows: [MadeRow?]) -> Set<Int>? {
+  private func having(_ member: String, _ rows: [ComputedRow?]) -> Set<Int>? {
     var having: Set<Int> = []
     var isAll = true
     for (row, range) in zip(rows, kinds) {

@@ -71,7 +71,7 @@ extension ApplyWriter {
     by paths: [ODataBoundPath], _ steps: [ODataBoundTransformation], _ start: ApplySet, _ rows: ApplySet
   ) throws -> ApplySet {
     var inner = start
-    var own = MadeRow()
+    var own = ComputedRow()
     for path in paths { try add(path, to: &own, &inner) }
     let level = "groupby " + String(rows.keys.names.count)
     inner.keys[level] = .row(own)
@@ -91,7 +91,7 @@ extension ApplyWriter {
   }
 
   /// Made rows with the grouping properties that they have in common (Π of §3.2.3.1).
-  private static func merged(_ projection: MadeRow, _ made: MadeRow) -> MadeRow {
+  private static func merged(_ projection: ComputedRow, _ made: ComputedRow) -> ComputedRow {
     var all = projection
     all.kind = made.kind
     all.kinds = made.kinds.filter { projection[$0.key] == nil }
@@ -108,7 +108,7 @@ extension ApplyWriter {
 
   // MARK: Grouping properties
 
-  private func add(_ path: ODataBoundPath, to row: inout MadeRow, _ rows: inout ApplySet) throws {
+  private func add(_ path: ODataBoundPath, to row: inout ComputedRow, _ rows: inout ApplySet) throws {
     switch path.root {
     case .implicit, .this: break
     default: throw OfflineODataError.unsupported("groupby with a path that begins elsewhere")
@@ -117,7 +117,7 @@ extension ApplyWriter {
   }
 
   private func add(
-    _ segments: ArraySlice<ODataBoundSegment>, _ start: PathPlace, to row: inout MadeRow, _ rows: inout ApplySet
+    _ segments: ArraySlice<ODataBoundSegment>, _ start: PathPlace, to row: inout ComputedRow, _ rows: inout ApplySet
   ) throws {
     let writer = writer(rows.set.scope)
     var place = start
@@ -138,7 +138,7 @@ extension ApplyWriter {
       if case .entity? = row[name] { row.inLine.insert(name) }
       return
     }
-    var inner = MadeRow()
+    var inner = ComputedRow()
     if let known = row[name] {
       // A property that is grouped by as a whole has all its parts.
       guard case .row(let made) = known, !row.inLine.contains(name) else { return }
@@ -190,7 +190,7 @@ extension ApplyWriter {
   }
 
   /// Parts of a value that stands in related rows.
-  private static func brought(_ row: MadeRow, from around: RelatedRows) -> MadeRow {
+  private static func brought(_ row: ComputedRow, from around: RelatedRows) -> ComputedRow {
     var there = row
     there.marker = row.marker.map { around.value($0) }
     for name in row.names {

@@ -222,7 +222,7 @@ extension ApplyWriter {
       value = try setting(new, rest, held, &rows)
     }
     if isMany { value = .nested(NestedRows(origin: .item(value, statement), source: step.source)) }
-    var made: MadeRow
+    var made: ComputedRow
     switch scope {
     case .entity(var entity):
       switch value {

@@ -20,7 +20,7 @@ extension ApplyWriter {
       result = try aggregate([], rows)
     }
     let keys = try keyColumns(result.keys)
-    var made = MadeRow()
+    var made = ComputedRow()
     for sequence in sequences {
       made[sequence.alias] = .nested(
         NestedRows(origin: .rows(input, keys: keys), steps: sequence.transformations, source: rows.set.source))
@@ -31,7 +31,7 @@ extension ApplyWriter {
   }
 
   /// What groups differ in, column by column.
-  func keyColumns(_ keys: MadeRow) throws -> [SQLOperand] {
+  func keyColumns(_ keys: ComputedRow) throws -> [SQLOperand] {
     var projection = Projection(statement)
     _ = try projection.row(keys)
     return projection.columns

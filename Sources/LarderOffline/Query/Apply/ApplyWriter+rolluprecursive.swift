@@ -36,7 +36,7 @@ extension ApplyWriter {
     groups.keys[level] = .row(ApplyWriter.key(try beside(hierarchy, nodes, isRelated: false, &groups)))
   }
 
-  private static func key(_ node: NodeBeside) -> MadeRow {
+  private static func key(_ node: NodeBeside) -> ComputedRow {
     ["node": .entity(node.entity), "node id": .value(node.identifier), "place": .value(node.place)]
   }
 

@@ -57,7 +57,7 @@ struct NestedWriter {
         let value = try Moving.text(group.text, into: statement, from: input.home)
         rows.set.rows.conditions.append("\(own.collated) IS \(operand: value)")
       }
-      rows.keys = MadeRow()
+      rows.keys = ComputedRow()
       rows.origin = []
       return try apply.apply(nested.steps, rows).set
     case .item(let scope, let home): return try item(scope, home)
@@ -169,7 +169,7 @@ struct Moving {
     return value
   }
 
-  private func row(_ made: MadeRow) throws -> MadeRow {
+  private func row(_ made: ComputedRow) throws -> ComputedRow {
     var there = made
     there.marker = try made.marker.map { try text($0) }
     there.kind?.number = try made.kind.map { try text($0.number) } ?? "0"

@@ -245,7 +245,7 @@ struct ExpandWriter {
   }
 
   /// The same of a row that was made, and of the objects in it.
-  func inLine(_ members: MadeRow, _ names: [String], at path: [String] = []) throws -> [ReadExpand] {
+  func inLine(_ members: ComputedRow, _ names: [String], at path: [String] = []) throws -> [ReadExpand] {
     var expands: [ReadExpand] = []
     for name in names {
       let place = path + [name]

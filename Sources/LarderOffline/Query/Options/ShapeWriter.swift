@@ -80,7 +80,7 @@ struct ShapeWriter {
   // MARK: Made members
 
   private func made(
-    _ members: MadeRow, _ names: [String], _ selection: Selection, without expanded: Set<String>
+    _ members: ComputedRow, _ names: [String], _ selection: Selection, without expanded: Set<String>
   ) throws -> [ReadMember] {
     var shown: [ReadMember] = []
     for name in names where selection.shows(name) {

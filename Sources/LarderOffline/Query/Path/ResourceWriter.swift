@@ -231,7 +231,7 @@ struct ResourceWriter {
     _ sources: [ODataNavigationSource], _ path: ODataBoundPath, _ options: ODataBoundOptions
   ) throws -> ReadPlan {
     var set = RowSet(rows: RelatedRows(), scope: .row([:]))
-    var members = MadeRow()
+    var members = ComputedRow()
     for source in sources {
       let place = try writer.begin(source)
       guard let rows = place.rows, case .entity(let entity) = place.scope else { continue }

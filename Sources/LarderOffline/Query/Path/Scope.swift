@@ -12,7 +12,7 @@ indirect enum Scope {
   /// A value in JSON: complex, untyped, or a collection.
   case json(JSONPlace)
   /// What `$apply` or `$crossjoin` has made: members by name.
-  case row(MadeRow)
+  case row(ComputedRow)
   /// A collection of rows that `$apply` has made of each row.
   case nested(NestedRows)
 }
@@ -30,7 +30,7 @@ struct EntityScope {
   var guardedBy: [Int]?
   /// Properties of `$compute` and `$apply`; one with the name of a declared property stands in its place.
   var computed: [String: Scope] = [:]
-  /// Entities among these that the answer shows in line, as in ``MadeRow``.
+  /// Entities among these that the answer shows in line, as in ``ComputedRow``.
   var inLine: Set<String> = []
 }
 

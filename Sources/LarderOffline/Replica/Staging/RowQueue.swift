@@ -9,7 +9,7 @@ final class RowQueue: Sendable {
   private let writing: Exclusive<Writing>
   private let state = Locked(State())
 
-  /// Held by who writes.
+  /// MemoryEntry by who writes.
   private struct Writing {
     var writer: GenerationWriter
     /// Rows that are written in part.

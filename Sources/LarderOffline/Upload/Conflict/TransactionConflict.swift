@@ -3,7 +3,7 @@ import LarderService
 import LarderStorage
 
 // The conflicts of a transaction: its change set failed as one, and one answer may stand for all.
-extension ConflictCourse {
+extension ConflictResolution {
   /// A request of a transaction, as it was sent, with what goes to the archive where the policy sends it there.
   struct Member: Sendable {
     let entry: QueueEntry
@@ -119,14 +119,14 @@ extension QueueEntry {
 }
 
 // Requests that the service takes under a condition alone (RFC 6585 §3), where no ETag was known.
-extension ConflictCourse {
+extension ConflictResolution {
   /// Fetches the ETag: the request goes again under it where the entity is what it was based on; else it is a conflict.
   func unconditional(_ entry: QueueEntry, failure: ArchivedFailure) async throws -> RequestEnd {
     let theirs = try await asked(for: entry)
     var failure = failure
     switch theirs {
     case .gone:
-      if entry.request.isRemoval { return .done(ServerAnswer()) }
+      if entry.request.isRemoval { return .done(ServerResponse()) }
       failure.message = "The service asks for a condition, and has the entity no more. \(failure.message)"
       return .archived(failure, theirs: theirs)
     case .unknown:

@@ -113,10 +113,10 @@ struct UploadJournal: Sendable {
   ///   is prepared alone.
   func prepare(
     _ ids: [Int64], asOne: Bool
-  ) async throws(OfflineODataError) -> (units: [PreparedUnit], fates: [Int64: UnitFate], failed: Int) {
+  ) async throws(OfflineODataError) -> (units: [PreparedUnit], fates: [Int64: UnitOutcome], failed: Int) {
     try await store.write { connection, state, plan in
       var units: [PreparedUnit] = []
-      var fates: [Int64: UnitFate] = [:]
+      var fates: [Int64: UnitOutcome] = [:]
       var failed = 0
       let queue = ChangeQueue(connection)
       for id in ids {

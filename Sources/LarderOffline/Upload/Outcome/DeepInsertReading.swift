@@ -15,7 +15,7 @@ struct DeepInsertReading: Sendable {
   /// next download.
   ///
   /// - Parameter made: what it was made of; nil where nothing was made with it.
-  func answer(at path: String, _ made: QueuedEntity?) async -> ServerAnswer? {
+  func answer(at path: String, _ made: QueuedEntity?) async -> ServerResponse? {
     let expand = made.map { DeepInsert.expand($0, isV4: plan.model.version >= .v4) } ?? ""
     var answer = await entity(path, expand)
     if answer == nil, !expand.isEmpty { answer = await entity(path) }
@@ -51,7 +51,7 @@ struct DeepInsertReading: Sendable {
     return entity
   }
 
-  private func entity(_ path: String, _ expand: String = "") async -> ServerAnswer? {
+  private func entity(_ path: String, _ expand: String = "") async -> ServerResponse? {
     guard case .there(let answer)? = try? await lookup.entity(path, expand: expand) else { return nil }
     return answer
   }

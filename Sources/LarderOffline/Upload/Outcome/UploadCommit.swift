@@ -29,9 +29,9 @@ struct UploadCommit: Sendable {
   }
 
   /// Commits units. Answers their fates and what it has counted.
-  func commit(_ units: [Unit]) async throws(OfflineODataError) -> (fates: [Int64: UnitFate], counts: UploadCounts) {
+  func commit(_ units: [Unit]) async throws(OfflineODataError) -> (fates: [Int64: UnitOutcome], counts: UploadCounts) {
     try await journal.store.write { connection, state, plan in
-      var fates: [Int64: UnitFate] = [:]
+      var fates: [Int64: UnitOutcome] = [:]
       var counts = UploadCounts()
       try dropOutdated(units, connection, plan)
       for unit in units {
@@ -61,9 +61,9 @@ struct UploadCommit: Sendable {
     try StagedTables.dropOutdated(names, plan, connection)
   }
 
-  private static func fate(_ unit: Unit) -> UnitFate {
+  private static func fate(_ unit: Unit) -> UnitOutcome {
     if unit.goesApart { return .apart }
-    var fate = UnitFate.done
+    var fate = UnitOutcome.done
     for (_, end) in unit.ends {
       switch end {
       case .done, .discarded: break
@@ -123,7 +123,7 @@ struct UploadCommit: Sendable {
   // MARK: Done
 
   private func done(
-    _ entry: QueueEntry, _ isThere: Bool, _ answer: ServerAnswer, _ rows: inout LocalRows, _ plan: ReplicaPlan
+    _ entry: QueueEntry, _ isThere: Bool, _ answer: ServerResponse, _ rows: inout LocalRows, _ plan: ReplicaPlan
   ) throws {
     guard let entity = entry.request.entity, let table = plan.table(entity.table) else {
       if isThere { try rows.succeed(entry.id) }
@@ -152,7 +152,7 @@ struct UploadCommit: Sendable {
 
   /// Notes conflicts of later changes of an entity with what a look-up has found of it.
   private func notice(
-    _ entry: QueueEntry, _ base: EntityCells, _ answer: ServerAnswer, _ rows: LocalRows, _ plan: ReplicaPlan
+    _ entry: QueueEntry, _ base: EntityCells, _ answer: ServerResponse, _ rows: LocalRows, _ plan: ReplicaPlan
   ) throws(StorageError) {
     guard let entity = entry.request.entity, let table = plan.table(entity.table),
       let cells = answer.cells(in: table, plan)
@@ -176,7 +176,7 @@ struct UploadCommit: Sendable {
 
   /// The entities that were made with another, and what the server says of each.
   private func children(
-    _ request: QueuedRequest, _ answer: ServerAnswer, _ plan: ReplicaPlan
+    _ request: QueuedRequest, _ answer: ServerResponse, _ plan: ReplicaPlan
   ) throws -> [(RowReference, EntityCells?)] {
     guard case .entity(let made) = request.body else { return [] }
     return DeepInsert.pairs(made, answer.entity).compactMap { child, found in
@@ -191,7 +191,7 @@ struct UploadCommit: Sendable {
   ///
   /// - Parameter hidesLink: whether the request is for a link that leads elsewhere in that version.
   private func take(
-    _ theirs: RequestEnd.Theirs, _ entry: QueueEntry, _ rows: inout LocalRows, _ plan: ReplicaPlan,
+    _ theirs: RequestEnd.ServerVersion, _ entry: QueueEntry, _ rows: inout LocalRows, _ plan: ReplicaPlan,
     hidesLink: Bool = false
   ) throws {
     guard let entity = entry.request.entity, let table = plan.table(entity.table) else { return }
@@ -207,7 +207,7 @@ struct UploadCommit: Sendable {
   }
 
   private func again(
-    _ entry: QueueEntry, _ theirs: RequestEnd.Theirs, _ changed: QueuedRequest?, _ rows: inout LocalRows,
+    _ entry: QueueEntry, _ theirs: RequestEnd.ServerVersion, _ changed: QueuedRequest?, _ rows: inout LocalRows,
     _ plan: ReplicaPlan
   ) throws {
     let queue = rows.queue
@@ -235,7 +235,7 @@ struct UploadCommit: Sendable {
 
   /// A conflict's failure with its three versions.
   private func known(
-    _ failure: ArchivedFailure, _ entry: QueueEntry, _ theirs: RequestEnd.Theirs, _ rows: inout LocalRows,
+    _ failure: ArchivedFailure, _ entry: QueueEntry, _ theirs: RequestEnd.ServerVersion, _ rows: inout LocalRows,
     _ plan: ReplicaPlan
   ) throws -> ArchivedFailure {
     guard failure.hasVersions, let entity = entry.request.entity, let table = plan.table(entity.table) else {

@@ -60,7 +60,7 @@ struct UploadEnds: Sendable {
         case .success(let response):
           try await learn(response.fields)
           var end = RequestEnd.done(
-            await completed(ServerAnswer(response, to: member.entry.request, store.replica.plan), member, in: unit))
+            await completed(ServerResponse(response, to: member.entry.request, store.replica.plan), member, in: unit))
           // Said to be done in a change set that failed: it should have been taken back.
           if hasFailed {
             switch try await lookedUp(member) {
@@ -126,7 +126,7 @@ struct UploadEnds: Sendable {
       case .there(var answer):
         answer.isLaterVersion = true
         return (entry, .done(answer))
-      case .unknown where !entry.request.makesEntity: return (entry, .done(ServerAnswer()))
+      case .unknown where !entry.request.makesEntity: return (entry, .done(ServerResponse()))
       case .unknown, .gone: return (entry, end)
       }
     }
@@ -137,7 +137,7 @@ struct UploadEnds: Sendable {
   ) async throws -> (RequestEnd, stop: OfflineODataError?) {
     let outcome = UploadOutcome.of(error, isRemoval: member.entry.request.isRemoval)
     switch outcome {
-    case .done, .doneBefore: return (.done(ServerAnswer()), nil)
+    case .done, .doneBefore: return (.done(ServerResponse()), nil)
     case .notSent: return (.queued, nil)
     case .unclear: return (.inDoubt, nil)
     case .stop(let mayHaveTakenEffect):
@@ -151,7 +151,7 @@ struct UploadEnds: Sendable {
       if let end = try await streamEnd(member) { return (end, nil) }
       if let end = try await secondConflict(member, error) { return (end, nil) }
       let failure = try await failure(of: member, error, kind: .conflict)
-      let course = ConflictCourse(journal: journal)
+      let course = ConflictResolution(journal: journal)
       let condition = member.request.ifMatch
       // Some services say so where there was no condition.
       if condition == nil, wantsCondition(member.entry.request) {
@@ -164,7 +164,7 @@ struct UploadEnds: Sendable {
       guard member.request.ifMatch == nil, wantsCondition(member.entry.request) else {
         return (.archived(failure), nil)
       }
-      return (try await ConflictCourse(journal: journal).unconditional(member.entry, failure: failure), nil)
+      return (try await ConflictResolution(journal: journal).unconditional(member.entry, failure: failure), nil)
     }
   }
 
@@ -190,7 +190,7 @@ struct UploadEnds: Sendable {
     switch try await lookedUp(member) {
     case .done(let answer): return .done(answer)
     case .queued where status == 412:
-      let theirs = try await ConflictCourse(journal: journal).fetched(of: member.entry)
+      let theirs = try await ConflictResolution(journal: journal).fetched(of: member.entry)
       guard case .there(let answer) = theirs, let etag = answer.etag, etag != member.request.ifMatch else { return nil }
       return .again(theirs, nil)
     default: return nil
@@ -202,7 +202,7 @@ struct UploadEnds: Sendable {
   private func streamEnd(_ member: PreparedRequest) async throws -> RequestEnd? {
     var request = member.entry.request
     guard request.isOfStream, request.usesEntityETag != true, let condition = member.request.ifMatch, condition != "*",
-      case .there(let answer) = try await ConflictCourse(journal: journal).fetched(of: member.entry),
+      case .there(let answer) = try await ConflictResolution(journal: journal).fetched(of: member.entry),
       answer.resourceETag(of: request, store.replica.plan) == condition
     else { return nil }
     request.usesEntityETag = true
@@ -218,7 +218,7 @@ struct UploadEnds: Sendable {
     case .archived(let judged, let theirs) where judged.mayHaveTakenEffect == true:
       var failure = try await failure(of: member, error, kind: .conflict)
       failure.mayHaveTakenEffect = true
-      return try await ConflictCourse(journal: journal).end(
+      return try await ConflictResolution(journal: journal).end(
         of: member.entry, condition: member.request.ifMatch, theirs: theirs, failure: failure)
     default: return nil
     }
@@ -266,7 +266,7 @@ struct UploadEnds: Sendable {
     // A transaction is judged as one when it is sent again: its condition sees to it that nothing is done. Not where its
     // changes may have taken effect: they would be applied a second time.
     if !isAlone, failure.mayHaveTakenEffect != true, condition != nil, condition != "*" { return .queued }
-    return try await ConflictCourse(journal: journal).end(
+    return try await ConflictResolution(journal: journal).end(
       of: entry, condition: condition, theirs: theirs, failure: failure)
   }
 
@@ -288,7 +288,7 @@ struct UploadEnds: Sendable {
       zip(outcomes, errors).allSatisfy({ $0 == .conflict || $0 == .needsCondition || $1.httpStatus == 424 })
     else { return nil }
     var done: [(entry: QueueEntry, end: RequestEnd)] = []
-    var members: [ConflictCourse.Member] = []
+    var members: [ConflictResolution.Member] = []
     for (member, error) in zip(unit.members, errors) {
       let failure = try await failure(of: member, error)
       let end = try await checked(.archived(failure), member, unit)
@@ -298,7 +298,7 @@ struct UploadEnds: Sendable {
         members.append(.init(entry: member.entry, condition: member.request.ifMatch, failure: failure))
       }
     }
-    guard let ends = try await ConflictCourse(journal: journal).ends(of: members) else { return nil }
+    guard let ends = try await ConflictResolution(journal: journal).ends(of: members) else { return nil }
     return (done + ends).sorted { $0.entry.id < $1.entry.id }
   }
 
@@ -342,8 +342,8 @@ struct UploadEnds: Sendable {
   /// Reads what an answer leaves out and is needed: the entity that was made with those made with it, the ETag of one that
   /// has one.
   private func completed(
-    _ answer: ServerAnswer, _ member: PreparedRequest, in unit: PreparedUnit
-  ) async -> ServerAnswer {
+    _ answer: ServerResponse, _ member: PreparedRequest, in unit: PreparedUnit
+  ) async -> ServerResponse {
     let request = member.entry.request
     let later = unit.members.drop { $0.entry.id <= member.entry.id }.map(\.entry.request)
     if request.makesEntity {
@@ -376,8 +376,8 @@ struct UploadEnds: Sendable {
 
   /// An answer with what was made with the entity, as far as the service shows it.
   private func whole(
-    _ answer: ServerAnswer, _ request: QueuedRequest, later: [QueuedRequest] = []
-  ) async -> ServerAnswer {
+    _ answer: ServerResponse, _ request: QueuedRequest, later: [QueuedRequest] = []
+  ) async -> ServerResponse {
     guard let made = made(request, later), !DeepInsert.isWhole(made, answer.entity),
       let path = try? await path(answer, request)
     else { return answer }
@@ -394,14 +394,14 @@ struct UploadEnds: Sendable {
   }
 
   /// Whether an answer tells the key of what was made.
-  private func hasKey(_ answer: ServerAnswer, _ request: QueuedRequest) -> Bool {
+  private func hasKey(_ answer: ServerResponse, _ request: QueuedRequest) -> Bool {
     let plan = store.replica.plan
     guard let table = request.entity.flatMap({ plan.table($0.table) }) else { return true }
     let cells = answer.cells(in: table, plan)
     return table.key.allSatisfy { (cells?[table.columns[$0].name] ?? .null) != .null }
   }
 
-  private func path(_ answer: ServerAnswer, _ request: QueuedRequest) async throws -> String? {
+  private func path(_ answer: ServerResponse, _ request: QueuedRequest) async throws -> String? {
     if let location = answer.location, let path = store.root.relative(location) { return path }
     guard let entity = request.entity else { return nil }
     return try await store.read { connection, state, plan in

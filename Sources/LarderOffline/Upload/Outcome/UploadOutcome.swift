@@ -53,7 +53,7 @@ extension UploadOutcome {
     case .communication(let error): .stop(mayHaveTakenEffect: !error.isBeforeSending)
     case .authentication, .csrf: .stop(mayHaveTakenEffect: false)
     case .cancelled: .stop(mayHaveTakenEffect: true)
-    case .malformedAnswer: ForeignAnswer.isOne(error) ? .stop(mayHaveTakenEffect: true) : .unclear
+    case .malformedAnswer: UnrecognizedResponse.isOne(error) ? .stop(mayHaveTakenEffect: true) : .unclear
     case .notProcessed: .notSent
     case .invalidRequest, .notSupported: .refused
     case .notOpen, .suspended, .passive, .notCached: .stop(mayHaveTakenEffect: false)
@@ -61,9 +61,9 @@ extension UploadOutcome {
   }
 }
 
-extension BatchRefusal {
+extension BatchRejection {
   /// What the failure of a batch as a whole means; nil where the upload stops.
-  static func of(_ error: ODataServiceError) -> BatchRefusal? {
+  static func of(_ error: ODataServiceError) -> BatchRejection? {
     switch error.category {
     case .http(let status, _):
       switch UploadOutcome.of(error, isRemoval: false) {

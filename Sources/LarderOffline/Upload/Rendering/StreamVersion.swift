@@ -50,7 +50,7 @@ extension EntityCells {
   func media(_ column: String) -> MediaInfo {
     var info = MediaInfo()
     guard case .text(let text)? = self[column], let node = try? JSONNode(Array(text.utf8)) else { return info }
-    let known = AnswerMedia(node)
+    let known = ResultMedia(node)
     (info.contentType, info.etag, info.readLink, info.editLink) = (
       known.contentType, known.etag, known.readLink, known.editLink
     )
@@ -66,7 +66,7 @@ extension EntityCells {
   }
 }
 
-extension ServerAnswer {
+extension ServerResponse {
   /// Reads the response to a change: of one of a stream or link the ETag field is not the entity's.
   init(_ response: ODataSingleResponse, to request: QueuedRequest, _ plan: ReplicaPlan) {
     self.init(response, model: plan.model)
@@ -95,7 +95,7 @@ extension OpenStore {
   /// does not tell it.
   ///
   /// - Parameter path: where the service has the stream.
-  func withStream(_ answer: ServerAnswer, of request: QueuedRequest, at path: String?) async -> ServerAnswer {
+  func withStream(_ answer: ServerResponse, of request: QueuedRequest, at path: String?) async -> ServerResponse {
     let plan = replica.plan
     guard let path, let column = request.streamColumn(plan), answer.resourceETag(of: request, plan) == nil,
       let response = try? await conversation.streamAnswer(to: ODataSingleRequest(.readMedia, path, useCache: false))

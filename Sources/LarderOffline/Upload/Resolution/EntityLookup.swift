@@ -8,7 +8,7 @@ struct EntityLookup: Sendable {
 
   /// What a read found.
   enum Found: Sendable {
-    case there(ServerAnswer)
+    case there(ServerResponse)
     case gone
     /// The service does not answer the question.
     case refused
@@ -25,8 +25,10 @@ struct EntityLookup: Sendable {
     }
     let response: ODataSingleResponse
     do throws(ODataServiceError) { response = try await conversation.send(request) } catch { return try found(error) }
-    guard !ForeignAnswer.isOne(response) else { throw UploadStop(ForeignAnswer.error(response, of: "read")) }
-    var answer = ServerAnswer(response, model: model)
+    guard !UnrecognizedResponse.isOne(response) else {
+      throw UploadStop(UnrecognizedResponse.error(response, of: "read"))
+    }
+    var answer = ServerResponse(response, model: model)
     answer.isLookedUp = true
     // A single-valued path that leads nowhere is answered without content.
     return answer.entity == nil ? (response.httpStatus == 204 ? .gone : .refused) : .there(answer)
@@ -65,7 +67,9 @@ struct EntityLookup: Sendable {
       _ = try found(error)
       return nil
     }
-    guard !ForeignAnswer.isOne(response) else { throw UploadStop(ForeignAnswer.error(response, of: "read")) }
+    guard !UnrecognizedResponse.isOne(response) else {
+      throw UploadStop(UnrecognizedResponse.error(response, of: "read"))
+    }
     let payload: ODataPayload
     do { payload = try response.payload(model: model) } catch {
       throw UnreadableLookup()
@@ -98,7 +102,7 @@ struct UploadStop: Error {
   /// The error that the upload throws for it.
   var cause: any Error {
     if error.isCancelled { return CancellationError() }
-    if ForeignAnswer.isOne(error) { return OfflineODataError(.serviceUnavailable, error.description) }
+    if UnrecognizedResponse.isOne(error) { return OfflineODataError(.serviceUnavailable, error.description) }
     // A 403 stops an upload only where it asks for credentials.
     return error.httpStatus == 403 ? OfflineODataError(.authenticationFailed, cause: error) : OfflineODataError(error)
   }

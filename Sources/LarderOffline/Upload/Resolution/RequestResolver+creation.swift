@@ -46,7 +46,7 @@ extension RequestResolver {
       let everything = Set((known.contents.last ?? body).properties.map(\.name))
       return Found(try await hasRow(everything, known.contents.last ?? body, known, since: true) ? .gone : .absent)
     case .one(let only):
-      let answer = ServerAnswer(entity: only, etag: only.etag, location: only.id ?? only.editLink)
+      let answer = ServerResponse(entity: only, etag: only.etag, location: only.id ?? only.editLink)
       guard let path = path(of: answer, known.entry.request) else { return Found(.asSent, .there(answer)) }
       guard try await hasLinks(known, path) else { return Found(.ambiguous) }
       if !expand.isEmpty, case .there(let whole) = try await lookup.entity(path, expand: expand) {
@@ -57,7 +57,7 @@ extension RequestResolver {
   }
 
   /// Where the service has an entity that a request has made; nil where its answer does not tell.
-  func path(of answer: ServerAnswer, _ request: QueuedRequest) -> String? {
+  func path(of answer: ServerResponse, _ request: QueuedRequest) -> String? {
     if let location = answer.location { return store.root.relative(location) ?? location }
     let plan = store.replica.plan
     guard let table = request.entity.flatMap({ plan.table($0.table) }),
@@ -123,7 +123,7 @@ extension RequestResolver {
     let links = sent.links.filter { !$0.entities.isEmpty }
     guard !links.isEmpty else { return false }
     for candidate in candidates.prefix(Self.mostExpanded) {
-      let answer = ServerAnswer(entity: candidate, location: candidate.id ?? candidate.editLink)
+      let answer = ServerResponse(entity: candidate, location: candidate.id ?? candidate.editLink)
       guard let path = path(of: answer, known.entry.request),
         let whole = try await lookup.entity(path, expand: links.map(\.name).joined(separator: ",")).answer?.entity
       else { continue }
@@ -265,7 +265,7 @@ extension RequestResolver {
       let rows = LocalRows(plan, state, connection)
       let parent = table.isContained ? try container(of: entity, known.entry, rows) : nil
       return try found.compactMap { candidate in
-        let answer = ServerAnswer(entity: candidate, location: candidate.id ?? candidate.editLink)
+        let answer = ServerResponse(entity: candidate, location: candidate.id ?? candidate.editLink)
         guard var cells = answer.cells(in: table, plan) else { return nil }
         if let parent { cells[.parent] = .integer(parent) }
         let text = "\(table.name) \(parent ?? 0) \(LocalRows.keyText(cells, table))"

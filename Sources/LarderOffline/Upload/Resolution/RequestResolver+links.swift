@@ -72,5 +72,5 @@ extension RequestResolver {
 
 extension EntityLookup.Found {
   /// What was found; nil for nothing.
-  var answer: ServerAnswer? { if case .there(let answer) = self { answer } else { nil } }
+  var answer: ServerResponse? { if case .there(let answer) = self { answer } else { nil } }
 }

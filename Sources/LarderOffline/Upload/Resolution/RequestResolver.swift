@@ -46,11 +46,11 @@ struct RequestResolver: Sendable {
   /// What a look-up found.
   struct Found: Sendable {
     var evidence: UncertainOutcome.Evidence
-    var theirs = RequestEnd.Theirs.unknown
+    var theirs = RequestEnd.ServerVersion.unknown
     /// The service gives what it found an ETag.
     var hasETag = false
 
-    init(_ evidence: UncertainOutcome.Evidence, _ theirs: RequestEnd.Theirs = .unknown) {
+    init(_ evidence: UncertainOutcome.Evidence, _ theirs: RequestEnd.ServerVersion = .unknown) {
       (self.evidence, self.theirs) = (evidence, theirs)
       if case .there(let answer) = theirs { hasETag = answer.etag != nil }
     }
@@ -188,7 +188,7 @@ struct RequestResolver: Sendable {
     switch UncertainOutcome.of(kind, found.evidence, isConditional: isConditional) {
     case .done:
       if case .there(let answer) = found.theirs { return .done(answer) }
-      return .done(ServerAnswer())
+      return .done(ServerResponse())
     case .notDone: return .queued
     case .conflict(let mayHaveTakenEffect):
       var failure = failure(

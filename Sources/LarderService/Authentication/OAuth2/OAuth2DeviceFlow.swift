@@ -27,7 +27,7 @@ public struct OAuth2DeviceFlow: Sendable {
   }
 
   /// What the user has to do.
-  public struct Invitation: Sendable, Hashable {
+  public struct UserPrompt: Sendable, Hashable {
     /// The code to type.
     public let userCode: String
     /// Where to type it.
@@ -42,7 +42,7 @@ public struct OAuth2DeviceFlow: Sendable {
   }
 
   /// Asks for a code (§3.1, §3.2). Throws ``AuthenticationFailure``.
-  public func start() async throws(AuthenticationFailure) -> Invitation {
+  public func start() async throws(AuthenticationFailure) -> UserPrompt {
     let start = environment.uptime()
     let scope = client.scope.map { [(name: "scope", value: $0)] } ?? []
     // A client with its id in the Authorization field repeats it: the parameter is required here.
@@ -55,7 +55,7 @@ public struct OAuth2DeviceFlow: Sendable {
     guard let lifetime = try OAuth2TokenEndpoint.seconds(node["expires_in"]) else {
       throw .malformedTokenResponse("expires_in is missing")
     }
-    return Invitation(
+    return UserPrompt(
       userCode: userCode, verificationURI: uri, verificationURIComplete: node["verification_uri_complete"]?.string,
       lifetime: lifetime, deviceCode: deviceCode,
       interval: try OAuth2TokenEndpoint.seconds(node["interval"]) ?? .seconds(5), start: start)
@@ -64,7 +64,7 @@ public struct OAuth2DeviceFlow: Sendable {
   /// Asks for the token again and again until the user has confirmed, refused or waited too long (§3.4, §3.5).
   ///
   /// Throws ``AuthenticationFailure``: `accessDenied`, `deviceCodeExpired`, or what the endpoint says.
-  public func token(for invitation: Invitation) async throws(AuthenticationFailure) -> OAuth2Token {
+  public func token(for invitation: UserPrompt) async throws(AuthenticationFailure) -> OAuth2Token {
     var polling = DeviceCodePolling(
       interval: invitation.interval, lifetime: invitation.lifetime, start: invitation.start)
     let form = OAuth2Grant.deviceCode(invitation.deviceCode).form(scope: nil) + client.parameters

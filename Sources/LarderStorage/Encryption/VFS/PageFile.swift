@@ -92,7 +92,7 @@ import CLarderSQLite
   override func control(_ operation: Int32, _ argument: UnsafeMutableRawPointer?) -> Int32 {
     switch operation {
     case SQLITE_FCNTL_PRAGMA:
-      return unsafe argument.map { unsafe PragmaRefusal.answer($0) } ?? SQLITE_NOTFOUND
+      return unsafe argument.map { unsafe PragmaRejection.answer($0) } ?? SQLITE_NOTFOUND
     case SQLITE_FCNTL_MMAP_SIZE, SQLITE_FCNTL_BEGIN_ATOMIC_WRITE, SQLITE_FCNTL_COMMIT_ATOMIC_WRITE,
       SQLITE_FCNTL_ROLLBACK_ATOMIC_WRITE:
       return SQLITE_NOTFOUND
@@ -107,7 +107,7 @@ import CLarderSQLite
 }
 
 /// Settings that would write what cannot be read again, or write it in the clear.
-enum PragmaRefusal {
+enum PragmaRejection {
   /// SQLite hands over its place for a message, the setting's name and its value.
   static func answer(_ argument: UnsafeMutableRawPointer) -> Int32 {
     let parts = unsafe argument.assumingMemoryBound(to: UnsafeMutablePointer<CChar>?.self)

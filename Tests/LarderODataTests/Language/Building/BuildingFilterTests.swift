@@ -21,7 +21,8 @@ struct BuildingFilterTests {
   func comparisons() throws {
     let limit: ODataDecimal? = nil
     #expect(
-      try text(ODataFilter<Product> { $0.price > 100 && $0.name.contains("x") }) == "Price gt 100 and contains(Name,'x')")
+      try text(ODataFilter<Product> { $0.price > 100 && $0.name.contains("x") })
+        == "Price gt 100 and contains(Name,'x')")
     #expect(try text(ODataFilter<Product> { $0.price <= 99.95 || $0.isActive }) == "Price le 99.95 or Active")
     #expect(
       try text(ODataFilter<Product> { !($0.isActive && $0.stock >= 1) && ($0.x != 1 || 2 < $0.x) })
@@ -29,9 +30,11 @@ struct BuildingFilterTests {
     #expect(try text(ODataFilter<Product> { $0.price == nil && $0.name != nil }) == "Price eq null and Name ne null")
     #expect(try text(ODataFilter<Product> { $0.price == limit || 5 == $0.price }) == "Price eq null or 5 eq Price")
     #expect(
-      try text(ODataFilter<Product> { $0.price == $0.cost && $0.isActive == true }) == "Price eq Cost and Active eq true")
+      try text(ODataFilter<Product> { $0.price == $0.cost && $0.isActive == true })
+        == "Price eq Cost and Active eq true")
     #expect(
-      try text(ODataFilter<Product> { $0.category == nil || $0.address != nil }) == "Category eq null or Address ne null")
+      try text(ODataFilter<Product> { $0.category == nil || $0.address != nil })
+        == "Category eq null or Address ne null")
     #expect(try text(ODataFilter<Product> { $0.name.in(["a", "it's"]) }) == "Name in ('a','it''s')")
     #expect(try text(ODataFilter<Product> { $0.name.in([]) }) == "Name in ()")
     #expect(try text(ODataFilter<Product> { !$0.name.in(["a", "b"]) }) == "not Name in ('a','b')")
@@ -52,12 +55,14 @@ struct BuildingFilterTests {
     #expect(try text(ODataFilter<Product> { ($0.price + $0.cost) * 2 > 10 }) == "(Price add Cost) mul 2.0 gt 10")
     #expect(try text(ODataFilter<Product> { $0.price - ($0.cost - 1) < 0 }) == "Price sub (Cost sub 1.0) lt 0")
     #expect(
-      try text(ODataFilter<Product> { $0.stock / 2 == 1 && $0.stock % 3 == 0 }) == "Stock div 2 eq 1 and Stock mod 3 eq 0")
+      try text(ODataFilter<Product> { $0.stock / 2 == 1 && $0.stock % 3 == 0 })
+        == "Stock div 2 eq 1 and Stock mod 3 eq 0")
     #expect(try text(ODataFilter<Product> { 100 / $0.weight > 2.5 }) == "100.0 div Weight gt 2.5")
     #expect(try text(ODataFilter<Product> { -$0.stock < 5 }) == "-Stock lt 5")
     #expect(try text(ODataFilter<Product> { -($0.stock + 1) < 5 }) == "-(Stock add 1) lt 5")
     #expect(
-      try text(ODataFilter<Product> { $0.stock.widened(to: ODataDecimal.self) * $0.price > 5 }) == "Stock mul Price gt 5")
+      try text(ODataFilter<Product> { $0.stock.widened(to: ODataDecimal.self) * $0.price > 5 })
+        == "Stock mul Price gt 5")
     #expect(try text(ODataFilter<Product> { $0.stock.divided(by: $0.x) == 0.5 }) == "Stock divby x eq 0.5")
     #expect(try text(ODataFilter<Product> { $0.price.round() == $0.price.floor() }) == "round(Price) eq floor(Price)")
   }
@@ -92,7 +97,8 @@ struct BuildingFilterTests {
     #expect(try text(ODataFilter<Product> { $0.color == .red }) == "Color eq Shop.Color'Red'")
     #expect(try text(ODataFilter<Product> { $0.color.has(.red, .yellow) }) == "Color has Shop.Color'Red,Yellow'")
     #expect(
-      try text(ODataFilter<Product> { $0.color.in([.red, .yellow]) }) == "Color in (Shop.Color'Red',Shop.Color'Yellow')")
+      try text(ODataFilter<Product> { $0.color.in([.red, .yellow]) }) == "Color in (Shop.Color'Red',Shop.Color'Yellow')"
+    )
   }
 
   @Test("Ways through navigation, complex values, casts")
@@ -112,13 +118,15 @@ struct BuildingFilterTests {
       try text(ODataFilter<Product> { $0.category.isOf(BuildingSeasonCategory.self) })
         == "isof(Category,Shop.SeasonCategory)")
     #expect(
-      try text(ODataFilter<Product> { $0["Open"] == 5 && $0["Open"]["More"] != nil }) == "Open eq 5 and Open/More ne null")
+      try text(ODataFilter<Product> { $0["Open"] == 5 && $0["Open"]["More"] != nil })
+        == "Open eq 5 and Open/More ne null")
   }
 
   @Test("Lambdas: their variables do not clash, in nesting and with properties")
   func lambdas() throws {
     #expect(try text(ODataFilter<Product> { $0.tags.any { $0 == "a" } }) == "Tags/any(x:x eq 'a')")
-    #expect(try text(ODataFilter<Product> { $0.tags.any() && $0.reviews.count > 2 }) == "Tags/any() and Reviews/$count gt 2")
+    #expect(
+      try text(ODataFilter<Product> { $0.tags.any() && $0.reviews.count > 2 }) == "Tags/any() and Reviews/$count gt 2")
     #expect(
       try text(ODataFilter<Product> { $0.reviews.all { $0.stars > 3 && $0.words.any { $0 == "b" } } })
         == "Reviews/all(x:x/Stars gt 3 and x/Words/any(x1:x1 eq 'b'))")
@@ -133,7 +141,8 @@ struct BuildingFilterTests {
     let inner = ODataFilter<Product> { $0.tags.any { $0 == "a" } && $0.reviews.any { $0.stars == 1 } }
     #expect(try text(inner) == "Tags/any(x:x eq 'a') and Reviews/any(x:x/Stars eq 1)")
     #expect(
-      try text(ODataFilter<Product> { $0.reviews.count { $0.stars == 5 } >= 2 }) == "Reviews/$count($filter=Stars eq 5) ge 2"
+      try text(ODataFilter<Product> { $0.reviews.count { $0.stars == 5 } >= 2 })
+        == "Reviews/$count($filter=Stars eq 5) ge 2"
     )
   }
 

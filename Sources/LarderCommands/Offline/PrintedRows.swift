@@ -1,0 +1,77 @@
+internal import LarderOData
+
+/// An answer as a table: columns in the order in which they first come, a row for each entity or value.
+struct PrintedRows: Sendable {
+  let columns: [String]
+  /// As many cells as there are columns; nil where a row lacks one.
+  let rows: [[JSONNode?]]
+  /// The number of all, where the answer tells it.
+  let count: String?
+  /// Where the answer goes on.
+  let nextLink: String?
+
+  /// Reads JSON of V2 or V4. `names` are the columns where there are no rows.
+  init(_ answer: JSONNode, names: [String] = []) {
+    let content = answer.members?.count == 1 ? answer["d"] ?? answer : answer
+    let items = content["value"]?.items ?? content["results"]?.items ?? content.items
+    let objects: [JSONNode]
+    if let items {
+      objects = items
+    } else if let single = content["value"] {
+      objects = [single]
+    } else {
+      objects = [content]
+    }
+    count = (content["@odata.count"] ?? content["@count"] ?? content["__count"])?.text
+    nextLink = (content["@odata.nextLink"] ?? content["@nextLink"] ?? content["__next"])?.string
+    var places: [String: Int] = [:]
+    var columns: [String] = []
+    var rows: [[JSONNode?]] = []
+    for object in objects {
+      var row = [JSONNode?](repeating: nil, count: columns.count)
+      for member in Self.cells(of: object) {
+        let place: Int
+        if let known = places[member.name] {
+          place = known
+        } else {
+          place = columns.count
+          places[member.name] = place
+          columns.append(member.name)
+          row.append(nil)
+        }
+        row[place] = member.value
+      }
+      rows.append(row)
+    }
+    self.columns = objects.isEmpty ? names : columns
+    self.rows = rows.map { $0 + [JSONNode?](repeating: nil, count: columns.count - $0.count) }
+  }
+
+  /// The members that are data; entity references show their id.
+  private static func cells(of object: JSONNode) -> [JSONNode.Member] {
+    guard let members = object.members else { return [JSONNode.Member("value", object)] }
+    let data = members.filter {
+      !$0.name.contains("@") && $0.name != "__metadata" && $0.value["__deferred"] == nil
+    }
+    guard data.isEmpty, let id = object["@odata.id"] ?? object["@id"] ?? object["uri"] else { return data }
+    return [JSONNode.Member("@id", id)]
+  }
+
+  /// A cell's text: strings without quotes, everything nested as JSON.
+  static func text(_ cell: JSONNode?, null: String) -> String {
+    switch cell {
+    case nil, .null?: null
+    case .string(let text)?, .number(let text)?: text
+    case .boolean(let flag)?: flag ? "true" : "false"
+    case .array?, .object?: cell.map(json) ?? null
+    }
+  }
+
+  private static func json(_ node: JSONNode) -> String {
+    let collector = Collector()
+    var output = JSONOutput(collector.port, isIndented: false)
+    output.node(node)
+    try? output.flush()
+    return collector.text
+  }
+}

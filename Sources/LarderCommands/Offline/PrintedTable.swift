@@ -1,0 +1,52 @@
+internal import LarderOData
+
+/// Rows for people, and for spreadsheets.
+enum PrintedTable {
+  /// A table with aligned columns, numbers to the right; what is null is `-`.
+  static func text(_ answer: PrintedRows, style: TextStyle) -> String {
+    let rows = answer.rows.map { row in row.map { TerminalText.line(PrintedRows.text($0, null: "-")) } }
+    let widths = answer.columns.indices.map { column in
+      Columns.width(([answer.columns] + rows).map { $0[column] })
+    }
+    let isNumber = answer.columns.indices.map { column in
+      let cells = answer.rows.compactMap { $0[column] }.filter { $0 != .null }
+      return !cells.isEmpty && cells.allSatisfy { if case .number = $0 { true } else { false } }
+    }
+    func line(_ cells: [String]) -> String {
+      let padded = cells.enumerated().map { column, cell in
+        isNumber[column]
+          ? Columns.padLeft(cell, widths[column])
+          : column == cells.count - 1 ? cell : Columns.pad(cell, widths[column])
+      }
+      return padded.joined(separator: "  ") + "\n"
+    }
+    guard !answer.columns.isEmpty else { return "" }
+    return style.bold(line(answer.columns.map(TerminalText.line))) + rows.map(line).joined()
+  }
+
+  /// Comma-separated values (RFC 4180) with a line of names; what is null is empty, an empty text is `""`.
+  static func csv(_ answer: PrintedRows) -> String {
+    guard !answer.columns.isEmpty else { return "" }
+    var text = record(answer.columns)
+    for row in answer.rows {
+      text += record(row.map { cell in cell.flatMap { $0 == .null ? nil : PrintedRows.text($0, null: "") } })
+    }
+    return text
+  }
+
+  private static func record(_ cells: [String?]) -> String { cells.map(field).joined(separator: ",") + "\r\n" }
+
+  /// A quote may be followed by a combining mark, so scalars are looked at, not characters.
+  private static func field(_ text: String?) -> String {
+    guard let text else { return "" }
+    guard text.isEmpty || text.utf8.contains(where: { $0 == 0x22 || $0 == 0x2C || $0 == 0x0A || $0 == 0x0D }) else {
+      return text
+    }
+    var quoted = String.UnicodeScalarView()
+    for scalar in text.unicodeScalars {
+      if scalar == "\"" { quoted.append(scalar) }
+      quoted.append(scalar)
+    }
+    return "\"" + String(quoted) + "\""
+  }
+}

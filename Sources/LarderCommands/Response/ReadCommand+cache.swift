@@ -1,0 +1,92 @@
+internal import LarderHTTP
+internal import LarderOnline
+internal import LarderService
+internal import Synchronization
+
+// Through the technical cache.
+extension ReadCommand {
+  /// The folder's cache of the URL's origin, one file whatever the URL's shape; the kept answer first, the server's last.
+  func throughCache(_ folder: String) async throws -> CommandStatus {
+    let isPassive = arguments.has(.passive)
+    let store = try await CacheAccess(folder: folder, key: try KeyAccess.key(arguments, context), context).open(
+      origin: target.origin, access: access, isPassive: isPassive)
+    do {
+      let status = try await read(store, isPassive: isPassive)
+      await context.closing { try await store.close() }
+      return status
+    } catch {
+      try? await store.close()
+      throw error
+    }
+  }
+
+  private func read(_ store: OnlineODataStore, isPassive: Bool) async throws -> CommandStatus {
+    let printer = EventPrinter(context.output)
+    let notice = CacheNotice(context)
+    let listener: any ODataRequestListener = arguments.has(.events) ? printer : notice
+    let execution = store.schedule(.single(request), listener: listener)
+    let last: ODataResponse?
+    do {
+      last = try await withTaskCancellationHandler {
+        try await execution.finalResponse()
+      } onCancel: {
+        execution.cancel()
+      }
+    } catch {
+      if let failure = printer.outputError { throw failure }
+      throw withHint(error, wasCached: notice.wasCached || printer.wasCached)
+    }
+    if let failure = printer.outputError { throw failure }
+    guard let response = last?.single else {
+      throw CommandFailure(
+        .negative, "the cache holds no answer to \(target.url)", hint: "Read it once without --passive.")
+    }
+    if !arguments.has(.events) { try await ResponseOutput(arguments, context).print(response) }
+    return .done
+  }
+
+  /// An answer of an earlier day is no answer of the server: it is offered, not printed.
+  private func withHint(_ error: any Error, wasCached: Bool) -> CommandFailure {
+    let failure = CommandFailure(error)
+    guard wasCached, failure.status == .network else { return failure }
+    let hint = [failure.hint, "The cache holds the last answer: --passive prints it."].compactMap { $0 }
+    return CommandFailure(failure.status, failure.message, hint: hint.joined(separator: "\n"))
+  }
+}
+
+/// Tells a person at a terminal that the kept answer is there while the server is still being asked.
+private final class CacheNotice: ODataRequestListener {
+  private let context: CommandContext
+  private let start = ContinuousClock.now
+  private let found = Atomic(false)
+
+  init(_ context: CommandContext) { self.context = context }
+
+  /// True once the cache has given an answer.
+  var wasCached: Bool { found.load(ordering: .relaxed) }
+
+  func requestCacheResponse(_ execution: ODataRequestExecution) {
+    guard let response = execution.response?.single else { return }
+    found.store(true, ordering: .relaxed)
+    guard context.diagnostics.isTerminal else { return }
+    let time = Milliseconds.text(ContinuousClock.now - start)
+    context.note("cache: \(response.payloadBytes.count) bytes after \(time) ms")
+  }
+
+  func requestServerResponse(_ execution: ODataRequestExecution) {
+    guard context.diagnostics.isTerminal, wasCached, let response = execution.response?.single else { return }
+    let time = Milliseconds.text(ContinuousClock.now - start)
+    let what = response.isNotModified ? "not modified" : "\(response.payloadBytes.count) bytes"
+    context.note("server: \(what) after \(time) ms")
+  }
+}
+
+/// Durations as people read them.
+enum Milliseconds {
+  /// With one decimal.
+  static func text(_ duration: Duration) -> String {
+    let tenths = duration / .microseconds(100)
+    let rounded = Int(tenths.rounded())
+    return "\(rounded / 10).\(rounded % 10)"
+  }
+}

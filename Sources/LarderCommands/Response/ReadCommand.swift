@@ -1,0 +1,78 @@
+internal import LarderHTTP
+internal import LarderService
+
+/// One `larder get`: streamed from the server, or through the technical cache.
+struct ReadCommand: Sendable {
+  let arguments: ParsedArguments
+  let context: CommandContext
+  let target: RequestTarget
+  let access: ServiceAccess
+
+  init(_ arguments: ParsedArguments, _ context: CommandContext) throws {
+    self.arguments = arguments
+    self.context = context
+    if arguments.has(.passive), !arguments.has(.cache) {
+      throw arguments.usage("--passive needs --cache DIR", hint: "Without a cache there is nothing to answer from.")
+    }
+    if arguments.has(.keyFile), !arguments.has(.cache) {
+      throw arguments.usage("--key-file needs --cache DIR", hint: "Without a cache there is nothing to encrypt.")
+    }
+    target = try RequestTarget(
+      try arguments.required(OperandSyntax.resourceURL), service: arguments[.service], in: arguments)
+    access = try ServiceAccess(arguments, context)
+  }
+
+  /// Reads and prints.
+  func run() async throws -> CommandStatus {
+    if let folder = arguments[.cache] { return try await throughCache(folder) }
+    if arguments.has(.events) { return try await withEvents() }
+    return try await streamed()
+  }
+
+  var request: ODataSingleRequest { ODataSingleRequest(.read, target.url, fields: access.fields) }
+
+  private func streamed() async throws -> CommandStatus {
+    let conversation = try await access.conversation(root: target.root, context)
+    let response: ODataMediaResponse
+    do throws(ODataServiceError) { response = try await conversation.stream(request) } catch {
+      guard let atom = atomRequest(after: error) else { throw error }
+      response = try await conversation.stream(atom)
+    }
+    try await ResponseOutput(arguments, context).print(
+      status: response.httpStatus, fields: response.fields, body: response.body)
+    return .done
+  }
+
+  /// The same for a service that speaks no JSON; nil where the error says something else, or the caller chose.
+  private func atomRequest(after error: ODataServiceError) -> ODataSingleRequest? {
+    guard let status = error.httpStatus, status == 406 || status == 415, !access.fields.contains(.accept) else {
+      return nil
+    }
+    var request = request
+    request.fields[.accept] = "application/atom+xml, application/xml;q=0.9, */*;q=0.1"
+    return request
+  }
+
+  /// The callbacks of a store without a cache, on a conversation alone.
+  private func withEvents() async throws -> CommandStatus {
+    let conversation = try await access.conversation(root: target.root, context)
+    let printer = EventPrinter(context.output)
+    let request = request
+    let execution = ODataRequestExecution(request: .single(request), listener: printer)
+    execution.start()
+    do {
+      execution.receive(serverResponse: .single(try await conversation.send(request)))
+      execution.finish()
+    } catch {
+      if error.isCancelled {
+        execution.cancel()
+      } else {
+        execution.fail(error, response: error.response.map { .single($0) })
+      }
+      if let failure = printer.outputError { throw failure }
+      throw error
+    }
+    if let failure = printer.outputError { throw failure }
+    return .done
+  }
+}

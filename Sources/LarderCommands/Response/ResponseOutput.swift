@@ -1,0 +1,97 @@
+internal import LarderHTTP
+internal import LarderService
+
+/// Where an answer's content goes, and in what form.
+///
+/// Into a file or a pipe as received, byte for byte; on a terminal indented, and binary content not at all. `--include`
+/// puts status and fields before it, as a message has them.
+struct ResponseOutput: Sendable {
+  /// The options that say so.
+  static let options: [OptionSyntax] = [.include, .output]
+
+  private let context: CommandContext
+  private let file: String?
+  private let includesHead: Bool
+  /// Whether what is written comes from an encrypted store: then a file is for its owner alone.
+  private let isPrivate: Bool
+
+  init(_ arguments: ParsedArguments, _ context: CommandContext, includesHead: Bool = false) {
+    self.context = context
+    isPrivate = KeyAccess.isGiven(arguments, context)
+    file = arguments[.output]
+    self.includesHead = includesHead || arguments.has(.include)
+  }
+
+  /// Whether content goes into a file.
+  static func writesFile(_ arguments: ParsedArguments) -> Bool { arguments.has(.output) }
+
+  /// Whether status and fields were asked for.
+  static func includesHead(_ arguments: ParsedArguments) -> Bool { arguments.has(.include) }
+
+  /// Prints an answer whose content is in memory.
+  func print(_ response: ODataSingleResponse) async throws {
+    let body = HTTPBodyStream(response.payloadBytes)
+    try await print(status: response.httpStatus, fields: response.fields, body: body)
+  }
+
+  /// Prints an answer whose content is still on its way, and says how many bytes that was; for a file or a pipe it never
+  /// is in memory as a whole.
+  @discardableResult
+  func print(status: Int?, fields: HTTPFields, body: HTTPBodyStream) async throws -> Int {
+    showMessages(fields)
+    let head = includesHead ? Self.head(status: status, fields: fields) : []
+    var count = 0
+    if let file {
+      var output = try OutputFile.create(context.path(file), isPrivate: isPrivate)
+      try output.write(head)
+      var progress = TransferProgress(context, total: body.length)
+      for try await chunk in body {
+        try output.write(chunk)
+        count += chunk.count
+        progress.add(chunk.count)
+      }
+      progress.end()
+      try output.finish()
+    } else if context.output.isTerminal {
+      count = try await show(head, fields: fields, body: body)
+    } else {
+      try context.output.write(head)
+      for try await chunk in body {
+        try context.output.write(chunk)
+        count += chunk.count
+      }
+    }
+    return count
+  }
+
+  private func show(_ head: [UInt8], fields: HTTPFields, body: HTTPBodyStream) async throws -> Int {
+    let lines = head.filter { $0 != 0x0D }
+    try context.output.write(lines)
+    let bytes = try await body.collect(upTo: 1 << 28)
+    guard TerminalText.isShowable(bytes) else {
+      throw CommandFailure(
+        .usage, "the content is binary (\(bytes.count) bytes) and would disturb the terminal",
+        hint: "Write it to a file by --output FILE, or into a pipe.")
+    }
+    var shown = PayloadPrinter.indented(bytes, contentType: fields[.contentType])
+    if let last = shown.last, last != 0x0A { shown.append(0x0A) }
+    try context.output.write(shown)
+    return bytes.count
+  }
+
+  private func showMessages(_ fields: HTTPFields) {
+    for message in ServiceMessage.all(in: fields) { context.note(ServiceMessage.line(message)) }
+  }
+
+  private static func head(status: Int?, fields: HTTPFields) -> [UInt8] {
+    var text = "HTTP/1.1 \(status.map { "\($0)" } ?? "")\r\n"
+    for field in fields { text += "\(field.name): \(field.value)\r\n" }
+    return Array((text + "\r\n").utf8)
+  }
+}
+
+extension OptionSyntax {
+  fileprivate static let include = OptionSyntax(flag: "--include", short: "-i", "print status and header fields too")
+  static let output = OptionSyntax(
+    "--output", short: "-o", valueName: "FILE", .file, "write to FILE, which appears whole or not at all")
+}

@@ -1,0 +1,11 @@
+import Synchronization
+
+/// The body that a change made or used: set by the last attempt at it; 0 where there is none.
+final class WrittenBody: Sendable {
+  private let value = Atomic<Int64>(0)
+
+  var id: Int64 {
+    get { value.load(ordering: .acquiring) }
+    set { value.store(newValue, ordering: .releasing) }
+  }
+}

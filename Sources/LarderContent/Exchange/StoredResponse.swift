@@ -1,0 +1,61 @@
+package import LarderHTTP
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// A GET or HEAD without ranges and preconditions, as far as stored responses are concerned.
+struct PlainRequest {
+  let rules: RequestRules
+  let fields: HTTPFields
+  let policy: ContentPolicy
+  let override: FreshnessOverride
+
+  init(_ rules: RequestRules, _ fields: HTTPFields, _ policy: ContentPolicy, _ override: FreshnessOverride) {
+    self.rules = rules
+    self.fields = fields
+    self.policy = policy
+    self.override = override
+  }
+}
+
+/// A stored response that answers a request as it is.
+package struct StoredResponse: Sendable {
+  /// The response's fields, with `Age` (RFC 9111 §5.1) and `Cache-Status` (RFC 9211).
+  package let fields: HTTPFields
+  /// True where the request wants no content.
+  let isHead: Bool
+  let age: Int64
+  private let entry: CacheEntry
+
+  /// - Parameter hitStatus: what `Cache-Status` says up to the seconds.
+  init(_ entry: CacheEntry, _ freshness: Freshness, hitStatus: String, isHead: Bool) {
+    self.entry = entry
+    self.isHead = isHead
+    age = max(0, freshness.ageInSeconds)
+    var fields = entry.metadata.fields
+    fields[.age] = String(age)
+    fields.append(.cacheStatus, hitStatus + String(freshness.remainingSeconds))
+    self.fields = fields
+  }
+
+  /// The response's status.
+  package var status: Int { entry.metadata.status }
+
+  /// The content where it is in memory; empty for HEAD.
+  package var bytes: [UInt8]? { isHead ? [] : entry.bytesInMemory }
+
+  fileprivate var origin: ContentOrigin { entry.tier == .memory ? .memory : .disk }
+}
+
+extension CachedResponse {
+  /// Joins a stored answer and its content, by default what of it is in memory.
+  init(_ stored: StoredResponse, _ url: URL, _ body: HTTPBodyStream? = nil) {
+    let response = HTTPResponse(
+      status: stored.status, fields: stored.fields, url: url, body: body ?? HTTPBodyStream(stored.bytes ?? []))
+    self.init(
+      response: response, origin: stored.origin, age: Int(clamping: stored.age), storing: .stored)
+  }
+}

@@ -1,0 +1,132 @@
+import LarderOData
+import LarderStorage
+
+/// A creation in the error archive that becomes another request: the service has an entity of its key.
+struct RejectedCreation {
+  private let id: Int64
+  private let entry: QueueEntry
+  private let body: QueuedEntity
+  private let entity: RowReference
+  private let table: EntityTable
+  private let context: ChangeContext
+
+  private var plan: ReplicaPlan { context.plan }
+
+  /// Throws `unsupportedChange` for another request.
+  init(_ entry: QueueEntry, _ context: ChangeContext) throws {
+    guard entry.state == .archived, entry.request.operation == .create, case .entity(let body) = entry.request.body,
+      let entity = entry.request.entity, let table = context.plan.table(entity.table)
+    else {
+      throw OfflineODataError(
+        .unsupportedChange,
+        "request \(entry.id) is no refused creation: it is sent again as it is, or repaired by a change")
+    }
+    (id, self.entry, self.body, self.entity, self.table) = (entry.id, entry, body, entity, table)
+    self.context = context
+  }
+
+  // MARK: An update
+
+  /// Makes it an update of what the service has under its key.
+  func becomeUpdate(_ rows: inout LocalRows) throws {
+    guard var theirs = entry.failure?.theirs, entry.failure?.showsTheirs == true else {
+      throw OfflineODataError(
+        .unsupportedChange, "request \(id) as an update: what the service has under its key is not known")
+    }
+    guard body.links.allSatisfy(\.entities.isEmpty) else {
+      throw OfflineODataError(.unsupportedChange, "request \(id) as an update: it makes other entities with its own")
+    }
+    let rules = context.rules(table)
+    if let reason = rules.refusesUpdate ?? rules.refusesPatch {
+      throw OfflineODataError.restricted(.updateRestricted, table.name, by: reason)
+    }
+    var effects = try rows.queue.effects(of: id)
+    guard let place = effects.firstIndex(where: { $0.kind == .insert && $0.reference == entity }) else { return }
+    let made = effects[place].cells
+    var update = body
+    update.properties = try body.properties.filter { try !isFixed($0, theirs, rules) }
+    var request = entry.request
+    request.operation = plan.model.version >= .v4 ? .patch : .merge
+    request.target = QueuedTarget(entity)
+    request.body = .entity(update)
+    request.ifMatch = nil
+    request.baseETag = theirs.text(.etag)
+    let sent = Set(update.properties.map(\.name))
+    let bound = Set(update.links.map(\.name))
+    var cells = EntityCells()
+    for column in table.columns where sent.contains(column.path.first ?? "") || isTie(column, of: bound) {
+      cells[column.name] = made[column.name] ?? .null
+    }
+    effects[place] = Effect(.set, table.name, entity.row, cells: cells)
+    for column in table.key.map({ table.columns[$0].name }) { theirs[column] = theirs[column] ?? made[column] }
+    if let parent = made[.parent] { theirs[.parent] = parent }
+    try rows.setBase(entity, to: theirs)
+    try rows.queue.replace(id, by: request, effects: effects)
+  }
+
+  /// Whether a property is none that an update changes, and is so at the service; throws where it is another there.
+  private func isFixed(_ property: QueuedProperty, _ theirs: EntityCells, _ rules: ChangeRules) throws -> Bool {
+    guard let column = table.column([property.name]) else { return false }
+    if table.key.contains(column.number) { return true }
+    guard let reason = rules.fixed[property.name] else { return false }
+    let value = try column.value(of: theirs[column.name] ?? .null, model: plan.model)
+    guard SentContent.equal(property.value.value, value) else {
+      throw OfflineODataError.restricted(.readOnlyProperty, "\(table.type.name)/\(property.name)", by: reason)
+    }
+    return true
+  }
+
+  private func isTie(_ column: ReplicaColumn, of links: Set<String>) -> Bool {
+    table.navigations.contains { navigation in
+      guard links.contains(navigation.property.name), case .columns(let pairs) = navigation.relation,
+        plan.isDependent(navigation, table)
+      else { return false }
+      return pairs.contains { $0.source == column.number }
+    }
+  }
+
+  // MARK: Another key
+
+  /// Gives it another key, as it stands in parentheses of a path.
+  func take(_ key: String, _ rows: inout LocalRows) throws {
+    guard let values = EntityID.cells(key, in: table, model: plan.model) else {
+      let form = table.type.key.count == 1 ? "VALUE" : table.type.key.map { "\($0.name)=VALUE" }.joined(separator: ",")
+      throw OfflineODataError(.missingKeyProperty, "'\(key)' is no key of \(table.name): it is \(form)")
+    }
+    guard var old = try rows.effective(entity) else { return }
+    var new = old
+    for (number, value) in zip(table.key, values) { new[table.columns[number].name] = value }
+    let identity = TableDDL.identity(of: table).map { new[$0] ?? .null }
+    if let found = try rows.row(table, TableTarget.condition(table), identity) {
+      guard found.id == entity.row else {
+        throw OfflineODataError(.entityExists, try rows.path(of: entity, new))
+      }
+      return
+    }
+    // A download may have put the service's entity of the old key under this one.
+    if let theirs = try rows.keptBase(entity.row) ?? nil {
+      let row = RowReference(table.name, try rows.connection.takeIdentities(1))
+      try rows.show(nil, as: entity)
+      try rows.show(theirs, as: row)
+      old = theirs
+    }
+    try rows.keep(nil, as: entity)
+    try rows.touch(entity)
+    try rows.replaceKey(from: old, to: new, of: entity, table, after: id)
+    var request = entry.request
+    var made = body
+    for (number, value) in zip(table.key, values) {
+      let column = table.columns[number]
+      guard column.path.count == 1, let name = column.path.first else { continue }
+      made.properties.removeAll { $0.name == name }
+      let given = try column.value(of: value, model: plan.model)
+      made.properties.append(QueuedProperty(name: name, value: QueuedValue(given)))
+    }
+    request.body = .entity(made)
+    var effects = try rows.queue.effects(of: id)
+    for place in effects.indices where effects[place].kind == .insert && effects[place].reference == entity {
+      for (number, value) in zip(table.key, values) { effects[place].cells[table.columns[number].name] = value }
+    }
+    try rows.queue.replace(id, by: request, effects: effects)
+  }
+}

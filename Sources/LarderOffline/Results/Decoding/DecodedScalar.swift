@@ -1,0 +1,195 @@
+import LarderOData
+import LarderStorage
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// One value for decoders, told apart by its declared type: that decides which Swift types hold it, not what its text
+/// looks like.
+///
+/// Where no type is declared, strings are texts and numbers are numbers (JSON Format 4.01 §4.6.3).
+enum DecodedScalar {
+  case null
+  case boolean(Bool)
+  case integer(Int64)
+  case real(Double)
+  /// The digits of an `Edm.Decimal`.
+  case decimal(String)
+  /// The digits of a number of no declared type.
+  case number(String)
+  case text(String)
+  /// A date, or a date with a time.
+  case moment(String)
+  case duration(String)
+  case guid(String)
+  /// A type that Swift has no other type for: `Edm.TimeOfDay`.
+  case spelled(String)
+  case bytes([UInt8])
+  /// A member of an enumeration by number, where it is known, and by name.
+  case member(Int64?, String)
+  /// An object or array, and its type.
+  case node(JSONNode, ResultType)
+  /// Something else that is no scalar.
+  case compound
+
+  /// A column's value.
+  init(
+    _ row: borrowing Row, _ column: Int32, _ storage: ColumnStorage, _ type: ODataBoundType, _ types: ResultTypes
+  ) throws {
+    switch row.storageClass(column) {
+    case .null: self = .null
+    case .real: self = .real(row.real(column))
+    case .blob: self = unsafe .bytes(Array(row.rawBytes(column)))
+    case .text:
+      switch storage {
+      case .json, .geo, .dynamic:
+        let node = unsafe try ResultTypes.node(Array(row.utf8(column)))
+        self.init(node, storage == .geo ? .untyped : types.type(type))
+      case .complex, .stream: self = .compound
+      default: self.init(row.utf8Text(column), storage)
+      }
+    case .integer:
+      let number = row.integer(column)
+      switch storage {
+      case .boolean: self = .boolean(number != 0)
+      case .enumeration:
+        var name = String(number)
+        if case .enumeration(let names) = types.type(type) { name = names.name(number) ?? name }
+        self = .member(number, name)
+      default: self = .integer(number)
+      }
+    }
+  }
+
+  /// A value in JSON of V4.
+  init(_ node: JSONNode, _ type: ResultType) {
+    switch (node, type) {
+    case (.null, _): self = .null
+    case (.boolean(let flag), _): self = .boolean(flag)
+    case (.array, _), (.object, _): self = .node(node, type)
+    case (.number(let digits), .enumeration(let names)):
+      let number = Int64(digits)
+      self = .member(number, number.flatMap(names.name) ?? digits)
+    case (.string(let name), .enumeration(let names)): self = .member(names.value(name), name)
+    case (.number(let digits), .primitive(.decimal)): self = .decimal(digits)
+    case (.number(let digits), _):
+      if let number = Int64(digits) { self = .integer(number) } else { self = .number(digits) }
+    case (.string(let text), .primitive(.binary)):
+      if case .binary(let bytes)? = try? ODataValue(text: text, type: .binary) {
+        self = .bytes(bytes)
+      } else {
+        self = .text(text)
+      }
+    case (.string(let text), .primitive(let type)): self.init(text, ColumnStorage(type))
+    case (.string(let text), _): self = .text(text)
+    }
+  }
+
+  /// The text of a value; numbers that JSON would round stand in texts.
+  private init(_ text: String, _ storage: ColumnStorage) {
+    switch storage {
+    case .decimal: self = .decimal(text)
+    case .integer: self = .number(text)
+    case .real:
+      switch text {
+      case "INF": self = .real(.infinity)
+      case "-INF": self = .real(-.infinity)
+      case "NaN": self = .real(.nan)
+      default: self = .number(text)
+      }
+    case .date, .dateTimeOffset, .dateTime: self = .moment(text)
+    case .duration: self = .duration(text)
+    case .guid: self = .guid(text)
+    case .timeOfDay: self = .spelled(text)
+    case .boolean, .string, .binary, .enumeration, .geo, .json, .complex, .dynamic, .stream: self = .text(text)
+    }
+  }
+
+  // MARK: As Swift's types
+
+  var boolean: Bool? { if case .boolean(let flag) = self { flag } else { nil } }
+
+  /// The text of all that JSON has strings for, and the digits of a decimal.
+  var string: String? {
+    switch self {
+    case .text(let text), .moment(let text), .duration(let text), .guid(let text), .spelled(let text),
+      .decimal(let text), .member(_, let text):
+      text
+    case .null, .boolean, .integer, .real, .number, .bytes, .node, .compound: nil
+    }
+  }
+
+  /// A whole number that the type holds.
+  func integer<Number: FixedWidthInteger>() -> Number? {
+    switch self {
+    case .integer(let number), .member(let number?, _): Number(exactly: number)
+    case .real(let number): Number(exactly: number)
+    case .decimal(let digits), .number(let digits):
+      Number(digits)
+        ?? ODataDecimal(digits).flatMap { decimal in
+          decimal.whole(scale: 0).flatMap { ODataDecimal($0, exponent: 0) == decimal ? Number(exactly: $0) : nil }
+        }
+    default: nil
+    }
+  }
+
+  /// The nearest number.
+  var double: Double? {
+    switch self {
+    case .real(let number): number
+    case .integer(let number): Double(number)
+    case .decimal(let digits), .number(let digits): Double(digits).flatMap { $0.isFinite ? $0 : nil }
+    default: nil
+    }
+  }
+
+  /// The nearest number; nil where the type holds none that is near.
+  var float: Float? {
+    double.flatMap { number in
+      let float = Float(number)
+      return float.isFinite || !number.isFinite ? float : nil
+    }
+  }
+
+  /// A value of one of Foundation's types, or a duration; nil for other types, too.
+  func foundation(_ type: Any.Type) -> Any? {
+    switch (self, type) {
+    case (.moment(var text), is Date.Type): text.withUTF8 { unsafe ScalarText.date($0) }
+    case (.decimal(var digits), is Decimal.Type), (.number(var digits), is Decimal.Type):
+      digits.withUTF8 { unsafe ScalarText.decimal($0) }
+    case (.integer(let number), is Decimal.Type): Decimal(number)
+    case (.real(let number), is Decimal.Type): number.isFinite ? Decimal(exactly: ODataDecimal(number)) : nil
+    case (.guid(var text), is UUID.Type), (.text(var text), is UUID.Type):
+      text.withUTF8 { unsafe ScalarText.uuid($0) }
+    case (.bytes(let bytes), is Data.Type): Data(bytes)
+    case (.text(let text), is Data.Type): Data(base64Encoded: text)
+    case (.text(let text), is URL.Type): URL(string: text)
+    case (.duration(let text), is Duration.Type): ODataDuration(text).map { Duration($0) }
+    default: nil
+    }
+  }
+
+  /// What the value is, without the value.
+  var kind: String {
+    switch self {
+    case .null: "null"
+    case .boolean: "a boolean"
+    case .integer: "an integer"
+    case .real: "a floating-point number"
+    case .decimal: "a decimal"
+    case .number: "a number"
+    case .text: "a text"
+    case .moment: "a date"
+    case .duration: "a duration"
+    case .guid: "a guid"
+    case .spelled: "a time of day"
+    case .bytes: "bytes"
+    case .member: "a member of an enumeration"
+    case .node(.array, _): "a collection"
+    case .node, .compound: "an object or a collection"
+    }
+  }
+}

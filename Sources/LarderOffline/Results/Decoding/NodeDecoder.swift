@@ -1,0 +1,185 @@
+import LarderOData
+
+/// Decodes JSON of V4 by its declared type: collections, complex values that are not flattened, undeclared properties.
+struct NodeDecoder: Decoder {
+  let node: JSONNode
+  let type: ResultType
+  let codingPath: [any CodingKey]
+  let types: ResultTypes
+
+  init(_ node: JSONNode, _ type: ResultType, codingPath: [any CodingKey], types: ResultTypes) {
+    self.node = node
+    self.type = type
+    self.codingPath = codingPath
+    self.types = types
+  }
+
+  var userInfo: [CodingUserInfoKey: Any] { [:] }
+
+  /// The node as a value of any type.
+  func value<Value: Decodable>(_ type: Value.Type) throws -> Value {
+    switch node {
+    case .array, .object: try Value(from: self)
+    default: try ScalarDecoder.make(type, scalar)
+    }
+  }
+
+  var scalar: ScalarDecoder {
+    ScalarDecoder(DecodedScalar(node, type), .answer(type), codingPath: codingPath, types: types)
+  }
+
+  func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
+    guard case .object(let members) = node else { throw scalar.mismatch([String: Any].self) }
+    return KeyedDecodingContainer(NodeKeyedContainer<Key>(members, self))
+  }
+
+  func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
+    guard case .array(let items) = node else { throw scalar.mismatch([Any].self) }
+    return NodeUnkeyedContainer(items, self)
+  }
+
+  func singleValueContainer() throws -> any SingleValueDecodingContainer {
+    switch node {
+    case .array, .object: NodeSingleContainer(node: self)
+    default: scalar
+    }
+  }
+
+  /// The decoder of a value within this one.
+  func inner(_ node: JSONNode, _ type: ResultType, _ key: any CodingKey) -> NodeDecoder {
+    NodeDecoder(node, type, codingPath: codingPath + [key], types: types)
+  }
+}
+
+/// An object or array where one value is asked for.
+struct NodeSingleContainer: CompoundContainer {
+  let node: NodeDecoder
+  var decoder: any Decoder { node }
+
+  func mismatch(_ type: Any.Type) -> DecodingError { node.scalar.mismatch(type) }
+}
+
+/// The members of a JSON object.
+struct NodeKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
+  private let members: [JSONNode.Member]
+  private let object: NodeDecoder
+
+  init(_ members: [JSONNode.Member], _ object: NodeDecoder) {
+    self.members = members
+    self.object = object
+  }
+
+  var codingPath: [any CodingKey] { object.codingPath }
+
+  var allKeys: [Key] { members.compactMap { $0.name.contains("@") ? nil : Key(stringValue: $0.name) } }
+
+  func contains(_ key: Key) -> Bool { members.contains { $0.name == key.stringValue } }
+
+  func decodeNil(forKey key: Key) throws -> Bool { try decoder(key).node == .null }
+
+  func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value { try decoder(key).value(type) }
+
+  func nestedContainer<Nested: CodingKey>(
+    keyedBy type: Nested.Type, forKey key: Key
+  ) throws -> KeyedDecodingContainer<Nested> { try decoder(key).container(keyedBy: type) }
+
+  func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
+    try decoder(key).unkeyedContainer()
+  }
+
+  func superDecoder() throws -> any Decoder { object }
+  func superDecoder(forKey key: Key) throws -> any Decoder { try decoder(key) }
+
+  private func decoder(_ key: Key) throws -> NodeDecoder {
+    guard let found = members.first(where: { $0.name == key.stringValue }) else {
+      throw DecodingError.keyNotFound(
+        key, .init(codingPath: codingPath, debugDescription: "There is no '\(key.stringValue)'"))
+    }
+    return object.inner(found.value, object.types.type(of: key.stringValue, in: members, object.type), key)
+  }
+}
+
+/// The items of a JSON array.
+struct NodeUnkeyedContainer: UnkeyedDecodingContainer {
+  private let items: [JSONNode]
+  private let array: NodeDecoder
+  private(set) var currentIndex = 0
+
+  init(_ items: [JSONNode], _ array: NodeDecoder) {
+    self.items = items
+    self.array = array
+  }
+
+  var codingPath: [any CodingKey] { array.codingPath }
+  var count: Int? { items.count }
+  var isAtEnd: Bool { currentIndex >= items.count }
+
+  mutating func decodeNil() throws -> Bool {
+    guard try current().node == .null else { return false }
+    currentIndex += 1
+    return true
+  }
+
+  mutating func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
+    let value = try current().value(type)
+    currentIndex += 1
+    return value
+  }
+
+  mutating func nestedContainer<Nested: CodingKey>(
+    keyedBy type: Nested.Type
+  ) throws -> KeyedDecodingContainer<Nested> {
+    let container = try current().container(keyedBy: type)
+    currentIndex += 1
+    return container
+  }
+
+  mutating func nestedUnkeyedContainer() throws -> any UnkeyedDecodingContainer {
+    let container = try current().unkeyedContainer()
+    currentIndex += 1
+    return container
+  }
+
+  mutating func superDecoder() throws -> any Decoder {
+    let decoder = try current()
+    currentIndex += 1
+    return decoder
+  }
+
+  private func current() throws -> NodeDecoder {
+    let key = ItemKey(intValue: currentIndex)
+    guard !isAtEnd else {
+      throw DecodingError.valueNotFound(
+        Any.self, .init(codingPath: codingPath + [key], debugDescription: "There are only \(items.count) items"))
+    }
+    var item = array.type
+    if case .collection(let inner) = item { item = inner }
+    return array.inner(items[currentIndex], item, key)
+  }
+}
+
+extension ResultTypes {
+  /// The type of a member of an object in JSON of V4: declared by the object's type, or told beside the member.
+  fileprivate func type(of name: String, in members: [JSONNode.Member], _ type: ResultType) -> ResultType {
+    var structure: EdmStructure?
+    if case .structure(let declared) = type { structure = declared }
+    if let told = ResultTypes.typeName(members, on: "") { structure = model.structure(told) ?? structure }
+    if let property = structure?.property(name) { return self.type(property.type) }
+    if let navigation = structure?.navigationProperty(name) { return self.type(navigation.type) }
+    return dynamicType(of: name, in: members)
+  }
+
+  /// The type that is told beside an undeclared property.
+  func dynamicType(of name: String, in members: [JSONNode.Member]) -> ResultType {
+    ResultTypes.typeName(members, on: name).map { type(EdmTypeReference($0)) } ?? .untyped
+  }
+}
+
+/// The place of an item in a coding path.
+struct ItemKey: CodingKey {
+  let intValue: Int?
+  var stringValue: String { intValue.map { "Index \($0)" } ?? "" }
+
+  init(intValue: Int) { self.intValue = intValue }
+  init?(stringValue: String) { nil }
+}

@@ -1,0 +1,117 @@
+import LarderOData
+import LarderStorage
+
+extension ResultRun {
+  /// Makes values straight from the rows, without JSON between.
+  ///
+  /// - An array or set of a type has a value for each entity; every other type is made of the one entity or value, or of
+  ///   the number where the question ends in `/$count`.
+  /// - Members are found by `CodingKeys`: properties, complex ones as types of their own, expanded ones as arrays,
+  ///   optionals or types, `Name@odata.count`, and `@odata.id`, `@odata.etag` and `@odata.type` of an entity.
+  /// - `Date`, `Decimal`, `UUID`, `Data`, `URL` and `Duration` are made of the Edm types that hold such values; a `String`
+  ///   is the text as the service sent it, also of decimals and moments. Enumerations are decoded by name or number.
+  ///
+  /// - Returns: nil where there is no such entity, or no value; an array for every question for many.
+  /// - Throws: `DecodingError` with the path of the value, also for what the type's own `init(from:)` throws; the store's
+  ///   error.
+  func read<Value: Decodable>(_ type: Value.Type, _ connection: Connection) throws -> Value? {
+    do { return try namingRows(connection) { try decoded(type, connection) } } catch {
+      switch error {
+      case is DecodingError, is OfflineODataError, is StorageError, is CancellationError: throw error
+      default:
+        throw DecodingError.dataCorrupted(
+          .init(codingPath: [], debugDescription: "\(type) does not take what it was given", underlyingError: error))
+      }
+    }
+  }
+
+  private func decoded<Value: Decodable>(_ type: Value.Type, _ connection: Connection) throws -> Value? {
+    let writer = ResultWriter(connection: connection, types: types)
+    switch plan.content {
+    case .objects(let shape), .references(let shape): return try objects(type, shape, writer)
+    case .value(let member, _): return try value(type, member, writer)
+    case .count:
+      guard let count = try count(writer) else { return nil }
+      return try ScalarDecoder.make(type, ScalarDecoder(.integer(count), .none, codingPath: [], types: types))
+    case .media: throw OfflineODataError(.unsupportedQuery, "Media as a value of a type; read the bytes")
+    }
+  }
+
+  private func objects<Value: Decodable>(
+    _ type: Value.Type, _ shape: ReadShape, _ writer: ResultWriter
+  ) throws -> Value? {
+    // Entities of any type are read from their JSON.
+    if shape.expands.contains(where: { $0.only != nil }) { return try written(type, shape, writer) }
+    let scope = RowScope(shape, place: place(shape), types: types, depth: 0)
+    let decoder = RowDecoder(scope, RowPlace(writer: writer))
+    defer { decoder.end() }
+    let values = try ResultWriter.values(plan.parameters)
+    guard !plan.isSingle else {
+      var found: Value?
+      try writer.forEachRow(plan.sql, values) { row in
+        found = try decoder.place.with(row) { try Value(from: decoder) }
+        return false
+      }
+      return found
+    }
+    guard let rows = type as? any DecodableRows.Type else {
+      throw DecodingError.typeMismatch(
+        type, .init(codingPath: [], debugDescription: "The question has many answers; ask for an array of a type"))
+    }
+    var paging = ResultPaging(plan.page)
+    let made = try rows.rows(
+      { take in
+        try writer.forEachRow(plan.sql, values) { row in
+          guard paging.takes(row) else { return false }
+          try decoder.place.with(row, take)
+          return true
+        }
+      }, from: decoder)
+    if paging.count == 0, try hasOwner(writer) == false { return nil }
+    return made as? Value
+  }
+
+  private func written<Value: Decodable>(
+    _ type: Value.Type, _ shape: ReadShape, _ writer: ResultWriter
+  ) throws -> Value? {
+    let form = ResultForm(version: .v4, serviceRoot: form.serviceRoot)
+    let run = ResultRun(plan: plan, url: url, form: form, model: model)
+    let (bytes, end) = try run.json(writer.connection)
+    guard end.found == .content else { return nil }
+    let node = try JSONNode(bytes)
+    let item = shape.type.map { ResultType.structure($0) } ?? .untyped
+    let decoder =
+      plan.isSingle
+      ? NodeDecoder(node, item, codingPath: [], types: run.types)
+      : NodeDecoder(node["value"] ?? .null, .collection(item), codingPath: [], types: run.types)
+    return try decoder.value(type)
+  }
+
+  private func value<Value: Decodable>(
+    _ type: Value.Type, _ member: ReadMember, _ writer: ResultWriter
+  ) throws -> Value? {
+    // The one member of an object.
+    let key = NameKey(stringValue: member.name)
+    let scope = RowScope(members: [member])
+    let decoder = RowDecoder(scope, RowPlace(writer: writer))
+    defer { decoder.end() }
+    let member = scope.place(0)
+    var found: Value?
+    try writer.forEachRow(plan.sql, ResultWriter.values(plan.parameters)) { row in
+      found = try decoder.place.with(row) {
+        try decoder.isMissing(member, key) ? nil : try decoder.value(type, member, key)
+      }
+      return false
+    }
+    return found
+  }
+}
+
+/// A property's name in a coding path.
+private struct NameKey: CodingKey {
+  let stringValue: String
+  var intValue: Int? { nil }
+
+  init(stringValue: String) { self.stringValue = stringValue }
+  init?(intValue: Int) { nil }
+}

@@ -1,0 +1,199 @@
+import LarderOData
+import LarderStorage
+
+// Scalars of a row's members.
+extension RowDecoder {
+  /// Whether a row has the member: its type has the property, and it was downloaded.
+  func has(_ number: Int) throws -> Bool {
+    if let presence = scope.presence[number] {
+      let row = unsafe try row()
+      if unsafe row.pointee.integer(presence.column) == 0, unsafe row.pointee.isNull(presence.value) { return false }
+    }
+    let types = scope.types[number]
+    guard !types.isEmpty, let place = scope.typeNumber else { return true }
+    let type = unsafe Int(truncatingIfNeeded: try row().pointee.integer(place))
+    return type >= 0 && type < types.count && types[type]
+  }
+
+  /// Whether a member is null, or not there at all.
+  @inline(__always)
+  func isMissing(_ place: MemberPlace, _ key: some CodingKey) throws -> Bool {
+    if place.column >= 0 { return unsafe try row().pointee.isNull(place.column) }
+    return try isMissingMember(Int(place.number), key)
+  }
+
+  @inline(never)
+  private func isMissingMember(_ number: Int, _ key: any CodingKey) throws -> Bool {
+    guard number >= 0 else {
+      let member = try dynamicMember(key.stringValue)
+      return member == nil || member == .null
+    }
+    if try !has(number) { return true }
+    return try isNull(number, key)
+  }
+
+  /// Whether a member is null. A related entity that is not there shows only when it is read.
+  func isNull(_ number: Int, _ key: any CodingKey) throws -> Bool {
+    guard number >= 0 else {
+      guard let member = try dynamicMember(key.stringValue) else { throw missing(key) }
+      return member == .null
+    }
+    let row = unsafe try row()
+    switch scope.members[number] {
+    case .column(let column, _, _), .complex(let column, _), .text(let column):
+      return unsafe row.pointee.isNull(column)
+    case .expand, .typeName: return false
+    case .id(let identity): return unsafe try identity.path(row.pointee, below: nil) == nil
+    }
+  }
+
+  // MARK: Scalars
+  // A column of the wanted class is read at once; everything else goes the way of `cell`.
+
+  @inline(__always)
+  func string(_ place: MemberPlace, _ key: some CodingKey) throws -> String {
+    if place.isText, let text = unsafe try row().pointee.textIfText(place.column) { return text }
+    return try otherCell(place, key).string()
+  }
+
+  @inline(__always)
+  func stringIfPresent(_ place: MemberPlace, _ key: some CodingKey) throws -> String? {
+    if place.isText, let text = unsafe try row().pointee.textIfText(place.column) { return text }
+    return try otherCellIfPresent(place, key)?.string()
+  }
+
+  @inline(__always)
+  func integer<Number: FixedWidthInteger>(_ place: MemberPlace, _ key: some CodingKey) throws -> Number {
+    if place.isWhole, let found = unsafe try row().pointee.integerIfInteger(place.column),
+      let number = Number(exactly: found)
+    {
+      return number
+    }
+    return try otherCell(place, key).integer()
+  }
+
+  @inline(__always)
+  func integerIfPresent<Number: FixedWidthInteger>(_ place: MemberPlace, _ key: some CodingKey) throws -> Number? {
+    if place.isWhole, let found = unsafe try row().pointee.integerIfInteger(place.column),
+      let number = Number(exactly: found)
+    {
+      return number
+    }
+    return try otherCellIfPresent(place, key)?.integer()
+  }
+
+  @inline(__always)
+  func double(_ place: MemberPlace, _ key: some CodingKey) throws -> Double {
+    if place.column >= 0, let number = unsafe try row().pointee.realIfReal(place.column) { return number }
+    return try otherCell(place, key).double()
+  }
+
+  @inline(__always)
+  func doubleIfPresent(_ place: MemberPlace, _ key: some CodingKey) throws -> Double? {
+    if place.column >= 0, let number = unsafe try row().pointee.realIfReal(place.column) { return number }
+    return try otherCellIfPresent(place, key)?.double()
+  }
+
+  func float(_ place: MemberPlace, _ key: some CodingKey) throws -> Float { try otherCell(place, key).float() }
+
+  @inline(__always)
+  func boolean(_ place: MemberPlace, _ key: some CodingKey) throws -> Bool {
+    if place.storage == .boolean, let number = unsafe try row().pointee.integerIfInteger(place.column) {
+      return number != 0
+    }
+    return try otherCell(place, key).boolean()
+  }
+
+  @inline(__always)
+  func booleanIfPresent(_ place: MemberPlace, _ key: some CodingKey) throws -> Bool? {
+    if place.storage == .boolean, let number = unsafe try row().pointee.integerIfInteger(place.column) {
+      return number != 0
+    }
+    return try otherCellIfPresent(place, key)?.boolean()
+  }
+
+  @inline(never)
+  private func otherCell<Key: CodingKey>(_ place: MemberPlace, _ key: Key) throws -> ScalarDecoder {
+    try cell(Int(place.number), key)
+  }
+
+  @inline(never)
+  private func otherCellIfPresent<Key: CodingKey>(_ place: MemberPlace, _ key: Key) throws -> ScalarDecoder? {
+    try isMissing(place, key) ? nil : try cell(Int(place.number), key)
+  }
+
+  // MARK: Undeclared properties
+
+  /// The undeclared properties of a row; nil where it has none.
+  func dynamicNode() throws -> JSONNode? {
+    guard let column = scope.dynamic else { return nil }
+    let row = unsafe try row()
+    guard unsafe row.pointee.storageClass(column) == .text else { return nil }
+    return unsafe try ResultTypes.node(Array(row.pointee.utf8(column)))
+  }
+
+  func dynamicMember(_ name: String) throws -> JSONNode? { try dynamicNode()?[name] }
+
+  /// The decoder of an undeclared property, by the type that stands beside it.
+  func dynamicDecoder(_ key: any CodingKey) throws -> NodeDecoder {
+    guard case .object(let members)? = try dynamicNode(), let node = JSONNode.object(members)[key.stringValue] else {
+      throw missing(key)
+    }
+    let types = place.writer.types
+    let type = types.dynamicType(of: key.stringValue, in: members)
+    return NodeDecoder(node, type, codingPath: around + [key], types: types)
+  }
+
+  // MARK: Errors
+
+  func missing(_ key: any CodingKey) -> DecodingError {
+    .keyNotFound(
+      key,
+      .init(
+        codingPath: codingPath,
+        debugDescription: "The answer has no '\(key.stringValue)'; select or expand it, or make it optional"))
+  }
+
+  /// A member as a value of its own, for everything that is not read straight from a column.
+  @inline(never)
+  func cell(_ number: Int, _ key: any CodingKey) throws -> ScalarDecoder {
+    guard number >= 0 else { return try dynamicDecoder(key).scalar }
+    guard try has(number) else { throw missing(key) }
+    let types = place.writer.types
+    func decoder(_ scalar: DecodedScalar) -> ScalarDecoder {
+      ScalarDecoder(scalar, scope.members[number].declared, codingPath: around + [key], types: types)
+    }
+    let row = unsafe try row()
+    switch scope.members[number] {
+    case .column(let column, let storage, let type):
+      return decoder(unsafe try DecodedScalar(row.pointee, column, storage, type, types))
+    case .text(let column): return decoder(unsafe .text(row.pointee.utf8Text(column)))
+    case .typeName(let column, let names):
+      let type = column.map { unsafe Int(truncatingIfNeeded: row.pointee.integer($0)) } ?? 0
+      return decoder(type >= 0 && type < names.count ? .text(names[type]) : .null)
+    case .id(let identity):
+      let own = unsafe try identity.ownURL(row.pointee)
+      let url = unsafe try identity.path(row.pointee, below: nil)
+      let id = own ?? url.map { String(decoding: $0, as: UTF8.self) }
+      return decoder(id.map { .text($0) } ?? .null)
+    case .expand(let expand):
+      guard key.stringValue != expand.name || expand.isCount else { return decoder(.compound) }
+      return decoder(.integer(try count(expand)))
+    case .complex: return decoder(.compound)
+    }
+  }
+
+  private func count(_ expand: RowExpand) throws -> Int64 {
+    let row = unsafe try row()
+    unsafe try expand.plan.check(place.writer.connection, at: row.pointee)
+    if let sql = expand.countSQL, let count = expand.plan.count {
+      return try place.writer.count(sql, unsafe ResultWriter.values(count.parameters, at: row.pointee))
+    }
+    return try place.writer.count(expand.sql, unsafe ResultWriter.values(expand.plan.parameters, at: row.pointee))
+  }
+}
+
+extension Row {
+  /// A text column, copied.
+  func utf8Text(_ column: Int32) -> String { unsafe String(decoding: utf8(column), as: UTF8.self) }
+}

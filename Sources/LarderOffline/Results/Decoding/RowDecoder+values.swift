@@ -1,0 +1,156 @@
+import LarderOData
+import LarderStorage
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+// Values of types other than scalars.
+extension RowDecoder {
+  /// A member as a value of any type; Foundation's straight from the column's bytes.
+  func value<Value: Decodable>(_ type: Value.Type, _ place: MemberPlace, _ key: some CodingKey) throws -> Value {
+    switch place.storage {
+    case .dateTimeOffset, .dateTime, .date:
+      guard Value.self == Date.self, let bytes = unsafe try row().pointee.utf8IfText(place.column),
+        let date = unsafe ScalarText.date(bytes)
+      else { break }
+      // The types have been compared, here and below.
+      return unsafe unsafeBitCast(date, to: Value.self)
+    case .guid:
+      guard Value.self == UUID.self, let bytes = unsafe try row().pointee.utf8IfText(place.column),
+        let uuid = unsafe ScalarText.uuid(bytes)
+      else { break }
+      return unsafe unsafeBitCast(uuid, to: Value.self)
+    case .decimal:
+      guard Value.self == Decimal.self, let bytes = unsafe try row().pointee.utf8IfText(place.column),
+        let decimal = unsafe ScalarText.decimal(bytes)
+      else { break }
+      return unsafe unsafeBitCast(decimal, to: Value.self)
+    default: break
+    }
+    return try otherValue(type, Int(place.number), key)
+  }
+
+  @inline(never)
+  private func otherValue<Value: Decodable>(
+    _ type: Value.Type, _ number: Int, _ key: any CodingKey
+  ) throws -> Value {
+    guard number >= 0 else { return try dynamicDecoder(key).value(type) }
+    switch scope.members[number] {
+    case .column: return try compoundOrScalar(type, number, key)
+    case .complex(let marker, let inner):
+      let row = unsafe try row()
+      guard try has(number) else { throw missing(key) }
+      guard unsafe !row.pointee.isNull(marker) else { throw null(type, key) }
+      return try Value(from: self.inner(number, inner, key))
+    case .expand(let expand):
+      guard let value = try related(type, expand, key) else { throw null(type, key) }
+      return value
+    case .text, .id, .typeName: return try ScalarDecoder.make(type, try cell(number, key))
+    }
+  }
+
+  /// The same; nil where a related entity is asked for and there is none.
+  func valueIfRelated<Value: Decodable>(
+    _ type: Value.Type, _ place: MemberPlace, _ key: some CodingKey
+  ) throws -> Value? {
+    if place.column < 0, place.number >= 0, case .expand(let expand) = scope.members[Int(place.number)] {
+      return try related(type, expand, key)
+    }
+    return try value(type, place, key)
+  }
+
+  private func compoundOrScalar<Value: Decodable>(
+    _ type: Value.Type, _ number: Int, _ key: any CodingKey
+  ) throws -> Value {
+    guard let decoder = try node(number, key) else { return try ScalarDecoder.make(type, try cell(number, key)) }
+    if decoder.node == .null { throw null(type, key) }
+    return try decoder.value(type)
+  }
+
+  /// The decoder of a column of JSON; nil for other members.
+  private func node(_ number: Int, _ key: any CodingKey) throws -> NodeDecoder? {
+    guard case .column(let column, let storage, let type) = scope.members[number], storage == .json || storage == .geo
+    else { return nil }
+    guard try has(number) else { throw missing(key) }
+    let row = unsafe try row()
+    guard unsafe row.pointee.storageClass(column) == .text else { return nil }
+    let node = unsafe try ResultTypes.node(Array(row.pointee.utf8(column)))
+    let types = place.writer.types
+    return NodeDecoder(node, storage == .geo ? .untyped : types.type(type), codingPath: around + [key], types: types)
+  }
+
+  /// Related entities: arrays and sets element by element, one by one; other types by way of JSON.
+  private func related<Value: Decodable>(
+    _ type: Value.Type, _ expand: RowExpand, _ key: any CodingKey
+  ) throws -> Value? {
+    guard let inner = expand.scope, key.stringValue == expand.name else {
+      return try ScalarDecoder.make(type, try cell(scope.number(key.stringValue) ?? -1, key))
+    }
+    let row = unsafe try row()
+    unsafe try expand.plan.check(place.writer.connection, at: row.pointee)
+    let values = unsafe ResultWriter.values(expand.plan.parameters, at: row.pointee)
+    let decoder = further(expand, inner, key)
+    defer { endUnlessKept(decoder, expand) }
+    if !expand.isCollection {
+      var found: Value?
+      try place.writer.forEachRow(expand.sql, values) { row in
+        found = try decoder.place.with(row) { try Value(from: decoder) }
+        return false
+      }
+      return found
+    }
+    guard let rows = type as? any DecodableRows.Type else { return try written(type, expand, key) }
+    let made = try rows.rows({ take in try decoder.eachRow(expand, values, take) }, from: decoder)
+    return made as? Value
+  }
+
+  /// Runs `take` on every row of a page.
+  private func eachRow(_ expand: RowExpand, _ values: [SQLValue], _ take: () throws -> Void) throws {
+    var paging = ResultPaging(expand.plan.page)
+    try place.writer.forEachRow(expand.sql, values) { row in
+      guard paging.takes(row) else { return false }
+      try place.with(row, take)
+      return true
+    }
+  }
+
+  private func written<Value: Decodable>(
+    _ type: Value.Type, _ expand: RowExpand, _ key: any CodingKey
+  ) throws -> Value {
+    try node(expand, key).value(type)
+  }
+
+  /// Related entities as JSON of V4.
+  private func node(_ expand: RowExpand, _ key: any CodingKey) throws -> NodeDecoder {
+    let writer = ResultWriter(connection: place.writer.connection, types: expand.types)
+    var out = ResultBytes()
+    out.append(UInt8(ascii: "{"))
+    unsafe try writer.expand(expand.written, row().pointee, nil, into: &out)
+    out.close(UInt8(ascii: "}"))
+    let node = try ResultTypes.node(out.takeAll())
+    return NodeDecoder(
+      node[expand.written.name] ?? .null, expand.type, codingPath: around + [key], types: expand.types)
+  }
+
+  private func null<Value>(_ type: Value.Type, _ key: any CodingKey) -> DecodingError {
+    let number = scope.number(key.stringValue) ?? -1
+    let declared = number < 0 ? .none : scope.members[number].declared
+    return .mismatch(type, holds: DecodedScalar.null.kind, declared, at: around + [key])
+  }
+
+  /// A decoder of a member, for containers that are asked for by hand.
+  func member(_ number: Int, _ key: any CodingKey) throws -> any Decoder {
+    guard number >= 0 else { return try dynamicDecoder(key) }
+    switch scope.members[number] {
+    case .complex(_, let inner): return self.inner(number, inner, key)
+    case .expand(let expand) where expand.scope != nil:
+      return try node(expand, key)
+    default:
+      if let node = try node(number, key) { return node }
+      return try cell(number, key)
+    }
+  }
+}

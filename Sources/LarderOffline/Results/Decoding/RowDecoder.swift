@@ -1,0 +1,149 @@
+import LarderOData
+import LarderStorage
+
+/// The row that decoders of one statement look at: there while the statement stands on it.
+@safe final class RowPlace {
+  /// Valid inside the call that receives the row; nil outside.
+  // One thread has a statement and its decoders, and nothing is called while the pointer is looked at.
+  @exclusivity(unchecked) fileprivate(set) var row: UnsafePointer<Row>?
+  let writer: ResultWriter
+
+  init(writer: ResultWriter) { self.writer = writer }
+
+  /// Lets decoders look at a row while `body` runs.
+  @inline(__always)
+  func with<Value>(_ row: borrowing Row, _ body: () throws -> Value) rethrows -> Value {
+    unsafe try withUnsafePointer(to: row) { pointer in
+      unsafe self.row = unsafe pointer
+      defer { unsafe self.row = nil }
+      return try body()
+    }
+  }
+}
+
+/// Decodes an object straight from a row: columns by the names of the members.
+final class RowDecoder: Decoder {
+  let scope: RowScope
+  let place: RowPlace
+  let around: [any CodingKey]
+  private var inner: [Int: RowDecoder] = [:]
+  private var further: [ObjectIdentifier: RowDecoder] = [:]
+  // The container asked for last, which serves all rows: it has no state of its own. It holds the decoder until ``end()``.
+  @exclusivity(unchecked) private var latest: KeptContainer?
+
+  init(_ scope: RowScope, _ place: RowPlace, around: [any CodingKey] = []) {
+    (self.scope, self.place, self.around) = (scope, place, around)
+  }
+
+  var codingPath: [any CodingKey] { around }
+  var userInfo: [CodingUserInfoKey: Any] { [:] }
+
+  func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
+    if let latest = unsafe latest, latest.key == ObjectIdentifier(type) {
+      // A container of other keys has another identifier.
+      return unsafe unsafeDowncast(latest, to: ContainerOfKeys<Key>.self).container
+    }
+    let made = ContainerOfKeys(KeyedDecodingContainer(RowKeyedContainer<Key>(self, scope.places(of: type))))
+    // One that is asked for after the last row is not kept.
+    if unsafe place.row != nil { unsafe latest = made }
+    return made.container
+  }
+
+  /// Ends a decoder of related entities that is not kept, since another stands on a row.
+  func endUnlessKept(_ decoder: RowDecoder, _ expand: RowExpand) {
+    if further[ObjectIdentifier(expand)] !== decoder { decoder.end() }
+  }
+
+  /// Lets go of containers and of the decoders within, which hold each other, after the last row.
+  func end() {
+    unsafe latest = nil
+    for decoder in inner.values { decoder.end() }
+    for decoder in further.values { decoder.end() }
+    (inner, further) = ([:], [:])
+  }
+
+  func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
+    throw mismatch([Any].self)
+  }
+
+  func singleValueContainer() throws -> any SingleValueDecodingContainer { RowSingleContainer(row: self) }
+
+  /// The error of a type that no object is decoded to.
+  func mismatch(_ type: Any.Type) -> DecodingError {
+    .mismatch(type, holds: "an object", .bound(scope.type), at: codingPath)
+  }
+
+  /// A row that is there; decoders that were kept beyond their call have none.
+  @inline(__always)
+  func row() throws -> UnsafePointer<Row> {
+    guard let row = unsafe place.row else { throw gone() }
+    return unsafe row
+  }
+
+  @inline(never)
+  private func gone() -> DecodingError {
+    .dataCorrupted(.init(codingPath: codingPath, debugDescription: "The decoder was used after its row had gone"))
+  }
+
+  /// The decoder of a complex member: one for all rows.
+  func inner(_ number: Int, _ scope: RowScope, _ key: any CodingKey) -> RowDecoder {
+    if let known = inner[number] { return known }
+    let made = RowDecoder(scope, place, around: around + [key])
+    inner[number] = made
+    return made
+  }
+
+  /// The decoder of related entities: one for all rows, with a place of its own.
+  func further(_ expand: RowExpand, _ scope: RowScope, _ key: any CodingKey) -> RowDecoder {
+    if let known = further[ObjectIdentifier(expand)], unsafe known.place.row == nil { return known }
+    let made = RowDecoder(scope, RowPlace(writer: place.writer), around: around + [key])
+    if further[ObjectIdentifier(expand)] == nil { further[ObjectIdentifier(expand)] = made }
+    return made
+  }
+}
+
+/// A container that was made, with the type of its keys.
+class KeptContainer {
+  let key: ObjectIdentifier
+  fileprivate init(_ key: ObjectIdentifier) { self.key = key }
+}
+
+/// A container that was made for keys of a type.
+final class ContainerOfKeys<Key: CodingKey>: KeptContainer {
+  let container: KeyedDecodingContainer<Key>
+
+  init(_ container: KeyedDecodingContainer<Key>) {
+    self.container = container
+    super.init(ObjectIdentifier(Key.self))
+  }
+}
+
+/// An array that is filled from rows, element by element.
+protocol DecodableRows {
+  static func rows(_ next: (_ take: () throws -> Void) throws -> Void, from decoder: RowDecoder) throws -> Self
+}
+
+extension Array: DecodableRows where Element: Decodable {
+  static func rows(_ next: (_ take: () throws -> Void) throws -> Void, from decoder: RowDecoder) throws -> [Element] {
+    var all: [Element] = []
+    try next { all.append(try Element(from: decoder)) }
+    return all
+  }
+}
+
+extension Set: DecodableRows where Element: Decodable {
+  static func rows(_ next: (_ take: () throws -> Void) throws -> Void, from decoder: RowDecoder) throws -> Set<Element>
+  {
+    var all: Set<Element> = []
+    try next { all.insert(try Element(from: decoder)) }
+    return all
+  }
+}
+
+/// An object where one value is asked for.
+struct RowSingleContainer: CompoundContainer {
+  let row: RowDecoder
+  var decoder: any Decoder { row }
+
+  func mismatch(_ type: Any.Type) -> DecodingError { row.mismatch(type) }
+}

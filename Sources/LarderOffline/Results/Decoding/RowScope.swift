@@ -1,0 +1,192 @@
+import LarderOData
+import LarderStorage
+
+/// What the names of a shape's members stand for, for decoders: made once a question, used for all rows.
+@safe final class RowScope {
+  let members: [Member]
+  private let numbers: [String: Int]
+  private var places: [ObjectIdentifier: KeyPlaces] = [:]
+  // The keys of the container asked for last: that of the row before.
+  @exclusivity(unchecked) private var latest: (type: ObjectIdentifier, places: KeyPlaces)?
+
+  /// A name that a decoder can ask for.
+  enum Member {
+    case column(Int32, ColumnStorage, ODataBoundType)
+    /// A complex value: its marker, and its own members.
+    case complex(Int32, RowScope)
+    /// Related entities.
+    case expand(RowExpand)
+    /// A control information that is text: an ETag.
+    case text(Int32)
+    /// The entity-id.
+    case id(ResultIdentity)
+    /// The type, by type number.
+    case typeName(Int32?, [String])
+
+    /// What it is declared as, for messages.
+    var declared: DeclaredType {
+      switch self {
+      case .column(_, _, let type): .bound(type)
+      case .complex(_, let scope): .bound(scope.type)
+      case .expand(let expand): .answer(expand.type)
+      case .text, .id, .typeName: .none
+      }
+    }
+  }
+
+  /// Undeclared properties: what is asked for and found nowhere else stands here.
+  let dynamic: Int32?
+  /// By the number of a member, which type numbers have it; empty for all.
+  let types: [[Bool]]
+  let typeNumber: Int32?
+  /// What the object is declared as.
+  let type: ODataBoundType
+  /// By the number of a member, the places of ``ReadMember/presence`` and of its value.
+  private(set) var presence: [Int: (column: Int32, value: Int32)] = [:]
+
+  init(_ shape: ReadShape, place: ResultIdentity.Place, types: ResultTypes, depth: Int) {
+    let count = shape.table?.types.count ?? 0
+    let expands = shape.expands.map { ($0, RowExpand($0, types: types, depth: depth + 1)) }
+    var all = RowScope.named(shape.members, count: count, below: [], expands)
+    all += RowScope.named(expands, at: [], count: count)
+    let identity = ResultIdentity(shape, place: place, form: types.form, types: types)
+    for prefix in ["@odata.", "@"] {
+      if let etag = shape.etag { all.append((prefix + "etag", .text(etag), [])) }
+      if identity.isKnown { all.append((prefix + "id", .id(identity), [])) }
+      if let table = shape.table {
+        all.append((prefix + "type", .typeName(shape.typeNumber, table.types.map { "#" + $0.name }), []))
+      }
+    }
+    members = all.map(\.1)
+    self.types = all.map(\.2)
+    typeNumber = shape.typeNumber
+    type = shape.type.map { ODataBoundType(.structure($0)) } ?? ODataBoundType(.untyped)
+    numbers = Dictionary(all.indices.map { (all[$0].0, $0) }, uniquingKeysWith: { first, _ in first })
+    dynamic = RowScope.dynamic(shape.members)
+    note(shape.members)
+  }
+
+  private func note(_ members: [ReadMember]) {
+    for member in members {
+      guard let column = member.presence, let value = member.kind.value, let number = numbers[member.name] else {
+        continue
+      }
+      presence[number] = (column, value)
+    }
+  }
+
+  /// The members of a complex value, and what is expanded in it.
+  init(
+    members: [ReadMember], of type: ODataBoundType = ODataBoundType(.untyped), at path: [String] = [],
+    _ expands: [(ReadExpand, RowExpand)] = []
+  ) {
+    self.type = type
+    let all =
+      RowScope.named(members, count: 0, below: path, expands) + RowScope.named(expands, at: path, count: 0)
+    self.members = all.map(\.1)
+    types = all.map(\.2)
+    typeNumber = nil
+    numbers = Dictionary(all.indices.map { (all[$0].0, $0) }, uniquingKeysWith: { first, _ in first })
+    dynamic = RowScope.dynamic(members)
+    note(members)
+  }
+
+  private static func named(
+    _ members: [ReadMember], count: Int, below path: [String], _ expands: [(ReadExpand, RowExpand)]
+  ) -> [(String, Member, [Bool])] {
+    members.compactMap { member in
+      let owners = ResultObject.flags(member.types, count: count)
+      switch member.kind {
+      case .column(let column, let storage): return (member.name, .column(column, storage, member.type), owners)
+      case .complex(let marker, let inner):
+        let scope = RowScope(members: inner, of: member.type, at: path + [member.name], expands)
+        return (member.name, .complex(marker, scope), owners)
+      case .dynamic, .link: return nil
+      }
+    }
+  }
+
+  /// What is expanded in the object at a path.
+  private static func named(
+    _ expands: [(ReadExpand, RowExpand)], at path: [String], count: Int
+  ) -> [(String, Member, [Bool])] {
+    expands.filter { Array($0.0.path.dropLast()) == path }.flatMap { expand, inner -> [(String, Member, [Bool])] in
+      let owners = ResultObject.flags(expand.types, count: count)
+      let isCounted = expand.plan.count != nil || inner.isCount
+      let names = [inner.name] + (isCounted ? ["@odata.count", "@count"].map { inner.name + $0 } : [])
+      return names.map { ($0, Member.expand(inner), owners) }
+    }
+  }
+
+  private static func dynamic(_ members: [ReadMember]) -> Int32? {
+    for member in members { if case .dynamic(let column, _) = member.kind { return column } }
+    return nil
+  }
+
+  /// The number of a name; nil where no member has it.
+  func number(_ name: String) -> Int? { numbers[name] }
+
+  /// Where the member of a number stands; `MemberPlace.none` for nil.
+  func place(_ number: Int?) -> MemberPlace {
+    guard let number else { return .none }
+    guard case .column(let column, let storage, _) = members[number] else {
+      return MemberPlace(number: Int32(truncatingIfNeeded: number), column: -1, storage: .dynamic)
+    }
+    return MemberPlace(number: Int32(truncatingIfNeeded: number), column: column, storage: storage)
+  }
+
+  /// The names, in their order.
+  var names: [String] { numbers.sorted { $0.value < $1.value }.map(\.key).filter { !$0.contains("@") } }
+
+  /// The places of a type of keys.
+  @inline(__always)
+  func places<Key: CodingKey>(of type: Key.Type) -> KeyPlaces {
+    if let latest = unsafe latest, latest.type == ObjectIdentifier(type) { return latest.places }
+    return makePlaces(type)
+  }
+
+  @inline(never)
+  private func makePlaces<Key: CodingKey>(_ type: Key.Type) -> KeyPlaces {
+    let found = places[ObjectIdentifier(type)] ?? KeyPlaces(self, type)
+    places[ObjectIdentifier(type)] = found
+    unsafe latest = (ObjectIdentifier(type), found)
+    return found
+  }
+}
+
+/// Related entities, for decoders.
+final class RowExpand {
+  let plan: ReadPlan
+  let name: String
+  let isCollection: Bool
+  let isCount: Bool
+  let sql: String
+  let countSQL: String?
+  /// What writes them as JSON, for types that want something else than an array or one value.
+  let written: ResultExpand
+  /// How that is written: JSON of V4, whatever the service speaks.
+  let types: ResultTypes
+  /// Their declared type, in a collection where there are many.
+  let type: ResultType
+  /// What their rows are made of; nil for counts.
+  let scope: RowScope?
+
+  init(_ expand: ReadExpand, types: ResultTypes, depth: Int) {
+    plan = expand.plan
+    let form = ResultForm(version: .v4, serviceRoot: types.form.serviceRoot)
+    self.types = ResultTypes(model: types.model, form: form)
+    written = ResultExpand(expand, options: nil, typeCount: 0, types: self.types, depth: depth)
+    name = expand.path.last ?? ""
+    isCollection = expand.isCollection
+    isCount = written.object == nil
+    sql = written.sql
+    countSQL = written.countSQL
+    switch expand.plan.content {
+    case .objects(let shape), .references(let shape):
+      scope = RowScope(shape, place: ResultExpand.place(shape), types: types, depth: depth)
+      let item = shape.type.map { ResultType.structure($0) } ?? .untyped
+      type = expand.isCollection ? .collection(item) : item
+    case .value, .count, .media: (scope, type) = (nil, .untyped)
+    }
+  }
+}

@@ -1,0 +1,140 @@
+import LarderOData
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// Decodes one scalar: into Swift's and Foundation's types where its declared type allows it, and into types with raw
+/// values.
+struct ScalarDecoder: Decoder, SingleValueDecodingContainer {
+  let scalar: DecodedScalar
+  let declared: DeclaredType
+  let codingPath: [any CodingKey]
+  /// What types of nested values are looked up in.
+  let types: ResultTypes
+
+  init(_ scalar: DecodedScalar, _ declared: DeclaredType, codingPath: [any CodingKey], types: ResultTypes) {
+    self.scalar = scalar
+    self.declared = declared
+    self.codingPath = codingPath
+    self.types = types
+  }
+
+  var userInfo: [CodingUserInfoKey: Any] { [:] }
+
+  func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
+    guard let node else { throw mismatch([String: Any].self) }
+    return try node.container(keyedBy: type)
+  }
+
+  func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
+    guard let node else { throw mismatch([Any].self) }
+    return try node.unkeyedContainer()
+  }
+
+  func singleValueContainer() throws -> any SingleValueDecodingContainer { self }
+
+  private var node: NodeDecoder? {
+    guard case .node(let node, let type) = scalar else { return nil }
+    return NodeDecoder(node, type, codingPath: codingPath, types: types)
+  }
+
+  // MARK: Values
+
+  func decodeNil() -> Bool { if case .null = scalar { true } else { false } }
+  func decode(_ type: Bool.Type) throws -> Bool { try boolean() }
+  func decode(_ type: String.Type) throws -> String { try string() }
+  func decode(_ type: Double.Type) throws -> Double { try double() }
+  func decode(_ type: Float.Type) throws -> Float { try float() }
+  func decode(_ type: Int.Type) throws -> Int { try integer() }
+  func decode(_ type: Int8.Type) throws -> Int8 { try integer() }
+  func decode(_ type: Int16.Type) throws -> Int16 { try integer() }
+  func decode(_ type: Int32.Type) throws -> Int32 { try integer() }
+  func decode(_ type: Int64.Type) throws -> Int64 { try integer() }
+  func decode(_ type: Int128.Type) throws -> Int128 { try integer() }
+  func decode(_ type: UInt.Type) throws -> UInt { try integer() }
+  func decode(_ type: UInt8.Type) throws -> UInt8 { try integer() }
+  func decode(_ type: UInt16.Type) throws -> UInt16 { try integer() }
+  func decode(_ type: UInt32.Type) throws -> UInt32 { try integer() }
+  func decode(_ type: UInt64.Type) throws -> UInt64 { try integer() }
+  func decode(_ type: UInt128.Type) throws -> UInt128 { try integer() }
+  func decode<Value: Decodable>(_ type: Value.Type) throws -> Value { try ScalarDecoder.make(type, self) }
+
+  func boolean() throws -> Bool { try held(scalar.boolean) }
+  func string() throws -> String { try held(scalar.string) }
+  func integer<Number: FixedWidthInteger>() throws -> Number { try held(scalar.integer()) }
+  func double() throws -> Double { try held(scalar.double) }
+  func float() throws -> Float { try held(scalar.float) }
+
+  private func held<Value>(_ value: Value?) throws -> Value {
+    guard let value else { throw mismatch(Value.self) }
+    return value
+  }
+
+  /// A scalar as a value of any type.
+  static func make<Value: Decodable>(_ type: Value.Type, _ decoder: ScalarDecoder) throws -> Value {
+    if type == Date.self || type == Decimal.self || type == UUID.self || type == Data.self || type == URL.self
+      || type == Duration.self
+    {
+      return try decoder.held(decoder.scalar.foundation(type) as? Value)
+    }
+    if let node = decoder.node { return try node.value(type) }
+    do { return try Value(from: decoder) } catch DecodingError.dataCorrupted(let context)
+      where context.codingPath.count == decoder.codingPath.count
+    {
+      // No such raw value: the standard library's own words hold the value.
+      throw decoder.mismatch(type)
+    }
+  }
+
+  func mismatch(_ type: Any.Type) -> DecodingError {
+    .mismatch(type, holds: scalar.kind, declared, at: codingPath)
+  }
+}
+
+/// What a value is declared as, for messages.
+enum DeclaredType {
+  case bound(ODataBoundType)
+  case answer(ResultType)
+  /// Control information, and what the question makes.
+  case none
+
+  /// The name as CSDL writes it; nil where none is declared.
+  var name: String? {
+    switch self {
+    case .bound(let type): type.item == .untyped ? nil : type.description
+    case .answer(let type): type.declaredName
+    case .none: nil
+    }
+  }
+}
+
+extension ResultType {
+  /// The name as CSDL writes it; nil where the value's type is its own.
+  fileprivate var declaredName: String? {
+    switch self {
+    case .primitive(let type): type.qualifiedName
+    case .enumeration, .structure: name
+    case .untyped: nil
+    case .collection(let item): item.declaredName.map { "Collection(\($0))" }
+    }
+  }
+}
+
+extension DecodingError {
+  /// A value that the type asked for does not hold.
+  static func mismatch(
+    _ type: Any.Type, holds kind: String, _ declared: DeclaredType, at path: [any CodingKey]
+  ) -> DecodingError {
+    let declaration = declared.name.map { "is declared as \($0)" } ?? "has no declared type"
+    let isNull = kind == DecodedScalar.null.kind
+    let cure = isNull ? "; make it optional" : ""
+    let context = Context(
+      codingPath: path,
+      debugDescription:
+        "\(path.isEmpty ? "It " : "")\(declaration) and holds \(kind), which \(type) does not hold\(cure)")
+    return isNull ? .valueNotFound(type, context) : .typeMismatch(type, context)
+  }
+}

@@ -1,0 +1,239 @@
+/// The bytes of an answer that have not gone to their sink yet.
+///
+/// Values and members each end with a comma; a closing bracket takes the place of the last one. Room is made before bytes
+/// are written, so that writing them is a copy and nothing more.
+@safe struct ResultBytes: ~Copyable {
+  private var start: UnsafeMutablePointer<UInt8>
+  private var capacity: Int
+  /// How many there are.
+  private(set) var count = 0
+
+  /// Answers go on in pieces of about this size.
+  static let chunk = 64 << 10
+
+  init() {
+    capacity = ResultBytes.chunk + 4096
+    // Never read before it is written.
+    unsafe start = UnsafeMutablePointer<UInt8>.allocate(capacity: capacity)
+  }
+
+  deinit { unsafe start.deallocate() }
+
+  @inline(__always)
+  private mutating func reserve(_ wanted: Int) { if capacity - count < wanted { grow(wanted) } }
+
+  @inline(never)
+  private mutating func grow(_ wanted: Int) {
+    let size = max(capacity * 2, count + wanted)
+    let bigger = UnsafeMutablePointer<UInt8>.allocate(capacity: size)
+    // Two allocations never overlap.
+    unsafe bigger.update(from: start, count: count)
+    unsafe start.deallocate()
+    unsafe start = bigger
+    capacity = size
+  }
+
+  @inline(__always)
+  private mutating func put(_ byte: UInt8) {
+    // Callers have reserved the room.
+    unsafe start[count] = byte
+    count += 1
+  }
+
+  /// One byte.
+  @inline(__always)
+  mutating func append(_ byte: UInt8) {
+    reserve(1)
+    put(byte)
+  }
+
+  /// Bytes as they are.
+  @inline(__always)
+  mutating func append(_ bytes: UnsafeBufferPointer<UInt8>) {
+    guard let source = bytes.baseAddress else { return }
+    reserve(bytes.count)
+    unsafe (start + count).update(from: source, count: bytes.count)
+    count += bytes.count
+  }
+
+  /// Bytes as they are.
+  @inline(__always)
+  mutating func append(_ bytes: [UInt8]) { unsafe bytes.withUnsafeBufferPointer { unsafe append($0) } }
+
+  /// Text as it is.
+  mutating func append(_ text: String) {
+    var text = text
+    text.withUTF8 { unsafe append($0) }
+  }
+
+  /// Text that is known when this is compiled, as it is.
+  @inline(__always)
+  mutating func append(literal text: StaticString) {
+    unsafe append(UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+  }
+
+  /// Puts a bracket in the place of the last comma, or behind an opening bracket.
+  @inline(__always)
+  mutating func close(_ bracket: UInt8) {
+    if count > 0, unsafe start[count - 1] == UInt8(ascii: ",") { count -= 1 }
+    append(bracket)
+  }
+
+  /// Takes back what was written since there were `length` bytes.
+  mutating func truncate(to length: Int) { count = min(count, max(0, length)) }
+
+  /// Takes `length` bytes out, from `place` on.
+  mutating func cut(from place: Int, _ length: Int) {
+    guard place >= 0, length > 0, place + length <= count else { return }
+    // Within the bytes written; the two parts may overlap, which `update` allows.
+    unsafe (start + place).update(from: start + place + length, count: count - place - length)
+    count -= length
+  }
+
+  // MARK: Scalars
+
+  /// A string in quotes, escaped as RFC 8259 §7 demands.
+  @inline(__always)
+  mutating func string(_ bytes: UnsafeBufferPointer<UInt8>) {
+    reserve(bytes.count + 2)
+    put(UInt8(ascii: "\""))
+    let plain = unsafe ResultBytes.plainPrefix(bytes)
+    if let source = bytes.baseAddress {
+      unsafe (start + count).update(from: source, count: plain)
+      count += plain
+    }
+    if plain < bytes.count { unsafe escape(UnsafeBufferPointer(rebasing: bytes[plain...])) }
+    append(UInt8(ascii: "\""))
+  }
+
+  /// A string in quotes.
+  mutating func string(_ text: String) {
+    var text = text
+    text.withUTF8 { unsafe string($0) }
+  }
+
+  /// How many bytes at the beginning need no escape.
+  @inline(__always)
+  static func plainPrefix(_ bytes: UnsafeBufferPointer<UInt8>) -> Int {
+    let count = bytes.count
+    var index = 0
+    if let start = unsafe UnsafeRawPointer(bytes.baseAddress) {
+      while index &+ 8 <= count {
+        // Eight bytes at once, within the buffer.
+        let word = unsafe start.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+        if hasSpecial(word) { break }
+        index &+= 8
+      }
+    }
+    while index < count {
+      let byte = unsafe bytes[index]
+      if byte < 0x20 || byte == 0x22 || byte == 0x5C { return index }
+      index &+= 1
+    }
+    return count
+  }
+
+  /// Whether one of eight bytes is a control character, a quote or a backslash; now and then true where none is.
+  @inline(__always)
+  private static func hasSpecial(_ word: UInt64) -> Bool {
+    let ones: UInt64 = 0x0101_0101_0101_0101
+    let high: UInt64 = 0x8080_8080_8080_8080
+    let quote = word ^ 0x2222_2222_2222_2222
+    let backslash = word ^ 0x5C5C_5C5C_5C5C_5C5C
+    let control = (word &- (ones &* 0x20)) & ~word
+    return (control | ((quote &- ones) & ~quote) | ((backslash &- ones) & ~backslash)) & high != 0
+  }
+
+  @inline(never)
+  private mutating func escape(_ bytes: UnsafeBufferPointer<UInt8>) {
+    reserve(bytes.count * 6 + 1)
+    for index in bytes.indices {
+      let byte = unsafe bytes[index]
+      switch byte {
+      case 0x22, 0x5C:
+        put(0x5C)
+        put(byte)
+      case 0x0A: append(literal: "\\n")
+      case 0x0D: append(literal: "\\r")
+      case 0x09: append(literal: "\\t")
+      case 0x00..<0x20:
+        append(literal: "\\u00")
+        put(byte < 0x10 ? 0x30 : 0x31)
+        let low = byte & 0x0F
+        put(low < 10 ? 0x30 + low : 0x57 + low)
+      default: put(byte)
+      }
+    }
+  }
+
+  /// The digits of an integer.
+  @inline(__always)
+  mutating func integer(_ number: Int64) {
+    reserve(20)
+    var magnitude = number.magnitude
+    if number < 0 { put(UInt8(ascii: "-")) }
+    if magnitude < 10 { return put(0x30 + UInt8(truncatingIfNeeded: magnitude)) }
+    var length = 0
+    var rest = magnitude
+    while rest > 0 {
+      length += 1
+      rest /= 10
+    }
+    var place = count + length
+    count = place
+    while magnitude > 0 {
+      place -= 1
+      let (quotient, digit) = magnitude.quotientAndRemainder(dividingBy: 10)
+      // Between the old and the new count, which are within the room.
+      unsafe start[place] = 0x30 + UInt8(truncatingIfNeeded: digit)
+      magnitude = quotient
+    }
+  }
+
+  /// Base64, in the alphabet for URLs without padding where asked (RFC 4648 §4 and §5).
+  mutating func base64(_ bytes: UnsafeBufferPointer<UInt8>, isURLSafe: Bool) {
+    reserve((bytes.count + 2) / 3 * 4)
+    var held: UInt32 = 0
+    var bits: UInt32 = 0
+    for index in bytes.indices {
+      held = unsafe held << 8 | UInt32(bytes[index])
+      bits += 8
+      while bits >= 6 {
+        bits -= 6
+        put(ResultBytes.base64Digit(held >> bits & 0x3F, isURLSafe))
+      }
+      held &= (1 << bits) - 1
+    }
+    if bits > 0 { put(ResultBytes.base64Digit(held << (6 - bits) & 0x3F, isURLSafe)) }
+    if !isURLSafe { for _ in 0..<(3 - bytes.count % 3) % 3 { append(UInt8(ascii: "=")) } }
+  }
+
+  @inline(__always)
+  private static func base64Digit(_ value: UInt32, _ isURLSafe: Bool) -> UInt8 {
+    switch value {
+    case 0..<26: UInt8(truncatingIfNeeded: 0x41 + value)
+    case 26..<52: UInt8(truncatingIfNeeded: 0x61 + value - 26)
+    case 52..<62: UInt8(truncatingIfNeeded: 0x30 + value - 52)
+    case 62: UInt8(ascii: isURLSafe ? "-" : "+")
+    default: UInt8(ascii: isURLSafe ? "_" : "/")
+    }
+  }
+
+  // MARK: Going on
+
+  /// All bytes but the last, which a closing bracket may still replace.
+  mutating func take() -> [UInt8] {
+    guard count > 1 else { return [] }
+    let taken = unsafe Array(UnsafeBufferPointer(start: start, count: count - 1))
+    unsafe start[0] = start[count - 1]
+    count = 1
+    return taken
+  }
+
+  /// All bytes.
+  mutating func takeAll() -> [UInt8] {
+    let taken = unsafe Array(UnsafeBufferPointer(start: start, count: count))
+    count = 0
+    return taken
+  }
+}

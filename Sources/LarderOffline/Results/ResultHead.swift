@@ -1,0 +1,32 @@
+import LarderCore
+import LarderOData
+
+/// What all answers of a question in one form have in common, whatever the rows are.
+final class ResultHead: Sendable {
+  let form: ResultForm
+  /// The context URL as the first member; nothing where the form has none.
+  let context: [UInt8]
+  /// How rows are written; nil for counts, raw values and media.
+  let object: ResultObject?
+
+  init(_ run: ResultRun) {
+    form = run.form
+    context = run.writtenContext
+    switch run.plan.content {
+    case .objects(let shape), .references(let shape): object = run.prepared(shape)
+    case .value, .count, .media: object = nil
+    }
+  }
+}
+
+/// Keeps the head of a question's last form: a question that is asked again is mostly asked in the same one.
+final class ResultHeads: Sendable {
+  private let kept = Locked<ResultHead?>(nil)
+
+  func head(_ run: ResultRun) -> ResultHead {
+    if let known = kept.withLock({ $0 }), known.form == run.form { return known }
+    let made = ResultHead(run)
+    kept.withLock { $0 = made }
+    return made
+  }
+}

@@ -1,0 +1,68 @@
+import LarderOData
+import LarderStorage
+
+/// Counts the rows of a page, and keeps the place of its last one.
+struct ResultPaging {
+  private let page: ReadPage?
+  private(set) var count = 0
+  private var last: SkipToken?
+  /// The place behind which there is more; nil where there is none.
+  private(set) var next: SkipToken?
+
+  init(_ page: ReadPage?) { self.page = page }
+
+  /// Whether a row belongs to the page.
+  @inline(__always)
+  mutating func takes(_ row: borrowing Row) -> Bool {
+    guard let page else {
+      count += 1
+      return true
+    }
+    if count >= page.size {
+      next = last
+      return false
+    }
+    count += 1
+    if count == page.size {
+      var values: [SQLValue] = []
+      for column in page.token { values.append(row.value(column)) }
+      last = SkipToken(order: page.order, delivered: page.delivered + page.size, values: values)
+    }
+    return true
+  }
+}
+
+/// Links to what follows a page.
+struct ResultLinks {
+  private let form: ResultForm
+
+  init(_ form: ResultForm) { self.form = form }
+
+  /// The question of an answer, going on behind a page.
+  func next(_ url: ODataBoundURL, after token: SkipToken) throws -> String {
+    var url = url
+    url.serviceRoot = nil
+    advance(&url.options, token)
+    do { return form.serviceRoot + (try printer.print(url.syntax(form.dialect))) } catch {
+      throw OfflineODataError(.unsupportedQuery, "A link to the next page of this question: \(error)")
+    }
+  }
+
+  /// The options of a next link on a navigation property, behind `?`.
+  func options(_ options: ODataBoundOptions?, after token: SkipToken) throws -> String {
+    guard var options else { return "$skiptoken=" + token.text }
+    options.levels = nil
+    advance(&options, token)
+    do { return try printer.print(options.syntax(form.dialect)) } catch {
+      throw OfflineODataError(.unsupportedQuery, "A link to the next page of what is expanded: \(error)")
+    }
+  }
+
+  private func advance(_ options: inout ODataBoundOptions, _ token: SkipToken) {
+    // The token counts the rows of the pages before, so `$top` stays; what `$skip` passes over lies before its place.
+    options.skipToken = token.text
+    options.skip = nil
+  }
+
+  private var printer: ODataPrinter { ODataPrinter(version: form.version, isStrict: false) }
+}

@@ -1,0 +1,48 @@
+import LarderOData
+
+/// What a store knows of a media entity's bytes or of a named stream, beside the bytes.
+struct ResultMedia: Sendable, Hashable {
+  var contentType: String?
+  var etag: String?
+  var readLink: String?
+  var editLink: String?
+
+  init(contentType: String? = nil, etag: String? = nil, readLink: String? = nil, editLink: String? = nil) {
+    (self.contentType, self.etag, self.readLink, self.editLink) = (contentType, etag, readLink, editLink)
+  }
+
+  /// Reads a column of ``SystemColumn/media`` or ``ColumnStorage/stream``.
+  init(_ node: JSONNode) {
+    contentType = node["contentType"]?.string
+    etag = node["etag"]?.string
+    readLink = node["readLink"]?.string
+    editLink = node["editLink"]?.string
+  }
+
+  /// V4: `mediaContentType` and the like, of the entity or of a property (JSON Format 4.01 §4.6.14).
+  func write(_ form: ResultForm, on property: String, into out: inout ResultBytes) {
+    guard form.metadata != .none else { return }
+    for (name, value) in [
+      ("mediaReadLink", readLink), ("mediaEditLink", editLink), ("mediaContentType", contentType), ("mediaEtag", etag),
+    ] {
+      guard let value else { continue }
+      out.string(property + form.control + name)
+      out.append(UInt8(ascii: ":"))
+      out.string(value)
+      out.append(UInt8(ascii: ","))
+    }
+  }
+
+  /// V2: in `__metadata`; where the bytes are read must be said.
+  func writeVerbose(at url: String, into out: inout ResultBytes) {
+    for (name, value) in [
+      ("media_src", readLink ?? url + "/$value"), ("edit_media", editLink ?? url + "/$value"),
+      ("content_type", contentType), ("media_etag", etag),
+    ] {
+      guard let value else { continue }
+      out.append("\"\(name)\":")
+      out.string(value)
+      out.append(UInt8(ascii: ","))
+    }
+  }
+}

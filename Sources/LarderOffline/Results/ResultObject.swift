@@ -1,0 +1,282 @@
+import LarderOData
+import LarderStorage
+
+/// A shape prepared for writing: names as bytes, values by column, decided once for all rows.
+final class ResultObject: Sendable {
+  let shape: ReadShape
+  let identity: ResultIdentity
+  let parts: [Part]
+  let expands: [ResultExpand]
+  /// Navigation properties in line that stand in complex values, by the path of that value.
+  let innerExpands: [String: [ResultExpand]]
+  /// Paths among those whose complex value is not shown for itself.
+  let hiddenPaths: [String]
+  /// Navigation properties that are told as links: V2's deferred ones, those of full metadata.
+  let links: [Link]
+  /// `"@odata.type":"#Ns.Type",` by type number, of verbose forms the name alone; empty where the form says none.
+  let typeNames: [[UInt8]]
+  /// Whether the key is not among the members, so that the id cannot be told from them (JSON Format 4.01 §4.6.8).
+  let hidesKey: Bool
+
+  /// A part of an object.
+  struct Part: Sendable {
+    /// `"Name":`, with the type before it where the form shows that.
+    let name: [UInt8]
+    let kind: Kind
+    /// By type number, whether a row has the part; empty for all.
+    let types: [Bool]
+    /// The place of a column that is 0 in rows of which it was not downloaded, and of its value; negative where all have it.
+    var presence: (column: Int32, value: Int32) = (-1, -1)
+
+    enum Kind: Sendable {
+      case cell(Int32, ResultCell)
+      /// `names` of the members where values of derived types have some that others lack; empty where all have all.
+      case complex(Int32, EdmStructure?, [Part], names: [String], path: String)
+      case dynamic(Int32, Set<String>?)
+      case stream(Int32, String)
+      case link(ResultIdentity)
+    }
+
+    @inline(__always)
+    func isOf(_ type: Int) -> Bool { types.isEmpty || type < types.count && types[type] }
+
+    /// Whether it was not downloaded with a row, and has no value here.
+    @inline(__always)
+    func isAbsent(_ row: borrowing Row) -> Bool {
+      presence.column >= 0 && row.integer(presence.column) == 0 && row.isNull(presence.value)
+    }
+  }
+
+  /// A navigation property that is not in line.
+  struct Link: Sendable {
+    let name: String
+    let types: [Bool]
+  }
+
+  init(
+    _ shape: ReadShape, options: ODataBoundOptions?, place: ResultIdentity.Place, declared: EdmStructure?,
+    types: ResultTypes, depth: Int = 0, showsID: Bool = false
+  ) {
+    let form = types.form
+    self.shape = shape
+    identity = ResultIdentity(shape, place: place, form: form, types: types)
+    let allTypes = shape.table?.types ?? []
+    typeNames = allTypes.map { ResultObject.typeName($0, declared: declared, form: form) }
+    let preparing = Preparing(types: types, typeCount: allTypes.count)
+    parts = shape.members.compactMap { preparing.part($0, isDynamic: shape.type == nil) }
+    let all = shape.expands.map { expand in
+      ResultExpand(
+        expand, options: expand.options ?? options?.options(of: expand), typeCount: allTypes.count, types: types,
+        depth: depth + 1)
+    }
+    expands = all.filter { $0.expand.path.count == 1 || form.isVerbose }
+    innerExpands = Dictionary(grouping: all.filter { $0.expand.path.count > 1 && !form.isVerbose }) {
+      $0.expand.path.dropLast().joined(separator: "/")
+    }
+    let shown = ResultObject.complexPaths(parts)
+    hiddenPaths = innerExpands.keys.filter { !shown.contains($0) }.sorted()
+    hidesKey = showsID || ResultObject.hidesKey(shape)
+    links = ResultObject.links(shape, options: options, form: form)
+  }
+
+  private static func complexPaths(_ parts: [Part]) -> [String] {
+    parts.flatMap { part -> [String] in
+      guard case .complex(_, _, let inner, _, let path) = part.kind else { return [] }
+      return [path] + complexPaths(inner)
+    }
+  }
+
+  private static func typeName(_ type: EdmStructure, declared: EdmStructure?, form: ResultForm) -> [UInt8] {
+    if form.isVerbose { return Array(type.name.utf8) }
+    let isShown = form.metadata == .full || form.metadata == .minimal && type.name != declared?.name
+    return isShown ? Array("\"\(form.control)type\":\"#\(type.name)\",".utf8) : []
+  }
+
+  private static func hidesKey(_ shape: ReadShape) -> Bool {
+    guard let table = shape.table else { return false }
+    let shown = Set(shape.members.map(\.name))
+    return table.key.contains { !(table.columns[$0].path.first.map(shown.contains) ?? true) }
+  }
+
+  /// Links of what is neither expanded nor left out by `$select`.
+  private static func links(_ shape: ReadShape, options: ODataBoundOptions?, form: ResultForm) -> [Link] {
+    guard form.isVerbose || form.metadata == .full, let table = shape.table else { return [] }
+    let selected = options?.select ?? []
+    let names = Set(selected.compactMap { ResultPath.names($0.path).last })
+    let showsAll = selected.isEmpty || names.contains("*") && !form.isVerbose
+    return table.navigations.compactMap { navigation in
+      guard navigation.path.count == 1, showsAll || names.contains(navigation.property.name) else { return nil }
+      if form.isVerbose, shape.expands.contains(where: { $0.path == navigation.path }) { return nil }
+      let owners = table.typeNumbers(derivedFrom: navigation.declaringType)
+      let isAll = owners.count == table.types.count
+      return Link(
+        name: navigation.property.name, types: isAll ? [] : table.types.indices.map { owners.contains($0) })
+    }
+  }
+
+  /// Makes parts of members.
+  struct Preparing {
+    let types: ResultTypes
+    let typeCount: Int
+
+    func part(_ member: ReadMember, isDynamic: Bool, below path: String = "") -> Part? {
+      var part = prepared(member, isDynamic: isDynamic, below: path)
+      if let presence = member.presence, let value = member.kind.value { part?.presence = (presence, value) }
+      return part
+    }
+
+    private func prepared(_ member: ReadMember, isDynamic: Bool, below path: String) -> Part? {
+      let isAnnotation = member.name.hasPrefix("@")
+      if isAnnotation, types.form.isVerbose { return nil }
+      let owners = ResultObject.flags(member.types, count: typeCount)
+      let name = quoted(member.name)
+      switch member.kind {
+      case .column(let column, .stream):
+        return Part(name: [], kind: .stream(column, member.name), types: owners)
+      case .column(let column, let storage):
+        let cell = ResultCell(storage, type: member.type, form: types.form, types: types)
+        let type = isAnnotation ? [] : typed(member, isDynamic)
+        return Part(name: type + name, kind: .cell(column, cell), types: owners)
+      case .complex(let marker, let members):
+        let declared = member.type.structure
+        let own = path.isEmpty ? member.name : "\(path)/\(member.name)"
+        let known = members.filter { $0.kind.isCell }
+        let isMixed = typeCount > 0 && known.contains { declared?.property($0.name) == nil }
+        return Part(
+          name: name,
+          kind: .complex(
+            marker, declared, members.compactMap { part($0, isDynamic: false, below: own) },
+            names: isMixed ? members.map(\.name) : [], path: own),
+          types: owners)
+      case .dynamic(let column, let only):
+        return Part(name: [], kind: .dynamic(column, only), types: owners)
+      case .link(let shape):
+        let identity = ResultIdentity(shape, place: ResultExpand.place(shape), form: types.form, types: types)
+        let name = types.form.isVerbose ? member.name : "\(member.name)\(types.form.control)navigationLink"
+        return Part(name: quoted(name), kind: .link(identity), types: owners)
+      }
+    }
+
+    private func quoted(_ name: String) -> [UInt8] {
+      var out = ResultBytes()
+      out.string(name)
+      out.append(UInt8(ascii: ":"))
+      return out.takeAll()
+    }
+
+    /// `"Name@odata.type":"#Type",` where the form shows it.
+    private func typed(_ member: ReadMember, _ isDynamic: Bool) -> [UInt8] {
+      guard !types.form.isVerbose, types.form.metadata != .none else { return [] }
+      let type = types.type(member.type)
+      guard let name = type.name, types.showsType(type, isDynamic: isDynamic) else { return [] }
+      return quoted(member.name + types.form.control + "type") + Array("\"#\(name)\",".utf8)
+    }
+  }
+
+  /// Whether each type number is among some; empty for all.
+  static func flags(_ types: Set<Int>?, count: Int) -> [Bool] {
+    guard let types else { return [] }
+    return (0..<max(count, (types.max() ?? 0) + 1)).map { types.contains($0) }
+  }
+}
+
+/// A navigation property in line, prepared for writing.
+final class ResultExpand: Sendable {
+  let expand: ReadExpand
+  let options: ODataBoundOptions?
+  let types: [Bool]
+  /// What its rows are written by; nil for counts.
+  let object: ResultObject?
+  /// What the URL of the navigation property ends in.
+  let path: [UInt8]
+  /// The member's name.
+  let name: String
+  /// What an entity of any type begins with: a context of its own (JSON Format 4.01 §4.6.1).
+  let context: [UInt8]
+  /// `"Name@odata.context":"…",` of a collection that was made; empty for others.
+  let ownContext: [UInt8]
+  /// Statements of this place alone, told apart by white space at their end: one that is running cannot run within
+  /// itself.
+  let sql: String
+  let countSQL: String?
+
+  init(
+    _ expand: ReadExpand, options: ODataBoundOptions?, typeCount: Int, types: ResultTypes, depth: Int
+  ) {
+    self.expand = expand
+    self.options = options
+    self.types = ResultObject.flags(expand.types, count: typeCount)
+    // In a complex value the last step is the member's name; verbose entries have no such members.
+    name = types.form.isVerbose ? expand.path.joined(separator: "/") : expand.path.last ?? ""
+    path = Array(expand.path.joined(separator: "/").utf8)
+    let space = String(repeating: " ", count: depth)
+    sql = expand.plan.sql + space
+    countSQL = expand.plan.count.map { $0.sql + space }
+    context = ResultExpand.context(expand, types.form)
+    ownContext = ResultExpand.ownContext(expand, name, options, types.form)
+    switch expand.plan.content {
+    case .objects(let inner), .references(let inner):
+      let isContained = inner.table?.isContained == true
+      object = ResultObject(
+        inner, options: options,
+        place: isContained ? .contained(path, isCollection: expand.isCollection) : ResultExpand.place(inner),
+        declared: expand.only == nil ? inner.type ?? inner.table?.type : nil, types: types, depth: depth,
+        showsID: expand.only != nil)
+    case .value, .count, .media: object = nil
+    }
+  }
+
+  private static func ownContext(
+    _ expand: ReadExpand, _ name: String, _ options: ODataBoundOptions?, _ form: ResultForm
+  ) -> [UInt8] {
+    guard !form.isVerbose, form.metadata != .none,
+      let fragment = ResultContext.fragment(expand, options, form.version)
+    else { return [] }
+    var out = ResultBytes()
+    out.string("\(name)\(form.control)context")
+    out.append(UInt8(ascii: ":"))
+    out.string("\(form.serviceRoot)$metadata#\(fragment)")
+    out.append(UInt8(ascii: ","))
+    return out.takeAll()
+  }
+
+  private static func context(_ expand: ReadExpand, _ form: ResultForm) -> [UInt8] {
+    guard expand.only != nil, !form.isVerbose, form.metadata != .none, case .objects(let shape) = expand.plan.content,
+      let table = shape.table
+    else { return [] }
+    var out = ResultBytes()
+    out.append("\"\(form.control)context\":")
+    let list = ResultContext.list(shape, expand.options, form.version)
+    let fragment =
+      switch table.place {
+      case .entitySet(let name): name + list + "/$entity"
+      case .singleton(let name): name + list
+      case .containment, .type: table.type.name + list
+      }
+    out.string("\(form.serviceRoot)$metadata#\(fragment)")
+    out.append(UInt8(ascii: ","))
+    return out.takeAll()
+  }
+
+  /// Where the entities of a shape have their canonical URLs, apart from the way to them.
+  static func place(_ shape: ReadShape) -> ResultIdentity.Place {
+    switch shape.table?.place {
+    case .entitySet(let name)?: .set(Array(name.utf8))
+    case .singleton(let name)?: .single(Array(name.utf8))
+    case .containment?, .type?, nil: .unknown
+    }
+  }
+}
+
+extension ReadMember.Kind {
+  /// The column that is null where there is no value.
+  var value: Int32? {
+    switch self {
+    case .column(let column, _), .complex(let column, _), .dynamic(let column, _): column
+    case .link: nil
+    }
+  }
+
+  /// Whether it is a member of its own: undeclared ones are many.
+  fileprivate var isCell: Bool { if case .dynamic = self { false } else { true } }
+}

@@ -1,0 +1,272 @@
+import LarderOData
+import LarderStorage
+
+/// What JSON in a column is made of, as far as it decides on the spelling.
+indirect enum ResultType: Sendable {
+  case primitive(EdmPrimitiveType)
+  case enumeration(ODataEnumNames)
+  case structure(EdmStructure)
+  case untyped
+  case collection(ResultType)
+
+  /// The name behind `#` in `@odata.type`: built-in types without `Edm.` (JSON Format 4.01 §4.6.3).
+  var name: String? {
+    switch self {
+    case .primitive(let type): type.rawValue
+    case .enumeration(let names): names.typeName
+    case .structure(let type): type.name
+    case .untyped: nil
+    case .collection(let item): item.name.map { "Collection(\($0))" }
+    }
+  }
+}
+
+/// An enumeration's name, and the names of its values.
+struct ODataEnumNames: Sendable {
+  let typeName: String
+  private let type: EdmEnumType
+
+  init(_ type: EdmEnumType) {
+    typeName = type.qualifiedName
+    self.type = type
+  }
+
+  /// The value of a member's name, or of several joined by commas; nil for other texts.
+  func value(_ text: String) -> Int64? { try? EnumerationValue.read(text, type) }
+
+  /// The members that a value stands for, joined by commas: one with that value, with flags those that make it up; nil
+  /// where there are none.
+  func name(_ value: Int64) -> String? {
+    if let member = type.member(value: value) { return member.name }
+    guard type.isFlags, value > 0 else { return nil }
+    var rest = value
+    var chosen: [String] = []
+    for member in type.members.sorted(by: { $0.value > $1.value }) {
+      guard member.value > 0, value & member.value == member.value, rest & member.value != 0 else { continue }
+      chosen.append(member.name)
+      rest &= ~member.value
+    }
+    return rest == 0 ? chosen.reversed().joined(separator: ",") : nil
+  }
+}
+
+/// Writes JSON that is kept in columns in the spelling that a form asks for.
+struct ResultTypes: Sendable {
+  let model: EdmModel
+  let form: ResultForm
+
+  private static let maximumDepth = 100
+
+  init(model: EdmModel, form: ResultForm) {
+    self.model = model
+    self.form = form
+  }
+
+  /// JSON of a column.
+  static func node(_ bytes: [UInt8]) throws -> JSONNode {
+    do { return try JSONNode(bytes) } catch {
+      throw OfflineODataError(.storeDamaged, "A column of the store holds JSON that cannot be read: \(error)")
+    }
+  }
+
+  func type(_ type: ODataBoundType) -> ResultType {
+    let item: ResultType =
+      switch type.item {
+      case .primitive(let type): .primitive(type)
+      case .definition(let definition): .primitive(definition.definition.underlyingType)
+      case .enumeration(let type): enumeration(type.enumeration)
+      case .structure(let structure): .structure(structure)
+      case .shape(let shape): shape.base.map { .structure($0) } ?? .untyped
+      case .undeclared(let name): self.type(EdmTypeReference(name))
+      case .untyped, .null, .abstract: .untyped
+      }
+    return type.isCollection ? .collection(item) : item
+  }
+
+  func type(_ reference: EdmTypeReference) -> ResultType {
+    let item: ResultType
+    switch reference.item {
+    case .primitive(let type): item = .primitive(type)
+    case .named(let name):
+      if let definition = model.typeDefinition(name) {
+        item = .primitive(definition.underlyingType)
+      } else if let type = model.enumType(name) {
+        item = enumeration(type)
+      } else {
+        item = model.structure(name).map { .structure($0) } ?? .untyped
+      }
+    case .abstract, .collection: item = .untyped
+    }
+    return reference.isCollection ? .collection(item) : item
+  }
+
+  private func enumeration(_ type: EdmEnumType) -> ResultType {
+    .enumeration(ODataEnumNames(type))
+  }
+
+  /// Whether JSON of the type is the answer's as it is kept.
+  func isVerbatim(_ type: ResultType) -> Bool {
+    guard !form.isVerbose else { return false }
+    switch type {
+    case .collection(let item): return isVerbatim(item)
+    case .primitive(let type):
+      switch type {
+      case .decimal, .dateTime: return false
+      case .int64: return !form.isIEEE754Compatible
+      default: return true
+      }
+    case .enumeration, .structure, .untyped: return false
+    }
+  }
+
+  // MARK: Writing
+
+  /// Writes a value by its type.
+  func write(_ node: JSONNode, as type: ResultType, into out: inout ResultBytes) throws {
+    try write(node, as: type, depth: 0, into: &out)
+  }
+
+  private func write(_ node: JSONNode, as type: ResultType, depth: Int, into out: inout ResultBytes) throws {
+    guard depth < ResultTypes.maximumDepth else {
+      throw OfflineODataError(.storeDamaged, "JSON in the store is nested deeper than \(ResultTypes.maximumDepth)")
+    }
+    switch (node, type) {
+    case (.null, _): out.append(literal: "null")
+    case (.array(let items), _):
+      var item = type
+      if case .collection(let inner) = type { item = inner }
+      out.append(form.isVerbose ? "{\"results\":[" : "[")
+      for node in items {
+        try write(node, as: item, depth: depth + 1, into: &out)
+        out.append(UInt8(ascii: ","))
+      }
+      out.close(UInt8(ascii: "]"))
+      if form.isVerbose { out.append(UInt8(ascii: "}")) }
+    case (.object(let members), .primitive(let type)) where type.rawValue.hasPrefix("Geo"):
+      try verbatim(members, depth: depth, into: &out)
+    case (.object(let members), .structure(let declared)):
+      try object(members, declared: declared, depth: depth, into: &out)
+    case (.object(let members), _): try object(members, declared: nil, depth: depth, into: &out)
+    case (_, .primitive(let type)): try scalar(node, type, into: &out)
+    case (.number(let text), .enumeration(let names)): out.string(Int64(text).flatMap(names.name) ?? text)
+    case (.string(let text), _): out.string(text)
+    case (.number(let text), _): out.append(text)
+    case (.boolean(let flag), _): out.append(flag ? "true" : "false")
+    }
+  }
+
+  private func verbatim(_ members: [JSONNode.Member], depth: Int, into out: inout ResultBytes) throws {
+    var writer = JSONWriter()
+    writer.node(.object(members))
+    out.append(writer.bytes)
+  }
+
+  private func scalar(_ node: JSONNode, _ type: EdmPrimitiveType, into out: inout ResultBytes) throws {
+    switch (node, type) {
+    case (.number(let text), .int64), (.string(let text), .int64), (.number(let text), .decimal),
+      (.string(let text), .decimal):
+      var text = text
+      text.withUTF8 { unsafe ResultCell.decimal($0, isQuoted: form.quotesExactNumbers, into: &out) }
+    case (.string(let text), .dateTime) where !form.isVerbose: out.string(text + "Z")
+    case (.string(let text), .dateTime), (.string(let text), .dateTimeOffset), (.string(let text), .date),
+      (.string(let text), .timeOfDay), (.string(let text), .binary):
+      if form.isVerbose { try write(text, as: type, into: &out) } else { out.string(text) }
+    case (.string(let text), _): out.string(text)
+    case (.number(let text), _): out.append(text)
+    case (.boolean(let flag), _): out.append(flag ? "true" : "false")
+    default: out.append(literal: "null")
+    }
+  }
+
+  /// Writes the text of a type that V2 spells otherwise; one that cannot be read is written as it is.
+  func write(_ text: String, as type: EdmPrimitiveType, into out: inout ResultBytes) throws {
+    let value: ODataValue?
+    switch type {
+    case .date: value = ODataDate(text).map { .dateTime(ODataDateTime(date: $0)) }
+    case .timeOfDay:
+      value = ODataTimeOfDay(text).flatMap { time in
+        let seconds = Int64(time.hour) * 3600 + Int64(time.minute) * 60 + Int64(time.second)
+        return ODataDuration(seconds: seconds, picoseconds: Int64(clamping: time.picosecond)).map { .duration($0) }
+      }
+    default: value = try? ODataValue(text: text, type: type)
+    }
+    guard let value else { return out.string(text) }
+    var writer = JSONWriter()
+    do { try value.write(to: &writer, format: form.format) } catch { return out.string(text) }
+    out.append(writer.bytes)
+  }
+
+  /// An object and its properties; control information in it is rewritten for the form.
+  private func object(
+    _ members: [JSONNode.Member], declared: EdmStructure?, depth: Int, into out: inout ResultBytes
+  ) throws {
+    var actual = declared
+    if let name = ResultTypes.typeName(members, on: "") { actual = model.structure(name) ?? declared }
+    out.append(UInt8(ascii: "{"))
+    typeName(actual: actual, declared: declared, into: &out)
+    try self.members(members, of: actual, depth: depth, into: &out)
+    out.close(UInt8(ascii: "}"))
+  }
+
+  /// The type of a complex value where the form shows it, and a comma.
+  func typeName(actual: EdmStructure?, declared: EdmStructure?, into out: inout ResultBytes) {
+    guard let actual else { return }
+    if form.isVerbose {
+      out.append("\"__metadata\":{\"type\":\"\(actual.name)\"},")
+    } else if form.metadata == .full || form.metadata == .minimal && actual.name != declared?.name {
+      out.append("\"\(form.control)type\":\"#\(actual.name)\",")
+    }
+  }
+
+  /// Properties, each with a comma; `only` leaves out those it does not name.
+  func members(
+    _ members: [JSONNode.Member], of structure: EdmStructure?, only: Set<String>? = nil, depth: Int = 0,
+    into out: inout ResultBytes
+  ) throws {
+    for member in members where !member.name.contains("@") {
+      if let only, !only.contains(member.name) { continue }
+      var type = ResultType.untyped
+      var isDynamic = true
+      if let property = structure?.property(member.name) {
+        type = self.type(property.type)
+        isDynamic = false
+      } else if let name = ResultTypes.typeName(members, on: member.name) {
+        type = self.type(EdmTypeReference(name))
+      }
+      if let name = type.name, !form.isVerbose, showsType(type, isDynamic: isDynamic) {
+        out.string("\(member.name)\(form.control)type")
+        out.append(":\"#\(name)\",")
+      }
+      out.string(member.name)
+      out.append(UInt8(ascii: ":"))
+      try write(member.value, as: type, depth: depth + 1, into: &out)
+      out.append(UInt8(ascii: ","))
+    }
+  }
+
+  /// Whether a property of the type has `Name@odata.type` before it (JSON Format 4.01 §3.1 and §4.6.3).
+  func showsType(_ type: ResultType, isDynamic: Bool) -> Bool {
+    switch form.metadata {
+    case .none: return false
+    case .minimal: guard isDynamic else { return false }
+    case .full: break
+    }
+    switch type {
+    case .primitive(.string), .primitive(.boolean), .structure, .untyped: return false
+    case .primitive(.double): return isDynamic
+    case .primitive(.stream): return false
+    default: return true
+    }
+  }
+
+  /// What `@odata.type` says, of the object or of a property in it; without `#`.
+  static func typeName(_ members: [JSONNode.Member], on property: String) -> String? {
+    for spelling in ["@odata.type", "@type"] {
+      guard let found = members.first(where: { $0.name == property + spelling })?.value.string else { continue }
+      guard let hash = found.lastIndex(of: "#") else { return found }
+      let name = found[found.index(after: hash)...]
+      return name.hasPrefix("Collection(") || name.contains(".") ? String(name) : "Edm." + name
+    }
+    return nil
+  }
+}

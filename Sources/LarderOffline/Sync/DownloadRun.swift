@@ -1,0 +1,359 @@
+import LarderCore
+import LarderHTTP
+import LarderOData
+import LarderODataXML
+import LarderService
+import LarderStorage
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// Carries out what a ``DownloadMachine`` decides for one defining query: asks the service, stages what comes, makes it
+/// what readers see. Holds nothing of the file while it waits for the service.
+struct DownloadRun: Sendable {
+  let query: DefiningQueryRow
+  let bound: BoundDefiningQuery
+  let store: OpenStore
+  /// Where rows stand in the answers of the store's defining queries.
+  let places: [Int64: QueryPlaces]
+  /// Whether delta links, ETags and what was staged are passed over, and everything is read.
+  let isWhole: Bool
+  /// Those of the download that this is a part of.
+  let marks: DownloadMarks
+  /// Told of progress, often.
+  let tell: @Sendable (OfflineODataProgress) -> Void
+
+  /// What a course knows while it runs.
+  private struct Run {
+    var machine: DownloadMachine
+    var staging: (any DownloadStaging)?
+    var outcome: OfflineODataQueryOutcome
+    var progress: OfflineODataProgress
+    var result: DownloadResult?
+    var failure: OfflineODataError?
+    /// Rows that this download has made what readers see.
+    var finished: Int64 = 0
+    /// What this download has found out about the service's links.
+    var learnedLinks: LinkMemory?
+    /// Values with more digits than their type has.
+    var fineValues = FineValues()
+  }
+
+  private var pages: PageURL { PageURL(query: query.url, version: bound.traits.version, key: bound.key) }
+
+  /// Downloads the query. Everything that goes wrong is in the outcome.
+  func run() async -> OfflineODataQueryOutcome {
+    var run = Run(
+      machine: machine(), outcome: OfflineODataQueryOutcome(name: query.name),
+      progress: OfflineODataProgress(.reading, query: query.name))
+    do {
+      let links = try await store.linkMemory()
+      if let links { run.machine.memory.links = links }
+      defer { run.learnedLinks = run.machine.memory.links == links ? nil : run.machine.memory.links }
+      if let container = bound.container, try await store.isDeletedHere(container) {
+        run.outcome.notes.append(DownloadNote.containerDeleted.description)
+        run.result = DownloadResult(way: .condition, isUnchanged: true)
+      } else {
+        let resumed = isWhole ? nil : try await ReplicaStaging.resume(query, bound, places, store.replica)
+        run.staging = resumed?.0
+        try await course(&run, resumed?.1)
+      }
+      // Nothing may have come.
+      if run.failure == nil { try await marks.begin(store.replica) }
+      if query.streams, run.failure == nil { try await streams(&run) }
+    } catch {
+      run.failure = OfflineODataError(below: error)
+    }
+    // Where the download was cut or given up, rows of its last pages may be on their way to the file.
+    await run.staging?.settle()
+    do throws(StorageError) {
+      try await store.replica.setFacts(JSONSettings.encode(run.machine.memory), of: query.id)
+      if let links = run.learnedLinks {
+        try await store.replica.set(LinkMemory.setting, to: .text(JSONSettings.encode(links)))
+      }
+    } catch { run.failure = run.failure ?? OfflineODataError(error) }
+    run.outcome.error = run.failure
+    if let first = run.fineValues.first {
+      run.outcome.notes.append(DownloadNote.fineValues(first: first, count: run.fineValues.count).description)
+    }
+    if let result = run.result { run.outcome.way = OfflineODataDownloadStrategy(result) }
+    run.progress.step = .done
+    tell(run.progress)
+    return run.outcome
+  }
+
+  private func machine() -> DownloadMachine {
+    let root = store.root
+    // Rows that did not change are not those of the entity that contains them now: it may be another row.
+    let isOfSet = bound.container == nil && !isWhole
+    let known = DownloadMachine.Known(
+      deltaLink: isWhole ? nil : query.deltaLink, etag: isOfSet ? query.etag : nil,
+      lastModified: isOfSet ? query.lastModified : nil,
+      now: store.now, oldestStaging: store.oldestStaging)
+    var memory = query.memory ?? QueryMemory()
+    if isWhole { memory.unusableDeltas = 0 }
+    let rules = LinkRules(origin: root.origin.text, root: root.url.absoluteString, query: root.query)
+    let url = (try? root.absoluteText(query.url)) ?? query.url
+    return DownloadMachine(traits: bound.traits, known: known, memory: memory, links: rules, url: url)
+  }
+
+  private func course(_ run: inout Run, _ position: DownloadPosition?) async throws {
+    var actions = run.machine.take(.start(position))
+    while !actions.isEmpty {
+      let action = actions.removeFirst()
+      if let input = try await perform(action, &run) { actions = run.machine.take(input) }
+    }
+  }
+
+  private func perform(_ action: DownloadMachine.Action, _ run: inout Run) async throws -> DownloadMachine.Input? {
+    switch action {
+    case .begin(let kind):
+      await run.staging?.settle()
+      run.staging = try await ReplicaStaging.begin(kind, query, bound, places, store)
+      run.progress.step = kind == .whole ? .reading : .changes
+      run.progress.rows = 0
+      run.progress.totalRows = nil
+      run.outcome.rows = run.finished
+      tell(run.progress)
+    case .wait(let pause): try await store.conversation.options.environment.sleep(pause)
+    case .note(let note): run.outcome.notes.append(note.description)
+    case .discard:
+      try await run.staging?.discard()
+      run.staging = nil
+    case .end(let result): run.result = result
+    case .fail(let error): run.failure = error
+    case .ask(let request): return try await ask(request, &run)
+    case .finish(let ending): return try await finish(ending, &run)
+    case .compareCounts: return try await compareCounts()
+    }
+    return nil
+  }
+
+  // MARK: Asking
+
+  private func ask(_ request: PageRequest, _ run: inout Run) async throws -> DownloadMachine.Input {
+    try Task.checkCancellation()
+    let response: ODataMediaResponse
+    do throws(ODataServiceError) {
+      response = try await store.conversation.streamAnswer(to: pages.request(request))
+    } catch { return try input(of: error, to: request) }
+    if response.httpStatus == 204, bound.mayBeNull, !request.isLink { return .page(PageFacts(stagedRows: 0)) }
+    guard let otherKind = otherKind(response, request) else { return try await stage(response, of: request, &run) }
+    response.body.cancel()
+    return otherKind
+  }
+
+  /// What an answer means that holds no rows, by its status and type; nil for one that may hold some. That rows are not in it
+  /// says nothing of them.
+  private func otherKind(_ response: ODataMediaResponse, _ request: PageRequest) -> DownloadMachine.Input? {
+    let type = DownloadRun.mediaType(response)
+    func error(_ found: String) -> OfflineODataError {
+      OfflineODataError(.malformedAnswer, "expected \(content(request).rawValue), found \(found)")
+    }
+    switch response.httpStatus {
+    case 200, 203, 206: break
+    case let status:
+      return .unusable(error("an answer without \(status == 204 ? "content" : "a result") (HTTP \(status))"))
+    }
+    if WebPage.isType(type) { return .unusable(error("a web page (\(type))")) }
+    guard request.form == .json, type.contains("xml") else { return nil }
+    let atom = error("\(type), where JSON was asked for")
+    // A service that speaks no JSON says so by its answer, too.
+    return bound.traits.version < .v4 && !request.isDelta ? .refused(status: 406, atom) : .unusable(atom)
+  }
+
+  private func content(_ request: PageRequest) -> PageForm.Content {
+    if request.isDelta || bound.tellsChanges { return .changes }
+    return bound.traits.isCollection ? .collection : .entity
+  }
+
+  private static func mediaType(_ response: ODataMediaResponse) -> String {
+    (response.contentType ?? "").prefix { $0 != ";" }.lowercased()
+  }
+
+  private func input(of error: ODataServiceError, to request: PageRequest) throws -> DownloadMachine.Input {
+    if error.isCancelled { throw CancellationError() }
+    let told = OfflineODataError(error)
+    switch error.category {
+    case .http(304, _):
+      // A delta link is a condition itself.
+      guard request.isDelta || request.etag != nil || request.lastModified != nil else {
+        return .unusable(OfflineODataError(.malformedAnswer, told.errorMessage))
+      }
+      return .notModified
+    case .http(let status, _): return .refused(status: status, told)
+    case .authentication, .csrf: return .refused(status: 401, told)
+    case .communication: return .failed(told, isCut: false, rows: 0)
+    default: throw told
+    }
+  }
+
+  private func stage(
+    _ response: ODataMediaResponse, of request: PageRequest, _ run: inout Run
+  ) async throws -> DownloadMachine.Input {
+    let field = (etag: response.etag, lastModified: response.fields[.lastModified])
+    let machine = run.machine
+    var page = arriving(response, content(request), run.progress) { facts in
+      var facts = facts
+      (facts.etag, facts.lastModified) = field
+      return machine.position(behind: facts).map(JSONSettings.encode)
+    }
+    page.isCounted = machine.countsNextPage
+    do {
+      guard let (staged, bytes) = try await run.staging?.page(page) else { throw DownloadRun.nothingStaged }
+      var facts = staged
+      (facts.etag, facts.lastModified) = field
+      // Pages may overlap: a row counts once.
+      let earlier = run.staging?.earlierRows ?? 0
+      run.outcome.rows = facts.ownRows.map { run.finished + $0 - earlier } ?? run.outcome.rows + facts.rows
+      run.outcome.pages += 1
+      run.fineValues.add(facts.fineValues)
+      run.progress.rows = facts.ownRows ?? run.progress.rows + facts.rows
+      run.progress.totalRows = facts.count ?? run.progress.totalRows
+      count(bytes, &run)
+      return .page(facts)
+    } catch { return try broken(error) }
+  }
+
+  private static let nothingStaged = OfflineODataError(.internalFailure, "Nothing is staged")
+
+  private func count(_ bytes: Int64, _ run: inout Run) {
+    run.outcome.bytes += bytes
+    run.progress.bytes += bytes
+    tell(run.progress)
+  }
+
+  private func arriving(
+    _ response: ODataMediaResponse, _ content: PageForm.Content, _ progress: OfflineODataProgress,
+    countsRows: Bool = true, position: @escaping @Sendable (PageFacts) -> String?
+  ) -> ArrivingPage {
+    let form = PageForm(
+      isAtom: DownloadRun.mediaType(response).contains("xml"), url: nil, status: response.httpStatus,
+      contentType: response.contentType, version: version(response), content: content,
+      protocolVersion: protocolVersion(response))
+    return ArrivingPage(body: response.body, form: form, position: position) { [tell] bytes, rows in
+      var now = progress
+      now.bytes += bytes
+      // Until the page is whole, nobody knows which of its rows were there before.
+      if countsRows { now.rows = min(now.rows + rows, max(now.rows, now.totalRows ?? .max)) }
+      tell(now)
+    }
+  }
+
+  /// What a page that could not be read to its end means.
+  private func broken(_ error: any Error) throws -> DownloadMachine.Input {
+    if Task.isCancelled || error is CancellationError { throw CancellationError() }
+    let told = OfflineODataError(below: error)
+    switch error {
+    case HTTPTransportError.cancelled: throw CancellationError()
+    case let error as HTTPTransportError where error.isTransient: return .failed(told, isCut: true, rows: 0)
+    case is HTTPTransportError: return .failed(told, isCut: false, rows: 0)
+    case is StorageError: throw told
+    case is PayloadError: return .unusable(told)
+    case is AtomError, is RowCollectorError, is ColumnValueError:
+      return .unusable(OfflineODataError(.malformedAnswer, cause: error))
+    default:
+      if told.category == .serverSideError { return .unusable(told) }
+      throw told
+    }
+  }
+
+  private func version(_ response: ODataMediaResponse) -> ODataVersion {
+    let said = response.fields[.odataVersion] ?? response.fields[.dataServiceVersion]
+    return said.flatMap(ODataVersion.init(header:)) ?? bound.traits.version
+  }
+
+  /// The protocol that an answer has to be in: the service's, where a V2 service may answer in V3, which it was offered.
+  private func protocolVersion(_ response: ODataMediaResponse) -> ODataVersion {
+    let version = version(response)
+    return bound.traits.version < .v4 && version < .v4 ? max(version, bound.traits.version) : bound.traits.version
+  }
+
+  // MARK: Finishing
+
+  private func finish(_ ending: DownloadMachine.Ending, _ run: inout Run) async throws -> DownloadMachine.Input {
+    guard let staging = run.staging else { throw DownloadRun.nothingStaged }
+    do {
+      var links = InlineLinks()
+      while let inline = try await staging.nextInlinePage() { try await read(inline, staging, &links, &run) }
+      run.progress.step = .committing
+      tell(run.progress)
+      let now = Double(store.conversation.options.environment.unixSeconds)
+      let outcome = try await staging.finish(ending, at: now, marks: marks)
+      if !outcome.conflicts.isEmpty {
+        run.outcome.notes.append(DownloadNote.changedBelow(outcome.conflicts.count).description)
+      }
+      run.outcome.conflicts += outcome.noticed
+      run.staging = nil
+      run.finished = run.outcome.rows
+      return outcome.isIncomplete ? .incomplete : .finished
+    } catch { return try broken(error) }
+  }
+
+  /// Reads a part of a collection in line that the service has put behind a link of its own.
+  private func read(
+    _ inline: InlinePage, _ staging: any DownloadStaging, _ links: inout InlineLinks, _ run: inout Run
+  ) async throws {
+    try Task.checkCancellation()
+    guard let link = run.machine.links.resolve(inline.link, from: run.machine.url) else {
+      throw OfflineODataError(.foreignLink)
+    }
+    guard links.insert(link) else { throw OfflineODataError(.endlessPages) }
+    let request = PageRequest(place: .link(link), form: run.machine.memory.speaksAtom ? .atom : .json)
+    let response = try await store.conversation.streamAnswer(to: pages.request(request))
+    if case .unusable(let error)? = otherKind(response, request) { throw error }
+    // Its rows are none of the query's own.
+    let page = arriving(response, .collection, run.progress, countsRows: false) { _ in nil }
+    let (new, bytes) = try await staging.inlinePage(inline, page)
+    count(bytes, &run)
+    guard links.note(inline, new: new) else { throw OfflineODataError(.endlessPages) }
+  }
+
+  /// Fetches the bytes of media that the rows tell of.
+  private func streams(_ run: inout Run) async throws {
+    run.progress.step = .streams
+    let before = run.progress
+    let tell = tell
+    let bytes = try await StreamDownload(store: store, isWhole: isWhole).run(bound, query: query.id) { bytes in
+      var now = before
+      now.bytes += bytes
+      tell(now)
+    }
+    run.outcome.bytes += bytes
+    run.progress.bytes += bytes
+  }
+
+  private func compareCounts() async throws -> DownloadMachine.Input {
+    try Task.checkCancellation()
+    let here = try await store.replica.rowCount(of: query.id, in: bound.table.number)
+    do throws(ODataServiceError) {
+      let answer = try await store.conversation.send(ODataSingleRequest(.read, pages.count, useCache: false))
+      guard case .count(let count) = try answer.payload() else { return .counted(service: nil, here: here) }
+      return .counted(service: count, here: here)
+    } catch {
+      if error.isCancelled { throw CancellationError() }
+      return .counted(service: nil, here: here)
+    }
+  }
+}
+
+extension OpenStore {
+  /// What the service has been found to refuse on its own links; nil where nothing is known.
+  func linkMemory() async throws(StorageError) -> LinkMemory? {
+    guard case .text(let text)? = try await replica.setting(LinkMemory.setting) else { return nil }
+    return JSONSettings.decode(LinkMemory.self, text)
+  }
+}
+
+extension OfflineODataDownloadStrategy {
+  init(_ result: DownloadResult) {
+    switch result.way {
+    case .changes: self = .changes
+    case .whole: self = .whole
+    case .condition: self = .notModified
+    }
+  }
+}

@@ -1,0 +1,293 @@
+/// The course of one upload, as a pure state machine: what is sent next, alone or in a batch, and what waits.
+///
+/// A unit is `waiting` until all that it depends on is done, then `ready`. One that is in doubt is `resolving` first.
+/// `sending` leaves by a ``UnitOutcome`` to `done`, `archived`, `gone`, back to `ready` or `waiting`, or to `resolving`.
+/// Units behind an archived one are `held`. Batches go one after another, so that the service sees the changes in the
+/// order in which they were made; single requests go in lanes. Whoever asks ``dependents(of:)`` before it writes an outcome
+/// down writes the same as the machine thinks.
+struct UploadMachine: Sendable {
+  /// What happened.
+  enum Input: Sendable {
+    case begin
+    /// What became of units that were sent.
+    case sent([Int64: UnitOutcome])
+    /// A batch failed as a whole; units that were left out of it have their own fates.
+    case refused([Int64], BatchRejection, others: [Int64: UnitOutcome] = [:])
+    /// What became of a unit that was looked up, or put into the archive.
+    case resolved(Int64, UnitOutcome)
+    /// Nothing more shall begin: the caller cancels, or the service cannot be asked.
+    case stop
+  }
+
+  /// What to do.
+  enum Action: Sendable, Hashable {
+    /// Find out what became of a unit.
+    case resolve(Int64)
+    /// Send a unit by itself.
+    case sendAlone(Int64)
+    /// Send units as one batch.
+    case sendBatch([Int64])
+    /// A unit of several requests that the service takes in no form: it goes to the archive with what depends on it.
+    case archive(Int64)
+    /// The end: nothing is on its way any more.
+    case finish
+  }
+
+  private enum Phase: Hashable { case waiting, ready, resolving, sending, done, archived, held, gone }
+
+  private struct Entry {
+    var unit: UploadUnit
+    var phase = Phase.waiting
+    /// Units that it waits for and that are not done.
+    var missing: Set<Int64>
+    var isAlone: Bool
+    /// On its way as a part of a batch.
+    var isInBatch = false
+    var sends = 0
+  }
+
+  /// How often a unit is sent in one upload: what comes back each time waits for the next one.
+  private static let mostSends = 12
+
+  let rules: UploadRules
+  /// Whether batches are used; a refusal ends that.
+  private(set) var usesBatches: Bool
+  private var entries: [Int64: Entry] = [:]
+  private var followers: [Int64: [Int64]] = [:]
+  /// Ready for a batch, and ready to go alone.
+  private var ready = OrderedIDs()
+  private var readyAlone = OrderedIDs()
+  private var doubtful = OrderedIDs()
+  /// The most units of the next batch.
+  private var limit: Int
+  private var batchTookEffect = false
+  private var fruitless = 0
+  /// Batches whose answers were none.
+  private var unreadable = 0
+  /// Refused as a batch of one, and now sent by itself.
+  private var suspect: Int64?
+  private var batchesOnTheirWay = 0
+  private var singlesOnTheirWay = 0
+  private var resolving = 0
+  private var isStopping = false
+  private var isFinished = false
+  /// Transactions that wait because the service takes no batches.
+  private(set) var unsendable: [Int64] = []
+
+  init(_ units: [UploadUnit], rules: UploadRules) {
+    self.rules = rules
+    usesBatches = rules.unitsPerBatch > 0
+    limit = max(1, rules.unitsPerBatch)
+    for unit in units {
+      entries[unit.id] = Entry(unit: unit, missing: Set(unit.after), isAlone: unit.isAlone)
+      for earlier in Set(unit.after) { followers[earlier, default: []].append(unit.id) }
+    }
+    for unit in units { release(unit.id) }
+  }
+
+  /// Takes what happened and gives what to do.
+  mutating func take(_ input: Input) -> [Action] {
+    guard !isFinished else { return [] }
+    var actions: [Action] = []
+    switch input {
+    case .begin: break
+    case .stop: isStopping = true
+    case .resolved(let id, let fate):
+      singlesOnTheirWay -= 1
+      if entries[id]?.phase == .resolving { resolving -= 1 }
+      settle(id, fate)
+    case .sent(let fates): took(fates)
+    case .refused(let ids, let refusal, let others):
+      actions += refused(ids, refusal)
+      for (id, fate) in others { settle(id, fate) }
+    }
+    actions += next()
+    if actions.isEmpty, batchesOnTheirWay == 0, singlesOnTheirWay == 0 {
+      isFinished = true
+      return [.finish]
+    }
+    return actions
+  }
+
+  /// The units behind a unit, at any distance, that are still in the queue, in their order.
+  func dependents(of id: Int64) -> [Int64] {
+    var found: Set<Int64> = []
+    var open = [id]
+    while let one = open.popLast() {
+      for follower in followers[one] ?? [] where isQueued(follower) && found.insert(follower).inserted {
+        open.append(follower)
+      }
+    }
+    return found.sorted()
+  }
+
+  private func isQueued(_ id: Int64) -> Bool {
+    switch entries[id]?.phase {
+    case .waiting, .ready, .resolving, .sending: true
+    default: false
+    }
+  }
+
+  // MARK: Fates
+
+  private mutating func took(_ fates: [Int64: UnitOutcome]) {
+    if let id = fates.keys.first, entries[id]?.isInBatch != true {
+      singlesOnTheirWay -= 1
+      // What was refused as a batch and is taken without one: it is batches that the service does not take.
+      if id == suspect, fates[id] == .done, !batchTookEffect { usesBatches = false }
+      if id == suspect { suspect = nil }
+    } else {
+      batchesOnTheirWay -= 1
+      let isProgress = fates.values.contains { $0 != .notSent && $0 != .inDoubt && $0 != .apart }
+      fruitless = isProgress ? 0 : fruitless + 1
+      if isProgress {
+        batchTookEffect = true
+        limit = min(limit * 2, max(1, rules.unitsPerBatch))
+      }
+      // A service that answers batches and does nothing of them.
+      if fruitless > 2 { usesBatches = false }
+    }
+    for (id, fate) in fates { settle(id, fate) }
+  }
+
+  private mutating func settle(_ id: Int64, _ fate: UnitOutcome) {
+    guard entries[id] != nil else { return }
+    switch fate {
+    case .done, .gone:
+      entries[id]?.phase = fate == .done ? .done : .gone
+      for follower in followers[id] ?? [] {
+        entries[follower]?.missing.remove(id)
+        release(follower)
+      }
+    case .archived:
+      let behind = dependents(of: id)
+      entries[id]?.phase = .archived
+      for follower in behind {
+        entries[follower]?.phase = .held
+        ready.remove(follower)
+        readyAlone.remove(follower)
+        doubtful.remove(follower)
+      }
+    case .again, .notSent, .apart:
+      if fate == .apart { entries[id]?.isAlone = true }
+      entries[id]?.unit.isInDoubt = false
+      entries[id]?.phase = .waiting
+      release(id)
+    case .inDoubt:
+      entries[id]?.unit.isInDoubt = true
+      entries[id]?.phase = .waiting
+      release(id)
+    case .deferred(let after):
+      entries[id]?.unit.isInDoubt = false
+      entries[id]?.phase = .waiting
+      for earlier in after where entries[earlier]?.phase != .done && entries[earlier]?.phase != .gone {
+        if entries[id]?.missing.insert(earlier).inserted ?? false { followers[earlier, default: []].append(id) }
+      }
+      release(id)
+    }
+  }
+
+  /// Makes a unit ready that waits for nothing any more.
+  private mutating func release(_ id: Int64) {
+    guard let entry = entries[id], entry.phase == .waiting else { return }
+    // What is in doubt was sent: all that it needed had taken effect.
+    guard entry.missing.isEmpty || entry.unit.isInDoubt else { return }
+    guard entry.sends < Self.mostSends else { return }
+    entries[id]?.phase = .ready
+    if entry.unit.isInDoubt {
+      doubtful.insert(id)
+    } else if entry.isAlone {
+      readyAlone.insert(id)
+    } else {
+      ready.insert(id)
+    }
+  }
+
+  // MARK: Refused batches
+
+  private mutating func refused(_ ids: [Int64], _ refusal: BatchRejection) -> [Action] {
+    batchesOnTheirWay -= 1
+    switch refusal {
+    case .unclear, .unreadable:
+      if refusal == .unreadable, !batchTookEffect {
+        unreadable += 1
+        // Twice is no accident: such a service answers what it knows nothing of.
+        if unreadable > 1 { usesBatches = false }
+      }
+      limit = max(1, ids.count / 2)
+      for id in ids { settle(id, .inDoubt) }
+      // One that fails so by itself is sent by itself, where its answer is its own.
+      if ids.count == 1, let only = ids.first { entries[only]?.isAlone = true }
+    case .unsupported:
+      usesBatches = false
+      for id in ids { settle(id, .notSent) }
+    case .refused:
+      limit = max(1, ids.count / 2)
+      guard ids.count == 1, let only = ids.first else {
+        for id in ids { settle(id, .notSent) }
+        break
+      }
+      guard let entry = entries[only], entry.unit.size == 1 || rules.splitsTransactions else {
+        singlesOnTheirWay += 1
+        return [.archive(only)]
+      }
+      entries[only]?.isAlone = true
+      suspect = suspect ?? only
+      settle(only, .notSent)
+    }
+    return []
+  }
+
+  // MARK: Choosing
+
+  private mutating func next() -> [Action] {
+    guard !isStopping else { return [] }
+    var actions: [Action] = []
+    while singlesOnTheirWay < max(1, rules.lanes), let id = doubtful.popFirst() {
+      entries[id]?.phase = .resolving
+      resolving += 1
+      singlesOnTheirWay += 1
+      actions.append(.resolve(id))
+    }
+    // Sent before the rest, it goes before the rest.
+    guard doubtful.isEmpty, resolving == 0 else { return actions }
+    actions += nextSingles()
+    if usesBatches, batchesOnTheirWay == 0, let batch = nextBatch() { actions.append(batch) }
+    return actions
+  }
+
+  private mutating func nextBatch() -> Action? {
+    let chosen = Array(ready.all.prefix(limit))
+    guard !chosen.isEmpty else { return nil }
+    for id in chosen { send(id, inBatch: true) }
+    batchesOnTheirWay += 1
+    return .sendBatch(chosen)
+  }
+
+  private mutating func nextSingles() -> [Action] {
+    var actions: [Action] = []
+    while singlesOnTheirWay < max(1, rules.lanes), let id = nextSingle(), let entry = entries[id] {
+      send(id, inBatch: false)
+      guard entry.unit.size == 1 || rules.splitsTransactions else {
+        unsendable.append(id)
+        continue
+      }
+      singlesOnTheirWay += 1
+      actions.append(.sendAlone(id))
+    }
+    return actions
+  }
+
+  private func nextSingle() -> Int64? {
+    guard !usesBatches, let first = ready.all.first else { return readyAlone.all.first }
+    return min(first, readyAlone.all.first ?? first)
+  }
+
+  private mutating func send(_ id: Int64, inBatch: Bool) {
+    ready.remove(id)
+    readyAlone.remove(id)
+    entries[id]?.phase = .sending
+    entries[id]?.sends += 1
+    entries[id]?.isInBatch = inBatch
+  }
+}

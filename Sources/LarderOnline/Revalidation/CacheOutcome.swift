@@ -1,0 +1,114 @@
+import LarderHTTP
+import LarderOData
+import LarderService
+
+/// What a server's answer means for the caller and for the cache.
+struct CacheOutcome: Sendable {
+  /// What the caller is told.
+  var response: ODataResponse
+  /// What changes in the cache.
+  var changes: [CacheChange] = []
+
+  /// Settles an answer to a plain or conditional question.
+  ///
+  /// - Parameters:
+  ///   - keys: one a part, nil where the cache takes no part.
+  ///   - cached: what the cache held when the server was asked, one a part.
+  init(
+    _ answer: ODataResponse, keys: [CacheKey?], cached: [CacheEntry?], version: ODataVersion?
+  ) throws(ODataServiceError) {
+    response = answer
+    switch answer {
+    case .single(let single):
+      let settled = settle(single, key: keys.first ?? nil, cached: cached.first ?? nil, version: version)
+      // A condition of the caller's own keeps the cache out: its 304 is the caller's to read.
+      if settled.isNotModified, settled.payloadBytes.isEmpty, keys.first ?? nil != nil, (cached.first ?? nil) == nil {
+        throw ODataServiceError(
+          .malformedAnswer("304 to a request without a condition"), operation: "read", method: .get, url: single.url,
+          response: single)
+      }
+      response = .single(settled)
+    case .batch(var batch):
+      for index in batch.slots.indices where index < keys.count {
+        batch.slots[index] = settle(
+          batch.slots[index], key: keys[index], cached: index < cached.count ? cached[index] : nil, version: version)
+      }
+      response = .batch(batch)
+    }
+  }
+
+  /// The cached answer confirmed by an empty delta: as after a 304.
+  init(unchanged cached: CacheEntry, key: CacheKey, deltaLink: String?, version: ODataVersion?) {
+    var entry = cached
+    if let deltaLink { entry.deltaLink = deltaLink }
+    response = .single(CacheOutcome.notModified(entry, key: key, version: version))
+    if entry.deltaLink != cached.deltaLink { changes = [.refresh(key, entry)] }
+  }
+
+  private mutating func settle(
+    _ slot: ODataBatchResponse.Slot?, key: CacheKey?, cached: CacheEntry?, version: ODataVersion?
+  ) -> ODataBatchResponse.Slot? {
+    guard let key else { return slot }
+    switch slot {
+    case .response(let single):
+      return .response(settle(single, key: key, cached: cached, version: version))
+    case .failure(let error) where error.httpStatus == 304:
+      guard let cached else { return slot }
+      return .response(confirm(cached, by: error.response?.fields ?? [:], key: key, version: version))
+    case .failure(let error) where CacheOutcome.meansGone(error):
+      changes.append(.remove(key))
+      return slot
+    case .failure, .changeSet, nil: return slot
+    }
+  }
+
+  private mutating func settle(
+    _ single: ODataSingleResponse, key: CacheKey?, cached: CacheEntry?, version: ODataVersion?
+  ) -> ODataSingleResponse {
+    guard let key else { return single }
+    if single.httpStatus == 304 || single.isNotModified {
+      guard let cached else { return single }
+      return confirm(cached, by: single.fields, key: key, version: version)
+    }
+    if let entry = CacheOutcome.entry(of: single) { changes.append(.store(key, entry)) }
+    return single
+  }
+
+  private mutating func confirm(
+    _ cached: CacheEntry, by fields: HTTPFields, key: CacheKey, version: ODataVersion?
+  ) -> ODataSingleResponse {
+    var entry = cached
+    entry.fields = CacheFields.updated(cached.fields, by: fields)
+    if !CacheFields.areAlike(entry.fields, cached.fields) { changes.append(.refresh(key, entry)) }
+    return CacheOutcome.notModified(entry, key: key, version: version)
+  }
+
+  private static func notModified(
+    _ entry: CacheEntry, key: CacheKey, version: ODataVersion?
+  ) -> ODataSingleResponse {
+    var response = entry.response(url: key.url, version: version)
+    response.httpStatus = 304
+    response.isNotModified = true
+    return response
+  }
+
+  /// True where the resource is not there any more (404, 410).
+  static func meansGone(_ error: ODataServiceError) -> Bool { error.httpStatus == 404 || error.httpStatus == 410 }
+
+  /// The answer as it is kept; nil for one that is no whole representation.
+  ///
+  /// Kept are 200, 203 and 204. A page in HTML is a portal's or a log-in's, not the service's. `Cache-Control` has no say:
+  /// the technical cache is the application's own memory of what it read, and services mark all their data `no-store`.
+  static func entry(of response: ODataSingleResponse) -> CacheEntry? {
+    guard let status = response.httpStatus, status == 200 || status == 203 || status == 204 else { return nil }
+    let type = response.fields[.contentType]?.lowercased() ?? ""
+    if type.hasPrefix("text/html") || type.hasPrefix("application/xhtml") { return nil }
+    var entry = CacheEntry(
+      status: status, fields: CacheFields.kept(response.fields), payload: response.payloadBytes, deltaLink: nil)
+    guard !response.payloadBytes.isEmpty else { return entry }
+    let survey = PayloadSurvey(response.payloadBytes, contentType: response.fields[.contentType])
+    guard survey.isWhole else { return nil }
+    entry.deltaLink = survey.deltaLink
+    return entry
+  }
+}

@@ -1,0 +1,106 @@
+import LarderOData
+import LarderStorage
+import LarderTestSupport
+import Testing
+
+@testable import LarderCrashRig
+@testable import LarderOffline
+
+@Suite("Live results", .timeLimit(.minutes(1)))
+struct LiveResultTests {
+  private static func rig() async throws -> ReplicaRig { try await ReplicaRig(metadata: AnswerModels.v4) }
+
+  /// Titles of orders above a number, live.
+  private static func results(_ replica: Replica) -> OfflineODataLiveResults<String> {
+    let source = LiveSource(replica: replica) { _, state, plan in
+      let text = "Orders?$filter=ID gt 10&$select=ID&$orderby=ID"
+      let url = try ODataBinder(model: plan.model).bind(try ODataParser(.v401).relativeURL(text), text: text)
+      return ResultRun(
+        plan: try QueryWriter(plan: plan, state: state).plan(url), url: url,
+        form: ResultForm(version: .v4, metadata: .none), model: plan.model)
+    }
+    return OfflineODataLiveResults({ replica.changes.isEnded ? nil : source }) { run, connection in
+      String(decoding: try run.json(connection).bytes, as: UTF8.self)
+    }
+  }
+
+  private static func insert(_ replica: Replica, _ table: String, _ id: Int64) async throws {
+    let number = try #require(replica.plan.table(table)).number
+    try await replica.write { (connection, state, _) throws(StorageError) in
+      let key = table == "Orders" ? "ID" : "Name"
+      try connection.run(
+        "INSERT INTO \(state.tables[number])(\"@id\", \"@type\", \"\(key)\") VALUES(?, 0, ?)", .integer(id),
+        .integer(id))
+      try connection.logChange([number])
+    }
+  }
+
+  private static func answer(_ ids: [Int]) -> String {
+    "{\"value\":[\(ids.map { "{\"ID\":\($0)}" }.joined(separator: ","))]}"
+  }
+
+  @Test("The answer at once, then only others: changes elsewhere and those that do not show are passed over")
+  func only() async throws {
+    let replica = try await LiveResultTests.rig().replica
+    var iterator = LiveResultTests.results(replica).makeAsyncIterator()
+    #expect(try await iterator.next() == LiveResultTests.answer([]))
+    try await LiveResultTests.insert(replica, "Orders", 11)
+    #expect(try await iterator.next() == LiveResultTests.answer([11]))
+    try await LiveResultTests.insert(replica, "Customers", 500)
+    try await LiveResultTests.insert(replica, "Orders", 1)
+    try await LiveResultTests.insert(replica, "Orders", 12)
+    #expect(try await iterator.next() == LiveResultTests.answer([11, 12]))
+    for id in 13...30 { try await LiveResultTests.insert(replica, "Orders", Int64(id)) }
+    #expect(try await iterator.next() == LiveResultTests.answer(Array(11...30)))
+    try await replica.close()
+    #expect(try await iterator.next() == nil)
+  }
+
+  @Test("A change of another process, here of another connection to the file")
+  func others() async throws {
+    let rig = try await LiveResultTests.rig()
+    var iterator = LiveResultTests.results(rig.replica).makeAsyncIterator()
+    #expect(try await iterator.next() == LiveResultTests.answer([]))
+    let other = try await Replica.open(
+      path: rig.replica.database.path, key: try RigKey.fromEnvironment(), synchronous: .normal)
+    try await LiveResultTests.insert(other, "Orders", 77)
+    #expect(try await iterator.next() == LiveResultTests.answer([77]))
+    try await other.close()
+    try await rig.replica.close()
+  }
+
+  @Test("Cancelling the task that waits ends the sequence")
+  func cancelled() async throws {
+    let rig = try await LiveResultTests.rig()
+    let results = LiveResultTests.results(rig.replica)
+    let (first, seen) = AsyncStream.makeStream(of: String.self)
+    let waiting = Task {
+      var count = 0
+      for try await answer in results {
+        count += 1
+        seen.yield(answer)
+      }
+      return count
+    }
+    for await answer in first {
+      #expect(answer == LiveResultTests.answer([]))
+      break
+    }
+    waiting.cancel()
+    #expect(try await waiting.value == 1)
+    try await rig.replica.close()
+  }
+
+  @Test("The observed value follows, and stays when the store is closed")
+  @MainActor func observed() async throws {
+    let rig = try await LiveResultTests.rig()
+    let result = OfflineODataLiveResult(LiveResultTests.results(rig.replica))
+    let running = Task { await result.run() }
+    while result.value == nil, !Task.isCancelled { await Task.yield() }
+    try await LiveResultTests.insert(rig.replica, "Orders", 40)
+    while result.value != LiveResultTests.answer([40]), !Task.isCancelled { await Task.yield() }
+    try await rig.replica.close()
+    await running.value
+    #expect(result.error == nil && result.value == LiveResultTests.answer([40]))
+  }
+}
