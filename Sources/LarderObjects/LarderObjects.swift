@@ -53,7 +53,7 @@ public final class ObjectStore: Sendable {
   let fetches: SharedFetches
   private let opening: ObjectOpening
   private let state: Locked<State>
-  private let calls = SerialCalls()
+  private let calls: SerialCalls
 
   private struct State {
     /// The file in use; after a suspension or the end the one that was.
@@ -104,6 +104,7 @@ public final class ObjectStore: Sendable {
     self.path = path
     self.options = options
     fetches = SharedFetches(environment)
+    calls = SerialCalls(environment)
     opening = ObjectOpening(
       path: path, key: key, options: options, environment: environment, observers: observers,
       countsDelay: countsDelay, diagnose: onDiagnostic ?? { _ in })

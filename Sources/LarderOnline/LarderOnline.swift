@@ -48,7 +48,7 @@ public final class OnlineODataStore: ODataStore {
   let state: Locked<State>
   let running = RunningRequests()
   let turns = RequestTurns()
-  let calls = SerialCalls()
+  let calls: SerialCalls
 
   struct State {
     enum Phase {
@@ -109,6 +109,7 @@ public final class OnlineODataStore: ODataStore {
     self.transport = transport
     self.authentication = authentication
     state = Locked(State(options: options, conversation: conversation))
+    calls = SerialCalls(options.conversation.environment)
   }
 
   /// How the store works. The key of its cache is not shown.

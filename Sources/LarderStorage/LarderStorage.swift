@@ -18,7 +18,6 @@
 // 9. File/        a file that appears whole or not at all, for what is written beside databases; the flush to the disk itself.
 
 import Dispatch
-package import LarderCore
 import Synchronization
 
 // Those who import this module name these without another import.

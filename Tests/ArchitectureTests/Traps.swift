@@ -33,8 +33,8 @@ enum Traps {
     return file.codeLines.enumerated().flatMap { index, line in
       ambientWords.filter { line.contains($0) && !line.contains("using:") }
         .map { "\(file.path):\(index + 1): \($0): take it from LarderEnvironment" }
-        + (line.contains(/\bTask(<.*>)?(\.detached|\.immediate)?\s*[({]/)
-          ? ["\(file.path):\(index + 1): a task: create it by LarderEnvironment.task"] : [])
+        + (line.contains(/(\bTask\s*[({])|(\bTask\.(detached|immediate)\b)|([=(] Task<.*>\s*[({])|(\bDate\(\))/)
+          ? ["\(file.path):\(index + 1): a task or the date: take it from LarderEnvironment"] : [])
     }
   }
 
@@ -43,12 +43,13 @@ enum Traps {
     "LarderCore", "LarderCurl", "LarderURLSession", "LarderServer", "LarderCommands", "LarderTool",
   ]
   private static let ambientWords = [
-    "Date()", "Date.now", "ContinuousClock", "SuspendingClock", "clock_gettime", "gettimeofday", ".random(in:",
+    "Date.now", "ContinuousClock", "SuspendingClock", "clock_gettime", "gettimeofday", ".random(in:",
     "SystemRandomNumberGenerator", ".randomElement()", ".shuffled()", "UUID()", "Task.sleep", "usleep(", "nanosleep(",
     "asyncAfter(", "Thread.sleep",
   ]
   /// The files that read the machine's own clock or random numbers, with the reason.
   static let ambientFiles = [
+    "Sources/LarderContent/Cache/File/CacheFolder.swift": "waits for a lock of another process",
     "Sources/LarderStorage/Lock/SharedCounter.swift": "waits for a lock of another process",
     "Sources/LarderStorage/File/WholeFile.swift": "names a file so that nobody can guess the name",
     "Sources/LarderStorage/Digest/Digest.swift": "keys and nonces come from the system alone",

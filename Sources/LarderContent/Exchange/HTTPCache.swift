@@ -21,7 +21,7 @@ public final class HTTPCache: Sendable {
   /// False where the cache never keeps anything.
   let keepsContent: Bool
   let transfers: Transfers
-  private let calls = SerialCalls()
+  private let calls: SerialCalls
   let callers: CallerDigest
   let knownCallers = KnownCallers()
   /// What `Cache-Status` says of a hit, up to the seconds.
@@ -36,6 +36,7 @@ public final class HTTPCache: Sendable {
     self.cache = cache
     self.transport = transport
     self.options = options
+    calls = SerialCalls(options.environment)
     keepsContent = !(cache is NoCache)
     sharedCache = cache as? any SharedCache ?? (cache as? TieredCache)?.shared
     transfers = Transfers(

@@ -36,7 +36,7 @@ public final class OfflineODataProvider: ODataStore {
   let telling = EventPublisher()
   let running = RunningRequests()
   let turns = RequestTurns()
-  let calls = SerialCalls()
+  let calls: SerialCalls
   let state = Locked(State())
 
   struct State {
@@ -97,6 +97,7 @@ public final class OfflineODataProvider: ODataStore {
     self.transport = transport
     self.authentication = authentication
     given = parameters.placed(for: root)
+    calls = SerialCalls(parameters.environment)
   }
 
   /// What the service offers, as the store keeps it; nil while the store is closed.

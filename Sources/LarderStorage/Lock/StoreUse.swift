@@ -1,4 +1,4 @@
-import LarderCore
+package import LarderCore
 import Synchronization
 
 /// Whether a store, or a file of one, can be used, and if not, why.
@@ -16,7 +16,9 @@ package final class SerialCalls: Sendable {
   /// Waits for the call that came last.
   private let last = Locked<(@Sendable () async -> Void)?>(nil)
 
-  package init() {}
+  private let environment: LarderEnvironment
+
+  package init(_ environment: LarderEnvironment = .system) { self.environment = environment }
 
   /// Runs a call after those that came before, and waits for its end.
   package func run<Failure: Error>(
@@ -25,7 +27,7 @@ package final class SerialCalls: Sendable {
     // The former one is released after unlocking.
     let (task, _) = last.withLock { last in
       let former = last
-      let task = Task<Result<Void, Failure>, Never> {
+      let task: Task<Result<Void, Failure>, Never> = environment.task {
         await former?()
         do throws(Failure) { return .success(try await call()) } catch { return .failure(error) }
       }

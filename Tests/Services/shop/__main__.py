@@ -8,7 +8,7 @@ import http.server
 import sys
 import urllib.parse
 
-from odatapy.server import LarderOData
+from odatapy.server import OData
 from odatapy.server.adapters import ODataWSGIApp
 
 from .model import ShopModel

@@ -24,7 +24,7 @@ public final class FileCache: Cache, SharedCache {
   public let limit: Int
 
   private let state: Locked<State>
-  private let calls = SerialCalls()
+  private let calls: SerialCalls
   /// MemoryEntry by who makes a deleted folder again.
   private let making = Exclusive(())
 
@@ -81,6 +81,7 @@ public final class FileCache: Cache, SharedCache {
     let opened = try CacheFolder(path, options)
     self.path = path
     self.options = options
+    calls = SerialCalls(options.environment)
     limit = options.limit
     state = Locked(.open(opened))
     sweep(opened)
