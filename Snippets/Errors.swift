@@ -42,6 +42,14 @@ func bringHome() async throws {
   }
 }
 
+// The properties that the errors of all stores have.
+func describe(_ error: any Error) -> String {
+  guard let error = error as? any LarderError else { return "another error: \(error)" }
+  if error.isCancelled { return "cancelled" }
+  let text = error.isOffline ? "offline" : error.explanation.message
+  return error.isTransient ? "\(text) (try again later)" : "\(text) \(error.explanation.cure)"
+}
+
 // The parts of a batch fail one by one, with errors of OData.
 func several(_ requests: [ODataSingleRequest]) async throws {
   let response = try await provider.execute(batch: ODataBatchRequest(requests.map { .single($0) }))

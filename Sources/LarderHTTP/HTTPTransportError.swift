@@ -73,23 +73,23 @@ public enum HTTPTransportError: Error, Hashable, Sendable, CustomStringConvertib
 
 extension HTTPTransportError: LarderError {
   /// The stable number, from 1 in the order of the cases.
-  public var errorCode: Int {
+  public var errorIdentity: ErrorIdentity {
     switch self {
-    case .invalidRequest: 1
-    case .hostNotFound: 2
-    case .cannotConnect: 3
-    case .tls: 4
-    case .timeout: 5
-    case .connectionLost: 6
-    case .protocolViolation: 7
-    case .tooManyRedirects: 8
-    case .redirectRefused: 9
-    case .bodyTooLarge: 10
-    case .bodyConsumed: 11
-    case .cancelled: 12
-    case .notSupported: 13
-    case .other: 14
-    case .suspended: 15
+    case .invalidRequest: ErrorIdentity(1, "invalidRequest", .invalidInput)
+    case .hostNotFound: ErrorIdentity(2, "hostNotFound", .offline)
+    case .cannotConnect: ErrorIdentity(3, "cannotConnect", .offline)
+    case .tls: ErrorIdentity(4, "tls", .server)
+    case .timeout: ErrorIdentity(5, "timeout", .timeout)
+    case .connectionLost: ErrorIdentity(6, "connectionLost", .offline)
+    case .protocolViolation: ErrorIdentity(7, "protocolViolation", .server)
+    case .tooManyRedirects: ErrorIdentity(8, "tooManyRedirects", .server)
+    case .redirectRefused: ErrorIdentity(9, "redirectRefused", .server)
+    case .bodyTooLarge: ErrorIdentity(10, "bodyTooLarge", .limit)
+    case .bodyConsumed: ErrorIdentity(11, "bodyConsumed", .invalidInput)
+    case .cancelled: ErrorIdentity(12, "cancelled", .cancelled)
+    case .notSupported: ErrorIdentity(13, "notSupported", .notSupported)
+    case .other: ErrorIdentity(14, "other", .other)
+    case .suspended: ErrorIdentity(15, "suspended", .state)
     }
   }
 

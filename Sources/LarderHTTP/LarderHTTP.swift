@@ -9,11 +9,6 @@
 //
 // No I/O happens here. The two transports are targets of their own (`CurlTransport`, `URLSessionTransport`).
 
-// Those who import this module name these without another import.
-@_exported public import struct LarderCore.ErrorExplanation
-@_exported public import struct LarderCore.LarderEnvironment
-@_exported public import protocol LarderCore.LarderError
-
 /// Carries requests to servers: the network, as the rest of Larder sees it.
 ///
 /// Implementations: `CurlTransport`, `URLSessionTransport`; in tests whatever answers.

@@ -30,7 +30,14 @@
 // 5. Upload/Resolution/  uncertain requests: what became of a send whose response was lost. Upload/Conflict/: policies.
 // 6. Archive/            what was refused: ``StoreModel``, the entity sets of queue and archive; retry, discard, repair.
 //
-// Store/        ``OfflineODataProvider``: opening, requests, defining queries, the event log. Store/User/: whose it is.
+// Around them:
+// Provider/         ``OfflineODataProvider``: opening, requests, suspension; ``OpenStore``, what an open one works with.
+// DefiningQueries/  which queries fill the store, and what has been downloaded of each.
+// PreparedQueries/  a query's URL becomes a plan once and is kept.
+// Media/            contents of media entities and named streams.
+// Events/           the event log, and the sequence of events.
+// User/             who owns the store, and what a switch of users does.
+// Error/            ``OfflineODataError``: its names, numbers and texts, and the translation of errors of other modules.
 
 // Those who import this module use these modules without another import.
 @_exported public import LarderService

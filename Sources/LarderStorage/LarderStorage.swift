@@ -18,12 +18,8 @@
 // 9. File/        a file that appears whole or not at all, for what is written beside databases; the flush to the disk itself.
 
 import Dispatch
+package import LarderCore
 import Synchronization
-
-// Those who import this module name these without another import.
-@_exported public import struct LarderCore.ErrorExplanation
-@_exported public import struct LarderCore.LarderEnvironment
-@_exported public import protocol LarderCore.LarderError
 
 /// One database file in use: a writer and a pool of readers in WAL mode.
 ///

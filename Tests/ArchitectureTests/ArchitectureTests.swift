@@ -57,6 +57,14 @@ struct ArchitectureTests {
     for path in Traps.ambientFiles.keys { #expect(paths.contains(path), "\(path) is no file") }
   }
 
+  @Test("no test waits for a time, but in the files that are named with a reason")
+  func sleeps() {
+    let found = SourceFile.tests.filter { !$0.path.hasPrefix("Tests/ArchitectureTests/") }.flatMap(Traps.sleeps)
+    #expect(found.isEmpty, "\(found.joined(separator: "\n"))")
+    let paths = Set(SourceFile.tests.map(\.path))
+    for path in Traps.sleepingFiles.keys { #expect(paths.contains(path), "\(path) is no file") }
+  }
+
   @Test("code of both platforms uses nothing that Linux alone has")
   func portability() {
     let found = (SourceFile.sources + SourceFile.tests).flatMap(Portability.violations)

@@ -156,6 +156,13 @@ struct GateTests {
     #expect(Traps.ambient(in: file(line)).isEmpty)
   }
 
+  @Test("a wait by the clock in a test is rejected")
+  func sleeps() {
+    #expect(Traps.sleeps(in: file("try await Task.sleep(for: .seconds(1))", path: "Tests/A/A.swift")).count == 1)
+    #expect(Traps.sleeps(in: file("usleep(9)", path: "Tests/TransportTests/Nginx.swift")).isEmpty)
+    #expect(Traps.sleeps(in: file("let sleeps = clock.sleeps  // Task.sleep", path: "Tests/A/A.swift")).isEmpty)
+  }
+
   @Test("what Linux alone has is refused in code of both platforms, and passes where Linux alone compiles it")
   func portability() {
     for line in [

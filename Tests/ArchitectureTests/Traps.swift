@@ -57,6 +57,39 @@ enum Traps {
     "Sources/LarderService/Store/Blocking.swift": "blocks the thread of the caller until a task has ended",
   ]
 
+  /// Waits by the clock in tests: a test waits for what it expects, never for a time.
+  static func sleeps(in file: SourceFile) -> [String] {
+    guard sleepingFiles[file.path] == nil else { return [] }
+    return file.codeLines.enumerated().flatMap { index, line in
+      ["Task.sleep", "usleep(", "nanosleep(", "Thread.sleep"].filter(line.contains).map {
+        "\(file.path):\(index + 1): \($0): wait for an event, not for a time"
+      }
+    }
+  }
+
+  /// The test files that may wait by the clock, with the reason.
+  static let sleepingFiles = [
+    "Tests/LarderContentTests/File/CacheCrashTests.swift": "kills a process at a random time",
+    "Tests/LarderCrashRig/UserCrashRig.swift": "waits to be killed",
+    "Tests/LarderOfflineTests/Crash/StoreKillTests.swift": "kills a process at a random time",
+    "Tests/LarderOfflineTests/Crash/UploadKillTests.swift": "kills a process at a random time",
+    "Tests/LarderOfflineTests/Encryption/StoreMarkerTests.swift": "stops a process at a random time",
+    "Tests/LarderOfflineTests/User/UserKillTests.swift": "kills a process at a random time",
+    "Tests/LarderOnlineTests/CrashTests.swift": "kills a process at a random time",
+    "Tests/LarderStorageTests/Encryption/CrashTests.swift": "kills a process at a random time",
+    "Tests/LarderTestSupport/MarkerSearch.swift": "stops a process at a random time",
+    "Tests/LarderHistoryRig/History/StoreHand.swift": "the environment's sleep",
+    "Tests/LarderTestSupport/TestEnvironment.swift": "the environment's sleep",
+    "Tests/LarderOfflineTests/Archive/ConflictTests.swift": "a resolver that never ends",
+    "Tests/LarderOfflineTests/Upload/UploadService.swift": "a service that never responds",
+    "Tests/LarderTestSupport/ScriptedServer+Gate.swift": "the limit of a wait, cancelled if the event comes",
+    "Tests/LarderOfflineTests/Store/EndToEndRequestTests.swift": "the result of now() changes with the time",
+    "Tests/TransportTests/FaultTests.swift": "an idle limit must not end a reader that waits longer",
+    "Tests/TransportTests/LoadTests.swift": "cancels transfers at random times",
+    "Tests/TransportTests/Nginx.swift": "another process is ready when its file exists",
+    "Tests/ThreadSanitizer/Rig.swift": "programs of the sanitizer's own test",
+  ]
+
   /// True where a `!` stands behind a name or a closing bracket, and is not the first half of `!=`.
   private static func unwraps(_ line: Substring) -> Bool {
     func isName(_ byte: UInt8) -> Bool {

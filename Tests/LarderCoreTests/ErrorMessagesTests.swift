@@ -49,7 +49,7 @@ struct ErrorMessagesTests {
     #expect(codes == Set(1...kind.count))
     let article = try Self.article
     for error in kind.samples where !kind.statuses.contains(error.errorCode) {
-      let row = "| `\(kind.domain)` | \(error.errorCode) | `"
+      let row = "| `\(kind.domain)` | \(error.errorCode) | `\(error.errorName)` |"
       #expect(article.contains(row), "no row in docs/Larder.docc/NumbersOfErrors.md: \(row)")
     }
   }

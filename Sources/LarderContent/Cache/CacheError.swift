@@ -54,21 +54,21 @@ public enum CacheError: Error, Hashable, Sendable, CustomStringConvertible {
 
 extension CacheError: LarderError {
   /// The stable number, from 1 in the order of the cases.
-  public var errorCode: Int {
+  public var errorIdentity: ErrorIdentity {
     switch self {
-    case .tooLarge: 1
-    case .full: 2
-    case .readOnly: 3
-    case .corrupt: 4
-    case .foreign: 5
-    case .wrongKey: 6
-    case .encrypted: 7
-    case .notEncrypted: 8
-    case .failed: 9
-    case .gone: 10
-    case .closed: 11
-    case .notSupported: 12
-    case .suspended: 13
+    case .tooLarge: ErrorIdentity(1, "tooLarge", .limit)
+    case .full: ErrorIdentity(2, "full", .storage)
+    case .readOnly: ErrorIdentity(3, "readOnly", .storage)
+    case .corrupt: ErrorIdentity(4, "corrupt", .invalidData)
+    case .foreign: ErrorIdentity(5, "foreign", .storage)
+    case .wrongKey: ErrorIdentity(6, "wrongKey", .encryption)
+    case .encrypted: ErrorIdentity(7, "encrypted", .encryption)
+    case .notEncrypted: ErrorIdentity(8, "notEncrypted", .encryption)
+    case .failed: ErrorIdentity(9, "failed", .storage)
+    case .gone: ErrorIdentity(10, "gone", .notFound)
+    case .closed: ErrorIdentity(11, "closed", .state)
+    case .notSupported: ErrorIdentity(12, "notSupported", .notSupported)
+    case .suspended: ErrorIdentity(13, "suspended", .state)
     }
   }
 

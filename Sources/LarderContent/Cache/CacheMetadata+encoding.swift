@@ -225,15 +225,15 @@ private struct MetadataWriter {
 
 extension CacheMetadata.DecodingError: LarderError {
   /// The stable number, from 1 in the order of the reasons.
-  public var errorCode: Int {
+  public var errorIdentity: ErrorIdentity {
     switch reason {
-    case .cutOff: 1
-    case .version: 2
-    case .flags: 3
-    case .number: 4
-    case .text: 5
-    case .ranges: 6
-    case .tail: 7
+    case .cutOff: ErrorIdentity(1, "cutOff", .invalidData)
+    case .version: ErrorIdentity(2, "version", .invalidData)
+    case .flags: ErrorIdentity(3, "flags", .invalidData)
+    case .number: ErrorIdentity(4, "number", .invalidData)
+    case .text: ErrorIdentity(5, "text", .invalidData)
+    case .ranges: ErrorIdentity(6, "ranges", .invalidData)
+    case .tail: ErrorIdentity(7, "tail", .invalidData)
     }
   }
 }

@@ -99,11 +99,6 @@ public struct ContentError: Error, Sendable, CustomStringConvertible {
     if case .transport(.timeout) = kind { true } else { false }
   }
 
-  /// True where the caller ended the request.
-  public var isCancelled: Bool {
-    if case .transport(.cancelled) = kind { true } else { false }
-  }
-
   /// One sentence, safe to show: without URL, fields and content.
   public var description: String {
     switch kind {
@@ -131,14 +126,32 @@ extension HTTPTransportError {
 
 extension ContentError: LarderError {
   /// The stable number: the HTTP status (100 or more) of a response that is no success; for other kinds of failure a number from 1.
-  public var errorCode: Int {
+  public var errorIdentity: ErrorIdentity {
     switch kind {
-    case .transport: 1
-    case .status(let status): status
-    case .parse: 2
-    case .tooLarge: 3
-    case .notCached: 4
-    case .file: 5
+    case .transport(let error): ErrorIdentity(1, "transport", error.errorCategory)
+    case .status(let status): ErrorIdentity(status: status)
+    case .parse: ErrorIdentity(2, "parse", .invalidData)
+    case .tooLarge: ErrorIdentity(3, "tooLarge", .limit)
+    case .notCached: ErrorIdentity(4, "notCached", .notFound)
+    case .file: ErrorIdentity(5, "file", .storage)
+    }
+  }
+
+  /// The URL, without user information and query, and the status.
+  public var exchange: ErrorExchange? {
+    var parts = URLComponents(url: url, resolvingAgainstBaseURL: true)
+    parts?.user = nil
+    parts?.password = nil
+    parts?.query = nil
+    return ErrorExchange(method: nil, url: parts?.string, status: status)
+  }
+
+  /// Whether there is no connection, the time ran out, or the server says that it is busy: 408, 429, 502, 503, 504.
+  public var isTransient: Bool {
+    switch kind {
+    case .transport(let error): error.isTransient
+    case .status(let status): [408, 429, 502, 503, 504].contains(status)
+    default: false
     }
   }
 

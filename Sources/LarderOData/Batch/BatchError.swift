@@ -83,7 +83,7 @@ public struct BatchLimits: Sendable, Hashable {
 
 extension BatchError: LarderError {
   /// The stable number, from 1 in the order of the problems.
-  public var errorCode: Int { problem.errorCode }
+  public var errorIdentity: ErrorIdentity { problem.errorIdentity }
 
   /// The problem and its place, and what to do about it.
   public var explanation: ErrorExplanation { ErrorExplanation(description, cure: problem.explanation.cure) }
@@ -91,18 +91,18 @@ extension BatchError: LarderError {
 
 extension BatchError.Problem: LarderError {
   /// The stable number, from 1 in the order of the problems.
-  public var errorCode: Int {
+  public var errorIdentity: ErrorIdentity {
     switch self {
-    case .notABatch: 1
-    case .badBoundary: 2
-    case .truncated: 3
-    case .malformedLine: 4
-    case .unexpectedPart: 5
-    case .tooLarge: 6
-    case .invalidRequest: 7
-    case .malformedJSON: 8
-    case .countMismatch: 9
-    case .unknownID: 10
+    case .notABatch: ErrorIdentity(1, "notABatch", .invalidData)
+    case .badBoundary: ErrorIdentity(2, "badBoundary", .invalidData)
+    case .truncated: ErrorIdentity(3, "truncated", .invalidData)
+    case .malformedLine: ErrorIdentity(4, "malformedLine", .invalidData)
+    case .unexpectedPart: ErrorIdentity(5, "unexpectedPart", .invalidData)
+    case .tooLarge: ErrorIdentity(6, "tooLarge", .limit)
+    case .invalidRequest: ErrorIdentity(7, "invalidRequest", .invalidInput)
+    case .malformedJSON: ErrorIdentity(8, "malformedJSON", .invalidData)
+    case .countMismatch: ErrorIdentity(9, "countMismatch", .invalidData)
+    case .unknownID: ErrorIdentity(10, "unknownID", .invalidData)
     }
   }
 

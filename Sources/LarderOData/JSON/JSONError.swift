@@ -103,7 +103,7 @@ package struct JSONLimits: Sendable, Hashable {
 
 extension JSONError: LarderError {
   /// The stable number, from 1 in the order of the problems.
-  public var errorCode: Int { problem.errorCode }
+  public var errorIdentity: ErrorIdentity { problem.errorIdentity }
 
   /// The problem and its place, in sentences.
   public var explanation: ErrorExplanation {
@@ -113,21 +113,21 @@ extension JSONError: LarderError {
 
 extension JSONError.Problem {
   /// The stable number, from 1 in the order of the cases.
-  var errorCode: Int {
+  var errorIdentity: ErrorIdentity {
     switch self {
-    case .unexpectedEnd: 1
-    case .unexpectedByte: 2
-    case .trailingContent: 3
-    case .tooDeep: 4
-    case .tokenTooLong: 5
-    case .invalidUTF8: 6
-    case .notUTF8: 7
-    case .controlCharacter: 8
-    case .invalidEscape: 9
-    case .loneSurrogate: 10
-    case .invalidNumber: 11
-    case .invalidLiteral: 12
-    case .duplicateName: 13
+    case .unexpectedEnd: ErrorIdentity(1, "unexpectedEnd", .invalidData)
+    case .unexpectedByte: ErrorIdentity(2, "unexpectedByte", .invalidData)
+    case .trailingContent: ErrorIdentity(3, "trailingContent", .invalidData)
+    case .tooDeep: ErrorIdentity(4, "tooDeep", .limit)
+    case .tokenTooLong: ErrorIdentity(5, "tokenTooLong", .limit)
+    case .invalidUTF8: ErrorIdentity(6, "invalidUTF8", .invalidData)
+    case .notUTF8: ErrorIdentity(7, "notUTF8", .invalidData)
+    case .controlCharacter: ErrorIdentity(8, "controlCharacter", .invalidData)
+    case .invalidEscape: ErrorIdentity(9, "invalidEscape", .invalidData)
+    case .loneSurrogate: ErrorIdentity(10, "loneSurrogate", .invalidData)
+    case .invalidNumber: ErrorIdentity(11, "invalidNumber", .invalidData)
+    case .invalidLiteral: ErrorIdentity(12, "invalidLiteral", .invalidData)
+    case .duplicateName: ErrorIdentity(13, "duplicateName", .invalidData)
     }
   }
 }

@@ -135,16 +135,16 @@ public struct EdmDiagnostic: Sendable, Hashable, CustomStringConvertible {
 
 extension MetadataError: LarderError {
   /// The stable number, from 1 in the order of the reasons.
-  public var errorCode: Int {
+  public var errorIdentity: ErrorIdentity {
     switch reason {
-    case .empty: 1
-    case .notMetadata: 2
-    case .malformed: 3
-    case .truncated: 4
-    case .documentTypeRefused: 5
-    case .tooDeep: 6
-    case .tooLarge: 7
-    case .notSupported: 8
+    case .empty: ErrorIdentity(1, "empty", .invalidData)
+    case .notMetadata: ErrorIdentity(2, "notMetadata", .invalidData)
+    case .malformed: ErrorIdentity(3, "malformed", .invalidData)
+    case .truncated: ErrorIdentity(4, "truncated", .invalidData)
+    case .documentTypeRefused: ErrorIdentity(5, "documentTypeRefused", .invalidData)
+    case .tooDeep: ErrorIdentity(6, "tooDeep", .limit)
+    case .tooLarge: ErrorIdentity(7, "tooLarge", .limit)
+    case .notSupported: ErrorIdentity(8, "notSupported", .notSupported)
     }
   }
 

@@ -105,11 +105,11 @@ public struct ODataPayloadWritingError: Error, Sendable, Hashable, CustomStringC
 
 extension ODataPayloadWritingError: LarderError {
   /// The stable number, from 1 in the order of the problems.
-  public var errorCode: Int {
+  public var errorIdentity: ErrorIdentity {
     switch problem {
-    case .value: 1
-    case .notSupported: 2
-    case .tooDeep: 3
+    case .value: ErrorIdentity(1, "value", .invalidInput)
+    case .notSupported: ErrorIdentity(2, "notSupported", .notSupported)
+    case .tooDeep: ErrorIdentity(3, "tooDeep", .limit)
     }
   }
 

@@ -55,7 +55,7 @@ extension PayloadError.Problem: CustomStringConvertible {
 
 extension PayloadError: LarderError {
   /// The stable number, from 1 in the order of the problems.
-  public var errorCode: Int { problem.errorCode }
+  public var errorIdentity: ErrorIdentity { problem.errorIdentity }
 
   /// The problem and its place, and what to do about it.
   public var explanation: ErrorExplanation {
@@ -67,15 +67,15 @@ extension PayloadError: LarderError {
 
 extension PayloadError.Problem: LarderError {
   /// The stable number, from 1 in the order of the problems.
-  public var errorCode: Int {
+  public var errorIdentity: ErrorIdentity {
     switch self {
-    case .json: 1
-    case .unexpected: 2
-    case .invalidValue: 3
-    case .duplicateName: 4
-    case .objectTooLarge: 5
-    case .tooManyNames: 6
-    case .inStreamError: 7
+    case .json: ErrorIdentity(1, "json", .invalidData)
+    case .unexpected: ErrorIdentity(2, "unexpected", .invalidData)
+    case .invalidValue: ErrorIdentity(3, "invalidValue", .invalidData)
+    case .duplicateName: ErrorIdentity(4, "duplicateName", .invalidData)
+    case .objectTooLarge: ErrorIdentity(5, "objectTooLarge", .limit)
+    case .tooManyNames: ErrorIdentity(6, "tooManyNames", .limit)
+    case .inStreamError: ErrorIdentity(7, "inStreamError", .server)
     }
   }
 

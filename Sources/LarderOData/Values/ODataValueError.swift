@@ -85,7 +85,7 @@ extension EdmPrimitiveType {
 
 extension ODataValueError: LarderError {
   /// The stable number, from 1 in the order of the problems.
-  public var errorCode: Int { problem.errorCode }
+  public var errorIdentity: ErrorIdentity { problem.errorIdentity }
 
   /// The text, the type, the problem and what to do about it.
   public var explanation: ErrorExplanation {
@@ -95,16 +95,16 @@ extension ODataValueError: LarderError {
 
 extension ODataValueError.Problem: LarderError {
   /// The stable number, from 1 in the order of the problems.
-  public var errorCode: Int {
+  public var errorIdentity: ErrorIdentity {
     switch self {
-    case .malformed: 1
-    case .outOfRange: 2
-    case .fractional: 3
-    case .wrongKind: 4
-    case .calendarDuration: 5
-    case .tooLong: 6
-    case .tooDeep: 7
-    case .notSupported: 8
+    case .malformed: ErrorIdentity(1, "malformed", .invalidInput)
+    case .outOfRange: ErrorIdentity(2, "outOfRange", .invalidInput)
+    case .fractional: ErrorIdentity(3, "fractional", .invalidInput)
+    case .wrongKind: ErrorIdentity(4, "wrongKind", .invalidInput)
+    case .calendarDuration: ErrorIdentity(5, "calendarDuration", .invalidInput)
+    case .tooLong: ErrorIdentity(6, "tooLong", .limit)
+    case .tooDeep: ErrorIdentity(7, "tooDeep", .limit)
+    case .notSupported: ErrorIdentity(8, "notSupported", .notSupported)
     }
   }
 

@@ -79,17 +79,17 @@ struct AtomValueFailure: Error {
 
 extension AtomError: LarderError {
   /// The stable number, from 1 in the order of the problems.
-  public var errorCode: Int {
+  public var errorIdentity: ErrorIdentity {
     switch problem {
-    case .empty: 1
-    case .malformed: 2
-    case .truncated: 3
-    case .documentTypeRefused: 4
-    case .tooDeep: 5
-    case .tooLarge: 6
-    case .unsupportedEncoding: 7
-    case .notOData: 8
-    case .invalidValue: 9
+    case .empty: ErrorIdentity(1, "empty", .invalidData)
+    case .malformed: ErrorIdentity(2, "malformed", .invalidData)
+    case .truncated: ErrorIdentity(3, "truncated", .invalidData)
+    case .documentTypeRefused: ErrorIdentity(4, "documentTypeRefused", .invalidData)
+    case .tooDeep: ErrorIdentity(5, "tooDeep", .limit)
+    case .tooLarge: ErrorIdentity(6, "tooLarge", .limit)
+    case .unsupportedEncoding: ErrorIdentity(7, "unsupportedEncoding", .invalidData)
+    case .notOData: ErrorIdentity(8, "notOData", .invalidData)
+    case .invalidValue: ErrorIdentity(9, "invalidValue", .invalidData)
     }
   }
 

@@ -81,7 +81,7 @@ public struct AtomWritingError: Error, Sendable, Hashable, CustomStringConvertib
 
 extension AtomWritingError: LarderError {
   /// The stable number: 1.
-  public var errorCode: Int { 1 }
+  public var errorIdentity: ErrorIdentity { ErrorIdentity(1, "AtomWritingError", .invalidInput) }
 
   /// What cannot be written and what to do.
   public var explanation: ErrorExplanation { ErrorExplanation(description, cure: "Write it as JSON, or leave it out.") }

@@ -88,22 +88,31 @@ public struct ObjectStoreError: Error, Sendable, CustomStringConvertible {
 
 extension ObjectStoreError: LarderError {
   /// The stable number, from 1 in the order of the reasons.
-  public var errorCode: Int {
+  public var errorIdentity: ErrorIdentity {
     switch reason {
-    case .invalidKey: 1
-    case .invalidLabel: 2
-    case .tooManyLabels: 3
-    case .tooLarge: 4
-    case .typeMismatch: 5
-    case .undecodable: 6
-    case .unencodable: 7
-    case .damaged: 8
-    case .gone: 9
-    case .absent: 10
-    case .invalidCursor: 11
-    case .closed: 12
-    case .storage: 13
-    case .suspended: 14
+    case .invalidKey: ErrorIdentity(1, "invalidKey", .invalidInput)
+    case .invalidLabel: ErrorIdentity(2, "invalidLabel", .invalidInput)
+    case .tooManyLabels: ErrorIdentity(3, "tooManyLabels", .limit)
+    case .tooLarge: ErrorIdentity(4, "tooLarge", .limit)
+    case .typeMismatch: ErrorIdentity(5, "typeMismatch", .invalidData)
+    case .undecodable: ErrorIdentity(6, "undecodable", .invalidData)
+    case .unencodable: ErrorIdentity(7, "unencodable", .invalidInput)
+    case .damaged: ErrorIdentity(8, "damaged", .storage)
+    case .gone: ErrorIdentity(9, "gone", .notFound)
+    case .absent(let error): ErrorIdentity(10, "absent", (error as? any LarderError)?.errorCategory ?? .notFound)
+    case .invalidCursor: ErrorIdentity(11, "invalidCursor", .invalidInput)
+    case .closed: ErrorIdentity(12, "closed", .state)
+    case .storage(let error): ErrorIdentity(13, "storage", error.errorCategory)
+    case .suspended: ErrorIdentity(14, "suspended", .state)
+    }
+  }
+
+  /// Whether another process holds the file's lock, or the server could not be reached for now.
+  public var isTransient: Bool {
+    switch reason {
+    case .storage(let error): error.isTransient
+    case .absent(let error): (error as? any LarderError)?.isTransient ?? false
+    default: false
     }
   }
 

@@ -159,7 +159,7 @@ extension ObjectStore {
 
 extension ObjectGone: LarderError {
   /// The stable number: 1.
-  public var errorCode: Int { 1 }
+  public var errorIdentity: ErrorIdentity { ErrorIdentity(1, "ObjectGone", .notFound) }
 
   /// What the server says.
   public var explanation: ErrorExplanation {

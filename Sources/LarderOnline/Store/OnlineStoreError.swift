@@ -68,15 +68,15 @@ public enum OnlineStoreDiagnostic: Sendable, CustomStringConvertible {
 
 extension OnlineStoreError: LarderError {
   /// The stable number, from 1 in the order of the cases.
-  public var errorCode: Int {
+  public var errorIdentity: ErrorIdentity {
     switch self {
-    case .alreadyOpen: 1
-    case .cacheInUse: 2
-    case .cacheNotEnabled: 3
-    case .cacheClosed: 4
-    case .cacheNotClosed: 5
-    case .storage: 6
-    case .metadataUnreadable: 7
+    case .alreadyOpen: ErrorIdentity(1, "alreadyOpen", .state)
+    case .cacheInUse: ErrorIdentity(2, "cacheInUse", .state)
+    case .cacheNotEnabled: ErrorIdentity(3, "cacheNotEnabled", .state)
+    case .cacheClosed: ErrorIdentity(4, "cacheClosed", .state)
+    case .cacheNotClosed: ErrorIdentity(5, "cacheNotClosed", .state)
+    case .storage(let error): ErrorIdentity(6, "storage", error.errorCategory)
+    case .metadataUnreadable: ErrorIdentity(7, "metadataUnreadable", .invalidData)
     }
   }
 

@@ -157,7 +157,7 @@ public struct Upstream: Sendable {
 
 extension Upstream.Invalid: LarderError {
   /// The stable number: 1.
-  public var errorCode: Int { 1 }
+  public var errorIdentity: ErrorIdentity { ErrorIdentity(1, "Invalid", .invalidInput) }
 
   /// What is wrong and what to do about it.
   public var explanation: ErrorExplanation {

@@ -31,14 +31,14 @@ public enum HTTPServerError: Error, Hashable, Sendable, CustomStringConvertible 
 
 extension HTTPServerError: LarderError {
   /// The stable number, from 1 in the order of the cases.
-  public var errorCode: Int {
+  public var errorIdentity: ErrorIdentity {
     switch self {
-    case .addressInUse: 1
-    case .addressNotAvailable: 2
-    case .notPermitted: 3
-    case .invalidAddress: 4
-    case .invalidOption: 5
-    case .failed: 6
+    case .addressInUse: ErrorIdentity(1, "addressInUse", .state)
+    case .addressNotAvailable: ErrorIdentity(2, "addressNotAvailable", .invalidInput)
+    case .notPermitted: ErrorIdentity(3, "notPermitted", .storage)
+    case .invalidAddress: ErrorIdentity(4, "invalidAddress", .invalidInput)
+    case .invalidOption: ErrorIdentity(5, "invalidOption", .invalidInput)
+    case .failed: ErrorIdentity(6, "failed", .other)
     }
   }
 

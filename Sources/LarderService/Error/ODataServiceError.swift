@@ -76,9 +76,6 @@ public struct ODataServiceError: Error, Sendable, CustomStringConvertible, Custo
     return status >= 400 ? response.flatMap(ErrorText.text) : nil
   }
 
-  /// True where the caller cancelled.
-  public var isCancelled: Bool { if case .cancelled = category { true } else { false } }
-
   /// True where the same request may succeed later without any change.
   public var isTransient: Bool {
     switch category {
@@ -199,22 +196,27 @@ public enum AuthenticationFailure: Error, Sendable, Hashable, CustomStringConver
 
 extension ODataServiceError: LarderError {
   /// The stable number: the status where the service refused with one, from 100 on; else from 1 in the order of the categories.
-  public var errorCode: Int {
+  public var errorIdentity: ErrorIdentity {
     switch category {
-    case .communication: 1
-    case .http(let status, _): status
-    case .authentication: 2
-    case .csrf: 3
-    case .invalidRequest: 4
-    case .malformedAnswer: 5
-    case .notSupported: 6
-    case .cancelled: 7
-    case .notProcessed: 8
-    case .notOpen: 9
-    case .passive: 10
-    case .notCached: 11
-    case .suspended: 12
+    case .communication(let error): ErrorIdentity(1, "communication", error.errorCategory)
+    case .http(let status, _): ErrorIdentity(status: status)
+    case .authentication(let failure): ErrorIdentity(2, "authentication", failure.errorCategory)
+    case .csrf: ErrorIdentity(3, "csrf", .authentication)
+    case .invalidRequest: ErrorIdentity(4, "invalidRequest", .invalidInput)
+    case .malformedAnswer: ErrorIdentity(5, "malformedAnswer", .server)
+    case .notSupported: ErrorIdentity(6, "notSupported", .notSupported)
+    case .cancelled: ErrorIdentity(7, "cancelled", .cancelled)
+    case .notProcessed: ErrorIdentity(8, "notProcessed", .server)
+    case .notOpen: ErrorIdentity(9, "notOpen", .state)
+    case .passive: ErrorIdentity(10, "passive", .state)
+    case .notCached: ErrorIdentity(11, "notCached", .notFound)
+    case .suspended: ErrorIdentity(12, "suspended", .state)
     }
+  }
+
+  /// The method, the URL and the status, if it came to an exchange.
+  public var exchange: ErrorExchange? {
+    url.map { ErrorExchange(method: method?.rawValue, url: $0, status: httpStatus) }
   }
 
   /// What happened and what to do about it; holds no payload, no credentials and no query.
@@ -264,16 +266,16 @@ extension ODataServiceError.Category {
 
 extension AuthenticationFailure: LarderError {
   /// The stable number, from 1 in the order of the cases.
-  public var errorCode: Int {
+  public var errorIdentity: ErrorIdentity {
     switch self {
-    case .refused: 1
-    case .tokenEndpoint: 2
-    case .invalidGrant: 3
-    case .deviceCodeExpired: 4
-    case .accessDenied: 5
-    case .malformedTokenResponse: 6
-    case .unreachable: 7
-    case .provider: 8
+    case .refused: ErrorIdentity(1, "refused", .authentication)
+    case .tokenEndpoint: ErrorIdentity(2, "tokenEndpoint", .authentication)
+    case .invalidGrant: ErrorIdentity(3, "invalidGrant", .authentication)
+    case .deviceCodeExpired: ErrorIdentity(4, "deviceCodeExpired", .authentication)
+    case .accessDenied: ErrorIdentity(5, "accessDenied", .authentication)
+    case .malformedTokenResponse: ErrorIdentity(6, "malformedTokenResponse", .server)
+    case .unreachable(let error): ErrorIdentity(7, "unreachable", error.errorCategory)
+    case .provider: ErrorIdentity(8, "provider", .authentication)
     }
   }
 

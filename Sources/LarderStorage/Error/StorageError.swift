@@ -185,7 +185,12 @@ extension StorageError {
 
 extension StorageError: LarderError {
   /// The stable number of the category, from 1 in the order of its cases; ``extendedCode`` is the engine's.
-  public var errorCode: Int { (Category.allCases.firstIndex(of: category) ?? 0) + 1 }
+  public var errorIdentity: ErrorIdentity {
+    ErrorIdentity((Category.allCases.firstIndex(of: category) ?? 0) + 1, category.rawValue, category.shared)
+  }
+
+  /// Whether another connection holds the lock.
+  public var isTransient: Bool { category == .busy }
 
   /// What happened, where, and the cure.
   public var explanation: ErrorExplanation {
@@ -197,6 +202,20 @@ extension StorageError: LarderError {
 }
 
 extension StorageError.Category {
+  /// The category of all errors of the package.
+  fileprivate var shared: ErrorIdentity.Category {
+    switch self {
+    case .busy, .inUse, .closed, .suspended: .state
+    case .corrupt, .notADatabase, .foreignFile, .unexpectedValue: .invalidData
+    case .wrongKey, .encrypted, .notEncrypted: .encryption
+    case .newerSchema, .notSupported: .notSupported
+    case .full, .readOnly, .cannotOpen, .inputOutput: .storage
+    case .tooLarge: .limit
+    case .interrupted: .cancelled
+    case .constraint, .misuse, .other: .other
+    }
+  }
+
   /// What to do where the message has to say the rest.
   fileprivate var fallbackCure: String {
     switch self {

@@ -26,7 +26,7 @@ struct ErrorTableTests {
   private static func causes() throws -> [String: String] {
     var causes: [String: String] = [:]
     var comment: [Substring] = []
-    for line in try lines("Sources/LarderOffline/Store/OfflineODataErrorName.swift") {
+    for line in try lines("Sources/LarderOffline/Error/OfflineODataErrorName.swift") {
       let text = line.drop { $0 == " " }
       if text.hasPrefix("/// ") {
         comment.append(text.dropFirst(4))

@@ -101,22 +101,22 @@ extension ODataBindingError.Problem: CustomStringConvertible {
 
 extension ODataBindingError: LarderError {
   /// The stable number, from 1 in the order of the problems.
-  public var errorCode: Int {
+  public var errorIdentity: ErrorIdentity {
     switch problem {
-    case .unknownName: 1
-    case .wrongType: 2
-    case .wrongOperands: 3
-    case .wrongArguments: 4
-    case .invalidLiteral: 5
-    case .wrongKey: 6
-    case .noOverload: 7
-    case .misplacedStep: 8
-    case .misplacedOption: 9
-    case .duplicate: 10
-    case .circularAlias: 11
-    case .tooDeep: 12
-    case .tooLarge: 13
-    case .notSupported: 14
+    case .unknownName: ErrorIdentity(1, "unknownName", .invalidInput)
+    case .wrongType: ErrorIdentity(2, "wrongType", .invalidInput)
+    case .wrongOperands: ErrorIdentity(3, "wrongOperands", .invalidInput)
+    case .wrongArguments: ErrorIdentity(4, "wrongArguments", .invalidInput)
+    case .invalidLiteral: ErrorIdentity(5, "invalidLiteral", .invalidInput)
+    case .wrongKey: ErrorIdentity(6, "wrongKey", .invalidInput)
+    case .noOverload: ErrorIdentity(7, "noOverload", .invalidInput)
+    case .misplacedStep: ErrorIdentity(8, "misplacedStep", .invalidInput)
+    case .misplacedOption: ErrorIdentity(9, "misplacedOption", .invalidInput)
+    case .duplicate: ErrorIdentity(10, "duplicate", .invalidInput)
+    case .circularAlias: ErrorIdentity(11, "circularAlias", .invalidInput)
+    case .tooDeep: ErrorIdentity(12, "tooDeep", .limit)
+    case .tooLarge: ErrorIdentity(13, "tooLarge", .limit)
+    case .notSupported: ErrorIdentity(14, "notSupported", .notSupported)
     }
   }
 

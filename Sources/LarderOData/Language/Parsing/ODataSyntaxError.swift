@@ -127,19 +127,19 @@ extension ODataSyntaxError: CustomStringConvertible {
 
 extension ODataSyntaxError: LarderError {
   /// The stable number, from 1 in the order of the problems.
-  public var errorCode: Int {
+  public var errorIdentity: ErrorIdentity {
     switch problem {
-    case .unexpected: 1
-    case .tooDeep: 2
-    case .invalidPercentEncoding: 3
-    case .invalidUTF8: 4
-    case .invalidLiteral: 5
-    case .duplicateOption: 6
-    case .misplacedOption: 7
-    case .unknownFunction: 8
-    case .wrongArgumentCount: 9
-    case .numberTooLarge: 10
-    case .notInDialect: 11
+    case .unexpected: ErrorIdentity(1, "unexpected", .invalidInput)
+    case .tooDeep: ErrorIdentity(2, "tooDeep", .limit)
+    case .invalidPercentEncoding: ErrorIdentity(3, "invalidPercentEncoding", .invalidInput)
+    case .invalidUTF8: ErrorIdentity(4, "invalidUTF8", .invalidInput)
+    case .invalidLiteral: ErrorIdentity(5, "invalidLiteral", .invalidInput)
+    case .duplicateOption: ErrorIdentity(6, "duplicateOption", .invalidInput)
+    case .misplacedOption: ErrorIdentity(7, "misplacedOption", .invalidInput)
+    case .unknownFunction: ErrorIdentity(8, "unknownFunction", .invalidInput)
+    case .wrongArgumentCount: ErrorIdentity(9, "wrongArgumentCount", .invalidInput)
+    case .numberTooLarge: ErrorIdentity(10, "numberTooLarge", .limit)
+    case .notInDialect: ErrorIdentity(11, "notInDialect", .notSupported)
     }
   }
 

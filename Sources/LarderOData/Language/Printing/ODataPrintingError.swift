@@ -94,19 +94,19 @@ extension ODataVersion {
 
 extension ODataPrintingError: LarderError {
   /// The stable number, from 1 in the order of the problems.
-  public var errorCode: Int {
+  public var errorIdentity: ErrorIdentity {
     switch problem {
-    case .notInDialect: 1
-    case .invalidName: 2
-    case .ambiguousName: 3
-    case .tooFew: 4
-    case .wrongArgumentCount: 5
-    case .misplaced: 6
-    case .variableNotInScope: 7
-    case .invalidValue: 8
-    case .unreadable: 9
-    case .needsPercentEncoding: 10
-    case .tooDeep: 11
+    case .notInDialect: ErrorIdentity(1, "notInDialect", .notSupported)
+    case .invalidName: ErrorIdentity(2, "invalidName", .invalidInput)
+    case .ambiguousName: ErrorIdentity(3, "ambiguousName", .invalidInput)
+    case .tooFew: ErrorIdentity(4, "tooFew", .invalidInput)
+    case .wrongArgumentCount: ErrorIdentity(5, "wrongArgumentCount", .invalidInput)
+    case .misplaced: ErrorIdentity(6, "misplaced", .invalidInput)
+    case .variableNotInScope: ErrorIdentity(7, "variableNotInScope", .invalidInput)
+    case .invalidValue: ErrorIdentity(8, "invalidValue", .invalidInput)
+    case .unreadable: ErrorIdentity(9, "unreadable", .invalidInput)
+    case .needsPercentEncoding: ErrorIdentity(10, "needsPercentEncoding", .invalidInput)
+    case .tooDeep: ErrorIdentity(11, "tooDeep", .limit)
     }
   }
 

@@ -119,17 +119,49 @@ extension OfflineODataError: CustomStringConvertible, CustomDebugStringConvertib
   public var debugDescription: String {
     "\(category.rawValue) \(name.map { "\($0) " } ?? "")(\(errorCode)): \(errorMessage)"
   }
-
-  /// Whether the caller, or the task, ended the work.
-  public var isCancelled: Bool { name == .cancelled }
 }
 
 extension OfflineODataError: LarderError {
+  /// The number and the name of an ``OfflineODataErrorName``; the category of all errors of the package.
+  public var errorIdentity: ErrorIdentity {
+    ErrorIdentity(errorCode, name.map { "\($0)" } ?? "unknown", sharedCategory)
+  }
+
   /// What happened, and what to do about it; the lines that show a place in a URL are in ``errorMessage`` alone.
   public var explanation: ErrorExplanation {
     let line = String(errorMessage.prefix { $0 != "\n" })
     let cure = name?.cure ?? category.cure
     return ErrorExplanation(line.hasSuffix(" " + cure) ? String(line.dropLast(cure.count + 1)) : line, cure: cure)
+  }
+}
+
+extension OfflineODataError {
+  /// Whether there is no connection, the time ran out, or the service says that it is not available.
+  public var isTransient: Bool {
+    sharedCategory == .offline || sharedCategory == .timeout || name == .serviceUnavailable
+  }
+
+  /// The category of all errors of the package.
+  private var sharedCategory: ErrorIdentity.Category {
+    switch name {
+    case .cancelled: .cancelled
+    case .hostNotFound, .cannotConnect, .connectionLost: .offline
+    case .timeout: .timeout
+    case .authenticationFailed: .authentication
+    case .wrongEncryptionKey, .encryptionKeyMissing, .storeNotEncrypted, .setAsideNeedsKey: .encryption
+    case .entityChanged, .entityExists, .outcomeUncertain, .changeTookEffect: .conflict
+    case .diskFull, .fileFailed, .fileMoved, .storeReadOnly: .storage
+    case .storeDamaged, .foreignFile, .undecodableType, .malformedMetadata: .invalidData
+    default:
+      switch category {
+      case .invalidInput: .invalidInput
+      case .preconditionFailed: .state
+      case .notFound: .notFound
+      case .notSupported: .notSupported
+      case .communicationError, .serverSideError: .server
+      case .clientInternalError: .other
+      }
+    }
   }
 }
 

@@ -1,0 +1,6 @@
+// Those who import this module name these without another import.
+@_exported public import struct LarderCore.ErrorExchange
+@_exported public import struct LarderCore.ErrorExplanation
+@_exported public import struct LarderCore.ErrorIdentity
+@_exported public import struct LarderCore.LarderEnvironment
+@_exported public import protocol LarderCore.LarderError
