@@ -241,7 +241,7 @@ struct ReadExpand: Sendable {
   /// For one of several alternatives for entities of any type: the value that chooses its rows; nil applies to all
   /// rows.
   var only: Only?
-  /// The alternative's options, which differ from those of the query's own `$expand` items.
+  /// The alternative's options, which no `$expand` item of the query's own has.
   var options: ODataBoundOptions?
 
   /// The column value that chooses an alternative.

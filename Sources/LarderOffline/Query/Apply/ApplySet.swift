@@ -5,9 +5,10 @@ import LarderStorage
 struct ApplySet {
   /// The tables, the conditions, the scope of a row, and the order.
   var set: RowSet
-  /// The alias that all of a row's columns are read from, but for entities that it names by their identity.
+  /// The alias that all columns of a row are read from, except those of entities that the row refers to by their
+  /// identity.
   var core: String
-  /// Those entities: ` LEFT JOIN … ON …`, behind the table of the alias.
+  /// The joins of those entities: ` LEFT JOIN … ON …`, after the table of the alias.
   var joins: SQLText = ""
   /// The values by which the enclosing transformations have grouped the rows, one member for each transformation. A
   /// transformation works on each group separately.

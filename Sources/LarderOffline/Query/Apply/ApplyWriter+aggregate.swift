@@ -156,8 +156,8 @@ struct AggregateWalk {
   private let segments: [ODataBoundSegment]
   private let writer: ExpressionWriter
   private(set) var place: PathPlace
-  /// The identity of the entity after the last navigation property: NULL if there is none. Nil if the path has no such
-  /// property.
+  /// The identity of the entity after the last navigation property, or the marker of a row: NULL if there is none. Nil if
+  /// the path has no such property.
   private(set) var entity: SQLText?
   /// The columns that identify what the path leads to.
   private(set) var identity: [SQLText] = []
@@ -210,7 +210,7 @@ struct AggregateWalk {
   private mutating func spread() throws {
     guard place.isCollection, case .json = place.scope else { return }
     let (rows, item) = try writer.items(of: place)
-    // Items are those of the last table that came.
+    // The items are in the last table that was added.
     if let alias = rows.tables.last?.lastAlias { identity.append(.atom("\(alias: alias).fullkey")) }
     place = PathPlace(rows: rows, scope: item)
   }

@@ -19,8 +19,8 @@ extension ApplyWriter {
     return groups
   }
 
-  /// Repeats each row for each node that the row's node is at or below. These nodes are groups from here on: the rows
-  /// of a group are the portion of its node.
+  /// Repeats each row for each node that the row's node is at or below. These nodes are groups from here on: a group's
+  /// rows are the portion of its node.
   func divide(
     _ reference: ODataBoundHierarchy, _ chosen: [ODataBoundTransformation], _ level: String, number: Int,
     _ rows: inout ApplySet, _ groups: inout ApplySet

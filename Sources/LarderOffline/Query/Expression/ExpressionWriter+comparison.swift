@@ -185,7 +185,7 @@ extension ExpressionWriter {
     }
   }
 
-  // MARK: One form for both
+  // MARK: Comparable forms
 
   /// Both operands in one form, so that SQLite's comparison is exact.
   private func comparable(_ left: SQLOperand, _ right: SQLOperand) throws -> (SQLOperand, SQLOperand) {

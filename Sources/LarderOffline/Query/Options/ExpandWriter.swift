@@ -183,7 +183,7 @@ struct ExpandWriter {
     }
   }
 
-  // MARK: All
+  // MARK: *
 
   /// Expands `*`: the navigation properties of the type, except those that have an item of their own.
   private func all(
@@ -207,7 +207,7 @@ struct ExpandWriter {
     return expands
   }
 
-  // MARK: What $apply made
+  // MARK: Members computed by $apply
 
   /// The entity or collection that `$crossjoin` or `$apply` computed and that an item names.
   private func made(_ item: ODataBoundExpandItem, of scope: Scope) -> (name: String, made: Scope)? {

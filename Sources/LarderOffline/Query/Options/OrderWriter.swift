@@ -47,7 +47,7 @@ struct OrderWriter {
     " ORDER BY \(SQLText.joined(terms.map(\.text), ", "))"
   }
 
-  // MARK: Going on
+  // MARK: Next page
 
   /// The condition for the rows after a position: greater in the first term, or equal there and greater in the next,
   /// and so on.

@@ -54,8 +54,7 @@ struct PlanWriter {
     return try ordered(set, options, writer, content, total, owner)
   }
 
-  /// Writes `$filter`. If one part of an `and` excludes a row by itself, the row need not have the data that the other
-  /// parts use.
+  /// Writes `$filter`. Rows that one part of an `and` excludes need not have the data that the other parts use.
   private func condition(_ filter: ODataBoundExpression, _ set: RowSet) throws -> SQLText {
     let writer = ExpressionWriter(statement: statement, environment: environment(set))
     let before = statement.checks

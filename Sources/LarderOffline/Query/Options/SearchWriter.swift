@@ -66,7 +66,7 @@ struct SearchWriter {
     }
   }
 
-  // MARK: Without
+  // MARK: Without an index
 
   private func scanned(
     _ search: ODataSearchExpression, _ entity: EntityScope, _ columns: [ReplicaColumn]

@@ -79,7 +79,7 @@ struct ShapeWriter {
     try entity.table.key.map { statement.column(try writer.reference(entity.table.columns[$0], of: entity)) }
   }
 
-  // MARK: Made members
+  // MARK: Computed members
 
   private func made(
     _ members: ComputedRow, _ names: [String], _ selection: Selection, without expanded: Set<String>

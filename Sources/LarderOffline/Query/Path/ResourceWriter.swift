@@ -68,7 +68,7 @@ struct ResourceWriter {
     return (place, owner)
   }
 
-  // MARK: What is there
+  // MARK: Resources
 
   private func whole(
     _ place: PathPlace, _ path: ODataBoundPath, _ options: ODataBoundOptions, _ owner: ReadCount?
